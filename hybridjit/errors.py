@@ -1,0 +1,307 @@
+"""Source spans, diagnostics and the error tree.
+
+Every error a user can fix is a `HybridError` and, at the same time, the built-in exception that
+plain Python would have raised in its place. `str(error)` is the finished report:
+
+    kernel.py:12:12: error: 'foo' is not defined
+       12 |     c[i] = foo(a[i])
+          |            ^^^
+          = help: define it or pass it as an argument
+
+`InternalError` stands apart: it says that the fault is ours.
+"""
+
+import linecache
+import os
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any, Literal
+
+# A person mends a handful of errors before running again; more would scroll the first one away.
+MAX_DIAGNOSTICS = 5
+
+_PACKAGE = __name__.partition(".")[0]
+_TAB = "    "
+_NUMBER_WIDTH = 5
+_MARGIN = " " * (_NUMBER_WIDTH + 1)
+_ZERO_WIDTH_CATEGORIES = ("Mn", "Me", "Cf")
+
+PathStyle = Literal["relative", "short"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of source text, file-absolute.
+
+    Lines count from 1 and columns from 0, in characters; the end is exclusive. A rendered column
+    counts from 1, as editors do.
+    """
+
+    file: str
+    line: int
+    col: int
+    end_line: int
+    end_col: int
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One thing that is wrong, where it is, and what would be right."""
+
+    message: str
+    span: Span | None = None
+    help: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def render(self, paths: PathStyle = "relative") -> str:
+        """Return the report as text; `paths="short"` names files without their directories."""
+        lines = [self.message]
+        if self.span is not None:
+            place = f"{_shown_path(self.span.file, paths)}:{self.span.line}:{self.span.col + 1}"
+            lines = [f"{place}: error: {self.message}", *_excerpt(self.span)]
+        if self.help is not None:
+            lines.append(_remark("help", self.help))
+        lines.extend(_remark("note", note) for note in self.notes)
+        return "\n".join(lines)
+
+
+def _shown_path(file: str, paths: PathStyle) -> str:
+    if file.startswith("<"):
+        return file
+    if paths == "short":
+        return os.path.basename(file)
+    try:
+        here = os.path.join(os.getcwd(), "")
+    except OSError:  # the working directory has been deleted
+        return file
+    return file.removeprefix(here)
+
+
+def _excerpt(span: Span) -> list[str]:
+    """Return the source line and its carets, or nothing if the line is not to be had."""
+    line = linecache.getline(span.file, span.line).rstrip()
+    if not line:
+        return []
+    start = min(span.col, len(line))
+    end = span.end_col if span.end_line == span.line else len(line)
+    before, marked = line[:start], line[start : max(start, end)]
+    carets = " " * _width(before) + "^" * max(1, _width(marked))
+    number = str(span.line).rjust(_NUMBER_WIDTH)
+    return [f"{number} | {_visible(line)}", f"{' ' * len(number)} | {carets}"]
+
+
+def _visible(text: str) -> str:
+    """Return `text` with tabs as spaces and other control characters as one blank each."""
+    if text.isprintable():
+        return text
+    tabless = text.replace("\t", _TAB)
+    return "".join(" " if unicodedata.category(char) == "Cc" else char for char in tabless)
+
+
+def _width(text: str) -> int:
+    """Return the number of terminal columns that `_visible(text)` takes."""
+    text = _visible(text)
+    return len(text) if text.isascii() else sum(map(_char_width, text))
+
+
+def _char_width(char: str) -> int:
+    if unicodedata.category(char) in _ZERO_WIDTH_CATEGORIES:
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in ("W", "F") else 1
+
+
+def _remark(kind: str, text: str) -> str:
+    """Return a help or note; further lines, such as printed IR, stand under its text."""
+    first, *rest = text.splitlines() or [""]
+    return "\n".join(
+        [f"{_MARGIN}= {kind}: {first}", *(f"{_MARGIN}  {line}".rstrip() for line in rest)]
+    )
+
+
+class HybridError(Exception):
+    """Something the user can fix; holds at least one diagnostic.
+
+    Pickles with all its diagnostics, and combines with any built-in exception as a second base.
+    """
+
+    diagnostics: tuple[Diagnostic, ...]
+
+    def __init__(
+        self,
+        message: str,
+        span: Span | None = None,
+        *,
+        help: str | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        # Not super().__init__: the built-in bases disagree about their arguments.
+        self.args = (message,)
+        self.diagnostics = (Diagnostic(message, span, help, tuple(notes)),)
+
+    @property
+    def message(self) -> str:
+        """What the first diagnostic says, without place and notes."""
+        return self.diagnostics[0].message
+
+    @property
+    def span(self) -> Span | None:
+        """Where the first diagnostic points."""
+        return self.diagnostics[0].span
+
+    def render(self, paths: PathStyle = "relative") -> str:
+        """Return all diagnostics as text; `paths="short"` leaves out directories."""
+        return "\n".join(diagnostic.render(paths) for diagnostic in self.diagnostics)
+
+    def __str__(self) -> str:
+        return self.render()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), self.diagnostics), self.__dict__
+
+
+def _restore(kind: type[HybridError], diagnostics: tuple[Diagnostic, ...]) -> HybridError:
+    error = kind(diagnostics[0].message)
+    error.diagnostics = diagnostics
+    return error
+
+
+class ParseError(HybridError, SyntaxError):
+    """The source is outside the language, or cannot be read."""
+
+    # Python and IPython print a SyntaxError from `msg` and, where `lineno` is set, add an excerpt
+    # of their own. The report brings its excerpt along, so `lineno` and `filename` stay None.
+    @property
+    def msg(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The whole report."""
+        return str(self)
+
+
+class TypeMismatch(HybridError, TypeError):
+    """A dtype, rank or shape does not fit."""
+
+
+class ScheduleError(HybridError, ValueError):
+    """A precondition of a schedule primitive does not hold."""
+
+
+class ArgumentError(HybridError, TypeError):
+    """An argument of a call has the wrong type."""
+
+
+class ArgumentValueError(ArgumentError, ValueError):
+    """An argument of a call has the right type and a wrong value."""
+
+
+class ConfigError(HybridError, ValueError):
+    """A setting is malformed."""
+
+
+class TuneError(HybridError, RuntimeError):
+    """No candidate compiled or ran."""
+
+
+class RunError(HybridError):
+    """A running kernel stopped; the span is the source line it stopped at."""
+
+
+class BoundsError(RunError, IndexError):
+    """An index lies outside its axis."""
+
+
+class DivisionByZero(RunError, ZeroDivisionError):
+    """An integer was divided by zero."""
+
+
+class UnboundVariable(RunError, UnboundLocalError):
+    """A variable was read on a path that never assigned it."""
+
+
+class NarrowingError(RunError, OverflowError):
+    """A value does not fit the type it is stored in."""
+
+
+class UninitializedRead(RunError, RuntimeError):
+    """An element of an allocated buffer was read before it was written."""
+
+
+class AssertionFailed(RunError, AssertionError):
+    """An `assert` of the script does not hold."""
+
+
+class ScriptValueError(RunError, ValueError):
+    """The script executed `raise ValueError(...)`."""
+
+
+class InternalError(RuntimeError):
+    """Our bug, not the user's."""
+
+    def __init__(
+        self,
+        message: str,
+        pass_name: str | None = None,
+        span: Span | None = None,
+        *,
+        notes: Sequence[str] = (),
+    ) -> None:
+        self.args = (message, pass_name, span)
+        self.pass_name = pass_name
+        where = "" if pass_name is None else f" in {pass_name}"
+        self.diagnostic = Diagnostic(
+            f"internal error{where}: {message}",
+            span,
+            "this is a bug in hybridjit; please report it with the code that led to it",
+            tuple(notes),
+        )
+
+    def __str__(self) -> str:
+        return self.diagnostic.render()
+
+
+def combine(errors: Sequence[HybridError]) -> HybridError:
+    """Return one error of the class of the first, holding the diagnostics of all.
+
+    Repeated diagnostics count once; beyond `MAX_DIAGNOSTICS` the rest is counted in a note.
+    """
+    if len(errors) == 1:
+        return errors[0]
+    distinct = dict.fromkeys(item for error in errors for item in error.diagnostics)
+    shown = list(distinct)[:MAX_DIAGNOSTICS]
+    if more := len(distinct) - len(shown):
+        shown[-1] = replace(shown[-1], notes=(*shown[-1].notes, f"and {more} more"))
+    return _restore(type(errors[0]), tuple(shown))
+
+
+def trim_traceback(error: BaseException) -> None:
+    """Drop the frames of this package from the traceback of `error`, and hide its context.
+
+    To be called in an `except` block that then says `raise`. That re-raise adds no entry of its
+    own from Python 3.11 on, so no frame of ours is left; 3.10 restores the entry of the function
+    with the `except` block, and one frame is left.
+    """
+    error.__cause__ = None
+    error.__suppress_context__ = True
+    top = error.__traceback__
+    kept = _without_package_frames(top)
+    error.__traceback__ = kept
+    if top is not None and top is not kept:
+        top.tb_next = kept  # what 3.10 restores
+
+
+def _without_package_frames(entry: TracebackType | None) -> TracebackType | None:
+    kept: list[TracebackType] = []
+    while entry is not None:
+        if not _is_package_frame(entry):
+            kept.append(entry)
+        entry = entry.tb_next
+    following = None
+    for item in reversed(kept):
+        item.tb_next = following
+        following = item
+    return following
+
+
+def _is_package_frame(entry: TracebackType) -> bool:
+    module = entry.tb_frame.f_globals.get("__name__", "")
+    return module == _PACKAGE or module.startswith(f"{_PACKAGE}.")
