@@ -1,0 +1,57 @@
+# Every target works from a fresh clone with only python3 and make: it creates .venv first.
+
+PYTHON ?= python3
+N ?= 1000
+
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+PYTEST := $(BIN)/python -m pytest -n 2
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check golden bench fuzz size clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# hybridjit.stdlib lives outside hybridjit/; the link under typings lets pyright resolve it.
+$(INSTALLED): pyproject.toml setup.py
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet 'pip>=23'
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	mkdir -p $(VENV)/typings/hybridjit
+	ln -sfn ../../../stdlib $(VENV)/typings/hybridjit/stdlib
+	touch $@
+
+demo: $(INSTALLED)  ## run a few kernels, check them against NumPy, print a table
+	$(BIN)/python examples/demo.py
+
+test: check  ## everything CI runs: check, then the test suite
+	$(PYTEST)
+
+check: $(INSTALLED)  ## formatting, lint and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+
+golden: $(INSTALLED)  ## rewrite the golden files, then show what changed
+	$(PYTEST) --update-golden
+	git --no-pager diff --stat -- tests/golden
+	git status --short -- tests/golden
+
+bench: $(INSTALLED)  ## run the benchmarks
+	$(BIN)/python -m benchmarks.run
+
+fuzz: $(INSTALLED)  ## run every property test on N random examples (make fuzz N=1000)
+	$(PYTEST) -m hypothesis --fuzz=$(N)
+
+size:  ## count lines of Python per folder
+	@git ls-files --cached --others --exclude-standard -- '*.py' | while read -r file; do \
+	    test ! -f "$$file" || echo "$$(dirname "$$file") $$(wc -l < "$$file")"; \
+	done | awk '{ files[$$1]++; lines[$$1] += $$2; total += $$2 } \
+	    END { for (dir in lines) printf "%6d lines %4d files  %s\n", lines[dir], files[dir], dir; \
+	          printf "%6d lines %4d files  total\n", total, NR }' | sort -k5
+
+clean:  ## remove .venv and everything that was generated
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

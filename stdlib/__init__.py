@@ -1,0 +1,1 @@
+"""The operator library, written in the language itself; installed as hybridjit.stdlib."""
