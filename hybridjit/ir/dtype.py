@@ -1,0 +1,199 @@
+"""Element types, and how they combine: NumPy 2's promotion (NEP 50), weak Python scalars included."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cache
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+
+class Kind(Enum):
+    """The family of an element type, in promotion order."""
+
+    BOOL = 0
+    INT = 1
+    UINT = 2
+    FLOAT = 3
+    COMPLEX = 4
+
+
+@dataclass(frozen=True, slots=True)
+class DType:
+    """One element type. Instances are interned: compare with `is` or `==`."""
+
+    name: str
+    kind: Kind
+    bits: int
+    numpy: np.dtype[Any] = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_bool(self) -> bool:
+        return self.kind is Kind.BOOL
+
+    @property
+    def is_integer(self) -> bool:
+        """True for signed and unsigned integers, not for bool."""
+        return self.kind in (Kind.INT, Kind.UINT)
+
+    @property
+    def is_float(self) -> bool:
+        return self.kind is Kind.FLOAT
+
+    @property
+    def is_complex(self) -> bool:
+        return self.kind is Kind.COMPLEX
+
+    @property
+    def is_inexact(self) -> bool:
+        return self.kind in (Kind.FLOAT, Kind.COMPLEX)
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The smallest and the largest value of an integer (or bool) type."""
+        match self.kind:
+            case Kind.INT:
+                return -(1 << (self.bits - 1)), (1 << (self.bits - 1)) - 1
+            case Kind.UINT:
+                return 0, (1 << self.bits) - 1
+            case Kind.BOOL:
+                return 0, 1
+            case Kind.FLOAT | Kind.COMPLEX:
+                raise ValueError(f"{self.name} has no integer bounds")
+
+    @property
+    def component(self) -> DType:
+        """The type of `.real`: the half-sized float of a complex type, the type itself otherwise."""
+        if self.kind is Kind.COMPLEX:
+            return dtype_named(f"float{self.bits // 2}")
+        return self
+
+
+def _declare(name: str, kind: Kind, bits: int, scalar: Any) -> DType:
+    return DType(name, kind, bits, np.dtype(scalar))
+
+
+BOOL = _declare("bool", Kind.BOOL, 8, np.bool_)
+INT8 = _declare("int8", Kind.INT, 8, np.int8)
+INT16 = _declare("int16", Kind.INT, 16, np.int16)
+INT32 = _declare("int32", Kind.INT, 32, np.int32)
+INT64 = _declare("int64", Kind.INT, 64, np.int64)
+UINT8 = _declare("uint8", Kind.UINT, 8, np.uint8)
+UINT16 = _declare("uint16", Kind.UINT, 16, np.uint16)
+UINT32 = _declare("uint32", Kind.UINT, 32, np.uint32)
+UINT64 = _declare("uint64", Kind.UINT, 64, np.uint64)
+FLOAT16 = _declare("float16", Kind.FLOAT, 16, np.float16)
+BFLOAT16 = _declare("bfloat16", Kind.FLOAT, 16, ml_dtypes.bfloat16)
+FLOAT32 = _declare("float32", Kind.FLOAT, 32, np.float32)
+FLOAT64 = _declare("float64", Kind.FLOAT, 64, np.float64)
+COMPLEX64 = _declare("complex64", Kind.COMPLEX, 64, np.complex64)
+COMPLEX128 = _declare("complex128", Kind.COMPLEX, 128, np.complex128)
+
+DTYPES: dict[str, DType] = {
+    dtype.name: dtype
+    for dtype in (
+        BOOL,
+        INT8,
+        INT16,
+        INT32,
+        INT64,
+        UINT8,
+        UINT16,
+        UINT32,
+        UINT64,
+        FLOAT16,
+        BFLOAT16,
+        FLOAT32,
+        FLOAT64,
+        COMPLEX64,
+        COMPLEX128,
+    )
+}
+_BY_NUMPY: dict[np.dtype[Any], DType] = {dtype.numpy: dtype for dtype in DTYPES.values()}
+
+
+def dtype_named(name: str) -> DType:
+    """The type called `name`, such as "float32"; KeyError when there is none."""
+    return DTYPES[name]
+
+
+def find_dtype(numpy_dtype: np.dtype[Any]) -> DType | None:
+    """The type that stores what `numpy_dtype` stores, or None (objects, structs, byte-swapped data)."""
+    return _BY_NUMPY.get(numpy_dtype)
+
+
+@cache
+def promote(a: DType, b: DType) -> DType | None:
+    """The NumPy type that holds both, or None where NumPy has none (bfloat16 with complex, say)."""
+    if {a, b} == {FLOAT16, BFLOAT16}:
+        return FLOAT32  # NumPy knows no common type, but its scalars compute in float32
+    try:
+        return find_dtype(np.promote_types(a.numpy, b.numpy))
+    except TypeError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarType:
+    """The type of a scalar value: an element type, and whether it is weak.
+
+    A weak value is a Python scalar: a literal, a loop variable, a shape entry, a Python number
+    passed as an argument, and arithmetic between those. It has the type a Python value of its
+    kind is computed in (bool, int64, float64, complex128) and gives way to a typed operand.
+    """
+
+    dtype: DType
+    weak: bool = False
+
+    def __str__(self) -> str:
+        return f"Python {_PYTHON_NAMES[self.dtype]}" if self.weak else self.dtype.name
+
+
+_PYTHON_NAMES = {BOOL: "bool", INT64: "int", FLOAT64: "float", COMPLEX128: "complex"}
+
+WEAK_BOOL = ScalarType(BOOL, weak=True)
+WEAK_INT = ScalarType(INT64, weak=True)
+WEAK_FLOAT = ScalarType(FLOAT64, weak=True)
+WEAK_COMPLEX = ScalarType(COMPLEX128, weak=True)
+WEAK_TYPES: dict[str, ScalarType] = {
+    "bool": WEAK_BOOL,
+    "int": WEAK_INT,
+    "float": WEAK_FLOAT,
+    "complex": WEAK_COMPLEX,
+}
+_WEAK_EXAMPLE = {BOOL: False, INT64: 0, FLOAT64: 0.0, COMPLEX128: 0j}
+
+
+@cache
+def join(a: ScalarType, b: ScalarType) -> ScalarType | None:
+    """The type that both values convert to when they meet, or None where NumPy has none.
+
+        join(Python int, float32)  -> float32
+        join(Python float, int32)  -> float64
+        join(Python int, Python float) -> Python float
+    """
+    if a.weak and b.weak:
+        return a if a.dtype.kind.value >= b.dtype.kind.value else b
+    if a.weak or b.weak:
+        weak, typed = (a, b) if a.weak else (b, a)
+        return _join_weak(weak.dtype, typed.dtype)
+    dtype = promote(a.dtype, b.dtype)
+    return None if dtype is None else ScalarType(dtype)
+
+
+def _join_weak(weak: DType, typed: DType) -> ScalarType | None:
+    if weak is BOOL:
+        return ScalarType(typed)
+    if weak is FLOAT64 and typed is BFLOAT16:
+        return ScalarType(typed)  # as every other float; NumPy does not know that bfloat16 is one
+    try:
+        dtype = find_dtype(np.result_type(typed.numpy, _WEAK_EXAMPLE[weak]))
+    except TypeError:
+        return None
+    return None if dtype is None else ScalarType(dtype)

@@ -1,0 +1,388 @@
+"""Expressions. Together with stmt.py this is the reference of the language.
+
+Expressions are immutable, typed and free of side effects except `ExternCall`. Operands of one
+operator have the same dtype: conversions are explicit `Cast`s. Operands are evaluated left to
+right; `And`, `Or` and `Select` evaluate only what they need. Equality is structural and ignores
+spans, so expressions can be dictionary keys; a `Var` and a `Buffer` are equal only to themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hybridjit.errors import Span
+from hybridjit.ir.dtype import BOOL, INT64, DType
+from hybridjit.ir.extern import Extern
+from hybridjit.ir.intrinsics import INTRINSICS
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """Anything in the tree. The span says which source text the node came from."""
+
+    # eq=False above is load-bearing: an inherited __eq__ would compare no fields at all.
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expr(Node):
+    """A value. Arithmetic operators build IR; `==` compares trees, `eq(a, b)` builds a node."""
+
+    @property
+    def dtype(self) -> DType:
+        raise NotImplementedError(type(self).__name__)
+
+    def __add__(self, other: Expr | int) -> Expr:
+        return Add(self, _lift(other, self.dtype))
+
+    def __radd__(self, other: int) -> Expr:
+        return Add(_lift(other, self.dtype), self)
+
+    def __sub__(self, other: Expr | int) -> Expr:
+        return Sub(self, _lift(other, self.dtype))
+
+    def __rsub__(self, other: int) -> Expr:
+        return Sub(_lift(other, self.dtype), self)
+
+    def __mul__(self, other: Expr | int) -> Expr:
+        return Mul(self, _lift(other, self.dtype))
+
+    def __rmul__(self, other: int) -> Expr:
+        return Mul(_lift(other, self.dtype), self)
+
+    def __floordiv__(self, other: Expr | int) -> Expr:
+        return FloorDiv(self, _lift(other, self.dtype))
+
+    def __mod__(self, other: Expr | int) -> Expr:
+        return Mod(self, _lift(other, self.dtype))
+
+    def __neg__(self) -> Expr:
+        return Neg(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Const(Expr):
+    """A literal of a given type. Equal when type and bit pattern are equal: 0.0 is not -0.0."""
+
+    value: bool | int | float | complex
+    of: DType = INT64
+
+    @property
+    def dtype(self) -> DType:
+        return self.of
+
+    @property
+    def bits(self) -> bytes:
+        """The value as the machine stores it."""
+        return np.asarray(self.value).astype(self.of.numpy).tobytes()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Const) or self.of is not other.of:
+            return False
+        if self.of.is_inexact:
+            return self.bits == other.bits
+        return self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash((self.of, self.value))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Var(Expr):
+    """A name for one value: a loop variable, a `Let`, a scalar parameter, a dimension.
+
+    Identity is the variable: two Vars called i are different. Each is bound exactly once.
+    """
+
+    name: str
+    of: DType = INT64
+
+    @property
+    def dtype(self) -> DType:
+        return self.of
+
+
+@dataclass(frozen=True, slots=True)
+class Unary(Expr):
+    """An operator with one operand, whose type is the type of the result."""
+
+    value: Expr
+
+    @property
+    def dtype(self) -> DType:
+        return self.value.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Neg(Unary):
+    """-x. Integers wrap: the negation of the smallest is itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Invert(Unary):
+    """~x on integers: every bit flipped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Not(Unary):
+    """not x, on bool."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Expr):
+    """An operator whose two operands have the same type."""
+
+    lhs: Expr
+    rhs: Expr
+
+    @property
+    def dtype(self) -> DType:
+        return self.lhs.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Add(Binary):
+    """x + y. Integers wrap in two's complement, as in Sub and Mul."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sub(Binary):
+    """x - y."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mul(Binary):
+    """x * y."""
+
+
+@dataclass(frozen=True, slots=True)
+class Div(Binary):
+    """x / y on float and complex, IEEE: division by zero gives an infinity or NaN."""
+
+
+@dataclass(frozen=True, slots=True)
+class FloorDiv(Binary):
+    """x // y, rounded towards minus infinity. Integers: y = 0 is an error, MIN // -1 wraps to MIN."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mod(Binary):
+    """x % y with the sign of y, the remainder of FloorDiv. Integers: y = 0 is an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pow(Binary):
+    """x ** y. Integers wrap, and a negative exponent is an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Min(Binary):
+    """Python's min(x, y): y if y < x else x. So NaN in x stays, NaN in y loses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Max(Binary):
+    """Python's max(x, y): y if y > x else x."""
+
+
+@dataclass(frozen=True, slots=True)
+class BitAnd(Binary):
+    """x & y on integers and bool, as BitOr and BitXor."""
+
+
+@dataclass(frozen=True, slots=True)
+class BitOr(Binary):
+    """x | y."""
+
+
+@dataclass(frozen=True, slots=True)
+class BitXor(Binary):
+    """x ^ y."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShiftLeft(Binary):
+    """x << y; 0 when y is negative or at least the width."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShiftRight(Binary):
+    """x >> y, arithmetic on signed types; by the width or more (or negative): 0, or -1 if x < 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(Binary):
+    """A comparison of two values of the same type; the result is bool. IEEE on NaN."""
+
+    @property
+    def dtype(self) -> DType:
+        return BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Eq(Compare):
+    """x == y."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ne(Compare):
+    """x != y."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lt(Compare):
+    """x < y, not on complex; so are Le, Gt and Ge."""
+
+
+@dataclass(frozen=True, slots=True)
+class Le(Compare):
+    """x <= y."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gt(Compare):
+    """x > y."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ge(Compare):
+    """x >= y."""
+
+
+@dataclass(frozen=True, slots=True)
+class And(Binary):
+    """x and y, on bool. y is not evaluated when x is false."""
+
+
+@dataclass(frozen=True, slots=True)
+class Or(Binary):
+    """x or y, on bool. y is not evaluated when x is true."""
+
+
+@dataclass(frozen=True, slots=True)
+class Select(Expr):
+    """`then` if `cond` else `otherwise`. Only the chosen side is evaluated."""
+
+    cond: Expr
+    then: Expr
+    otherwise: Expr
+
+    @property
+    def dtype(self) -> DType:
+        return self.then.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Cast(Expr):
+    """`value` converted to type `to`.
+
+    Integers wrap; float to integer truncates and saturates, NaN gives 0; anything to bool is
+    `value != 0`; complex to real drops the imaginary part. A *checked* cast, integer to integer,
+    is an OverflowError where the value does not fit: how NumPy converts a Python int.
+    """
+
+    to: DType
+    value: Expr
+    checked: bool = False
+
+    @property
+    def dtype(self) -> DType:
+        return self.to
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Buffer:
+    """An array in memory: a parameter, an output, a constant, or scratch made by `Allocate`.
+
+    Identity is the buffer. `scope` says where it lives: "global" is main memory, "local" and
+    "shared" are TVM's, "register" is a scalar variable (no dimensions, read by its bare name).
+    """
+
+    REGISTER: ClassVar[str] = "register"
+
+    name: str
+    dtype: DType
+    shape: tuple[Expr, ...]
+    scope: str = "global"
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def is_register(self) -> bool:
+        return self.scope == Buffer.REGISTER
+
+
+@dataclass(frozen=True, slots=True)
+class Load(Expr):
+    """The element of `buffer` at `indices` (int64, one per dimension).
+
+    A negative index counts from the end, as in NumPy; one outside [-n, n) is an IndexError.
+    """
+
+    buffer: Buffer
+    indices: tuple[Expr, ...] = ()
+
+    @property
+    def dtype(self) -> DType:
+        return self.buffer.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Expr):
+    """A pure function of ir/intrinsics.py applied to arguments of one type."""
+
+    name: str
+    args: tuple[Expr, ...]
+
+    @property
+    def dtype(self) -> DType:
+        return INTRINSICS[self.name].result_dtype(self.args[0].dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class BufferRef(Expr):
+    """A whole buffer, as an argument of an `ExternCall` and nowhere else."""
+
+    buffer: Buffer
+
+    @property
+    def dtype(self) -> DType:
+        return self.buffer.dtype
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExternCall(Expr):
+    """A call of a C function or of a Python callback. May read and write the buffers it is given.
+
+    Has effects: it is never moved, repeated or dropped, and each call is equal only to itself.
+    A callee without a result may only stand in an `Evaluate`.
+    """
+
+    callee: Extern
+    args: tuple[Expr, ...]
+
+    @property
+    def dtype(self) -> DType:
+        return self.callee.result if self.callee.result is not None else INT64
+
+
+def _lift(value: Expr | int, dtype: DType) -> Expr:
+    return value if isinstance(value, Expr) else Const(value, dtype)
+
+
+def const(value: Any, dtype: DType = INT64) -> Const:
+    """A constant of type `dtype`, its value rounded to what that type can hold."""
+    if dtype.is_bool:
+        return Const(bool(value), dtype)
+    if dtype.is_integer:
+        return Const(int(value), dtype)
+    with np.errstate(all="ignore"):
+        rounded = np.asarray(value).astype(dtype.numpy).astype(
+            np.complex128 if dtype.is_complex else np.float64
+        )
+    return Const(rounded.item(), dtype)

@@ -1,0 +1,34 @@
+"""What a script may call outside itself: a C function, or a Python function as a callback."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from hybridjit.ir.dtype import DType
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """The C type "pointer to elements of `dtype`": how an array is passed to a C function."""
+
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Extern:
+    """A function outside the IR, called by `ExternCall`. Identity is the function.
+
+    `params` are the C parameter types, or None for a Python callback, which takes anything:
+    arrays arrive as NumPy views of the same memory, scalars as NumPy scalars.
+    """
+
+    name: str
+    call: Callable[..., Any]
+    result: DType | None
+    params: tuple[DType | Pointer, ...] | None = None
+
+    @property
+    def is_packed(self) -> bool:
+        return self.params is None

@@ -1,0 +1,49 @@
+"""PrimFunc: a whole function of the IR, with its parameters, outputs and results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hybridjit.errors import Span
+from hybridjit.ir.expr import Buffer, Var
+from hybridjit.ir.printer import print_func
+from hybridjit.ir.signature import ConstantArray, Param, Result
+from hybridjit.ir.stmt import Stmt
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PrimFunc:
+    """A function: parameters in order, arrays it makes, and the statement that it runs.
+
+    A buffer parameter's shape may hold Vars: they are the run-time dimensions, bound by the
+    first buffer that has them as a whole dimension. `outputs` are made by the call, zero-filled,
+    before the body runs; their shapes depend only on parameters. `returns` lists the results:
+    buffers (a parameter or an output) and scalars (given by `Return`); None means no result.
+    """
+
+    name: str
+    params: tuple[Param, ...]
+    body: Stmt
+    outputs: tuple[Buffer, ...] = ()
+    constants: tuple[ConstantArray, ...] = ()
+    returns: tuple[Result, ...] | None = None
+    returns_tuple: bool = False
+    span: Span | None = field(default=None, repr=False, kw_only=True)
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """The buffer parameters, in order."""
+        return tuple(param for param in self.params if isinstance(param, Buffer))
+
+    @property
+    def dimensions(self) -> tuple[Var, ...]:
+        """The run-time dimensions of the parameters, in order of first appearance."""
+        found: dict[Var, None] = {}
+        for buffer in self.buffers:
+            for extent in buffer.shape:
+                if isinstance(extent, Var):
+                    found.setdefault(extent)
+        return tuple(found)
+
+    def __str__(self) -> str:
+        return print_func(self)

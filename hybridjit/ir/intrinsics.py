@@ -1,0 +1,99 @@
+"""The pure functions a `Call` may name: their arity and the type of their result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from hybridjit.ir.dtype import BOOL, DType
+
+
+class Domain(Enum):
+    """Which argument types an intrinsic takes. All arguments of one call have the same type."""
+
+    FLOAT = "float"
+    INEXACT = "float or complex"
+    INTEGER = "integer"
+    REAL = "integer or float"
+    NUMBER = "integer, float or complex"
+    COMPLEX = "complex"
+
+    def accepts(self, dtype: DType) -> bool:
+        match self:
+            case Domain.FLOAT:
+                return dtype.is_float
+            case Domain.INEXACT:
+                return dtype.is_inexact
+            case Domain.INTEGER:
+                return dtype.is_integer
+            case Domain.REAL:
+                return dtype.is_integer or dtype.is_float
+            case Domain.NUMBER:
+                return not dtype.is_bool
+            case Domain.COMPLEX:
+                return dtype.is_complex
+
+
+class Result(Enum):
+    """How the type of the result follows from the type of the arguments."""
+
+    SAME = "same"
+    BOOL = "bool"
+    COMPONENT = "component"
+
+
+@dataclass(frozen=True, slots=True)
+class Intrinsic:
+    """One pure scalar function of the language."""
+
+    name: str
+    domain: Domain
+    arity: int = 1
+    result: Result = Result.SAME
+
+    def result_dtype(self, argument: DType) -> DType:
+        match self.result:
+            case Result.SAME:
+                return argument
+            case Result.BOOL:
+                return BOOL
+            case Result.COMPONENT:
+                return argument.component
+
+
+_F, _X, _C = Domain.FLOAT, Domain.INEXACT, Domain.COMPLEX
+
+INTRINSICS: dict[str, Intrinsic] = {
+    intrinsic.name: intrinsic
+    for intrinsic in (
+        # exponentials and logarithms
+        *(Intrinsic(name, _X) for name in ("exp", "log", "sqrt")),
+        *(Intrinsic(name, _F) for name in ("exp2", "expm1", "log2", "log10", "log1p")),
+        *(Intrinsic(name, _F) for name in ("rsqrt", "cbrt", "sigmoid")),
+        # trigonometry
+        *(Intrinsic(name, _X) for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")),
+        *(Intrinsic(name, _F) for name in ("asin", "acos", "atan", "asinh", "acosh", "atanh")),
+        Intrinsic("atan2", _F, 2),
+        Intrinsic("hypot", _F, 2),
+        # special functions
+        *(Intrinsic(name, _F) for name in ("erf", "erfc", "gamma", "lgamma")),
+        # rounding, float to float; `rint` is half to even
+        *(Intrinsic(name, _F) for name in ("floor", "ceil", "trunc", "rint")),
+        # sign and remainder; `fmod` truncates, as C's
+        Intrinsic("abs", Domain.NUMBER, result=Result.COMPONENT),
+        Intrinsic("sign", Domain.REAL),
+        Intrinsic("copysign", _F, 2),
+        Intrinsic("fmod", Domain.REAL, 2),
+        # NumPy's minimum and maximum: NaN wins. `Min` and `Max` are Python's
+        Intrinsic("minimum", Domain.REAL, 2),
+        Intrinsic("maximum", Domain.REAL, 2),
+        # bits
+        Intrinsic("popcount", Domain.INTEGER),
+        Intrinsic("clz", Domain.INTEGER),
+        # tests
+        *(Intrinsic(name, _X, result=Result.BOOL) for name in ("isnan", "isinf", "isfinite")),
+        # complex parts
+        *(Intrinsic(name, _C, result=Result.COMPONENT) for name in ("real", "imag")),
+        Intrinsic("conj", _C),
+    )
+}

@@ -1,0 +1,47 @@
+"""What goes in and out of a PrimFunc besides buffers: scalars, and arrays that are constants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from hybridjit.ir.dtype import DType, ScalarType
+from hybridjit.ir.expr import Buffer, Var
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScalarParam:
+    """A scalar parameter. A weak one takes a Python number and gives way in arithmetic."""
+
+    var: Var
+    weak: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.var.name
+
+    @property
+    def type(self) -> ScalarType:
+        return ScalarType(self.var.dtype, self.weak)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConstantArray:
+    """A read-only array whose elements are part of the function: a captured NumPy array."""
+
+    buffer: Buffer
+    data: NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarResult:
+    """A scalar that the function returns, as a NumPy scalar, or a Python number when weak."""
+
+    dtype: DType
+    weak: bool = False
+
+
+Param = Buffer | ScalarParam
+Result = Buffer | ScalarResult

@@ -1,0 +1,241 @@
+"""Statements. Together with expr.py this is the reference of the language.
+
+Statements have identity: compare them with `structural_equal`. Every Var and every Buffer is
+bound exactly once in a function, so a loop is named by its Var and survives rewriting. `Let` and
+`Allocate` bind for the rest of the `Seq` they stand in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from hybridjit.ir.dtype import INT64
+from hybridjit.ir.expr import Add, Buffer, Const, Expr, FloorDiv, Max, Node, Sub, Var
+
+
+class LoopKind(Enum):
+    """How the iterations of a loop are run. The value is the word that prints it."""
+
+    SERIAL = "range"
+    PARALLEL = "parallel"
+    VECTORIZED = "vectorize"
+    UNROLLED = "unroll"
+    SCAN = "scan"
+    BOUND = "bind"
+
+
+class IterKind(Enum):
+    """What an iteration variable of a block does.
+
+    SPATIAL: different values touch different elements of the result. REDUCE: all values update
+    the same element with a commutative, associative operator. SCAN: each step may depend on the
+    ones before it.
+    """
+
+    SPATIAL = "spatial"
+    REDUCE = "reduce"
+    SCAN = "scan"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stmt(Node):
+    """Something that is executed."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seq(Stmt):
+    """The statements one after the other. Empty means do nothing."""
+
+    stmts: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class For(Stmt):
+    """`for var in range(start, stop, step)`: the bounds are evaluated once, before the loop.
+
+    No iterations when the range is empty. The step may be negative; a zero step is a ValueError.
+    `thread` is the axis that a BOUND loop is bound to, such as "threadIdx.x".
+    """
+
+    var: Var
+    start: Expr
+    stop: Expr
+    step: Expr
+    body: Stmt
+    kind: LoopKind = LoopKind.SERIAL
+    thread: str | None = None
+
+    @property
+    def extent(self) -> Expr:
+        """The number of iterations; a constant when the range is."""
+        return _extent(self.start, self.stop, self.step)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class While(Stmt):
+    """Run `body` as long as `cond`, evaluated before each round, is true."""
+
+    cond: Expr
+    body: Stmt
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class If(Stmt):
+    """Run `then` if `cond` is true, else `otherwise`."""
+
+    cond: Expr
+    then: Stmt
+    otherwise: Stmt | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Store(Stmt):
+    """Set the element of `buffer` at `indices` to `value`, which has the buffer's type.
+
+    The value is evaluated first, then the indices. Indices are as in `Load`.
+    """
+
+    buffer: Buffer
+    indices: tuple[Expr, ...]
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Let(Stmt):
+    """Bind `var` to the value of `value`, evaluated here, for the rest of the enclosing `Seq`."""
+
+    var: Var
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Allocate(Stmt):
+    """Make `buffer` for the rest of the enclosing `Seq`; each execution makes a new one.
+
+    Its elements are zero, or, with `zero` false, unset: reading an unset element is an error.
+    """
+
+    buffer: Buffer
+    zero: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Iter(Node):
+    """One iteration variable of a block: `var` takes the value of `value`, an index.
+
+    A value that is a loop variable ranges over that loop. Any other value ranges over `domain`,
+    the half-open interval (start, stop), which may mention variables of earlier iters.
+    """
+
+    var: Var
+    value: Expr
+    kind: IterKind = IterKind.SPATIAL
+    domain: tuple[Expr, Expr] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block(Stmt):
+    """One named computation. Its body sees the loops around it only through its iters.
+
+    `init`, if any, runs before the body when every REDUCE iter is at the start of its range.
+    """
+
+    name: str
+    iters: tuple[Iter, ...]
+    body: Stmt
+    init: Stmt | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Assert(Stmt):
+    """An AssertionError unless `cond` is true. `message` holds strings and values to show."""
+
+    cond: Expr
+    message: tuple[str | Expr, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Raise(Stmt):
+    """Leave the function with the built-in exception `error`, such as "ValueError"."""
+
+    error: str
+    message: tuple[str | Expr, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Print(Stmt):
+    """Write strings and values to standard output, as Python's print does."""
+
+    message: tuple[str | Expr, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluate(Stmt):
+    """Evaluate `value` for its effect."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Break(Stmt):
+    """Leave the innermost `For` or `While`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Continue(Stmt):
+    """Go on with the next round of the innermost `For` or `While`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Return(Stmt):
+    """Leave the function. `values` are its scalar results, in the order of `PrimFunc.returns`."""
+
+    values: tuple[Expr, ...] = ()
+
+
+RAISABLE = (
+    "ArithmeticError",
+    "AssertionError",
+    "FloatingPointError",
+    "IndexError",
+    "KeyError",
+    "LookupError",
+    "NotImplementedError",
+    "OverflowError",
+    "RuntimeError",
+    "StopIteration",
+    "TypeError",
+    "ValueError",
+    "ZeroDivisionError",
+)
+
+
+def _extent(start: Expr, stop: Expr, step: Expr) -> Expr:
+    match start, stop, step:
+        case Const(a), Const(b), Const(s) if s != 0:
+            return Const(len(range(int(a.real), int(b.real), int(s.real))), INT64)
+        case _, _, Const(1):
+            return Max(_difference(stop, start), Const(0))
+        case _:
+            # ceil((stop - start) / step) by floor division, right for either sign of step
+            rounded = -FloorDiv(Sub(start, stop), step)
+            return Max(rounded, Const(0))
+
+
+def _difference(stop: Expr, start: Expr) -> Expr:
+    match stop, start:
+        case _, Const(0):
+            return stop
+        case Add(x, Const(b)), Const(a):
+            return Add(x, Const(int(b.real) - int(a.real)))
+        case _:
+            return Sub(stop, start)
+
+
+def seq(*stmts: Stmt) -> Stmt:
+    """The statements in order, nested sequences flattened; a lone statement stands for itself."""
+    flat: list[Stmt] = []
+    for stmt in stmts:
+        flat.extend(stmt.stmts if isinstance(stmt, Seq) else (stmt,))
+    return flat[0] if len(flat) == 1 else Seq(tuple(flat))
