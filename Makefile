@@ -32,7 +32,7 @@ test: check  ## everything CI runs: check, then the test suite
 check: $(INSTALLED)  ## formatting, lint and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/pyright
+	$(BIN)/pyright --project .
 
 golden: $(INSTALLED)  ## rewrite the golden files, then show what changed
 	$(PYTEST) --update-golden

@@ -1,0 +1,100 @@
+"""Shared fixtures and settings: golden files, hypothesis profiles, the --fuzz option."""
+
+import difflib
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from hypothesis import settings
+
+GOLDEN = Path(__file__).parent / "golden"
+SHARES_GOLDEN_WITH = pytest.StashKey[str]()
+
+# `fast` is derandomised: a run in CI that fails, fails again on the developer's machine.
+settings.register_profile("fast", max_examples=50, deadline=None, derandomize=True)
+settings.register_profile("nightly", max_examples=2000, deadline=None, print_blob=True)
+settings.load_profile("fast")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write the golden files")
+    parser.addoption("--fuzz", type=int, metavar="N", help="random examples per property test")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    examples: int | None = config.getoption("--fuzz")
+    if examples is None:
+        return
+    settings.register_profile("fuzz", settings.get_profile("nightly"), max_examples=examples)
+    settings.load_profile("fuzz")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests that would share a golden file with another; the fixture refuses them."""
+    owners: dict[Path, str] = {}
+    for item in items:
+        if not isinstance(item, pytest.Function) or "golden" not in item.fixturenames:
+            continue
+        owner = owners.setdefault(golden_base(item), item.nodeid)
+        if owner != item.nodeid:
+            item.stash[SHARES_GOLDEN_WITH] = owner
+
+
+def golden_base(item: pytest.Item) -> Path:
+    """Where the golden files of a test are, without their extension."""
+    return GOLDEN / item.path.stem / re.sub(r"[^\w.=-]+", "_", item.name).strip("_")
+
+
+@dataclass
+class Golden:
+    """Compares text with the golden file of the running test."""
+
+    base: Path
+    update: bool
+    checked: set[str] = field(default_factory=set[str])
+
+    def check(self, text: str, extension: Literal["ir", "txt"]) -> None:
+        """Fail unless `text` is what the golden file holds; with --update-golden, write it."""
+        if extension in self.checked:
+            pytest.fail(f"golden.check was called twice with {extension!r}: one file per test")
+        self.checked.add(extension)
+
+        path = Path(f"{self.base}.{extension}")
+        actual = text if text.endswith("\n") else text + "\n"
+        if self.update:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(actual, encoding="utf-8", newline="\n")
+            return
+        if not path.exists():
+            pytest.fail(
+                f"no golden file {path.name} in {path.parent}; run `make golden` to write it, "
+                f"then read it. The text is:\n{actual}",
+                pytrace=False,
+            )
+        expected = path.read_text(encoding="utf-8")
+        if actual != expected:
+            pytest.fail(
+                f"the text differs from {path}; if the change is intended, run `make golden` "
+                f"and read the diff.\n{render_diff(expected, actual)}",
+                pytrace=False,
+            )
+
+
+def render_diff(expected: str, actual: str) -> str:
+    """A unified diff from the golden text to the actual one."""
+    lines = difflib.unified_diff(
+        expected.splitlines(), actual.splitlines(), "golden", "actual", lineterm=""
+    )
+    return "\n".join(lines)
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """The golden files of this test: tests/golden/<test file>/<test name>.<ir|txt>."""
+    item: pytest.Item = request.node
+    if SHARES_GOLDEN_WITH in item.stash:
+        pytest.fail(f"this test and {item.stash[SHARES_GOLDEN_WITH]} have the same golden files")
+    update = bool(request.config.getoption("--update-golden"))
+    return Golden(golden_base(item), update)

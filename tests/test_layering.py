@@ -1,0 +1,150 @@
+"""Imports only go down: a module may import its own layer and those below it."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "hybridjit"
+
+# From the bottom up. The rooms named together in one layer may import each other.
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("errors", "source", "config"),
+    ("ir",),
+    ("arith",),
+    ("analysis",),
+    ("interp",),
+    ("frontend",),
+    ("te",),
+    ("schedule",),
+    ("lower",),
+    ("codegen",),
+    ("runtime",),
+    ("script",),
+    ("hybrid", "tune", "tools", "stdlib", "__init__", "__main__"),
+)
+RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
+
+Import = ast.Import | ast.ImportFrom
+
+
+def find_violations(room: str, source: str) -> list[str]:
+    """What the module text `source`, which stands in `room`, imports against the rules."""
+    if room not in RANK:
+        return [f"room '{room}' is not in LAYERS"]
+    tree = ast.parse(source)
+    inside_functions = {
+        id(node)
+        for func in ast.walk(tree)
+        if isinstance(func, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(func)
+    }
+    found: list[str] = []
+    for node in ast.walk(tree):
+        if not isinstance(node, Import):
+            continue
+        problems = [*find_bad_forms(node), *find_upward_imports(room, node)]
+        if id(node) in inside_functions and any(imported_rooms(node)):
+            problems.append("imports hybridjit inside a function")
+        found += [f"line {node.lineno}: {problem}" for problem in problems]
+    return found
+
+
+def find_bad_forms(node: Import) -> Iterator[str]:
+    """Relative imports and `import *`, whatever they import."""
+    if not isinstance(node, ast.ImportFrom):
+        return
+    if node.level > 0:
+        yield "relative import"
+    if any(alias.name == "*" for alias in node.names):
+        yield "import *"
+
+
+def find_upward_imports(room: str, node: Import) -> Iterator[str]:
+    """Imports from a layer above that of `room`, or from a room without a layer."""
+    for target in imported_rooms(node):
+        if target not in RANK:
+            yield f"imports '{target}', which is not in LAYERS"
+        elif RANK[target] > RANK[room]:
+            yield f"'{room}' imports '{target}', which is above it"
+
+
+def imported_rooms(node: Import) -> Iterator[str]:
+    """The rooms of hybridjit that an import statement names."""
+    if isinstance(node, ast.Import):
+        yield from (room_of(alias.name) for alias in node.names if is_ours(alias.name))
+    elif node.module == "hybridjit":
+        # `from hybridjit import ir` names a room; any other name comes out of __init__.
+        yield from (alias.name if alias.name in RANK else "__init__" for alias in node.names)
+    elif node.module is not None and is_ours(node.module):
+        yield room_of(node.module)
+
+
+def is_ours(module: str) -> bool:
+    return module.partition(".")[0] == "hybridjit"
+
+
+def room_of(module: str) -> str:
+    """The room a dotted module name lies in: `ir` for hybridjit.ir.expr."""
+    names = module.split(".")
+    return names[1] if len(names) > 1 else "__init__"
+
+
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_module_imports_only_go_down(path: Path) -> None:
+    room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    assert find_violations(room, path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("room", "source"),
+    [
+        ("ir", "from hybridjit.errors import HybridError"),
+        ("ir", "from hybridjit.ir.expr import Add"),
+        ("source", "from hybridjit import errors"),
+        ("script", "import hybridjit.codegen.engine as engine, numpy as np"),
+        ("__init__", "from hybridjit.script import Kernel"),
+        ("arith", "def convert():\n    import islpy"),
+        ("config", "import hybridjit_plugin"),
+    ],
+)
+def test_downward_imports_are_accepted(room: str, source: str) -> None:
+    assert find_violations(room, source) == []
+
+
+@pytest.mark.parametrize(
+    ("room", "source", "violation"),
+    [
+        ("ir", "from hybridjit.arith import simplify", "'ir' imports 'arith', which is above it"),
+        ("ir", "import hybridjit.te.tensor", "'ir' imports 'te', which is above it"),
+        ("ir", "from hybridjit import arith", "'ir' imports 'arith', which is above it"),
+        ("te", "from hybridjit import build", "'te' imports '__init__', which is above it"),
+        ("te", "import hybridjit", "'te' imports '__init__', which is above it"),
+        ("script", "import hybridjit.stdlib", "'script' imports 'stdlib', which is above it"),
+        ("ir", "import hybridjit.attic.old", "imports 'attic', which is not in LAYERS"),
+        ("te", "from . import tensor", "relative import"),
+        ("te", "from .tensor import Tensor", "relative import"),
+        ("te", "from numpy import *", "import *"),
+    ],
+)
+def test_planted_violation_is_caught(room: str, source: str, violation: str) -> None:
+    assert find_violations(room, source) == [f"line 1: {violation}"]
+
+
+@pytest.mark.parametrize("prefix", ["def", "async def"])
+def test_import_inside_a_function_is_caught(prefix: str) -> None:
+    source = f"class Lazy:\n    {prefix} load(self):\n        from hybridjit import ir\n"
+    assert find_violations("te", source) == ["line 3: imports hybridjit inside a function"]
+
+
+def test_import_for_type_checking_counts() -> None:
+    source = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import hybridjit.lower\n"
+    assert find_violations("te", source) == ["line 3: 'te' imports 'lower', which is above it"]
+
+
+def test_room_without_a_layer_is_caught() -> None:
+    assert find_violations("attic", "") == ["room 'attic' is not in LAYERS"]
