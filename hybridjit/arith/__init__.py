@@ -1,0 +1,1 @@
+"""Algebra on expressions: folding, simplification, linear forms."""
