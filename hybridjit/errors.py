@@ -162,7 +162,7 @@ class HybridError(Exception):
 
 
 def _restore(kind: type[HybridError], diagnostics: tuple[Diagnostic, ...]) -> HybridError:
-    error = kind(diagnostics[0].message)
+    error = kind.__new__(kind, diagnostics[0].message)
     error.diagnostics = diagnostics
     return error
 
