@@ -1,4 +1,4 @@
-"""Element types, and how they combine: NumPy 2's promotion (NEP 50), weak Python scalars included."""
+"""Element types, and how they combine: NumPy 2's promotion (NEP 50) with weak Python scalars."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class DType:
 
     @property
     def component(self) -> DType:
-        """The type of `.real`: the half-sized float of a complex type, the type itself otherwise."""
+        """The type of `.real`: the half-sized float of a complex type, else the type itself."""
         if self.kind is Kind.COMPLEX:
             return dtype_named(f"float{self.bits // 2}")
         return self
@@ -124,7 +124,7 @@ def dtype_named(name: str) -> DType:
 
 
 def find_dtype(numpy_dtype: np.dtype[Any]) -> DType | None:
-    """The type that stores what `numpy_dtype` stores, or None (objects, structs, byte-swapped data)."""
+    """The type that stores what `numpy_dtype` does, or None (objects, structs, byte-swapped)."""
     return _BY_NUMPY.get(numpy_dtype)
 
 
@@ -152,10 +152,16 @@ class ScalarType:
     weak: bool = False
 
     def __str__(self) -> str:
-        return f"Python {_PYTHON_NAMES[self.dtype]}" if self.weak else self.dtype.name
+        return f"Python {PYTHON_NAMES[self.dtype]}" if self.weak else self.dtype.name
 
 
-_PYTHON_NAMES = {BOOL: "bool", INT64: "int", FLOAT64: "float", COMPLEX128: "complex"}
+# What Python calls the types that weak values have.
+PYTHON_NAMES: dict[DType, str] = {
+    BOOL: "bool",
+    INT64: "int",
+    FLOAT64: "float",
+    COMPLEX128: "complex",
+}
 
 WEAK_BOOL = ScalarType(BOOL, weak=True)
 WEAK_INT = ScalarType(INT64, weak=True)
@@ -174,9 +180,9 @@ _WEAK_EXAMPLE = {BOOL: False, INT64: 0, FLOAT64: 0.0, COMPLEX128: 0j}
 def join(a: ScalarType, b: ScalarType) -> ScalarType | None:
     """The type that both values convert to when they meet, or None where NumPy has none.
 
-        join(Python int, float32)  -> float32
-        join(Python float, int32)  -> float64
-        join(Python int, Python float) -> Python float
+    join(Python int, float32)  -> float32
+    join(Python float, int32)  -> float64
+    join(Python int, Python float) -> Python float
     """
     if a.weak and b.weak:
         return a if a.dtype.kind.value >= b.dtype.kind.value else b

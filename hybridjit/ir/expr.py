@@ -165,7 +165,7 @@ class Div(Binary):
 
 @dataclass(frozen=True, slots=True)
 class FloorDiv(Binary):
-    """x // y, rounded towards minus infinity. Integers: y = 0 is an error, MIN // -1 wraps to MIN."""
+    """x // y, rounded towards minus infinity. Integers: y = 0 is an error, MIN // -1 is MIN."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,7 +382,9 @@ def const(value: Any, dtype: DType = INT64) -> Const:
     if dtype.is_integer:
         return Const(int(value), dtype)
     with np.errstate(all="ignore"):
-        rounded = np.asarray(value).astype(dtype.numpy).astype(
-            np.complex128 if dtype.is_complex else np.float64
+        rounded = (
+            np.asarray(value)
+            .astype(dtype.numpy)
+            .astype(np.complex128 if dtype.is_complex else np.float64)
         )
     return Const(rounded.item(), dtype)

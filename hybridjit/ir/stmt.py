@@ -239,3 +239,12 @@ def seq(*stmts: Stmt) -> Stmt:
     for stmt in stmts:
         flat.extend(stmt.stmts if isinstance(stmt, Seq) else (stmt,))
     return flat[0] if len(flat) == 1 else Seq(tuple(flat))
+
+
+def flat_stmts(stmt: Stmt | None) -> list[Stmt]:
+    """The statements that `stmt` stands for, nested sequences flattened; none for None."""
+    if stmt is None:
+        return []
+    if not isinstance(stmt, Seq):
+        return [stmt]
+    return [inner for outer in stmt.stmts for inner in flat_stmts(outer)]
