@@ -146,16 +146,22 @@ def _lines_of(code: CodeType, module_globals: dict[str, Any]) -> list[str]:
     file = code.co_filename
     linecache.checkcache(file)
     lines = linecache.getlines(file, module_globals)
-    if lines:
-        return lines
-    raise ParseError(
-        f"source of '{code.co_name}' is not available: it was defined in {file}",
-        help="save it in a file or a notebook cell; code given to exec, to python -c or to the "
-        "interactive prompt leaves no text behind",
+    if not lines:
+        raise _not_available(code)
+    return lines
+
+
+def _not_available(code: CodeType) -> ParseError:
+    return ParseError(
+        f"source of '{code.co_name}' is not available: it was defined in {code.co_filename}",
+        help="save it in a file or a notebook cell; exec, python -c and the interactive prompt "
+        "leave no text behind",
     )
 
 
 def _changed(code: CodeType) -> ParseError:
+    if code.co_filename.startswith("<"):  # some other text goes by the same made-up name
+        return _not_available(code)
     return ParseError(
         f"source of '{code.co_name}' is not at line {code.co_firstlineno} of {code.co_filename} "
         "any more: the file was changed after it was imported",
