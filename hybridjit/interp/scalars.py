@@ -302,6 +302,11 @@ def _saturated(to: DType) -> Callable[[Scalar], Scalar]:
 # Conversions from Python
 
 
+def is_number(value: object) -> bool:
+    """True for Python's numbers, bool included, and for NumPy scalars."""
+    return isinstance(value, bool | int | float | complex | np.generic)
+
+
 def as_scalar(value: object) -> Scalar:
     """A Python number as the NumPy scalar it is computed in; a NumPy scalar is left alone."""
     if isinstance(value, _NUMPY_SCALAR):

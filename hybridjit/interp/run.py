@@ -1,0 +1,184 @@
+"""Run a PrimFunc: bind the arguments, run the body, gather the results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybridjit.errors import ArgumentError, ArgumentValueError, InternalError
+from hybridjit.interp.expressions import compile_expr
+from hybridjit.interp.scalars import Scalar, as_scalar, cast, dtype_of, is_number
+from hybridjit.interp.scope import ERROR_STATE, RESULTS, Eval, Frame, Scope
+from hybridjit.interp.statements import compile_stmt
+from hybridjit.ir.dtype import DType, Kind
+from hybridjit.ir.expr import Buffer
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.signature import Param, ScalarParam
+
+Array = NDArray[Any]
+_NDARRAY: type[Any] = np.ndarray
+_RANK = {Kind.BOOL: 0, Kind.INT: 1, Kind.UINT: 1, Kind.FLOAT: 2, Kind.COMPLEX: 3}
+
+
+def interpret(func: PrimFunc, args: Sequence[object]) -> object:
+    """What `func` returns for `args`, one for each parameter; arrays are written in place."""
+    return compile_func(func)(args)
+
+
+def compile_func(func: PrimFunc) -> Callable[[Sequence[object]], object]:
+    """The function from arguments to results that interprets `func`; it may be called often."""
+    scope = Scope(span=func.span)
+    bind_arguments = _compile_parameters(func, scope)
+    make_arrays = _compile_arrays(func, scope)
+    body = compile_stmt(func.body, scope)
+    gather = _compile_results(func, scope)
+
+    def run(args: Sequence[object]) -> object:
+        frame = scope.new_frame()
+        frame[ERROR_STATE] = np.geterr()
+        with np.errstate(all="ignore"):
+            bind_arguments(frame, args)
+            make_arrays(frame)
+            body(frame)
+        return gather(frame)
+
+    return run
+
+
+# Arguments
+
+
+def _compile_parameters(func: PrimFunc, scope: Scope) -> Callable[[Frame, Sequence[object]], None]:
+    slots = [scope.bind(param if isinstance(param, Buffer) else param.var) for param in func.params]
+    dimensions = _compile_dimensions(func, scope)
+    shapes = [
+        (buffer, scope.slot(buffer), _compile_shape(buffer, scope)) for buffer in func.buffers
+    ]
+
+    def bind(frame: Frame, args: Sequence[object]) -> None:
+        if len(args) != len(slots):
+            raise ArgumentError(
+                f"'{func.name}' takes {len(slots)} arguments, not {len(args)}", func.span
+            )
+        for slot, param, arg in zip(slots, func.params, args, strict=True):
+            frame[slot] = _convert_argument(param, arg)
+        for slot, array_slot, axis in dimensions:
+            frame[slot] = np.int64(frame[array_slot].shape[axis])
+        for buffer, slot, shape in shapes:
+            _check_shape(buffer, frame[slot].shape, shape(frame))
+
+    return bind
+
+
+def _compile_dimensions(func: PrimFunc, scope: Scope) -> list[tuple[int, int, int]]:
+    """For each run-time dimension: its slot, and the array slot and axis that it is read from."""
+    found: list[tuple[int, int, int]] = []
+    for var in func.dimensions:
+        if var in scope.slots:  # a scalar parameter
+            continue
+        buffer = next(buffer for buffer in func.buffers if var in buffer.shape)
+        found.append((scope.bind(var), scope.slot(buffer), buffer.shape.index(var)))
+    return found
+
+
+def _compile_shape(buffer: Buffer, scope: Scope) -> Callable[[Frame], tuple[int, ...]]:
+    extents: list[Eval] = [compile_expr(extent, scope) for extent in buffer.shape]
+    return lambda frame: tuple([int(extent(frame)) for extent in extents])
+
+
+def _convert_argument(param: Param, arg: object) -> Scalar:
+    if isinstance(param, ScalarParam):
+        return _convert_scalar(param.name, param.var.dtype, arg)
+    if not isinstance(arg, _NDARRAY):
+        raise ArgumentError(f"argument '{param.name}' must be an array, not {type(arg).__name__}")
+    array: Array = np.asarray(arg)  # the same memory, without the rules of a subclass
+    if array.dtype != param.dtype.numpy:
+        raise ArgumentError(
+            f"argument '{param.name}' must be an array of {param.dtype}, not {array.dtype}"
+        )
+    if array.ndim != param.ndim:
+        raise ArgumentValueError(
+            f"argument '{param.name}' must have {param.ndim} dimensions, not {array.ndim}"
+        )
+    return array
+
+
+def _check_shape(buffer: Buffer, actual: tuple[int, ...], expected: tuple[int, ...]) -> None:
+    if actual != expected:
+        raise ArgumentValueError(
+            f"argument '{buffer.name}' must have shape {expected}, not {actual}"
+        )
+
+
+def _convert_scalar(name: str, dtype: DType, arg: object) -> Scalar:
+    """A NumPy scalar of the parameter's type, or a Python number that the type can hold."""
+    if not is_number(arg):
+        raise ArgumentError(f"argument '{name}' must be a number, not {type(arg).__name__}")
+    try:
+        scalar = as_scalar(arg)
+        given = dtype_of(scalar)
+        if given is not dtype and (scalar is arg or _RANK[given.kind] > _RANK[dtype.kind]):
+            raise ArgumentError(f"argument '{name}' must be {dtype}, not {type(arg).__name__}")
+        return cast(arg, dtype, checked=dtype.is_integer)
+    except OverflowError:
+        raise ArgumentValueError(f"argument '{name}': {arg} does not fit {dtype}") from None
+
+
+# Arrays that the function brings along, and results
+
+
+def _compile_arrays(func: PrimFunc, scope: Scope) -> Callable[[Frame], None]:
+    constants = [(scope.bind(item.buffer), _read_only(item.data)) for item in func.constants]
+    shapes = [_compile_shape(buffer, scope) for buffer in func.outputs]
+    outputs = [
+        (scope.bind(buffer), shape, buffer.dtype.numpy)
+        for buffer, shape in zip(func.outputs, shapes, strict=True)
+    ]
+
+    def make(frame: Frame) -> None:
+        for slot, data in constants:
+            frame[slot] = data
+        for slot, shape, dtype in outputs:
+            frame[slot] = np.zeros(shape(frame), dtype)
+
+    return make
+
+
+def _read_only(data: Array) -> Array:
+    view = data[...]
+    view.flags.writeable = False
+    return view
+
+
+def _compile_results(func: PrimFunc, scope: Scope) -> Callable[[Frame], object]:
+    if func.returns is None:
+        return lambda frame: None
+    results = func.returns
+    slots = [scope.slot(result) if isinstance(result, Buffer) else None for result in results]
+    scalars = slots.count(None)
+
+    def gather(frame: Frame) -> object:
+        given: list[Scalar] = frame[RESULTS] or []
+        if len(given) != scalars:
+            raise InternalError(
+                f"'{func.name}' returned {len(given)} scalars, not {scalars}", "interp", func.span
+            )
+        values = iter(given)
+        gathered = tuple(
+            [
+                frame[scope.slots[result]]
+                if isinstance(result, Buffer)
+                else _convert_result(next(values), result.weak)
+                for result in results
+            ]
+        )
+        return gathered if func.returns_tuple else gathered[0]
+
+    return gather
+
+
+def _convert_result(value: Scalar, weak: bool) -> object:
+    return value.item() if weak else value
