@@ -55,7 +55,7 @@ def children(node: Node) -> Iterator[Node]:
             for item in value or ():
                 if isinstance(item, Node):
                     yield item
-        elif value is not None:
+        elif isinstance(value, Node):
             yield value
 
 
