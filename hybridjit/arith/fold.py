@@ -67,7 +67,7 @@ def fold_integer(op: type[Binary], a: int, b: int, dtype: DType) -> int | bool |
 
 
 def fold_unary(op: type[Unary], a: int, dtype: DType) -> int | bool | None:
-    """The value of the `Unary` node class `op` on a constant; None where there is no such operator."""
+    """The value of the `Unary` node class `op` on a constant; None where there is none."""
     if dtype.is_bool:
         return not a if op is Not else None
     if op is Neg:
@@ -101,9 +101,9 @@ _LOGIC: dict[type[Binary], Callable[[int, int], object]] = {
     Or: lambda a, b: a or b,
 }
 _LATTICE: dict[type[Binary], Callable[[int, int], int]] = {
-    BitAnd: operator.and_,
-    BitOr: operator.or_,
-    BitXor: operator.xor,
+    BitAnd: lambda a, b: a & b,
+    BitOr: lambda a, b: a | b,
+    BitXor: lambda a, b: a ^ b,
     Min: min,
     Max: max,
 }

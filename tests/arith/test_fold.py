@@ -1,6 +1,5 @@
 """Folding of constants agrees with NumPy, and refuses what is an error."""
 
-import operator
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -44,25 +43,25 @@ from hybridjit.ir.expr import (
 INTEGERS = [dtype for dtype in DTYPES.values() if dtype.is_integer]
 
 NUMPY: dict[type[Binary], Callable[[Any, Any], Any]] = {
-    Add: operator.add,
-    Sub: operator.sub,
-    Mul: operator.mul,
-    FloorDiv: operator.floordiv,
-    Mod: operator.mod,
-    Pow: operator.pow,
-    Min: min,
-    Max: max,
-    BitAnd: operator.and_,
-    BitOr: operator.or_,
-    BitXor: operator.xor,
-    ShiftLeft: operator.lshift,
-    ShiftRight: operator.rshift,
-    Eq: operator.eq,
-    Ne: operator.ne,
-    Lt: operator.lt,
-    Le: operator.le,
-    Gt: operator.gt,
-    Ge: operator.ge,
+    Add: np.add,
+    Sub: np.subtract,
+    Mul: np.multiply,
+    FloorDiv: np.floor_divide,
+    Mod: np.remainder,
+    Pow: np.power,
+    Min: np.minimum,
+    Max: np.maximum,
+    BitAnd: np.bitwise_and,
+    BitOr: np.bitwise_or,
+    BitXor: np.bitwise_xor,
+    ShiftLeft: np.left_shift,
+    ShiftRight: np.right_shift,
+    Eq: np.equal,
+    Ne: np.not_equal,
+    Lt: np.less,
+    Le: np.less_equal,
+    Gt: np.greater,
+    Ge: np.greater_equal,
 }
 
 

@@ -1,0 +1,1 @@
+"""What a program does: its reductions, and how its iterations depend on each other."""

@@ -1,0 +1,137 @@
+"""Give every array store of a loop nest a block of its own, and bind the blocks made by hand.
+
+Relies on: every Var and every Buffer is bound once; blocks with iters come from printed IR, which
+is complete. Loops are bound up to the nearest block around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator, Iterable
+from contextlib import contextmanager
+from enum import Enum, auto
+
+from hybridjit.analysis.context import Context, infer_context
+from hybridjit.analysis.iteration import classify
+from hybridjit.analysis.reduction import find_reduction
+from hybridjit.ir.expr import Expr, Var
+from hybridjit.ir.stmt import Block, For, Iter, Stmt, Store
+from hybridjit.ir.visit import N, Substitute
+
+
+def make_blocks(body: Stmt, automatic: Collection[Block] = ()) -> Stmt:
+    """Wrap the stores of `body` in blocks, and bind the blocks in `automatic` to the loops around.
+
+        for i in range(n):                     for i in range(n):
+            for k in range(m):                     for k in range(m):
+                c[i] = c[i] + a[i, k]   -->            with block("c", i, reduce(k)):
+                                                           c[i] = c[i] + a[i, k]
+
+    Every array store gets one, and every store to a register inside a loop that updates it as a
+    reduction does. A store that stands directly in an automatic block has it already; what is
+    inside an explicit block, any that is not automatic, is left alone.
+    """
+    return _MakeBlocks(infer_context(body), frozenset(automatic)).rewrite(body)
+
+
+class _Place(Enum):
+    """Where a statement stands: which kind of block is around it."""
+
+    ROOT = auto()
+    AUTOMATIC = auto()
+    EXPLICIT = auto()
+
+
+class _MakeBlocks(Substitute):
+    """The pass. `loops` are those since the nearest block around, `variables` their iters."""
+
+    def __init__(self, context: Context, automatic: frozenset[Block]) -> None:
+        super().__init__({})
+        self.context = context
+        self.automatic = automatic
+        self.names = _Names(stmt.name for stmt in context.guards if isinstance(stmt, Block))
+        self.place = _Place.ROOT
+        self.loops: list[For] = []
+
+    def rewrite(self, node: N) -> N:
+        if isinstance(node, Expr) and not self.variables and not self.buffers:
+            return node
+        return super().rewrite(node)
+
+    def rewrite_For(self, node: For) -> Stmt:
+        self.loops.append(node)
+        loop = self.generic(node)
+        self.loops.pop()
+        return loop
+
+    def rewrite_Store(self, node: Store) -> Stmt:
+        if not self._wants_block(node):
+            return super().rewrite_Store(node)
+        name = self.names.fresh(node.buffer.name)
+        iters = self._make_iters(node)
+        with self._inside(_Place.AUTOMATIC, iters):
+            body = super().rewrite_Store(node)
+        return Block(name, iters, body, span=node.span)
+
+    def rewrite_Block(self, node: Block) -> Stmt:
+        if node not in self.automatic:
+            with self._inside(_Place.EXPLICIT, ()):
+                return self.generic(node)
+        name = self.names.keep(node.name)
+        iters = self._make_iters(node.body)
+        with self._inside(_Place.EXPLICIT, iters):
+            init = None if node.init is None else self.rewrite(node.init)
+        with self._inside(_Place.AUTOMATIC, iters):
+            body = self.rewrite(node.body)
+        return Block(name, iters, body, init, span=node.span)
+
+    def _wants_block(self, store: Store) -> bool:
+        if self.place is _Place.EXPLICIT:
+            return False
+        if store.buffer.is_register:
+            return bool(self.loops) and find_reduction(store) is not None
+        return self.place is _Place.ROOT or bool(self.loops)
+
+    def _make_iters(self, stmt: Stmt) -> tuple[Iter, ...]:
+        """An iter for each loop, named after the loop's variable and bound to it."""
+        kinds = classify(stmt, self.loops, self.context)
+        return tuple(
+            Iter(Var(loop.var.name, loop.var.of), loop.var, kind)
+            for loop, kind in zip(self.loops, kinds, strict=True)
+        )
+
+    @contextmanager
+    def _inside(self, place: _Place, iters: tuple[Iter, ...]) -> Generator[None]:
+        """Rewrite what stands in a block: the loops around are seen through its iters."""
+        outer = self.place, self.loops, self.variables
+        self.place = _Place.EXPLICIT if self.place is _Place.EXPLICIT else place
+        self.loops = []
+        self.variables = self.variables | {
+            item.value: item.var for item in iters if isinstance(item.value, Var)
+        }
+        yield
+        self.place, self.loops, self.variables = outer
+
+
+class _Names:
+    """Names of blocks, unique in the function; those written by hand come first."""
+
+    def __init__(self, written: Iterable[str]) -> None:
+        self.taken = set(written)
+        self.kept: set[str] = set()
+        self.count: dict[str, int] = {}
+
+    def keep(self, name: str) -> str:
+        """The name written by hand; if another block has kept it before, a fresh one."""
+        if name in self.kept:
+            return self.fresh(name)
+        self.kept.add(name)
+        return name
+
+    def fresh(self, base: str) -> str:
+        """`base`, or else the first of `base_1`, `base_2` ... that is free."""
+        name = base
+        while name in self.taken:
+            self.count[base] = self.count.get(base, 0) + 1
+            name = f"{base}_{self.count[base]}"
+        self.taken.add(name)
+        return name
