@@ -49,13 +49,21 @@ def compile_index(
             "interp",
             scope.span,
         )
-    match [compile_expr(index, scope) for index in indices]:
+    slots = [slot for index in indices if (slot := scope.find_number(index)) is not None]
+    if len(slots) == len(indices) > 1:
+        return itemgetter(*slots)
+    match [_compile_position(index, scope) for index in indices]:
         case [only]:
             return lambda frame: (only(frame),)
         case [first, second]:
             return lambda frame: (first(frame), second(frame))
         case several:
             return lambda frame: tuple([index(frame) for index in several])
+
+
+def _compile_position(index: Expr, scope: Scope) -> Eval:
+    slot = scope.find_number(index)
+    return compile_expr(index, scope) if slot is None else itemgetter(slot)
 
 
 # Leaves
@@ -144,6 +152,9 @@ def _compile_binary(expr: ir.Binary, scope: Scope) -> Eval:
     function = OPERATORS[type(expr)]
     if isinstance(expr, _PARTIAL) and expr.dtype.is_integer:
         return _located((lhs, rhs), function, scope.site(expr))
+    if isinstance(expr.rhs, ir.Const):
+        constant = cast(expr.rhs.value, expr.rhs.dtype)
+        return lambda frame: function(lhs(frame), constant)
     return lambda frame: function(lhs(frame), rhs(frame))
 
 

@@ -2,7 +2,8 @@
 
 A frame is a list with one slot for each variable and buffer of the function. A variable's slot
 holds its value; a buffer's slot holds its array, a register's slot its value or `UNSET`. A buffer
-whose elements start unset has a second slot, with an array that says which of them are set.
+whose elements start unset has a second slot, with an array that says which of them are set. A
+loop variable has a second slot, with its value as a Python int: the fastest index of an array.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from hybridjit.errors import (
     Span,
 )
 from hybridjit.interp.scalars import Scalar
-from hybridjit.ir.expr import Buffer, Node, Var
+from hybridjit.ir.expr import Buffer, Expr, Node, Var
 
 Frame = list[Any]
 Position = tuple[Scalar, ...]
@@ -95,6 +96,7 @@ class Scope:
 
     slots: dict[Var | Buffer, int] = field(default_factory=dict[Var | Buffer, int])
     masks: dict[Buffer, int] = field(default_factory=dict[Buffer, int])
+    numbers: dict[Var, int] = field(default_factory=dict[Var, int])
     starts: dict[Var, Eval] = field(default_factory=dict[Var, Eval])
     loops: tuple[tuple[str, int], ...] = ()
     span: Span | None = None
@@ -112,11 +114,28 @@ class Scope:
         self.slots[name] = self.reserve()
         return self.slots[name]
 
+    def bind_number(self, var: Var) -> tuple[int, int]:
+        """The slot of a loop variable, and the one for its value as a Python int."""
+        self.numbers[var] = self.reserve()
+        return self.bind(var), self.numbers[var]
+
+    def bind_alias(self, var: Var, other: Var) -> None:
+        """Bind `var` to the slots of a variable that keeps its value as long as `var` is used."""
+        self.slots[var] = self.slot(other)
+        if other in self.numbers:
+            self.numbers[var] = self.numbers[other]
+        if other in self.starts:
+            self.starts[var] = self.starts[other]
+
     def slot(self, name: Var | Buffer) -> int:
         """The slot of a variable or buffer that is in scope."""
         if name not in self.slots:
             raise InternalError(f"'{name.name}' is used but not bound", "interp", self.span)
         return self.slots[name]
+
+    def find_number(self, index: Expr) -> int | None:
+        """The slot that holds `index` as a Python int, if it is a loop variable."""
+        return self.numbers.get(index) if isinstance(index, Var) else None
 
     def site(self, node: Node) -> Site:
         """The place of `node`; that of the statement around it where it has none of its own."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from itertools import chain, count, takewhile
 from typing import Any
@@ -74,7 +74,7 @@ def _compile_optional(stmt: Stmt | None, scope: Scope) -> Run:
 def _compile_for(stmt: ir.For, scope: Scope) -> Run:
     bounds = [compile_expr(bound, scope) for bound in (stmt.start, stmt.stop, stmt.step)]
     site = scope.site(stmt)
-    slot, start_slot = scope.bind(stmt.var), scope.reserve()
+    (slot, number_slot), start_slot = scope.bind_number(stmt.var), scope.reserve()
     scope.starts[stmt.var] = lambda frame: frame[start_slot]
     with scope.inside_loop(stmt.var):
         body = compile_stmt(stmt.body, scope)
@@ -86,7 +86,8 @@ def _compile_for(stmt: ir.For, scope: Scope) -> Run:
         except ValueError as error:  # the step is zero
             raise site.annotated(error, frame) from None
         frame[start_slot] = start
-        for value in _int64_scalars(iterations):
+        for number, value in zip(iterations, _int64_scalars(iterations), strict=True):
+            frame[number_slot] = number
             frame[slot] = value
             signal = body(frame)
             if signal is Signal.BREAK:
@@ -152,28 +153,30 @@ def _compile_return(stmt: ir.Return, scope: Scope) -> Run:
 
 
 def _compile_block(stmt: ir.Block, scope: Scope) -> Run:
-    bindings: list[tuple[int, Eval]] = []
-    for item in stmt.iters:
-        value, start = compile_expr(item.value, scope), _compile_start(item, scope)
-        bindings.append((scope.bind(item.var), value))
-        if start is not None:
-            scope.starts[item.var] = start
+    bindings = [binding for item in stmt.iters for binding in _compile_iter(item, scope)]
     init = _compile_init(stmt, scope)
     body = compile_stmt(stmt.body, scope)
 
     def run(frame: Frame) -> Signal | None:
-        for slot, value in bindings:
-            frame[slot] = value(frame)
+        for slot, number_slot, evaluate in bindings:
+            value = evaluate(frame)
+            frame[slot] = value
+            frame[number_slot] = int(value)
         return init(frame) or body(frame)
 
     return run
 
 
-def _compile_start(item: ir.Iter, scope: Scope) -> Eval | None:
-    """The start of the range of an iteration variable: of its domain, or of the loop it follows."""
-    if item.domain is not None:
-        return compile_expr(item.domain[0], scope)
-    return scope.starts.get(item.value) if isinstance(item.value, Var) else None
+def _compile_iter(item: ir.Iter, scope: Scope) -> Iterator[tuple[int, int, Eval]]:
+    """The slots that an iteration variable sets, and its value; none if it renames a variable."""
+    start = None if item.domain is None else compile_expr(item.domain[0], scope)
+    if isinstance(item.value, Var):
+        scope.bind_alias(item.var, item.value)
+    else:
+        value = compile_expr(item.value, scope)
+        yield (*scope.bind_number(item.var), value)
+    if start is not None:
+        scope.starts[item.var] = start
 
 
 def _compile_init(block: ir.Block, scope: Scope) -> Run:
