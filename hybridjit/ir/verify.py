@@ -50,10 +50,11 @@ def verify(func: PrimFunc, stage: Stage = Stage.BLOCKS, pass_name: str | None = 
     except Fault as fault:
         place = verifier.place
         marks = () if place is None else (place,)
+        span = place.span if isinstance(place, Node) else None
         raise InternalError(
             f"the IR is not valid at stage {stage.name}: {fault}",
             pass_name,
-            None if place is None else place.span,
+            span,
             notes=(f"the function is\n{print_func(func, marks)}",),
         ) from None
 
@@ -119,6 +120,8 @@ class FuncVerifier:
             raise Fault(f"constant '{buffer.name}' of {buffer.dtype} holds {data.dtype}")
 
     def _check_results(self) -> None:
+        if self._func.returns is None and self._func.returns_tuple:
+            raise Fault("a function without results returns a tuple")
         for result in self._func.returns or ():
             if isinstance(result, Buffer) and result not in self._func.params + self._func.outputs:
                 raise Fault(f"result '{result.name}' is neither a parameter nor an output")
@@ -131,10 +134,10 @@ class FuncVerifier:
             if isinstance(stmt, Seq):
                 self._body(stmt)
                 continue
+            self.place = stmt
             check = self._checks.get(type(stmt))
             if check is None:
                 raise Fault(f"{type(stmt).__name__} is not a statement of this stage")
-            self.place = stmt
             bound = check(self, stmt)
             if bound is not None:
                 ended.append(bound)
