@@ -278,3 +278,5 @@ _COMPILERS: dict[type[Expr], Callable[[Any, Scope], Eval]] = {
     ir.BufferRef: _compile_buffer_ref,
     ir.ExternCall: _compile_extern_call,
 }
+
+COMPILED_EXPRS: frozenset[type[Expr]] = frozenset(_COMPILERS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -156,29 +157,27 @@ def _read_only(data: Array) -> Array:
 def _compile_results(func: PrimFunc, scope: Scope) -> Callable[[Frame], object]:
     if func.returns is None:
         return lambda frame: None
-    results = func.returns
-    slots = [scope.slot(result) if isinstance(result, Buffer) else None for result in results]
-    scalars = slots.count(None)
+    readers: list[Eval] = []
+    scalars = 0
+    for result in func.returns:
+        if isinstance(result, Buffer):
+            readers.append(itemgetter(scope.slot(result)))
+        else:
+            readers.append(_compile_scalar_result(scalars, result.weak))
+            scalars += 1
 
     def gather(frame: Frame) -> object:
-        given: list[Scalar] = frame[RESULTS] or []
-        if len(given) != scalars:
-            raise InternalError(
-                f"'{func.name}' returned {len(given)} scalars, not {scalars}", "interp", func.span
-            )
-        values = iter(given)
-        gathered = tuple(
-            [
-                frame[scope.slots[result]]
-                if isinstance(result, Buffer)
-                else _convert_result(next(values), result.weak)
-                for result in results
-            ]
-        )
-        return gathered if func.returns_tuple else gathered[0]
+        given = 0 if frame[RESULTS] is None else len(frame[RESULTS])
+        if given != scalars:
+            message = f"'{func.name}' returned {given} scalars, not {scalars}"
+            raise InternalError(message, "interp", func.span)
+        results = tuple([read(frame) for read in readers])
+        return results if func.returns_tuple or len(results) != 1 else results[0]
 
     return gather
 
 
-def _convert_result(value: Scalar, weak: bool) -> object:
-    return value.item() if weak else value
+def _compile_scalar_result(position: int, weak: bool) -> Eval:
+    if weak:
+        return lambda frame: frame[RESULTS][position].item()
+    return lambda frame: frame[RESULTS][position]

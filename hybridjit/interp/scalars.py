@@ -27,6 +27,7 @@ Function = Callable[..., Scalar]
 
 FALSE, TRUE = np.False_, np.True_
 _HALF_TYPES = (np.float16, ml_dtypes.bfloat16)
+_COMPLEX_TYPES: dict[Function, Function] = {np.float32: np.complex64, np.float64: np.complex128}
 _NUMPY_SCALAR: type[Any] = np.generic
 _python: Any = operator  # typeshed leaves the types of half of these functions unknown
 
@@ -149,6 +150,13 @@ def _clz(x: Scalar) -> Scalar:
     return _type_of(x)(width - bits.bit_length())
 
 
+def _complex(x: Scalar, y: Scalar) -> Scalar:
+    kind = _COMPLEX_TYPES.get(_type_of(x))
+    if kind is None:
+        raise TypeError(f"complex takes float32 or float64 values, not {x.dtype}")
+    return kind(complex(x, y))
+
+
 def _real(x: Scalar) -> Scalar:
     return x.real
 
@@ -209,6 +217,7 @@ FUNCTIONS: dict[str, Function] = {
     "real": _real,
     "imag": _imag,
     "conj": np.conjugate,
+    "complex": _complex,
 }
 
 

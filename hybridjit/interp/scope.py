@@ -142,6 +142,14 @@ class Scope:
         return Site(self.span if node.span is None else node.span, self.loops)
 
     @contextmanager
+    def at(self, span: Span | None) -> Generator[None]:
+        """What is compiled in this context stands at `span`, or where it did if that is None."""
+        outside = self.span
+        self.span = outside if span is None else span
+        yield
+        self.span = outside
+
+    @contextmanager
     def inside_loop(self, var: Var) -> Generator[None]:
         """What is compiled in this context stands in the loop over `var`."""
         outside = self.loops

@@ -40,9 +40,8 @@ def compile_stmt(stmt: Stmt, scope: Scope) -> Run:
     if compiler is None:
         name = type(stmt).__name__
         raise InternalError(f"the interpreter cannot run {name}", "interp", stmt.span)
-    if stmt.span is not None:
-        scope.span = stmt.span
-    return compiler(stmt, scope)
+    with scope.at(stmt.span):
+        return compiler(stmt, scope)
 
 
 # Control
@@ -339,3 +338,5 @@ _COMPILERS: dict[type[Stmt], Callable[[Any, Scope], Run]] = {
     ir.Raise: _compile_raise,
     ir.Print: _compile_print,
 }
+
+COMPILED_STMTS: frozenset[type[Stmt]] = frozenset(_COMPILERS)
