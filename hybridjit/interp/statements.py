@@ -89,6 +89,8 @@ def _compile_for(stmt: ir.For, scope: Scope) -> Run:
             frame[number_slot] = number
             frame[slot] = value
             signal = body(frame)
+            if signal is None:
+                continue
             if signal is Signal.BREAK:
                 break
             if signal is Signal.RETURN:
@@ -121,6 +123,8 @@ def _compile_while(stmt: ir.While, scope: Scope) -> Run:
     def run(frame: Frame) -> Signal | None:
         while cond(frame):
             signal = body(frame)
+            if signal is None:
+                continue
             if signal is Signal.BREAK:
                 break
             if signal is Signal.RETURN:
