@@ -130,7 +130,7 @@ def find_dtype(numpy_dtype: np.dtype[Any]) -> DType | None:
 
 @cache
 def promote(a: DType, b: DType) -> DType | None:
-    """The NumPy type that holds both, or None where NumPy has none (bfloat16 with complex, say)."""
+    """The NumPy type that holds both, or None where NumPy has none (bfloat16 with int32, say)."""
     if {a, b} == {FLOAT16, BFLOAT16}:
         return FLOAT32  # NumPy knows no common type, but its scalars compute in float32
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from hybridjit.ir.dtype import BOOL, DType
+from hybridjit.ir.dtype import BOOL, DType, dtype_named
 
 
 class Domain(Enum):
@@ -40,6 +40,7 @@ class Result(Enum):
     SAME = "same"
     BOOL = "bool"
     COMPONENT = "component"
+    COMPLEX = "complex"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,8 @@ class Intrinsic:
                 return BOOL
             case Result.COMPONENT:
                 return argument.component
+            case Result.COMPLEX:
+                return dtype_named(f"complex{argument.bits * 2}")
 
 
 _F, _X, _C = Domain.FLOAT, Domain.INEXACT, Domain.COMPLEX
@@ -95,5 +98,7 @@ INTRINSICS: dict[str, Intrinsic] = {
         # complex parts
         *(Intrinsic(name, _C, result=Result.COMPONENT) for name in ("real", "imag")),
         Intrinsic("conj", _C),
+        # a complex number from its parts; float32 or float64
+        Intrinsic("complex", _F, 2, Result.COMPLEX),
     )
 }

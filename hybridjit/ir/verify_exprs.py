@@ -138,7 +138,7 @@ class ExprVerifier:
             )
         for found, needed in zip(dtypes, call.callee.params, strict=True):
             if found != needed:
-                raise Fault(f"'{call.callee.name}' takes {needed}, not {found}")
+                raise Fault(f"'{call.callee.name}' takes {_c_type(needed)}, not {_c_type(found)}")
 
     def _argument(self, arg: Expr) -> DType | Pointer:
         if not isinstance(arg, ir.BufferRef):
@@ -268,10 +268,15 @@ def _is_exact(value: object, dtype: DType) -> bool:
 
 def _survives(value: complex, dtype: DType) -> bool:
     with np.errstate(all="ignore"):
-        return value != value or bool(dtype.numpy.type(value) == value)
+        # Back to Python's number: beside a NumPy scalar it would be rounded before comparing.
+        return value != value or complex(dtype.numpy.type(value)) == value
 
 
 def _result(callee: Extern) -> DType:
     if callee.result is None:
         raise Fault(f"'{callee.name}' has no result but is used as a value")
     return callee.result
+
+
+def _c_type(kind: DType | Pointer) -> str:
+    return f"an array of {kind.dtype}" if isinstance(kind, Pointer) else kind.name
