@@ -154,6 +154,12 @@ class HybridError(Exception):
         """Return all diagnostics as text; `paths="short"` leaves out directories."""
         return "\n".join(diagnostic.render(paths) for diagnostic in self.diagnostics)
 
+    def with_note(self, note: str) -> "HybridError":
+        """The same error with one more note on its first diagnostic."""
+        first, *rest = self.diagnostics
+        noted = replace(first, notes=(*first.notes, note))
+        return _restore(type(self), (noted, *rest))
+
     def __str__(self) -> str:
         return self.render()
 

@@ -1,0 +1,86 @@
+"""Parameter annotations that the language understands: `a: float32["n", 64]`, `x: float`."""
+
+from __future__ import annotations
+
+import ast
+
+from hybridjit.errors import ParseError
+from hybridjit.frontend.captures import MISSING, Environment, lift
+from hybridjit.frontend.specs import ArraySpec, ScalarSpec, Spec
+from hybridjit.frontend.values import ElementType, PythonType
+from hybridjit.ir.dtype import BOOL, DType, ScalarType
+from hybridjit.source import FunctionSource, span_of
+
+
+def specs_in(source: FunctionSource, environment: Environment) -> list[Spec]:
+    """The types of all parameters of a printed function, every one of which is annotated."""
+    args = source.node.args
+    specs: list[Spec] = []
+    for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs):
+        spec = None if arg.annotation is None else spec_of(arg.annotation, environment)
+        if spec is None:
+            raise ParseError(
+                f"parameter '{arg.arg}' needs a type",
+                span_of(arg, source),
+                help=f"write it as {arg.arg}: float32[64, 64], or {arg.arg}: float",
+            )
+        specs.append(spec)
+    return specs
+
+
+def spec_of(node: ast.expr, environment: Environment) -> Spec | None:
+    """What an annotation says about an argument, or None if it says nothing to us."""
+    match node:
+        case ast.Constant(value=str() as text):
+            try:
+                return spec_of(ast.parse(text, mode="eval").body, environment)
+            except SyntaxError:
+                return None
+        case ast.Subscript(value=owner, slice=entries):
+            dtype = _element_type(owner, environment)
+            shape = _shape(entries)
+            return None if dtype is None or shape is None else ArraySpec(dtype, shape)
+        case _:
+            return _scalar(node, environment)
+
+
+def _scalar(node: ast.expr, environment: Environment) -> Spec | None:
+    value = lift(_find(node, environment))
+    match value:
+        case ElementType(dtype):
+            return ScalarSpec(ScalarType(dtype))
+        case PythonType(type):
+            return ScalarSpec(type)
+        case _:
+            return None
+
+
+def _element_type(node: ast.expr, environment: Environment) -> DType | None:
+    value = lift(_find(node, environment))
+    if isinstance(value, ElementType):
+        return value.dtype
+    return BOOL if isinstance(value, PythonType) and value.type.dtype is BOOL else None
+
+
+def _find(node: ast.expr, environment: Environment) -> object:
+    match node:
+        case ast.Name(id=name):
+            return environment.find(name)
+        case ast.Attribute(value=owner, attr=name):
+            return getattr(_find(owner, environment), name, MISSING)
+        case _:
+            return MISSING
+
+
+def _shape(node: ast.expr) -> tuple[int | str, ...] | None:
+    entries = node.elts if isinstance(node, ast.Tuple) else [node]
+    shape: list[int | str] = []
+    for entry in entries:
+        match entry:
+            case ast.Constant(value=bool()):
+                return None
+            case ast.Constant(value=int() | str() as extent):
+                shape.append(extent)
+            case _:
+                return None
+    return tuple(shape)

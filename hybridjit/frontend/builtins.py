@@ -1,0 +1,221 @@
+"""The names of the language, as Python objects: imported, a script runs as plain Python.
+
+`from hybridjit.hybrid import parallel, output_tensor, exp` keeps editors and type checkers content;
+without the import the names mean the same inside a script. What each means to the compiler is
+said in calls.py and loops.py; here is what it does when the function is simply executed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybridjit.frontend.specs import ArraySpec
+from hybridjit.interp.scalars import apply_intrinsic, cast
+from hybridjit.ir.dtype import DTYPES, DType, find_dtype
+from hybridjit.ir.intrinsics import INTRINSICS, Domain
+
+T = TypeVar("T")
+DTypeLike = Any
+
+
+# -- loops -----------------------------------------------------------------------------------------
+
+
+def serial(*bounds: int) -> range:
+    """`range`: iterations run in order."""
+    return range(*bounds)
+
+
+def parallel(*bounds: int) -> range:
+    """A loop whose iterations may run on several threads."""
+    return range(*bounds)
+
+
+def vectorize(*bounds: int) -> range:
+    """A loop whose iterations run as lanes of vector instructions."""
+    return range(*bounds)
+
+
+def unroll(*bounds: int) -> range:
+    """A loop that is replaced by one copy of its body per iteration when it is compiled."""
+    return range(*bounds)
+
+
+def const_range(*bounds: int) -> range:
+    """A loop that is expanded while the script is read: its variable can index a tuple."""
+    return range(*bounds)
+
+
+def scan(*bounds: int) -> range:
+    """A loop that carries state from one step to the next. In a `block`: a scan iteration."""
+    return range(*bounds)
+
+
+def bind(*arguments: Any) -> range:
+    """`bind(n, "threadIdx.x")`: a loop bound to a thread axis; on a CPU, an ordinary loop."""
+    return range(*arguments[:-1])
+
+
+def grid(*extents: int) -> Iterator[tuple[int, ...]]:
+    """Nested loops in one line: `for i, j in grid(n, m)`."""
+    return itertools.product(*(range(extent) for extent in extents))
+
+
+# -- memory ----------------------------------------------------------------------------------------
+
+
+def allocate(
+    shape: int | Sequence[int],
+    dtype: DTypeLike = "float32",
+    scope: str = "global",
+    zero: bool = True,
+) -> NDArray[Any]:
+    """A scratch array, zero unless `zero` is false; each execution makes a new one."""
+    return np.zeros(shape, numpy_dtype(dtype)) if zero else np.empty(shape, numpy_dtype(dtype))
+
+
+def output_tensor(shape: int | Sequence[int], dtype: DTypeLike = "float32") -> NDArray[Any]:
+    """An array of zeros to be returned."""
+    return np.zeros(shape, numpy_dtype(dtype))
+
+
+def constant_array(values: Any, dtype: DTypeLike) -> NDArray[Any]:
+    """A read-only array whose elements are part of the function."""
+    array = np.array(values, numpy_dtype(dtype))
+    array.flags.writeable = False
+    return array
+
+
+# -- blocks ----------------------------------------------------------------------------------------
+
+
+def block(name: str, *iters: Any, **options: Any) -> AbstractContextManager[tuple[Any, ...]]:
+    """`with block("name"):` names a computation, so that a schedule can find it."""
+    return nullcontext(iters)
+
+
+def init() -> AbstractContextManager[None]:
+    """`with init():` inside a block: what to do before the first reduction step."""
+    raise RuntimeError("a block with init() has no plain-Python meaning; use .interpret()")
+
+
+def spatial(value: T, *domain: int) -> T:
+    """Mark a block's iteration as spatial: each value touches other elements."""
+    return value
+
+
+def reduce(value: T, *domain: int) -> T:
+    """Mark a block's iteration as a reduction."""
+    return value
+
+
+# -- values ----------------------------------------------------------------------------------------
+
+
+def likely(condition: T) -> T:
+    """`condition`, which is true almost always."""
+    return condition
+
+
+def ceil_div(a: int, b: int) -> int:
+    """a / b rounded up."""
+    return -(-a // b)
+
+
+def select(condition: Any, then: T, otherwise: T) -> T:
+    """`then if condition else otherwise`."""
+    return then if condition else otherwise
+
+
+class ElementTypeObject:
+    """An element type such as `float32`: call it to convert, index it to describe an array.
+
+    `float32(x)` converts a scalar; `a: float32["n", 64]` fixes an argument's type and shape.
+    """
+
+    def __init__(self, dtype: DType) -> None:
+        self.dtype = dtype
+
+    def __call__(self, value: Any, checked: bool | None = None) -> Any:
+        """`value` converted: a Python int must fit, other integers wrap, floats saturate."""
+        if checked is None:
+            checked = type(value) is int
+        return cast(value, self.dtype, checked=checked and self.dtype.is_integer)
+
+    def __getitem__(self, shape: int | str | tuple[int | str, ...]) -> ArraySpec:
+        return ArraySpec(self.dtype, shape if isinstance(shape, tuple) else (shape,))
+
+    def __repr__(self) -> str:
+        return self.dtype.name
+
+
+def numpy_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    """The NumPy dtype that a dtype argument means: a name, a NumPy type, or one of ours."""
+    if isinstance(dtype, ElementTypeObject):
+        return dtype.dtype.numpy
+    if isinstance(dtype, str) and dtype in DTYPES:
+        return DTYPES[dtype].numpy
+    found = find_dtype(np.dtype(dtype))
+    if found is None:
+        raise TypeError(f"{dtype!r} is not an element type of the language: {', '.join(DTYPES)}")
+    return found.numpy
+
+
+def _math_function(name: str) -> Callable[..., Any]:
+    intrinsic = INTRINSICS[name]
+
+    def function(*args: Any) -> Any:
+        if not any(isinstance(arg, np.generic) for arg in args):
+            return _on_python_numbers(name, args)
+        dtype = np.result_type(*args)
+        if intrinsic.domain in (Domain.FLOAT, Domain.INEXACT) and dtype.kind in "biu":
+            dtype = np.result_type(dtype, np.float16)  # as NumPy's ufuncs choose: int8 -> float16
+        return apply_intrinsic(name, *(dtype.type(arg) for arg in args))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"The function {name} of the language, on one scalar or more."
+    return function
+
+
+def _on_python_numbers(name: str, args: Sequence[Any]) -> Any:
+    if INTRINSICS[name].domain in (Domain.FLOAT, Domain.INEXACT):
+        args = [arg if isinstance(arg, complex) else float(arg) for arg in args]
+    elif any(isinstance(arg, float) for arg in args):
+        args = [float(arg) for arg in args]
+    return apply_intrinsic(name, *args).item()
+
+
+# Functions that Python has under the same name, and which Python's own serve.
+PYTHON_NAMES = (
+    *("range", "len", "min", "max", "abs", "round", "print", "pow"),
+    *("bool", "int", "float", "complex"),
+)
+TYPES: dict[str, ElementTypeObject] = {
+    name: ElementTypeObject(dtype) for name, dtype in DTYPES.items() if name != "bool"
+}
+_SHORT = {"f": "float", "i": "int", "u": "uint", "c": "complex"}
+SHORT_TYPES: dict[str, ElementTypeObject] = {
+    name[0] + name.lstrip("abcdefghijklmnopqrstuvwxyz"): value
+    for name, value in TYPES.items()
+    if name != "bfloat16"
+} | {"bf16": TYPES["bfloat16"]}
+MATH: dict[str, Callable[..., Any]] = {
+    name: _math_function(name) for name in INTRINSICS if name not in ("abs", "real", "imag", "conj")
+}
+BUILTINS: dict[str, Any] = {
+    function.__name__: function
+    for function in (
+        *(serial, parallel, vectorize, unroll, const_range, scan, bind, grid),
+        *(allocate, output_tensor, constant_array, block, init, spatial, reduce),
+        *(likely, ceil_div, select),
+    )
+}
+BUILTINS |= MATH | TYPES | {"inf": math.inf, "nan": math.nan}
+BUILTINS["power"] = BUILTINS["pow"] = pow

@@ -1,0 +1,80 @@
+"""How a scalar becomes a value of another type: the explicit `Cast`s of the IR are made here."""
+
+from __future__ import annotations
+
+from hybridjit.errors import Span, TypeMismatch
+from hybridjit.frontend.values import Scalar
+from hybridjit.interp.scalars import cast
+from hybridjit.ir.dtype import BOOL, INT64, WEAK_BOOL, WEAK_INT, DType, ScalarType, join
+from hybridjit.ir.expr import Cast, Const, Expr, Ne, const
+
+
+def convert(value: Scalar, dtype: DType, span: Span | None) -> Expr:
+    """`value` as an expression of type `dtype`. A Python int that cannot fit is refused."""
+    if isinstance(value.expr, Const):
+        return _convert_constant(value.expr, value.type.weak, dtype, span)
+    if value.expr.dtype is dtype:
+        return value.expr
+    return Cast(dtype, value.expr, checked=_needs_check(value.type, dtype), span=span)
+
+
+def _needs_check(source: ScalarType, dtype: DType) -> bool:
+    return source == WEAK_INT and dtype.is_integer
+
+
+def _convert_constant(value: Const, weak: bool, dtype: DType, span: Span | None) -> Const:
+    number = value.value
+    if weak and value.of is INT64 and dtype.is_integer:
+        low, high = dtype.bounds
+        if not low <= int(number.real) <= high:
+            raise TypeMismatch(
+                f"the Python integer {number} does not fit in {dtype} ({low} to {high})",
+                span,
+                help="use a wider type, or write the value that you mean",
+            )
+        return Const(number, dtype, span=span)
+    if value.of is dtype:
+        return value
+    if value.of.is_integer and not dtype.is_integer:
+        return const(number, dtype)  # a Python int may be wider than int64: convert it exactly
+    source = value.of.numpy.type(number)
+    return const(cast(source, dtype).item(), dtype)
+
+
+def store_value(value: Scalar, dtype: DType, span: Span | None) -> Expr:
+    """`value` converted to what an element or variable of type `dtype` holds, as NumPy assigns."""
+    if value.type.dtype.is_complex and not (dtype.is_complex or dtype.is_bool):
+        raise TypeMismatch(
+            f"cannot store a {value.type.dtype} value in {dtype}: it would lose its imaginary part",
+            span,
+            help="take the part you need: x.real, x.imag or abs(x)",
+        )
+    return convert(value, dtype, span)
+
+
+def truth(value: Scalar, span: Span | None) -> Expr:
+    """`value` as a condition: itself if it is a bool, otherwise whether it is not zero."""
+    if isinstance(value.expr, Const):
+        return Const(bool(value.expr.value), BOOL, span=span)
+    if value.expr.dtype is BOOL:
+        return value.expr
+    return Ne(value.expr, const(0, value.expr.dtype), span=span)
+
+
+def join_types(a: ScalarType, b: ScalarType, span: Span | None) -> ScalarType:
+    """The type in which two values meet; refused where NumPy has none."""
+    joined = join(a, b)
+    if joined is None:
+        raise TypeMismatch(
+            f"{a} and {b} have no common type in NumPy",
+            span,
+            help=f"convert one of them, as in {b.dtype}(x) or float32(x)",
+        )
+    return joined
+
+
+def as_number(value: Scalar) -> Scalar:
+    """`value` with a Python bool read as the int it is in arithmetic."""
+    if value.type != WEAK_BOOL:
+        return value
+    return Scalar(convert(value, INT64, value.expr.span), WEAK_INT)

@@ -1,0 +1,164 @@
+"""The functions of the language on scalars: how arguments are converted and results typed."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import numpy as np
+
+from hybridjit.errors import Span, TypeMismatch
+from hybridjit.frontend.conversion import as_number, convert, join_types, truth
+from hybridjit.frontend.operators import binary, compare, extremum, logical_not, select
+from hybridjit.frontend.values import Scalar
+from hybridjit.ir.dtype import (
+    BOOL,
+    FLOAT64,
+    INT64,
+    WEAK_FLOAT,
+    WEAK_INT,
+    DType,
+    ScalarType,
+    find_dtype,
+)
+from hybridjit.ir.expr import (
+    Add,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Call,
+    Cast,
+    Const,
+    Div,
+    Eq,
+    FloorDiv,
+    Ge,
+    Gt,
+    Le,
+    Lt,
+    Max,
+    Min,
+    Mod,
+    Mul,
+    Ne,
+    Pow,
+    ShiftLeft,
+    ShiftRight,
+    Sub,
+)
+from hybridjit.ir.intrinsics import INTRINSICS, Domain, Intrinsic
+
+
+class Style(Enum):
+    """Whose function it is: they differ in what they make of a Python number."""
+
+    LANGUAGE = "hybridjit"  # a Python float stays one
+    NUMPY = "numpy"  # the result is a NumPy scalar
+    MATH = "math"  # computed in double precision, the result is a Python number
+
+
+_FROM_NUMPY = {
+    **{"+": Add, "-": Sub, "*": Mul, "/": Div, "//": FloorDiv, "%": Mod, "pow": Pow},
+    **{"&": BitAnd, "|": BitOr, "^": BitXor, "<<": ShiftLeft, ">>": ShiftRight},
+}
+_COMPARISONS = {"==": Eq, "!=": Ne, "<": Lt, "<=": Le, ">": Gt, ">=": Ge}
+_FUNCTION_ARITY = {"square": 1, "logical_not": 1, "clip": 3, "select": 3, "pow": 2}
+# math.floor(x) is an int; np.floor(x) and floor(x) are floats.
+_TO_INTEGER = ("floor", "ceil", "trunc")
+
+
+def arity_of(name: str) -> int:
+    """How many arguments the function takes."""
+    if name in INTRINSICS:
+        return INTRINSICS[name].arity
+    return _FUNCTION_ARITY.get(name, 2)
+
+
+def apply(name: str, style: Style, args: list[Scalar], span: Span | None) -> Scalar:
+    """The function `name`, as hybridjit, numpy or math define it, applied to scalars."""
+    if style is Style.NUMPY:
+        args = [_typed(arg, span) for arg in args]
+    if style is Style.MATH:
+        return _math(name, args, span)
+    if name in _FROM_NUMPY:
+        return binary(_FROM_NUMPY[name], args[0], args[1], span)
+    if name in _COMPARISONS:
+        return compare(_COMPARISONS[name], args[0], args[1], span)
+    match name:
+        case "square":
+            return binary(Mul, args[0], args[0], span)
+        case "logical_not":
+            return logical_not(args[0], span)
+        case "select":
+            return select(truth(args[0], span), args[1], args[2], span)
+        case "clip":
+            lower = intrinsic(INTRINSICS["maximum"], args[:2], span)
+            return intrinsic(INTRINSICS["minimum"], [lower, args[2]], span)
+        case "real" | "imag" | "conj" if not args[0].type.dtype.is_complex:
+            return args[0] if name != "imag" else binary(Sub, args[0], args[0], span)
+        case _:
+            return intrinsic(INTRINSICS[name], args, span)
+
+
+def _typed(value: Scalar, span: Span | None) -> Scalar:
+    return value if not value.type.weak else Scalar(value.expr, value.type)
+
+
+def _math(name: str, args: list[Scalar], span: Span | None) -> Scalar:
+    """A function of the math module: on Python floats, whatever it is given."""
+    for arg in args:
+        if arg.type.dtype.is_complex:
+            raise TypeMismatch(f"math.{name} takes real numbers, found {arg.type}", span)
+    doubles = [Scalar(convert(as_number(arg), FLOAT64, span), WEAK_FLOAT) for arg in args]
+    if name == "pow":
+        return binary(Pow, doubles[0], doubles[1], span)
+    result = intrinsic(INTRINSICS[name], doubles, span)
+    if name in _TO_INTEGER:
+        return Scalar(Cast(INT64, result.expr, span=span), WEAK_INT)
+    return result
+
+
+def intrinsic(function: Intrinsic, args: list[Scalar], span: Span | None) -> Scalar:
+    """An intrinsic applied to scalars, converted to the type in which they meet."""
+    args = [as_number(arg) for arg in args]
+    type = args[0].type
+    for arg in args[1:]:
+        type = join_types(type, arg.type, span)
+    if function.domain in (Domain.FLOAT, Domain.INEXACT) and not type.dtype.is_inexact:
+        type = _float_for(type)
+    if function.name == "abs" and type.dtype is BOOL:
+        return args[0]
+    if not function.domain.accepts(type.dtype):
+        raise TypeMismatch(
+            f"{function.name} takes {function.domain.value} values, found {type.dtype}", span
+        )
+    exprs = tuple(convert(arg, type.dtype, span) for arg in args)
+    if function.name == "abs" and isinstance(exprs[0], Const) and type == WEAK_INT:
+        return Scalar(Const(abs(exprs[0].value), INT64, span=span), type)
+    result = function.result_dtype(type.dtype)
+    weak = type.weak
+    return Scalar(Call(function.name, exprs, span=span), ScalarType(result, weak))
+
+
+def _float_for(type: ScalarType) -> ScalarType:
+    """The float type in which NumPy computes a function of an integer: int8 -> float16."""
+    if type.weak:
+        return WEAK_FLOAT
+    dtype: DType | None = find_dtype(np.result_type(type.dtype.numpy, np.float16))
+    assert dtype is not None
+    return ScalarType(dtype)
+
+
+def nearest_integer(value: Scalar, span: Span | None) -> Scalar:
+    """Python's round(x): an int, halves to even."""
+    if not value.type.dtype.is_inexact:
+        return as_number(value)
+    rounded = intrinsic(INTRINSICS["rint"], [value], span)
+    return Scalar(Cast(INT64, rounded.expr, span=span), WEAK_INT)
+
+
+def minimum_of(values: list[Scalar], op: type[Min] | type[Max], span: Span | None) -> Scalar:
+    """Python's min or max of several values."""
+    result = values[0]
+    for value in values[1:]:
+        result = extremum(op, result, value, span)
+    return result

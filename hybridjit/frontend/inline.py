@@ -1,0 +1,203 @@
+"""Calls to other functions, put in place of the call.
+
+    def clamp(x):                    if x < 0.0:
+        if x < 0.0:                      r = 0.0
+            return 0.0       -->     else:
+        return x                         r = x
+    y = clamp(a[i])                  y = r
+"""
+
+from __future__ import annotations
+
+import ast
+from types import FunctionType
+
+from hybridjit.errors import ParseError
+from hybridjit.frontend.captures import Environment
+from hybridjit.frontend.context import Frame, Variable
+from hybridjit.frontend.loops import LoopTranslator
+from hybridjit.frontend.returns import InlineReturn, find_returns, structure_returns
+from hybridjit.frontend.values import Array, Items, Nothing, Scalar, Value
+from hybridjit.frontend.variables import Variables
+from hybridjit.ir.expr import Load
+from hybridjit.ir.stmt import Stmt
+from hybridjit.source import FunctionSource, read_function
+
+MAX_CALL_DEPTH = 32
+
+
+class InlineTranslator(LoopTranslator):
+    """Inlining of scripts and of plain Python functions."""
+
+    stack: tuple[FunctionType, ...] = ()
+
+    def variables_of(self, node: ast.FunctionDef) -> Variables:
+        """The variables of a function, with what is known of its static branches."""
+        raise NotImplementedError
+
+    def inline(self, pyfunc: FunctionType, node: ast.Call) -> Value:
+        source = self._source_of(pyfunc, node)
+        arguments = self._bind_arguments(pyfunc, source, node)
+        outer, outer_stack = self.frame, self.stack
+        self.stack = (*self.stack, pyfunc)
+        frame = Frame(
+            source,
+            Environment.of(pyfunc),
+            self.variables_of(source.node),
+            path=(*outer.path, (id(node), 0)),
+            annotations=annotations_in(source.node),
+            is_root=False,
+        )
+        try:
+            bound = {arg: self._argument(arg.arg, value, node) for arg, value in arguments.items()}
+            self.frame = frame
+            for arg, value in bound.items():
+                frame.fixed[arg] = value
+                frame.bindings[frame.variables.writes[arg]] = value
+            errors = len(self.unit.errors)
+            with self.collect() as stmts:
+                goes_on = self.run_block(source.node.body)
+            self._note_call(errors, pyfunc, node, outer)
+        finally:
+            self.frame, self.stack = outer, outer_stack
+        return self._result(stmts, goes_on, pyfunc, node)
+
+    def _source_of(self, pyfunc: FunctionType, node: ast.Call) -> FunctionSource:
+        name = pyfunc.__name__
+        if any(other.__code__ is pyfunc.__code__ for other in self.stack):
+            raise self.refuse(
+                f"'{name}' calls itself; calls are inlined, so recursion has no end",
+                node,
+                help="write it as a loop",
+            )
+        if len(self.stack) > MAX_CALL_DEPTH:
+            raise self.refuse(f"calls are nested more than {MAX_CALL_DEPTH} deep", node)
+        try:
+            return read_function(pyfunc)
+        except ParseError as error:
+            raise self.refuse(
+                f"cannot inline '{name}': {error.message}",
+                node.func,
+                help="call back into Python with hybrid.packed(f)",
+            ) from None
+
+    def _bind_arguments(
+        self, pyfunc: FunctionType, source: FunctionSource, node: ast.Call
+    ) -> dict[ast.arg, Value]:
+        args = source.node.args
+        if args.vararg or args.kwarg:
+            raise self.refuse(f"'{pyfunc.__name__}' takes * arguments, which have no type", node)
+        positional = [*args.posonlyargs, *args.args]
+        every = [*positional, *args.kwonlyargs]
+        defaults: dict[str, object] = dict(pyfunc.__kwdefaults__ or {})
+        given = pyfunc.__defaults__ or ()
+        for arg, value in zip(positional[len(positional) - len(given) :], given, strict=True):
+            defaults[arg.arg] = value
+        found = self.arguments(node, *(arg.arg for arg in every), required=0)
+        if len(node.args) > len(positional):
+            raise self.refuse(
+                f"{pyfunc.__name__} takes {len(positional)} arguments, found {len(node.args)}", node
+            )
+        missing = [arg.arg for arg in every if arg.arg not in found and arg.arg not in defaults]
+        if missing:
+            raise self.refuse(f"{pyfunc.__name__} needs an argument '{missing[0]}'", node)
+        names = list(found)
+        values = dict(zip(names, self.evaluate_all([found[name] for name in names]), strict=True))
+        for name, default in defaults.items():
+            if name not in values:
+                values[name] = self.lift(default, name, node)
+        return {arg: values[arg.arg] for arg in every}
+
+    def _argument(self, name: str, value: Value, node: ast.Call) -> Value:
+        """An argument is evaluated once, before the call."""
+        if isinstance(value, Scalar):
+            return self.let(value, name, self.span(node))
+        if isinstance(value, Items):
+            return Items(tuple(self._argument(name, item, node) for item in value.items))
+        return value
+
+    def _note_call(self, first: int, pyfunc: FunctionType, node: ast.Call, outer: Frame) -> None:
+        """An error inside an inlined function says where the call is."""
+        inner, self.frame = self.frame, outer
+        span = self.span(node)
+        self.frame = inner
+        note = f"in '{pyfunc.__name__}', called from {span.file}:{span.line}"
+        errors = self.unit.errors
+        errors[first:] = [error.with_note(note) for error in errors[first:]]
+
+    # -- results -------------------------------------------------------------------------------
+
+    def run_return(self, stmt: ast.Return) -> None:
+        value = Nothing() if stmt.value is None else self.evaluate(stmt.value)
+        self.emit(InlineReturn(value=value, span=self.span(stmt)))
+
+    def _result(
+        self, stmts: list[Stmt], goes_on: bool, pyfunc: FunctionType, node: ast.Call
+    ) -> Value:
+        returns = find_returns(stmts)
+        if not returns or all(isinstance(r.value, Nothing) for r in returns):
+            self._splice(stmts, [], node)
+            return Nothing()
+        if goes_on:
+            raise self.refuse(
+                f"'{pyfunc.__name__}' returns a value on some paths and none on others", node
+            )
+        if len(returns) == 1 and stmts[-1] is returns[0]:
+            self.body.extend(stmts[:-1])
+            return returns[0].value
+        return self._several_returns(stmts, returns, pyfunc, node)
+
+    def _several_returns(
+        self,
+        stmts: list[Stmt],
+        returns: list[InlineReturn],
+        pyfunc: FunctionType,
+        node: ast.Call,
+    ) -> Value:
+        first = returns[0].value
+        if isinstance(first, Array) and all(r.value == first for r in returns):
+            self._splice(stmts, [], node)
+            return first
+        width = len(first.items) if isinstance(first, Items) else None
+        for site in returns:
+            parts = site.value.items if isinstance(site.value, Items) else (site.value,)
+            same = (len(parts) if isinstance(site.value, Items) else None) == width
+            if not same or not all(isinstance(part, Scalar) for part in parts):
+                raise self.refuse(
+                    f"the returns of '{pyfunc.__name__}' do not agree: on every path it must "
+                    "return the same array, or numbers",
+                    node,
+                )
+        results = [
+            self.fresh_variable(f"{pyfunc.__name__}_result", node, i) for i in range(width or 1)
+        ]
+        self._splice(stmts, results, node)
+        values: list[Value] = []
+        for variable in results:
+            assert variable.buffer is not None
+            assert variable.type is not None
+            load = Load(variable.buffer, (), span=self.span(node))
+            values.append(self.let(Scalar(load, variable.type), "t", self.span(node)))
+        return values[0] if width is None else Items(tuple(values))
+
+    def _splice(self, stmts: list[Stmt], results: list[Variable], node: ast.Call) -> None:
+        """Put the statements of the call here, its returns turned into structured control."""
+
+        def assign(site: InlineReturn) -> list[Stmt]:
+            value = site.value
+            parts = value.items if isinstance(value, Items) else (value,)
+            with self.collect() as stores:
+                for variable, part in zip(results, parts, strict=False):
+                    self.assign_variable(variable, self.as_scalar(part, node), site.span)
+            return stores
+
+        self.body.extend(structure_returns(stmts, assign, self.close))
+
+
+def annotations_in(node: ast.FunctionDef) -> dict[str, ast.expr]:
+    """The annotations of local names, the first one of each name."""
+    found: dict[str, ast.expr] = {}
+    for stmt in ast.walk(node):
+        if isinstance(stmt, ast.AnnAssign) and isinstance(stmt.target, ast.Name):
+            found.setdefault(stmt.target.id, stmt.annotation)
+    return found

@@ -1,0 +1,380 @@
+"""`for` loops of every kind, and `with block(...)`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from hybridjit.frontend.calls import LOOP_NAMES
+from hybridjit.frontend.context import LoopScope, Variable
+from hybridjit.frontend.operators import binary, compare
+from hybridjit.frontend.statements import StatementTranslator
+from hybridjit.frontend.values import (
+    Array,
+    Builtin,
+    Foreign,
+    Items,
+    Scalar,
+    Text,
+    Value,
+    describe,
+    index,
+    integer,
+)
+from hybridjit.ir.dtype import WEAK_INT
+from hybridjit.ir.expr import Add, Const, Expr, Gt, Mul, Sub, Var
+from hybridjit.ir.stmt import Block, For, If, Iter, IterKind, LoopKind, Stmt
+from hybridjit.ir.visit import substitute
+
+# Deeper nests are a slip; the passes recurse over them.
+MAX_LOOP_DEPTH = 16
+# A longer expansion is a slip: every iteration is a copy of the body.
+MAX_EXPANDED = 1024
+_KINDS = {
+    "range": LoopKind.SERIAL,
+    "serial": LoopKind.SERIAL,
+    "parallel": LoopKind.PARALLEL,
+    "vectorize": LoopKind.VECTORIZED,
+    "unroll": LoopKind.UNROLLED,
+    "scan": LoopKind.SCAN,
+    "bind": LoopKind.BOUND,
+}
+_HELP = f"loop over one of {', '.join(LOOP_NAMES)} or grid"
+
+
+class LoopTranslator(StatementTranslator):
+    """Loops and blocks."""
+
+    def run_for(self, stmt: ast.For) -> bool:
+        if stmt.orelse:
+            raise self.refuse(
+                "for ... else is not supported", stmt.orelse[0], help="set a flag before break"
+            )
+        depth = sum(1 for loop in self.frame.loops if not loop.is_expanded)
+        if depth >= MAX_LOOP_DEPTH:
+            raise self.refuse(f"loops are nested more than {MAX_LOOP_DEPTH} deep", stmt)
+        name = self._loop_name(stmt.iter)
+        if name is None:
+            self._expand_items(stmt)
+        elif name == "const_range":
+            self._expand_range(stmt, stmt.iter)
+        elif name == "grid":
+            self._grid(stmt, stmt.iter)
+        else:
+            self._loop(stmt, name)
+        return True
+
+    def _loop_name(self, node: ast.expr) -> str | None:
+        if not isinstance(node, ast.Call):
+            return None
+        callee = self.evaluate(node.func)
+        if isinstance(callee, Builtin) and callee.name in (*LOOP_NAMES, "grid"):
+            return callee.name
+        if isinstance(callee, Foreign):
+            raise self.refuse(
+                f"cannot loop over {ast.unparse(node.func)}(...)", node, help=_loop_help(node)
+            )
+        return None
+
+    # -- loops at run time ---------------------------------------------------------------------
+
+    def _loop(self, stmt: ast.For, name: str) -> None:
+        assert isinstance(stmt.iter, ast.Call)
+        if not isinstance(stmt.target, ast.Name):
+            raise self.refuse("this loop has one variable", stmt.target, help="use grid(n, m)")
+        args, thread = list(stmt.iter.args), None
+        if name == "bind":
+            thread = self._thread(stmt.iter)
+            args.pop()
+        start, stop, step = self._bounds(stmt.iter, args)
+        var = Var(stmt.target.id, span=self.span(stmt.target))
+        kind = _KINDS[name]
+        self.frame.loops.append(LoopScope(kind, name))
+        body = self._loop_body(stmt, {stmt.target: var})
+        self.frame.loops.pop()
+        loop = For(var, start, stop, step, body, kind, thread, span=self.span(stmt))
+        self.emit(loop)
+        self._keep_last_value(stmt.target, loop)
+
+    def _thread(self, node: ast.Call) -> str:
+        value = self.evaluate(node.args[-1]) if len(node.args) >= 2 else None
+        if not isinstance(value, Text):
+            raise self.refuse(
+                "bind takes an extent and the name of a thread axis",
+                node,
+                help='write it as bind(n, "threadIdx.x")',
+            )
+        return value.text
+
+    def _bounds(self, node: ast.Call, args: Sequence[ast.expr]) -> tuple[Expr, Expr, Expr]:
+        label = ast.unparse(node.func)
+        if node.keywords or not 1 <= len(args) <= 3:
+            raise self.refuse(f"{label} takes 1 to 3 arguments: start, stop, step", node)
+        values = self.as_operands(self.evaluate_all(args), args, node)
+        bounds = [
+            self.as_index(value, arg, f"a bound of {label}")
+            for value, arg in zip(values, args, strict=True)
+        ]
+        zero, one = Const(0, span=self.span(node)), Const(1, span=self.span(node))
+        match bounds:
+            case [stop]:
+                return zero, stop, one
+            case [start, stop]:
+                return start, stop, one
+            case [start, stop, step]:
+                if isinstance(step, Const) and step.value == 0:
+                    raise self.refuse(f"the step of {label} must not be zero", args[2])
+                return start, stop, step
+            case _:
+                raise AssertionError(bounds)
+
+    def _loop_body(self, stmt: ast.For, variables: dict[ast.Name, Var]) -> Stmt:
+        with self.collect() as stmts:
+            self.depth += 1
+            for target, var in variables.items():
+                self._bind_target(target, index(var), stmt)
+            self.run_block(stmt.body)
+            self.depth -= 1
+            return self.close(stmts)
+
+    def _bind_target(self, target: ast.Name, value: Value, stmt: ast.stmt) -> None:
+        """Give a loop target its value for this round."""
+        self.frame.fixed[target] = value
+        web = self.frame.variables.writes[target]
+        if not web.is_mutable:
+            self.frame.bindings[web] = value
+        elif target in self.frame.variables.needs_store:
+            self.assign_name(target, value, stmt)
+
+    def _keep_last_value(self, target: ast.Name, loop: For) -> None:
+        """Python's loop variable keeps its last value; nothing is stored if there was no round."""
+        web = self.frame.variables.writes[target]
+        variable = self.frame.bindings.get(web)
+        if not isinstance(variable, Variable) or target in self.frame.variables.needs_store:
+            return
+        span = loop.span
+        extent = Scalar(loop.extent, WEAK_INT)
+        steps = binary(Sub, extent, integer(1), span)
+        distance = binary(Mul, steps, Scalar(loop.step, WEAK_INT), span)
+        last = binary(Add, Scalar(loop.start, WEAK_INT), distance, span)
+        ran = compare(Gt, extent, integer(0), span).expr
+        with self.collect() as stmts:
+            self.assign_variable(variable, last, span)
+        if not isinstance(ran, Const):
+            self.emit(If(ran, self.close(stmts), span=span))
+        elif ran.value:
+            self.body.extend(stmts)
+
+    def _grid(self, stmt: ast.For, node: ast.expr) -> None:
+        assert isinstance(node, ast.Call)
+        targets = stmt.target.elts if isinstance(stmt.target, ast.Tuple) else [stmt.target]
+        names = [target for target in targets if isinstance(target, ast.Name)]
+        if node.keywords or not node.args or len(names) != len(node.args):
+            raise self.refuse(
+                f"grid needs one variable for each extent: {len(node.args)} extents, "
+                f"{len(targets)} variables",
+                stmt.target,
+                help="write it as `for i, j in grid(n, m)`",
+            )
+        values = self.as_operands(self.evaluate_all(node.args), node.args, node)
+        extents = [
+            self.as_index(value, arg, "an extent of grid")
+            for value, arg in zip(values, node.args, strict=True)
+        ]
+        loop_vars = {name: Var(name.id, span=self.span(name)) for name in names}
+        scopes = [LoopScope(LoopKind.SERIAL, "grid", is_grid=len(names) > 1) for _ in names]
+        self.frame.loops.extend(scopes)
+        body = self._loop_body(stmt, loop_vars)
+        del self.frame.loops[-len(scopes) :]
+        zero, one = Const(0, span=self.span(stmt)), Const(1, span=self.span(stmt))
+        loops: list[For] = []
+        for name, extent in zip(reversed(names), reversed(extents), strict=True):
+            body = For(loop_vars[name], zero, extent, one, body, span=self.span(stmt))
+            loops.append(body)
+        self.emit(body)
+        self._keep_last_values(names, loops[::-1])
+
+    def _keep_last_values(self, names: Sequence[ast.Name], loops: Sequence[For]) -> None:
+        """After a grid, its variables hold the last point; none if any extent is empty."""
+        for name, loop in zip(names, loops, strict=True):
+            if isinstance(self.frame.bindings.get(self.frame.variables.writes[name]), Variable):
+                if len(names) > 1:
+                    raise self.refuse(
+                        f"'{name.id}' is read after its grid loop",
+                        name,
+                        help="write the loops out with range(...), or keep it in another variable",
+                    )
+                self._keep_last_value(name, loop)
+
+    # -- loops expanded now --------------------------------------------------------------------
+
+    def _expand_range(self, stmt: ast.For, node: ast.expr) -> None:
+        assert isinstance(node, ast.Call)
+        bounds = self._bounds(node, node.args)
+        constants = [int(b.value.real) for b in bounds if isinstance(b, Const)]
+        if len(constants) != 3:
+            raise self.refuse(
+                "the bounds of const_range must be known when the script is compiled",
+                node,
+                help="use range(...), or bounds made of shapes and constants",
+            )
+        self._expand(stmt, [integer(value) for value in range(*constants)])
+
+    def _expand_items(self, stmt: ast.For) -> None:
+        value = self.evaluate(stmt.iter)
+        if not isinstance(value, Items):
+            raise self.refuse(
+                f"cannot loop over {describe(value)}", stmt.iter, help=_array_loop_help(value)
+            )
+        self._expand(stmt, value.items)
+
+    def _expand(self, stmt: ast.For, values: Sequence[Value]) -> None:
+        """One copy of the body for each value."""
+        if len(values) > MAX_EXPANDED:
+            raise self.refuse(
+                f"this loop would be expanded {len(values)} times; at most {MAX_EXPANDED}",
+                stmt.iter,
+                help="use range(...) or unroll(...)",
+            )
+        path = self.frame.path
+        for round, value in enumerate(values):
+            self.frame.path = (*path, (id(stmt), round))
+            self.frame.loops.append(LoopScope(None, "const_range", is_expanded=True))
+            self._bind_expanded(stmt.target, value, stmt)
+            self.run_block(stmt.body)
+            self.frame.loops.pop()
+        self.frame.path = path
+
+    def _bind_expanded(self, target: ast.expr, value: Value, stmt: ast.For) -> None:
+        match target, value:
+            case ast.Name(), _:
+                self.frame.fixed[target] = value
+                self.assign_name(target, value, stmt)
+            case (ast.Tuple(elts=elts) | ast.List(elts=elts)), Items(items) if (
+                len(elts) == len(items)
+            ):
+                for part, item in zip(elts, items, strict=True):
+                    self._bind_expanded(part, item, stmt)
+            case _:
+                raise self.mismatch(f"cannot unpack {describe(value)} here", target)
+
+    # -- blocks --------------------------------------------------------------------------------
+
+    def run_with(self, stmt: ast.With) -> bool:
+        call = stmt.items[0].context_expr
+        callee = self.evaluate(call.func) if isinstance(call, ast.Call) else None
+        if len(stmt.items) != 1 or not isinstance(callee, Builtin) or callee.name != "block":
+            is_init = isinstance(callee, Builtin) and callee.name == "init"
+            raise self.refuse(
+                "init() must be the first statement of a block with iterations"
+                if is_init
+                else "only `with block(...)` is supported",
+                stmt,
+                help='name a computation with `with block("name"):`',
+            )
+        assert isinstance(call, ast.Call)
+        self._block(stmt, call)
+        return True
+
+    def _block(self, stmt: ast.With, call: ast.Call) -> None:
+        name = self._block_name(call)
+        is_explicit = len(call.args) > 1 or bool(call.keywords)
+        iters = self._iters(call, stmt.items[0].optional_vars, stmt)
+        init = self._init(stmt.body[0]) if is_explicit else None
+        body, _ = self.nested(stmt.body, 0 if init is None else 1)
+        if stmt.items[0].optional_vars is None:
+            # The short form: inside the block, the name of a loop means the block's iteration.
+            inside = {it.value: it.var for it in iters if isinstance(it.value, Var)}
+            body = substitute(body, inside)
+            init = None if init is None else substitute(init, inside)
+        block = Block(name, iters, body, init, span=self.span(stmt))
+        if not is_explicit:
+            self.unit.automatic_blocks.append(block)
+        self.emit(block)
+
+    def _init(self, stmt: ast.stmt) -> Stmt | None:
+        match stmt:
+            case ast.With(items=[ast.withitem(context_expr=ast.Call() as call)], body=body):
+                if self.evaluate(call.func) == Builtin("init"):
+                    return self.nested(body)[0]
+        return None
+
+    def _block_name(self, call: ast.Call) -> str:
+        value = self.evaluate(call.args[0]) if call.args else None
+        if not isinstance(value, Text) or not value.text.isidentifier():
+            raise self.refuse(
+                "a block needs a name that is an identifier",
+                call,
+                help='write it as block("name")',
+            )
+        return value.text
+
+    def _iters(self, call: ast.Call, names: ast.expr | None, stmt: ast.With) -> tuple[Iter, ...]:
+        if call.keywords:
+            self._check_no_iters(call)
+            return ()
+        nodes = call.args[1:]
+        targets: list[ast.Name | None] = [None] * len(nodes)
+        if names is not None:
+            found = names.elts if isinstance(names, ast.Tuple) else [names]
+            targets = [target for target in found if isinstance(target, ast.Name)]
+            if len(targets) != len(nodes):
+                raise self.refuse("a block needs one name for each iteration", names)
+        return tuple(
+            self._iter(node, target, stmt) for node, target in zip(nodes, targets, strict=True)
+        )
+
+    def _check_no_iters(self, call: ast.Call) -> None:
+        match call:
+            case ast.Call(args=[_], keywords=[ast.keyword(arg="iters", value=ast.Tuple(elts=[]))]):
+                return
+            case _:
+                raise self.refuse("a block takes its name and its iterations", call)
+
+    def _iter(self, node: ast.expr, target: ast.Name | None, stmt: ast.With) -> Iter:
+        kind, args = IterKind.SPATIAL, [node]
+        if isinstance(node, ast.Call):
+            callee = self.evaluate(node.func)
+            words = {kind.value: kind for kind in IterKind}
+            if isinstance(callee, Builtin) and callee.name in words:
+                kind, args = words[callee.name], node.args
+        values = [self.index(arg, "an iteration of a block") for arg in args]
+        match values:
+            case [Var() as value]:
+                domain = None
+            case [value, start, stop] if target is not None:
+                domain = (start, stop)
+            case _:
+                raise self.refuse(
+                    "an iteration of a block is a loop variable, or a value with its range",
+                    node,
+                    help="write it as `with block(name, spatial(value, start, stop)) as (i,):`",
+                )
+        name = target.id if target is not None else ast.unparse(args[0])
+        var = Var(name, span=self.span(node))
+        if target is not None:
+            self.assign_name(target, index(var), stmt)
+        return Iter(var, value, kind, domain, span=self.span(node))
+
+
+def _loop_help(node: ast.Call) -> str:
+    match node.func:
+        case ast.Name(id="enumerate"):
+            return "use `for i in range(len(a)):` and read a[i] in the body"
+        case ast.Name(id="zip"):
+            return "use `for i in range(len(a)):` and read a[i] and b[i] in the body"
+        case ast.Name(id="reversed"):
+            return "count down: range(n - 1, -1, -1)"
+        case ast.Attribute(attr="arange"):
+            return "use range(...)"
+        case ast.Attribute(attr="prange"):
+            return "use parallel(...)"
+        case _:
+            return _HELP
+
+
+def _array_loop_help(value: Value) -> str:
+    if isinstance(value, Array):
+        name = value.buffer.name
+        return f"use `for i in range({name}.shape[0]):` and read {name}[i] in the body"
+    return _HELP

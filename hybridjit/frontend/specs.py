@@ -1,0 +1,55 @@
+"""What a script is specialised for: the types and shapes of its arguments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hybridjit.ir.dtype import DType, ScalarType
+
+
+@dataclass(frozen=True, slots=True)
+class ArraySpec:
+    """An array argument: its element type, and for each dimension a size or the name of one.
+
+    Dimensions of one name are equal, and known only when the kernel runs.
+    """
+
+    dtype: DType
+    shape: tuple[int | str, ...]
+
+    def __str__(self) -> str:
+        entries = ", ".join(repr(entry) for entry in self.shape)
+        return f"{self.dtype}[{entries or '()'}]"
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarSpec:
+    """A scalar argument, known only when the kernel runs."""
+
+    type: ScalarType
+
+    def __str__(self) -> str:
+        return str(self.type)
+
+
+@dataclass(frozen=True, slots=True)
+class TupleSpec:
+    """A tuple or list of arguments; its length is a constant of the specialisation."""
+
+    items: tuple[Spec, ...]
+
+    def __str__(self) -> str:
+        return f"({', '.join(str(item) for item in self.items)})"
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantSpec:
+    """An argument whose value is part of the specialisation: a string, a dtype or None."""
+
+    value: object
+
+    def __str__(self) -> str:
+        return repr(self.value)
+
+
+Spec = ArraySpec | ScalarSpec | TupleSpec | ConstantSpec

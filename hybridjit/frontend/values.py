@@ -1,0 +1,187 @@
+"""What an expression of the source stands for while it is being translated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import FunctionType, ModuleType
+from typing import Any
+
+from hybridjit.ir.dtype import WEAK_INT, DType, ScalarType
+from hybridjit.ir.expr import Buffer, Const, Expr
+from hybridjit.ir.extern import Extern
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A number: its expression, and the type that says how it meets other numbers."""
+
+    expr: Expr
+    type: ScalarType
+
+    @property
+    def constant(self) -> Any:
+        """The value when it is known now, else None."""
+        return self.expr.value if isinstance(self.expr, Const) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An array, or, with indices for its first dimensions, a part of one: `a[i]` of `a[i][j]`."""
+
+    buffer: Buffer
+    indices: tuple[Expr, ...] = ()
+
+    @property
+    def shape(self) -> tuple[Expr, ...]:
+        return self.buffer.shape[len(self.indices) :]
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A tuple or list whose length and elements are known now."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A string: a message, a dtype or a scope name."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ElementType:
+    """An element type, as `a.dtype` or `np.float32`."""
+
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class PythonType:
+    """One of Python's bool, int, float and complex."""
+
+    type: ScalarType
+
+
+@dataclass(frozen=True, slots=True)
+class Builtin:
+    """A function or constant of the language, by name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class NumpyFunction:
+    """A function of numpy or math that stands for a function of the language."""
+
+    name: str
+    module: str
+
+
+@dataclass(frozen=True, slots=True)
+class Callee:
+    """A function whose body is inlined where it is called. A script's options stay its own."""
+
+    pyfunc: FunctionType
+
+
+@dataclass(frozen=True, slots=True)
+class ExternValue:
+    """A C function or a Python callback."""
+
+    extern: Extern
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A Python module, for what can be reached through it."""
+
+    module: ModuleType
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method of a value, to be called."""
+
+    owner: Value
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """A Python object that the language has no use for; the error comes when it is used."""
+
+    value: object = field(repr=False)
+
+
+Value = (
+    Scalar
+    | Array
+    | Items
+    | Text
+    | ElementType
+    | PythonType
+    | Builtin
+    | NumpyFunction
+    | Callee
+    | ExternValue
+    | Module
+    | Nothing
+    | Method
+    | Foreign
+)
+
+
+def integer(value: int) -> Scalar:
+    """The Python int `value`."""
+    return Scalar(Const(value), WEAK_INT)
+
+
+def index(expr: Expr) -> Scalar:
+    """An int64 expression that behaves as a Python int: a loop variable, a dimension."""
+    return Scalar(expr, WEAK_INT)
+
+
+def describe(value: Value) -> str:
+    """`value` in the user's words, for messages."""
+    match value:
+        case Scalar(_, type):
+            return f"a {type} value"
+        case Array(buffer, ()):
+            return f"the array '{buffer.name}'"
+        case Array(buffer):
+            return f"a part of the array '{buffer.name}'"
+        case Items(items):
+            return f"a tuple of {len(items)}"
+        case Text(text):
+            return f"the string {text!r}"
+        case ElementType(dtype):
+            return f"the dtype {dtype}"
+        case PythonType(type):
+            return f"the type {str(type).removeprefix('Python ')}"
+        case Builtin(name) | NumpyFunction(name):
+            return f"the function '{name}'"
+        case Callee(pyfunc):
+            return f"the function '{pyfunc.__name__}'"
+        case ExternValue(extern):
+            return f"the extern function '{extern.name}'"
+        case Module(module):
+            return f"the module '{module.__name__}'"
+        case Nothing():
+            return "None"
+        case Method(_, name):
+            return f"the method '{name}'"
+        case Foreign(value):
+            return f"a Python {type_name(value)}"
+
+
+def type_name(value: object) -> str:
+    """The name of the type of a Python object, qualified when it is not a built-in."""
+    cls = type(value)
+    return cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
