@@ -119,6 +119,7 @@ def test_function_prints_as_hybrid_script(make: Callable[[], PrimFunc], text: st
     assert print_func(make()) == str(make()) == text
 
 
+@pytest.mark.filterwarnings(r"ignore:ast\.\w+ is deprecated:DeprecationWarning")  # astunparse's own
 @pytest.mark.parametrize("make", SAMPLES)
 def test_text_is_python_to_an_independent_unparser(make: Callable[[], PrimFunc]) -> None:
     tree = ast.parse(print_func(make()))
