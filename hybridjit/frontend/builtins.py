@@ -134,6 +134,11 @@ def select(condition: Any, then: T, otherwise: T) -> T:
     return then if condition else otherwise
 
 
+def power(base: Any, exponent: Any) -> Any:
+    """`base ** exponent`."""
+    return base**exponent
+
+
 class ElementTypeObject:
     """An element type such as `float32`: call it to convert, index it to describe an array.
 
@@ -200,12 +205,6 @@ PYTHON_NAMES = (
 TYPES: dict[str, ElementTypeObject] = {
     name: ElementTypeObject(dtype) for name, dtype in DTYPES.items() if name != "bool"
 }
-_SHORT = {"f": "float", "i": "int", "u": "uint", "c": "complex"}
-SHORT_TYPES: dict[str, ElementTypeObject] = {
-    name[0] + name.lstrip("abcdefghijklmnopqrstuvwxyz"): value
-    for name, value in TYPES.items()
-    if name != "bfloat16"
-} | {"bf16": TYPES["bfloat16"]}
 MATH: dict[str, Callable[..., Any]] = {
     name: _math_function(name) for name in INTRINSICS if name not in ("abs", "real", "imag", "conj")
 }
@@ -214,8 +213,7 @@ BUILTINS: dict[str, Any] = {
     for function in (
         *(serial, parallel, vectorize, unroll, const_range, scan, bind, grid),
         *(allocate, output_tensor, constant_array, block, init, spatial, reduce),
-        *(likely, ceil_div, select),
+        *(likely, ceil_div, select, power),
     )
 }
 BUILTINS |= MATH | TYPES | {"inf": math.inf, "nan": math.nan}
-BUILTINS["power"] = BUILTINS["pow"] = pow

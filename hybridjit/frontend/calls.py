@@ -162,7 +162,9 @@ class CallTranslator(ExpressionTranslator):
                 raise refusal(arg, self.span(arg))
         if count is not None and len(node.args) != count:
             plural = "" if count == 1 else "s"
-            raise self.refuse(f"{label} takes {count} argument{plural}, found {len(node.args)}", node)
+            raise self.refuse(
+                f"{label} takes {count} argument{plural}, found {len(node.args)}", node
+            )
         return self.as_operands(self.evaluate_all(node.args), node.args, node)
 
     # -- functions of the language -------------------------------------------------------------
@@ -454,7 +456,9 @@ class CallTranslator(ExpressionTranslator):
                 return self._converted_argument(value, param, node)
             case _:
                 needed = "an array or a number" if param is None else _parameter_text(param)
-                raise self.mismatch(f"this argument must be {needed}, found {describe(value)}", node)
+                raise self.mismatch(
+                    f"this argument must be {needed}, found {describe(value)}", node
+                )
 
     def _converted_argument(self, value: Scalar, dtype: DType, node: ast.expr) -> Expr:
         if value.type.dtype.is_complex and not dtype.is_complex:

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import numpy as np
-
 from hybridjit.errors import HybridError, ParseError, Span, TypeMismatch
 from hybridjit.frontend.captures import MISSING, Capture, Environment, lift, snapshot
 from hybridjit.frontend.conversion import convert, join_types, store_value
@@ -259,9 +257,7 @@ class Context:
         type = variable.type = self.join_type(variable.key, variable.declared or value.type, span)
         if variable.buffer is None:
             variable.buffer = Buffer(variable.name, type.dtype, (), Buffer.REGISTER)
-        self.emit(
-            Store(variable.buffer, (), store_value(value, type.dtype, span), span=span)
-        )
+        self.emit(Store(variable.buffer, (), store_value(value, type.dtype, span), span=span))
 
     # -- what the layers above provide ---------------------------------------------------------
 

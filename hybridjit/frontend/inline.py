@@ -1,10 +1,10 @@
 """Calls to other functions, put in place of the call.
 
-    def clamp(x):                    if x < 0.0:
-        if x < 0.0:                      r = 0.0
-            return 0.0       -->     else:
-        return x                         r = x
-    y = clamp(a[i])                  y = r
+def clamp(x):                    if x < 0.0:
+    if x < 0.0:                      r = 0.0
+        return 0.0       -->     else:
+    return x                         r = x
+y = clamp(a[i])                  y = r
 """
 
 from __future__ import annotations

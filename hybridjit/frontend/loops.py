@@ -250,8 +250,8 @@ class LoopTranslator(StatementTranslator):
             case ast.Name(), _:
                 self.frame.fixed[target] = value
                 self.assign_name(target, value, stmt)
-            case (ast.Tuple(elts=elts) | ast.List(elts=elts)), Items(items) if (
-                len(elts) == len(items)
+            case ((ast.Tuple(elts=elts) | ast.List(elts=elts)), Items(items)) if len(elts) == len(
+                items
             ):
                 for part, item in zip(elts, items, strict=True):
                     self._bind_expanded(part, item, stmt)

@@ -62,9 +62,14 @@ class _Knowledge:
         self.types = dict(unit.found)
         taken = dict(self.taken)
         for stmt, outcomes in unit.branches.items():
-            if len(outcomes) > 1 or None in outcomes or taken.get(stmt, outcomes) not in (
-                outcomes,
-                *outcomes,
+            if (
+                len(outcomes) > 1
+                or None in outcomes
+                or taken.get(stmt, outcomes)
+                not in (
+                    outcomes,
+                    *outcomes,
+                )
             ):
                 self.undecided.add(stmt)
             elif stmt not in self.undecided:
@@ -375,5 +380,3 @@ class _Script(InlineTranslator):
 
 def _makes(stmt: Stmt, outputs: Sequence[Buffer]) -> bool:
     return isinstance(stmt, Allocate) and stmt.buffer in outputs
-
-

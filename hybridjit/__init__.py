@@ -1,0 +1,107 @@
+"""hybridjit: Python functions over NumPy arrays, as loops that can be inspected and scheduled.
+
+import hybridjit as hj
+from hybridjit import hybrid
+
+@hybrid.script
+def double(a):
+    b = output_tensor(a.shape, a.dtype)
+    for i in range(a.shape[0]):
+        b[i] = 2 * a[i]
+    return b
+"""
+
+from __future__ import annotations
+
+from hybridjit import config, errors, hybrid
+from hybridjit.errors import (
+    ArgumentError,
+    HybridError,
+    InternalError,
+    ParseError,
+    ScheduleError,
+    TypeMismatch,
+)
+from hybridjit.frontend.builtins import TYPES
+from hybridjit.frontend.parse import parse_text as parse
+from hybridjit.ir.equal import structural_equal
+from hybridjit.ir.func import PrimFunc
+from hybridjit.script import Kernel, script
+
+__version__ = "0.1.0"
+
+i8 = TYPES["int8"]
+i16 = TYPES["int16"]
+i32 = TYPES["int32"]
+i64 = TYPES["int64"]
+u8 = TYPES["uint8"]
+u16 = TYPES["uint16"]
+u32 = TYPES["uint32"]
+u64 = TYPES["uint64"]
+f16 = TYPES["float16"]
+bf16 = TYPES["bfloat16"]
+f32 = TYPES["float32"]
+f64 = TYPES["float64"]
+c64 = TYPES["complex64"]
+c128 = TYPES["complex128"]
+
+int8 = hybrid.int8
+int16 = hybrid.int16
+int32 = hybrid.int32
+int64 = hybrid.int64
+uint8 = hybrid.uint8
+uint16 = hybrid.uint16
+uint32 = hybrid.uint32
+uint64 = hybrid.uint64
+float16 = hybrid.float16
+bfloat16 = hybrid.bfloat16
+float32 = hybrid.float32
+float64 = hybrid.float64
+complex64 = hybrid.complex64
+complex128 = hybrid.complex128
+
+__all__ = [
+    "ArgumentError",
+    "HybridError",
+    "InternalError",
+    "Kernel",
+    "ParseError",
+    "PrimFunc",
+    "ScheduleError",
+    "TypeMismatch",
+    "__version__",
+    "bf16",
+    "bfloat16",
+    "c64",
+    "c128",
+    "complex64",
+    "complex128",
+    "config",
+    "errors",
+    "f16",
+    "f32",
+    "f64",
+    "float16",
+    "float32",
+    "float64",
+    "hybrid",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "parse",
+    "script",
+    "structural_equal",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+]

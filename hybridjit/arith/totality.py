@@ -1,0 +1,27 @@
+"""Which expressions can be dropped: those that give a value, and do nothing else, every time."""
+
+from __future__ import annotations
+
+from hybridjit.ir.expr import Cast, Const, Expr, ExternCall, FloorDiv, Load, Mod, Node, Pow
+from hybridjit.ir.visit import walk
+
+
+def is_total(expr: Expr) -> bool:
+    """Whether evaluating `expr` cannot fail and has no effect, so that it need not happen."""
+    return not any(_may_fail(node) for node in walk(expr))
+
+
+def _may_fail(node: Node) -> bool:
+    match node:
+        case Load() | ExternCall():
+            return True
+        case FloorDiv(_, Const(divisor)) | Mod(_, Const(divisor)):
+            return divisor == 0 and not node.dtype.is_float
+        case Pow(_, Const(exponent)) if node.dtype.is_integer:
+            return exponent.real < 0
+        case FloorDiv() | Mod() | Pow():
+            return node.dtype.is_integer
+        case Cast():
+            return node.checked
+        case _:
+            return False

@@ -1,0 +1,182 @@
+"""The language: `@hybrid.script`, and the names that a script may use.
+
+The names work inside a script without an import; imported, a script also runs as plain Python,
+and editors and type checkers know them.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hybridjit.frontend.builtins import (
+    MATH,
+    TYPES,
+    allocate,
+    bind,
+    block,
+    ceil_div,
+    const_range,
+    constant_array,
+    grid,
+    init,
+    likely,
+    output_tensor,
+    parallel,
+    power,
+    reduce,
+    scan,
+    select,
+    serial,
+    spatial,
+    unroll,
+    vectorize,
+)
+from hybridjit.runtime.externs import extern, packed
+from hybridjit.script import Kernel, script
+
+int8 = TYPES["int8"]
+int16 = TYPES["int16"]
+int32 = TYPES["int32"]
+int64 = TYPES["int64"]
+uint8 = TYPES["uint8"]
+uint16 = TYPES["uint16"]
+uint32 = TYPES["uint32"]
+uint64 = TYPES["uint64"]
+float16 = TYPES["float16"]
+bfloat16 = TYPES["bfloat16"]
+float32 = TYPES["float32"]
+float64 = TYPES["float64"]
+complex64 = TYPES["complex64"]
+complex128 = TYPES["complex128"]
+
+exp = MATH["exp"]
+exp2 = MATH["exp2"]
+expm1 = MATH["expm1"]
+log = MATH["log"]
+log2 = MATH["log2"]
+log10 = MATH["log10"]
+log1p = MATH["log1p"]
+sqrt = MATH["sqrt"]
+rsqrt = MATH["rsqrt"]
+cbrt = MATH["cbrt"]
+sin = MATH["sin"]
+cos = MATH["cos"]
+tan = MATH["tan"]
+asin = MATH["asin"]
+acos = MATH["acos"]
+atan = MATH["atan"]
+atan2 = MATH["atan2"]
+sinh = MATH["sinh"]
+cosh = MATH["cosh"]
+tanh = MATH["tanh"]
+asinh = MATH["asinh"]
+acosh = MATH["acosh"]
+atanh = MATH["atanh"]
+sigmoid = MATH["sigmoid"]
+erf = MATH["erf"]
+erfc = MATH["erfc"]
+gamma = MATH["gamma"]
+lgamma = MATH["lgamma"]
+hypot = MATH["hypot"]
+floor = MATH["floor"]
+ceil = MATH["ceil"]
+trunc = MATH["trunc"]
+rint = MATH["rint"]
+sign = MATH["sign"]
+copysign = MATH["copysign"]
+fmod = MATH["fmod"]
+minimum = MATH["minimum"]
+maximum = MATH["maximum"]
+popcount = MATH["popcount"]
+clz = MATH["clz"]
+isnan = MATH["isnan"]
+isinf = MATH["isinf"]
+isfinite = MATH["isfinite"]
+
+inf = math.inf
+nan = math.nan
+
+__all__ = [
+    "Kernel",
+    "acos",
+    "acosh",
+    "allocate",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "bfloat16",
+    "bind",
+    "block",
+    "cbrt",
+    "ceil",
+    "ceil_div",
+    "clz",
+    "complex64",
+    "complex128",
+    "const_range",
+    "constant_array",
+    "copysign",
+    "cos",
+    "cosh",
+    "erf",
+    "erfc",
+    "exp",
+    "exp2",
+    "expm1",
+    "extern",
+    "float16",
+    "float32",
+    "float64",
+    "floor",
+    "fmod",
+    "gamma",
+    "grid",
+    "hypot",
+    "inf",
+    "init",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "lgamma",
+    "likely",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "maximum",
+    "minimum",
+    "nan",
+    "output_tensor",
+    "packed",
+    "parallel",
+    "popcount",
+    "power",
+    "reduce",
+    "rint",
+    "rsqrt",
+    "scan",
+    "script",
+    "select",
+    "serial",
+    "sigmoid",
+    "sign",
+    "sin",
+    "sinh",
+    "spatial",
+    "sqrt",
+    "tan",
+    "tanh",
+    "trunc",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "unroll",
+    "vectorize",
+]

@@ -1,0 +1,1 @@
+"""Calling kernels: what arguments are, and how they reach the code."""

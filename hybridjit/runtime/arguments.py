@@ -1,0 +1,244 @@
+"""What a call passes: the type of each argument, or a clear error that names it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybridjit.errors import ArgumentError, ArgumentValueError
+from hybridjit.frontend.builtins import ElementTypeObject
+from hybridjit.frontend.specs import ArraySpec, ConstantSpec, ScalarSpec, Spec, TupleSpec
+from hybridjit.frontend.values import type_name
+from hybridjit.interp.scalars import cast
+from hybridjit.ir.dtype import (
+    INT64,
+    WEAK_BOOL,
+    WEAK_COMPLEX,
+    WEAK_FLOAT,
+    WEAK_INT,
+    DType,
+    ScalarType,
+    find_dtype,
+)
+from hybridjit.ir.expr import Buffer, BufferRef, ExternCall
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import Store
+from hybridjit.ir.visit import walk
+
+_PYTHON_NUMBERS = {bool: WEAK_BOOL, int: WEAK_INT, float: WEAK_FLOAT, complex: WEAK_COMPLEX}
+# Enumerating the elements of an array with odd strides; beyond this, doubt means overlap.
+_MAX_ENUMERATED = 1_000_000
+
+
+def bind(signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+    """The arguments of a call in the order of the parameters, defaults filled in."""
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise ArgumentError(str(error)) from None
+    bound.apply_defaults()
+    return list(bound.arguments.values())
+
+
+def spec_of_argument(name: str, value: object, declared: Spec | None = None) -> Spec:
+    """The type of one argument; with a declared type, the declared one if the value fits it."""
+    if isinstance(value, (ArraySpec, ScalarSpec, TupleSpec, ConstantSpec)):
+        return value
+    found = _spec(name, value)
+    if isinstance(declared, ArraySpec):
+        return _check_array(name, found, declared)
+    if isinstance(declared, ScalarSpec) and not declared.type.weak:
+        return _check_scalar(name, found, declared)
+    return found
+
+
+def _spec(name: str, value: object) -> Spec:
+    weak = _PYTHON_NUMBERS.get(type(value))
+    if weak is not None:
+        if weak is WEAK_INT:
+            _check_int64(name, value)
+        return ScalarSpec(weak)
+    match value:
+        case np.ndarray():
+            return ArraySpec(_array_dtype(name, value), value.shape)
+        case np.generic():
+            return ScalarSpec(ScalarType(_supported(name, value.dtype, "scalar")))
+        case tuple() | list():
+            items: Sequence[object] = value
+            return TupleSpec(tuple(_spec(f"{name}[{i}]", item) for i, item in enumerate(items)))
+        case str() | None | np.dtype() | ElementTypeObject() | type():
+            return ConstantSpec(value)
+        case _:
+            raise ArgumentError(
+                f"argument '{name}' is a {type_name(value)}; "
+                "expected a NumPy array, a number, or a tuple of these",
+                help=f"convert it with np.asarray({name})" if hasattr(value, "__array__") else None,
+            )
+
+
+def _check_int64(name: str, value: object) -> None:
+    low, high = INT64.bounds
+    if isinstance(value, int) and not low <= value <= high:
+        raise ArgumentValueError(
+            f"argument '{name}' is {value}, which does not fit in 64 bits",
+            help="pass np.uint64(x), or a float",
+        )
+
+
+def _array_dtype(name: str, array: NDArray[Any]) -> DType:
+    if isinstance(array, np.ma.MaskedArray):
+        raise ArgumentError(
+            f"argument '{name}' is a masked array, whose mask would be ignored",
+            help=f"pass {name}.filled(0), or its data and its mask separately",
+        )
+    if isinstance(array, np.matrix):
+        raise ArgumentError(
+            f"argument '{name}' is a np.matrix", help=f"pass np.asarray({name}) instead"
+        )
+    return _supported(name, array.dtype, "array")
+
+
+def _supported(name: str, dtype: np.dtype[Any], what: str) -> DType:
+    found = find_dtype(dtype)
+    if found is not None:
+        return found
+    native = dtype.newbyteorder("=")
+    if find_dtype(native) is not None:
+        raise ArgumentError(
+            f"argument '{name}' is an {what} of byte-swapped {native} data",
+            help=f"convert it with {name}.astype({name}.dtype.newbyteorder('='))",
+        )
+    raise ArgumentError(
+        f"argument '{name}' is an {what} of dtype {dtype}, which is not supported",
+        help="use bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, "
+        "complex64 or complex128",
+    )
+
+
+def _check_array(name: str, found: Spec, declared: ArraySpec) -> Spec:
+    fits = (
+        isinstance(found, ArraySpec)
+        and found.dtype is declared.dtype
+        and len(found.shape) == len(declared.shape)
+        and all(
+            isinstance(want, str) or want == have
+            for want, have in zip(declared.shape, found.shape, strict=True)
+        )
+    )
+    if not fits:
+        raise ArgumentError(f"argument '{name}' must be {declared}, got {found}")
+    return declared
+
+
+def _check_scalar(name: str, found: Spec, declared: ScalarSpec) -> Spec:
+    is_number = isinstance(found, ScalarSpec) and (found.type.weak or found == declared)
+    if not is_number:
+        raise ArgumentError(f"argument '{name}' must be {declared}, got {found}")
+    return declared
+
+
+def flatten(specs: Sequence[Spec], values: Sequence[Any]) -> list[Any]:
+    """The values of the parameters of the PrimFunc: tuples spread out, constants left out."""
+    flat: list[Any] = []
+    for spec, value in zip(specs, values, strict=True):
+        match spec:
+            case ConstantSpec():
+                pass
+            case TupleSpec(items):
+                flat.extend(flatten(items, value))
+            case ScalarSpec(type) if not type.weak:
+                flat.append(cast(value, type.dtype))
+            case _:
+                flat.append(value)
+    return flat
+
+
+def written_buffers(func: PrimFunc) -> frozenset[Buffer]:
+    """The parameters that a run may write to."""
+    written: set[Buffer] = set()
+    for node in walk(func.body):
+        if isinstance(node, Store):
+            written.add(node.buffer)
+        elif isinstance(node, ExternCall):
+            written.update(arg.buffer for arg in node.args if isinstance(arg, BufferRef))
+    return frozenset(written & set(func.buffers))
+
+
+def check_writable(func: PrimFunc, written: frozenset[Buffer], values: Sequence[Any]) -> None:
+    """Refuse to write to memory that is read-only, or to one element under two indices."""
+    for param, value in zip(func.params, values, strict=True):
+        if param not in written:
+            continue
+        if not value.flags.writeable:
+            raise ArgumentValueError(
+                f"argument '{param.name}' is written by '{func.name}', but it is read-only",
+                help=f"pass a copy: {param.name}.copy()",
+            )
+        if overlaps_itself(value):
+            raise ArgumentValueError(
+                f"argument '{param.name}' is written by '{func.name}', "
+                "but some of its elements share memory",
+                help=f"pass a copy: {param.name}.copy()",
+            )
+
+
+def overlaps_itself(array: NDArray[Any]) -> bool:
+    """True if two indices of `array` reach the same memory."""
+    if array.size <= 1:
+        return False
+    axes = sorted(
+        (abs(stride), extent)
+        for stride, extent in zip(array.strides, array.shape, strict=True)
+        if extent > 1
+    )
+    reach = array.itemsize
+    for stride, extent in axes:
+        if stride < reach:
+            return array.size > _MAX_ENUMERATED or _elements_collide(array)
+        reach += stride * (extent - 1)
+    return False
+
+
+def _elements_collide(array: NDArray[Any]) -> bool:
+    offsets = np.zeros((), np.int64)
+    for stride, extent in zip(array.strides, array.shape, strict=True):
+        offsets = np.add.outer(offsets, np.arange(extent, dtype=np.int64) * stride)
+    ordered = np.sort(offsets, axis=None)
+    return bool(np.any(np.diff(ordered) < array.itemsize))
+
+
+def store_results(name: str, result: object, out: object) -> object:
+    """Copy the results of a call into the arrays that the caller gave with `out=`."""
+    results = result if isinstance(result, tuple) else (result,)
+    targets = out if isinstance(out, (tuple, list)) else (out,)
+    arrays = [item for item in results if isinstance(item, np.ndarray)]
+    if len(arrays) != len(targets):
+        raise ArgumentError(
+            f"'{name}' returns {len(arrays)} array{'s' * (len(arrays) != 1)}, "
+            f"but out= has {len(targets)}"
+        )
+    stored: dict[int, object] = {}
+    for array, target in zip(arrays, targets, strict=True):
+        _check_target(array, target)
+        target[...] = array
+        stored[id(array)] = target
+    final = tuple(stored.get(id(item), item) for item in results)
+    return final if isinstance(result, tuple) else final[0]
+
+
+def _check_target(array: NDArray[Any], target: Any) -> None:
+    if not isinstance(target, np.ndarray):
+        raise ArgumentError(f"out= must be an array, got a {type_name(target)}")
+    if target.shape != array.shape or target.dtype != array.dtype:
+        raise ArgumentValueError(
+            f"out= must be a {array.dtype} array of shape {array.shape}, "
+            f"got {target.dtype} of shape {target.shape}"
+        )
+    if not target.flags.writeable:
+        raise ArgumentValueError("out= is read-only")
+    if overlaps_itself(target):
+        raise ArgumentValueError("some elements of out= share memory")

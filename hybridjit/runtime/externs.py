@@ -1,0 +1,122 @@
+"""C functions and Python callbacks that a script may call."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from hybridjit.errors import ArgumentError
+from hybridjit.frontend.builtins import numpy_dtype
+from hybridjit.ir.dtype import DType, find_dtype
+from hybridjit.ir.extern import Extern, Pointer
+
+_CAPSULE_POINTER = ctypes.pythonapi.PyCapsule_GetPointer
+_CAPSULE_NAME = ctypes.pythonapi.PyCapsule_GetName
+
+
+def packed(function: Callable[..., Any], restype: Any = None, name: str | None = None) -> Extern:
+    """A Python function that a script calls back: arrays arrive as views of the same memory.
+
+    `restype` is the type of its result; without one it is called for its effect. An exception
+    that it raises comes out of the kernel call as itself.
+    """
+    label = name or getattr(function, "__name__", "packed")
+    result = None if restype is None else _dtype(restype, "restype")
+    return Extern(_identifier(label), function, result)
+
+
+def extern(
+    function: Any,
+    restype: Any = None,
+    argtypes: Sequence[Any] | None = None,
+    *,
+    name: str | None = None,
+) -> Extern:
+    """A C function that a script calls: a symbol of the process, a ctypes or cffi function,
+    an address, or a capsule as Cython and SciPy export them.
+
+    Types are element types such as "float64"; "float64*" is a pointer, given an array.
+    """
+    if argtypes is None:
+        raise ArgumentError(
+            "extern needs the types of the arguments",
+            help='write them as in extern("hypot", "float64", ["float64", "float64"])',
+        )
+    params = tuple(_parameter(entry) for entry in argtypes)
+    result = None if restype is None else _dtype(restype, "restype")
+    address, label = _address(function)
+    ctype = None if result is None else np.ctypeslib.as_ctypes_type(result.numpy)
+    prototype = ctypes.CFUNCTYPE(ctype, *(_ctype(param) for param in params))
+    return Extern(_identifier(name or label), prototype(address), result, params)
+
+
+def _address(function: Any) -> tuple[int, str]:
+    if isinstance(function, int):
+        return function, f"extern_{function:x}"
+    if isinstance(function, str):
+        try:
+            symbol = getattr(ctypes.CDLL(None), function)
+        except AttributeError:
+            raise ArgumentError(
+                f"there is no C function '{function}' in this process",
+                help="load its library with ctypes.CDLL and pass lib.function",
+            ) from None
+        return _pointer(symbol), function
+    if type(function).__name__ == "PyCapsule":
+        return _capsule(function), "capsule"
+    if hasattr(function, "argtypes"):
+        return _pointer(function), getattr(function, "__name__", "extern")
+    return _cffi_address(function), "extern"
+
+
+def _pointer(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def _capsule(capsule: Any) -> int:
+    _CAPSULE_NAME.restype, _CAPSULE_NAME.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    _CAPSULE_POINTER.restype = ctypes.c_void_p
+    _CAPSULE_POINTER.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    return int(_CAPSULE_POINTER(capsule, _CAPSULE_NAME(capsule)))
+
+
+def _cffi_address(function: Any) -> int:
+    try:
+        import _cffi_backend  # noqa: PLC0415 (only if the user has it)
+
+        ffi = _cffi_backend.FFI()
+        return int(ffi.cast("intptr_t", function))
+    except (ImportError, TypeError):
+        raise ArgumentError(
+            f"cannot take a C function from {function!r}",
+            help="pass a symbol name, a ctypes or cffi function, an address or a capsule",
+        ) from None
+
+
+def _parameter(entry: Any) -> DType | Pointer:
+    if isinstance(entry, str) and entry.endswith("*"):
+        return Pointer(_dtype(entry[:-1].strip(), "argtypes"))
+    return _dtype(entry, "argtypes")
+
+
+def _dtype(entry: Any, what: str) -> DType:
+    try:
+        found = find_dtype(numpy_dtype(entry))
+    except TypeError:
+        found = None
+    if found is None:
+        raise ArgumentError(f"{what}: {entry!r} is not an element type", help='as in "float64"')
+    return found
+
+
+def _ctype(param: DType | Pointer) -> Any:
+    if isinstance(param, Pointer):
+        return ctypes.c_void_p
+    return np.ctypeslib.as_ctypes_type(param.numpy)
+
+
+def _identifier(name: str) -> str:
+    return name if name.isidentifier() else "extern"

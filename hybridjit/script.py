@@ -1,0 +1,202 @@
+"""The decorator and the kernel that it makes: where everything meets."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import CellType, FunctionType
+from typing import Any, Generic, TypeVar, cast, overload
+
+from typing_extensions import ParamSpec
+
+from hybridjit.config import api_edge
+from hybridjit.errors import ArgumentError, ArgumentValueError
+from hybridjit.frontend.annotations import spec_of
+from hybridjit.frontend.builtins import BUILTINS
+from hybridjit.frontend.captures import Capture, Environment
+from hybridjit.frontend.parse import parse
+from hybridjit.frontend.specs import Spec
+from hybridjit.interp.run import compile_func
+from hybridjit.ir.expr import Buffer
+from hybridjit.ir.func import PrimFunc
+from hybridjit.runtime.arguments import (
+    bind,
+    check_writable,
+    flatten,
+    spec_of_argument,
+    store_results,
+    written_buffers,
+)
+from hybridjit.source import FunctionSource, read_function
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Specialization:
+    """A script translated for one set of argument types, valid while its captures are."""
+
+    func: PrimFunc
+    captures: tuple[Capture, ...]
+    written: frozenset[Buffer]
+    run: Callable[[Sequence[object]], object]
+
+    def is_current(self) -> bool:
+        return all(capture.is_current() for capture in self.captures)
+
+
+class Kernel(Generic[P, R]):
+    """A script: call it on NumPy arrays and numbers.
+
+    `kernel(...)` runs it, `kernel.interpret(...)` runs its IR in the interpreter,
+    `kernel.py_func(...)` runs the function as plain Python. All three agree.
+    """
+
+    def __init__(self, pyfunc: FunctionType) -> None:
+        functools.update_wrapper(self, pyfunc)
+        self.__hybrid_function__ = pyfunc
+        self.signature = _checked_signature(pyfunc)
+        self._specializations: dict[tuple[Spec, ...], Specialization] = {}
+        self._source: FunctionSource | None = None
+        self._declared: list[Spec | None] | None = None
+
+    @api_edge
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self._call(args, kwargs)
+
+    @api_edge
+    def interpret(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run the IR of the script in the interpreter."""
+        return self._call(args, kwargs)
+
+    @functools.cached_property
+    def py_func(self) -> Callable[P, R]:
+        """The function as plain Python, the names of the language included."""
+        return cast("Callable[P, R]", _plain_function(self.__hybrid_function__))
+
+    @api_edge
+    def prim_func(self, *args: Any, **kwargs: Any) -> PrimFunc:
+        """The IR of the script for these arguments: values, or types such as `hj.f32[8, "n"]`."""
+        specs, _ = self._bind(args, kwargs)
+        return self._specialize(specs).func
+
+    def __repr__(self) -> str:
+        code = self.__hybrid_function__.__code__
+        return f"<hybridjit kernel '{self.__name__}' at {code.co_filename}:{code.co_firstlineno}>"
+
+    def _call(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        out = None
+        if "out" in kwargs and "out" not in self.signature.parameters:
+            kwargs = dict(kwargs)
+            out = kwargs.pop("out")
+        specs, values = self._bind(args, kwargs)
+        specialization = self._specialize(specs)
+        flat = flatten(specs, values)
+        check_writable(specialization.func, specialization.written, flat)
+        result = specialization.run(flat)
+        return result if out is None else store_results(self.__name__, result, out)
+
+    def _bind(
+        self, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Spec, ...], list[Any]]:
+        values = bind(self.signature, args, kwargs)
+        specs = tuple(
+            spec_of_argument(name, value, declared)
+            for name, value, declared in zip(
+                self.signature.parameters, values, self._declarations(), strict=True
+            )
+        )
+        return specs, values
+
+    def _declarations(self) -> list[Spec | None]:
+        """What the annotations of the parameters say about them."""
+        if self._declared is None:
+            environment = Environment.of(self.__hybrid_function__)
+            args = self._read().node.args
+            self._declared = [
+                None if arg.annotation is None else spec_of(arg.annotation, environment)
+                for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)
+            ]
+        return self._declared
+
+    def _read(self) -> FunctionSource:
+        if self._source is None:
+            self._source = read_function(self.__hybrid_function__)
+        return self._source
+
+    def _specialize(self, specs: tuple[Spec, ...]) -> Specialization:
+        known = self._specializations.get(specs)
+        if known is not None and known.is_current():
+            return known
+        parsed = parse(self._read(), Environment.of(self.__hybrid_function__), specs)
+        made = Specialization(
+            parsed.func, parsed.captures, written_buffers(parsed.func), compile_func(parsed.func)
+        )
+        self._specializations[specs] = made
+        return made
+
+
+@overload
+def script(function: Callable[P, R]) -> Kernel[P, R]: ...
+@overload
+def script(function: None = None) -> Callable[[Callable[P, R]], Kernel[P, R]]: ...
+def script(function: Callable[..., Any] | None = None) -> Any:
+    """Make a kernel of a function over NumPy arrays: `@hybrid.script`.
+
+    The function is read, never executed. It is translated at the first call with arguments of
+    new types.
+    """
+    if function is None:
+        return script
+    if isinstance(function, Kernel):
+        return cast("Kernel[..., Any]", function)
+    if not isinstance(function, FunctionType):
+        raise ArgumentError(f"@hybrid.script decorates a function, got {function!r}")
+    return Kernel(function)
+
+
+def _checked_signature(pyfunc: FunctionType) -> inspect.Signature:
+    signature = inspect.signature(pyfunc)
+    for name, parameter in signature.parameters.items():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise ArgumentValueError(
+                f"'{pyfunc.__name__}' takes '*{name}'; a script needs named parameters",
+                help="pass several arrays as one tuple argument",
+            )
+    return signature
+
+
+class _LiveGlobals(dict[str, Any]):
+    """The globals of a function, read as they are now, with the names of the language behind."""
+
+    def __init__(self, names: dict[str, Any]) -> None:
+        super().__init__({"__builtins__": names.get("__builtins__", {})})
+        self.names = names
+
+    def __getitem__(self, name: str) -> Any:
+        if name in self.names:
+            return _plain(self.names[name])
+        return BUILTINS[name]
+
+
+def _plain_function(pyfunc: FunctionType) -> FunctionType:
+    cells = tuple(CellType(_plain(cell.cell_contents)) for cell in pyfunc.__closure__ or ())
+    plain = FunctionType(
+        pyfunc.__code__,
+        _LiveGlobals(pyfunc.__globals__),
+        pyfunc.__name__,
+        pyfunc.__defaults__,
+        cells,
+    )
+    plain.__kwdefaults__ = pyfunc.__kwdefaults__
+    return functools.update_wrapper(plain, pyfunc)
+
+
+def _plain(value: Any) -> Any:
+    """In plain Python, a kernel that is called runs as plain Python too, and so does a callback."""
+    if isinstance(value, Kernel):
+        return cast("Kernel[..., Any]", value).py_func
+    return value
