@@ -86,9 +86,13 @@ def output_tensor(shape: int | Sequence[int], dtype: DTypeLike = "float32") -> N
     return np.zeros(shape, numpy_dtype(dtype))
 
 
-def constant_array(values: Any, dtype: DTypeLike) -> NDArray[Any]:
-    """A read-only array whose elements are part of the function."""
+def constant_array(
+    values: Any, dtype: DTypeLike, shape: Sequence[int] | None = None
+) -> NDArray[Any]:
+    """A read-only array whose elements are part of the function; an empty one needs its shape."""
     array = np.array(values, numpy_dtype(dtype))
+    if shape is not None:
+        array = array.reshape(shape)
     array.flags.writeable = False
     return array
 
@@ -203,7 +207,8 @@ PYTHON_NAMES = (
     *("bool", "int", "float", "complex"),
 )
 TYPES: dict[str, ElementTypeObject] = {
-    name: ElementTypeObject(dtype) for name, dtype in DTYPES.items() if name != "bool"
+    name if name != "bool" else "bool_": ElementTypeObject(dtype)  # `bool` is Python's
+    for name, dtype in DTYPES.items()
 }
 MATH: dict[str, Callable[..., Any]] = {
     name: _math_function(name) for name in INTRINSICS if name not in ("abs", "real", "imag", "conj")

@@ -259,9 +259,11 @@ class CallTranslator(ExpressionTranslator):
         return value.text
 
     def _constant_array_call(self, node: ast.Call) -> Value:
-        args = self.arguments(node, "values", "dtype", required=2)
+        args = self.arguments(node, "values", "dtype", "shape", required=2)
         dtype = self._dtype(args["dtype"])
         data = np.array(self._constants(self.evaluate(args["values"]), node), dtype.numpy)
+        if "shape" in args:
+            data = data.reshape(self._constants(self.evaluate(args["shape"]), node))
         data.flags.writeable = False
         shape = tuple(Const(extent) for extent in data.shape)
         constant = ConstantArray(Buffer(self.hint or "t", dtype, shape), data)
