@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, is_dataclass
 from enum import Enum
 from types import FunctionType, ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from hybridjit.frontend.builtins import BUILTINS, PYTHON_NAMES, ElementTypeObject
+from hybridjit.frontend.kinds import (
+    find_weak_type,
+    is_array,
+    is_numpy_scalar,
+    is_python_number,
+    is_sequence,
+    weak_type,
+)
 from hybridjit.frontend.values import (
     Builtin,
     Callee,
@@ -28,19 +36,12 @@ from hybridjit.frontend.values import (
     Text,
     Value,
 )
-from hybridjit.ir.dtype import (
-    WEAK_BOOL,
-    WEAK_COMPLEX,
-    WEAK_FLOAT,
-    WEAK_INT,
-    DType,
-    ScalarType,
-    find_dtype,
-)
+from hybridjit.ir.dtype import DType, ScalarType, find_dtype
 from hybridjit.ir.expr import Const, const
 from hybridjit.ir.extern import Extern
 
 MISSING = object()
+_FLOATING: tuple[type, ...] = (float, complex, np.inexact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class Capture:
     value: object
 
     def is_current(self) -> bool:
+        """True if the value is what it was when the script was translated."""
         return same_value(self.read(), self.value)
 
 
@@ -61,25 +63,27 @@ def same_value(now: object, then: object) -> bool:
         return not isinstance(then, (list, np.ndarray))
     if type(now) is not type(then):
         return False
-    if isinstance(then, np.ndarray) and isinstance(now, np.ndarray):
-        return (
-            now.dtype == then.dtype and now.shape == then.shape and now.tobytes() == then.tobytes()
-        )
-    if isinstance(then, (tuple, list)) and isinstance(now, (tuple, list)):
+    if is_array(then) and is_array(now):
+        return now.dtype == then.dtype and now.shape == then.shape and _same_bytes(now, then)
+    if is_sequence(then) and is_sequence(now):
         return len(now) == len(then) and all(map(same_value, now, then))
-    if isinstance(then, (float, complex, np.inexact)):
-        return np.asarray(now).tobytes() == np.asarray(then).tobytes()
+    if isinstance(then, _FLOATING):
+        return _same_bytes(now, then)
     return isinstance(then, (bool, int, str, np.generic, np.dtype)) and now == then
+
+
+def _same_bytes(now: object, then: object) -> bool:
+    """Bit for bit: nan equals itself, and 0.0 is not -0.0."""
+    return np.asarray(now).tobytes() == np.asarray(then).tobytes()
 
 
 def snapshot(value: object) -> object:
     """`value` as it is now: what can change in place is copied."""
-    if isinstance(value, np.ndarray):
-        return value.copy()
-    if isinstance(value, list):
-        return [snapshot(item) for item in value]
-    if isinstance(value, tuple):
-        return tuple(snapshot(item) for item in value)
+    if is_array(value):
+        return np.array(value, subok=True)
+    if is_sequence(value):
+        items = [snapshot(item) for item in value]
+        return tuple(items) if isinstance(value, tuple) else items
     return value
 
 
@@ -92,6 +96,7 @@ class Environment:
 
     @classmethod
     def of(cls, pyfunc: FunctionType) -> Environment:
+        """What `pyfunc` sees, read afresh at every look."""
         return cls(_Cells(pyfunc), pyfunc.__globals__)
 
     def find(self, name: str) -> object:
@@ -126,7 +131,7 @@ class _Cells(Mapping[str, Any]):
             return False
         return True
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[str]:
         return iter(self.cells)
 
     def __len__(self) -> int:
@@ -165,67 +170,66 @@ _FUNCTIONS: dict[int, NumpyFunction] = {
 _BUILTIN_NAMES: dict[int, str] = {
     id(value): name for name, value in BUILTINS.items() if callable(value)
 } | {id(getattr(builtins, name)): name for name in PYTHON_NAMES}
-_WEAK: dict[type, ScalarType] = {
-    bool: WEAK_BOOL,
-    int: WEAK_INT,
-    float: WEAK_FLOAT,
-    complex: WEAK_COMPLEX,
-}
 # Objects whose attributes are plain data: reading one runs no code of the user's.
 _PLAIN_OWNERS = (type, Enum, SimpleNamespace)
 
 
 def lift(value: object) -> Value:
     """What a Python object from around the script stands for inside it. Arrays stay `Foreign`."""
-    number = _WEAK.get(type(value))  # type: ignore[arg-type]
+    number = _lift_number(value)
     if number is not None:
-        return Scalar(Const(value, number.dtype), number)  # type: ignore[arg-type]
-    if id(value) in _FUNCTIONS:
-        return _FUNCTIONS[id(value)]
+        return number
     match value:
-        case np.generic() if (dtype := find_dtype(value.dtype)) is not None:
-            return Scalar(const(value, dtype), ScalarType(dtype))
-        case str():
-            return Text(value)
         case None:
             return Nothing()
-        case tuple() | list():
-            return Items(tuple(lift(item) for item in value))  # type: ignore[arg-type]
-        case ElementTypeObject():
-            return ElementType(value.dtype)
+        case str():
+            return Text(value)
         case Extern():
             return ExternValue(value)
         case ModuleType():
             return Module(value)
-        case FunctionType() if id(value) not in _BUILTIN_NAMES:
-            return Callee(value)
+        case _ if is_sequence(value):
+            return Items(tuple(lift(item) for item in value))
         case _:
-            return _lift_object(value)
+            return _lift_type(value) or _lift_function(value) or Foreign(value)
 
 
-def _lift_object(value: object) -> Value:
-    if isinstance(value, type) and value in _WEAK:
-        return PythonType(_WEAK[value])
-    if isinstance(value, (np.dtype, type)) and (dtype := _dtype_of(value)) is not None:
-        return ElementType(dtype)
-    if id(value) in _BUILTIN_NAMES:
-        return Builtin(_BUILTIN_NAMES[id(value)])
-    pyfunc = getattr(value, "__hybrid_function__", None)  # a script: inlined as its function
-    if isinstance(pyfunc, FunctionType):
-        return Callee(pyfunc)
-    return Foreign(value)
+def _lift_number(value: object) -> Scalar | None:
+    if is_python_number(value):
+        type = weak_type(value)
+        return Scalar(Const(value, type.dtype), type)
+    dtype = find_dtype(value.dtype) if is_numpy_scalar(value) else None
+    return None if dtype is None else Scalar(const(value, dtype), ScalarType(dtype))
 
 
-def _dtype_of(value: np.dtype[Any] | type) -> DType | None:
-    if isinstance(value, type) and not issubclass(value, np.generic):
+def _lift_type(value: object) -> PythonType | ElementType | None:
+    weak = find_weak_type(value)
+    if weak is not None:
+        return PythonType(weak)
+    dtype = value.dtype if isinstance(value, ElementTypeObject) else _find_numpy_type(value)
+    return None if dtype is None else ElementType(dtype)
+
+
+def _find_numpy_type(value: object) -> DType | None:
+    is_scalar_type = isinstance(value, type) and issubclass(value, np.generic)
+    if not is_scalar_type and not isinstance(value, np.dtype):
         return None
     try:
-        return find_dtype(np.dtype(value))
-    except TypeError:
+        return find_dtype(np.dtype(cast("type[np.generic[Any]] | np.dtype[Any]", value)))
+    except TypeError:  # an abstract type such as np.generic
         return None
+
+
+def _lift_function(value: object) -> NumpyFunction | Builtin | Callee | None:
+    if id(value) in _FUNCTIONS:
+        return _FUNCTIONS[id(value)]
+    if id(value) in _BUILTIN_NAMES:
+        return Builtin(_BUILTIN_NAMES[id(value)])
+    # A script is inlined as its function.
+    pyfunc = getattr(value, "__hybrid_function__", value)
+    return Callee(pyfunc) if isinstance(pyfunc, FunctionType) else None
 
 
 def has_plain_attributes(owner: object) -> bool:
     """True if reading an attribute of `owner` gives data and runs no code."""
-    is_record = isinstance(owner, tuple) and hasattr(owner, "_fields")
-    return isinstance(owner, _PLAIN_OWNERS) or is_dataclass(owner) or is_record
+    return isinstance(owner, _PLAIN_OWNERS) or is_dataclass(owner)

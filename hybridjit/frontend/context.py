@@ -3,101 +3,33 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hybridjit.errors import HybridError, ParseError, Span, TypeMismatch
-from hybridjit.frontend.captures import MISSING, Capture, Environment, lift, snapshot
+from hybridjit.errors import ParseError, Span, TypeMismatch
+from hybridjit.frontend.captures import MISSING, Capture, lift, snapshot
 from hybridjit.frontend.conversion import convert, join_types, store_value
+from hybridjit.frontend.frame import Frame, Key, Pending, Skip, Unit, Variable
+from hybridjit.frontend.kinds import is_array, is_sequence
 from hybridjit.frontend.suggest import did_you_mean
-from hybridjit.frontend.values import Array, Foreign, Items, Scalar, Value, describe
-from hybridjit.frontend.variables import Variables, Web
+from hybridjit.frontend.values import Array, Items, Scalar, Value, describe
+from hybridjit.frontend.variables import Web
 from hybridjit.ir.dtype import INT64, ScalarType, find_dtype
-from hybridjit.ir.expr import Buffer, Cast, Const, Expr, Load, Var
+from hybridjit.ir.expr import Buffer, Cast, Const, Expr, ExternCall, Load, Var
 from hybridjit.ir.signature import ConstantArray
-from hybridjit.ir.stmt import Allocate, Block, Let, LoopKind, Seq, Stmt, Store
-from hybridjit.source import FunctionSource, span_of
+from hybridjit.ir.stmt import Allocate, Let, Seq, Stmt, Store
+from hybridjit.ir.visit import walk
+from hybridjit.source import span_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+T = TypeVar("T")
 
-Path = tuple[tuple[int, int], ...]
-Key = tuple[Path, object]
 
 # A captured array becomes part of the code; a larger one belongs among the arguments.
 MAX_CONSTANT_ELEMENTS = 4096
-
-
-class Skip(Exception):
-    """A statement that depends on one that already failed, or on a type not yet known."""
-
-
-@dataclass(eq=False, slots=True)
-class Variable:
-    """A mutable scalar variable of one inlined copy; its buffer is made once its type is known."""
-
-    key: Key
-    name: str
-    declared: ScalarType | None = None
-    type: ScalarType | None = None
-    buffer: Buffer | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pending(Stmt):
-    """Where the `Allocate` of a variable will stand."""
-
-    variable: Variable = field(kw_only=True)
-
-
-@dataclass(frozen=True, slots=True)
-class LoopScope:
-    """A loop around the statement being translated, for `break`, `continue` and `return`."""
-
-    kind: LoopKind | None
-    word: str
-    is_expanded: bool = False
-    is_grid: bool = False
-
-
-@dataclass(eq=False, slots=True)
-class Frame:
-    """One function being translated: the script itself, or a call that is inlined."""
-
-    source: FunctionSource
-    environment: Environment
-    variables: Variables
-    path: Path = ()
-    bindings: dict[Web, Value | Variable] = field(default_factory=dict[Web, "Value | Variable"])
-    fixed: dict[ast.AST, Value] = field(default_factory=dict[ast.AST, Value])
-    loops: list[LoopScope] = field(default_factory=list[LoopScope])
-    poisoned: set[Web] = field(default_factory=set[Web])
-    annotations: dict[str, ast.expr] = field(default_factory=dict[str, ast.expr])
-    is_root: bool = True
-
-
-@dataclass(eq=False, slots=True)
-class Unit:
-    """What one round of translating a whole script finds out."""
-
-    # The types of variables: as found by the round before, first seen and joined in this one.
-    types: Mapping[Key, ScalarType]
-    first: dict[Key, ScalarType] = field(default_factory=dict[Key, ScalarType])
-    found: dict[Key, ScalarType] = field(default_factory=dict[Key, ScalarType])
-    branches: dict[ast.If, set[bool | None]] = field(
-        default_factory=dict[ast.If, "set[bool | None]"]
-    )
-    errors: list[HybridError] = field(default_factory=list[HybridError])
-    skipped: int = 0
-    captures: list[Capture] = field(default_factory=list[Capture])
-    constants: dict[int, ConstantArray] = field(default_factory=dict[int, ConstantArray])
-    let_values: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
-    declared_outputs: dict[Buffer, Span] = field(default_factory=dict[Buffer, Span])
-    automatic_blocks: list[Block] = field(default_factory=list[Block])
 
 
 class Context:
@@ -129,7 +61,7 @@ class Context:
         self.body.append(stmt)
 
     @contextmanager
-    def collect(self) -> Iterator[list[Stmt]]:
+    def collect(self) -> Generator[list[Stmt]]:
         """Statements emitted inside go to a list of their own."""
         outer, self.body = self.body, []
         try:
@@ -210,20 +142,19 @@ class Context:
         self.capture(name, value, lambda: environment.find(name))
         return self.lift(value, name, node)
 
-    def capture(self, name: str, value: object, read: Any) -> None:
+    def capture(self, name: str, value: object, read: Callable[[], object]) -> None:
         """Remember a value from around the script: when it changes, the translation is stale."""
         self.unit.captures.append(Capture(name, read, snapshot(value)))
 
     def lift(self, value: object, name: str, node: ast.AST) -> Value:
-        if isinstance(value, np.ndarray):
+        """What a Python object stands for; a small array becomes a constant of the script."""
+        if is_array(value):
             return self._constant_array(value, name, node)
-        lifted = lift(value)
-        if isinstance(lifted, Items) and any(isinstance(i, Foreign) for i in lifted.items):
-            assert isinstance(value, (tuple, list))
+        if is_sequence(value):
             return Items(tuple(self.lift(item, name, node) for item in value))
-        return lifted
+        return lift(value)
 
-    def _constant_array(self, array: np.ndarray[Any, Any], name: str, node: ast.AST) -> Array:
+    def _constant_array(self, array: NDArray[Any], name: str, node: ast.AST) -> Array:
         dtype = find_dtype(array.dtype)
         if dtype is None:
             raise self.mismatch(f"the captured array '{name}' has dtype {array.dtype}", node)
@@ -237,7 +168,7 @@ class Context:
         known = self.unit.constants.get(id(array))
         if known is None:
             shape = tuple(Const(extent) for extent in array.shape)
-            data = np.ascontiguousarray(array).reshape(array.shape).copy()
+            data = np.array(array, order="C")
             data.flags.writeable = False
             known = ConstantArray(Buffer(name, dtype, shape), data)
             self.unit.constants[id(array)] = known
@@ -259,11 +190,36 @@ class Context:
             variable.buffer = Buffer(variable.name, type.dtype, (), Buffer.REGISTER)
         self.emit(Store(variable.buffer, (), store_value(value, type.dtype, span), span=span))
 
-    # -- what the layers above provide ---------------------------------------------------------
+    # -- evaluation ----------------------------------------------------------------------------
 
     def evaluate(self, node: ast.expr) -> Value:
-        """The value of an expression. Statements that it needs are emitted first."""
+        """The value of an expression. Statements that it needs are emitted first.
+
+        Provided by the layers above.
+        """
         raise NotImplementedError
+
+    def evaluate_all(self, nodes: Sequence[ast.expr]) -> list[Value]:
+        """Values of several expressions, evaluated left to right.
+
+        A value that reads memory is set aside when a later expression changes memory.
+        """
+        if not nodes:
+            return []
+        first = self.evaluate(nodes[0])
+        first, rest = self.then(first, lambda: self.evaluate_all(nodes[1:]))
+        return [first, *rest]
+
+    def then(self, value: Value, action: Callable[[], T]) -> tuple[Value, T]:
+        """Do what comes after `value` was computed; keep its old value if memory changes."""
+        mark = len(self.body)
+        result = action()
+        later = self.body[mark:]
+        if isinstance(value, Scalar) and any(map(_has_effect, later)) and _reads_memory(value.expr):
+            del self.body[mark:]
+            value = self.let(value, "t", value.expr.span)
+            self.body.extend(later)
+        return value, result
 
     def scalar(self, node: ast.expr, what: str = "a number") -> Scalar:
         """The value of an expression that must be a number."""
@@ -296,6 +252,16 @@ class Context:
             # A huge unsigned value must not become a negative index.
             return Cast(INT64, value.expr, checked=True, span=self.span(node))
         return convert(value, INT64, self.span(node))
+
+
+def _reads_memory(expr: Expr) -> bool:
+    return any(isinstance(node, Load) for node in walk(expr))
+
+
+def _has_effect(stmt: Stmt) -> bool:
+    if isinstance(stmt, Let):
+        return isinstance(stmt.value, ExternCall)
+    return not isinstance(stmt, Allocate)
 
 
 def _index_help(value: Array) -> str:

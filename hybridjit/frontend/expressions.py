@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
-from hybridjit.frontend.arrays import refuse_array_expression, refuse_slice
-from hybridjit.frontend.captures import has_plain_attributes
-from hybridjit.frontend.context import Context, Pending, Variable
+from hybridjit.frontend.arrays import refuse_array_expression
 from hybridjit.frontend.conversion import join_types, truth
+from hybridjit.frontend.frame import Pending, Variable
+from hybridjit.frontend.kinds import is_python_number, weak_type
 from hybridjit.frontend.operators import (
     BINARY,
     COMPARE,
@@ -21,44 +20,28 @@ from hybridjit.frontend.operators import (
     unary,
 )
 from hybridjit.frontend.refusals import refusal
-from hybridjit.frontend.suggest import did_you_mean
+from hybridjit.frontend.subscripts import SubscriptTranslator
 from hybridjit.frontend.values import (
     Array,
     ElementType,
-    Foreign,
     Items,
-    Method,
-    Module,
     Nothing,
     PythonType,
     Scalar,
     Text,
     Value,
     describe,
-    index,
-    integer,
-    type_name,
 )
-from hybridjit.ir.dtype import (
-    BOOL,
-    INT64,
-    WEAK_BOOL,
-    WEAK_COMPLEX,
-    WEAK_FLOAT,
-    WEAK_INT,
-    ScalarType,
-)
-from hybridjit.ir.expr import And, Call, Const, Expr, ExternCall, Load, Mul, Or
-from hybridjit.ir.stmt import Allocate, If, Let, Stmt
-from hybridjit.ir.visit import walk
+from hybridjit.ir.dtype import BOOL, WEAK_BOOL
+from hybridjit.ir.expr import And, Const, Expr, Load, Or
+from hybridjit.ir.stmt import If, Stmt
 
-T = TypeVar("T")
-
-_LITERALS = {bool: WEAK_BOOL, int: WEAK_INT, float: WEAK_FLOAT, complex: WEAK_COMPLEX}
+# A value that may not be reached, and the statements that compute it.
+Lazy = tuple[Scalar, list[Stmt]]
 
 
-class ExpressionTranslator(Context):
-    """Literals, names, operators, subscripts and attributes."""
+class ExpressionTranslator(SubscriptTranslator):
+    """Literals, names, operators, and what is evaluated only when it is reached."""
 
     def evaluate(self, node: ast.expr) -> Value:
         match node:
@@ -66,24 +49,29 @@ class ExpressionTranslator(Context):
                 return self._literal(node)
             case ast.Name():
                 return self.read_name(node)
+            case ast.Call():
+                return self.evaluate_call(node)
+            case ast.Subscript():
+                return self.evaluate_subscript(node)
+            case ast.Attribute():
+                return self.evaluate_attribute(node)
+            case ast.Tuple(elts=elts) | ast.List(elts=elts):
+                return Items(tuple(self.evaluate_all(elts)))
+            case _:
+                return self._evaluate_operator(node)
+
+    def _evaluate_operator(self, node: ast.expr) -> Value:
+        match node:
             case ast.BinOp():
                 return self._binary(node)
             case ast.UnaryOp():
                 return self._unary(node)
-            case ast.BoolOp():
-                return self._bool_op(node)
             case ast.Compare():
                 return self._comparison(node)
+            case ast.BoolOp():
+                return self._bool_op(node)
             case ast.IfExp():
                 return self._conditional(node)
-            case ast.Call():
-                return self.evaluate_call(node)
-            case ast.Subscript():
-                return self._subscript(node)
-            case ast.Attribute():
-                return self._attribute(node)
-            case ast.Tuple(elts=elts) | ast.List(elts=elts):
-                return Items(tuple(self.evaluate_all(elts)))
             case _:
                 raise refusal(node, self.span(node))
 
@@ -91,33 +79,11 @@ class ExpressionTranslator(Context):
         """The value of a call; provided by the layer above."""
         raise NotImplementedError
 
-    def evaluate_all(self, nodes: Sequence[ast.expr]) -> list[Value]:
-        """Values of several expressions, evaluated left to right.
-
-        A value that reads memory is set aside when a later expression changes memory.
-        """
-        if not nodes:
-            return []
-        first = self.evaluate(nodes[0])
-        first, rest = self.then(first, lambda: self.evaluate_all(nodes[1:]))
-        return [first, *rest]
-
-    def then(self, value: Value, action: Callable[[], T]) -> tuple[Value, T]:
-        """Do what comes after `value` was computed; keep its old value if memory changes."""
-        mark = len(self.body)
-        result = action()
-        later = self.body[mark:]
-        if isinstance(value, Scalar) and any(map(_has_effect, later)) and _reads_memory(value.expr):
-            del self.body[mark:]
-            value = self.let(value, "t", value.expr.span)
-            self.body.extend(later)
-        return value, result
-
     def _literal(self, node: ast.Constant) -> Value:
         value = node.value
-        weak = _LITERALS.get(type(value))
-        if weak is not None:
-            return Scalar(Const(value, weak.dtype, span=self.span(node)), weak)
+        if is_python_number(value):
+            type = weak_type(value)
+            return Scalar(Const(value, type.dtype, span=self.span(node)), type)
         if isinstance(value, str):
             return Text(value)
         if value is None:
@@ -130,16 +96,17 @@ class ExpressionTranslator(Context):
         """The value of an expression that must be a number; whole arrays are told apart."""
         return self._operands([node], node)[0]
 
-    def _operands(self, nodes: Sequence[ast.expr], whole: ast.expr) -> list[Scalar]:
-        return self.as_operands(self.evaluate_all(nodes), nodes, whole)
-
     def as_operands(
         self, values: Sequence[Value], nodes: Sequence[ast.expr], whole: ast.expr
     ) -> list[Scalar]:
+        """Values that must be numbers; a whole array is refused with the expression it is in."""
         for value, node in zip(values, nodes, strict=True):
             if isinstance(value, Array):
                 raise refuse_array_expression(value, whole, self.span(node))
         return [self.as_scalar(value, node) for value, node in zip(values, nodes, strict=True)]
+
+    def _operands(self, nodes: Sequence[ast.expr], whole: ast.expr) -> list[Scalar]:
+        return self.as_operands(self.evaluate_all(nodes), nodes, whole)
 
     def _binary(self, node: ast.BinOp) -> Value:
         op = BINARY.get(type(node.op))
@@ -237,7 +204,7 @@ class ExpressionTranslator(Context):
 
     # -- lazy operators ------------------------------------------------------------------------
 
-    def lazily(self, node: ast.expr) -> tuple[Scalar, list[Stmt]]:
+    def lazily(self, node: ast.expr) -> Lazy:
         """The value of an expression that may not be reached, and the statements it needs."""
         with self.collect() as stmts:
             value = self.operand(node)
@@ -275,7 +242,10 @@ class ExpressionTranslator(Context):
             return Scalar(expr, join_types(lhs.type, rhs.type, span))
         # Python's `x and y` is y if x is true, else x itself; `or` the other way round.
         cond = truth(lhs, span)
-        then, otherwise = ((rhs, stmts), (lhs, [])) if op is And else ((lhs, []), (rhs, stmts))
+        at_hand: Lazy = (lhs, [])
+        then, otherwise = (rhs, stmts), at_hand
+        if op is Or:
+            then, otherwise = otherwise, then
         return self._choose(cond, then, otherwise, node)
 
     def _conditional(self, node: ast.IfExp) -> Value:
@@ -287,8 +257,8 @@ class ExpressionTranslator(Context):
     def _choose(
         self,
         cond: Expr,
-        then: tuple[Scalar, list[Stmt]],
-        otherwise: tuple[Scalar, list[Stmt]],
+        then: Lazy,
+        otherwise: Lazy,
         node: ast.expr,
     ) -> Scalar:
         """One of two values, each computed only when it is chosen."""
@@ -313,174 +283,9 @@ class ExpressionTranslator(Context):
         self.emit(Pending(variable=variable, span=self.span(node)))
         return variable
 
-    # -- subscripts and attributes -------------------------------------------------------------
-
-    def _subscript(self, node: ast.Subscript) -> Value:
-        owner = self.evaluate(node.value)
-        match owner:
-            case Array():
-                return self.element(self.subscript_array(owner, node), node)
-            case Items(items):
-                return self._item(items, node)
-            case _:
-                raise self.mismatch(f"{describe(owner)} cannot be indexed", node)
-
-    def element(self, part: Array, node: ast.AST) -> Value:
-        """A fully indexed array is the element; otherwise it stays a part of the array."""
-        if part.shape:
-            return part
-        return Scalar(
-            Load(part.buffer, part.indices, span=self.span(node)), ScalarType(part.buffer.dtype)
-        )
-
-    def subscript_array(self, owner: Array, node: ast.Subscript) -> Array:
-        """The array with more of its indices given."""
-        nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        for entry in nodes:
-            if _is_slice(entry):
-                raise refuse_slice(owner, self.span(entry))
-        if len(nodes) > len(owner.shape):
-            raise self.mismatch(
-                f"too many indices: '{owner.buffer.name}' has {owner.buffer.ndim} "
-                f"dimension{'s' * (owner.buffer.ndim != 1)}, "
-                f"found {len(owner.indices) + len(nodes)} indices",
-                node,
-            )
-        values = self.evaluate_all(nodes)
-        first = len(owner.indices)
-        found = [
-            self._axis_index(value, owner.buffer.shape[first + axis], entry)
-            for axis, (value, entry) in enumerate(zip(values, nodes, strict=True))
-        ]
-        return Array(owner.buffer, (*owner.indices, *found))
-
-    def _axis_index(self, value: Value, extent: Expr, node: ast.expr) -> Expr:
-        if isinstance(value, (Array, Items, Nothing)):
-            raise refuse_array_expression(value, node, self.span(node))
-        scalar = self.as_scalar(value, node, "an index")
-        result = self.as_index(scalar, node, "an index")
-        if isinstance(result, Const) and result.value.real < 0:
-            return _from_end(result, extent)
-        return result
-
-    def _item(self, items: tuple[Value, ...], node: ast.Subscript) -> Value:
-        if isinstance(node.slice, ast.Slice):
-            return Items(items[self._static_slice(node.slice)])
-        position = self.scalar(node.slice, "an index").constant
-        if not isinstance(position, int):
-            raise self.mismatch(
-                "the index of a tuple must be known when the script is compiled",
-                node.slice,
-                help="loop over it with const_range, as in `for k in const_range(len(t))`",
-            )
-        if not -len(items) <= position < len(items):
-            raise self.mismatch(f"index {position} of a tuple of {len(items)}", node.slice)
-        return items[position]
-
-    def _static_slice(self, node: ast.Slice) -> slice:
-        parts: list[int | None] = []
-        for part in (node.lower, node.upper, node.step):
-            constant = None if part is None else self.scalar(part).constant
-            if part is not None and not isinstance(constant, int):
-                raise self.mismatch("a slice of a tuple must be known now", part)
-            parts.append(constant)
-        return slice(*parts)
-
-    def _attribute(self, node: ast.Attribute) -> Value:
-        owner = self.evaluate(node.value)
-        match owner:
-            case Array():
-                return self._array_attribute(owner, node)
-            case Scalar():
-                return self._scalar_attribute(owner, node)
-            case Module(module):
-                return self._outer_attribute(module, node)
-            case Foreign(value) if has_plain_attributes(value):
-                return self._outer_attribute(value, node)
-            case Foreign(value):
-                raise self.refuse(
-                    f"cannot look into a {type_name(value)}",
-                    node,
-                    help=f"put the value in a variable first: {node.attr} = ...",
-                )
-            case ElementType(dtype) if node.attr == "itemsize":
-                return integer(dtype.bits // 8)
-            case _:
-                raise self.refuse(f"{describe(owner)} has no attribute '{node.attr}'", node)
-
-    def _array_attribute(self, owner: Array, node: ast.Attribute) -> Value:
-        shape = owner.shape
-        match node.attr:
-            case "shape":
-                return Items(tuple(index(extent) for extent in shape))
-            case "ndim":
-                return integer(len(shape))
-            case "dtype":
-                return ElementType(owner.buffer.dtype)
-            case "size":
-                size: Scalar = integer(1)
-                for extent in shape:
-                    size = binary(Mul, size, index(extent), self.span(node))
-                return size
-            case name:
-                return Method(owner, name)
-
-    def _scalar_attribute(self, owner: Scalar, node: ast.Attribute) -> Value:
-        is_complex = owner.type.dtype.is_complex
-        match node.attr:
-            case "real" | "imag" if is_complex:
-                type = ScalarType(owner.type.dtype.component, owner.type.weak)
-                if isinstance(owner.expr, Const):
-                    part = getattr(owner.expr.value, node.attr)
-                    return Scalar(Const(part, type.dtype, span=self.span(node)), type)
-                return Scalar(Call(node.attr, (owner.expr,), span=self.span(node)), type)
-            case "real":
-                return owner
-            case "imag":
-                zero = Const(0 if owner.type.dtype.is_integer else 0.0, owner.type.dtype)
-                return Scalar(zero, owner.type)
-            case "dtype" if not owner.type.weak:
-                return ElementType(owner.type.dtype)
-            case name:
-                return Method(owner, name)
-
-    def _outer_attribute(self, owner: object, node: ast.Attribute) -> Value:
-        name = node.attr
-        if not hasattr(owner, name):
-            label = ast.unparse(node.value)
-            raise self.refuse(
-                f"'{label}' has no attribute '{name}'", node, help=did_you_mean(name, dir(owner))
-            )
-        value = getattr(owner, name)
-        self.capture(ast.unparse(node), value, lambda: getattr(owner, name, None))
-        return self.lift(value, name, node)
-
-
-def _reads_memory(expr: Expr) -> bool:
-    return any(isinstance(node, Load) for node in walk(expr))
-
-
-def _has_effect(stmt: Stmt) -> bool:
-    if isinstance(stmt, Let):
-        return isinstance(stmt.value, ExternCall)
-    return not isinstance(stmt, Allocate)
-
-
-def _is_slice(node: ast.expr) -> bool:
-    is_marker = isinstance(node, ast.Constant) and node.value in (None, ...)
-    return isinstance(node, ast.Slice) or is_marker
-
 
 def _is_shape(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == "shape"
-
-
-def _from_end(position: Const, extent: Expr) -> Expr:
-    """A negative constant index as a distance from the start, where it is known to be one."""
-    if not isinstance(extent, Const):
-        return position
-    size, offset = int(extent.value.real), int(position.value.real)
-    return Const(size + offset, INT64, span=position.span) if -size <= offset else position
 
 
 def _static_name(value: Value) -> object:

@@ -14,7 +14,7 @@ from types import FunctionType
 
 from hybridjit.errors import ParseError
 from hybridjit.frontend.captures import Environment
-from hybridjit.frontend.context import Frame, Variable
+from hybridjit.frontend.frame import Frame, Variable
 from hybridjit.frontend.loops import LoopTranslator
 from hybridjit.frontend.returns import InlineReturn, find_returns, structure_returns
 from hybridjit.frontend.values import Array, Items, Nothing, Scalar, Value

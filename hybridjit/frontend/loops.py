@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from hybridjit.frontend.calls import LOOP_NAMES
-from hybridjit.frontend.context import LoopScope, Variable
+from hybridjit.frontend.frame import LoopScope, Variable
 from hybridjit.frontend.operators import binary, compare
 from hybridjit.frontend.statements import StatementTranslator
 from hybridjit.frontend.values import (

@@ -15,8 +15,8 @@ from hybridjit import config
 from hybridjit.errors import ParseError, Span, combine
 from hybridjit.frontend.annotations import specs_in
 from hybridjit.frontend.captures import Capture, Environment, lift
-from hybridjit.frontend.context import Frame, Key, Unit
 from hybridjit.frontend.conversion import convert
+from hybridjit.frontend.frame import Frame, Key, Unit
 from hybridjit.frontend.inline import InlineTranslator, annotations_in
 from hybridjit.frontend.make_blocks import make_blocks
 from hybridjit.frontend.specs import ArraySpec, ConstantSpec, ScalarSpec, Spec, TupleSpec

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from hybridjit.errors import HybridError
 from hybridjit.frontend.arrays import refuse_array_expression
 from hybridjit.frontend.calls import CallTranslator
-from hybridjit.frontend.context import LoopScope, Pending, Skip, Variable
 from hybridjit.frontend.conversion import convert, store_value, truth
+from hybridjit.frontend.frame import LoopScope, Pending, Skip, Variable
 from hybridjit.frontend.operators import BINARY, binary, logical_not
 from hybridjit.frontend.refusals import refusal
 from hybridjit.frontend.values import (

@@ -151,6 +151,8 @@ def index(expr: Expr) -> Scalar:
 def describe(value: Value) -> str:
     """`value` in the user's words, for messages."""
     match value:
+        case Nothing():
+            return "None"
         case Scalar(_, type):
             return f"a {type} value"
         case Array(buffer, ()):
@@ -165,6 +167,16 @@ def describe(value: Value) -> str:
             return f"the dtype {dtype}"
         case PythonType(type):
             return f"the type {str(type).removeprefix('Python ')}"
+        case Foreign(found):
+            return f"a Python {type_name(found)}"
+        case _:
+            return _describe_callable(value)
+
+
+def _describe_callable(
+    value: Builtin | NumpyFunction | Callee | ExternValue | Module | Method,
+) -> str:
+    match value:
         case Builtin(name) | NumpyFunction(name):
             return f"the function '{name}'"
         case Callee(pyfunc):
@@ -173,12 +185,8 @@ def describe(value: Value) -> str:
             return f"the extern function '{extern.name}'"
         case Module(module):
             return f"the module '{module.__name__}'"
-        case Nothing():
-            return "None"
         case Method(_, name):
             return f"the method '{name}'"
-        case Foreign(value):
-            return f"a Python {type_name(value)}"
 
 
 def type_name(value: object) -> str:

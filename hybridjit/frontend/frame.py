@@ -1,0 +1,88 @@
+"""What a translation remembers: the variables, loops and functions around a statement."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from hybridjit.errors import HybridError, Span
+from hybridjit.frontend.captures import Capture, Environment
+from hybridjit.frontend.values import Value
+from hybridjit.frontend.variables import Variables, Web
+from hybridjit.ir.dtype import ScalarType
+from hybridjit.ir.expr import Buffer, Expr, Var
+from hybridjit.ir.signature import ConstantArray
+from hybridjit.ir.stmt import Block, LoopKind, Stmt
+from hybridjit.source import FunctionSource
+
+Path = tuple[tuple[int, int], ...]
+Key = tuple[Path, object]
+
+
+class Skip(Exception):
+    """A statement that depends on one that already failed, or on a type not yet known."""
+
+
+@dataclass(eq=False, slots=True)
+class Variable:
+    """A mutable scalar variable of one inlined copy; its buffer is made once its type is known."""
+
+    key: Key
+    name: str
+    declared: ScalarType | None = None
+    type: ScalarType | None = None
+    buffer: Buffer | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pending(Stmt):
+    """Where the `Allocate` of a variable will stand."""
+
+    variable: Variable = field(kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class LoopScope:
+    """A loop around the statement being translated, for `break`, `continue` and `return`."""
+
+    kind: LoopKind | None
+    word: str
+    is_expanded: bool = False
+    is_grid: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Frame:
+    """One function being translated: the script itself, or a call that is inlined."""
+
+    source: FunctionSource
+    environment: Environment
+    variables: Variables
+    path: Path = ()
+    bindings: dict[Web, Value | Variable] = field(default_factory=dict[Web, "Value | Variable"])
+    fixed: dict[ast.AST, Value] = field(default_factory=dict[ast.AST, Value])
+    loops: list[LoopScope] = field(default_factory=list[LoopScope])
+    poisoned: set[Web] = field(default_factory=set[Web])
+    annotations: dict[str, ast.expr] = field(default_factory=dict[str, ast.expr])
+    is_root: bool = True
+
+
+@dataclass(eq=False, slots=True)
+class Unit:
+    """What one round of translating a whole script finds out."""
+
+    # The types of variables: as found by the round before, first seen and joined in this one.
+    types: Mapping[Key, ScalarType]
+    first: dict[Key, ScalarType] = field(default_factory=dict[Key, ScalarType])
+    found: dict[Key, ScalarType] = field(default_factory=dict[Key, ScalarType])
+    branches: dict[ast.If, set[bool | None]] = field(
+        default_factory=dict[ast.If, "set[bool | None]"]
+    )
+    errors: list[HybridError] = field(default_factory=list[HybridError])
+    skipped: int = 0
+    captures: list[Capture] = field(default_factory=list[Capture])
+    constants: dict[int, ConstantArray] = field(default_factory=dict[int, ConstantArray])
+    let_values: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
+    declared_outputs: dict[Buffer, Span] = field(default_factory=dict[Buffer, Span])
+    automatic_blocks: list[Block] = field(default_factory=list[Block])

@@ -1,0 +1,60 @@
+"""What kind of Python object is it? Questions whose answers a type checker can follow.
+
+`isinstance(x, np.ndarray)` leaves the element type unknown, and so everything read from `x`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybridjit.ir.dtype import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, ScalarType
+
+PythonNumber = bool | int | float | complex
+
+
+class NumpyScalar(Protocol):
+    """What is asked of a NumPy scalar here."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
+
+_WEAK_TYPES: dict[type, ScalarType] = {
+    bool: WEAK_BOOL,
+    int: WEAK_INT,
+    float: WEAK_FLOAT,
+    complex: WEAK_COMPLEX,
+}
+
+
+def is_array(value: object) -> TypeGuard[NDArray[Any]]:
+    """True for a NumPy array, of a subclass too."""
+    return isinstance(value, np.ndarray)
+
+
+def is_numpy_scalar(value: object) -> TypeGuard[NumpyScalar]:
+    """True for a NumPy scalar such as np.float32(1)."""
+    return isinstance(value, np.generic)
+
+
+def is_sequence(value: object) -> TypeGuard[tuple[object, ...] | list[object]]:
+    """True for a tuple or a list."""
+    return isinstance(value, (tuple, list))
+
+
+def is_python_number(value: object) -> TypeGuard[PythonNumber]:
+    """True for exactly a bool, int, float or complex: a subclass may mean something else."""
+    return type(value) in _WEAK_TYPES
+
+
+def weak_type(value: PythonNumber) -> ScalarType:
+    """The weak type of a Python number."""
+    return _WEAK_TYPES[type(value)]
+
+
+def find_weak_type(cls: object) -> ScalarType | None:
+    """The weak type of the values of a Python class: of `float`, a Python float."""
+    return _WEAK_TYPES.get(cls) if isinstance(cls, type) else None

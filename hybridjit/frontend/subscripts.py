@@ -1,0 +1,187 @@
+"""Subscripts and attributes: `a[i, j]`, `t[0]`, `a.shape`, `x.real`, `module.name`."""
+
+from __future__ import annotations
+
+import ast
+
+from hybridjit.frontend.arrays import refuse_array_expression, refuse_slice
+from hybridjit.frontend.captures import has_plain_attributes
+from hybridjit.frontend.context import Context
+from hybridjit.frontend.operators import binary
+from hybridjit.frontend.suggest import did_you_mean
+from hybridjit.frontend.values import (
+    Array,
+    ElementType,
+    Foreign,
+    Items,
+    Method,
+    Module,
+    Nothing,
+    Scalar,
+    Value,
+    describe,
+    index,
+    integer,
+    type_name,
+)
+from hybridjit.ir.dtype import INT64, ScalarType
+from hybridjit.ir.expr import Call, Const, Expr, Load, Mul
+
+
+class SubscriptTranslator(Context):
+    """Parts of a value: an element of an array, an item of a tuple, an attribute."""
+
+    def evaluate_subscript(self, node: ast.Subscript) -> Value:
+        """The value of `owner[...]`."""
+        owner = self.evaluate(node.value)
+        match owner:
+            case Array():
+                return self.element(self.subscript_array(owner, node), node)
+            case Items(items):
+                return self._item(items, node)
+            case _:
+                raise self.mismatch(f"{describe(owner)} cannot be indexed", node)
+
+    def element(self, part: Array, node: ast.AST) -> Value:
+        """A fully indexed array is the element; otherwise it stays a part of the array."""
+        if part.shape:
+            return part
+        return Scalar(
+            Load(part.buffer, part.indices, span=self.span(node)), ScalarType(part.buffer.dtype)
+        )
+
+    def subscript_array(self, owner: Array, node: ast.Subscript) -> Array:
+        """The array with more of its indices given."""
+        nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        for entry in nodes:
+            if _is_slice(entry):
+                raise refuse_slice(owner, self.span(entry))
+        if len(nodes) > len(owner.shape):
+            raise self.mismatch(
+                f"too many indices: '{owner.buffer.name}' has {owner.buffer.ndim} "
+                f"dimension{'s' * (owner.buffer.ndim != 1)}, "
+                f"found {len(owner.indices) + len(nodes)} indices",
+                node,
+            )
+        values = self.evaluate_all(nodes)
+        first = len(owner.indices)
+        found = [
+            self._axis_index(value, owner.buffer.shape[first + axis], entry)
+            for axis, (value, entry) in enumerate(zip(values, nodes, strict=True))
+        ]
+        return Array(owner.buffer, (*owner.indices, *found))
+
+    def _axis_index(self, value: Value, extent: Expr, node: ast.expr) -> Expr:
+        if isinstance(value, (Array, Items, Nothing)):
+            raise refuse_array_expression(value, node, self.span(node))
+        scalar = self.as_scalar(value, node, "an index")
+        result = self.as_index(scalar, node, "an index")
+        if isinstance(result, Const) and result.value.real < 0:
+            return _from_end(result, extent)
+        return result
+
+    def _item(self, items: tuple[Value, ...], node: ast.Subscript) -> Value:
+        if isinstance(node.slice, ast.Slice):
+            return Items(items[self._static_slice(node.slice)])
+        position = self.scalar(node.slice, "an index").constant
+        if not isinstance(position, int):
+            raise self.mismatch(
+                "the index of a tuple must be known when the script is compiled",
+                node.slice,
+                help="loop over it with const_range, as in `for k in const_range(len(t))`",
+            )
+        if not -len(items) <= position < len(items):
+            raise self.mismatch(f"index {position} of a tuple of {len(items)}", node.slice)
+        return items[position]
+
+    def _static_slice(self, node: ast.Slice) -> slice:
+        parts: list[int | None] = []
+        for part in (node.lower, node.upper, node.step):
+            constant = None if part is None else self.scalar(part).constant
+            if part is not None and not isinstance(constant, int):
+                raise self.mismatch("a slice of a tuple must be known now", part)
+            parts.append(constant)
+        return slice(*parts)
+
+    def evaluate_attribute(self, node: ast.Attribute) -> Value:
+        """The value of `owner.name`."""
+        owner = self.evaluate(node.value)
+        match owner:
+            case Array():
+                return self._array_attribute(owner, node)
+            case Scalar():
+                return self._scalar_attribute(owner, node)
+            case Module(module):
+                return self._outer_attribute(module, node)
+            case Foreign(value) if has_plain_attributes(value):
+                return self._outer_attribute(value, node)
+            case Foreign(value):
+                raise self.refuse(
+                    f"cannot look into a {type_name(value)}",
+                    node,
+                    help=f"put the value in a variable first: {node.attr} = ...",
+                )
+            case ElementType(dtype) if node.attr == "itemsize":
+                return integer(dtype.bits // 8)
+            case _:
+                raise self.refuse(f"{describe(owner)} has no attribute '{node.attr}'", node)
+
+    def _array_attribute(self, owner: Array, node: ast.Attribute) -> Value:
+        shape = owner.shape
+        match node.attr:
+            case "shape":
+                return Items(tuple(index(extent) for extent in shape))
+            case "ndim":
+                return integer(len(shape))
+            case "dtype":
+                return ElementType(owner.buffer.dtype)
+            case "size":
+                size: Scalar = integer(1)
+                for extent in shape:
+                    size = binary(Mul, size, index(extent), self.span(node))
+                return size
+            case name:
+                return Method(owner, name)
+
+    def _scalar_attribute(self, owner: Scalar, node: ast.Attribute) -> Value:
+        is_complex = owner.type.dtype.is_complex
+        match node.attr:
+            case "real" | "imag" if is_complex:
+                type = ScalarType(owner.type.dtype.component, owner.type.weak)
+                if isinstance(owner.expr, Const):
+                    part = getattr(owner.expr.value, node.attr)
+                    return Scalar(Const(part, type.dtype, span=self.span(node)), type)
+                return Scalar(Call(node.attr, (owner.expr,), span=self.span(node)), type)
+            case "real":
+                return owner
+            case "imag":
+                zero = Const(0 if owner.type.dtype.is_integer else 0.0, owner.type.dtype)
+                return Scalar(zero, owner.type)
+            case "dtype" if not owner.type.weak:
+                return ElementType(owner.type.dtype)
+            case name:
+                return Method(owner, name)
+
+    def _outer_attribute(self, owner: object, node: ast.Attribute) -> Value:
+        name = node.attr
+        if not hasattr(owner, name):
+            label = ast.unparse(node.value)
+            raise self.refuse(
+                f"'{label}' has no attribute '{name}'", node, help=did_you_mean(name, dir(owner))
+            )
+        value = getattr(owner, name)
+        self.capture(ast.unparse(node), value, lambda: getattr(owner, name, None))
+        return self.lift(value, name, node)
+
+
+def _is_slice(node: ast.expr) -> bool:
+    is_marker = isinstance(node, ast.Constant) and node.value in (None, ...)
+    return isinstance(node, ast.Slice) or is_marker
+
+
+def _from_end(position: Const, extent: Expr) -> Expr:
+    """A negative constant index as a distance from the start, where it is known to be one."""
+    if not isinstance(extent, Const):
+        return position
+    size, offset = int(extent.value.real), int(position.value.real)
+    return Const(size + offset, INT64, span=position.span) if -size <= offset else position
