@@ -139,6 +139,22 @@ def _uninitialized(buffer: ir.Buffer, position: Position, site: Site, frame: Fra
     )
 
 
+def _compile_bounded(expr: ir.Bounded, scope: Scope) -> Eval:
+    index, extent, site = (
+        compile_expr(expr.index, scope),
+        compile_expr(expr.extent, scope),
+        scope.site(expr),
+    )
+
+    def check(frame: Frame) -> Scalar:
+        position, size = index(frame), extent(frame)
+        if not -size <= position < size:
+            raise site.out_of_bounds(frame, expr.buffer, expr.axis, int(position), int(size))
+        return position + size if position < 0 else position
+
+    return check
+
+
 # Operators
 
 
@@ -270,6 +286,7 @@ _COMPILERS: dict[type[Expr], Callable[[Any, Scope], Eval]] = {
     ir.Const: _compile_const,
     ir.Var: _compile_var,
     ir.Load: _compile_load,
+    ir.Bounded: _compile_bounded,
     ir.And: _compile_and,
     ir.Or: _compile_or,
     ir.Select: _compile_select,

@@ -64,13 +64,18 @@ class Site:
         """The error for an index that lies outside an array."""
         for axis, (position, size) in enumerate(zip(index, shape, strict=True)):
             if not -size <= position < size:
-                return BoundsError(
-                    f"index {position} is out of bounds for axis {axis} "
-                    f"of '{buffer.name}' with size {size}",
-                    self.span,
-                    notes=self.notes(frame),
-                )
+                return self.out_of_bounds(frame, buffer.name, axis, position, size)
         raise InternalError(f"NumPy refused index {index} of '{buffer.name}'", span=self.span)
+
+    def out_of_bounds(
+        self, frame: Frame, buffer: str, axis: int, position: int, size: int
+    ) -> BoundsError:
+        """The error for one index outside [-size, size)."""
+        return BoundsError(
+            f"index {position} is out of bounds for axis {axis} of '{buffer}' with size {size}",
+            self.span,
+            notes=self.notes(frame),
+        )
 
     def located(self, error: Exception, frame: Frame) -> Exception:
         """`error` with this place: as an error of ours where there is one, else in a note."""

@@ -28,6 +28,7 @@ _TUPLE = {
 }
 _ATTRIBUTE = {
     "str",
+    "int",
     "str | None",
     "bool",
     "bool | int | float | complex",

@@ -333,6 +333,25 @@ class Load(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class Bounded(Expr):
+    """An index into an axis of size `extent`, checked when it is evaluated.
+
+    A negative index counts from the end; one outside [-extent, extent) is an IndexError that
+    names `buffer` and `axis`. Lowering puts one around every index that it cannot prove, and
+    from then on the indices of `Load` and `Store` are inside [0, n).
+    """
+
+    index: Expr
+    extent: Expr
+    buffer: str
+    axis: int
+
+    @property
+    def dtype(self) -> DType:
+        return INT64
+
+
+@dataclass(frozen=True, slots=True)
 class Call(Expr):
     """A pure function of ir/intrinsics.py applied to arguments of one type."""
 

@@ -218,6 +218,10 @@ def _extern_call(expr: ir.ExternCall, names: Names) -> Parts:
     return _application(names.text(expr.callee), [Operand(arg) for arg in expr.args])
 
 
+def _bounded(expr: ir.Bounded, names: Names) -> Parts:
+    return _application("checked_index", [Operand(expr.index), Operand(expr.extent)])
+
+
 def _var(expr: ir.Var, names: Names) -> Parts:
     return Parts(ATOM, (names.text(expr),))
 
@@ -235,6 +239,7 @@ EXPR_FORMATTERS: dict[type[Node], Formatter] = {
     ir.Select: _select,
     ir.Cast: _cast,
     ir.Load: _load,
+    ir.Bounded: _bounded,
     ir.Call: _call,
     ir.BufferRef: _buffer_ref,
     ir.ExternCall: _extern_call,

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from hybridjit.errors import InternalError
 from hybridjit.ir import stmt as ir
 from hybridjit.ir.dtype import BOOL, INT64
-from hybridjit.ir.expr import Buffer, Const, ExternCall, Load, Node, Var
+from hybridjit.ir.expr import Bounded, Buffer, Const, ExternCall, Load, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr, print_func
 from hybridjit.ir.signature import ConstantArray, ScalarParam, ScalarResult
@@ -34,7 +34,7 @@ class Stage(Enum):
 
 _ALL = frozenset(NODE_CLASSES.values())
 STAGE_NODES: dict[Stage, frozenset[type[Node]]] = {
-    Stage.BLOCKS: _ALL,
+    Stage.BLOCKS: _ALL - {Bounded},
     Stage.LOOPS: _ALL - {ir.Block, ir.Iter},
 }
 

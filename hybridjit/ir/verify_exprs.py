@@ -194,6 +194,11 @@ class ExprVerifier:
         self.element(expr.buffer, expr.indices)
         return expr.buffer.dtype
 
+    def _bounded(self, expr: ir.Bounded) -> DType:
+        self.typed(expr.index, INT64, "an index of buffer", expr.buffer)
+        self.typed(expr.extent, INT64, "an extent of buffer", expr.buffer)
+        return INT64
+
     def _call(self, expr: ir.Call) -> DType:
         intrinsic = INTRINSICS.get(expr.name)
         if intrinsic is None:
@@ -223,6 +228,7 @@ class ExprVerifier:
         ir.Select: _select,
         ir.Cast: _cast,
         ir.Load: _load,
+        ir.Bounded: _bounded,
         ir.Call: _call,
         ir.BufferRef: _buffer_ref,
         ir.ExternCall: _extern_call,

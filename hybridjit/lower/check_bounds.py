@@ -1,0 +1,90 @@
+"""Put a run-time check around every index that cannot be proved to be inside its array.
+
+    a[idx[i]]  -->  a[checked_index(idx[i], 10)]        a[-1]  -->  a[n - 1]
+
+Relies on: no blocks. Afterwards every index of a `Load` or `Store` is inside [0, n).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from hybridjit.analysis.bounds import Facts
+from hybridjit.arith.linear import Linear
+from hybridjit.ir.expr import Add, Bounded, Buffer, Expr, Load, Not
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import For, If, Let, Stmt, Store
+from hybridjit.ir.visit import Mutator
+
+
+def check_bounds(func: PrimFunc) -> PrimFunc:
+    """`func` with every index proved or checked."""
+    facts = Facts(dimensions=frozenset(func.dimensions))
+    body = _CheckBounds(facts).rewrite(func.body)
+    return func if body is func.body else dataclasses.replace(func, body=body)
+
+
+class _CheckBounds(Mutator):
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+
+    def rewrite_For(self, node: For) -> Stmt:
+        start, stop, step = (self.rewrite(bound) for bound in (node.start, node.stop, node.step))
+        self.facts.enter_loop(node)
+        body = self.rewrite(node.body)
+        if (start, stop, step, body) == (node.start, node.stop, node.step, node.body):
+            return node
+        return dataclasses.replace(node, start=start, stop=stop, step=step, body=body)
+
+    def rewrite_Let(self, node: Let) -> Stmt:
+        self.facts.bind(node.var, node.value)
+        return self.generic(node)
+
+    def rewrite_If(self, node: If) -> Stmt:
+        cond = self.rewrite(node.cond)
+        then = self._under(node.cond, node.then)
+        otherwise = node.otherwise
+        if otherwise is not None:
+            otherwise = self._under(Not(node.cond), otherwise)
+        if cond is node.cond and then is node.then and otherwise is node.otherwise:
+            return node
+        return dataclasses.replace(node, cond=cond, then=then, otherwise=otherwise)
+
+    def _under(self, condition: Expr, stmt: Stmt) -> Stmt:
+        added = self.facts.assume(condition)
+        rewritten = self.rewrite(stmt)
+        if added:
+            del self.facts.guards[-added:]
+        return rewritten
+
+    def rewrite_Load(self, node: Load) -> Expr:
+        return self._checked(self.generic(node))
+
+    def rewrite_Store(self, node: Store) -> Stmt:
+        return self._checked(self.generic(node))
+
+    def _checked(self, access: Load | Store) -> Load | Store:
+        indices = tuple(
+            self._index(index, access.buffer, axis) for axis, index in enumerate(access.indices)
+        )
+        if all(new is old for new, old in zip(indices, access.indices, strict=True)):
+            return access
+        return dataclasses.replace(access, indices=indices)
+
+    def _index(self, index: Expr, buffer: Buffer, axis: int) -> Expr:
+        extent = buffer.shape[axis]
+        form, size = self.facts.form(index), self.facts.form(extent)
+        if form is not None and size is not None:
+            below_end = size.plus(form, -1).plus(Linear({}, -1))
+            if self.facts.prove_non_negative(form):
+                if self.facts.prove_non_negative(below_end):
+                    return index
+            elif self._is_from_end(form, size):
+                return Add(extent, index, span=index.span)
+        return Bounded(index, extent, buffer.name, axis, span=index.span)
+
+    def _is_from_end(self, form: Linear, size: Linear) -> bool:
+        """Surely inside [-n, 0)."""
+        return self.facts.prove_non_negative(
+            form.times(-1).plus(Linear({}, -1))
+        ) and self.facts.prove_non_negative(size.plus(form))
