@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from hybridjit.frontend.calls import LOOP_NAMES
+from hybridjit.frontend.builtin_calls import LOOP_NAMES
 from hybridjit.frontend.frame import LoopScope, Variable
 from hybridjit.frontend.operators import binary, compare
 from hybridjit.frontend.statements import StatementTranslator
@@ -295,9 +295,10 @@ class LoopTranslator(StatementTranslator):
     def _init(self, stmt: ast.stmt) -> Stmt | None:
         match stmt:
             case ast.With(items=[ast.withitem(context_expr=ast.Call() as call)], body=body):
-                if self.evaluate(call.func) == Builtin("init"):
-                    return self.nested(body)[0]
-        return None
+                is_init = self.evaluate(call.func) == Builtin("init")
+                return self.nested(body)[0] if is_init else None
+            case _:
+                return None
 
     def _block_name(self, call: ast.Call) -> str:
         value = self.evaluate(call.args[0]) if call.args else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from hybridjit.ir.dtype import WEAK_INT, DType, ScalarType
@@ -83,7 +83,7 @@ class NumpyFunction:
 class Callee:
     """A function whose body is inlined where it is called. A script's options stay its own."""
 
-    pyfunc: FunctionType
+    pyfunc: Any  # a FunctionType; type checkers would take a field of that type for a method
 
 
 @dataclass(frozen=True, slots=True)

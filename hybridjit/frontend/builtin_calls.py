@@ -1,0 +1,189 @@
+"""Calls of the functions of the language: arrays, extrema, rounding and mathematics."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hybridjit.frontend.arrays import refuse_array_expression
+from hybridjit.frontend.conversion import truth
+from hybridjit.frontend.extern_calls import ExternTranslator
+from hybridjit.frontend.functions import (
+    Style,
+    apply,
+    arity_of,
+    intrinsic,
+    minimum_of,
+    nearest_integer,
+)
+from hybridjit.frontend.operators import binary, select, unary
+from hybridjit.frontend.values import Array, Items, Scalar, Text, Value, describe, index, integer
+from hybridjit.ir.dtype import DTYPES
+from hybridjit.ir.expr import Buffer, Const, FloorDiv, Max, Min, Pow
+from hybridjit.ir.intrinsics import INTRINSICS
+from hybridjit.ir.signature import ConstantArray
+from hybridjit.ir.stmt import Allocate
+
+LOOP_NAMES = ("range", "serial", "parallel", "vectorize", "unroll", "const_range", "scan", "bind")
+SCOPES = ("global", "local", "shared")
+
+Handler = Callable[[Any, ast.Call], Value]
+
+
+class BuiltinTranslator(ExternTranslator):
+    """What each function of the language makes of its arguments."""
+
+    def call_builtin(self, name: str, node: ast.Call) -> Value:
+        """The value of a call to a function of the language."""
+        handler = self._HANDLERS.get(name)
+        if handler is not None:
+            return handler(self, node)
+        if name in INTRINSICS:
+            return self.call_function(name, Style.LANGUAGE, node)
+        if name in LOOP_NAMES or name == "grid":
+            raise self.refuse(f"{name}(...) can only stand after `for ... in`", node)
+        if name in ("block", "init"):
+            raise self.refuse(f"{name}(...) can only stand after `with`", node)
+        raise self.refuse(f"{name}(...) can only stand in block(...)", node)
+
+    def call_function(self, name: str, style: Style, node: ast.Call) -> Value:
+        """The value of a function of numbers, as hybridjit, numpy or math define it."""
+        return apply(name, style, self.numbers(node, arity_of(name)), self.span(node))
+
+    def _allocate(self, node: ast.Call) -> Value:
+        args = self.arguments(node, "shape", "dtype", "scope", "zero", required=1)
+        scope = self.text_argument(args["scope"], "a scope") if "scope" in args else "global"
+        if scope not in SCOPES:
+            raise self.mismatch(
+                f"unknown scope {scope!r}", args["scope"], help=f"use one of {', '.join(SCOPES)}"
+            )
+        zero = self.scalar(args["zero"]).constant if "zero" in args else True
+        if not isinstance(zero, bool):
+            raise self.mismatch("zero= must be True or False", args["zero"])
+        return self._new_array(args, scope, zero, node)
+
+    def _output_tensor(self, node: ast.Call) -> Value:
+        args = self.arguments(node, "shape", "dtype", required=1)
+        if not self.frame.is_root:
+            return self._new_array(args, "global", True, node)
+        if self.frame.loops or self.depth > 0:
+            raise self.refuse(
+                "output_tensor must stand at the top level of the script",
+                node,
+                help="make it before the loop or the if; use allocate(...) for scratch",
+            )
+        array = self._new_array(args, "global", True, node)
+        self.unit.declared_outputs[array.buffer] = self.span(node)
+        return array
+
+    def _new_array(
+        self, args: dict[str, ast.expr], scope: str, zero: bool, node: ast.Call
+    ) -> Array:
+        name = self.hint or "t"
+        shape = self.shape_argument(args["shape"])
+        dtype = self.dtype_argument(args["dtype"]) if "dtype" in args else DTYPES["float32"]
+        buffer = Buffer(name, dtype, shape, scope)
+        self.emit(Allocate(buffer, zero, span=self.span(node)))
+        return Array(buffer)
+
+    def _constant_array_of(self, node: ast.Call) -> Value:
+        args = self.arguments(node, "values", "dtype", "shape", required=2)
+        dtype = self.dtype_argument(args["dtype"])
+        data = np.array(self._constants(self.evaluate(args["values"]), node), dtype.numpy)
+        if "shape" in args:
+            data = np.reshape(data, self._constants(self.evaluate(args["shape"]), node))
+        data.flags.writeable = False
+        shape = tuple(Const(extent) for extent in data.shape)
+        constant = ConstantArray(Buffer(self.hint or "t", dtype, shape), data)
+        self.unit.constants[id(data)] = constant
+        return Array(constant.buffer)
+
+    def _constants(self, value: Value, node: ast.AST) -> Any:
+        if isinstance(value, Items):
+            return [self._constants(item, node) for item in value.items]
+        if isinstance(value, Scalar) and value.constant is not None:
+            return value.constant
+        raise self.mismatch("constant_array takes numbers known now", node)
+
+    def _likely(self, node: ast.Call) -> Value:
+        return self.numbers(node, 1)[0]
+
+    def _ceil_div(self, node: ast.Call) -> Value:
+        a, b = self.numbers(node, 2)
+        span = self.span(node)
+        return unary(ast.USub(), binary(FloorDiv, unary(ast.USub(), a, span), b, span), span)
+
+    def _select(self, node: ast.Call) -> Value:
+        cond, then, otherwise = self.numbers(node, 3)
+        return select(truth(cond, self.span(node)), then, otherwise, self.span(node))
+
+    def _power(self, node: ast.Call) -> Value:
+        a, b = self.numbers(node, 2)
+        return binary(Pow, a, b, self.span(node))
+
+    def _abs(self, node: ast.Call) -> Value:
+        return intrinsic(INTRINSICS["abs"], self.numbers(node, 1), self.span(node))
+
+    def _round(self, node: ast.Call) -> Value:
+        if len(node.args) == 2:
+            raise self.refuse(
+                "round with digits is not supported",
+                node,
+                help="scale it yourself: rint(x * 100) / 100",
+            )
+        return nearest_integer(self.numbers(node, 1)[0], self.span(node))
+
+    def _min(self, node: ast.Call) -> Value:
+        return self._extremum(node, Min)
+
+    def _max(self, node: ast.Call) -> Value:
+        return self._extremum(node, Max)
+
+    def _extremum(self, node: ast.Call, op: type[Min] | type[Max]) -> Value:
+        if len(node.args) == 1 and not node.keywords:
+            value = self.evaluate(node.args[0])
+            if isinstance(value, Items) and value.items:
+                scalars = [self.as_scalar(item, node.args[0]) for item in value.items]
+                return minimum_of(scalars, op, self.span(node))
+            if isinstance(value, Array):
+                raise refuse_array_expression(value, node, self.span(node.args[0]))
+        numbers = self.numbers(node)
+        if not numbers:
+            raise self.refuse(f"{op.__name__.lower()} needs at least one argument", node)
+        return minimum_of(numbers, op, self.span(node))
+
+    def _len(self, node: ast.Call) -> Value:
+        (arg,) = self.arguments(node, "obj", required=1).values()
+        value = self.evaluate(arg)
+        match value:
+            case Items(items):
+                return integer(len(items))
+            case Array() if value.shape:
+                return index(value.shape[0])
+            case Text(text):
+                return integer(len(text))
+            case _:
+                raise self.mismatch(f"{describe(value)} has no length", arg)
+
+    def _print(self, node: ast.Call) -> Value:
+        raise self.refuse("print(...) must be a statement of its own", node)
+
+    _HANDLERS: ClassVar[dict[str, Handler]] = {
+        "allocate": _allocate,
+        "output_tensor": _output_tensor,
+        "constant_array": _constant_array_of,
+        "likely": _likely,
+        "ceil_div": _ceil_div,
+        "select": _select,
+        "pow": _power,
+        "power": _power,
+        "abs": _abs,
+        "round": _round,
+        "min": _min,
+        "max": _max,
+        "len": _len,
+        "print": _print,
+    }

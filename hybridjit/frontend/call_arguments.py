@@ -1,0 +1,109 @@
+"""The arguments of a call: matched with parameter names, and read as what the callee needs."""
+
+from __future__ import annotations
+
+import ast
+
+from hybridjit.frontend.expressions import ExpressionTranslator
+from hybridjit.frontend.refusals import refusal
+from hybridjit.frontend.suggest import did_you_mean
+from hybridjit.frontend.values import (
+    ElementType,
+    Items,
+    PythonType,
+    Scalar,
+    Text,
+    describe,
+)
+from hybridjit.ir.dtype import DTYPES, DType
+from hybridjit.ir.expr import Const, Expr
+
+
+class CallArguments(ExpressionTranslator):
+    """Arguments by name, as numbers, shapes, dtypes and strings."""
+
+    def arguments(self, node: ast.Call, *names: str, required: int) -> dict[str, ast.expr]:
+        """The arguments of a call by parameter name."""
+        label = ast.unparse(node.func)
+        found: dict[str, ast.expr] = {}
+        for position, arg in enumerate(node.args):
+            if isinstance(arg, ast.Starred):
+                raise refusal(arg, self.span(arg))
+            if position >= len(names):
+                raise self.refuse(
+                    f"{label} takes at most {len(names)} arguments, found {len(node.args)}", arg
+                )
+            found[names[position]] = arg
+        for keyword in node.keywords:
+            name = keyword.arg
+            if name is None:
+                raise self.refuse("'**' arguments are not supported", keyword.value)
+            if name not in names:
+                raise self.refuse(
+                    f"{label} has no argument '{name}'",
+                    keyword.value,
+                    help=did_you_mean(name, names) or f"it takes {', '.join(names)}",
+                )
+            if name in found:
+                raise self.refuse(f"{label} got '{name}' twice", keyword.value)
+            found[name] = keyword.value
+        missing = [name for name in names[:required] if name not in found]
+        if missing:
+            raise self.refuse(f"{label} needs an argument '{missing[0]}'", node)
+        return found
+
+    def numbers(self, node: ast.Call, count: int | None = None) -> list[Scalar]:
+        """The positional arguments of a call, all of which must be numbers."""
+        label = ast.unparse(node.func)
+        if node.keywords:
+            raise self.refuse(f"{label} takes no keyword arguments here", node.keywords[0].value)
+        for arg in node.args:
+            if isinstance(arg, ast.Starred):
+                raise refusal(arg, self.span(arg))
+        if count is not None and len(node.args) != count:
+            plural = "" if count == 1 else "s"
+            raise self.refuse(
+                f"{label} takes {count} argument{plural}, found {len(node.args)}", node
+            )
+        return self.as_operands(self.evaluate_all(node.args), node.args, node)
+
+    def shape_argument(self, node: ast.expr) -> tuple[Expr, ...]:
+        """The shape that an argument gives: a size, or a tuple of sizes."""
+        value = self.evaluate(node)
+        items = value.items if isinstance(value, Items) else (value,)
+        entries = node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node] * len(items)
+        shape: list[Expr] = []
+        for item, entry in zip(items, entries, strict=True):
+            extent = self.as_index(self.as_scalar(item, entry, "a size"), entry, "a size")
+            if isinstance(extent, Const) and extent.value.real < 0:
+                raise self.mismatch(f"a size must not be negative, found {extent.value}", entry)
+            shape.append(extent)
+        return tuple(shape)
+
+    def dtype_argument(self, node: ast.expr) -> DType:
+        """The element type that an argument names."""
+        value = self.evaluate(node)
+        match value:
+            case ElementType(dtype):
+                return dtype
+            case PythonType(type):
+                return type.dtype
+            case Text(name) if name in DTYPES:
+                return DTYPES[name]
+            case Text(name):
+                raise self.mismatch(
+                    f"unknown dtype {name!r}", node, help=did_you_mean(name, DTYPES)
+                )
+            case _:
+                raise self.mismatch(
+                    f"expected a dtype, found {describe(value)}",
+                    node,
+                    help='write a name such as "float32", or a.dtype',
+                )
+
+    def text_argument(self, node: ast.expr, what: str) -> str:
+        """The string that an argument must be."""
+        value = self.evaluate(node)
+        if not isinstance(value, Text):
+            raise self.mismatch(f"expected {what} as a string, found {describe(value)}", node)
+        return value.text

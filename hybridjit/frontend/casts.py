@@ -1,0 +1,96 @@
+"""Conversions that the source asks for: `float32(x)`, `int(x)`, `complex(x, y)`, `x.item()`."""
+
+from __future__ import annotations
+
+import ast
+
+from hybridjit.frontend.call_arguments import CallArguments
+from hybridjit.frontend.conversion import convert, truth
+from hybridjit.frontend.values import Scalar, Value
+from hybridjit.ir.dtype import (
+    BOOL,
+    FLOAT64,
+    INT64,
+    UINT64,
+    WEAK_BOOL,
+    WEAK_COMPLEX,
+    WEAK_FLOAT,
+    WEAK_INT,
+    DType,
+    ScalarType,
+)
+from hybridjit.ir.expr import Call, Cast, Const, Expr
+
+
+class CastTranslator(CallArguments):
+    """Calls of types."""
+
+    def cast(self, dtype: DType, node: ast.Call) -> Value:
+        """`float32(x)`: a value of exactly that type."""
+        args = self.arguments(node, "value", "checked", required=1)
+        (value,) = self.as_operands([self.evaluate(args["value"])], [args["value"]], node)
+        span = self.span(node)
+        if "checked" not in args or isinstance(value.expr, Const):
+            return Scalar(self.converted(value, dtype, node), ScalarType(dtype))
+        checked = self.scalar(args["checked"]).constant
+        if not isinstance(checked, bool):
+            raise self.mismatch("checked= must be True or False", args["checked"])
+        if value.expr.dtype is dtype:
+            return Scalar(value.expr, ScalarType(dtype))
+        return Scalar(Cast(dtype, value.expr, checked=checked, span=span), ScalarType(dtype))
+
+    def converted(self, value: Scalar, dtype: DType, node: ast.Call) -> Expr:
+        """`value` as `dtype`; a complex value has no place in a real type."""
+        if value.type.dtype.is_complex and not (dtype.is_complex or dtype.is_bool):
+            raise self.mismatch(
+                f"{dtype}(...) of a complex value would lose its imaginary part",
+                node,
+                help="take the part you need: x.real, x.imag or abs(x)",
+            )
+        return convert(value, dtype, self.span(node))
+
+    def python_cast(self, type: ScalarType, node: ast.Call) -> Value:
+        """`float(x)`, `int(x)`, `bool(x)` or `complex(x)`: a Python number."""
+        span = self.span(node)
+        if type == WEAK_COMPLEX and len(node.args) == 2:
+            return self._complex(node)
+        (value,) = self.numbers(node, 1) if not self._is_text(node) else (self._parsed(node),)
+        if type == WEAK_BOOL:
+            return Scalar(truth(value, span), type)
+        if type == WEAK_INT and value.type.dtype is UINT64 and value.constant is None:
+            return Scalar(Cast(INT64, value.expr, checked=True, span=span), type)
+        if type == WEAK_INT and isinstance(value.constant, int):
+            return Scalar(Const(int(value.constant), INT64, span=span), type)
+        return Scalar(self.converted(value, type.dtype, node), type)
+
+    @staticmethod
+    def _is_text(node: ast.Call) -> bool:
+        match node.args:
+            case [ast.Constant(value=str())]:
+                return True
+            case _:
+                return False
+
+    def _parsed(self, node: ast.Call) -> Scalar:
+        """`float("inf")`: the only numbers that Python has no literal for."""
+        match node.args:
+            case [ast.Constant(value="inf" | "-inf" | "nan" | "infinity" as text)]:
+                return Scalar(Const(float(text), FLOAT64, span=self.span(node)), WEAK_FLOAT)
+            case _:
+                raise self.refuse("numbers cannot be read from strings", node)
+
+    def _complex(self, node: ast.Call) -> Value:
+        span = self.span(node)
+        parts = [convert(part, FLOAT64, span) for part in self.numbers(node, 2)]
+        if isinstance(parts[0], Const) and isinstance(parts[1], Const):
+            value = complex(float(parts[0].value.real), float(parts[1].value.real))
+            return Scalar(Const(value, WEAK_COMPLEX.dtype, span=span), WEAK_COMPLEX)
+        return Scalar(Call("complex", (parts[0], parts[1]), span=span), WEAK_COMPLEX)
+
+    def as_python(self, value: Scalar, node: ast.Call) -> Scalar:
+        """`x.item()`: the Python number that a value is."""
+        dtype = value.type.dtype
+        if dtype is BOOL:
+            return Scalar(value.expr, WEAK_BOOL)
+        weak = WEAK_INT if dtype.is_integer else WEAK_FLOAT if dtype.is_float else WEAK_COMPLEX
+        return Scalar(convert(value, weak.dtype, self.span(node)), weak)
