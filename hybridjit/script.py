@@ -55,6 +55,8 @@ class Kernel(Generic[P, R]):
     `kernel.py_func(...)` runs the function as plain Python. All three agree.
     """
 
+    __name__: str
+
     def __init__(self, pyfunc: FunctionType) -> None:
         functools.update_wrapper(self, pyfunc)
         self.__hybrid_function__ = pyfunc

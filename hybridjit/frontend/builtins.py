@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
@@ -63,8 +63,10 @@ def bind(*arguments: Any) -> range:
     return range(*arguments[:-1])
 
 
-def grid(*extents: int) -> Iterator[tuple[int, ...]]:
-    """Nested loops in one line: `for i, j in grid(n, m)`."""
+def grid(*extents: int) -> Iterable[Any]:
+    """Nested loops in one line: `for i, j in grid(n, m)`; with one extent, `for i in grid(n)`."""
+    if len(extents) == 1:
+        return range(extents[0])
     return itertools.product(*(range(extent) for extent in extents))
 
 

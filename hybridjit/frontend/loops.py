@@ -167,7 +167,9 @@ class LoopTranslator(StatementTranslator):
 
     def _grid(self, stmt: ast.For, node: ast.expr) -> None:
         assert isinstance(node, ast.Call)
-        targets = stmt.target.elts if isinstance(stmt.target, ast.Tuple) else [stmt.target]
+        targets = [stmt.target]
+        if isinstance(stmt.target, ast.Tuple) and len(stmt.target.elts) > 1:
+            targets = stmt.target.elts
         names = [target for target in targets if isinstance(target, ast.Name)]
         if node.keywords or not node.args or len(names) != len(node.args):
             raise self.refuse(

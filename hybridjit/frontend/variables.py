@@ -189,8 +189,14 @@ class _Flow:
                 self.read(stmt, state)
                 return None
             case _:
-                self.read(stmt, state)
-                return self.bind([stmt], state)
+                return self.simple(stmt, state)
+
+    def simple(self, stmt: ast.stmt, state: State) -> State:
+        if isinstance(stmt, ast.Assign):
+            self.read(stmt.value, state)
+            return self.assign(stmt.targets, state)
+        self.read(stmt, state)
+        return self.bind([stmt], state)
 
     def branch(self, stmt: ast.If, state: State) -> State | None:
         self.read(stmt.test, state)
@@ -226,6 +232,16 @@ class _Flow:
         for name in names:
             self.definitions[name] = Definition(name.id, name, self.place)
         return state | {name.id: frozenset((self.definitions[name],)) for name in names}
+
+    def assign(self, targets: Iterable[ast.expr], state: State) -> State:
+        """Bind targets from left to right: `i, a[i] = 2, x` stores to a[2]."""
+        for target in targets:
+            if isinstance(target, (ast.Tuple, ast.List)):
+                state = self.assign(target.elts, state)
+            else:
+                self.read(target, state)
+                state = self.bind([target], state)
+        return state
 
     def read(self, node: ast.AST, state: State) -> None:
         for child in ast.walk(node):

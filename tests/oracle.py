@@ -1,0 +1,221 @@
+"""Run a kernel in every way there is and compare: results, effects, output and errors.
+
+`run_all_ways` holds the promise of the language: plain Python, the interpreter and, later, native
+code give the same answer. A new way to run a kernel is one line in `WAYS`.
+"""
+
+from __future__ import annotations
+
+import io
+import traceback
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hybridjit import Kernel
+
+Run = Callable[..., Any]
+Array = Any  # comparing arrays of unknown types has no static types worth the name
+_KERNEL: Any = Kernel
+_ARRAY: type[Any] = np.ndarray
+_SEQUENCE: tuple[type[Any], ...] = (tuple, list)
+_SCALAR: tuple[type[Any], ...] = (bool, int, float, complex, np.generic)
+
+# Each takes the kernel and its arguments; plain Python, which they are compared with, comes first.
+WAYS: dict[str, Run] = {
+    "interpret": _KERNEL.interpret,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one run did: its result or error, its arguments afterwards, and what it printed."""
+
+    result: Any
+    error: Exception | None
+    arguments: list[Any]
+    output: str
+
+
+def run_all_ways(
+    kernel: Kernel[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    ulp: int = 0,
+    joined: bool = False,
+) -> Outcome:
+    """Run `kernel` in plain Python and in every way of WAYS; fail unless all of them agree.
+
+    `ulp` bounds how far apart floats may be. With `joined`, a scalar that plain Python gives in a
+    narrower type is first converted: there, a variable has the type of its last value, in a
+    kernel that of all its values.
+    """
+    plain = run_once(_run_plain, kernel, args, kwargs)
+    for name, way in WAYS.items():
+        found = run_once(way, kernel, args, kwargs)
+        try:
+            assert_same_outcome(found, plain, ulp=ulp, joined=joined)
+        except AssertionError as error:
+            raise AssertionError(f"{name} and plain Python differ: {error}") from found.error
+    return plain
+
+
+def _run_plain(kernel: Kernel[..., Any], *args: Any, **kwargs: Any) -> Any:
+    return kernel.py_func(*args, **kwargs)
+
+
+def run_once(
+    way: Run, kernel: Kernel[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any] | None = None
+) -> Outcome:
+    """The outcome of one way to run a kernel, on fresh copies of the arguments."""
+    names = tuple(kwargs or {})
+    copies = fresh_copies([*args, *(kwargs or {}).values()])
+    named = dict(zip(names, copies[len(args) :], strict=True))
+    printed = io.StringIO()
+    result, error = None, None
+    with np.errstate(all="ignore"), warnings.catch_warnings(), redirect_stdout(printed):
+        warnings.simplefilter("ignore", RuntimeWarning)
+        try:
+            result = way(kernel, *copies[: len(args)], **named)
+        except Exception as caught:
+            error = caught
+    return Outcome(result, error, copies, printed.getvalue())
+
+
+# Fresh copies
+
+
+def fresh_copies(values: Sequence[Any]) -> list[Any]:
+    """Copies of arguments with the same strides; arrays that share memory still do."""
+    owners: dict[int, bytearray] = {}
+    return [_fresh(value, owners) for value in values]
+
+
+def _fresh(value: Any, owners: dict[int, bytearray]) -> Any:
+    if isinstance(value, _ARRAY):
+        return _fresh_array(value, owners)
+    if isinstance(value, _SEQUENCE):
+        return type(value)([_fresh(item, owners) for item in value])
+    return value
+
+
+def _fresh_array(array: Array, owners: dict[int, bytearray]) -> Array:
+    owner = array
+    while isinstance(owner.base, _ARRAY):
+        owner = owner.base
+    memory = owners.setdefault(id(owner), bytearray(owner.tobytes("A")))
+    offset = array.ctypes.data - owner.ctypes.data if array.size else 0
+    copy: Array = np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
+    copy.flags.writeable = array.flags.writeable
+    return copy
+
+
+# Comparison
+
+
+def assert_same_outcome(
+    actual: Outcome, expected: Outcome, *, ulp: int = 0, joined: bool = False
+) -> None:
+    """Fail unless two runs ended alike, changed the arguments alike and printed the same."""
+    _assert_same_error(actual.error, expected.error)
+    result = _converted(expected.result, actual.result) if joined else expected.result
+    assert_same(actual.result, result, ulp=ulp)
+    for position, pair in enumerate(zip(actual.arguments, expected.arguments, strict=True)):
+        try:
+            assert_same(*pair, ulp=ulp)
+        except AssertionError as error:
+            raise AssertionError(f"argument {position}: {error}") from None
+    if actual.output != expected.output:
+        raise AssertionError(f"printed {actual.output!r}, expected {expected.output!r}")
+
+
+def _assert_same_error(actual: Exception | None, expected: Exception | None) -> None:
+    if expected is None:
+        if actual is not None:
+            raise AssertionError(f"raised {type(actual).__name__}: {actual}")
+        return
+    wanted = type(expected)
+    if not isinstance(actual, wanted):
+        found = "nothing" if actual is None else f"{type(actual).__name__}: {actual}"
+        raise AssertionError(f"raised {found}, expected {wanted.__name__}: {expected}")
+    if _is_raised_by_script(expected) and (
+        type(actual) is not wanted or list(map(str, actual.args)) != list(map(str, expected.args))
+    ):
+        raise AssertionError(f"raised {actual!r}, expected {expected!r}")
+
+
+def _is_raised_by_script(error: Exception) -> bool:
+    """True if a `raise` or an `assert` raised it, not an operation that failed."""
+    line = traceback.extract_tb(error.__traceback__)[-1].line or ""
+    return line.startswith(("raise ", "assert "))
+
+
+def _converted(expected: Any, actual: Any) -> Any:
+    """`expected` with each scalar in the type of its counterpart, if that is a wider one."""
+    if isinstance(expected, _SEQUENCE) and isinstance(actual, _SEQUENCE):
+        return tuple(_converted(*pair) for pair in zip(expected, actual, strict=True))
+    if not (isinstance(actual, _SCALAR) and isinstance(expected, _SCALAR)):
+        return expected
+    return type(actual)(expected)
+
+
+def assert_same(actual: Any, expected: Any, ulp: int = 0) -> None:
+    """Fail unless two values are the same: type, dtype, shape and every bit (any NaN is NaN).
+
+    With `ulp`, floats may lie that many representable values apart.
+    """
+    if isinstance(expected, _SEQUENCE):
+        if type(actual) is not type(expected) or len(actual) != len(expected):
+            raise AssertionError(f"got {actual!r}, expected {expected!r}")
+        for position, pair in enumerate(zip(actual, expected, strict=True)):
+            try:
+                assert_same(*pair, ulp=ulp)
+            except AssertionError as error:
+                raise AssertionError(f"item {position}: {error}") from None
+        return
+    if type(actual) is not type(expected):
+        raise AssertionError(
+            f"got {actual!r} of type {type(actual).__name__}, "
+            f"expected {expected!r} of type {type(expected).__name__}"
+        )
+    if isinstance(expected, (_ARRAY, *_SCALAR)):
+        _assert_same_array(np.asarray(actual), np.asarray(expected), ulp)
+    elif actual != expected:
+        raise AssertionError(f"got {actual!r}, expected {expected!r}")
+
+
+def _assert_same_array(actual: Array, expected: Array, ulp: int) -> None:
+    if actual.dtype != expected.dtype or actual.shape != expected.shape:
+        raise AssertionError(
+            f"got {actual.dtype} of shape {actual.shape}, "
+            f"expected {expected.dtype} of shape {expected.shape}"
+        )
+    wrong = np.argwhere(~_agree(actual, expected, ulp))
+    if len(wrong):
+        at = tuple(int(index) for index in wrong[0])
+        raise AssertionError(
+            f"got {actual[at]!r}, expected {expected[at]!r} at index {at}; "
+            f"{len(wrong)} of {actual.size} elements differ"
+        )
+
+
+def _agree(actual: Array, expected: Array, ulp: int) -> Array:
+    if actual.dtype.kind == "c":
+        return _agree(actual.real, expected.real, ulp) & _agree(actual.imag, expected.imag, ulp)
+    if actual.dtype.kind in "biu":
+        return np.asarray(actual == expected)
+    distance = np.abs(_position(actual) - _position(expected))
+    return (distance <= ulp) | (np.isnan(actual) & np.isnan(expected))
+
+
+def _position(values: Array) -> Array:
+    """The place of each float in the order of all floats of its type; -0.0 is just below 0.0."""
+    # As Python ints: the distance between two float64s need not fit in int64.
+    bits = values.copy().view(f"i{values.itemsize}").astype(object)
+    lowest = -(1 << (8 * values.itemsize - 1))
+    return np.asarray(np.where(bits < 0, lowest - bits - 1, bits), object)
