@@ -94,7 +94,7 @@ def constant_array(
     """A read-only array whose elements are part of the function; an empty one needs its shape."""
     array = np.array(values, numpy_dtype(dtype))
     if shape is not None:
-        array = array.reshape(shape)
+        array = np.reshape(array, tuple(shape))
     array.flags.writeable = False
     return array
 
@@ -215,12 +215,15 @@ TYPES: dict[str, ElementTypeObject] = {
 MATH: dict[str, Callable[..., Any]] = {
     name: _math_function(name) for name in INTRINSICS if name not in ("abs", "real", "imag", "conj")
 }
+_FUNCTIONS: tuple[Callable[..., Any], ...] = (
+    *(serial, parallel, vectorize, unroll, const_range, scan, bind, grid),
+    *(allocate, output_tensor, constant_array, block, init, spatial, reduce),
+    *(likely, ceil_div, select, power),
+)
 BUILTINS: dict[str, Any] = {
-    function.__name__: function
-    for function in (
-        *(serial, parallel, vectorize, unroll, const_range, scan, bind, grid),
-        *(allocate, output_tensor, constant_array, block, init, spatial, reduce),
-        *(likely, ceil_div, select, power),
-    )
+    **{function.__name__: function for function in _FUNCTIONS},
+    **MATH,
+    **TYPES,
+    "inf": math.inf,
+    "nan": math.nan,
 }
-BUILTINS |= MATH | TYPES | {"inf": math.inf, "nan": math.nan}

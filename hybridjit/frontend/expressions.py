@@ -6,14 +6,13 @@ import ast
 from collections.abc import Sequence
 
 from hybridjit.frontend.arrays import refuse_array_expression
+from hybridjit.frontend.comparisons import COMPARE, compare
 from hybridjit.frontend.conversion import join_types, truth
 from hybridjit.frontend.frame import Pending, Variable
 from hybridjit.frontend.kinds import is_python_number, weak_type
 from hybridjit.frontend.operators import (
     BINARY,
-    COMPARE,
     binary,
-    compare,
     conjunction,
     logical_not,
     select,

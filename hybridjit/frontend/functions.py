@@ -7,8 +7,9 @@ from enum import Enum
 import numpy as np
 
 from hybridjit.errors import Span, TypeMismatch
+from hybridjit.frontend.comparisons import compare, extremum
 from hybridjit.frontend.conversion import as_number, convert, join_types, truth
-from hybridjit.frontend.operators import binary, compare, extremum, logical_not, select
+from hybridjit.frontend.operators import binary, logical_not, select
 from hybridjit.frontend.values import Scalar
 from hybridjit.ir.dtype import (
     BOOL,

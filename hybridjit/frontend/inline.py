@@ -13,9 +13,9 @@ import ast
 from types import FunctionType
 
 from hybridjit.errors import ParseError
+from hybridjit.frontend.blocks import BlockTranslator
 from hybridjit.frontend.captures import Environment
 from hybridjit.frontend.frame import Frame, Variable
-from hybridjit.frontend.loops import LoopTranslator
 from hybridjit.frontend.returns import InlineReturn, find_returns, structure_returns
 from hybridjit.frontend.values import Array, Items, Nothing, Scalar, Value
 from hybridjit.frontend.variables import Variables
@@ -26,7 +26,7 @@ from hybridjit.source import FunctionSource, read_function
 MAX_CALL_DEPTH = 32
 
 
-class InlineTranslator(LoopTranslator):
+class InlineTranslator(BlockTranslator):
     """Inlining of scripts and of plain Python functions."""
 
     stack: tuple[FunctionType, ...] = ()

@@ -1,4 +1,4 @@
-"""`for` loops of every kind, and `with block(...)`."""
+"""`for` loops of every kind."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import ast
 from collections.abc import Sequence
 
 from hybridjit.frontend.builtin_calls import LOOP_NAMES
+from hybridjit.frontend.comparisons import compare
 from hybridjit.frontend.frame import LoopScope, Variable
-from hybridjit.frontend.operators import binary, compare
+from hybridjit.frontend.operators import binary
 from hybridjit.frontend.statements import StatementTranslator
 from hybridjit.frontend.values import (
     Array,
@@ -23,8 +24,7 @@ from hybridjit.frontend.values import (
 )
 from hybridjit.ir.dtype import WEAK_INT
 from hybridjit.ir.expr import Add, Const, Expr, Gt, Mul, Sub, Var
-from hybridjit.ir.stmt import Block, For, If, Iter, IterKind, LoopKind, Stmt
-from hybridjit.ir.visit import substitute
+from hybridjit.ir.stmt import For, If, LoopKind, Stmt
 
 # Deeper nests are a slip; the passes recurse over them.
 MAX_LOOP_DEPTH = 16
@@ -43,7 +43,7 @@ _HELP = f"loop over one of {', '.join(LOOP_NAMES)} or grid"
 
 
 class LoopTranslator(StatementTranslator):
-    """Loops and blocks."""
+    """Loops that run, and loops that are expanded while the script is read."""
 
     def run_for(self, stmt: ast.For) -> bool:
         if stmt.orelse:
@@ -259,105 +259,6 @@ class LoopTranslator(StatementTranslator):
                     self._bind_expanded(part, item, stmt)
             case _:
                 raise self.mismatch(f"cannot unpack {describe(value)} here", target)
-
-    # -- blocks --------------------------------------------------------------------------------
-
-    def run_with(self, stmt: ast.With) -> bool:
-        call = stmt.items[0].context_expr
-        callee = self.evaluate(call.func) if isinstance(call, ast.Call) else None
-        if len(stmt.items) != 1 or not isinstance(callee, Builtin) or callee.name != "block":
-            is_init = isinstance(callee, Builtin) and callee.name == "init"
-            raise self.refuse(
-                "init() must be the first statement of a block with iterations"
-                if is_init
-                else "only `with block(...)` is supported",
-                stmt,
-                help='name a computation with `with block("name"):`',
-            )
-        assert isinstance(call, ast.Call)
-        self._block(stmt, call)
-        return True
-
-    def _block(self, stmt: ast.With, call: ast.Call) -> None:
-        name = self._block_name(call)
-        is_explicit = len(call.args) > 1 or bool(call.keywords)
-        iters = self._iters(call, stmt.items[0].optional_vars, stmt)
-        init = self._init(stmt.body[0]) if is_explicit else None
-        body, _ = self.nested(stmt.body, 0 if init is None else 1)
-        if stmt.items[0].optional_vars is None:
-            # The short form: inside the block, the name of a loop means the block's iteration.
-            inside = {it.value: it.var for it in iters if isinstance(it.value, Var)}
-            body = substitute(body, inside)
-            init = None if init is None else substitute(init, inside)
-        block = Block(name, iters, body, init, span=self.span(stmt))
-        if not is_explicit:
-            self.unit.automatic_blocks.append(block)
-        self.emit(block)
-
-    def _init(self, stmt: ast.stmt) -> Stmt | None:
-        match stmt:
-            case ast.With(items=[ast.withitem(context_expr=ast.Call() as call)], body=body):
-                is_init = self.evaluate(call.func) == Builtin("init")
-                return self.nested(body)[0] if is_init else None
-            case _:
-                return None
-
-    def _block_name(self, call: ast.Call) -> str:
-        value = self.evaluate(call.args[0]) if call.args else None
-        if not isinstance(value, Text) or not value.text.isidentifier():
-            raise self.refuse(
-                "a block needs a name that is an identifier",
-                call,
-                help='write it as block("name")',
-            )
-        return value.text
-
-    def _iters(self, call: ast.Call, names: ast.expr | None, stmt: ast.With) -> tuple[Iter, ...]:
-        if call.keywords:
-            self._check_no_iters(call)
-            return ()
-        nodes = call.args[1:]
-        targets: list[ast.Name | None] = [None] * len(nodes)
-        if names is not None:
-            found = names.elts if isinstance(names, ast.Tuple) else [names]
-            targets = [target for target in found if isinstance(target, ast.Name)]
-            if len(targets) != len(nodes):
-                raise self.refuse("a block needs one name for each iteration", names)
-        return tuple(
-            self._iter(node, target, stmt) for node, target in zip(nodes, targets, strict=True)
-        )
-
-    def _check_no_iters(self, call: ast.Call) -> None:
-        match call:
-            case ast.Call(args=[_], keywords=[ast.keyword(arg="iters", value=ast.Tuple(elts=[]))]):
-                return
-            case _:
-                raise self.refuse("a block takes its name and its iterations", call)
-
-    def _iter(self, node: ast.expr, target: ast.Name | None, stmt: ast.With) -> Iter:
-        kind, args = IterKind.SPATIAL, [node]
-        if isinstance(node, ast.Call):
-            callee = self.evaluate(node.func)
-            words = {kind.value: kind for kind in IterKind}
-            if isinstance(callee, Builtin) and callee.name in words:
-                kind, args = words[callee.name], node.args
-        values = [self.index(arg, "an iteration of a block") for arg in args]
-        match values:
-            case [Var() as value]:
-                domain = None
-            case [value, start, stop] if target is not None:
-                domain = (start, stop)
-            case _:
-                raise self.refuse(
-                    "an iteration of a block is a loop variable, or a value with its range",
-                    node,
-                    help="write it as `with block(name, spatial(value, start, stop)) as (i,):`",
-                )
-        name = target.id if target is not None else ast.unparse(args[0])
-        var = Var(name, span=self.span(node))
-        if target is not None:
-            self.assign_name(target, index(var), stmt)
-        return Iter(var, value, kind, domain, span=self.span(node))
 
 
 def _loop_help(node: ast.Call) -> str:

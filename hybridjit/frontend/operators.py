@@ -19,7 +19,6 @@ from hybridjit.ir.dtype import (
     FLOAT64,
     INT8,
     INT64,
-    UINT64,
     WEAK_BOOL,
     WEAK_FLOAT,
     WEAK_INT,
@@ -33,23 +32,13 @@ from hybridjit.ir.expr import (
     BitAnd,
     BitOr,
     BitXor,
-    Cast,
-    Compare,
     Const,
     Div,
-    Eq,
     Expr,
     FloorDiv,
-    Ge,
-    Gt,
     Invert,
-    Le,
-    Lt,
-    Max,
-    Min,
     Mod,
     Mul,
-    Ne,
     Neg,
     Not,
     Or,
@@ -75,14 +64,8 @@ BINARY: dict[type[ast.operator], type[Binary]] = {
     ast.LShift: ShiftLeft,
     ast.RShift: ShiftRight,
 }
-COMPARE: dict[type[ast.cmpop], type[Compare]] = {
-    ast.Eq: Eq,
-    ast.NotEq: Ne,
-    ast.Lt: Lt,
-    ast.LtE: Le,
-    ast.Gt: Gt,
-    ast.GtE: Ge,
-}
+_python: Any = operator  # typeshed leaves the types of half of these functions unknown
+
 SYMBOLS: dict[type[Expr], str] = {
     Add: "+",
     Sub: "-",
@@ -96,31 +79,19 @@ SYMBOLS: dict[type[Expr], str] = {
     BitXor: "^",
     ShiftLeft: "<<",
     ShiftRight: ">>",
-    Eq: "==",
-    Ne: "!=",
-    Lt: "<",
-    Le: "<=",
-    Gt: ">",
-    Ge: ">=",
 }
 _PYTHON: dict[type[Binary], Callable[[Any, Any], Any]] = {
-    Add: operator.add,
-    Sub: operator.sub,
-    Mul: operator.mul,
-    FloorDiv: operator.floordiv,
-    Mod: operator.mod,
-    Pow: operator.pow,
-    BitAnd: operator.and_,
-    BitOr: operator.or_,
-    BitXor: operator.xor,
-    ShiftLeft: operator.lshift,
-    ShiftRight: operator.rshift,
-    Eq: operator.eq,
-    Ne: operator.ne,
-    Lt: operator.lt,
-    Le: operator.le,
-    Gt: operator.gt,
-    Ge: operator.ge,
+    Add: _python.add,
+    Sub: _python.sub,
+    Mul: _python.mul,
+    FloorDiv: _python.floordiv,
+    Mod: _python.mod,
+    Pow: _python.pow,
+    BitAnd: _python.and_,
+    BitOr: _python.or_,
+    BitXor: _python.xor,
+    ShiftLeft: _python.lshift,
+    ShiftRight: _python.rshift,
 }
 _BITWISE = (BitAnd, BitOr, BitXor)
 _SHIFTS = (ShiftLeft, ShiftRight)
@@ -227,61 +198,6 @@ def _fold(op: type[Binary], lhs: Const, rhs: Const) -> Const | None:
     return const(value, dtype)
 
 
-def compare(op: type[Compare], lhs: Scalar, rhs: Scalar, span: Span | None) -> Scalar:
-    """`lhs op rhs`; exact between integers of any two types."""
-    result = WEAK_BOOL if lhs.type.weak and rhs.type.weak else ScalarType(BOOL)
-    if _is_integral(lhs.type.dtype) and _is_integral(rhs.type.dtype):
-        return Scalar(_compare_integers(op, lhs, rhs, span), result)
-    type = join_types(lhs.type, rhs.type, span)
-    if type.dtype.is_complex and op not in (Eq, Ne):
-        raise TypeMismatch(
-            f"complex numbers have no order: '{SYMBOLS[op]}' needs real numbers",
-            span,
-            help="compare x.real, x.imag or abs(x)",
-        )
-    a, b = convert(lhs, type.dtype, span), convert(rhs, type.dtype, span)
-    if isinstance(a, Const) and isinstance(b, Const):
-        return Scalar(Const(_PYTHON[op](a.value, b.value), BOOL, span=span), result)
-    return Scalar(op(a, b, span=span), result)
-
-
-def _is_integral(dtype: DType) -> bool:
-    return dtype.is_integer or dtype.is_bool
-
-
-def _compare_integers(op: type[Compare], lhs: Scalar, rhs: Scalar, span: Span | None) -> Expr:
-    if lhs.constant is not None and rhs.constant is not None:
-        return Const(_PYTHON[op](lhs.constant, rhs.constant), BOOL, span=span)
-    for value, other in ((lhs, rhs), (rhs, lhs)):
-        if value.type == WEAK_INT and value.constant is not None and not other.type.weak:
-            low, high = other.type.dtype.bounds
-            if not low <= value.constant <= high:  # decided, whatever the other operand holds
-                above = value.constant > high
-                a, b = (1, 0) if (value is lhs) == above else (0, 1)
-                return Const(_PYTHON[op](a, b), BOOL, span=span)
-            dtype = other.type.dtype
-            return op(convert(lhs, dtype, span), convert(rhs, dtype, span), span=span)
-    left, right = lhs.type.dtype, rhs.type.dtype
-    if left is right:
-        return op(convert(lhs, left, span), convert(rhs, left, span), span=span)
-    if UINT64 not in (left, right):
-        return op(convert(lhs, INT64, span), convert(rhs, INT64, span), span=span)
-    return _compare_with_uint64(op, lhs, rhs, span)
-
-
-def _compare_with_uint64(op: type[Compare], lhs: Scalar, rhs: Scalar, span: Span | None) -> Expr:
-    """One side is uint64, the other may be negative: then it is the smaller one."""
-    signed = rhs if lhs.type.dtype is UINT64 else lhs
-    as_signed = convert(signed, INT64, span)
-    both = tuple(
-        Cast(UINT64, as_signed, span=span) if value is signed else convert(value, UINT64, span)
-        for value in (lhs, rhs)
-    )
-    when_negative = Const(_PYTHON[op](*((0, 1) if signed is lhs else (1, 0))), BOOL)
-    is_negative = Lt(as_signed, Const(0), span=span)
-    return Select(is_negative, when_negative, op(*both, span=span), span=span)
-
-
 def unary(op: ast.unaryop, value: Scalar, span: Span | None) -> Scalar:
     """`-x`, `+x`, `~x` or `not x`."""
     if isinstance(op, ast.Not):
@@ -344,19 +260,3 @@ def select(cond: Expr, then: Scalar, otherwise: Scalar, span: Span | None) -> Sc
     if isinstance(cond, Const):
         return Scalar(sides[0] if cond.value else sides[1], type)
     return Scalar(Select(cond, *sides, span=span), type)
-
-
-def extremum(op: type[Min] | type[Max], lhs: Scalar, rhs: Scalar, span: Span | None) -> Scalar:
-    """Python's min or max of two values."""
-    type = join_types(lhs.type, rhs.type, span)
-    if type.dtype.is_complex:
-        raise TypeMismatch("complex numbers have no order", span, help="compare abs(x)")
-    if type == WEAK_INT and lhs.constant is not None and rhs.constant is not None:
-        chosen = min if op is Min else max
-        return Scalar(Const(chosen(lhs.constant, rhs.constant), INT64, span=span), type)
-    if _is_integral(lhs.type.dtype) and _is_integral(rhs.type.dtype) and lhs.type != rhs.type:
-        # Compare exactly, then convert only the one that is chosen: the other need not fit.
-        better = compare(Lt if op is Min else Gt, rhs, lhs, span)
-        return select(truth(better, span), rhs, lhs, span)
-    a, b = convert(lhs, type.dtype, span), convert(rhs, type.dtype, span)
-    return Scalar(op(a, b, span=span), type)

@@ -6,6 +6,7 @@ Every entry's help is something that works when typed in; tests/errors holds the
 from __future__ import annotations
 
 import ast
+import sys
 
 from hybridjit.errors import ParseError, Span
 
@@ -59,7 +60,7 @@ REFUSALS: dict[type[ast.AST], tuple[str, str]] = {
     ast.AsyncFor: ("async for is not supported", "use for"),
     ast.AsyncWith: ("async with is not supported", "use with"),
 }
-if hasattr(ast, "TryStar"):
+if sys.version_info >= (3, 11):
     REFUSALS[ast.TryStar] = REFUSALS[ast.Try]
 
 

@@ -1,0 +1,224 @@
+"""Assignments: to names, to elements of arrays, and to several targets at once."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from hybridjit.errors import HybridError
+from hybridjit.frontend.arrays import refuse_array_expression
+from hybridjit.frontend.calls import CallTranslator
+from hybridjit.frontend.conversion import store_value
+from hybridjit.frontend.frame import Pending, Skip, Variable
+from hybridjit.frontend.operators import BINARY, binary
+from hybridjit.frontend.refusals import refusal
+from hybridjit.frontend.values import Array, ElementType, Items, PythonType, Scalar, Value, describe
+from hybridjit.frontend.variables import Web
+from hybridjit.ir.dtype import DTYPES, ScalarType
+from hybridjit.ir.expr import Load
+from hybridjit.ir.stmt import Store
+
+
+class AssignmentTranslator(CallTranslator):
+    """What changes a variable or an element."""
+
+    def declare(self, web: Web, stmt: ast.stmt) -> None:
+        """Make the mutable variable of `web`, which lives from here to the end of the block."""
+        variable = Variable((self.frame.path, web), web.name, self._annotated_type(web.name))
+        self.frame.bindings[web] = variable
+        self.emit(Pending(variable=variable, span=self.span(stmt)))
+        for definition in web.definitions:
+            value = self.frame.fixed.get(definition.node)
+            if not isinstance(definition.node, ast.arg) or value is None:
+                continue
+            if isinstance(value, Scalar):
+                self.assign_variable(variable, value, self.span(definition.node))
+            else:
+                self.frame.bindings[web] = value
+
+    def _annotated_type(self, name: str) -> ScalarType | None:
+        annotation = self.frame.annotations.get(name)
+        return None if annotation is None else self.type_in(annotation)
+
+    def type_in(self, annotation: ast.expr) -> ScalarType | None:
+        """The scalar type that an annotation names, or None if it means nothing to the language."""
+        if isinstance(annotation, ast.Constant) and annotation.value in DTYPES:
+            return ScalarType(DTYPES[annotation.value])
+        captures = len(self.unit.captures)
+        try:
+            value = self.evaluate(annotation)
+        except (HybridError, Skip):
+            del self.unit.captures[captures:]
+            return None
+        match value:
+            case ElementType(dtype):
+                return ScalarType(dtype)
+            case PythonType(type):
+                return type
+            case _:
+                return None
+
+    def assign(self, stmt: ast.Assign) -> None:
+        """`x = value`, `a[i] = value`, `x, y = values`, `x = y = value`."""
+        value = self._right_hand_side(stmt.targets[0], stmt.value)
+        if len(stmt.targets) > 1:
+            value = self._frozen(value, "t", stmt)
+        for target in stmt.targets:
+            self._assign_to(target, value, stmt)
+
+    def _right_hand_side(self, target: ast.expr, value: ast.expr) -> Value:
+        self.hint = target.id if isinstance(target, ast.Name) else None
+        try:
+            return self.evaluate(value)
+        finally:
+            self.hint = None
+
+    def _assign_to(self, target: ast.expr, value: Value, stmt: ast.stmt) -> None:
+        match target:
+            case ast.Name():
+                self.assign_name(target, value, stmt)
+            case ast.Subscript():
+                self._store(target, value, stmt)
+            case ast.Tuple(elts=elts) | ast.List(elts=elts):
+                self._unpack(elts, value, stmt)
+            case ast.Attribute():
+                raise self.refuse(
+                    f"cannot assign to the attribute '{target.attr}'",
+                    target,
+                    help="write to the elements of an array",
+                )
+            case _:
+                raise refusal(target, self.span(target))
+
+    def _unpack(self, targets: Sequence[ast.expr], value: Value, stmt: ast.stmt) -> None:
+        if not isinstance(value, Items):
+            raise self.mismatch(f"cannot unpack {describe(value)}", stmt)
+        if len(value.items) != len(targets):
+            raise self.mismatch(
+                f"cannot unpack {len(value.items)} values into {len(targets)} names", stmt
+            )
+        # The whole right side is computed before any target changes: `x, y = y, x`.
+        frozen = self._frozen(value, "t", stmt)
+        assert isinstance(frozen, Items)
+        for target, item in zip(targets, frozen.items, strict=True):
+            self._assign_to(target, item, stmt)
+
+    def _frozen(self, value: Value, name: str, stmt: ast.stmt) -> Value:
+        """`value` as it is now, whatever is stored afterwards."""
+        span = self.span(stmt)
+        match value:
+            case Scalar():
+                return self.let(value, name, span)
+            case Items(items):
+                return Items(tuple(self._frozen(item, name, stmt) for item in items))
+            case Array(buffer, indices) if indices:
+                kept = (self.let(Scalar(i, ScalarType(i.dtype)), name, span).expr for i in indices)
+                return Array(buffer, tuple(kept))
+            case _:
+                return value
+
+    def assign_name(self, target: ast.Name, value: Value, stmt: ast.stmt) -> None:
+        """Give a name its value: a plain value, or a store to its variable."""
+        web = self.frame.variables.writes[target]
+        bound = self.frame.bindings.get(web)
+        span = self.span(stmt)
+        if isinstance(bound, Variable) and isinstance(value, Scalar):
+            self.assign_variable(bound, value, span)
+            return
+        if web.is_mutable:
+            self._rebind(web, value, target)
+            return
+        if isinstance(value, Scalar):
+            declared = self._annotated_type(target.id)
+            if declared is not None and not declared.weak:
+                value = Scalar(store_value(value, declared.dtype, span), declared)
+        self.frame.bindings[web] = self._frozen(value, target.id, stmt)
+
+    def _rebind(self, web: Web, value: Value, target: ast.Name) -> None:
+        """A name that several assignments share can hold an array only if it is always the same."""
+        bound = self.frame.bindings.get(web)
+        is_unused = isinstance(bound, Variable) and bound.buffer is None
+        if bound is None or is_unused or bound == value:
+            self.frame.bindings[web] = value
+            return
+        other = "a number" if isinstance(bound, Variable) else describe(bound)
+        raise self.refuse(
+            f"'{target.id}' stands for {other}, and cannot become {describe(value)} here",
+            target,
+            help="use another name; to swap two arrays, give one array a leading dimension of 2 "
+            "and index it with t % 2",
+        )
+
+    def _store(self, target: ast.Subscript, value: Value, stmt: ast.stmt) -> None:
+        if isinstance(value, Array):
+            raise refuse_array_expression(value, target, self.span(stmt))
+        # Python computes the right side first, then finds the element.
+        value, part = self.then(self.as_scalar(value, stmt), lambda: self._element(target))
+        stored = store_value(self.as_scalar(value, stmt), part.buffer.dtype, self.span(stmt))
+        self.emit(Store(part.buffer, part.indices, stored, span=self.span(stmt)))
+
+    def _element(self, target: ast.Subscript) -> Array:
+        """Evaluate the subscript that is assigned to; it must be one element."""
+        owner = self.evaluate(target.value)
+        if not isinstance(owner, Array):
+            raise self.mismatch(f"cannot assign to an item of {describe(owner)}", target)
+        if any(constant.buffer is owner.buffer for constant in self.unit.constants.values()):
+            raise self.mismatch(
+                f"'{owner.buffer.name}' is a constant of the script and cannot be written to",
+                target,
+                help="pass the array as an argument, or copy it into one from allocate(...)",
+            )
+        part = self.subscript_array(owner, target)
+        if part.shape:
+            raise refuse_array_expression(part, target, self.span(target))
+        return part
+
+    def augmented(self, stmt: ast.AugAssign) -> None:
+        """`x += value`; the target is looked at before the value."""
+        op = BINARY.get(type(stmt.op))
+        if op is None:
+            raise refusal(stmt.op, self.span(stmt))
+        if isinstance(stmt.target, ast.Name):
+            current = self.read_name(stmt.target)
+            if isinstance(current, Array):
+                raise refuse_array_expression(current, stmt.target, self.span(stmt.target))
+            current, operand = self.then(current, lambda: self.operand(stmt.value))
+            old = self.as_scalar(current, stmt.target)
+            self.assign_name(stmt.target, binary(op, old, operand, self.span(stmt)), stmt)
+        elif isinstance(stmt.target, ast.Subscript):
+            self._augmented_element(stmt, stmt.target)
+        else:
+            raise self.refuse("cannot update this in place", stmt.target)
+
+    def _augmented_element(self, stmt: ast.AugAssign, target: ast.Subscript) -> None:
+        part = self._element(target)
+        with self.collect() as needed:
+            operand = self.operand(stmt.value)
+        if needed:  # the element is found before the right side runs
+            frozen = self._frozen(part, "t", stmt)
+            assert isinstance(frozen, Array)
+            part = frozen
+        element = Load(part.buffer, part.indices, span=self.span(target))
+        old = Scalar(element, ScalarType(part.buffer.dtype))
+        if needed:
+            old = self.let(old, "t", self.span(target))
+            self.body.extend(needed)
+        new = binary(BINARY[type(stmt.op)], old, operand, self.span(stmt))
+        value = store_value(new, part.buffer.dtype, self.span(stmt))
+        self.emit(Store(part.buffer, part.indices, value, span=self.span(stmt)))
+
+    def annotated(self, stmt: ast.AnnAssign) -> None:
+        """`x: float32 = value`, or a declaration without a value."""
+        if not isinstance(stmt.target, ast.Name):
+            raise self.refuse("only names can be annotated", stmt.target)
+        if stmt.value is not None:
+            value = self._right_hand_side(stmt.target, stmt.value)
+            self._assign_to(stmt.target, value, stmt)
+            return
+        declared = self.type_in(stmt.annotation)
+        if declared is None:
+            raise self.mismatch(
+                f"'{stmt.target.id}' needs a type the language knows",
+                stmt.annotation,
+                help="write a scalar type, as in x: float32",
+            )

@@ -1,0 +1,109 @@
+"""Statements that speak: calls for their effect, `print`, `assert` and `raise`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from hybridjit.frontend.arrays import refuse_array_expression
+from hybridjit.frontend.assignments import AssignmentTranslator
+from hybridjit.frontend.conversion import convert
+from hybridjit.frontend.operators import logical_not
+from hybridjit.frontend.values import Array, Builtin, Foreign, Items, Scalar, Text, Value, describe
+from hybridjit.ir.dtype import WEAK_BOOL
+from hybridjit.ir.expr import Const, Expr
+from hybridjit.ir.stmt import RAISABLE, Assert, If, Print, Raise
+
+Message = tuple[str | Expr, ...]
+
+
+class MessageTranslator(AssignmentTranslator):
+    """Lines that print or fail."""
+
+    def run_expression(self, stmt: ast.Expr) -> None:
+        """A line that is an expression: a call for its effect, or a docstring."""
+        value = stmt.value
+        if isinstance(value, ast.Constant) and (value.value is ... or isinstance(value.value, str)):
+            return
+        if not isinstance(value, ast.Call):
+            self.evaluate(value)  # an error inside it is the better message
+            raise self.refuse(
+                "this expression has no effect", value, help="assign it to a name, or remove it"
+            )
+        if self._named_callee(value) == Builtin("print"):
+            self._print_line(value)
+            return
+        before = len(self.body)
+        self.evaluate(value)
+        if len(self.body) == before:
+            raise self.refuse(
+                "the result of this call is not used", value, help="assign it to a name"
+            )
+
+    def _named_callee(self, node: ast.Call) -> Value | None:
+        return self.evaluate(node.func) if isinstance(node.func, ast.Name) else None
+
+    def _print_line(self, node: ast.Call) -> None:
+        if node.keywords:
+            raise self.refuse(
+                f"print(..., {node.keywords[0].arg}=) is not supported", node.keywords[0].value
+            )
+        parts = self._message(node.args)
+        self.emit(Print(parts, span=self.span(node)))
+
+    def _message(self, nodes: Sequence[ast.expr]) -> Message:
+        parts: list[str | Expr] = []
+        for node, value in zip(nodes, self.evaluate_all(nodes), strict=True):
+            for item in value.items if isinstance(value, Items) else (value,):
+                if isinstance(item, Text):
+                    parts.append(item.text)
+                elif isinstance(item, Array):
+                    raise refuse_array_expression(item, node, self.span(node))
+                else:
+                    scalar = self.as_scalar(item, node, "a string or a number")
+                    parts.append(convert(scalar, scalar.type.dtype, self.span(node)))
+        return tuple(parts)
+
+    def run_assert(self, stmt: ast.Assert) -> None:
+        """`assert condition, message`; the message is computed only on failure."""
+        cond = self.condition(stmt.test)
+        span = self.span(stmt)
+        with self.collect() as needed:
+            message = () if stmt.msg is None else self._message([stmt.msg])
+        if isinstance(cond, Const) and cond.value:
+            return
+        if not needed and not isinstance(cond, Const):
+            self.emit(Assert(cond, message, span=span))
+            return
+        failure = self.close([*needed, Raise("AssertionError", message, span=span)])
+        if isinstance(cond, Const):
+            self.emit(failure)
+        else:
+            self.emit(If(logical_not(Scalar(cond, WEAK_BOOL), span).expr, failure, span=span))
+
+    def run_raise(self, stmt: ast.Raise) -> bool:
+        """`raise ValueError("...", x)`."""
+        if stmt.exc is None or stmt.cause is not None:
+            raise self.refuse(
+                "only `raise Error(...)` is supported", stmt, help='write raise ValueError("...")'
+            )
+        call = stmt.exc
+        kind, args = (call.func, call.args) if isinstance(call, ast.Call) else (call, [])
+        value = self.evaluate(kind)
+        name = _find_raisable(value)
+        if name is None:
+            raise self.refuse(
+                f"cannot raise {describe(value)} from a script",
+                kind,
+                help=f"raise one of {', '.join(RAISABLE)}",
+            )
+        self.emit(Raise(name, self._message(args), span=self.span(stmt)))
+        return False
+
+
+def _find_raisable(value: Value) -> str | None:
+    """The name of the built-in exception that `value` is, if a script may raise it."""
+    cls = value.value if isinstance(value, Foreign) else None
+    if not isinstance(cls, type) or cls.__module__ != "builtins":
+        return None
+    return cls.__name__ if cls.__name__ in RAISABLE else None
