@@ -3,6 +3,10 @@
 The environment gives the defaults and is read when a setting is first asked for; `scope` changes
 settings for the code that runs inside it. `api_edge` is here because it obeys one of them.
 
+    HYBRIDJIT_CACHE=0           do not keep compiled kernels on disk
+    HYBRIDJIT_CACHE_DIR=/path   keep them there, not in the user's cache directory
+    HYBRIDJIT_CACHE_SIZE=500M   keep at most so much (bytes, or with K, M or G); 1G by default
+    HYBRIDJIT_CACHE_STRICT=1    raise what is wrong with the disk cache, for tests
     HYBRIDJIT_INTERPRET=1       run kernels in the IR interpreter instead of compiling them
     HYBRIDJIT_TRACEBACK=full    keep the frames of this package in tracebacks
     HYBRIDJIT_VERIFY=0          do not verify the IR after every pass
@@ -15,13 +19,17 @@ from contextvars import ContextVar, Token
 from dataclasses import dataclass, replace
 from functools import cache, wraps
 from types import TracebackType
-from typing import Any, Literal, ParamSpec, TypeVar
+from typing import Literal, ParamSpec, TypedDict, TypeVar
+
+from typing_extensions import Unpack
 
 from hybridjit.errors import ConfigError, HybridError, trim_traceback
 
 TracebackStyle = Literal["short", "full"]
 
 _SWITCH = {"1": True, "true": True, "on": True, "0": False, "false": False, "off": False}
+_UNITS = {"k": 10, "m": 20, "g": 30}
+_MAX_DIGITS = 18  # more than any disk has
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -31,6 +39,10 @@ _R = TypeVar("_R")
 class Config:
     """The settings in force."""
 
+    cache_dir: str | None = None
+    cache_enabled: bool = True
+    cache_size: int = 1 << 30
+    cache_strict: bool = False
     interpret: bool = False
     traceback: TracebackStyle = "short"
     verify: bool = True
@@ -42,17 +54,23 @@ def current() -> Config:
     return _from_environment() if scoped is None else scoped
 
 
-def scope(
-    *,
-    interpret: bool | None = None,
-    traceback: TracebackStyle | None = None,
-    verify: bool | None = None,
-) -> AbstractContextManager[Config]:
+class Changes(TypedDict, total=False):
+    """The settings that `scope` takes: those of `Config`."""
+
+    cache_dir: str | None
+    cache_enabled: bool
+    cache_size: int
+    cache_strict: bool
+    interpret: bool
+    traceback: TracebackStyle
+    verify: bool
+
+
+def scope(**changes: Unpack[Changes]) -> AbstractContextManager[Config]:
     """Change the given settings inside a `with` block, in this thread or task only."""
-    if traceback is not None:
-        _checked_traceback(traceback, "traceback")
-    settings = {"interpret": interpret, "traceback": traceback, "verify": verify}
-    return _Scope({name: value for name, value in settings.items() if value is not None})
+    if "traceback" in changes:
+        _checked_traceback(changes["traceback"], "traceback")
+    return _Scope(changes)
 
 
 def clear() -> None:
@@ -95,7 +113,7 @@ _scoped: ContextVar[Config | None] = ContextVar("hybridjit_config", default=None
 class _Scope(AbstractContextManager[Config]):
     """Not a generator: its frames would come from contextlib and stay in every traceback."""
 
-    def __init__(self, changes: dict[str, Any]) -> None:
+    def __init__(self, changes: Changes) -> None:
         self._changes = changes
         self._tokens: list[Token[Config | None]] = []
 
@@ -116,6 +134,10 @@ class _Scope(AbstractContextManager[Config]):
 @cache
 def _from_environment() -> Config:
     return Config(
+        cache_dir=os.environ.get("HYBRIDJIT_CACHE_DIR") or _DEFAULT.cache_dir,
+        cache_enabled=_read_switch("HYBRIDJIT_CACHE", default=_DEFAULT.cache_enabled),
+        cache_size=_read_size("HYBRIDJIT_CACHE_SIZE", default=_DEFAULT.cache_size),
+        cache_strict=_read_switch("HYBRIDJIT_CACHE_STRICT", default=_DEFAULT.cache_strict),
         interpret=_read_switch("HYBRIDJIT_INTERPRET", default=_DEFAULT.interpret),
         traceback=_read_traceback("HYBRIDJIT_TRACEBACK", default=_DEFAULT.traceback),
         verify=_read_switch("HYBRIDJIT_VERIFY", default=_DEFAULT.verify),
@@ -132,6 +154,18 @@ def _read_switch(variable: str, *, default: bool) -> bool:
     if text not in _SWITCH:
         raise ConfigError(f"{variable} is {text!r}; it must be one of {', '.join(_SWITCH)}")
     return _SWITCH[text]
+
+
+def _read_size(variable: str, *, default: int) -> int:
+    text = _read(variable)
+    if text == "":
+        return default
+    digits, unit = (text[:-1], text[-1]) if text[-1] in _UNITS else (text, "")
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= _MAX_DIGITS):
+        raise ConfigError(
+            f"{variable} is {text!r}; it must be a number of bytes, or one with K, M or G"
+        )
+    return int(digits) << _UNITS.get(unit, 0)
 
 
 def _read_traceback(variable: str, *, default: TracebackStyle) -> TracebackStyle:

@@ -11,7 +11,15 @@ from hybridjit import config
 from hybridjit.config import Config
 from hybridjit.errors import ConfigError
 
-VARIABLES = ("HYBRIDJIT_INTERPRET", "HYBRIDJIT_TRACEBACK", "HYBRIDJIT_VERIFY")
+VARIABLES = (
+    "HYBRIDJIT_CACHE",
+    "HYBRIDJIT_CACHE_DIR",
+    "HYBRIDJIT_CACHE_SIZE",
+    "HYBRIDJIT_CACHE_STRICT",
+    "HYBRIDJIT_INTERPRET",
+    "HYBRIDJIT_TRACEBACK",
+    "HYBRIDJIT_VERIFY",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +32,15 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_defaults() -> None:
-    assert config.current() == Config(interpret=False, traceback="short", verify=True)
+    assert config.current() == Config(
+        cache_dir=None,
+        cache_enabled=True,
+        cache_size=1 << 30,
+        cache_strict=False,
+        interpret=False,
+        traceback="short",
+        verify=True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -40,6 +56,27 @@ def test_a_switch_accepts(monkeypatch: pytest.MonkeyPatch, text: str, value: boo
 def test_traceback_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HYBRIDJIT_TRACEBACK", "full")
     assert config.current().traceback == "full"
+
+
+def test_the_cache_directory_keeps_its_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HYBRIDJIT_CACHE_DIR", "/Some/Where ")
+    assert config.current().cache_dir == "/Some/Where "
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("0", 0), ("123", 123), ("4k", 4 << 10), ("500M", 500 << 20), (" 2G ", 2 << 30)],
+)
+def test_a_size_accepts(monkeypatch: pytest.MonkeyPatch, text: str, size: int) -> None:
+    monkeypatch.setenv("HYBRIDJIT_CACHE_SIZE", text)
+    assert config.current().cache_size == size
+
+
+@pytest.mark.parametrize("text", ["-1", "G", "1.5G", "1GB", "many", "²", "9" * 5000])
+def test_a_malformed_size_is_refused(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("HYBRIDJIT_CACHE_SIZE", text)
+    with pytest.raises(ConfigError, match="it must be a number of bytes, or one with K, M or G"):
+        config.current()
 
 
 def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> None:

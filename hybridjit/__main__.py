@@ -1,0 +1,62 @@
+"""The command line: `python -m hybridjit cache info|clear|path`."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from hybridjit.runtime import cache
+
+_ACTIONS = {
+    "info": "show where the cache is and how much is in it",
+    "clear": "remove everything from it",
+    "path": "print its directory",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit status."""
+    action: str = _make_parser().parse_args(arguments).action
+    state = cache.info()
+    if state.path is None:
+        print(f"the disk cache is off: {state.reason}", file=sys.stderr)
+        return 1
+    match action:
+        case "info":
+            print(_render(state))
+        case "clear":
+            print(f"removed {_counted(cache.clear())} from {state.path}")
+        case _:
+            print(state.path)
+    return 0
+
+
+def _make_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("python -m hybridjit")
+    commands = parser.add_subparsers(required=True, metavar="command")
+    group = commands.add_parser("cache", help="the compiled kernels kept on disk")
+    actions = group.add_subparsers(dest="action", required=True, metavar="action")
+    for name, text in _ACTIONS.items():
+        actions.add_parser(name, help=text, description=text)
+    return parser
+
+
+def _render(state: cache.CacheInfo) -> str:
+    return "\n".join(
+        [
+            f"directory  {state.path}",
+            f"holds      {_counted(state.entries)}, {_megabytes(state.size)}",
+            f"limit      {_megabytes(state.size_limit)}",
+        ]
+    )
+
+
+def _counted(entries: int) -> str:
+    return "1 entry" if entries == 1 else f"{entries} entries"
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / (1 << 20):.1f} MiB"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
