@@ -12,15 +12,18 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import hybridjit
 from hybridjit import Kernel
 
 Run = Callable[..., Any]
 Array = Any  # comparing arrays of unknown types has no static types worth the name
 _KERNEL: Any = Kernel
+_PACKAGE = Path(hybridjit.__file__).parent
 _ARRAY: type[Any] = np.ndarray
 _SEQUENCE: tuple[type[Any], ...] = (tuple, list)
 _SCALAR: tuple[type[Any], ...] = (bool, int, float, complex, np.generic)
@@ -150,9 +153,10 @@ def _assert_same_error(actual: Exception | None, expected: Exception | None) -> 
 
 
 def _is_raised_by_script(error: Exception) -> bool:
-    """True if a `raise` or an `assert` raised it, not an operation that failed."""
-    line = traceback.extract_tb(error.__traceback__)[-1].line or ""
-    return line.startswith(("raise ", "assert "))
+    """True if a `raise` or an `assert` of the script raised it, not an operation that failed."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    is_ours = Path(place.filename).is_relative_to(_PACKAGE)
+    return not is_ours and (place.line or "").startswith(("raise ", "assert "))
 
 
 def _converted(expected: Any, actual: Any) -> Any:

@@ -154,8 +154,14 @@ class ElementTypeObject:
     def __init__(self, dtype: DType) -> None:
         self.dtype = dtype
 
-    def __call__(self, value: Any, checked: bool | None = None) -> Any:
-        """`value` converted: a Python int must fit, other integers wrap, floats saturate."""
+    def __call__(self, value: Any, imag: Any = None, *, checked: bool | None = None) -> Any:
+        """`value` converted: a Python int must fit, other integers wrap, floats saturate.
+
+        A complex type also takes two real numbers, the real and the imaginary part.
+        """
+        if imag is not None:
+            part = self.dtype.component
+            return apply_intrinsic("complex", cast(value, part), cast(imag, part))
         if checked is None:
             checked = type(value) is int
         return cast(value, self.dtype, checked=checked and self.dtype.is_integer)
@@ -212,8 +218,10 @@ TYPES: dict[str, ElementTypeObject] = {
     name if name != "bool" else "bool_": ElementTypeObject(dtype)  # `bool` is Python's
     for name, dtype in DTYPES.items()
 }
+# Intrinsics that Python spells as a function, a type or an attribute of its own.
+_PYTHON_SPELLING = ("abs", "complex", "real", "imag", "conj")
 MATH: dict[str, Callable[..., Any]] = {
-    name: _math_function(name) for name in INTRINSICS if name not in ("abs", "real", "imag", "conj")
+    name: _math_function(name) for name in INTRINSICS if name not in _PYTHON_SPELLING
 }
 _FUNCTIONS: tuple[Callable[..., Any], ...] = (
     *(serial, parallel, vectorize, unroll, const_range, scan, bind, grid),

@@ -26,7 +26,9 @@ class CastTranslator(CallArguments):
     """Calls of types."""
 
     def cast(self, dtype: DType, node: ast.Call) -> Value:
-        """`float32(x)`: a value of exactly that type."""
+        """`float32(x)`: a value of exactly that type; `complex64(x, y)` from its parts."""
+        if dtype.is_complex and len(node.args) == 2:
+            return self._complex(node, ScalarType(dtype))
         args = self.arguments(node, "value", "checked", required=1)
         (value,) = self.as_operands([self.evaluate(args["value"])], [args["value"]], node)
         span = self.span(node)
@@ -53,7 +55,7 @@ class CastTranslator(CallArguments):
         """`float(x)`, `int(x)`, `bool(x)` or `complex(x)`: a Python number."""
         span = self.span(node)
         if type == WEAK_COMPLEX and len(node.args) == 2:
-            return self._complex(node)
+            return self._complex(node, type)
         (value,) = self.numbers(node, 1) if not self._is_text(node) else (self._parsed(node),)
         if type == WEAK_BOOL:
             return Scalar(truth(value, span), type)
@@ -79,13 +81,13 @@ class CastTranslator(CallArguments):
             case _:
                 raise self.refuse("numbers cannot be read from strings", node)
 
-    def _complex(self, node: ast.Call) -> Value:
+    def _complex(self, node: ast.Call, type: ScalarType) -> Value:
         span = self.span(node)
-        parts = [convert(part, FLOAT64, span) for part in self.numbers(node, 2)]
+        parts = [convert(part, type.dtype.component, span) for part in self.numbers(node, 2)]
         if isinstance(parts[0], Const) and isinstance(parts[1], Const):
             value = complex(float(parts[0].value.real), float(parts[1].value.real))
-            return Scalar(Const(value, WEAK_COMPLEX.dtype, span=span), WEAK_COMPLEX)
-        return Scalar(Call("complex", (parts[0], parts[1]), span=span), WEAK_COMPLEX)
+            return Scalar(Const(value, type.dtype, span=span), type)
+        return Scalar(Call("complex", (parts[0], parts[1]), span=span), type)
 
     def as_python(self, value: Scalar, node: ast.Call) -> Scalar:
         """`x.item()`: the Python number that a value is."""

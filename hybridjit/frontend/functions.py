@@ -15,6 +15,7 @@ from hybridjit.ir.dtype import (
     BOOL,
     FLOAT64,
     INT64,
+    WEAK_BOOL,
     WEAK_FLOAT,
     WEAK_INT,
     DType,
@@ -77,7 +78,7 @@ def arity_of(name: str) -> int:
 def apply(name: str, style: Style, args: list[Scalar], span: Span | None) -> Scalar:
     """The function `name`, as hybridjit, numpy or math define it, applied to scalars."""
     if style is Style.NUMPY:
-        args = [_typed(arg, span) for arg in args]
+        args = _as_numpy_takes(args)
     if style is Style.MATH:
         return _math(name, args, span)
     if name in _FROM_NUMPY:
@@ -100,8 +101,14 @@ def apply(name: str, style: Style, args: list[Scalar], span: Span | None) -> Sca
             return intrinsic(INTRINSICS[name], args, span)
 
 
-def _typed(value: Scalar, span: Span | None) -> Scalar:
-    return value if not value.type.weak else Scalar(value.expr, value.type)
+def _as_numpy_takes(args: list[Scalar]) -> list[Scalar]:
+    """To a ufunc, a Python bool is a NumPy bool, and Python numbers alone are NumPy scalars."""
+    args = [arg if arg.type != WEAK_BOOL else _typed(arg) for arg in args]
+    return [_typed(arg) for arg in args] if all(arg.type.weak for arg in args) else args
+
+
+def _typed(value: Scalar) -> Scalar:
+    return Scalar(value.expr, ScalarType(value.type.dtype))
 
 
 def _math(name: str, args: list[Scalar], span: Span | None) -> Scalar:

@@ -21,7 +21,7 @@ from hybridjit.frontend.values import Array, Items, Nothing, Scalar, Value
 from hybridjit.frontend.variables import Variables
 from hybridjit.ir.expr import Load
 from hybridjit.ir.stmt import Stmt
-from hybridjit.source import FunctionSource, read_function
+from hybridjit.source import FunctionSource
 
 MAX_CALL_DEPTH = 32
 
@@ -33,6 +33,10 @@ class InlineTranslator(BlockTranslator):
 
     def variables_of(self, node: ast.FunctionDef) -> Variables:
         """The variables of a function, with what is known of its static branches."""
+        raise NotImplementedError
+
+    def read_callee(self, pyfunc: FunctionType) -> FunctionSource:
+        """The source of a function; the same nodes in every round, for they name variables."""
         raise NotImplementedError
 
     def inline(self, pyfunc: FunctionType, node: ast.Call) -> Value:
@@ -73,7 +77,7 @@ class InlineTranslator(BlockTranslator):
         if len(self.stack) > MAX_CALL_DEPTH:
             raise self.refuse(f"calls are nested more than {MAX_CALL_DEPTH} deep", node)
         try:
-            return read_function(pyfunc)
+            return self.read_callee(pyfunc)
         except ParseError as error:
             raise self.refuse(
                 f"cannot inline '{name}': {error.message}",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import CodeType, FunctionType
 
 from hybridjit import config
 from hybridjit.errors import ParseError, Span, combine
@@ -29,7 +30,7 @@ from hybridjit.ir.signature import Param, Result, ScalarParam, ScalarResult
 from hybridjit.ir.stmt import Allocate, Return, Stmt
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.ir.visit import substitute, walk
-from hybridjit.source import FunctionSource, read_text
+from hybridjit.source import FunctionSource, read_function, read_text
 
 # Each round can only widen types or settle branches; real scripts need two or three.
 MAX_ROUNDS = 20
@@ -53,6 +54,7 @@ class _Knowledge:
     variables: dict[ast.FunctionDef, Variables] = field(
         default_factory=dict[ast.FunctionDef, Variables]
     )
+    callees: dict[CodeType, FunctionSource] = field(default_factory=dict[CodeType, FunctionSource])
 
     def learn(self, unit: Unit) -> bool:
         """Take over what a round found; True if it had known all of it."""
@@ -152,6 +154,12 @@ class _Script(InlineTranslator):
             found = find_variables(node, self.knowledge.taken)
             self.knowledge.variables[node] = found
         return found
+
+    def read_callee(self, pyfunc: FunctionType) -> FunctionSource:
+        code = pyfunc.__code__
+        if code not in self.knowledge.callees:
+            self.knowledge.callees[code] = read_function(pyfunc)
+        return self.knowledge.callees[code]
 
     def run(self, blocks: bool) -> PrimFunc | None:
         node = self.frame.source.node

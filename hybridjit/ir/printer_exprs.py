@@ -142,6 +142,8 @@ def _call(expr: ir.Call, names: Names) -> Parts:
     attribute = ATTRIBUTES.get(expr.name)
     if attribute is not None and len(expr.args) == 1:
         return Parts(ATOM, (Operand(expr.args[0], ATOM), attribute))
+    if expr.name == "complex" and expr.args[0].dtype is not FLOAT64:
+        return _same_typed(expr.dtype.name, expr.args)  # Python's complex(x, y) is complex128
     return _same_typed(expr.name, expr.args)
 
 
