@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from hybridjit.errors import HybridError
 from hybridjit.frontend.conversion import truth
+from hybridjit.frontend.flow import bound_names
 from hybridjit.frontend.frame import LoopScope, Skip
 from hybridjit.frontend.messages import MessageTranslator
 from hybridjit.frontend.operators import logical_not
@@ -14,7 +15,6 @@ from hybridjit.frontend.refusals import refusal
 from hybridjit.frontend.values import (
     Scalar,
 )
-from hybridjit.frontend.variables import bound_names
 from hybridjit.ir.dtype import BOOL, WEAK_BOOL
 from hybridjit.ir.expr import Const
 from hybridjit.ir.stmt import (

@@ -1,0 +1,209 @@
+"""What every read of a local name can see: one walk over the statements of a function."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(eq=False, slots=True)
+class Definition:
+    """One place that gives a name a value: an assignment, a loop, a parameter, or a loop head.
+
+    At a loop head meet the value that entered the loop and the one that the last round left;
+    such a *merge* lists what meets in `merges`.
+    """
+
+    name: str
+    node: ast.AST
+    place: Place
+    merges: frozenset[Definition] | None = None
+
+
+Reaching = frozenset[Definition]
+State = dict[str, Reaching]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a statement stands: a block and an index for each level of nesting, outermost first."""
+
+    steps: tuple[tuple[int, int], ...] = ()
+
+    def enter(self, block: Sequence[ast.stmt], index: int) -> Place:
+        """The place of a statement of a block that stands here."""
+        return Place((*self.steps, (id(block), index)))
+
+    def common(self, other: Place) -> Place:
+        """The innermost block that holds both, at the statement that comes first."""
+        shared: list[tuple[int, int]] = []
+        for (block, index), (other_block, other_index) in zip(
+            self.steps, other.steps, strict=False
+        ):
+            if block != other_block:
+                break
+            shared.append((block, min(index, other_index)))
+            if index != other_index:
+                break
+        return Place(tuple(shared))
+
+    def is_inside(self, other: Place) -> bool:
+        """True if this statement is nested in the other."""
+        depth = len(other.steps)
+        return len(self.steps) > depth and self.steps[:depth] == other.steps
+
+
+def bound_names(body: Iterable[ast.AST]) -> Iterator[ast.Name]:
+    """Every name that a statement of `body` binds, nested blocks included."""
+    stack = list(body)
+    while stack:
+        node = stack.pop(0)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node
+        elif not isinstance(node, (ast.Lambda, ast.ListComp, ast.SetComp, ast.GeneratorExp)):
+            stack[:0] = ast.iter_child_nodes(node)
+
+
+@dataclass(eq=False, slots=True)
+class _Loop:
+    """The states that leave the body of one loop other than by its end."""
+
+    breaks: list[State | None] = field(default_factory=list["State | None"])
+    continues: list[State | None] = field(default_factory=list["State | None"])
+
+
+UNBOUND = Definition("", ast.Pass(), Place())
+
+
+class Flow:
+    """One walk over the statements that records what every read can see."""
+
+    def __init__(self, func: ast.FunctionDef, taken: Mapping[ast.If, bool]) -> None:
+        self.func = func
+        self.taken = taken
+        self.loops: list[_Loop] = []
+        self.place = Place()
+        self.uses: list[tuple[ast.Name, Place, Reaching]] = []
+        self.definitions: dict[ast.AST, Definition] = {}
+        self.declarations: dict[str, Place] = {}
+        self.loops_with_break: set[ast.AST] = set()
+
+    def run(self) -> None:
+        """Walk the whole function."""
+        body, args = self.func.body, self.func.args
+        start = Place().enter(body, 0)
+        state: State = {name.id: frozenset((UNBOUND,)) for name in bound_names(body)}
+        for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs):
+            self.definitions[arg] = Definition(arg.arg, arg, start)
+            state[arg.arg] = frozenset((self.definitions[arg],))
+        self.block(body, state)
+
+    def block(self, body: list[ast.stmt], state: State | None) -> State | None:
+        outer = self.place
+        for index, stmt in enumerate(body):
+            if state is None:
+                break  # what follows a return or a break is never run
+            self.place = outer.enter(body, index)
+            state = self.statement(stmt, state)
+        self.place = outer
+        return state
+
+    def statement(self, stmt: ast.stmt, state: State) -> State | None:
+        match stmt:
+            case ast.AugAssign(target=ast.Name() as target):
+                self.use(target, state)
+                self.read(stmt.value, state)
+                return self.bind([target], state)
+            case ast.AnnAssign(target=ast.Name() as target, value=None):
+                self.declarations.setdefault(target.id, self.place)
+                return state
+            case ast.If():
+                return self.branch(stmt, state)
+            case ast.For():
+                self.read(stmt.iter, state)
+                return self.loop(stmt, state)
+            case ast.While():
+                return self.loop(stmt, state)
+            case ast.With(items=items, body=body):
+                for item in items:
+                    self.read(item, state)
+                return self.block(body, self.bind(items, state))
+            case ast.Break() | ast.Continue() if self.loops:
+                loop = self.loops[-1]
+                (loop.breaks if isinstance(stmt, ast.Break) else loop.continues).append(state)
+                return None
+            case ast.Return() | ast.Raise():
+                self.read(stmt, state)
+                return None
+            case _:
+                return self.simple(stmt, state)
+
+    def simple(self, stmt: ast.stmt, state: State) -> State:
+        if isinstance(stmt, ast.Assign):
+            self.read(stmt.value, state)
+            return self.assign(stmt.targets, state)
+        self.read(stmt, state)
+        return self.bind([stmt], state)
+
+    def branch(self, stmt: ast.If, state: State) -> State | None:
+        self.read(stmt.test, state)
+        known = self.taken.get(stmt)
+        then = None if known is False else self.block(stmt.body, state)
+        otherwise = None if known is True else self.block(stmt.orelse, state)
+        return _meet([then, otherwise])
+
+    def loop(self, stmt: ast.For | ast.While, state: State) -> State | None:
+        targets = [stmt.target] if isinstance(stmt, ast.For) else []
+        merges = {
+            name.id: Definition(name.id, stmt, self.place, frozenset())
+            for name in bound_names((*targets, *stmt.body))
+        }
+        head = state | {name: frozenset((merge,)) for name, merge in merges.items()}
+        endless = False
+        if isinstance(stmt, ast.While):
+            self.read(stmt.test, head)
+            endless = isinstance(stmt.test, ast.Constant) and bool(stmt.test.value)
+        loop = _Loop()
+        self.loops.append(loop)
+        end = self.block(stmt.body, self.bind(targets, head))
+        self.loops.pop()
+        if loop.breaks:
+            self.loops_with_break.add(stmt)
+        back = _meet([end, *loop.continues]) or {}
+        for name, merge in merges.items():
+            merge.merges = (state[name] | back.get(name, frozenset())) - {merge}
+        return _meet([None if endless else head, *loop.breaks])
+
+    def bind(self, targets: Iterable[ast.AST], state: State) -> State:
+        names = list(bound_names(targets))
+        for name in names:
+            self.definitions[name] = Definition(name.id, name, self.place)
+        return state | {name.id: frozenset((self.definitions[name],)) for name in names}
+
+    def assign(self, targets: Iterable[ast.expr], state: State) -> State:
+        """Bind targets from left to right: `i, a[i] = 2, x` stores to a[2]."""
+        for target in targets:
+            if isinstance(target, (ast.Tuple, ast.List)):
+                state = self.assign(target.elts, state)
+            else:
+                self.read(target, state)
+                state = self.bind([target], state)
+        return state
+
+    def read(self, node: ast.AST, state: State) -> None:
+        for child in ast.walk(node):
+            if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load):
+                self.use(child, state)
+
+    def use(self, node: ast.Name, state: State) -> None:
+        if node.id in state:
+            self.uses.append((node, self.place, state[node.id]))
+
+
+def _meet(states: Sequence[State | None]) -> State | None:
+    """What a name may mean after any of several paths; None if none of them gets here."""
+    live = [state for state in states if state is not None]
+    if len(live) <= 1:
+        return live[0] if live else None
+    return {name: frozenset().union(*(state[name] for state in live)) for name in live[0]}

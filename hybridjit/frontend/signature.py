@@ -1,0 +1,207 @@
+"""What a script takes and gives: parameters, returns and output arrays."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+
+from hybridjit.errors import ParseError, Span
+from hybridjit.frontend.captures import lift
+from hybridjit.frontend.conversion import convert
+from hybridjit.frontend.frame import Frame, Key, Unit
+from hybridjit.frontend.inline import InlineTranslator
+from hybridjit.frontend.specs import ArraySpec, ConstantSpec, ScalarSpec, Spec, TupleSpec
+from hybridjit.frontend.values import Array, Items, Nothing, Scalar, Value, describe
+from hybridjit.ir.dtype import ScalarType
+from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
+from hybridjit.ir.signature import Param, Result, ScalarParam, ScalarResult
+from hybridjit.ir.stmt import Allocate, Return
+from hybridjit.ir.visit import substitute, walk
+
+
+class SignatureTranslator(InlineTranslator):
+    """The edges of the script itself; functions that are inlined have none."""
+
+    def __init__(self, unit: Unit, frame: Frame, specs: Sequence[Spec]) -> None:
+        super().__init__(unit, frame)
+        self.specs = specs
+        self.params: list[Param] = []
+        self.dimensions: dict[str, Var] = {}
+        # What the first `return` gives, and whether there was one.
+        self.results: list[Buffer | Key] | None = None
+        self.returns_tuple = False
+        self.has_returned = False
+        self.result_types = self._declared_results(frame.source.node)
+
+    def bind_parameters(self, node: ast.FunctionDef) -> None:
+        """Make the parameters of the function, and what their names stand for."""
+        args = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+        for arg, spec in zip(args, self.specs, strict=True):
+            value = self._parameter(arg.arg, spec, self.span(arg))
+            self.frame.fixed[arg] = value
+            web = self.frame.variables.writes[arg]
+            if not web.is_mutable:
+                self.frame.bindings[web] = value
+
+    def _parameter(self, name: str, spec: Spec, span: Span) -> Value:
+        match spec:
+            case ArraySpec(dtype, shape):
+                buffer = Buffer(name, dtype, tuple(self._dimension(extent) for extent in shape))
+                self.params.append(buffer)
+                return Array(buffer)
+            case ScalarSpec(type):
+                var = Var(name, type.dtype, span=span)
+                self.params.append(ScalarParam(var, type.weak))
+                return Scalar(var, type)
+            case TupleSpec(items):
+                return Items(
+                    tuple(self._parameter(f"{name}_{i}", s, span) for i, s in enumerate(items))
+                )
+            case ConstantSpec(value):
+                return lift(value)
+
+    def _dimension(self, extent: int | str) -> Expr:
+        if isinstance(extent, int):
+            return Const(extent)
+        return self.dimensions.setdefault(extent, Var(extent))
+
+    def _declared_results(self, node: ast.FunctionDef) -> list[ScalarType | None]:
+        """The scalar result types of a printed function: its return annotation."""
+        if node.returns is None or not self.frame.source.file.startswith("<hybridjit"):
+            return []
+        nodes = node.returns.elts if isinstance(node.returns, ast.Tuple) else [node.returns]
+        return [self.type_in(entry) for entry in nodes]
+
+    def run_return(self, stmt: ast.Return) -> None:
+        if not self.frame.is_root:
+            super().run_return(stmt)
+            return
+        self._check_order(stmt)
+        value = Nothing() if stmt.value is None else self.evaluate(stmt.value)
+        items = value.items if isinstance(value, Items) else (value,)
+        if isinstance(value, Nothing):
+            items = ()
+        nodes = [stmt.value] * len(items)
+        if isinstance(stmt.value, ast.Tuple):
+            nodes = list(stmt.value.elts)
+        results: list[Buffer | Key] = []
+        scalars: list[Expr] = []
+        for position, (item, node) in enumerate(zip(items, nodes, strict=True)):
+            assert node is not None
+            if isinstance(item, Array) and not item.indices:
+                results.append(item.buffer)
+                continue
+            scalar = self._returned_scalar(item, node)
+            key: Key = ((), ("return", position))
+            declared = self._declared_result(len(scalars))
+            type = self.join_type(key, declared or scalar.type, self.span(node))
+            scalars.append(convert(scalar, type.dtype, self.span(node)))
+            results.append(key)
+        self._agree(None if isinstance(value, Nothing) else results, value, stmt)
+        self.emit(Return(tuple(scalars), span=self.span(stmt)))
+
+    def _declared_result(self, position: int) -> ScalarType | None:
+        return self.result_types[position] if position < len(self.result_types) else None
+
+    def _returned_scalar(self, item: Value, node: ast.expr) -> Scalar:
+        if isinstance(item, Scalar):
+            return item
+        raise self.mismatch(
+            f"cannot return {describe(item)}",
+            node,
+            help="return arrays made with output_tensor, parameters, or numbers",
+        )
+
+    def _check_order(self, stmt: ast.Return) -> None:
+        for loop in self.frame.loops:
+            if loop.word in ("parallel", "vectorize"):
+                raise self.refuse(
+                    f"return in a {loop.word} loop: its iterations have no order",
+                    stmt,
+                    help="store the result in a variable and return after the loop",
+                )
+
+    def _agree(self, results: list[Buffer | Key] | None, value: Value, stmt: ast.Return) -> None:
+        """Every return must give the same arrays and the same number of scalars."""
+        if not self.has_returned:
+            self.has_returned = True
+            self.results = results
+            self.returns_tuple = isinstance(value, Items)
+            return
+        if results != self.results or self.returns_tuple != isinstance(value, Items):
+            raise self.refuse(
+                "this return does not agree with the one before it",
+                stmt,
+                help="return the same arrays, and as many values, on every path",
+            )
+
+    def final_results(self, final: Mapping[Buffer, Buffer]) -> tuple[Result, ...] | None:
+        """What the function returns, its outputs replaced by those of `final`."""
+        if self.results is None:
+            return None
+        found: list[Result] = []
+        for result in self.results:
+            if isinstance(result, Buffer):
+                found.append(final.get(result, result))
+            else:
+                type = self.unit.found[result]
+                found.append(ScalarResult(type.dtype, type.weak))
+        return tuple(found)
+
+    def find_outputs(self, returned: list[Buffer]) -> list[Buffer]:
+        """The arrays that the call makes: those returned, in the order they are declared."""
+        made = [stmt.buffer for stmt in self.body if isinstance(stmt, Allocate)]
+        params = [param for param in self.params if isinstance(param, Buffer)]
+        node = self.frame.source.node
+        for buffer in returned:
+            if buffer not in made and buffer not in params:
+                self.unit.errors.append(
+                    self.mismatch(
+                        f"cannot return '{buffer.name}': it is not made at the top level",
+                        node,
+                        help="make it with output_tensor before the loop",
+                    )
+                )
+        if len(set(returned)) != len(returned):
+            self.unit.errors.append(self.mismatch("an array is returned twice", node))
+        for buffer, span in self.unit.declared_outputs.items():
+            if buffer not in returned:
+                self.unit.errors.append(
+                    ParseError(
+                        f"the output '{buffer.name}' is never returned",
+                        span,
+                        help=f"add `return {buffer.name}`, or use allocate(...) for scratch",
+                    )
+                )
+        return [buffer for buffer in made if buffer in returned]
+
+    def output_shape(self, buffer: Buffer) -> tuple[Expr, ...]:
+        """The shape of an output, in terms of the parameters only."""
+        known = {param.var for param in self.params if isinstance(param, ScalarParam)}
+        known |= set(self.dimensions.values())
+        shape = tuple(self._without_lets(extent) for extent in buffer.shape)
+        for extent in shape:
+            for node in walk(extent):
+                if isinstance(node, Load) or (isinstance(node, Var) and node not in known):
+                    self.unit.errors.append(
+                        ParseError(
+                            f"the shape of the output '{buffer.name}' depends on values that are "
+                            "computed in the script",
+                            self.unit.declared_outputs.get(buffer),
+                            help="use shapes, constants and scalar arguments only",
+                        )
+                    )
+                    return shape
+        return shape
+
+    def _without_lets(self, expr: Expr) -> Expr:
+        for _ in range(len(self.unit.let_values) + 1):
+            values = {
+                node: self.unit.let_values[node]
+                for node in walk(expr)
+                if isinstance(node, Var) and node in self.unit.let_values
+            }
+            if not values:
+                break
+            expr = substitute(expr, values)
+        return expr
