@@ -5,47 +5,26 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from types import CellType, FunctionType
 from typing import Any, Generic, TypeVar, cast, overload
 
 from typing_extensions import ParamSpec
 
+from hybridjit import config
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.frontend.annotations import spec_of
 from hybridjit.frontend.builtins import BUILTINS
-from hybridjit.frontend.captures import Capture, Environment
+from hybridjit.frontend.captures import Environment
 from hybridjit.frontend.parse import parse
 from hybridjit.frontend.specs import Spec
-from hybridjit.interp.run import compile_func
-from hybridjit.ir.expr import Buffer
 from hybridjit.ir.func import PrimFunc
-from hybridjit.runtime.arguments import (
-    bind,
-    check_writable,
-    flatten,
-    spec_of_argument,
-    store_results,
-    written_buffers,
-)
+from hybridjit.runtime.arguments import bind, flatten, spec_of_argument, store_results
+from hybridjit.runtime.specialization import Specialization
 from hybridjit.source import FunctionSource, read_function
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-@dataclass(frozen=True, slots=True)
-class Specialization:
-    """A script translated for one set of argument types, valid while its captures are."""
-
-    func: PrimFunc
-    captures: tuple[Capture, ...]
-    written: frozenset[Buffer]
-    run: Callable[[Sequence[object]], object]
-
-    def is_current(self) -> bool:
-        return all(capture.is_current() for capture in self.captures)
 
 
 class Kernel(Generic[P, R]):
@@ -67,12 +46,12 @@ class Kernel(Generic[P, R]):
 
     @api_edge
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        return self._call(args, kwargs)
+        return self._call(args, kwargs, interpret=config.current().interpret)
 
     @api_edge
     def interpret(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the IR of the script in the interpreter."""
-        return self._call(args, kwargs)
+        return self._call(args, kwargs, interpret=True)
 
     @functools.cached_property
     def py_func(self) -> Callable[P, R]:
@@ -89,7 +68,7 @@ class Kernel(Generic[P, R]):
         code = self.__hybrid_function__.__code__
         return f"<hybridjit kernel '{self.__name__}' at {code.co_filename}:{code.co_firstlineno}>"
 
-    def _call(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    def _call(self, args: Sequence[Any], kwargs: dict[str, Any], *, interpret: bool) -> Any:
         out = None
         if "out" in kwargs and "out" not in self.signature.parameters:
             kwargs = dict(kwargs)
@@ -97,8 +76,7 @@ class Kernel(Generic[P, R]):
         specs, values = self._bind(args, kwargs)
         specialization = self._specialize(specs)
         flat = flatten(specs, values)
-        check_writable(specialization.func, specialization.written, flat)
-        result = specialization.run(flat)
+        result = specialization.interpret(flat) if interpret else specialization.run(flat)
         return result if out is None else store_results(self.__name__, result, out)
 
     def _bind(
@@ -134,9 +112,7 @@ class Kernel(Generic[P, R]):
         if known is not None and known.is_current():
             return known
         parsed = parse(self._read(), Environment.of(self.__hybrid_function__), specs)
-        made = Specialization(
-            parsed.func, parsed.captures, written_buffers(parsed.func), compile_func(parsed.func)
-        )
+        made = Specialization(parsed)
         self._specializations[specs] = made
         return made
 

@@ -32,21 +32,33 @@ def interpret(func: PrimFunc, args: Sequence[object]) -> object:
 def compile_func(func: PrimFunc) -> Callable[[Sequence[object]], object]:
     """The function from arguments to results that interprets `func`; it may be called often."""
     scope = Scope(span=func.span)
-    bind_arguments = _compile_parameters(func, scope)
-    make_arrays = _compile_arrays(func, scope)
+    begin = compile_prologue(func, scope)
     body = compile_stmt(func.body, scope)
-    gather = _compile_results(func, scope)
+    gather = compile_results(func, scope)
 
     def run(args: Sequence[object]) -> object:
+        frame = begin(args)
+        with np.errstate(all="ignore"):
+            body(frame)
+        return gather(frame)
+
+    return run
+
+
+def compile_prologue(func: PrimFunc, scope: Scope) -> Callable[[Sequence[object]], Frame]:
+    """What comes before the body: arguments checked and converted, sizes bound, outputs made."""
+    bind_arguments = _compile_parameters(func, scope)
+    make_arrays = _compile_arrays(func, scope)
+
+    def begin(args: Sequence[object]) -> Frame:
         frame = scope.new_frame()
         frame[ERROR_STATE] = np.geterr()
         with np.errstate(all="ignore"):
             bind_arguments(frame, args)
             make_arrays(frame)
-            body(frame)
-        return gather(frame)
+        return frame
 
-    return run
+    return begin
 
 
 # Arguments
@@ -154,7 +166,8 @@ def _read_only(data: Array) -> Array:
     return view
 
 
-def _compile_results(func: PrimFunc, scope: Scope) -> Callable[[Frame], object]:
+def compile_results(func: PrimFunc, scope: Scope) -> Callable[[Frame], object]:
+    """What comes after the body: the results, from the outputs and `frame[RESULTS]`."""
     if func.returns is None:
         return lambda frame: None
     readers: list[Eval] = []

@@ -186,6 +186,20 @@ def check_writable(func: PrimFunc, written: frozenset[Buffer], values: Sequence[
             )
 
 
+def share_memory(func: PrimFunc, written: frozenset[Buffer], values: Sequence[Any]) -> bool:
+    """True if an array that is written may share memory with another argument."""
+    arrays = [
+        (param in written, np.lib.array_utils.byte_bounds(value))
+        for param, value in zip(func.params, values, strict=True)
+        if isinstance(param, Buffer) and value.size > 0
+    ]
+    for i, (is_written, (low, high)) in enumerate(arrays):
+        for other_written, (other_low, other_high) in arrays[i + 1 :]:
+            if (is_written or other_written) and low < other_high and other_low < high:
+                return True
+    return False
+
+
 def overlaps_itself(array: NDArray[Any]) -> bool:
     """True if two indices of `array` reach the same memory."""
     if array.size <= 1:

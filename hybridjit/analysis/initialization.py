@@ -1,0 +1,101 @@
+"""Which scalar variables may be read before they are assigned."""
+
+from __future__ import annotations
+
+from hybridjit.ir.expr import Buffer, Const, Expr, Load
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import (
+    Allocate,
+    Break,
+    Continue,
+    For,
+    If,
+    Raise,
+    Return,
+    Stmt,
+    Store,
+    While,
+    flat_stmts,
+)
+from hybridjit.ir.visit import children, walk
+
+Assigned = frozenset[Buffer]
+
+
+def find_unassigned_reads(func: PrimFunc) -> frozenset[Buffer]:
+    """The registers of `func` with a read that some path reaches without an assignment."""
+    analysis = _Analysis()
+    analysis.run(func.body, frozenset())
+    return frozenset(analysis.doubtful)
+
+
+class _Analysis:
+    """Follows the set of registers that are surely assigned; None where nothing gets."""
+
+    def __init__(self) -> None:
+        self.doubtful: set[Buffer] = set()
+        self.breaks: list[list[Assigned]] = []
+
+    def run(self, stmt: Stmt, assigned: Assigned) -> Assigned | None:
+        state: Assigned | None = assigned
+        for inner in flat_stmts(stmt):
+            if state is None:
+                return None
+            state = self.statement(inner, state)
+        return state
+
+    def statement(self, stmt: Stmt, assigned: Assigned) -> Assigned | None:
+        for child in children(stmt):
+            if isinstance(child, Expr):
+                self.read(child, assigned)
+        match stmt:
+            case Store(buffer) if buffer.is_register:
+                return assigned | {buffer}
+            case Allocate(buffer):
+                return assigned - {buffer}  # a new one in every round
+            case If(_, then, otherwise):
+                sides = [self.run(then, assigned)]
+                sides.append(assigned if otherwise is None else self.run(otherwise, assigned))
+                return _meet(sides)
+            case For() | While():
+                return self.loop(stmt, assigned)
+            case Break():
+                self.breaks[-1].append(assigned)
+                return None
+            case Continue() | Return() | Raise():
+                return None
+            case _:
+                return assigned
+
+    def loop(self, loop: For | While, assigned: Assigned) -> Assigned | None:
+        self.breaks.append([])
+        end = self.run(loop.body, assigned)
+        exits: list[Assigned | None] = [*self.breaks.pop()]
+        match loop:
+            case While(Const(True)):
+                pass
+            case For() if _runs(loop) and not _has_continue(loop):
+                exits.append(end)
+            case _:
+                exits.append(assigned)
+        return _meet(exits)
+
+    def read(self, expr: Expr, assigned: Assigned) -> None:
+        for node in walk(expr):
+            if isinstance(node, Load) and node.buffer.is_register and node.buffer not in assigned:
+                self.doubtful.add(node.buffer)
+
+
+def _meet(states: list[Assigned | None]) -> Assigned | None:
+    live = [state for state in states if state is not None]
+    return frozenset.intersection(*live) if live else None
+
+
+def _runs(loop: For) -> bool:
+    """True if the loop is sure to have an iteration."""
+    extent = loop.extent
+    return isinstance(extent, Const) and extent.value.real > 0
+
+
+def _has_continue(loop: For) -> bool:
+    return any(isinstance(node, Continue) for node in walk(loop.body))

@@ -1,0 +1,244 @@
+"""The operators of the language on values: a table from node class to LLVM instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from llvmlite import ir
+
+from hybridjit.codegen.casts import declare, narrow, widen
+from hybridjit.codegen.llvm_types import Complex, Value, compute_dtype, is_signed
+from hybridjit.ir.dtype import DType
+from hybridjit.ir.expr import (
+    Add,
+    Binary,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Compare,
+    Div,
+    Eq,
+    FloorDiv,
+    Ge,
+    Gt,
+    Le,
+    Lt,
+    Max,
+    Min,
+    Mod,
+    Mul,
+    Ne,
+    ShiftLeft,
+    ShiftRight,
+    Sub,
+)
+
+Operator = Callable[[ir.IRBuilder, Value, Value, DType], Value]
+_SYMBOLS: dict[type[Compare], str] = {Eq: "==", Ne: "!=", Lt: "<", Le: "<=", Gt: ">", Ge: ">="}
+
+
+def emit_binary(b: ir.IRBuilder, op: type[Binary], x: Value, y: Value, dtype: DType) -> Value:
+    """`x op y` on two values of `dtype`. Divisors of integers are not zero."""
+    if issubclass(op, Compare):
+        return emit_compare(b, op, x, y, dtype)
+    if dtype.is_complex:
+        return _COMPLEX[op](b, x, y, dtype)
+    if dtype.is_float:
+        wide = _FLOAT[op](b, widen(b, x, dtype), widen(b, y, dtype), compute_dtype(dtype))
+        return narrow(b, wide, dtype)
+    return _INTEGER[op](b, x, y, dtype)
+
+
+def emit_compare(b: ir.IRBuilder, op: type[Compare], x: Value, y: Value, dtype: DType) -> Value:
+    """A comparison; IEEE on floats, so that only `!=` holds for a NaN."""
+    symbol = _SYMBOLS[op]
+    if dtype.is_complex:
+        parts = [emit_compare(b, op, p, q, dtype.component) for p, q in zip(x, y, strict=True)]
+        return b.and_(*parts) if op is Eq else b.or_(*parts)
+    if dtype.is_float:
+        x, y = widen(b, x, dtype), widen(b, y, dtype)
+        return b.fcmp_unordered("!=", x, y) if op is Ne else b.fcmp_ordered(symbol, x, y)
+    return b.icmp_signed(symbol, x, y) if is_signed(dtype) else b.icmp_unsigned(symbol, x, y)
+
+
+def emit_negate(b: ir.IRBuilder, x: Value, dtype: DType) -> Value:
+    """-x."""
+    if dtype.is_complex:
+        return Complex(b.fneg(x.real), b.fneg(x.imag))
+    if dtype.is_float:
+        return narrow(b, b.fneg(widen(b, x, dtype)), dtype)
+    return b.neg(x)
+
+
+def _min(b: ir.IRBuilder, x: Value, y: Value, dtype: DType) -> Value:
+    return b.select(emit_compare(b, Lt, y, x, dtype), y, x)
+
+
+def _max(b: ir.IRBuilder, x: Value, y: Value, dtype: DType) -> Value:
+    return b.select(emit_compare(b, Gt, y, x, dtype), y, x)
+
+
+# -- integers --------------------------------------------------------------------------------------
+
+
+def _floor_divide(b: ir.IRBuilder, x: Value, y: Value, dtype: DType) -> Value:
+    if not is_signed(dtype):
+        return b.udiv(x, y)
+    divisor, is_minus_one = _safe_divisor(b, y)
+    quotient, rest = b.sdiv(x, divisor), b.srem(x, divisor)
+    floored = b.sub(quotient, b.zext(_needs_step(b, rest, divisor), x.type))
+    return b.select(is_minus_one, b.neg(x), floored)
+
+
+def _modulo(b: ir.IRBuilder, x: Value, y: Value, dtype: DType) -> Value:
+    if not is_signed(dtype):
+        return b.urem(x, y)
+    divisor, is_minus_one = _safe_divisor(b, y)
+    rest = b.srem(x, divisor)
+    stepped = b.select(_needs_step(b, rest, divisor), b.add(rest, divisor), rest)
+    return b.select(is_minus_one, ir.Constant(x.type, 0), stepped)
+
+
+def _safe_divisor(b: ir.IRBuilder, y: Value) -> tuple[Value, Value]:
+    """MIN / -1 overflows, which LLVM leaves undefined: divide by 1 and negate instead."""
+    is_minus_one = b.icmp_signed("==", y, ir.Constant(y.type, -1))
+    return b.select(is_minus_one, ir.Constant(y.type, 1), y), is_minus_one
+
+
+def _needs_step(b: ir.IRBuilder, rest: Value, divisor: Value) -> Value:
+    """True where truncation and floor differ: a rest whose sign is not the divisor's."""
+    zero = ir.Constant(rest.type, 0)
+    signs_differ = b.icmp_signed("<", b.xor(rest, divisor), zero)
+    return b.and_(b.icmp_signed("!=", rest, zero), signs_differ)
+
+
+def _shift_left(b: ir.IRBuilder, x: Value, y: Value, dtype: DType) -> Value:
+    fits = b.icmp_unsigned("<", y, ir.Constant(y.type, dtype.bits))
+    return b.select(fits, b.shl(x, y), ir.Constant(x.type, 0))
+
+
+def _shift_right(b: ir.IRBuilder, x: Value, y: Value, dtype: DType) -> Value:
+    last = ir.Constant(y.type, dtype.bits - 1)
+    fits = b.icmp_unsigned("<=", y, last)
+    if is_signed(dtype):  # shifting further than the width leaves only copies of the sign
+        return b.ashr(x, b.select(fits, y, last))
+    return b.select(fits, b.lshr(x, y), ir.Constant(x.type, 0))
+
+
+def _simple(name: str) -> Operator:
+    return lambda b, x, y, dtype: getattr(b, name)(x, y)
+
+
+_INTEGER: dict[type[Binary], Operator] = {
+    Add: _simple("add"),
+    Sub: _simple("sub"),
+    Mul: _simple("mul"),
+    BitAnd: _simple("and_"),
+    BitOr: _simple("or_"),
+    BitXor: _simple("xor"),
+    FloorDiv: _floor_divide,
+    Mod: _modulo,
+    ShiftLeft: _shift_left,
+    ShiftRight: _shift_right,
+    Min: _min,
+    Max: _max,
+}
+
+
+# -- floats ----------------------------------------------------------------------------------------
+
+
+def _float_modulo(b: ir.IRBuilder, x: Value, y: Value, dtype: DType) -> Value:
+    """np.remainder: the rest of the truncated division, moved to the sign of the divisor."""
+    zero = ir.Constant(x.type, 0.0)
+    rest = b.frem(x, y)
+    signs_differ = b.xor(b.fcmp_ordered("<", y, zero), b.fcmp_ordered("<", rest, zero))
+    moved = b.select(signs_differ, b.fadd(rest, y), rest)
+    is_zero = b.fcmp_ordered("==", rest, zero)
+    signed = b.select(is_zero, call_float(b, "copysign", zero, y), moved)
+    return b.select(b.fcmp_ordered("==", y, zero), rest, signed)
+
+
+def _float_floor_divide(b: ir.IRBuilder, x: Value, y: Value, dtype: DType) -> Value:
+    """np.floor_divide: exact where x - x % y is, as CPython's divmod."""
+    zero = ir.Constant(x.type, 0.0)
+    one, half = ir.Constant(x.type, 1.0), ir.Constant(x.type, 0.5)
+    plain = b.fdiv(x, y)
+    quotient = b.fdiv(b.fsub(x, _float_modulo(b, x, y, dtype)), y)
+    floored = call_float(b, "floor", quotient)
+    is_short = b.fcmp_ordered(">", b.fsub(quotient, floored), half)
+    nearest = b.select(is_short, b.fadd(floored, one), floored)
+    signed = b.select(
+        b.fcmp_ordered("==", quotient, zero), call_float(b, "copysign", zero, plain), nearest
+    )
+    return b.select(b.fcmp_ordered("==", y, zero), plain, signed)
+
+
+def call_float(b: ir.IRBuilder, name: str, *args: Value) -> Value:
+    """An LLVM intrinsic on floats, all arguments and the result of one type."""
+    suffix = {"half": "f16", "float": "f32", "double": "f64"}[str(args[0].type)]
+    function_type = ir.FunctionType(args[0].type, [arg.type for arg in args])
+    return b.call(declare(b.module, f"llvm.{name}.{suffix}", function_type), args)
+
+
+_FLOAT: dict[type[Binary], Operator] = {
+    Add: _simple("fadd"),
+    Sub: _simple("fsub"),
+    Mul: _simple("fmul"),
+    Div: _simple("fdiv"),
+    FloorDiv: _float_floor_divide,
+    Mod: _float_modulo,
+    Min: _min,
+    Max: _max,
+}
+
+
+# -- complex ---------------------------------------------------------------------------------------
+
+
+def _complex_add(b: ir.IRBuilder, x: Complex, y: Complex, dtype: DType) -> Complex:
+    return Complex(b.fadd(x.real, y.real), b.fadd(x.imag, y.imag))
+
+
+def _complex_subtract(b: ir.IRBuilder, x: Complex, y: Complex, dtype: DType) -> Complex:
+    return Complex(b.fsub(x.real, y.real), b.fsub(x.imag, y.imag))
+
+
+def _complex_multiply(b: ir.IRBuilder, x: Complex, y: Complex, dtype: DType) -> Complex:
+    return Complex(
+        b.fsub(b.fmul(x.real, y.real), b.fmul(x.imag, y.imag)),
+        b.fadd(b.fmul(x.real, y.imag), b.fmul(x.imag, y.real)),
+    )
+
+
+def _complex_divide(b: ir.IRBuilder, x: Complex, y: Complex, dtype: DType) -> Complex:
+    """Smith's method, as NumPy: scale by the larger part of the divisor."""
+    real, imag = (call_float(b, "fabs", part) for part in y)
+    zero = ir.Constant(real.type, 0.0)
+    by_real = b.fcmp_ordered(">=", real, imag)
+    large, small = b.select(by_real, y.real, y.imag), b.select(by_real, y.imag, y.real)
+    ratio = b.fdiv(small, large)
+    scale = b.fdiv(ir.Constant(real.type, 1.0), b.fadd(large, b.fmul(small, ratio)))
+    first = b.select(
+        by_real,
+        b.fadd(x.real, b.fmul(x.imag, ratio)),
+        b.fadd(b.fmul(x.real, ratio), x.imag),
+    )
+    second = b.select(
+        by_real,
+        b.fsub(x.imag, b.fmul(x.real, ratio)),
+        b.fsub(b.fmul(x.imag, ratio), x.real),
+    )
+    is_zero = b.and_(b.fcmp_ordered("==", real, zero), b.fcmp_ordered("==", imag, zero))
+    return Complex(
+        b.select(is_zero, b.fdiv(x.real, real), b.fmul(first, scale)),
+        b.select(is_zero, b.fdiv(x.imag, real), b.fmul(second, scale)),
+    )
+
+
+_COMPLEX: dict[type[Binary], Callable[..., Complex]] = {
+    Add: _complex_add,
+    Sub: _complex_subtract,
+    Mul: _complex_multiply,
+    Div: _complex_divide,
+}

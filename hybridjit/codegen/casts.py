@@ -1,0 +1,124 @@
+"""Conversions between element types, as `Cast` defines them."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from hybridjit.codegen.llvm_types import (
+    FLOAT,
+    HALF,
+    I16,
+    I32,
+    Complex,
+    Value,
+    constant,
+    is_signed,
+    value_type,
+)
+from hybridjit.ir.dtype import BFLOAT16, BOOL, FLOAT16, FLOAT32, DType
+
+
+def emit_cast(b: ir.IRBuilder, value: Value, source: DType, to: DType) -> Value:
+    """`value` of type `source` converted to `to`."""
+    if source is to:
+        return value
+    if to.is_complex:
+        return _to_complex(b, value, source, to)
+    if source.is_complex:
+        return _from_complex(b, value, source, to)
+    if to is BOOL:
+        return _truth(b, value, source)
+    if source.is_float:
+        value = widen(b, value, source)
+        return _from_float(b, value, FLOAT32 if value.type == FLOAT else source, to)
+    return _from_integer(b, value, source, to)
+
+
+def _to_complex(b: ir.IRBuilder, value: Value, source: DType, to: DType) -> Complex:
+    part = to.component
+    if source.is_complex:
+        real, imag = (emit_cast(b, x, source.component, part) for x in value)
+        return Complex(real, imag)
+    return Complex(emit_cast(b, value, source, part), constant(0.0, part))
+
+
+def _from_complex(b: ir.IRBuilder, value: Complex, source: DType, to: DType) -> Value:
+    if to is BOOL:
+        return b.or_(*(_truth(b, part, source.component) for part in value))
+    return emit_cast(b, value.real, source.component, to)
+
+
+def _truth(b: ir.IRBuilder, value: Value, source: DType) -> Value:
+    if source.is_float:
+        value = widen(b, value, source)
+        return b.fcmp_unordered("!=", value, ir.Constant(value.type, 0.0))
+    return b.icmp_unsigned("!=", value, ir.Constant(value.type, 0))
+
+
+def _from_float(b: ir.IRBuilder, value: Value, source: DType, to: DType) -> Value:
+    if to.is_integer:
+        return _saturated(b, value, to)
+    if to is BFLOAT16:
+        single = value if source is FLOAT32 else b.fptrunc(value, FLOAT)
+        return narrow(b, single, BFLOAT16)
+    target = value_type(to)
+    return b.fpext(value, target) if to.bits > source.bits else _truncated(b, value, target)
+
+
+def _truncated(b: ir.IRBuilder, value: Value, target: ir.Type) -> Value:
+    return value if value.type == target else b.fptrunc(value, target)
+
+
+def _saturated(b: ir.IRBuilder, value: Value, to: DType) -> Value:
+    """Float to integer: truncated, saturated, NaN gives 0."""
+    sign = "s" if is_signed(to) else "u"
+    name = f"llvm.fpto{sign}i.sat.i{to.bits}.{_SUFFIX[str(value.type)]}"
+    function_type = ir.FunctionType(ir.IntType(to.bits), [value.type])
+    return b.call(declare(b.module, name, function_type), [value])
+
+
+_SUFFIX = {"half": "f16", "float": "f32", "double": "f64"}
+
+
+def _from_integer(b: ir.IRBuilder, value: Value, source: DType, to: DType) -> Value:
+    signed = is_signed(source)
+    if to in (FLOAT16, BFLOAT16):  # through float32, as NumPy does
+        single = b.sitofp(value, FLOAT) if signed else b.uitofp(value, FLOAT)
+        return narrow(b, single, to)
+    target = value_type(to)
+    if to.is_float:
+        return b.sitofp(value, target) if signed else b.uitofp(value, target)
+    width = 1 if source is BOOL else source.bits
+    if to.bits > width:
+        return b.sext(value, target) if signed else b.zext(value, target)
+    return b.trunc(value, target) if to.bits < width else value
+
+
+def widen(b: ir.IRBuilder, value: Value, dtype: DType) -> Value:
+    """A half-precision value as float32; other values as they are."""
+    if dtype is FLOAT16:
+        return b.fpext(value, FLOAT)
+    if dtype is BFLOAT16:
+        return b.bitcast(b.shl(b.zext(value, I32), ir.Constant(I32, 16)), FLOAT)
+    return value
+
+
+def narrow(b: ir.IRBuilder, value: Value, dtype: DType) -> Value:
+    """A float32 rounded to half precision; for other types, `value` as it is."""
+    if dtype is FLOAT16:
+        return b.fptrunc(value, HALF)
+    if dtype is not BFLOAT16:
+        return value
+    bits = b.bitcast(value, I32)
+    # Round to nearest, ties to even: add half of the dropped part, less one if already even.
+    odd = b.and_(b.lshr(bits, ir.Constant(I32, 16)), ir.Constant(I32, 1))
+    rounded = b.add(b.add(bits, ir.Constant(I32, 0x7FFF)), odd)
+    high = b.trunc(b.lshr(rounded, ir.Constant(I32, 16)), I16)
+    quiet = b.or_(b.trunc(b.lshr(bits, ir.Constant(I32, 16)), I16), ir.Constant(I16, 0x40))
+    return b.select(b.fcmp_unordered("uno", value, value), quiet, high)
+
+
+def declare(module: ir.Module, name: str, function_type: ir.FunctionType) -> ir.Function:
+    """The external function `name`, declared once per module."""
+    known = module.globals.get(name)
+    return known if known is not None else ir.Function(module, function_type, name)

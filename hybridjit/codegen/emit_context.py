@@ -1,0 +1,138 @@
+"""The state of emitting one kernel: the builder, what variables and buffers are, how to fail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from hybridjit.codegen.casts import declare, emit_cast
+from hybridjit.codegen.llvm_types import I1, I32, I64, Value
+from hybridjit.codegen.memory import ArrayAddress, Register, call_free
+from hybridjit.codegen.sites import MAX_WORDS, Failure, Site
+from hybridjit.errors import Span
+from hybridjit.ir.dtype import BOOL, FLOAT64, INT64, UINT64, DType
+from hybridjit.ir.expr import Buffer, ExternCall, Var
+from hybridjit.ir.stmt import Print
+
+# How much more often a check passes than it fails.
+_LIKELY, _UNLIKELY = 1 << 20, 1
+
+
+@dataclass(frozen=True, slots=True)
+class LoopTargets:
+    """Where `break` and `continue` go, and how many heap arrays were live outside the loop."""
+
+    leave: ir.Block
+    again: ir.Block
+    live: int
+
+
+class EmitContext:
+    """The part of the emitter that everything else builds on."""
+
+    def __init__(self, function: ir.Function, error: ir.Value) -> None:
+        self.function = function
+        self.module: ir.Module = function.module
+        self.entry = ir.IRBuilder(function.append_basic_block("entry"))
+        self.b = ir.IRBuilder(function.append_basic_block("start"))
+        self.error = error
+        self.values: dict[Var, Value] = {}
+        self.arrays: dict[Buffer, ArrayAddress] = {}
+        self.registers: dict[Buffer, Register] = {}
+        self.sites: list[Site] = []
+        self.callbacks: dict[str, ExternCall | Print] = {}
+        self.loop_vars: list[Var] = []
+        self.loops: list[LoopTargets] = []
+        self.heap: list[ir.Value] = []
+
+    # -- failing -------------------------------------------------------------------------------
+
+    def check(
+        self,
+        holds: Value,
+        failure: Failure,
+        span: Span | None,
+        parts: Sequence[str | tuple[Value, DType]] = (),
+    ) -> None:
+        """Go on if `holds`, else leave the kernel with an error."""
+        passed, failed = self.fork(holds)
+        self.b.position_at_end(failed)
+        self.fail(failure, span, parts)
+        self.b.position_at_end(passed)
+
+    def fork(self, holds: Value) -> tuple[ir.Block, ir.Block]:
+        """End the block: go to the first of two new ones if `holds`, as almost always."""
+        passed = self.function.append_basic_block("passed")
+        failed = self.function.append_basic_block("failed")
+        self.b.cbranch(holds, passed, failed).set_weights([_LIKELY, _UNLIKELY])
+        return passed, failed
+
+    def fail(
+        self,
+        failure: Failure,
+        span: Span | None,
+        parts: Sequence[str | tuple[Value, DType]] = (),
+    ) -> None:
+        """Leave the kernel with an error; the block ends here."""
+        loops = [var for var in self.loop_vars if var in self.values]
+        values = [part for part in parts if isinstance(part, tuple)]
+        values += [(self.values[var], INT64) for var in loops]
+        words = [word for value, dtype in values for word in self._words(value, dtype)]
+        for position, word in enumerate(words[:MAX_WORDS]):
+            address = self.b.gep(self.error, [ir.Constant(I64, position)], inbounds=True)
+            self.b.store(word, address)
+        described = tuple(part if isinstance(part, str) else part[1] for part in parts)
+        self.sites.append(Site(failure, span, described, tuple(var.name for var in loops)))
+        self.leave(len(self.sites))
+
+    def leave(self, status: int) -> None:
+        """Free what is on the heap and return."""
+        self.free_from(0)
+        self.b.ret(ir.Constant(I32, status))
+
+    def free_from(self, live: int) -> None:
+        """Free the heap arrays made since there were `live` of them."""
+        for pointer in reversed(self.heap[live:]):
+            call_free(self.b, pointer)
+
+    def _words(self, value: Value, dtype: DType) -> list[Value]:
+        """A value as the 64-bit words that report it."""
+        if dtype.is_complex:
+            parts = [self._words(part, dtype.component) for part in value]
+            return [word for words in parts for word in words]
+        if dtype.is_float:
+            return [self.b.bitcast(emit_cast(self.b, value, dtype, FLOAT64), I64)]
+        if dtype is BOOL:
+            return [self.b.zext(value, I64)]
+        return [emit_cast(self.b, value, dtype, UINT64 if dtype is UINT64 else INT64)]
+
+    # -- building blocks -----------------------------------------------------------------------
+
+    @property
+    def is_closed(self) -> bool:
+        """True if the current block already ends in a jump: what follows is never run."""
+        return self.b.block.is_terminated
+
+    def jump(self, block: ir.Block) -> None:
+        if not self.is_closed:
+            self.b.branch(block)
+
+    def words_on_stack(self, values: Sequence[tuple[Value, DType]]) -> ir.Value:
+        """The words that report `values`, in an array of the stack frame."""
+        words = [word for value, dtype in values for word in self._words(value, dtype)]
+        array = self.entry.alloca(I64, size=ir.Constant(I64, max(1, len(words))))
+        for position, word in enumerate(words):
+            self.b.store(word, self.b.gep(array, [ir.Constant(I64, position)], inbounds=True))
+        return array
+
+    def callback(self, call: ExternCall | Print, returns: ir.Type, args: list[Value]) -> Value:
+        """Call a function of ours or of the user's, known to the linker by a name."""
+        name = f"hj_callback_{len(self.callbacks)}"
+        self.callbacks[name] = call
+        function_type = ir.FunctionType(returns, [arg.type for arg in args])
+        return self.b.call(declare(self.module, name, function_type), args)
+
+    def true(self) -> ir.Constant:
+        return ir.Constant(I1, 1)

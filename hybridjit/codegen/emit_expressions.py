@@ -1,0 +1,265 @@
+"""Expressions: each lowering looks at one node only."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from hybridjit.codegen.arithmetic import emit_binary, emit_negate
+from hybridjit.codegen.casts import emit_cast
+from hybridjit.codegen.emit_context import EmitContext
+from hybridjit.codegen.integer_power import integer_power
+from hybridjit.codegen.intrinsics import emit_intrinsic
+from hybridjit.codegen.llvm_types import (
+    I32,
+    I64,
+    Complex,
+    Value,
+    constant,
+    is_signed,
+    memory_type,
+    value_type,
+)
+from hybridjit.codegen.sites import Failure
+from hybridjit.errors import InternalError
+from hybridjit.ir import expr as tir
+from hybridjit.ir.dtype import INT64, DType
+from hybridjit.ir.expr import Expr
+from hybridjit.ir.visit import children
+
+
+class ExpressionEmitter(EmitContext):
+    """Values of expressions."""
+
+    def emit(self, expr: Expr) -> Value:
+        """The value of `expr`."""
+        match expr:
+            case tir.Const(value, dtype):
+                return constant(value, dtype)
+            case tir.Var():
+                return self.values[expr]
+            case tir.And() | tir.Or():
+                return self._logical(expr)
+            case tir.Binary():
+                return self._binary(expr)
+            case tir.Not(value) | tir.Invert(value):
+                return self.b.not_(self.emit(value))
+            case tir.Neg(value):
+                return emit_negate(self.b, self.emit(value), expr.dtype)
+            case tir.Select():
+                return self._select(expr)
+            case _:
+                return self._other(expr)
+
+    def _other(self, expr: Expr) -> Value:
+        match expr:
+            case tir.Cast():
+                return self._cast(expr)
+            case tir.Load():
+                return self._load(expr)
+            case tir.Bounded():
+                return self._bounded(expr)
+            case tir.Call():
+                return self._call(expr)
+            case tir.ExternCall():
+                return self.extern(expr)
+            case _:
+                raise InternalError(f"no code for {type(expr).__name__}", "codegen", expr.span)
+
+    # -- operators -----------------------------------------------------------------------------
+
+    def _binary(self, expr: tir.Binary) -> Value:
+        x, y = self.emit(expr.lhs), self.emit(expr.rhs)
+        dtype = expr.lhs.dtype
+        if isinstance(expr, (tir.FloorDiv, tir.Mod)) and dtype.is_integer:
+            self._check_divisor(y, expr)
+        if isinstance(expr, tir.Pow):
+            return self._power(x, y, expr)
+        return emit_binary(self.b, type(expr), x, y, dtype)
+
+    def _check_divisor(self, y: Value, expr: Expr) -> None:
+        if isinstance(y, ir.Constant) and y.constant != 0:
+            return
+        self.check(
+            self.b.icmp_unsigned("!=", y, ir.Constant(y.type, 0)), Failure.DIVISION, expr.span
+        )
+
+    def _power(self, x: Value, y: Value, expr: tir.Pow) -> Value:
+        dtype = expr.dtype
+        if not dtype.is_integer:
+            return emit_intrinsic(self.b, "pow", [x, y], dtype)
+        if is_signed(dtype) and not isinstance(expr.rhs, tir.Const):
+            fits = self.b.icmp_signed(">=", y, ir.Constant(y.type, 0))
+            self.check(fits, Failure.POWER, expr.span)
+        return self.b.call(integer_power(self.module, dtype), [x, y])
+
+    def _logical(self, expr: tir.And | tir.Or) -> Value:
+        """The right side is evaluated only when the left one does not decide."""
+        if self._is_free(expr.rhs):
+            x, y = self.emit(expr.lhs), self.emit(expr.rhs)
+            return self.b.and_(x, y) if isinstance(expr, tir.And) else self.b.or_(x, y)
+        first = self.emit(expr.lhs)
+        otherwise = tir.Const(isinstance(expr, tir.Or), expr.dtype)
+        sides = (expr.rhs, otherwise) if isinstance(expr, tir.And) else (otherwise, expr.rhs)
+        return self._branch(first, *sides)
+
+    def _select(self, expr: tir.Select) -> Value:
+        cond = self.emit(expr.cond)
+        if not (self._is_free(expr.then) and self._is_free(expr.otherwise)):
+            return self._branch(cond, expr.then, expr.otherwise)
+        then, otherwise = self.emit(expr.then), self.emit(expr.otherwise)
+        if isinstance(then, Complex):
+            pairs = zip(then, otherwise, strict=True)
+            return Complex(*(self.b.select(cond, p, q) for p, q in pairs))
+        return self.b.select(cond, then, otherwise)
+
+    def _branch(self, cond: Value, then: Expr, otherwise: Expr) -> Value:
+        """One of two values, only one of which is computed."""
+        blocks = [self.function.append_basic_block(name) for name in ("then", "else", "join")]
+        self.b.cbranch(cond, blocks[0], blocks[1])
+        ends: list[tuple[Value, ir.Block]] = []
+        for block, side in zip(blocks, (then, otherwise), strict=False):
+            self.b.position_at_end(block)
+            ends.append((self.emit(side), self.b.block))
+            self.b.branch(blocks[2])
+        self.b.position_at_end(blocks[2])
+        if isinstance(ends[0][0], Complex):
+            return Complex(*(self._phi([(v[i], blk) for v, blk in ends]) for i in range(2)))
+        return self._phi(ends)
+
+    def _phi(self, ends: list[tuple[Value, ir.Block]]) -> Value:
+        phi = self.b.phi(ends[0][0].type)
+        for value, block in ends:
+            phi.add_incoming(value, block)
+        return phi
+
+    # -- conversions and memory ----------------------------------------------------------------
+
+    def _cast(self, expr: tir.Cast) -> Value:
+        value, source = self.emit(expr.value), expr.value.dtype
+        if expr.checked:
+            self.check(
+                self._fits(value, source, expr.to),
+                Failure.NARROWING,
+                expr.span,
+                [(value, source), expr.to.name],
+            )
+        return emit_cast(self.b, value, source, expr.to)
+
+    def _fits(self, value: Value, source: DType, to: DType) -> Value:
+        """True if an integer survives the conversion."""
+        low, high = (bound for bound in to.bounds)
+        source_low, source_high = source.bounds
+        compare = self.b.icmp_signed if is_signed(source) else self.b.icmp_unsigned
+        fits: Value = self.true()
+        if low > source_low:
+            fits = self.b.and_(fits, compare(">=", value, ir.Constant(value.type, low)))
+        if high < source_high:
+            fits = self.b.and_(fits, compare("<=", value, ir.Constant(value.type, high)))
+        return fits
+
+    def _load(self, expr: tir.Load) -> Value:
+        register = self.registers.get(expr.buffer)
+        if register is None:
+            return self.arrays[expr.buffer].load(self.b, [self.emit(i) for i in expr.indices])
+        if register.is_set is not None:
+            is_set = self.b.load(register.is_set)
+            self.check(is_set, Failure.UNBOUND, expr.span, [expr.buffer.name])
+        return register.load(self.b)
+
+    def _bounded(self, expr: tir.Bounded) -> Value:
+        index, extent = self.emit(expr.index), self.emit(expr.extent)
+        is_negative = self.b.icmp_signed("<", index, ir.Constant(I64, 0))
+        wrapped = self.b.select(is_negative, self.b.add(index, extent), index)
+        parts = [(index, INT64), expr.buffer, str(expr.axis), (extent, INT64)]
+        # Unsigned: an index that is still negative is huge.
+        self.check(self.b.icmp_unsigned("<", wrapped, extent), Failure.BOUNDS, expr.span, parts)
+        return wrapped
+
+    def _call(self, expr: tir.Call) -> Value:
+        args = [self.emit(arg) for arg in expr.args]
+        dtype = expr.args[0].dtype
+        if expr.name == "fmod" and dtype.is_integer:
+            self._check_divisor(args[1], expr)
+        return emit_intrinsic(self.b, expr.name, args, dtype)
+
+    # -- functions outside ---------------------------------------------------------------------
+
+    def extern(self, call: tir.ExternCall) -> Value:
+        """A call of a C function or of a Python callback; None without a result."""
+        if call.callee.is_packed:
+            return self._packed(call)
+        args = [self._c_argument(arg) for arg in call.args]
+        result = call.callee.result
+        returns = ir.VoidType() if result is None else memory_type(result)
+        value = self.callback(call, returns, args)
+        if result is None:
+            return None
+        is_bool = value_type(result) != memory_type(result)
+        return self.b.trunc(value, value_type(result)) if is_bool else value
+
+    def _c_argument(self, arg: Expr) -> Value:
+        if isinstance(arg, tir.BufferRef):
+            return self.arrays[arg.buffer].base
+        value = self.emit(arg)
+        if isinstance(value, Complex):
+            raise InternalError("complex values cannot be passed to C", "codegen", arg.span)
+        wanted = memory_type(arg.dtype)
+        return value if value.type == wanted else self.b.zext(value, wanted)
+
+    def _packed(self, call: tir.ExternCall) -> Value:
+        """Python gets the words of its arguments and the place for its result."""
+        values: list[tuple[Value, DType]] = []
+        for arg in call.args:
+            if isinstance(arg, tir.BufferRef):
+                values.extend(self._array_words(arg.buffer))
+            else:
+                values.append((self.emit(arg), arg.dtype))
+        result = call.callee.result
+        slot = self.entry.alloca(
+            I64 if result is None else memory_type(result), size=ir.Constant(I64, 2)
+        )
+        raw = self.b.bitcast(slot, I64.as_pointer())
+        status = self.callback(call, I32, [self.words_on_stack(values), raw])
+        worked = self.b.icmp_signed("==", status, ir.Constant(I32, 0))
+        self.check(worked, Failure.CALLBACK, call.span)
+        if result is None:
+            return None
+        if result.is_complex:
+            second = self.b.gep(slot, [ir.Constant(I64, 1)])
+            return Complex(self.b.load(slot), self.b.load(second))
+        value = self.b.load(slot)
+        return (
+            value if value.type == value_type(result) else self.b.trunc(value, value_type(result))
+        )
+
+    def _array_words(self, buffer: tir.Buffer) -> list[tuple[Value, DType]]:
+        """An array as words: address, then the size and the stride of each dimension."""
+        address = self.arrays[buffer]
+        words: list[tuple[Value, DType]] = [(self.b.ptrtoint(address.base, I64), INT64)]
+        for extent, stride in zip(buffer.shape, address.strides, strict=True):
+            words += [(self.emit(extent), INT64), (stride, INT64)]
+        return words
+
+    def _is_free(self, expr: Expr) -> bool:
+        """True if `expr` may be evaluated although it is not needed: cheap, and it cannot fail.
+
+        An index that is not `Bounded` was proved without looking at conditions inside the
+        expression, so its load is safe wherever the statement is.
+        """
+        match expr:
+            case tir.Const() | tir.Var():
+                return True
+            case tir.FloorDiv() | tir.Mod() if not isinstance(expr.rhs, tir.Const):
+                return not expr.dtype.is_integer and self._are_free(expr)
+            case tir.Pow() | tir.Bounded() | tir.ExternCall() | tir.Cast(checked=True):
+                return False
+            case tir.Load(buffer):
+                register = self.registers.get(buffer)
+                return (register is None or register.is_set is None) and self._are_free(expr)
+            case tir.Call(name="fmod"):
+                return False
+            case _:
+                return self._are_free(expr)
+
+    def _are_free(self, expr: Expr) -> bool:
+        return all(self._is_free(child) for child in children(expr) if isinstance(child, Expr))

@@ -1,0 +1,267 @@
+"""Statements, and the kernel function around them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llvmlite import ir
+
+from hybridjit.codegen.emit_context import LoopTargets
+from hybridjit.codegen.emit_expressions import ExpressionEmitter
+from hybridjit.codegen.llvm_types import I64, Value, memory_type
+from hybridjit.codegen.memory import (
+    MAX_STACK_BYTES,
+    ArrayAddress,
+    call_malloc,
+    call_zero,
+    make_register,
+    stack_array,
+)
+from hybridjit.codegen.sites import Failure
+from hybridjit.errors import InternalError, Span
+from hybridjit.ir import stmt as tis
+from hybridjit.ir.dtype import INT64, DType
+from hybridjit.ir.expr import Buffer, Const, Expr, ExternCall
+from hybridjit.ir.stmt import Stmt, flat_stmts
+
+
+class StatementEmitter(ExpressionEmitter):
+    """Code for statements."""
+
+    stack_bytes = 0
+    doubtful: frozenset[Buffer] = frozenset()
+    results: Sequence[tuple[ArrayAddress, DType]] = ()
+
+    def run(self, stmt: Stmt) -> None:
+        """Emit a statement that is a scope of its own."""
+        live = len(self.heap)
+        for inner in flat_stmts(stmt):
+            if self.is_closed:
+                break
+            self.statement(inner)
+        if not self.is_closed:
+            self.free_from(live)
+        del self.heap[live:]
+
+    def statement(self, stmt: Stmt) -> None:
+        match stmt:
+            case tis.Store():
+                self._store(stmt)
+            case tis.Let(var, value):
+                self.values[var] = self.emit(value)
+            case tis.Allocate():
+                self._allocate(stmt)
+            case tis.For():
+                self._for(stmt)
+            case tis.While():
+                self._while(stmt)
+            case tis.If():
+                self._if(stmt)
+            case tis.Break() | tis.Continue():
+                self._leave_loop(stmt)
+            case _:
+                self._other_statement(stmt)
+
+    def _other_statement(self, stmt: Stmt) -> None:
+        match stmt:
+            case tis.Return(values):
+                self._return(values)
+            case tis.Evaluate(value):
+                self._evaluate(value)
+            case tis.Assert(cond, message):
+                self._assert(self.emit(cond), message, stmt.span)
+            case tis.Raise(error, message):
+                self.fail(Failure.RAISE, stmt.span, [error, *self._message(message)])
+            case tis.Print(message):
+                self._print(stmt)
+            case _:
+                raise InternalError(f"no code for {type(stmt).__name__}", "codegen", stmt.span)
+
+    # -- memory --------------------------------------------------------------------------------
+
+    def _store(self, stmt: tis.Store) -> None:
+        value = self.emit(stmt.value)
+        register = self.registers.get(stmt.buffer)
+        if register is not None:
+            register.store(self.b, value)
+            return
+        self.arrays[stmt.buffer].store(self.b, [self.emit(i) for i in stmt.indices], value)
+
+    def _allocate(self, stmt: tis.Allocate) -> None:
+        buffer = stmt.buffer
+        if buffer.is_register:
+            tracked = buffer in self.doubtful
+            register = make_register(self.entry, buffer.dtype, buffer.name, tracked=tracked)
+            if register.is_set is not None:
+                self.b.store(ir.Constant(register.is_set.type.pointee, 0), register.is_set)
+            self.registers[buffer] = register
+            return
+        shape = [self._size(extent, stmt.span) for extent in buffer.shape]
+        size = self._bytes(shape, buffer.dtype)
+        memory = self._memory(size, buffer.name, stmt.span)
+        if stmt.zero:
+            call_zero(self.b, memory, size)
+        self.arrays[buffer] = self.contiguous(memory, buffer, shape)
+
+    def _size(self, extent: Expr, span: Span | None) -> Value:
+        size = self.emit(extent)
+        if not isinstance(extent, Const):
+            is_valid = self.b.icmp_signed(">=", size, ir.Constant(I64, 0))
+            self.check(is_valid, Failure.SIZE, span, [(size, INT64)])
+        return size
+
+    def _bytes(self, shape: Sequence[Value], dtype: DType) -> Value:
+        if all(isinstance(extent, ir.Constant) for extent in shape):
+            size = dtype.bits // 8
+            for extent in shape:
+                size *= extent.constant
+            return ir.Constant(I64, size)
+        size: Value = ir.Constant(I64, dtype.bits // 8)
+        for extent in shape:
+            size = self._checked_product(size, extent)
+        return size
+
+    def _checked_product(self, x: Value, y: Value) -> Value:
+        pair = ir.LiteralStructType([I64, ir.IntType(1)])
+        function_type = ir.FunctionType(pair, [I64, I64])
+        name = "llvm.smul.with.overflow.i64"
+        function = self.module.globals.get(name) or ir.Function(self.module, function_type, name)
+        both = self.b.call(function, [x, y])
+        self.check(self.b.not_(self.b.extract_value(both, 1)), Failure.MEMORY, None)
+        return self.b.extract_value(both, 0)
+
+    def _memory(self, size: Value, name: str, span: Span | None) -> ir.Value:
+        if isinstance(size, ir.Constant) and self.stack_bytes + size.constant <= MAX_STACK_BYTES:
+            self.stack_bytes += size.constant
+            return stack_array(self.entry, max(1, size.constant), name)
+        memory = call_malloc(self.b, size)
+        null = ir.Constant(memory.type, None)
+        self.check(self.b.icmp_unsigned("!=", memory, null), Failure.MEMORY, span)
+        self.heap.append(memory)
+        return memory
+
+    def contiguous(self, memory: ir.Value, buffer: Buffer, shape: Sequence[Value]) -> ArrayAddress:
+        """An array in C order."""
+        base = self.b.bitcast(memory, memory_type(buffer.dtype).as_pointer())
+        strides: list[Value] = []
+        stride: Value = ir.Constant(I64, buffer.dtype.bits // 8)
+        for extent in reversed(shape):
+            strides.append(stride)
+            if isinstance(stride, ir.Constant) and isinstance(extent, ir.Constant):
+                stride = ir.Constant(I64, stride.constant * extent.constant)
+            else:
+                stride = self.b.mul(stride, extent, flags=["nsw"])
+        align = buffer.dtype.component.bits // 8
+        return ArrayAddress(base, buffer.dtype, tuple(reversed(strides)), align)
+
+    # -- control -------------------------------------------------------------------------------
+
+    def _for(self, loop: tis.For) -> None:
+        start, stop, step = (self.emit(bound) for bound in (loop.start, loop.stop, loop.step))
+        if not isinstance(loop.step, Const):
+            is_valid = self.b.icmp_signed("!=", step, ir.Constant(I64, 0))
+            self.check(is_valid, Failure.STEP, loop.span)
+        names = ("body", "again", "done")
+        body, again, done = (self.function.append_basic_block(name) for name in names)
+        # Counting iterations from 0 keeps the counter from overflowing, whatever the bounds.
+        trips = self._trip_count(loop, start, stop, step)
+        before = self.b.block
+        self.b.cbranch(self.b.icmp_unsigned("!=", trips, ir.Constant(I64, 0)), body, done)
+        self.b.position_at_end(body)
+        counter = self.b.phi(I64, name=loop.var.name)
+        counter.add_incoming(ir.Constant(I64, 0), before)
+        self.values[loop.var] = self._loop_value(counter, start, step)
+        self.loop_vars.append(loop.var)
+        self.loops.append(LoopTargets(done, again, len(self.heap)))
+        self.run(loop.body)
+        self.loops.pop()
+        self.loop_vars.pop()
+        self.jump(again)
+        self.b.position_at_end(again)
+        following = self.b.add(counter, ir.Constant(I64, 1), flags=["nuw", "nsw"])
+        counter.add_incoming(following, again)
+        self.b.cbranch(self.b.icmp_unsigned("!=", following, trips), body, done)
+        self.b.position_at_end(done)
+
+    def _trip_count(self, loop: tis.For, start: Value, stop: Value, step: Value) -> Value:
+        extent = loop.extent
+        if isinstance(extent, Const):
+            return ir.Constant(I64, int(extent.value.real))
+        b, zero, one = self.b, ir.Constant(I64, 0), ir.Constant(I64, 1)
+        if isinstance(loop.step, Const) and loop.step.value == 1:
+            runs = b.icmp_signed("<", start, stop)
+            return b.select(runs, b.sub(stop, start), zero)
+        ascending = b.icmp_signed(">", step, zero)
+        low, high = b.select(ascending, start, stop), b.select(ascending, stop, start)
+        stride = b.select(ascending, step, b.neg(step))
+        # ceil(distance / stride), unsigned, so that no distance overflows
+        distance = b.sub(b.sub(high, low), one)
+        trips = b.add(b.udiv(distance, stride), one)
+        return b.select(b.icmp_signed("<", low, high), trips, zero)
+
+    def _loop_value(self, counter: Value, start: Value, step: Value) -> Value:
+        scaled = counter
+        if not (isinstance(step, ir.Constant) and step.constant == 1):
+            scaled = self.b.mul(counter, step)
+        if isinstance(start, ir.Constant) and start.constant == 0:
+            return scaled
+        return self.b.add(start, scaled)
+
+    def _while(self, loop: tis.While) -> None:
+        names = ("test", "body", "done")
+        test, body, done = (self.function.append_basic_block(name) for name in names)
+        self.b.branch(test)
+        self.b.position_at_end(test)
+        self.b.cbranch(self.emit(loop.cond), body, done)
+        self.b.position_at_end(body)
+        self.loops.append(LoopTargets(done, test, len(self.heap)))
+        self.run(loop.body)
+        self.loops.pop()
+        self.jump(test)
+        self.b.position_at_end(done)
+
+    def _if(self, stmt: tis.If) -> None:
+        then, otherwise, join = (
+            self.function.append_basic_block(name) for name in ("then", "else", "join")
+        )
+        self.b.cbranch(self.emit(stmt.cond), then, otherwise)
+        for block, side in ((then, stmt.then), (otherwise, stmt.otherwise)):
+            self.b.position_at_end(block)
+            if side is not None:
+                self.run(side)
+            self.jump(join)
+        self.b.position_at_end(join)
+
+    def _leave_loop(self, stmt: tis.Break | tis.Continue) -> None:
+        target = self.loops[-1]
+        self.free_from(target.live)
+        self.b.branch(target.leave if isinstance(stmt, tis.Break) else target.again)
+
+    def _return(self, values: Sequence[Expr]) -> None:
+        for value, (address, _) in zip(values, self.results, strict=False):
+            address.store(self.b, [], self.emit(value))
+        self.leave(0)
+
+    # -- messages ------------------------------------------------------------------------------
+
+    def _evaluate(self, value: Expr) -> None:
+        if isinstance(value, ExternCall):
+            self.extern(value)
+        else:
+            self.emit(value)
+
+    def _message(self, message: Sequence[str | Expr]) -> list[str | tuple[Value, DType]]:
+        return [
+            part if isinstance(part, str) else (self.emit(part), part.dtype) for part in message
+        ]
+
+    def _assert(self, holds: Value, message: Sequence[str | Expr], span: Span | None) -> None:
+        """The values of the message are computed only when they are needed."""
+        passed, failed = self.fork(holds)
+        self.b.position_at_end(failed)
+        self.fail(Failure.RAISE, span, ["AssertionError", *self._message(message)])
+        self.b.position_at_end(passed)
+
+    def _print(self, stmt: tis.Print) -> None:
+        values = [part for part in self._message(stmt.message) if isinstance(part, tuple)]
+        self.callback(stmt, ir.VoidType(), [self.words_on_stack(values)])

@@ -1,0 +1,60 @@
+"""Compiling LLVM modules to objects and linking objects into the process.
+
+ORC gives every library a tracker of its own: a library whose tracker is dropped is unloaded.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import llvmlite.binding as llvm
+
+from hybridjit.codegen.target import Target, target_machine
+
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Library:
+    """Code linked into the process: the addresses of what it exports. Unloaded when dropped."""
+
+    addresses: Mapping[str, int]
+    tracker: llvm.ResourceTracker
+
+
+def optimize(text: str, target: Target) -> llvm.ModuleRef:
+    """Parse, verify and optimise an LLVM module."""
+    machine = target_machine(target)
+    module = llvm.parse_assembly(text)
+    module.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = True
+    options.slp_vectorization = True
+    options.loop_unrolling = True
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return module
+
+
+def emit_object(module: llvm.ModuleRef, target: Target) -> bytes:
+    """The object code of an optimised module."""
+    return target_machine(target).emit_object(module)
+
+
+def link(image: bytes, exports: tuple[str, ...], imports: Mapping[str, int]) -> Library:
+    """Load object code into the process. `imports` gives the addresses of what it calls of ours."""
+    builder = llvm.JITLibraryBuilder().add_object_img(image).add_current_process()
+    for name in exports:
+        builder.export_symbol(name)
+    for name, address in imports.items():
+        builder.import_symbol(name, address)
+    tracker = builder.link(_session(), f"hybridjit.{next(_numbers)}")
+    return Library({name: tracker[name] for name in exports}, tracker)
+
+
+@cache
+def _session() -> llvm.LLJIT:
+    return llvm.create_lljit_compiler(use_jit_link=False, suppress_errors=True)

@@ -1,0 +1,137 @@
+"""A whole kernel: the LLVM module of a lowered PrimFunc."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from hybridjit.analysis.initialization import find_unassigned_reads
+from hybridjit.codegen.emit_statements import StatementEmitter
+from hybridjit.codegen.layout import Convention, Layout, convention
+from hybridjit.codegen.llvm_types import I8, I32, I64, Complex, Value, memory_type, value_type
+from hybridjit.codegen.memory import ArrayAddress
+from hybridjit.codegen.sites import Site
+from hybridjit.codegen.target import Target
+from hybridjit.ir.expr import Buffer, ExternCall
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.signature import ConstantArray
+from hybridjit.ir.stmt import Print
+
+ENTRY = "hj_kernel"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KernelModule:
+    """The LLVM text of a kernel, how it is called, and what its failures and callbacks mean."""
+
+    text: str
+    convention: Convention
+    sites: tuple[Site, ...]
+    callbacks: Mapping[str, ExternCall | Print]
+
+
+def emit_kernel(func: PrimFunc, layout: Layout, target: Target) -> KernelModule:
+    """The LLVM module of `func`, which is lowered to checked loops."""
+    call = convention(func, layout)
+    module = ir.Module(name=func.name)
+    module.triple = target.triple
+    function = ir.Function(module, _function_type(call), ENTRY)
+    _set_attributes(function, call, layout)
+    emitter = StatementEmitter(function, function.args[-1])
+    emitter.doubtful = find_unassigned_reads(func)
+    _bind_parameters(emitter, function, call, layout)
+    for array in func.constants:
+        emitter.arrays[array.buffer] = _constant_array(emitter, array)
+    emitter.run(func.body)
+    if not emitter.is_closed:
+        emitter.leave(0)
+    emitter.entry.branch(function.basic_blocks[1])
+    text = _with_vector_width(str(module), target.vector_bits)
+    return KernelModule(text, call, tuple(emitter.sites), emitter.callbacks)
+
+
+def _with_vector_width(text: str, bits: int) -> str:
+    """Ask for the widest vectors: LLVM takes half of them by default, and llvmlite cannot say it."""
+    lines = [f"{line} #0" if line.startswith("define ") else line for line in text.splitlines()]
+    lines.append(f'attributes #0 = {{ "prefer-vector-width"="{bits}" }}')
+    return "\n".join(lines)
+
+
+def _function_type(call: Convention) -> ir.FunctionType:
+    params: list[ir.Type] = [memory_type(buffer.dtype).as_pointer() for buffer in call.buffers]
+    params += [I64] * (len(call.dimensions) + len(call.strides))
+    for var in call.scalars:
+        params += [memory_type(var.dtype)] * (2 if var.dtype.is_complex else 1)
+    params += [memory_type(result.dtype).as_pointer() for result in call.results]
+    params.append(I64.as_pointer())
+    return ir.FunctionType(I32, params)
+
+
+def _set_attributes(function: ir.Function, call: Convention, layout: Layout) -> None:
+    function.attributes.add("nounwind")
+    for position, buffer in enumerate(call.buffers):
+        # Outputs are made for the call: nothing else can point into them.
+        if layout.is_disjoint or not layout.is_parameter(buffer):
+            function.args[position].add_attribute("noalias")
+    first_result = len(function.args) - 1 - len(call.results)
+    for argument in function.args[first_result:]:
+        argument.add_attribute("noalias")
+
+
+def _bind_parameters(
+    emitter: StatementEmitter, function: ir.Function, call: Convention, layout: Layout
+) -> None:
+    arguments = iter(function.args)
+    bases = {buffer: next(arguments) for buffer in call.buffers}
+    for var in call.dimensions:
+        emitter.values[var] = next(arguments)
+    strides = {place: next(arguments) for place in call.strides}
+    for var in call.scalars:
+        parts = [next(arguments) for _ in range(2 if var.dtype.is_complex else 1)]
+        if var.dtype.is_complex:
+            emitter.values[var] = Complex(*parts)
+        else:
+            is_bool = parts[0].type != value_type(var.dtype)
+            emitter.values[var] = (
+                emitter.b.trunc(parts[0], value_type(var.dtype)) if is_bool else parts[0]
+            )
+    emitter.results = [
+        (ArrayAddress(next(arguments), result.dtype, (), result.dtype.component.bits // 8), result)
+        for result in call.results
+    ]
+    for buffer, base in bases.items():
+        emitter.arrays[buffer] = _parameter(emitter, buffer, base, layout, strides)
+
+
+def _parameter(
+    emitter: StatementEmitter,
+    buffer: Buffer,
+    base: ir.Value,
+    layout: Layout,
+    passed: Mapping[tuple[Buffer, int], Value],
+) -> ArrayAddress:
+    found = layout.of(buffer)
+    if found.strides is None:
+        shape = [emitter.emit(extent) for extent in buffer.shape]
+        address = emitter.contiguous(base, buffer, shape)
+    else:
+        strides = tuple(
+            passed[buffer, axis] if stride is None else ir.Constant(I64, stride)
+            for axis, stride in enumerate(found.strides)
+        )
+        address = ArrayAddress(base, buffer.dtype, strides, buffer.dtype.component.bits // 8)
+    align = address.align if found.align is None else found.align
+    return ArrayAddress(base, buffer.dtype, address.strides, align)
+
+
+def _constant_array(emitter: StatementEmitter, array: ConstantArray) -> ArrayAddress:
+    data = array.data.tobytes()
+    kind = ir.ArrayType(I8, max(1, len(data)))
+    name = emitter.module.get_unique_name(f"hj_constant_{array.buffer.name}")
+    stored = ir.GlobalVariable(emitter.module, kind, name)
+    stored.initializer = ir.Constant(kind, bytearray(data or b"\0"))
+    stored.global_constant, stored.linkage, stored.align = True, "internal", 64
+    shape = [ir.Constant(I64, extent) for extent in array.data.shape]
+    return emitter.contiguous(stored, array.buffer, shape)

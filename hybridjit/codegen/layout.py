@@ -1,0 +1,72 @@
+"""How arrays lie in memory, and how a kernel receives its arguments.
+
+A kernel is a C function
+
+    int32 kernel(data pointers..., dimensions..., strides..., scalars..., results..., error record)
+
+with a pointer for each array parameter and output, an int64 for each run-time dimension and each
+stride that is not part of the code, the scalar parameters by value (complex ones as two), and a
+pointer for each scalar result.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hybridjit.ir.expr import Buffer, Var
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.signature import ScalarParam, ScalarResult
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayLayout:
+    """The strides of an array in bytes, None where they follow from the shape: C order.
+
+    A stride of None inside the tuple is passed at run time. `align` is the known alignment.
+    """
+
+    strides: tuple[int | None, ...] | None = None
+    align: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What a kernel may assume about its arguments besides their types.
+
+    `arrays` has an entry for each buffer parameter. Outputs are made for the call, in C order.
+    With `is_disjoint`, no array that is written shares memory with another one.
+    """
+
+    arrays: tuple[tuple[Buffer, ArrayLayout], ...] = ()
+    is_disjoint: bool = False
+
+    def of(self, buffer: Buffer) -> ArrayLayout:
+        return dict(self.arrays).get(buffer, ArrayLayout())
+
+    def is_parameter(self, buffer: Buffer) -> bool:
+        return any(param is buffer for param, _ in self.arrays)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Convention:
+    """The parameters of the C function of a kernel, in order."""
+
+    buffers: tuple[Buffer, ...]
+    dimensions: tuple[Var, ...]
+    strides: tuple[tuple[Buffer, int], ...]
+    scalars: tuple[Var, ...]
+    results: tuple[ScalarResult, ...]
+
+
+def convention(func: PrimFunc, layout: Layout) -> Convention:
+    """How the kernel of `func` is called."""
+    buffers = (*func.buffers, *func.outputs)
+    strides = tuple(
+        (buffer, axis)
+        for buffer in func.buffers
+        for axis, stride in enumerate(layout.of(buffer).strides or ())
+        if stride is None
+    )
+    scalars = tuple(param.var for param in func.params if isinstance(param, ScalarParam))
+    results = tuple(r for r in func.returns or () if isinstance(r, ScalarResult))
+    return Convention(buffers, func.dimensions, strides, scalars, results)

@@ -1,0 +1,61 @@
+"""How the element types of the language look in LLVM: as values and in memory."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from llvmlite import ir
+
+from hybridjit.ir.dtype import BFLOAT16, BOOL, FLOAT16, FLOAT32, DType, Kind
+
+I1, I8, I16, I32, I64 = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
+HALF, FLOAT, DOUBLE = ir.HalfType(), ir.FloatType(), ir.DoubleType()
+_FLOATS = {16: HALF, 32: FLOAT, 64: DOUBLE}
+
+
+class Complex(NamedTuple):
+    """A complex value: its two parts."""
+
+    real: ir.Value
+    imag: ir.Value
+
+
+Value = Any  # ir.Value, or Complex; llvmlite has no types of its own to tell them apart
+
+
+def value_type(dtype: DType) -> ir.Type:
+    """The LLVM type of a value; of one part, for complex types. bfloat16 is kept as its bits."""
+    if dtype is BOOL:
+        return I1
+    if dtype is BFLOAT16:
+        return I16
+    if dtype.is_integer:
+        return ir.IntType(dtype.bits)
+    return _FLOATS[dtype.component.bits]
+
+
+def memory_type(dtype: DType) -> ir.Type:
+    """The LLVM type of an element in memory; of one part, for complex types."""
+    return I8 if dtype is BOOL else value_type(dtype)
+
+
+def compute_dtype(dtype: DType) -> DType:
+    """The type in which arithmetic is done: half precision is rounded from float32."""
+    return FLOAT32 if dtype in (FLOAT16, BFLOAT16) else dtype
+
+
+def is_signed(dtype: DType) -> bool:
+    return dtype.kind is Kind.INT
+
+
+def constant(value: Any, dtype: DType) -> Value:
+    """A constant of type `dtype`."""
+    if dtype.is_complex:
+        part = dtype.component
+        return Complex(constant(value.real, part), constant(value.imag, part))
+    if dtype is BFLOAT16:
+        bits = int(dtype.numpy.type(value).view("uint16"))
+        return ir.Constant(I16, bits)
+    if dtype.is_float:
+        return ir.Constant(value_type(dtype), float(value))
+    return ir.Constant(value_type(dtype), int(value))

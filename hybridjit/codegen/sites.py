@@ -1,0 +1,45 @@
+"""Places in a kernel that can fail, and what the kernel tells when one does.
+
+A kernel returns the number of the site that failed, or 0, and leaves the values to show in the
+error record: 64-bit words, one or two for each value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from hybridjit.errors import Span
+from hybridjit.ir.dtype import DType
+
+# Words in the error record; a message with more values is cut.
+MAX_WORDS = 32
+
+
+class Failure(Enum):
+    """What went wrong at a site."""
+
+    BOUNDS = "bounds"
+    DIVISION = "division"
+    NARROWING = "narrowing"
+    POWER = "power"
+    UNBOUND = "unbound"
+    STEP = "step"
+    SIZE = "size"
+    MEMORY = "memory"
+    RAISE = "raise"
+    CALLBACK = "callback"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One place that can fail: how, where, and the parts of its message.
+
+    `parts` are strings and, for values that the kernel provides, their types. `loops` names the
+    loop variables around the place; their values follow those of the message.
+    """
+
+    failure: Failure
+    span: Span | None
+    parts: tuple[str | DType, ...] = ()
+    loops: tuple[str, ...] = ()

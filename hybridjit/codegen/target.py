@@ -1,0 +1,41 @@
+"""The machine that code is made for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import llvmlite.binding as llvm
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A processor: everything about it that changes the code."""
+
+    triple: str
+    cpu: str
+    features: str
+
+    @property
+    def vector_bits(self) -> int:
+        """The widest vectors that the processor has."""
+        enabled = set(self.features.split(","))
+        return 512 if "+avx512f" in enabled else 256 if "+avx2" in enabled else 128
+
+
+@cache
+def host_target() -> Target:
+    """The processor that we are running on."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    features = llvm.get_host_cpu_features().flatten()
+    return Target(llvm.get_default_triple(), llvm.get_host_cpu_name(), features)
+
+
+@cache
+def target_machine(target: Target) -> llvm.TargetMachine:
+    """LLVM's code generator for `target`."""
+    machine = llvm.Target.from_triple(target.triple)
+    return machine.create_target_machine(
+        cpu=target.cpu, features=target.features, opt=3, reloc="pic", codemodel="jitdefault"
+    )

@@ -1,0 +1,86 @@
+"""From the number and the words that a kernel leaves behind to the exception that says it."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from hybridjit.codegen.sites import Failure, Site
+from hybridjit.errors import (
+    BoundsError,
+    Diagnostic,
+    DivisionByZero,
+    NarrowingError,
+    UnboundVariable,
+)
+from hybridjit.ir.dtype import BOOL, COMPLEX128, FLOAT64, INT64, UINT64, DType
+
+_PYTHON_VALUES = (BOOL, INT64, FLOAT64, COMPLEX128)
+
+
+def make_exception(site: Site, words: Sequence[int]) -> Exception:
+    """The exception for a failure at `site`; `words` are those of the error record."""
+    reader = iter(words)
+    parts = [part if isinstance(part, str) else read_value(part, reader) for part in site.parts]
+    notes = _iteration(site, reader)
+    match site.failure:
+        case Failure.BOUNDS:
+            index, buffer, axis, size = parts
+            text = f"index {index} is out of bounds for axis {axis} of '{buffer}' with size {size}"
+            return BoundsError(text, site.span, notes=notes)
+        case Failure.DIVISION:
+            return DivisionByZero("integer division or modulo by zero", site.span, notes=notes)
+        case Failure.NARROWING:
+            value, dtype = parts
+            return NarrowingError(f"{value} does not fit in {dtype}", site.span, notes=notes)
+        case Failure.UNBOUND:
+            text = f"variable '{parts[0]}' is read before it is assigned"
+            return UnboundVariable(text, site.span, notes=notes)
+        case Failure.MEMORY:
+            return MemoryError("a scratch array of the kernel does not fit in memory")
+        case _:
+            return _located(_plain_exception(site, parts), site, notes)
+
+
+def _plain_exception(site: Site, parts: list[Any]) -> Exception:
+    match site.failure:
+        case Failure.RAISE:
+            kind: type[Exception] = getattr(builtins, str(parts[0]))
+            return kind(*parts[1:])
+        case Failure.POWER:
+            return ValueError("integers to negative integer powers are not allowed")
+        case Failure.STEP:
+            return ValueError("range() arg 3 must not be zero")
+        case _:
+            return ValueError("negative dimensions are not allowed")
+
+
+def _located(error: Exception, site: Site, notes: tuple[str, ...]) -> Exception:
+    add_note = getattr(error, "add_note", None)
+    if site.span is not None and add_note is not None:
+        add_note(Diagnostic("raised here", site.span, notes=notes).render())
+    return error
+
+
+def _iteration(site: Site, reader: Iterator[int]) -> tuple[str, ...]:
+    values = [f"{name}={read_value(INT64, reader)}" for name in site.loops]
+    return (f"in iteration {', '.join(values)}",) if values else ()
+
+
+def read_value(dtype: DType, reader: Iterator[int]) -> Any:
+    """The next value of the record: a Python number where the type is one of Python's."""
+    if dtype.is_complex:
+        parts = [float(read_value(FLOAT64, reader)) for _ in range(2)]
+        value: Any = complex(*parts)
+    else:
+        word = np.uint64(next(reader) & 0xFFFFFFFFFFFFFFFF)
+        if dtype.is_float:
+            value = word.view(np.float64)
+        else:
+            value = word if dtype is UINT64 else word.view(np.int64)
+    if dtype in _PYTHON_VALUES:
+        return bool(value) if dtype is BOOL else value.item() if hasattr(value, "item") else value
+    return dtype.numpy.type(value)

@@ -1,0 +1,144 @@
+"""Kernels in native code: compile a PrimFunc, and call it on NumPy arrays."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybridjit.codegen.engine import Library, emit_object, link, optimize
+from hybridjit.codegen.kernel import ENTRY, KernelModule, emit_kernel
+from hybridjit.codegen.layout import ArrayLayout, Layout
+from hybridjit.codegen.llvm_types import is_signed
+from hybridjit.codegen.sites import MAX_WORDS, Failure
+from hybridjit.codegen.target import host_target
+from hybridjit.interp.run import compile_prologue, compile_results
+from hybridjit.interp.scope import RESULTS, Frame, Scope
+from hybridjit.ir.dtype import BOOL, DType
+from hybridjit.ir.expr import Buffer
+from hybridjit.ir.func import PrimFunc
+from hybridjit.lower.pipeline import lower
+from hybridjit.runtime.callbacks import Callbacks
+from hybridjit.runtime.failures import make_exception
+
+_FLOAT_CTYPES = {32: ctypes.c_float, 64: ctypes.c_double}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NativeKernel:
+    """Code in memory for one PrimFunc and one layout of its arguments."""
+
+    module: KernelModule
+    library: Library
+    callbacks: Callbacks
+    entry: Callable[..., int]
+    begin: Callable[[Sequence[Any]], Frame]
+    pass_arguments: Callable[[Frame], list[Any]]
+    gather: Callable[[Frame], object]
+
+    def __call__(self, args: Sequence[Any]) -> object:
+        """Run on arguments that have the types and the layout of the kernel."""
+        frame = self.begin(args)
+        words = (ctypes.c_int64 * MAX_WORDS)()
+        results = [np.zeros(1, result.dtype.numpy) for result in self.module.convention.results]
+        addresses = [result.ctypes.data for result in results]
+        status = self.entry(*self.pass_arguments(frame), *addresses, words)
+        if status != 0:
+            self._fail(status, words)
+        frame[RESULTS] = [result[0] for result in results]
+        return self.gather(frame)
+
+    def _fail(self, status: int, words: Any) -> NoReturn:
+        site = self.module.sites[status - 1]
+        if site.failure is Failure.CALLBACK:
+            raise self.callbacks.take_error()
+        raise make_exception(site, words)
+
+
+def compile_native(func: PrimFunc, layout: Layout) -> NativeKernel:
+    """Native code for `func` on arguments that lie in memory as `layout` says."""
+    target = host_target()
+    module = emit_kernel(lower(func), layout, target)
+    image = emit_object(optimize(module.text, target), target)
+    callbacks = Callbacks(module.callbacks)
+    library = link(image, (ENTRY,), callbacks.addresses)
+    prototype = ctypes.CFUNCTYPE(ctypes.c_int32, *_ctypes(module))
+    scope = Scope(span=func.span)
+    return NativeKernel(
+        module,
+        library,
+        callbacks,
+        prototype(library.addresses[ENTRY]),
+        compile_prologue(func, scope),
+        _compile_passing(func, module, scope),
+        compile_results(func, scope),
+    )
+
+
+def _compile_passing(
+    func: PrimFunc, module: KernelModule, scope: Scope
+) -> Callable[[Frame], list[Any]]:
+    """The arguments of the C function, from the frame that the prologue made."""
+    call = module.convention
+    buffers = [scope.slot(buffer) for buffer in call.buffers]
+    sizes = [scope.slot(var) for var in call.dimensions]
+    strides = [(scope.slot(buffer), axis) for buffer, axis in call.strides]
+    scalars = [(scope.slot(var), var.dtype) for var in call.scalars]
+
+    def passed(frame: Frame) -> list[Any]:
+        values: list[Any] = [frame[slot].ctypes.data for slot in buffers]
+        values += [int(frame[slot]) for slot in sizes]
+        values += [frame[slot].strides[axis] for slot, axis in strides]
+        for slot, dtype in scalars:
+            values += _scalar_words(frame[slot], dtype)
+        return values
+
+    return passed
+
+
+def layout_of(func: PrimFunc, args: Sequence[Any], *, is_disjoint: bool) -> Layout:
+    """What the code may assume about these arguments."""
+    arrays = tuple(
+        (param, _array_layout(value))
+        for param, value in zip(func.params, args, strict=True)
+        if isinstance(param, Buffer)
+    )
+    return Layout(arrays, is_disjoint)
+
+
+def _array_layout(array: NDArray[Any]) -> ArrayLayout:
+    align = None if array.flags.aligned else 1
+    if array.flags.c_contiguous:
+        return ArrayLayout(None, align)
+    return ArrayLayout(array.strides, align)
+
+
+def _scalar_words(value: Any, dtype: DType) -> list[Any]:
+    if dtype.is_complex:
+        return [value.real.item(), value.imag.item()]
+    if dtype.is_float and dtype.bits == 16:
+        return [int(value.view(np.uint16))]
+    return [int(value) if dtype is BOOL else value.item()]
+
+
+def _ctypes(module: KernelModule) -> list[Any]:
+    call = module.convention
+    types: list[Any] = [ctypes.c_void_p] * len(call.buffers)
+    types += [ctypes.c_int64] * (len(call.dimensions) + len(call.strides))
+    for var in call.scalars:
+        types += [_ctype(var.dtype)] * (2 if var.dtype.is_complex else 1)
+    types += [ctypes.c_void_p] * (len(call.results) + 1)
+    return types
+
+
+def _ctype(dtype: DType) -> Any:
+    part = dtype.component
+    if part.is_float:
+        return _FLOAT_CTYPES.get(part.bits, ctypes.c_uint16)
+    if dtype is BOOL:
+        return ctypes.c_uint8
+    return getattr(ctypes, f"c_{'' if is_signed(dtype) else 'u'}int{dtype.bits}")

@@ -1,0 +1,57 @@
+"""One translation of a script, and the code made of it for each layout of the arguments."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+from hybridjit.frontend.captures import Capture
+from hybridjit.frontend.parse import Parsed
+from hybridjit.interp.run import compile_func
+from hybridjit.ir.func import PrimFunc
+from hybridjit.runtime.arguments import check_writable, share_memory, written_buffers
+from hybridjit.runtime.native import NativeKernel, compile_native, layout_of
+
+
+class Specialization:
+    """A script translated for one set of argument types, valid while its captures are."""
+
+    def __init__(self, parsed: Parsed) -> None:
+        self.func: PrimFunc = parsed.func
+        self.captures: tuple[Capture, ...] = parsed.captures
+        self.written = written_buffers(parsed.func)
+        self._natives: dict[object, NativeKernel] = {}
+        self._lock = threading.Lock()
+
+    def is_current(self) -> bool:
+        """True while what the script took from around it has not changed."""
+        return all(capture.is_current() for capture in self.captures)
+
+    @cached_property
+    def _interpreter(self) -> Callable[[Sequence[object]], object]:
+        return compile_func(self.func)
+
+    def interpret(self, args: Sequence[Any]) -> object:
+        """Run the IR in the interpreter."""
+        check_writable(self.func, self.written, args)
+        return self._interpreter(args)
+
+    def run(self, args: Sequence[Any]) -> object:
+        """Run native code, made when arguments with this layout come for the first time."""
+        check_writable(self.func, self.written, args)
+        return self.native(args)(args)
+
+    def native(self, args: Sequence[Any]) -> NativeKernel:
+        """The code for arguments that lie in memory as these do."""
+        layout = layout_of(
+            self.func, args, is_disjoint=not share_memory(self.func, self.written, args)
+        )
+        found = self._natives.get(layout)
+        if found is not None:
+            return found
+        with self._lock:
+            if layout not in self._natives:
+                self._natives[layout] = compile_native(self.func, layout)
+            return self._natives[layout]
