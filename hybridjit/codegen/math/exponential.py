@@ -1,0 +1,173 @@
+"""exp, exp2, expm1, and what is made of them: sinh, cosh, tanh, sigmoid.
+
+Range reduction: x = k ln2 + r with k an integer and |r| <= ln2 / 2 (for exp2, x = k + r). ln2 is
+split in two parts, the first short enough that k * LN2_HIGH is exact, so that r has one rounding.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hybridjit.codegen.math.coefficients import COSH, EXP, EXP2, EXPM1, SINH
+from hybridjit.codegen.math.values import (
+    Bits,
+    Flag,
+    Real,
+    fma,
+    mad,
+    poly,
+    round_to_int,
+    where,
+)
+
+LOG2_E = float.fromhex("0x1.71547652b82fep+0")
+# ln2 = high + low, the high part with 11 (float32: 9) trailing zeros
+LN2_HIGH = {32: float.fromhex("0x1.62e4p-1"), 64: float.fromhex("0x1.62e42fefa38p-1")}
+LN2_LOW = {32: float.fromhex("0x1.7f7d1cp-20"), 64: float.fromhex("0x1.ef35793c7673p-45")}
+
+# exp(x) overflows above, is zero below, is smaller than any normal number below the third.
+EXP_MAX = {32: float.fromhex("0x1.62e42ep+6"), 64: float.fromhex("0x1.62e42fefa39efp+9")}
+EXP_MIN = {32: -104.0, 64: -746.0}
+EXP_TINY = {32: -86.0, 64: -707.0}
+EXP2_MAX = {32: float.fromhex("0x1.fffffep+6"), 64: float.fromhex("0x1.fffffffffffffp+9")}
+EXP2_MIN = {32: -150.5, 64: -1075.5}
+EXP2_TINY = {32: -125.0, 64: -1021.0}
+
+
+def exp(x: Real) -> Real:
+    """1 + r + r**2 P(r), times 2**k. Degree 6 (float32), 11 (float64)."""
+    bits = x.format.bits
+    k, n = round_to_int(x.at_least(EXP_MIN[bits]) * LOG2_E)
+    r = _reduce(x.at_least(EXP_MIN[bits]), k)
+    scaled = _scale(1.0 + exp_minus_one(r, EXP[bits]), n, x < EXP_TINY[bits])
+    return _where_in_range(x, EXP_MAX[bits], scaled)
+
+
+def exp2(x: Real) -> Real:
+    """1 + r P(r), times 2**k. r is exact. Degree 6 (float32), 11 (float64)."""
+    bits = x.format.bits
+    clamped = x.at_least(EXP2_MIN[bits])
+    k, n = round_to_int(clamped)
+    r = clamped - k
+    scaled = _scale(mad(poly(r, EXP2[bits]), r, 1.0), n, x < EXP2_TINY[bits])
+    return _where_in_range(x, EXP2_MAX[bits], scaled)
+
+
+def exp_minus_one(r: Real, coefficients: tuple[float, ...]) -> Real:
+    """r + r**2 P(r)."""
+    return mad(r * r, poly(r, coefficients), r)
+
+
+def _reduce(x: Real, k: Real) -> Real:
+    bits = x.format.bits
+    return fma(k, -LN2_LOW[bits], fma(k, -LN2_HIGH[bits], x))
+
+
+def _scale(y: Real, n: Bits, is_tiny: Flag) -> Real:
+    """y * 2**n for y in (1/2, 2): by adding to the exponent, 2**64 off where that would wrap."""
+    lift = 64 if y.format.bits == 64 else 32
+    exponent = where(is_tiny, n + lift, n)
+    moved = (y.bits + (exponent << y.format.mantissa)).real
+    return where(is_tiny, moved * 2.0**-lift, moved)
+
+
+def _where_in_range(x: Real, largest: float, y: Real) -> Real:
+    """y; infinity for x above the largest, NaN for NaN."""
+    return where(x <= largest, y, x + math.inf)
+
+
+# -- differences of exponentials -------------------------------------------------------------------
+
+EXPM1_MIN = {32: -20.0, 64: -40.0}  # -1 to the last bit
+
+
+def expm1(x: Real) -> Real:
+    return where(x.equals(0.0), x, _expm1(x))
+
+
+def _expm1(x: Real) -> Real:
+    """2**k (r + r**2 P(r)) + (2**k - 1), with s = 2**(k-1) so that 2**k cannot overflow.
+
+    The large terms s r + (s - 1/2) are summed first and the small one, which holds the rest of r
+    and the polynomial, is added last.
+    """
+    bits = x.format.bits
+    clamped = x.at_least(EXPM1_MIN[bits]).at_most(EXP_MAX[bits])
+    k, n = round_to_int(clamped * LOG2_E)
+    r, rest = _reduce_twice(clamped, k)
+    s = (n - 1).power_of_two()
+    small = mad(r * r, poly(r, EXPM1[bits]), rest)
+    half = mad(s, small, fma(s, r, s - 0.5))
+    return _where_in_range(x, EXP_MAX[bits], half + half)
+
+
+def _reduce_twice(x: Real, k: Real) -> tuple[Real, Real]:
+    """r as a sum of two: x - k ln2 to nearly twice the precision."""
+    bits = x.format.bits
+    high = fma(k, -LN2_HIGH[bits], x)
+    r = fma(k, -LN2_LOW[bits], high)
+    return r, fma(k, -LN2_LOW[bits], high - r)
+
+
+SINH_MAX = {32: float.fromhex("0x1.65a9f8p+6"), 64: float.fromhex("0x1.633ce8fb9f87dp+9")}
+
+
+def sinh(x: Real) -> Real:
+    """C (a - b) + S (a + b), with C + S = exp(r), a = 2**k / 2, b = 2**-k / 2; all of it halved."""
+    s, c, rest, plus, minus = _hyperbolic_parts(abs(x))
+    r, small = s
+    small = mad(plus, small + rest, c * minus)
+    half = fma(plus, r, minus) + small
+    magnitude = _where_in_range(abs(x), SINH_MAX[x.format.bits], half + half)
+    return magnitude.with_sign_of(x)
+
+
+def cosh(x: Real) -> Real:
+    """C (a + b) + S (a - b), as in sinh."""
+    s, c, rest, plus, minus = _hyperbolic_parts(abs(x))
+    r, small = s
+    small = mad(minus, small + rest, c * plus)
+    half = fma(minus, r, plus) + small
+    return _where_in_range(abs(x), SINH_MAX[x.format.bits], half + half)
+
+
+def _hyperbolic_parts(x: Real) -> tuple[tuple[Real, Real], Real, Real, Real, Real]:
+    """Of x >= 0: sinh(r) as r and the rest, cosh(r) - 1, the low part of r, (a + b)/2, (a - b)/2."""
+    bits = x.format.bits
+    clamped = x.at_most(SINH_MAX[bits])
+    k, n = round_to_int(clamped * LOG2_E)
+    r, rest = _reduce_twice(clamped, k)
+    z = r * r
+    s = poly(z, SINH[bits]) * z * r
+    c = poly(z, COSH[bits]) * z
+    a = (n - 2).power_of_two()
+    b = (-2 - n.at_most(x.format.bits)).power_of_two()
+    return (r, s), c, rest, a + b, a - b
+
+
+TANH_MAX = {32: 10.0, 64: 20.0}  # 1 to the last bit
+
+
+def tanh(x: Real) -> Real:
+    """E / (E + 2), E = expm1(2 |x|)."""
+    magnitude = abs(x)
+    e = _expm1_moderate(magnitude.at_most(TANH_MAX[x.format.bits]) * 2.0)
+    y = e / (e + 2.0)
+    return where(x.is_nan(), x, y.with_sign_of(x))
+
+
+def _expm1_moderate(x: Real) -> Real:
+    """expm1 of a positive number that is not near overflow."""
+    bits = x.format.bits
+    k, n = round_to_int(x * LOG2_E)
+    r, rest = _reduce_twice(x, k)
+    s = n.power_of_two()
+    small = mad(r * r, poly(r, EXPM1[bits]), rest)
+    return mad(s, small, fma(s, r, s - 1.0))
+
+
+def sigmoid(x: Real) -> Real:
+    """t / (1 + t) or 1 / (1 + t), t = exp(-|x|)."""
+    t = exp(-abs(x))
+    one = x.of(1.0)
+    return where(x < 0.0, t, one) / (1.0 + t)

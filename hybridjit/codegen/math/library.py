@@ -1,0 +1,111 @@
+"""Every math function by name, and how it is put into a module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from llvmlite import ir
+
+from hybridjit.codegen.math import exponential
+from hybridjit.codegen.math.values import F32, FORMATS, Flag, Format, Real, Scope
+from hybridjit.errors import InternalError
+from hybridjit.ir.dtype import BFLOAT16, FLOAT16, DType
+
+Body = Callable[..., Real | Flag]
+
+BODIES: dict[str, Body] = {
+    "exp": exponential.exp,
+    "exp2": exponential.exp2,
+    "expm1": exponential.expm1,
+    "sinh": exponential.sinh,
+    "cosh": exponential.cosh,
+    "tanh": exponential.tanh,
+    "sigmoid": exponential.sigmoid,
+}
+
+
+def emit_math(
+    builder: Any, name: str, dtype: DType, args: Sequence[Any], target_has_fma: bool = True
+) -> Any:
+    """The value of the function `name` of floats of type `dtype`; an i1 for the tests.
+
+    The arguments may be vectors. Half precision is computed in float32 and rounded once;
+    bfloat16 values are given, and returned, as their bits (i16).
+    """
+    lanes = args[0].type.count if isinstance(args[0].type, ir.VectorType) else 1
+    scope = Scope(builder, target_has_fma, lanes)
+    wide = [_widen(scope, arg, dtype) for arg in args]
+    format = FORMATS.get(dtype.bits, F32)
+    function = math_function(builder.module, name, format, target_has_fma, lanes)
+    result = builder.call(function, wide)
+    return result if _is_flag(result) else _narrow(scope, result, dtype)
+
+
+def math_function(
+    module: Any, name: str, dtype: DType | Format, target_has_fma: bool = True, lanes: int = 1
+) -> Any:
+    """The function `name` on float32 or float64 values, emitted on first use.
+
+    It is internal and always inlined, so that loops over it vectorise.
+    """
+    format = FORMATS[dtype.bits]
+    shape = f"f{format.bits}" if lanes == 1 else f"v{lanes}f{format.bits}"
+    symbol = f"hj.{name}.{shape}"
+    found = module.globals.get(symbol)
+    if found is not None:
+        return found
+    body = BODIES.get(name)
+    if body is None:
+        raise InternalError(f"there is no math function named {name}", "codegen")
+    return _define(module, symbol, body, format, Scope(None, target_has_fma, lanes))
+
+
+def _define(module: Any, symbol: str, body: Body, format: Format, scope: Scope) -> Any:
+    kind = scope.type_of(format.type)
+    arity = body.__code__.co_argcount
+    result = scope.type_of(ir.IntType(1)) if body.__annotations__["return"] == "Flag" else kind
+    function = ir.Function(module, ir.FunctionType(result, [kind] * arity), symbol)
+    function.linkage = "internal"
+    function.attributes.add("alwaysinline")
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    inside = Scope(builder, scope.fma, scope.lanes)
+    builder.ret(body(*(Real(inside, format, arg) for arg in function.args)).value)
+    return function
+
+
+def _is_flag(value: Any) -> bool:
+    scalar = value.type.element if isinstance(value.type, ir.VectorType) else value.type
+    return scalar == ir.IntType(1)
+
+
+def _widen(scope: Scope, value: Any, dtype: DType) -> Any:
+    """A value of type `dtype` in the format it is computed in."""
+    builder = scope.builder
+    if dtype is FLOAT16:
+        return builder.fpext(value, scope.type_of(F32.type))
+    if dtype is BFLOAT16:
+        wide = builder.zext(value, scope.type_of(ir.IntType(32)))
+        shifted = builder.shl(wide, scope.constant(ir.IntType(32), 16))
+        return builder.bitcast(shifted, scope.type_of(F32.type))
+    return value
+
+
+def _narrow(scope: Scope, value: Any, dtype: DType) -> Any:
+    """The result of a computation rounded to `dtype`."""
+    if dtype is FLOAT16:
+        return scope.builder.fptrunc(value, scope.type_of(ir.HalfType()))
+    if dtype is BFLOAT16:
+        return _round_to_bfloat16(Real(scope, F32, value))
+    return value
+
+
+def _round_to_bfloat16(x: Real) -> Any:
+    """The bits of x rounded to nearest even; NaN stays NaN."""
+    bits = x.bits
+    rounded = bits + (bits.logical_shift(16) & 1) + 0x7FFF
+    quiet = bits | 0x400000
+    builder = x.scope.builder
+    chosen = builder.select(x.is_nan().value, quiet.value, rounded.value)
+    high = builder.lshr(chosen, x.scope.constant(ir.IntType(32), 16))
+    return builder.trunc(high, x.scope.type_of(ir.IntType(16)))
