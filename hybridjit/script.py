@@ -35,6 +35,7 @@ class Kernel(Generic[P, R]):
     """
 
     __name__: str
+    __doc__: str | None
 
     def __init__(self, pyfunc: FunctionType) -> None:
         functools.update_wrapper(self, pyfunc)
@@ -133,7 +134,8 @@ def script(function: Callable[..., Any] | None = None) -> Any:
         return cast("Kernel[..., Any]", function)
     if not isinstance(function, FunctionType):
         raise ArgumentError(f"@hybrid.script decorates a function, got {function!r}")
-    return Kernel(function)
+    made: Kernel[..., Any] = Kernel(function)
+    return made
 
 
 def _checked_signature(pyfunc: FunctionType) -> inspect.Signature:
@@ -170,7 +172,8 @@ def _plain_function(pyfunc: FunctionType) -> FunctionType:
         cells,
     )
     plain.__kwdefaults__ = pyfunc.__kwdefaults__
-    return functools.update_wrapper(plain, pyfunc)
+    functools.update_wrapper(plain, pyfunc)
+    return plain
 
 
 def _plain(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,27 +12,28 @@ from numpy.typing import NDArray
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.frontend.builtins import ElementTypeObject
+from hybridjit.frontend.kinds import (
+    is_array,
+    is_numpy_scalar,
+    is_python_number,
+    is_sequence,
+    weak_type,
+)
 from hybridjit.frontend.specs import ArraySpec, ConstantSpec, ScalarSpec, Spec, TupleSpec
 from hybridjit.frontend.values import type_name
 from hybridjit.interp.scalars import cast
-from hybridjit.ir.dtype import (
-    INT64,
-    WEAK_BOOL,
-    WEAK_COMPLEX,
-    WEAK_FLOAT,
-    WEAK_INT,
-    DType,
-    ScalarType,
-    find_dtype,
-)
+from hybridjit.ir.dtype import INT64, DType, ScalarType, find_dtype
 from hybridjit.ir.expr import Buffer, BufferRef, ExternCall
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Store
 from hybridjit.ir.visit import walk
 
-_PYTHON_NUMBERS = {bool: WEAK_BOOL, int: WEAK_INT, float: WEAK_FLOAT, complex: WEAK_COMPLEX}
+# Their value is part of the specialisation.
+_CONSTANTS: tuple[type, ...] = (str, np.dtype, ElementTypeObject, type)
 # Enumerating the elements of an array with odd strides; beyond this, doubt means overlap.
 _MAX_ENUMERATED = 1_000_000
+# How many candidates NumPy may look at to tell whether two arrays share memory.
+_MAX_WORK: Any = 1_000_000
 
 
 def bind(signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
@@ -57,27 +59,22 @@ def spec_of_argument(name: str, value: object, declared: Spec | None = None) -> 
 
 
 def _spec(name: str, value: object) -> Spec:
-    weak = _PYTHON_NUMBERS.get(type(value))
-    if weak is not None:
-        if weak is WEAK_INT:
-            _check_int64(name, value)
-        return ScalarSpec(weak)
-    match value:
-        case np.ndarray():
-            return ArraySpec(_array_dtype(name, value), value.shape)
-        case np.generic():
-            return ScalarSpec(ScalarType(_supported(name, value.dtype, "scalar")))
-        case tuple() | list():
-            items: Sequence[object] = value
-            return TupleSpec(tuple(_spec(f"{name}[{i}]", item) for i, item in enumerate(items)))
-        case str() | None | np.dtype() | ElementTypeObject() | type():
-            return ConstantSpec(value)
-        case _:
-            raise ArgumentError(
-                f"argument '{name}' is a {type_name(value)}; "
-                "expected a NumPy array, a number, or a tuple of these",
-                help=f"convert it with np.asarray({name})" if hasattr(value, "__array__") else None,
-            )
+    if is_python_number(value):
+        _check_int64(name, value)
+        return ScalarSpec(weak_type(value))
+    if is_array(value):
+        return ArraySpec(_array_dtype(name, value), value.shape)
+    if is_numpy_scalar(value):
+        return ScalarSpec(ScalarType(_supported(name, value.dtype, "scalar")))
+    if is_sequence(value):
+        return TupleSpec(tuple(_spec(f"{name}[{i}]", item) for i, item in enumerate(value)))
+    if value is None or isinstance(value, _CONSTANTS):
+        return ConstantSpec(value)
+    raise ArgumentError(
+        f"argument '{name}' is a {type_name(value)}; "
+        "expected a NumPy array, a number, or a tuple of these",
+        help=f"convert it with np.asarray({name})" if hasattr(value, "__array__") else None,
+    )
 
 
 def _check_int64(name: str, value: object) -> None:
@@ -106,7 +103,7 @@ def _supported(name: str, dtype: np.dtype[Any], what: str) -> DType:
     found = find_dtype(dtype)
     if found is not None:
         return found
-    native = dtype.newbyteorder("=")
+    native = _native(dtype)
     if find_dtype(native) is not None:
         raise ArgumentError(
             f"argument '{name}' is an {what} of byte-swapped {native} data",
@@ -117,6 +114,11 @@ def _supported(name: str, dtype: np.dtype[Any], what: str) -> DType:
         help="use bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, "
         "complex64 or complex128",
     )
+
+
+def _native(dtype: Any) -> np.dtype[Any]:
+    """The dtype in the byte order of this machine."""
+    return dtype.newbyteorder("=")
 
 
 def _check_array(name: str, found: Spec, declared: ArraySpec) -> Spec:
@@ -218,34 +220,37 @@ def overlaps_itself(array: NDArray[Any]) -> bool:
 
 
 def _elements_collide(array: NDArray[Any]) -> bool:
-    offsets = np.zeros((), np.int64)
+    offsets: NDArray[np.int64] = np.zeros(1, np.int64)
     for stride, extent in zip(array.strides, array.shape, strict=True):
-        offsets = np.add.outer(offsets, np.arange(extent, dtype=np.int64) * stride)
-    ordered = np.sort(offsets, axis=None)
-    return bool(np.any(np.diff(ordered) < array.itemsize))
+        steps = np.arange(extent, dtype=np.int64) * stride
+        offsets = (offsets[:, None] + steps).ravel()
+    return bool(np.any(np.diff(np.sort(offsets)) < array.itemsize))
 
 
 def store_results(name: str, result: object, out: object) -> object:
     """Copy the results of a call into the arrays that the caller gave with `out=`."""
-    results = result if isinstance(result, tuple) else (result,)
-    targets = out if isinstance(out, (tuple, list)) else (out,)
-    arrays = [item for item in results if isinstance(item, np.ndarray)]
-    if len(arrays) != len(targets):
+    arrays = [item for item in _items(result) if is_array(item)]
+    given = _items(out)
+    if len(arrays) != len(given):
         raise ArgumentError(
             f"'{name}' returns {len(arrays)} array{'s' * (len(arrays) != 1)}, "
-            f"but out= has {len(targets)}"
+            f"but out= has {len(given)}"
         )
-    stored: dict[int, object] = {}
+    targets = [_target(array, item) for array, item in zip(arrays, given, strict=True)]
+    _check_disjoint(targets)
     for array, target in zip(arrays, targets, strict=True):
-        _check_target(array, target)
         target[...] = array
-        stored[id(array)] = target
-    final = tuple(stored.get(id(item), item) for item in results)
+    stored = {id(array): target for array, target in zip(arrays, targets, strict=True)}
+    final = tuple(stored.get(id(item), item) for item in _items(result))
     return final if isinstance(result, tuple) else final[0]
 
 
-def _check_target(array: NDArray[Any], target: Any) -> None:
-    if not isinstance(target, np.ndarray):
+def _items(value: object) -> Sequence[object]:
+    return value if is_sequence(value) else (value,)
+
+
+def _target(array: NDArray[Any], target: object) -> NDArray[Any]:
+    if not is_array(target):
         raise ArgumentError(f"out= must be an array, got a {type_name(target)}")
     if target.shape != array.shape or target.dtype != array.dtype:
         raise ArgumentValueError(
@@ -256,3 +261,18 @@ def _check_target(array: NDArray[Any], target: Any) -> None:
         raise ArgumentValueError("out= is read-only")
     if overlaps_itself(target):
         raise ArgumentValueError("some elements of out= share memory")
+    return target
+
+
+def _check_disjoint(targets: Sequence[NDArray[Any]]) -> None:
+    for a, b in itertools.combinations(targets, 2):
+        if overlap(a, b):
+            raise ArgumentValueError("two arrays of out= share memory")
+
+
+def overlap(a: NDArray[Any], b: NDArray[Any]) -> bool:
+    """True if two arrays share memory; in doubt, when finding out takes too long, they do."""
+    try:
+        return np.shares_memory(a, b, max_work=_MAX_WORK)
+    except np.exceptions.TooHardError:
+        return True
