@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from hybridjit.errors import ConfigError
 from hybridjit.runtime import cache
 
 _ACTIONS = {
@@ -16,18 +17,26 @@ _ACTIONS = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
     action: str = _make_parser().parse_args(arguments).action
-    state = cache.info()
+    try:
+        state = cache.info()
+    except ConfigError as error:
+        print(error, file=sys.stderr)
+        return 2
     if state.path is None:
         print(f"the disk cache is off: {state.reason}", file=sys.stderr)
         return 1
+    print(_run(action, state, state.path))
+    return 0
+
+
+def _run(action: str, state: cache.CacheInfo, path: str) -> str:
     match action:
         case "info":
-            print(_render(state))
+            return _render(state)
         case "clear":
-            print(f"removed {_counted(cache.clear())} from {state.path}")
+            return f"removed {_counted(cache.clear())} from {path}"
         case _:
-            print(state.path)
-    return 0
+            return path
 
 
 def _make_parser() -> argparse.ArgumentParser:
