@@ -45,6 +45,7 @@ class Context:
     # -- source --------------------------------------------------------------------------------
 
     def span(self, node: ast.AST) -> Span:
+        """Where `node` stands in the source of the function being translated."""
         return span_of(node, self.frame.source)
 
     def refuse(self, message: str, node: ast.AST, help: str | None = None) -> ParseError:
@@ -58,6 +59,7 @@ class Context:
     # -- statements ----------------------------------------------------------------------------
 
     def emit(self, stmt: Stmt) -> None:
+        """Add a statement to the block being built."""
         self.body.append(stmt)
 
     @contextmanager
@@ -91,6 +93,7 @@ class Context:
     # -- names ---------------------------------------------------------------------------------
 
     def read_name(self, node: ast.Name) -> Value:
+        """What a name of the source stands for here."""
         fixed = self.frame.variables.direct.get(node)
         if fixed is not None and fixed in self.frame.fixed:
             return self.frame.fixed[fixed]
@@ -107,6 +110,7 @@ class Context:
 
     @property
     def local_names(self) -> frozenset[str]:
+        """The names that the function assigns anywhere, and which are its own."""
         return frozenset(web.name for web in self.frame.variables.writes.values())
 
     def _read_web(self, web: Web, node: ast.Name) -> Value:
@@ -131,6 +135,7 @@ class Context:
         return Scalar(Load(bound.buffer, (), span=self.span(node)), bound.type)
 
     def read_outer(self, node: ast.Name) -> Value:
+        """What a name from around the function stands for; it becomes a constant."""
         environment, name = self.frame.environment, node.id
         value = environment.find(name)
         if value is MISSING:
@@ -226,6 +231,7 @@ class Context:
         return self.as_scalar(self.evaluate(node), node, what)
 
     def as_scalar(self, value: Value, node: ast.AST, what: str = "a number") -> Scalar:
+        """`value`, which must be a number."""
         if isinstance(value, Scalar):
             return value
         if isinstance(value, Array):
@@ -242,6 +248,7 @@ class Context:
         return self.as_index(value, node, what)
 
     def as_index(self, value: Scalar, node: ast.AST, what: str) -> Expr:
+        """`value` as int64; it must be an integer."""
         if not value.type.dtype.is_integer:
             raise self.mismatch(
                 f"{what} must be an integer, found {describe(value)}",

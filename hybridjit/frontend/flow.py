@@ -100,6 +100,7 @@ class Flow:
         self.block(body, state)
 
     def block(self, body: list[ast.stmt], state: State | None) -> State | None:
+        """The state after a block; None if its end is never reached."""
         outer = self.place
         for index, stmt in enumerate(body):
             if state is None:
@@ -154,6 +155,7 @@ class Flow:
         return _meet([then, otherwise])
 
     def loop(self, stmt: ast.For | ast.While, state: State) -> State | None:
+        """The state after a loop. Its head merges what enters and what comes back."""
         targets = [stmt.target] if isinstance(stmt, ast.For) else []
         merges = {
             name.id: Definition(name.id, stmt, self.place, frozenset())

@@ -33,6 +33,7 @@ class Array:
 
     @property
     def shape(self) -> tuple[Expr, ...]:
+        """The dimensions that no index is given for."""
         return self.buffer.shape[len(self.indices) :]
 
 

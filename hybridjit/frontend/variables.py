@@ -71,6 +71,7 @@ class _Union:
         self.expanded: set[Definition] = set()
 
     def find(self, definition: Definition) -> Definition:
+        """The definition that stands for the set."""
         while (parent := self.parent.setdefault(definition, definition)) is not definition:
             definition = parent
         return definition

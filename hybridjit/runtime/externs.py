@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -85,10 +86,8 @@ def _capsule(capsule: Any) -> int:
 
 def _cffi_address(function: Any) -> int:
     try:
-        import _cffi_backend  # noqa: PLC0415 (only if the user has it)
-
-        ffi = _cffi_backend.FFI()
-        return int(ffi.cast("intptr_t", function))
+        backend = importlib.import_module("_cffi_backend")  # only if the user has it
+        return int(backend.FFI().cast("intptr_t", function))
     except (ImportError, TypeError):
         raise ArgumentError(
             f"cannot take a C function from {function!r}",
