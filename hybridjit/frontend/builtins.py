@@ -186,14 +186,12 @@ def numpy_dtype(dtype: DTypeLike) -> np.dtype[Any]:
 
 
 def _math_function(name: str) -> Callable[..., Any]:
-    intrinsic = INTRINSICS[name]
+    of_floats = INTRINSICS[name].domain in (Domain.FLOAT, Domain.INEXACT)
 
     def function(*args: Any) -> Any:
         if not any(isinstance(arg, np.generic) for arg in args):
             return _on_python_numbers(name, args)
-        dtype = np.result_type(*args)
-        if intrinsic.domain in (Domain.FLOAT, Domain.INEXACT) and dtype.kind in "biu":
-            dtype = np.result_type(dtype, np.float16)  # as NumPy's ufuncs choose: int8 -> float16
+        dtype = _float_type(args) if of_floats else np.result_type(*args)
         return apply_intrinsic(name, *(dtype.type(arg) for arg in args))
 
     function.__name__ = function.__qualname__ = name
@@ -201,11 +199,24 @@ def _math_function(name: str) -> Callable[..., Any]:
     return function
 
 
+def _float_type(args: Sequence[Any]) -> np.dtype[Any]:
+    """The type in which NumPy's ufuncs meet: int8 fits float16, and so does uint8."""
+    if all(isinstance(arg, np.generic) for arg in args):
+        args = [
+            np.result_type(arg, np.float16) if arg.dtype.kind in "biu" else arg.dtype
+            for arg in args
+        ]
+    dtype = np.result_type(*args)
+    return np.result_type(dtype, np.float16) if dtype.kind in "biu" else dtype
+
+
 def _on_python_numbers(name: str, args: Sequence[Any]) -> Any:
     if INTRINSICS[name].domain in (Domain.FLOAT, Domain.INEXACT):
         args = [arg if isinstance(arg, complex) else float(arg) for arg in args]
     elif any(isinstance(arg, float) for arg in args):
         args = [float(arg) for arg in args]
+    else:
+        args = [+arg for arg in args]  # a bool is an int
     return apply_intrinsic(name, *args).item()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hybridjit.errors import Span, TypeMismatch
 from hybridjit.frontend.values import Scalar
 from hybridjit.interp.scalars import cast
@@ -71,6 +73,13 @@ def join_types(a: ScalarType, b: ScalarType, span: Span | None) -> ScalarType:
             help=f"convert one of them, as in {b.dtype}(x) or float32(x)",
         )
     return joined
+
+
+def as_numbers(values: Sequence[Scalar]) -> list[Scalar]:
+    """Python bools read as ints, unless they meet a NumPy bool, to which they are bools."""
+    if any(value.type == ScalarType(BOOL) for value in values):
+        return list(values)
+    return [as_number(value) for value in values]
 
 
 def as_number(value: Scalar) -> Scalar:

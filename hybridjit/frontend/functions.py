@@ -8,13 +8,15 @@ import numpy as np
 
 from hybridjit.errors import Span, TypeMismatch
 from hybridjit.frontend.comparisons import compare, extremum
-from hybridjit.frontend.conversion import as_number, convert, join_types, truth
+from hybridjit.frontend.conversion import as_number, as_numbers, convert, join_types, truth
 from hybridjit.frontend.operators import binary, logical_not, select
 from hybridjit.frontend.values import Scalar
 from hybridjit.ir.dtype import (
     BOOL,
     FLOAT64,
+    INT8,
     INT64,
+    UINT8,
     WEAK_BOOL,
     WEAK_FLOAT,
     WEAK_INT,
@@ -63,8 +65,10 @@ _FROM_NUMPY = {
     **{"&": BitAnd, "|": BitOr, "^": BitXor, "<<": ShiftLeft, ">>": ShiftRight},
 }
 _COMPARISONS = {"==": Eq, "!=": Ne, "<": Lt, "<=": Le, ">": Gt, ">=": Ge}
-_FUNCTION_ARITY = {"square": 1, "logical_not": 1, "clip": 3, "select": 3, "pow": 2}
-# math.floor(x) is an int; np.floor(x) and floor(x) are floats.
+_OF_ONE = ("floor", "ceil", "trunc", "round", "fabs", "bitwise_count", "square", "conj")
+_FUNCTION_ARITY = {name: 1 for name in (*_OF_ONE, "logical_not")} | {"clip": 3, "select": 3}
+_FABS = Intrinsic("abs", Domain.FLOAT)
+# math.floor(x) is an int; floor(x) is a float, and so is np.floor(x) of a float.
 _TO_INTEGER = ("floor", "ceil", "trunc")
 
 
@@ -77,10 +81,16 @@ def arity_of(name: str) -> int:
 
 def apply(name: str, style: Style, args: list[Scalar], span: Span | None) -> Scalar:
     """The function `name`, as hybridjit, numpy or math define it, applied to scalars."""
-    if style is Style.NUMPY:
-        args = _as_numpy_takes(args)
-    if style is Style.MATH:
-        return _math(name, args, span)
+    match style:
+        case Style.LANGUAGE:
+            return _language(name, args, span)
+        case Style.NUMPY:
+            return _numpy(name, args, span)
+        case Style.MATH:
+            return _math(name, args, span)
+
+
+def _language(name: str, args: list[Scalar], span: Span | None) -> Scalar:
     if name in _FROM_NUMPY:
         return binary(_FROM_NUMPY[name], args[0], args[1], span)
     if name in _COMPARISONS:
@@ -101,10 +111,42 @@ def apply(name: str, style: Style, args: list[Scalar], span: Span | None) -> Sca
             return intrinsic(INTRINSICS[name], args, span)
 
 
+def _numpy(name: str, args: list[Scalar], span: Span | None) -> Scalar:
+    """A function of NumPy: its result is a NumPy scalar."""
+    if name in ("real", "imag"):  # not ufuncs: np.real(2.5) is 2.5
+        return _language(name, args, span)
+    args = _as_numpy_takes(args)
+    if name in _OF_ONE:
+        return _numpy_of_one(name, args[0], span)
+    if name == "clip":
+        args = [_typed(args[0]), *args[1:]]  # np.clip makes an array of what it clips
+    return _typed(_language(name, args, span))
+
+
 def _as_numpy_takes(args: list[Scalar]) -> list[Scalar]:
     """To a ufunc, a Python bool is a NumPy bool, and Python numbers alone are NumPy scalars."""
     args = [arg if arg.type != WEAK_BOOL else _typed(arg) for arg in args]
     return [_typed(arg) for arg in args] if all(arg.type.weak for arg in args) else args
+
+
+def _numpy_of_one(name: str, arg: Scalar, span: Span | None) -> Scalar:
+    """Functions that NumPy types in its own way on bools and integers."""
+    dtype = arg.type.dtype
+    match name:
+        case "floor" | "ceil" | "trunc" if not dtype.is_inexact:
+            return arg
+        case "round":
+            return arg if dtype.is_integer else intrinsic(INTRINSICS["rint"], [arg], span)
+        case "fabs":
+            type = arg.type if dtype.is_inexact else _float_for(arg.type)
+            return intrinsic(_FABS, [Scalar(convert(arg, type.dtype, span), type)], span)
+        case "bitwise_count":
+            count = intrinsic(INTRINSICS["popcount"], [arg], span)
+            return Scalar(convert(count, UINT8, span), ScalarType(UINT8))
+        case "square" | "conj" if dtype is BOOL:
+            return Scalar(convert(arg, INT8, span), ScalarType(INT8))
+        case _:
+            return _language(name, [arg], span)
 
 
 def _typed(value: Scalar) -> Scalar:
@@ -127,12 +169,8 @@ def _math(name: str, args: list[Scalar], span: Span | None) -> Scalar:
 
 def intrinsic(function: Intrinsic, args: list[Scalar], span: Span | None) -> Scalar:
     """An intrinsic applied to scalars, converted to the type in which they meet."""
-    args = [as_number(arg) for arg in args]
-    type = args[0].type
-    for arg in args[1:]:
-        type = join_types(type, arg.type, span)
-    if function.domain in (Domain.FLOAT, Domain.INEXACT) and not type.dtype.is_inexact:
-        type = _float_for(type)
+    args = as_numbers(args)
+    type = _meeting_type(function, args, span)
     if function.name == "abs" and type.dtype is BOOL:
         return args[0]
     if not function.domain.accepts(type.dtype):
@@ -147,6 +185,18 @@ def intrinsic(function: Intrinsic, args: list[Scalar], span: Span | None) -> Sca
     return Scalar(Call(function.name, exprs, span=span), ScalarType(result, weak))
 
 
+def _meeting_type(function: Intrinsic, args: list[Scalar], span: Span | None) -> ScalarType:
+    types = [arg.type for arg in args]
+    of_floats = function.domain in (Domain.FLOAT, Domain.INEXACT)
+    if of_floats and not any(type.weak for type in types):
+        # As a ufunc finds its loop, each for itself: int8 and uint8 both fit float16.
+        types = [type if type.dtype.is_inexact else _float_for(type) for type in types]
+    type = types[0]
+    for other in types[1:]:
+        type = join_types(type, other, span)
+    return _float_for(type) if of_floats and not type.dtype.is_inexact else type
+
+
 def _float_for(type: ScalarType) -> ScalarType:
     """The float type in which NumPy computes a function of an integer: int8 -> float16."""
     if type.weak:
@@ -159,7 +209,7 @@ def _float_for(type: ScalarType) -> ScalarType:
 def nearest_integer(value: Scalar, span: Span | None) -> Scalar:
     """Python's round(x): an int, halves to even."""
     if not value.type.dtype.is_inexact:
-        return as_number(value)
+        return Scalar(convert(as_number(value), INT64, span), WEAK_INT)
     rounded = intrinsic(INTRINSICS["rint"], [value], span)
     return Scalar(Cast(INT64, rounded.expr, span=span), WEAK_INT)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from hybridjit.arith.fold import fold_integer, wrap
 from hybridjit.errors import Span, TypeMismatch
-from hybridjit.frontend.conversion import as_number, convert, join_types, truth
+from hybridjit.frontend.conversion import as_number, as_numbers, convert, join_types, truth
 from hybridjit.frontend.values import Scalar
 from hybridjit.interp.scalars import OPERATORS
 from hybridjit.ir.dtype import (
@@ -104,7 +104,7 @@ _MAX_FOLDED_SHIFT = 1024
 def binary(op: type[Binary], lhs: Scalar, rhs: Scalar, span: Span | None) -> Scalar:
     """`lhs op rhs`, as NumPy types it."""
     if op not in _BITWISE:
-        lhs, rhs = as_number(lhs), as_number(rhs)
+        lhs, rhs = as_numbers([lhs, rhs])
     if lhs.type == rhs.type == WEAK_INT and op is not Div:
         return _python_integers(op, lhs, rhs, span)
     type = join_types(lhs.type, rhs.type, span)
@@ -115,7 +115,7 @@ def binary(op: type[Binary], lhs: Scalar, rhs: Scalar, span: Span | None) -> Sca
     _check_operand_type(op, type.dtype, span)
     if op is Pow:
         _check_exponent(type.dtype, rhs, span)
-    return _combine(op, convert(lhs, type.dtype, span), convert(rhs, type.dtype, span), type, span)
+    return combine(op, convert(lhs, type.dtype, span), convert(rhs, type.dtype, span), type, span)
 
 
 def _python_integers(op: type[Binary], lhs: Scalar, rhs: Scalar, span: Span | None) -> Scalar:
@@ -141,12 +141,12 @@ def _on_bools(op: type[Binary], lhs: Scalar, rhs: Scalar, span: Span | None) -> 
     """Arithmetic on NumPy bools: + is or, * is and, / is float64, the rest is int8."""
     if op in _BOOL_MEANING:
         a, b = convert(lhs, BOOL, span), convert(rhs, BOOL, span)
-        return _combine(_BOOL_MEANING[op], a, b, ScalarType(BOOL), span)
+        return combine(_BOOL_MEANING[op], a, b, ScalarType(BOOL), span)
     if op is Sub:
         raise TypeMismatch("NumPy does not subtract bools", span, help="use ^ or int8(x)")
     dtype = FLOAT64 if op is Div else INT8
     a, b = convert(lhs, dtype, span), convert(rhs, dtype, span)
-    return _combine(op, a, b, ScalarType(dtype), span)
+    return combine(op, a, b, ScalarType(dtype), span)
 
 
 def _check_operand_type(op: type[Binary], dtype: DType, span: Span | None) -> None:
@@ -177,7 +177,8 @@ def _check_exponent(dtype: DType, rhs: Scalar, span: Span | None) -> None:
         )
 
 
-def _combine(op: type[Binary], lhs: Expr, rhs: Expr, type: ScalarType, span: Span | None) -> Scalar:
+def combine(op: type[Binary], lhs: Expr, rhs: Expr, type: ScalarType, span: Span | None) -> Scalar:
+    """`lhs op rhs` on operands of one type, folded where both are constants."""
     if isinstance(lhs, Const) and isinstance(rhs, Const):
         folded = _fold(op, lhs, rhs)
         if folded is not None:
