@@ -149,6 +149,18 @@ FITS = (
         {32: 8, 64: 20},
     ),
     Fit(
+        "LOG_RATIO",
+        "log(1 + f) = 2 s + s z P(z), s = f / (2 + f), z = s**2, |s| <= 3 - sqrt(8)",
+        near_zero(
+            lambda z: 2 * (mp.atanh(mp.sqrt(z)) / mp.sqrt(z) - 1) / z,
+            series(lambda n: mpf(2) / (2 * n + 3)),
+        ),
+        mpf(0),
+        mpf("0.02945"),
+        lambda z: z,
+        {64: 7},
+    ),
+    Fit(
         "ATANH",
         "atanh(s) = s + s z / 3 + s z**2 P(z), z = s**2, |s| <= 3 - sqrt(8)",
         near_zero(

@@ -172,6 +172,21 @@ LOG: dict[int, tuple[float, ...]] = {
     ),
 }
 
+# log(1 + f) = 2 s + s z P(z), s = f / (2 + f), z = s**2, |s| <= 3 - sqrt(8)
+LOG_RATIO: dict[int, tuple[float, ...]] = {
+    64: _read(  # error 2**-58.5
+        """
+        0x1.5555555555593p-1
+        0x1.999999997fca8p-2
+        0x1.2492494201578p-2
+        0x1.c71c51fb4bbd0p-3
+        0x1.746641f8cb37ep-3
+        0x1.39a16741ebd6fp-3
+        0x1.2f08d726f9623p-3
+        """
+    ),
+}
+
 # atanh(s) = s + s z / 3 + s z**2 P(z), z = s**2, |s| <= 3 - sqrt(8)
 ATANH: dict[int, tuple[float, ...]] = {
     64: _read(  # error 2**-73.5

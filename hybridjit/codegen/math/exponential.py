@@ -16,6 +16,7 @@ from hybridjit.codegen.math.values import (
     fma,
     mad,
     poly,
+    round_scaled,
     round_to_int,
     where,
 )
@@ -37,8 +38,9 @@ EXP2_TINY = {32: -125.0, 64: -1021.0}
 def exp(x: Real) -> Real:
     """1 + r + r**2 P(r), times 2**k. Degree 6 (float32), 11 (float64)."""
     bits = x.format.bits
-    k, n = round_to_int(x.at_least(EXP_MIN[bits]) * LOG2_E)
-    r = _reduce(x.at_least(EXP_MIN[bits]), k)
+    clamped = x.at_least(EXP_MIN[bits])
+    k, n = round_scaled(clamped, LOG2_E)
+    r = _reduce(clamped, k)
     scaled = _scale(1.0 + exp_minus_one(r, EXP[bits]), n, x < EXP_TINY[bits])
     return _where_in_range(x, EXP_MAX[bits], scaled)
 
@@ -93,7 +95,7 @@ def _expm1(x: Real) -> Real:
     """
     bits = x.format.bits
     clamped = x.at_least(EXPM1_MIN[bits]).at_most(EXP_MAX[bits])
-    k, n = round_to_int(clamped * LOG2_E)
+    k, n = round_scaled(clamped, LOG2_E)
     r, rest = _reduce_twice(clamped, k)
     s = (n - 1).power_of_two()
     small = mad(r * r, poly(r, EXPM1[bits]), rest)
@@ -135,7 +137,7 @@ def _hyperbolic_parts(x: Real) -> tuple[tuple[Real, Real], Real, Real, Real, Rea
     """Of x >= 0: sinh(r) as r and the rest, cosh(r) - 1, the low part of r, (a + b)/2, (a - b)/2."""
     bits = x.format.bits
     clamped = x.at_most(SINH_MAX[bits])
-    k, n = round_to_int(clamped * LOG2_E)
+    k, n = round_scaled(clamped, LOG2_E)
     r, rest = _reduce_twice(clamped, k)
     z = r * r
     s = poly(z, SINH[bits]) * z * r
@@ -159,7 +161,7 @@ def tanh(x: Real) -> Real:
 def _expm1_moderate(x: Real) -> Real:
     """expm1 of a positive number that is not near overflow."""
     bits = x.format.bits
-    k, n = round_to_int(x * LOG2_E)
+    k, n = round_scaled(x, LOG2_E)
     r, rest = _reduce_twice(x, k)
     s = n.power_of_two()
     small = mad(r * r, poly(r, EXPM1[bits]), rest)

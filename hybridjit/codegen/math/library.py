@@ -7,7 +7,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from hybridjit.codegen.math import exponential
+from hybridjit.codegen.math import exponential, logarithm
 from hybridjit.codegen.math.values import F32, FORMATS, Flag, Format, Real, Scope
 from hybridjit.errors import InternalError
 from hybridjit.ir.dtype import BFLOAT16, FLOAT16, DType
@@ -16,6 +16,10 @@ Body = Callable[..., Real | Flag]
 
 BODIES: dict[str, Body] = {
     "exp": exponential.exp,
+    "log": logarithm.log,
+    "log2": logarithm.log2,
+    "log10": logarithm.log10,
+    "log1p": logarithm.log1p,
     "exp2": exponential.exp2,
     "expm1": exponential.expm1,
     "sinh": exponential.sinh,

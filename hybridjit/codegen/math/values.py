@@ -161,6 +161,10 @@ class Real:
     def is_nan(self) -> Flag:
         return Flag(self.scope, self.scope.builder.fcmp_unordered("uno", self.value, self.value))
 
+    def is_positive_finite(self) -> Flag:
+        """Greater than zero, and neither infinite nor NaN: one comparison of the bits."""
+        return (self.bits - 1).is_below(self.format.infinity - 1)
+
     def intrinsic(self, name: str, *others: Real | float) -> Real:
         """`llvm.<name>` of this value and others."""
         args = [self.value, *(self.of(other).value for other in others)]
@@ -261,6 +265,11 @@ class Bits:
 
     def equals(self, other: Bits | int) -> Flag:
         return self._compare("==", other)
+
+    def is_below(self, other: Bits | int) -> Flag:
+        """Less than, both taken as unsigned."""
+        value = self.scope.builder.icmp_unsigned("<", self.value, self.of(other).value)
+        return Flag(self.scope, value)
 
     def at_most(self, bound: Bits | int) -> Bits:
         return where(self < bound, self, self.of(bound))
@@ -401,6 +410,12 @@ def _split(x: Real) -> tuple[Real, Real]:
     scaled = x * (2.0 ** ((x.format.precision + 1) // 2) + 1.0)
     high = scaled - (scaled - x)
     return high, x - high
+
+
+def round_scaled(x: Real, scale: float) -> tuple[Real, Bits]:
+    """x * scale rounded to an integer, as a float and as bits; below 2**(mantissa - 1)."""
+    shifted = mad(x, scale, x.format.shifter)
+    return shifted - x.format.shifter, shifted.bits - shifted.bits.of_float(x.format.shifter)
 
 
 def round_to_int(x: Real) -> tuple[Real, Bits]:
