@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     if state.path is None:
-        print(f"the disk cache is off: {state.reason}", file=sys.stderr)
+        print(f"the disk cache is off: {state.problem}", file=sys.stderr)
         return 1
     print(_run(action, state, state.path))
     return 0
@@ -50,13 +50,14 @@ def _make_parser() -> argparse.ArgumentParser:
 
 
 def _render(state: cache.CacheInfo) -> str:
-    return "\n".join(
-        [
-            f"directory  {state.path}",
-            f"holds      {_counted(state.entries)}, {_megabytes(state.size)}",
-            f"limit      {_megabytes(state.size_limit)}",
-        ]
-    )
+    lines = [
+        f"directory  {state.path}",
+        f"holds      {_counted(state.entries)}, {_megabytes(state.size)}",
+        f"limit      {_megabytes(state.size_limit)}",
+    ]
+    if state.problem != "":
+        lines.append(f"problem    {state.problem}")
+    return "\n".join(lines)
 
 
 def _counted(entries: int) -> str:

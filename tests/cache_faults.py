@@ -38,6 +38,14 @@ def save_sample(directory: Path) -> Path:
     return entry_path(directory, KEY)
 
 
+def rewrite(file: Path, content: bytes) -> None:
+    """Put other bytes into a file of the cache, in place of it: that is faster than into it."""
+    file.unlink()
+    fd = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(fd, "wb") as stream:
+        stream.write(content)
+
+
 def entry_path(directory: Path, key: bytes) -> Path:
     """Where the entry for `key` is."""
     name = entry_name(key)
@@ -178,18 +186,8 @@ SYSTEM_CALLS = (
     "utime",
 )
 
-ERRORS = (
-    errno.ENOSPC,
-    errno.EDQUOT,
-    errno.EROFS,
-    errno.EACCES,
-    errno.EPERM,
-    errno.EIO,
-    errno.ESTALE,
-    errno.EMFILE,
-    errno.ENOENT,
-    errno.ENOTSUP,
-)
+# One of each kind that the cache might tell apart.
+ERRORS = (errno.ENOSPC, errno.EACCES, errno.ENOENT, errno.ELOOP, errno.ESTALE)
 
 
 class CallCounter:

@@ -32,6 +32,14 @@ def test_cache_info(directory: Path, capsys: pytest.CaptureFixture[str]) -> None
     )
 
 
+def test_cache_info_shows_what_is_wrong(
+    directory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory.write_text("a file")
+    assert main(["cache", "info"]) == 0
+    assert f"\nproblem    {str(directory)!r} is not a directory\n" in capsys.readouterr().out
+
+
 def test_cache_clear(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     save_sample(directory)
     assert main(["cache", "clear"]) == 0

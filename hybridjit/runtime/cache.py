@@ -61,10 +61,10 @@ class Counters:
 
 @dataclass(frozen=True, slots=True)
 class CacheInfo:
-    """The state of the cache: `path` is None when it is off, and `reason` says why."""
+    """The state of the cache: `path` is None when it is off; `problem` says why, or is empty."""
 
     path: str | None
-    reason: str
+    problem: str
     entries: int
     size: int
     size_limit: int
@@ -121,8 +121,9 @@ class Store:
         return 0
 
     def info(self) -> CacheInfo:
-        """Return what is stored, and the counters of this process."""
+        """Return what is stored, what is wrong with the directory, and the counters."""
         sizes: list[int] = []
+        problem = self.location.reason
         try:
             if self.location.path is not None:
                 with CacheDirectory(self.location.path) as directory:
@@ -130,14 +131,11 @@ class Store:
         except FileNotFoundError:
             pass
         except (CacheError, OSError) as fault:
-            self._report(fault)
+            problem = str(fault)
+        with _counting:
+            counters = Counters(**self._counts)
         return CacheInfo(
-            self.location.path,
-            self.location.reason,
-            entries=len(sizes),
-            size=sum(sizes),
-            size_limit=self._size_limit,
-            counters=Counters(**self._counts),
+            self.location.path, problem, len(sizes), sum(sizes), self._size_limit, counters
         )
 
     def _save(self, path: str, key: bytes, meta: Mapping[str, Json], object_code: bytes) -> None:

@@ -76,12 +76,13 @@ def decode_entry(data: bytes, key: bytes, secret: bytes) -> Entry:
     return Entry(_read_meta(data[meta_start:object_start]), data[object_start:-_TAG_SIZE])
 
 
-def _read_meta(text: bytes) -> dict[str, Any]:
+def _read_meta(data: bytes) -> dict[str, Any]:
     try:
-        meta, _ = _json_scanner()(text.decode(), 0)
-    except (ValueError, StopIteration) as error:
+        text = data.decode()
+        meta, end = _json_scanner()(text, 0)
+    except (ValueError, StopIteration, RecursionError) as error:
         raise CorruptEntry("its meta text cannot be read") from error
-    if not isinstance(meta, dict):
+    if end != len(text) or not isinstance(meta, dict):
         raise CorruptEntry("its meta text is not a JSON object")
     return cast(dict[str, Any], meta)
 

@@ -290,7 +290,7 @@ def test_it_can_be_switched_off(
     environment.setenv("HYBRIDJIT_CACHE_DIR", str(directory))
     cache.active_store().save(KEY, META, CODE)
     assert cache.active_store().load(KEY) is None
-    assert cache.info().reason == "HYBRIDJIT_CACHE is 0"
+    assert cache.info().problem == "HYBRIDJIT_CACHE is 0"
     assert not directory.exists()
     assert caplog.records == []
 
