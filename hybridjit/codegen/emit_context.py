@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from hybridjit.codegen.casts import declare, emit_cast
+from hybridjit.codegen.interrupt import poll_function
 from hybridjit.codegen.llvm_types import I1, I32, I64, Value
 from hybridjit.codegen.memory import ArrayAddress, Register, call_free
 from hybridjit.codegen.sites import MAX_WORDS, Failure, Site
@@ -18,6 +19,8 @@ from hybridjit.ir.stmt import Print
 
 # How much more often a check passes than it fails.
 _LIKELY, _UNLIKELY = 1 << 20, 1
+# A kernel looks for signals every so many simple statements: a few milliseconds of work.
+POLL_WORK = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,8 @@ class EmitContext:
         self.loop_vars: list[Var] = []
         self.loops: list[LoopTargets] = []
         self.heap: list[ir.Value] = []
+        self._leaves: dict[ir.Block, ir.Block] = {}
+        self._fuel: ir.Value | None = None
 
     # -- failing -------------------------------------------------------------------------------
 
@@ -107,6 +112,27 @@ class EmitContext:
         if dtype is BOOL:
             return [self.b.zext(value, I64)]
         return [emit_cast(self.b, value, dtype, UINT64 if dtype is UINT64 else INT64)]
+
+    # -- signals -------------------------------------------------------------------------------
+
+    def spend(self, work: Value) -> None:
+        """Note that so much work is done; now and then, let Python handle signals."""
+        if self._fuel is None:
+            self._fuel = self.entry.alloca(I64, name="fuel")
+            self.entry.store(ir.Constant(I64, POLL_WORK), self._fuel)
+        left = self.b.sub(self.b.load(self._fuel), work)
+        self.b.store(left, self._fuel)
+        goes_on, poll = self.fork(self.b.icmp_signed(">=", left, ir.Constant(I64, 0)))
+        self.b.position_at_end(poll)
+        self.b.store(ir.Constant(I64, POLL_WORK), self._fuel)
+        status = self.b.call(poll_function(self.module), [self.error])
+        passed, failed = self.fork(self.b.icmp_signed("==", status, ir.Constant(I32, 0)))
+        self.b.position_at_end(failed)
+        self.sites.append(Site(Failure.INTERRUPT, None))
+        self.leave(len(self.sites))
+        self.b.position_at_end(passed)
+        self.b.branch(goes_on)
+        self.b.position_at_end(goes_on)
 
     # -- building blocks -----------------------------------------------------------------------
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from hybridjit.codegen.emit_context import LoopTargets
+from hybridjit.analysis.work import find_work, is_innermost
+from hybridjit.codegen.emit_context import POLL_WORK, LoopTargets
 from hybridjit.codegen.emit_expressions import ExpressionEmitter
 from hybridjit.codegen.llvm_types import I64, Value, memory_type
 from hybridjit.codegen.memory import (
@@ -161,27 +162,78 @@ class StatementEmitter(ExpressionEmitter):
         if not isinstance(loop.step, Const):
             is_valid = self.b.icmp_signed("!=", step, ir.Constant(I64, 0))
             self.check(is_valid, Failure.STEP, loop.span)
-        names = ("body", "again", "done")
-        body, again, done = (self.function.append_basic_block(name) for name in names)
         # Counting iterations from 0 keeps the counter from overflowing, whatever the bounds.
         trips = self._trip_count(loop, start, stop, step)
+        first = ir.Constant(I64, 0)
+        done = self.function.append_basic_block("done")
+        work = find_work(loop)
+        if work is not None and work < POLL_WORK:
+            self._count(loop, (start, step), (first, trips), done)
+        elif is_innermost(loop):
+            self._count_in_chunks(loop, (start, step), trips, done)
+        else:
+            self._count(loop, (start, step), (first, trips), done, polled=True)
+        self.b.position_at_end(done)
+
+    def _count(
+        self,
+        loop: tis.For,
+        origin: tuple[Value, Value],
+        bounds: tuple[Value, Value],
+        done: ir.Block,
+        *,
+        polled: bool = False,
+    ) -> None:
+        """Run the body for each count from the first bound up to the last, then go to `done`."""
+        first, last = bounds
+        body, again = (self.function.append_basic_block(name) for name in ("body", "again"))
         before = self.b.block
-        self.b.cbranch(self.b.icmp_unsigned("!=", trips, ir.Constant(I64, 0)), body, done)
+        self.b.cbranch(self.b.icmp_unsigned("<", first, last), body, done)
         self.b.position_at_end(body)
         counter = self.b.phi(I64, name=loop.var.name)
-        counter.add_incoming(ir.Constant(I64, 0), before)
-        self.values[loop.var] = self._loop_value(counter, start, step)
+        counter.add_incoming(first, before)
+        self.values[loop.var] = self._loop_value(counter, *origin)
         self.loop_vars.append(loop.var)
-        self.loops.append(LoopTargets(done, again, len(self.heap)))
+        self.loops.append(LoopTargets(self._exit_of(done), again, len(self.heap)))
         self.run(loop.body)
         self.loops.pop()
         self.loop_vars.pop()
         self.jump(again)
         self.b.position_at_end(again)
+        if polled:
+            self.spend(ir.Constant(I64, (find_work(loop.body) or 0) + 1))
         following = self.b.add(counter, ir.Constant(I64, 1), flags=["nuw", "nsw"])
-        counter.add_incoming(following, again)
-        self.b.cbranch(self.b.icmp_unsigned("!=", following, trips), body, done)
-        self.b.position_at_end(done)
+        counter.add_incoming(following, self.b.block)
+        self.b.cbranch(self.b.icmp_unsigned("<", following, last), body, done)
+
+    def _count_in_chunks(
+        self, loop: tis.For, origin: tuple[Value, Value], trips: Value, done: ir.Block
+    ) -> None:
+        """An innermost loop that may be long: look for signals between chunks, not inside them.
+
+        So the loop itself stays as plain as LLVM's vectoriser wants it.
+        """
+        chunk = ir.Constant(I64, max(1, POLL_WORK // ((find_work(loop.body) or 0) + 1)))
+        names = ("chunk", "between")
+        outer, between = (self.function.append_basic_block(name) for name in names)
+        before = self.b.block
+        self.b.cbranch(self.b.icmp_unsigned("!=", trips, ir.Constant(I64, 0)), outer, done)
+        self.b.position_at_end(outer)
+        base = self.b.phi(I64)
+        base.add_incoming(ir.Constant(I64, 0), before)
+        rest = self.b.sub(trips, base, flags=["nuw"])
+        is_last = self.b.icmp_unsigned("<=", rest, chunk)
+        end = self.b.select(is_last, trips, self.b.add(base, chunk))
+        self._leaves[between] = done
+        self._count(loop, origin, (base, end), between)
+        self.b.position_at_end(between)
+        self.spend(self.b.sub(end, base, flags=["nuw"]))
+        base.add_incoming(end, self.b.block)
+        self.b.cbranch(self.b.icmp_unsigned("<", end, trips), outer, done)
+
+    def _exit_of(self, done: ir.Block) -> ir.Block:
+        """Where `break` goes: out of all chunks."""
+        return self._leaves.get(done, done)
 
     def _trip_count(self, loop: tis.For, start: Value, stop: Value, step: Value) -> Value:
         extent = loop.extent
@@ -214,10 +266,14 @@ class StatementEmitter(ExpressionEmitter):
         self.b.position_at_end(test)
         self.b.cbranch(self.emit(loop.cond), body, done)
         self.b.position_at_end(body)
-        self.loops.append(LoopTargets(done, test, len(self.heap)))
+        again = self.function.append_basic_block("again")
+        self.loops.append(LoopTargets(done, again, len(self.heap)))
         self.run(loop.body)
         self.loops.pop()
-        self.jump(test)
+        self.jump(again)
+        self.b.position_at_end(again)
+        self.spend(ir.Constant(I64, (find_work(loop.body) or 0) + 1))
+        self.b.branch(test)
         self.b.position_at_end(done)
 
     def _if(self, stmt: tis.If) -> None:

@@ -29,6 +29,7 @@ class Failure(Enum):
     MEMORY = "memory"
     RAISE = "raise"
     CALLBACK = "callback"
+    INTERRUPT = "interrupt"
 
 
 @dataclass(frozen=True, slots=True)

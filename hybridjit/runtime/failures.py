@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import ctypes
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -13,16 +14,21 @@ from hybridjit.errors import (
     BoundsError,
     Diagnostic,
     DivisionByZero,
+    InternalError,
     NarrowingError,
     UnboundVariable,
 )
 from hybridjit.ir.dtype import BOOL, COMPLEX128, FLOAT64, INT64, UINT64, DType
 
+_RESTORE = ctypes.pythonapi.PyErr_Restore
+_RESTORE.argtypes, _RESTORE.restype = [ctypes.c_void_p] * 3, None
 _PYTHON_VALUES = (BOOL, INT64, FLOAT64, COMPLEX128)
 
 
-def make_exception(site: Site, words: Sequence[int]) -> Exception:
+def make_exception(site: Site, words: Sequence[int]) -> BaseException:
     """The exception for a failure at `site`; `words` are those of the error record."""
+    if site.failure is Failure.INTERRUPT:
+        return _restored(words)
     reader = iter(words)
     parts = [part if isinstance(part, str) else read_value(part, reader) for part in site.parts]
     notes = _iteration(site, reader)
@@ -43,6 +49,15 @@ def make_exception(site: Site, words: Sequence[int]) -> Exception:
             return MemoryError("a scratch array of the kernel does not fit in memory")
         case _:
             return _located(_plain_exception(site, parts), site, notes)
+
+
+def _restored(words: Sequence[int]) -> BaseException:
+    """The exception of a signal handler, which the kernel fetched from the interpreter."""
+    try:
+        _RESTORE(*(words[position] or None for position in range(3)))
+    except BaseException as error:
+        return error.with_traceback(None)
+    raise InternalError("a kernel was interrupted without an exception", "runtime")
 
 
 def _plain_exception(site: Site, parts: list[Any]) -> Exception:

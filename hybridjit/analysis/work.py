@@ -1,0 +1,39 @@
+"""How much a statement does: a rough count of the simple statements it executes."""
+
+from __future__ import annotations
+
+from hybridjit.ir.expr import Const
+from hybridjit.ir.stmt import For, If, Seq, Stmt, While
+from hybridjit.ir.visit import walk
+
+
+def find_work(stmt: Stmt) -> int | None:
+    """The simple statements that one execution of `stmt` runs, at most; None if not known."""
+    match stmt:
+        case Seq(stmts):
+            return _sum([find_work(inner) for inner in stmts])
+        case If(_, then, otherwise):
+            sides = [find_work(side) for side in (then, otherwise) if side is not None]
+            return None if None in sides else max(side or 0 for side in sides) + 1
+        case For(body=body):
+            extent, each = loop_extent(stmt), find_work(body)
+            return None if extent is None or each is None else extent * (each + 1)
+        case While():
+            return None
+        case _:
+            return 1
+
+
+def _sum(parts: list[int | None]) -> int | None:
+    return None if None in parts else sum(part or 0 for part in parts)
+
+
+def loop_extent(loop: For) -> int | None:
+    """The number of iterations, if it is a constant."""
+    extent = loop.extent
+    return int(extent.value.real) if isinstance(extent, Const) else None
+
+
+def is_innermost(loop: For) -> bool:
+    """True if there is no loop inside `loop`."""
+    return not any(isinstance(node, For | While) for node in walk(loop.body))
