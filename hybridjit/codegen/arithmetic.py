@@ -152,26 +152,30 @@ def _float_modulo(b: ir.IRBuilder, x: Value, y: Value, dtype: DType) -> Value:
     """np.remainder: the rest of the truncated division, moved to the sign of the divisor."""
     zero = ir.Constant(x.type, 0.0)
     rest = b.frem(x, y)
-    signs_differ = b.xor(b.fcmp_ordered("<", y, zero), b.fcmp_ordered("<", rest, zero))
-    moved = b.select(signs_differ, b.fadd(rest, y), rest)
+    moved = b.select(_signs_differ(b, rest, y), b.fadd(rest, y), rest)
     is_zero = b.fcmp_ordered("==", rest, zero)
     signed = b.select(is_zero, call_float(b, "copysign", zero, y), moved)
     return b.select(b.fcmp_ordered("==", y, zero), rest, signed)
 
 
 def _float_floor_divide(b: ir.IRBuilder, x: Value, y: Value, dtype: DType) -> Value:
-    """np.floor_divide: exact where x - x % y is, as CPython's divmod."""
-    zero = ir.Constant(x.type, 0.0)
-    one, half = ir.Constant(x.type, 1.0), ir.Constant(x.type, 0.5)
-    plain = b.fdiv(x, y)
-    quotient = b.fdiv(b.fsub(x, _float_modulo(b, x, y, dtype)), y)
+    """np.floor_divide: from the truncated rest, as CPython's divmod."""
+    zero, one, half = (ir.Constant(x.type, value) for value in (0.0, 1.0, 0.5))
+    plain, rest = b.fdiv(x, y), b.frem(x, y)
+    truncated = b.fdiv(b.fsub(x, rest), y)
+    steps_down = b.and_(b.fcmp_unordered("!=", rest, zero), _signs_differ(b, rest, y))
+    quotient = b.select(steps_down, b.fsub(truncated, one), truncated)
     floored = call_float(b, "floor", quotient)
     is_short = b.fcmp_ordered(">", b.fsub(quotient, floored), half)
     nearest = b.select(is_short, b.fadd(floored, one), floored)
-    signed = b.select(
-        b.fcmp_ordered("==", quotient, zero), call_float(b, "copysign", zero, plain), nearest
-    )
+    signed_zero = call_float(b, "copysign", zero, plain)
+    signed = b.select(b.fcmp_ordered("==", quotient, zero), signed_zero, nearest)
     return b.select(b.fcmp_ordered("==", y, zero), plain, signed)
+
+
+def _signs_differ(b: ir.IRBuilder, rest: Value, y: Value) -> Value:
+    zero = ir.Constant(y.type, 0.0)
+    return b.xor(b.fcmp_ordered("<", y, zero), b.fcmp_ordered("<", rest, zero))
 
 
 def call_float(b: ir.IRBuilder, name: str, *args: Value) -> Value:
