@@ -193,32 +193,45 @@ ERRORS = (errno.ENOSPC, errno.EACCES, errno.ENOENT, errno.ELOOP, errno.ESTALE)
 class CallCounter:
     """Counts system calls, and lets the one numbered `failing` fail."""
 
-    def __init__(self, failing: int | None, error: int) -> None:
-        self.count = 0
+    def __init__(self, failing: int | None, fail: Callable[[], None]) -> None:
         self.called: list[str] = []
         self._failing = failing
-        self._error = error
+        self._fail = fail
+
+    @property
+    def count(self) -> int:
+        return len(self.called)
 
     def wrap(self, name: str) -> Callable[..., Any]:
         original = getattr(os, name)
 
         def call(*args: Any, **kwargs: Any) -> Any:
             self.called.append(name)
-            self.count += 1
             if self.count - 1 == self._failing:
                 if name == "close":
                     original(*args, **kwargs)  # Linux closes it whatever it reports
-                raise OSError(self._error, os.strerror(self._error))
+                self._fail()
             return original(*args, **kwargs)
 
         return call
 
 
 @contextmanager
-def failing_call(number: int | None, error: int = errno.EIO) -> Generator[CallCounter]:
-    """Let the system call with this number fail inside the `with` block."""
-    calls = CallCounter(number, error)
+def intercepted_call(number: int | None, fail: Callable[[], None]) -> Generator[CallCounter]:
+    """Call `fail` before the system call with this number inside the `with` block."""
+    calls = CallCounter(number, fail)
     with pytest.MonkeyPatch.context() as patch:
         for name in SYSTEM_CALLS:
             patch.setattr(os, name, calls.wrap(name))
+        yield calls
+
+
+@contextmanager
+def failing_call(number: int | None, error: int = errno.EIO) -> Generator[CallCounter]:
+    """Let the system call with this number fail inside the `with` block."""
+
+    def fail() -> None:
+        raise OSError(error, os.strerror(error))
+
+    with intercepted_call(number, fail) as calls:
         yield calls

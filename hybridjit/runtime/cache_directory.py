@@ -158,8 +158,8 @@ class CacheDirectory(CheckedDirectory):
     def read_secret(self) -> bytes | None:
         """Return the secret, or None if there is none yet."""
         secret = _read_file(SECRET_NAME, self.fd, _SECRET_RULES)
-        if secret is not None and len(secret) != SECRET_SIZE:
-            raise CorruptEntry(f"the secret of the cache has {len(secret)} bytes")
+        if secret is not None and not _is_whole(secret):
+            raise CorruptEntry("the secret of the cache is damaged")
         return secret
 
     def make_secret(self) -> bytes:
@@ -210,6 +210,11 @@ class CacheDirectory(CheckedDirectory):
 
     def _replace_secret(self, temporary: str) -> None:
         os.rename(temporary, SECRET_NAME, src_dir_fd=self.fd, dst_dir_fd=self.fd)
+
+
+def _is_whole(secret: bytes) -> bool:
+    """A power loss may leave zeros, which everybody knows; by chance the last 8 are never zero."""
+    return len(secret) == SECRET_SIZE and any(secret[-8:])
 
 
 def _file_name(name: str) -> str:

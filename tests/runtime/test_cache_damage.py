@@ -415,7 +415,9 @@ SECRET_FAULTS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "empty": ("corrupt", lambda secret: secret.write_bytes(b"")),
     "short": ("corrupt", lambda secret: os.truncate(secret, 31)),
     "long": ("corrupt", lambda secret: secret.write_bytes(bytes(33))),
-    "another": ("corrupt", lambda secret: secret.write_bytes(bytes(32))),
+    "zeros": ("corrupt", lambda secret: secret.write_bytes(bytes(32))),
+    "zeros at the end": ("corrupt", lambda secret: secret.write_bytes(b"x" * 24 + bytes(8))),
+    "another": ("corrupt", lambda secret: secret.write_bytes(os.urandom(32))),
     "readable by others": ("foreign", lambda secret: secret.chmod(0o640)),
     "a link": ("foreign", link_to_itself),
     "of another user": ("foreign", give_away),
@@ -430,6 +432,7 @@ def test_an_unfit_secret_is_replaced(directory: Path, file: Path, fault: str) ->
     damage(directory / "secret")
     check_missed(directory, counter)
     assert (directory / "secret").stat().st_mode & 0o777 == 0o600
+    assert any((directory / "secret").read_bytes()[-8:])
 
 
 def test_a_file_system_without_links_works(

@@ -1,0 +1,133 @@
+"""Many processes share a cache, and some of them die, or the power goes."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hybridjit.runtime.cache_entry import Entry
+from tests.cache_faults import CODE, KEY, META, entry_path, open_store
+
+# How often in `make test`; `make torture` repeats them more often, see tests/torture.
+SCENARIOS = {
+    "kill_at_random": 20,
+    "kill_at_every_call": 2,
+    "write_together": 50,
+    "evict_together": 50,
+    "race_for_the_secret": 10,
+    "fork_while_busy": 20,
+}
+
+
+def run_scenario(name: str, directory: Path, count: int) -> None:
+    """Run a scenario of tests/cache_workers.py."""
+    command = [sys.executable, "-W", "ignore", "-m", "tests.cache_workers"]
+    directory.mkdir(mode=0o700)
+    run = subprocess.run(
+        [*command, name, str(directory), str(count)],
+        cwd=Path(__file__).parents[2],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_scenario(tmp_path: Path, name: str) -> None:
+    run_scenario(name, tmp_path / "cache", SCENARIOS[name])
+
+
+# Power loss
+
+
+@dataclass
+class Disk:
+    """What a save asked of the disk, in order: what is certain after each step, and what is not."""
+
+    steps: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    names: dict[int, str] = field(default_factory=dict[int, str])
+
+    def record(self, patch: pytest.MonkeyPatch) -> None:
+        for call in ("open", "write", "fsync", "rename", "link"):
+            patch.setattr(os, call, getattr(self, call)(getattr(os, call)))
+
+    def open(self, original: Any) -> Any:
+        def call(path: str, flags: int, *args: Any, **kwargs: Any) -> int:
+            fd = original(path, flags, *args, **kwargs)
+            self.names[fd] = path
+            return fd
+
+        return call
+
+    def write(self, original: Any) -> Any:
+        def call(fd: int, data: bytes) -> int:
+            self.steps.append(("write", self.names[fd]))
+            return original(fd, data)
+
+        return call
+
+    def fsync(self, original: Any) -> Any:
+        def call(fd: int) -> None:
+            self.steps.append(("fsync", self.names[fd]))
+            original(fd)
+
+        return call
+
+    def rename(self, original: Any) -> Any:
+        def call(source: str, target: str, **kwargs: Any) -> None:
+            self.steps.append(("name", source))
+            original(source, target, **kwargs)
+
+        return call
+
+    def link(self, original: Any) -> Any:
+        return self.rename(original)
+
+    def unsynced_when_named(self) -> Iterator[str]:
+        """Yield the files that got their name while some of their bytes were not on disk."""
+        dirty: set[str] = set()
+        for step, name in self.steps:
+            if step == "write":
+                dirty.add(name)
+            elif step == "fsync":
+                dirty.discard(name)
+            elif name in dirty:
+                yield name
+
+
+def test_nothing_gets_its_name_before_it_is_on_disk(tmp_path: Path) -> None:
+    disk = Disk()
+    with pytest.MonkeyPatch.context() as patch:
+        disk.record(patch)
+        open_store(tmp_path / "cache", strict=True).save(KEY, META, CODE)
+    assert [step for step, _ in disk.steps] == [
+        *("write", "fsync", "name"),  # the secret
+        *("write", "fsync", "name"),  # the entry
+        "fsync",  # its folder
+    ]
+    assert list(disk.unsynced_when_named()) == []
+
+
+@pytest.mark.parametrize("lost", ["entry", "secret", "both"])
+@pytest.mark.parametrize("zeros", [False, True])
+def test_what_a_power_loss_takes_is_a_miss(tmp_path: Path, lost: str, zeros: bool) -> None:
+    """On a disk that lies about fsync: names without bytes, at every length."""
+    directory = tmp_path / "cache"
+    open_store(directory, strict=True).save(KEY, META, CODE)
+    files = {"entry": entry_path(directory, KEY), "secret": directory / "secret"}
+    contents = {file: file.read_bytes() for name, file in files.items() if lost in (name, "both")}
+    for kept in range(0, max(map(len, contents.values())), 7):
+        for file, content in contents.items():
+            if kept < len(content):
+                file.write_bytes(content[:kept] + bytes((len(content) - kept) * zeros))
+        store = open_store(directory)
+        assert store.load(KEY) is None
+        store.save(KEY, META, CODE)
+        assert store.load(KEY) == Entry(META, CODE)
+        contents = {file: file.read_bytes() for file in contents}
