@@ -97,9 +97,9 @@ def compare_equal(expr: Expr) -> Expr | None:
             return type(expr)(x, literal(a - b, x.dtype))
         case Eq(Sub(x, y), Const(0)) | Ne(Sub(x, y), Const(0)):
             return type(expr)(x, y)
-        case Eq(Add(x, y), Add(z, w)) | Ne(Add(x, y), Add(z, w)) if y == w:
+        case Eq(Add(x, y), Add(z, w)) | Ne(Add(x, y), Add(z, w)) if y == w and is_total(y):
             return type(expr)(x, z)
-        case Eq(Sub(x, y), Sub(z, w)) | Ne(Sub(x, y), Sub(z, w)) if y == w:
+        case Eq(Sub(x, y), Sub(z, w)) | Ne(Sub(x, y), Sub(z, w)) if y == w and is_total(y):
             return type(expr)(x, z)
         case _:
             return None

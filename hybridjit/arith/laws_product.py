@@ -88,7 +88,7 @@ def remainder(expr: Expr) -> Expr | None:
             return literal(0, expr.dtype)
         case Mod(Mod(x, Const(int(a))), Const(int(b))) if 0 < a <= b:
             return expr.lhs
-        case Mod(Mod(x, Const(int(a))), Const(int(b))) if b > 0 and a % b == 0:
+        case Mod(Mod(x, Const(int(a))), Const(int(b))) if b > 0 and a != 0 and a % b == 0:
             return Mod(x, expr.rhs)
         case _:
             return None
