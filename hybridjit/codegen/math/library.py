@@ -7,7 +7,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from hybridjit.codegen.math import exponential, logarithm
+from hybridjit.codegen.math import exponential, logarithm, trigonometric
 from hybridjit.codegen.math.values import F32, FORMATS, Flag, Format, Real, Scope
 from hybridjit.errors import InternalError
 from hybridjit.ir.dtype import BFLOAT16, FLOAT16, DType
@@ -22,6 +22,9 @@ BODIES: dict[str, Body] = {
     "log1p": logarithm.log1p,
     "exp2": exponential.exp2,
     "expm1": exponential.expm1,
+    "sin": trigonometric.sin,
+    "cos": trigonometric.cos,
+    "tan": trigonometric.tan,
     "sinh": exponential.sinh,
     "cosh": exponential.cosh,
     "tanh": exponential.tanh,
@@ -62,7 +65,53 @@ def math_function(
     body = BODIES.get(name)
     if body is None:
         raise InternalError(f"there is no math function named {name}", "codegen")
-    return _define(module, symbol, body, format, Scope(None, target_has_fma, lanes))
+    function = _define(module, symbol, body, format, Scope(None, target_has_fma, lanes))
+    if name in BRANCHING:
+        _add_variants(module, name, function, format, target_has_fma)
+    else:
+        function.attributes.add("alwaysinline")
+    return function
+
+
+# These have a rare path behind a branch, which LLVM's loop vectoriser cannot widen. It is told
+# of vector functions to call instead, and the scalar one must not be inlined before.
+BRANCHING = ("sin", "cos", "tan")
+VARIANT_BITS = (512, 256)
+
+
+def _add_variants(module: Any, name: str, function: Any, format: Format, has_fma: bool) -> None:
+    """Make the vector functions, and name them to the loop vectoriser."""
+    function.attributes = _Attributes()
+    for attribute in ("noinline", "nounwind", "readnone", "willreturn", "speculatable"):
+        function.attributes.add(attribute)
+    if function.name.rpartition(".")[2].startswith("v"):
+        return
+    mappings: list[str] = []
+    for bits in VARIANT_BITS:
+        lanes = bits // format.bits
+        variant = math_function(module, name, format, has_fma, lanes)
+        mappings.append(f"_ZGV_LLVM_N{lanes}v_{function.name}({variant.name})")
+        _keep(module, variant)
+    function.attributes.add(f'"vector-function-abi-variant"="{",".join(mappings)}"')
+
+
+class _Attributes(ir.values.FunctionAttributes):
+    """llvmlite's attributes, and any that LLVM knows besides."""
+
+    def add(self, name: str) -> None:
+        set.add(self, name)
+
+
+def _keep(module: Any, function: Any) -> None:
+    """Keep a function that nothing calls yet: list it in llvm.compiler.used."""
+    used = module.globals.get("llvm.compiler.used")
+    if used is None:
+        used = ir.GlobalVariable(module, ir.ArrayType(ir.PointerType(), 0), "llvm.compiler.used")
+        used.linkage, used.section = "appending", "llvm.metadata"
+        used.initializer = ir.Constant(used.value_type, [])
+    functions = [*used.initializer.constant, function]
+    used.value_type = ir.ArrayType(ir.PointerType(), len(functions))
+    used.initializer = ir.Constant(used.value_type, functions)
 
 
 def _define(module: Any, symbol: str, body: Body, format: Format, scope: Scope) -> Any:
@@ -71,7 +120,6 @@ def _define(module: Any, symbol: str, body: Body, format: Format, scope: Scope) 
     result = scope.type_of(ir.IntType(1)) if body.__annotations__["return"] == "Flag" else kind
     function = ir.Function(module, ir.FunctionType(result, [kind] * arity), symbol)
     function.linkage = "internal"
-    function.attributes.add("alwaysinline")
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     inside = Scope(builder, scope.fma, scope.lanes)
     builder.ret(body(*(Real(inside, format, arg) for arg in function.args)).value)

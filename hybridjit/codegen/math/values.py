@@ -79,6 +79,23 @@ class Scope:
         )
         return self.builder.call(function, args)
 
+    def any_lane(self, flag: ir.Value) -> ir.Value:
+        """An i1: whether the flag is set in any lane."""
+        if self.lanes == 1:
+            return flag
+        kind = ir.FunctionType(ir.IntType(1), [flag.type])
+        name = f"llvm.vector.reduce.or.v{self.lanes}i1"
+        return self.builder.call(declare(self.builder.module, name, kind), [flag])
+
+    def gather(self, values: Sequence[Any]) -> ir.Value:
+        """One value per lane, put together."""
+        if self.lanes == 1:
+            return values[0]
+        result: Any = ir.Constant(self.type_of(values[0].type), ir.Undefined)
+        for lane, value in enumerate(values):
+            result = self.builder.insert_element(result, value, ir.Constant(ir.IntType(32), lane))
+        return result
+
 
 _SUFFIXES = {"float": "f32", "double": "f64", "i32": "i32", "i64": "i64"}
 
@@ -282,6 +299,15 @@ class Bits:
         """The float with this bit pattern."""
         kind = self.scope.type_of(self.format.type)
         return Real(self.scope, self.format, self.scope.builder.bitcast(self.value, kind))
+
+    def resize(self, format: Format) -> Bits:
+        """The low bits of this, as many as `format` has; or zeros on top."""
+        if format is self.format:
+            return self
+        name = "trunc" if format.bits < self.format.bits else "zext"
+        emit: Callable[..., ir.Value] = getattr(self.scope.builder, name)
+        kind = self.scope.type_of(ir.IntType(format.bits))
+        return Bits(self.scope, format, emit(self.value, kind))
 
     def to_real(self) -> Real:
         """The float with this value, which is small: |self| < 2**(mantissa - 2)."""
