@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hybridjit.codegen.engine import Library, emit_object, link, optimize
 from hybridjit.codegen.kernel import ENTRY, KernelModule, emit_kernel
-from hybridjit.codegen.layout import ArrayLayout, Layout
+from hybridjit.codegen.layout import ArrayLayout, Layout, convention
 from hybridjit.codegen.llvm_types import is_signed
 from hybridjit.codegen.sites import MAX_WORDS, Failure
 from hybridjit.codegen.target import host_target
@@ -22,8 +22,10 @@ from hybridjit.ir.dtype import BOOL, DType
 from hybridjit.ir.expr import Buffer
 from hybridjit.ir.func import PrimFunc
 from hybridjit.lower.pipeline import lower
+from hybridjit.runtime.cache import active_store
 from hybridjit.runtime.callbacks import Callbacks
 from hybridjit.runtime.failures import make_exception
+from hybridjit.runtime.kernel_cache import decode_sites, encode_sites, find_key
 
 _FLOAT_CTYPES = {32: ctypes.c_float, 64: ctypes.c_double}
 
@@ -61,9 +63,8 @@ class NativeKernel:
 
 def compile_native(func: PrimFunc, layout: Layout) -> NativeKernel:
     """Native code for `func` on arguments that lie in memory as `layout` says."""
-    target = host_target()
-    module = emit_kernel(lower(func), layout, target)
-    image = emit_object(optimize(module.text, target), target)
+    compiled = _load(func, layout) or _compile(func, layout)
+    module, image = compiled
     callbacks = Callbacks(module.callbacks)
     library = link(image, (ENTRY,), callbacks.addresses)
     prototype = ctypes.CFUNCTYPE(ctypes.c_int32, *_ctypes(module))
@@ -77,6 +78,27 @@ def compile_native(func: PrimFunc, layout: Layout) -> NativeKernel:
         _compile_passing(func, module, scope),
         compile_results(func, scope),
     )
+
+
+def _compile(func: PrimFunc, layout: Layout) -> tuple[KernelModule, bytes]:
+    """Make the code, and keep it for later processes."""
+    target = host_target()
+    module = emit_kernel(lower(func), layout, target)
+    image = emit_object(optimize(module.text, target), target)
+    key = find_key(func, layout, target)
+    if key is not None:
+        active_store().save(key, {"sites": encode_sites(module.sites, func)}, image)
+    return module, image
+
+
+def _load(func: PrimFunc, layout: Layout) -> tuple[KernelModule, bytes] | None:
+    """The code from an earlier process."""
+    key = find_key(func, layout, host_target())
+    entry = None if key is None else active_store().load(key)
+    if entry is None:
+        return None
+    sites = decode_sites(entry.meta["sites"], func)
+    return KernelModule("", convention(func, layout), sites, {}), entry.object_code
 
 
 def _compile_passing(
