@@ -38,9 +38,19 @@ def _convert_constant(value: Const, weak: bool, dtype: DType, span: Span | None)
     if value.of is dtype:
         return value
     if value.of.is_integer and not dtype.is_integer:
-        return const(number, dtype)  # a Python int may be wider than int64: convert it exactly
+        return _convert_integer(int(number.real), dtype, span)
     source = value.of.numpy.type(number)
     return const(cast(source, dtype).item(), dtype)
+
+
+def _convert_integer(number: int, dtype: DType, span: Span | None) -> Const:
+    """A Python int, which may be wider than int64, converted exactly."""
+    try:
+        return const(number, dtype)
+    except OverflowError:
+        raise TypeMismatch(
+            f"a Python integer of {number.bit_length()} bits is too large for {dtype}", span
+        ) from None
 
 
 def store_value(value: Scalar, dtype: DType, span: Span | None) -> Expr:

@@ -111,21 +111,16 @@ class ExpressionTranslator(SubscriptTranslator):
         op = BINARY.get(type(node.op))
         if op is None:
             raise refusal(node, self.span(node))
-        if isinstance(node.op, (ast.Add, ast.Mult)) and self._is_display(node):
-            return self._tuple_arithmetic(node)
-        lhs, rhs = self._operands([node.left, node.right], node)
+        nodes = [node.left, node.right]
+        values = self.evaluate_all(nodes)
+        is_of_tuples = any(isinstance(value, Items) for value in values)
+        if is_of_tuples and isinstance(node.op, (ast.Add, ast.Mult)):
+            return self._tuple_arithmetic(node, *values)
+        lhs, rhs = self.as_operands(values, nodes, node)
         return binary(op, lhs, rhs, self.span(node))
 
-    @staticmethod
-    def _is_display(node: ast.BinOp) -> bool:
-        return any(
-            isinstance(side, (ast.Tuple, ast.List)) or _is_shape(side)
-            for side in (node.left, node.right)
-        )
-
-    def _tuple_arithmetic(self, node: ast.BinOp) -> Value:
+    def _tuple_arithmetic(self, node: ast.BinOp, lhs: Value, rhs: Value) -> Value:
         """`a.shape + (2,)` and `(4,) * 2`: tuples known now."""
-        lhs, rhs = self.evaluate_all([node.left, node.right])
         match node.op, lhs, rhs:
             case ast.Add(), Items(left), Items(right):
                 return Items(left + right)
@@ -281,10 +276,6 @@ class ExpressionTranslator(SubscriptTranslator):
         variable = Variable((self.frame.path, (node, number)), name)
         self.emit(Pending(variable=variable, span=self.span(node)))
         return variable
-
-
-def _is_shape(node: ast.expr) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == "shape"
 
 
 def _static_name(value: Value) -> object:
