@@ -108,14 +108,21 @@ def _fresh(value: Any, owners: dict[int, bytearray]) -> Any:
 
 
 def _fresh_array(array: Array, owners: dict[int, bytearray]) -> Array:
-    owner = array
-    while isinstance(owner.base, _ARRAY):
-        owner = owner.base
+    owner = _owner(array)
     memory = owners.setdefault(id(owner), bytearray(owner.tobytes("A")))
     offset = array.ctypes.data - owner.ctypes.data if array.size else 0
     copy: Array = np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
     copy.flags.writeable = array.flags.writeable
     return copy
+
+
+def _owner(array: Array) -> Array:
+    """The array whose memory a view shows."""
+    owner, base = array, array.base
+    while base is not None:
+        owner = base if isinstance(base, _ARRAY) else owner
+        base = getattr(base, "base", None)  # as_strided puts an object without data in between
+    return owner
 
 
 # Comparison

@@ -141,7 +141,8 @@ def _numpy_of_one(name: str, arg: Scalar, span: Span | None) -> Scalar:
             type = arg.type if dtype.is_inexact else _float_for(arg.type)
             return intrinsic(_FABS, [Scalar(convert(arg, type.dtype, span), type)], span)
         case "bitwise_count":
-            count = intrinsic(INTRINSICS["popcount"], [arg], span)
+            magnitude = intrinsic(INTRINSICS["abs"], [arg], span)  # NumPy counts the bits of |x|
+            count = intrinsic(INTRINSICS["popcount"], [magnitude], span)
             return Scalar(convert(count, UINT8, span), ScalarType(UINT8))
         case "square" | "conj" if dtype is BOOL:
             return Scalar(convert(arg, INT8, span), ScalarType(INT8))

@@ -11,14 +11,44 @@ import numpy as np
 
 from hybridjit.errors import ArgumentError
 from hybridjit.frontend.builtins import numpy_dtype
+from hybridjit.interp.scalars import as_scalar, cast
 from hybridjit.ir.dtype import DType, find_dtype
 from hybridjit.ir.extern import Extern, Pointer
 
 _CAPSULE_POINTER = ctypes.pythonapi.PyCapsule_GetPointer
 _CAPSULE_NAME = ctypes.pythonapi.PyCapsule_GetName
 
+_NDARRAY: type[Any] = np.ndarray
 
-def packed(function: Callable[..., Any], restype: Any = None, name: str | None = None) -> Extern:
+
+class Function(Extern):
+    """An extern that plain Python can call too, with arguments converted as a script does."""
+
+    __slots__ = ()
+
+    def __call__(self, *args: Any) -> Any:
+        params = self.params
+        if params is None:
+            values = [arg if isinstance(arg, _NDARRAY) else as_scalar(arg) for arg in args]
+        elif len(args) != len(params):
+            raise ArgumentError(f"{self.name} takes {len(params)} arguments, found {len(args)}")
+        else:
+            values = [self._c_value(*pair) for pair in zip(args, params, strict=True)]
+        result = self.call(*values)
+        return None if self.result is None else cast(result, self.result)
+
+    def _c_value(self, value: Any, param: DType | Pointer) -> object:
+        if isinstance(param, DType):
+            checked = type(value) is int and param.is_integer
+            return cast(value, param, checked=checked).item()
+        if not isinstance(value, _NDARRAY) or value.dtype != param.dtype.numpy:
+            raise ArgumentError(f"{self.name} takes an array of {param.dtype}, got {value!r}")
+        if not value.flags.c_contiguous:
+            raise ArgumentError(f"the array passed to '{self.name}' must be C-contiguous")
+        return ctypes.c_void_p(value.ctypes.data)
+
+
+def packed(function: Callable[..., Any], restype: Any = None, name: str | None = None) -> Function:
     """A Python function that a script calls back: arrays arrive as views of the same memory.
 
     `restype` is the type of its result; without one it is called for its effect. An exception
@@ -26,7 +56,7 @@ def packed(function: Callable[..., Any], restype: Any = None, name: str | None =
     """
     label = name or getattr(function, "__name__", "packed")
     result = None if restype is None else _dtype(restype, "restype")
-    return Extern(_identifier(label), function, result)
+    return Function(_identifier(label), function, result)
 
 
 def extern(
@@ -35,7 +65,7 @@ def extern(
     argtypes: Sequence[Any] | None = None,
     *,
     name: str | None = None,
-) -> Extern:
+) -> Function:
     """A C function that a script calls: a symbol of the process, a ctypes or cffi function,
     an address, or a capsule as Cython and SciPy export them.
 
@@ -51,7 +81,7 @@ def extern(
     address, label = _address(function)
     ctype = None if result is None else np.ctypeslib.as_ctypes_type(result.numpy)
     prototype = ctypes.CFUNCTYPE(ctype, *(_ctype(param) for param in params))
-    return Extern(_identifier(name or label), prototype(address), result, params)
+    return Function(_identifier(name or label), prototype(address), result, params)
 
 
 def _address(function: Any) -> tuple[int, str]:

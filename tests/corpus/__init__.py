@@ -1,2 +1,62 @@
-from tests.corpus import control, loops, scalars, statements, functions, captures, memory, casts, mathematics
-CORPUS = (*statements.CASES, *loops.CASES, *control.CASES, *scalars.CASES, *functions.CASES,*captures.CASES,*memory.CASES,*casts.CASES,*mathematics.CASES)
+"""The corpus: kernels that together use every feature of the language, with arguments to try.
+
+Each module holds one theme and ends in its CASES; its docstring says which part of DESIGN.md it
+covers. Whatever runs, prints or rewrites kernels is tried on all of them:
+
+    from tests.corpus import CORPUS
+    for case in CORPUS:
+        for arguments in case.arguments:
+            run_all_ways(case.kernel, arguments.args, arguments.kwargs, ulp=case.ulp)
+
+tests/frontend/test_corpus_coverage.py asserts that every name of the language, every operator and
+every kind of statement stands in some kernel.
+"""
+
+from tests.corpus import (
+    algorithms,
+    blocks,
+    captures,
+    casts,
+    complex_numbers,
+    control,
+    externs,
+    extrema,
+    functions,
+    images,
+    integers,
+    linear_algebra,
+    loops,
+    mathematics,
+    memory,
+    parameters,
+    results,
+    scalars,
+    scans,
+    statements,
+)
+from tests.corpus.case import Case
+
+THEMES = (
+    statements,
+    loops,
+    control,
+    scalars,
+    casts,
+    integers,
+    extrema,
+    mathematics,
+    complex_numbers,
+    memory,
+    functions,
+    captures,
+    parameters,
+    results,
+    scans,
+    blocks,
+    externs,
+    linear_algebra,
+    images,
+    algorithms,
+)
+
+CORPUS: tuple[Case, ...] = tuple(case for theme in THEMES for case in theme.CASES)

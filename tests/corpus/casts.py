@@ -112,8 +112,11 @@ def add_weak(a: Array, x: Number) -> None:
 _EXTREME = np.array([0.0, -0.0, 1.9, -1.9, 300.7, -300.7, 1e10, -1e10, 1e300, np.inf, -np.inf])
 
 CASES = (
-    case(cast_integers, sweep(lambda d: (d(d.n, low=-300, high=300),), dtypes=(*INTS, "bool"))),
-    case(cast_integers, sweep(lambda d: (d(d.n),), dtypes=("float64", "float16"))),
+    case(
+        cast_integers,
+        sweep(lambda d: (d(d.n, low=-300, high=300),), dtypes=(*INTS, "bool")),
+        sweep(lambda d: (d(d.n),), dtypes=("float64", "float16")),
+    ),
     case(cast_floats, sweep(lambda d: (d(d.n),), dtypes=(*REALS, "bool", "uint64"))),
     case(cast_complex, sweep(lambda d: (d(d.n),), dtypes=(*REALS, "bool", "complex64"))),
     case(cast_python, sweep(lambda d: (d(d.n),), dtypes=(*REALS, "bool"))),

@@ -156,7 +156,7 @@ def numpy_functions(a: Array) -> Array:
         b[4, i] = np.floor(a[i]) + np.ceil(a[i])
         b[5, i] = np.power(x, 2)
         b[6, i] = np.square(a[i])
-        b[7, i] = np.clip(a[i], -1, 1)
+        b[7, i] = np.clip(a[i], -1, 1)  # pyright: ignore[reportUnknownMemberType]
         b[8, i] = np.where(a[i] > 0, a[i], 0)
         b[9, i] = np.hypot(a[i], x)
         b[10, i] = np.add(a[i], np.multiply(x, 2)) - np.divide(x, 2)
