@@ -4,6 +4,8 @@ import errno
 import hmac
 import os
 import struct
+import subprocess
+import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -235,3 +237,17 @@ def failing_call(number: int | None, error: int = errno.EIO) -> Generator[CallCo
 
     with intercepted_call(number, fail) as calls:
         yield calls
+
+
+def run_scenario(name: str, directory: Path, count: int) -> None:
+    """Run a scenario of tests/cache_workers.py."""
+    command = [sys.executable, "-W", "ignore", "-m", "tests.cache_workers"]
+    directory.mkdir(mode=0o700)
+    run = subprocess.run(
+        [*command, name, str(directory), str(count)],
+        cwd=Path(__file__).parents[1],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr

@@ -7,18 +7,31 @@ in which everything is imported, so a process costs a millisecond, and exits wit
 anything that comes out of the cache is wrong.
 """
 
+import logging
 import os
 import signal
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
 from hybridjit.runtime.cache import Counters, Store
 from hybridjit.runtime.cache_entry import Entry
-from tests.cache_faults import META, counters, intercepted_call, open_store, temporaries
+from tests.cache_faults import (
+    DAMAGES,
+    KEY,
+    META,
+    check_recovers,
+    counters,
+    intercepted_call,
+    open_store,
+    rewrite,
+    save_sample,
+    temporaries,
+)
 
 WRITERS = 8
 KEYS = tuple(b"key %d" % number for number in range(20))
@@ -45,8 +58,11 @@ def spawn(work: Callable[[], None]) -> int:
         return pid
     status = 1
     try:
+        logging.disable()
         work()
         status = 0
+    except BaseException:
+        traceback.print_exc()
     finally:
         os._exit(status)
 
@@ -118,6 +134,25 @@ def die(place: Path, number: int, size_limit: int) -> None:
     with intercepted_call(number, lambda: os.kill(os.getpid(), signal.SIGKILL)):
         for key in KEYS[:2]:
             store.save(key, META, expected_code(key))
+
+
+def damage_at_random(directory: Path, count: int) -> None:
+    """Let a fresh process meet each of `count` damaged files: always a miss, never worse."""
+    random = Random(count)
+    file = save_sample(directory)
+    data = file.read_bytes()
+
+    def meet() -> None:
+        store = open_store(directory)
+        assert store.load(KEY) is None
+        assert counters(store) == Counters(misses=1, corrupt=1)
+
+    for number in range(count):
+        damaged = DAMAGES[number % len(DAMAGES)](data, random)
+        if damaged != data:
+            rewrite(file, damaged)
+            finish([spawn(meet)])
+    check_recovers(directory)
 
 
 def write_together(directory: Path, count: int) -> None:
@@ -206,6 +241,7 @@ def fork_while_busy(directory: Path, count: int) -> None:
 
 
 SCENARIOS = {
+    "damage_at_random": damage_at_random,
     "kill_at_random": kill_at_random,
     "kill_at_every_call": kill_at_every_call,
     "write_together": write_together,

@@ -1,8 +1,6 @@
 """Many processes share a cache, and some of them die, or the power goes."""
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,10 +9,11 @@ from typing import Any
 import pytest
 
 from hybridjit.runtime.cache_entry import Entry
-from tests.cache_faults import CODE, KEY, META, entry_path, open_store
+from tests.cache_faults import CODE, KEY, META, entry_path, open_store, run_scenario
 
 # How often in `make test`; `make torture` repeats them more often, see tests/torture.
 SCENARIOS = {
+    "damage_at_random": 200,
     "kill_at_random": 20,
     "kill_at_every_call": 2,
     "write_together": 50,
@@ -22,20 +21,6 @@ SCENARIOS = {
     "race_for_the_secret": 10,
     "fork_while_busy": 20,
 }
-
-
-def run_scenario(name: str, directory: Path, count: int) -> None:
-    """Run a scenario of tests/cache_workers.py."""
-    command = [sys.executable, "-W", "ignore", "-m", "tests.cache_workers"]
-    directory.mkdir(mode=0o700)
-    run = subprocess.run(
-        [*command, name, str(directory), str(count)],
-        cwd=Path(__file__).parents[2],
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    assert run.returncode == 0, run.stderr
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
