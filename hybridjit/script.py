@@ -12,7 +12,7 @@ from typing_extensions import ParamSpec
 
 from hybridjit import config
 from hybridjit.config import api_edge
-from hybridjit.errors import ArgumentError, ArgumentValueError
+from hybridjit.errors import ArgumentError, ArgumentValueError, HybridError
 from hybridjit.frontend.annotations import spec_of
 from hybridjit.frontend.builtins import BUILTINS
 from hybridjit.frontend.captures import Environment
@@ -20,6 +20,7 @@ from hybridjit.frontend.parse import parse
 from hybridjit.frontend.specs import Spec
 from hybridjit.ir.func import PrimFunc
 from hybridjit.runtime.arguments import bind, flatten, spec_of_argument, store_results
+from hybridjit.runtime.promotion import Promotion
 from hybridjit.runtime.specialization import Specialization
 from hybridjit.source import FunctionSource, read_function
 
@@ -42,6 +43,7 @@ class Kernel(Generic[P, R]):
         self.__hybrid_function__ = pyfunc
         self.signature = _checked_signature(pyfunc)
         self._specializations: dict[tuple[Spec, ...], Specialization] = {}
+        self._promotion = Promotion()
         self._source: FunctionSource | None = None
         self._declared: list[Spec | None] | None = None
 
@@ -75,9 +77,11 @@ class Kernel(Generic[P, R]):
             kwargs = dict(kwargs)
             out = kwargs.pop("out")
         specs, values = self._bind(args, kwargs)
-        specialization = self._specialize(specs)
         flat = flatten(specs, values)
-        result = specialization.interpret(flat) if interpret else specialization.run(flat)
+        if interpret:
+            result = self._specialize(specs).interpret(flat)
+        else:
+            result = self._select(specs).run(flat)
         return result if out is None else store_results(self.__name__, result, out)
 
     def _bind(
@@ -107,6 +111,18 @@ class Kernel(Generic[P, R]):
         if self._source is None:
             self._source = read_function(self.__hybrid_function__)
         return self._source
+
+    def _select(self, specs: tuple[Spec, ...]) -> Specialization:
+        """The translation to run: an exact one, or one whose sizes are known at run time."""
+        known = self._specializations.get(specs)
+        if known is not None and known.is_current():
+            return known
+        general, _ = self._promotion.generalize(specs)
+        try:
+            return self._specialize(general)
+        except HybridError:
+            # Some scripts need sizes as constants: `const_range(a.shape[0])`.
+            return self._specialize(specs)
 
     def _specialize(self, specs: tuple[Spec, ...]) -> Specialization:
         known = self._specializations.get(specs)

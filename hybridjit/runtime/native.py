@@ -19,7 +19,7 @@ from hybridjit.codegen.target import host_target
 from hybridjit.interp.run import compile_prologue, compile_results
 from hybridjit.interp.scope import RESULTS, Frame, Scope
 from hybridjit.ir.dtype import BOOL, DType
-from hybridjit.ir.expr import Buffer
+from hybridjit.ir.expr import Buffer, Const
 from hybridjit.ir.func import PrimFunc
 from hybridjit.lower.pipeline import lower
 from hybridjit.runtime.cache import active_store
@@ -125,18 +125,23 @@ def _compile_passing(
 def layout_of(func: PrimFunc, args: Sequence[Any], *, is_disjoint: bool) -> Layout:
     """What the code may assume about these arguments."""
     arrays = tuple(
-        (param, _array_layout(value))
+        (param, _array_layout(param, value))
         for param, value in zip(func.params, args, strict=True)
         if isinstance(param, Buffer)
     )
     return Layout(arrays, is_disjoint)
 
 
-def _array_layout(array: NDArray[Any]) -> ArrayLayout:
+def _array_layout(buffer: Buffer, array: NDArray[Any]) -> ArrayLayout:
     align = None if array.flags.aligned else 1
     if array.flags.c_contiguous:
         return ArrayLayout(None, align)
-    return ArrayLayout(array.strides, align)
+    if all(isinstance(extent, Const) for extent in buffer.shape):
+        # The stride of an axis with one element means nothing: NumPy may have put anything there.
+        strides = zip(array.strides, array.shape, strict=True)
+        return ArrayLayout(tuple(s if extent > 1 else 0 for s, extent in strides), align)
+    unit = array.itemsize
+    return ArrayLayout(tuple(s if s == unit else None for s in array.strides), align)
 
 
 def _scalar_words(value: Any, dtype: DType) -> list[Any]:
