@@ -1,10 +1,24 @@
-"""The home of all hypothesis strategies."""
+"""The home of all hypothesis strategies.
 
+Random programs are made by `tests.programs` from a row of choices, which a seed provides
+(`program_from_seed`, fast, for long runs) or hypothesis (`programs`): then every choice is a draw
+of its own and 0 is the simplest, so that a failing program shrinks by whole statements and
+operands, to a few lines. Drawing costs a few milliseconds for each program, as much as running it.
+"""
+
+from typing import Any
+
+import numpy as np
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from hybridjit.ir import expr as ir
 from hybridjit.ir.dtype import BOOL
 from hybridjit.ir.expr import Const, Expr, Var
+from tests.programs import types as ty
+from tests.programs.choices import Choices
+from tests.programs.data import LAYOUTS, edge_values, random_array
+from tests.programs.program import Program, make_program
 
 INT_VARS = {name: Var(name) for name in "abc"}
 BOOL_VARS = {name: Var(name, BOOL) for name in "pq"}
@@ -51,3 +65,59 @@ def bool_exprs(draw: st.DrawFn, depth: int = 4) -> Expr:
             return draw(st.sampled_from(_COMPARE))(lhs, rhs)
         case _:
             return draw(st.sampled_from(tuple(BOOL_VARS.values())))
+
+
+# -- data ------------------------------------------------------------------------------------------
+
+# Sizes that break things: none, one, odd, and past a vector of eight.
+SIZES = (1, 0, 3, 2, 5, 9)
+
+
+class DrawnChoices(Choices):
+    """Choices that hypothesis makes, and makes smaller."""
+
+    def __init__(self, draw: st.DrawFn) -> None:
+        self.draw = draw
+
+    def below(self, count: int) -> int:
+        return self.draw(st.integers(0, count - 1)) if count > 1 else 0
+
+
+def dtypes() -> st.SearchStrategy[np.dtype[Any]]:
+    """Every element type of the language."""
+    return st.sampled_from(ty.TYPED).map(ty.numpy_dtype)
+
+
+def shapes(max_rank: int = 3) -> st.SearchStrategy[tuple[int, ...]]:
+    """Shapes of few elements, empty ones among them."""
+    return st.lists(st.sampled_from(SIZES), max_size=max_rank).map(tuple)
+
+
+def scalars(dtype: np.dtype[Any]) -> st.SearchStrategy[Any]:
+    """NumPy scalars of a type, the edges of its range among them."""
+    return st.sampled_from(edge_values(dtype)).map(dtype.type)
+
+
+@st.composite
+def arrays(
+    draw: st.DrawFn, dtype: np.dtype[Any] | None = None, shape: tuple[int, ...] | None = None
+) -> NDArray[Any]:
+    """Arrays of edge values in every layout: C, F, reversed, strided, inside a larger block."""
+    kind = draw(dtypes()) if dtype is None else dtype
+    size = draw(shapes()) if shape is None else shape
+    return random_array(DrawnChoices(draw), kind, size)
+
+
+# -- programs --------------------------------------------------------------------------------------
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Program:
+    """A script and arguments for it; every index is in bounds."""
+    return make_program(DrawnChoices(draw))
+
+
+@st.composite
+def wild_programs(draw: st.DrawFn) -> Program:
+    """A script some of whose indices may be negative, depend on data or be out of bounds."""
+    return make_program(DrawnChoices(draw), wild=True)

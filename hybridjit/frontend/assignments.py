@@ -162,7 +162,7 @@ class AssignmentTranslator(CallTranslator):
         owner = self.evaluate(target.value)
         if not isinstance(owner, Array):
             raise self.mismatch(f"cannot assign to an item of {describe(owner)}", target)
-        if any(constant.buffer is owner.buffer for constant in self.unit.constants.values()):
+        if any(constant.buffer is owner.buffer for constant in self.unit.constants):
             raise self.mismatch(
                 f"'{owner.buffer.name}' is a constant of the script and cannot be written to",
                 target,

@@ -22,9 +22,8 @@ from hybridjit.frontend.functions import (
 from hybridjit.frontend.operators import binary, select, unary
 from hybridjit.frontend.values import Array, Items, Scalar, Text, Value, describe, index, integer
 from hybridjit.ir.dtype import DTYPES
-from hybridjit.ir.expr import Buffer, Const, FloorDiv, Max, Min, Pow
+from hybridjit.ir.expr import Buffer, FloorDiv, Max, Min, Pow
 from hybridjit.ir.intrinsics import INTRINSICS
-from hybridjit.ir.signature import ConstantArray
 from hybridjit.ir.stmt import Allocate
 
 LOOP_NAMES = ("range", "serial", "parallel", "vectorize", "unroll", "const_range", "scan", "bind")
@@ -95,11 +94,7 @@ class BuiltinTranslator(ExternTranslator):
         data = np.array(self._constants(self.evaluate(args["values"]), node), dtype.numpy)
         if "shape" in args:
             data = np.reshape(data, self._constants(self.evaluate(args["shape"]), node))
-        data.flags.writeable = False
-        shape = tuple(Const(extent) for extent in data.shape)
-        constant = ConstantArray(Buffer(self.hint or "t", dtype, shape), data)
-        self.unit.constants[id(data)] = constant
-        return Array(constant.buffer)
+        return Array(self.make_constant(self.hint or "t", dtype, data).buffer)
 
     def _constants(self, value: Value, node: ast.AST) -> Any:
         if isinstance(value, Items):

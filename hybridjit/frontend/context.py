@@ -18,7 +18,7 @@ from hybridjit.frontend.kinds import is_array, is_sequence
 from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import Array, Items, Scalar, Value, describe
 from hybridjit.frontend.variables import Web
-from hybridjit.ir.dtype import INT64, ScalarType, find_dtype
+from hybridjit.ir.dtype import INT64, DType, ScalarType, find_dtype
 from hybridjit.ir.expr import Buffer, Cast, Const, Expr, ExternCall, Load, Var
 from hybridjit.ir.signature import ConstantArray
 from hybridjit.ir.stmt import Allocate, Let, Seq, Stmt, Store
@@ -170,14 +170,19 @@ class Context:
                 node,
                 help="pass it as an argument",
             )
-        known = self.unit.constants.get(id(array))
-        if known is None:
-            shape = tuple(Const(extent) for extent in array.shape)
-            data = np.array(array, order="C")
-            data.flags.writeable = False
-            known = ConstantArray(Buffer(name, dtype, shape), data)
-            self.unit.constants[id(array)] = known
-        return Array(known.buffer)
+        if id(array) not in self.unit.captured_arrays:
+            made = self.make_constant(name, dtype, np.array(array, order="C"))
+            self.unit.captured_arrays[id(array)] = array, made
+        _, constant = self.unit.captured_arrays[id(array)]
+        return Array(constant.buffer)
+
+    def make_constant(self, name: str, dtype: DType, data: NDArray[Any]) -> ConstantArray:
+        """Make `data`, which nobody else holds, a read-only array of the script."""
+        data.flags.writeable = False
+        shape = tuple(Const(extent) for extent in data.shape)
+        constant = ConstantArray(Buffer(name, dtype, shape), data)
+        self.unit.constants.append(constant)
+        return constant
 
     # -- mutable variables ---------------------------------------------------------------------
 

@@ -82,7 +82,11 @@ class Unit:
     errors: list[HybridError] = field(default_factory=list[HybridError])
     skipped: int = 0
     captures: list[Capture] = field(default_factory=list[Capture])
-    constants: dict[int, ConstantArray] = field(default_factory=dict[int, ConstantArray])
+    constants: list[ConstantArray] = field(default_factory=list[ConstantArray])
+    # The constants of captured arrays, by id; the arrays are kept, so that their ids stay unique.
+    captured_arrays: dict[int, tuple[object, ConstantArray]] = field(
+        default_factory=dict[int, tuple[object, ConstantArray]]
+    )
     let_values: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
     declared_outputs: dict[Buffer, Span] = field(default_factory=dict[Buffer, Span])
     automatic_blocks: list[Block] = field(default_factory=list[Block])

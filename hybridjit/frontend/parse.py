@@ -194,7 +194,7 @@ class _Script(SignatureTranslator):
             tuple(self.params),
             substitute(body, {}, final),
             tuple(final.values()),
-            tuple(self.unit.constants.values()),
+            tuple(self.unit.constants),
             self.final_results(final),
             self.returns_tuple,
             span=self.span(self.frame.source.node),

@@ -1,0 +1,88 @@
+"""Random data: scalars with edge values, arrays of every layout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tests.programs.choices import Choices
+from tests.programs.types import numpy_dtype
+
+_INTS = (0, 1, 2, 3, -1, -2, 5, 7, 100, -128, 127, 255)
+_FLOATS = (
+    *(0.0, 1.0, 0.5, -1.5, 2.0, 3.25, -7.0, 100.0, 1e-3, -0.0, 1e30, -1e30, 1e-40, 1e4),
+    *(float("inf"), float("-inf"), float("nan"), 0.1),
+)
+LAYOUTS = ("C", "F", "reversed", "strided", "offset")
+
+
+def edge_values(dtype: np.dtype[Any]) -> list[Any]:
+    """Values of the type worth trying, the plainest first."""
+    if dtype.kind == "b":
+        return [False, True]
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        low, high = int(info.min), int(info.max)
+        return [*(v for v in _INTS if low <= v <= high), low, high, high - 1, low + 1]
+    if dtype.kind == "c":
+        return [*_FLOATS[:9], 1.5 - 2j, -0.5j, 1e3 + 1e-3j, complex("inf"), complex("nan")]
+    return list(_FLOATS)
+
+
+def random_scalar(choices: Choices, type: str, low: int, high: int) -> Any:
+    """A value of a parameter: a Python number for Python's types, a NumPy scalar otherwise."""
+    match type:
+        case "int":
+            return choices.between(low, high)
+        case "float":
+            return choices.pick(_FLOATS)
+        case "bool":
+            return bool(choices.below(2))
+        case "complex":
+            return complex(choices.pick(_FLOATS[:8]), 1.5)
+        case _:
+            return _elements(choices, (), numpy_dtype(type))[()]
+
+
+def random_array(choices: Choices, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """An array of edge values, in some layout."""
+    return with_layout(_elements(choices, shape, dtype), choices.pick(LAYOUTS))
+
+
+def _elements(
+    choices: Choices, shape: tuple[int, ...], dtype: np.dtype[Any]
+) -> NDArray[Any]:
+    every = edge_values(dtype)
+    # Mostly tame values: NaN and overflow spread, and hide what comes after them.
+    tame = every[: max(2, len(every) * 2 // 3)]
+    size = int(np.prod(shape))
+    numbers = [choices.pick(every if choices.chance(15) else tame) for _ in range(size)]
+    with np.errstate(all="ignore"):
+        values = np.array(numbers, np.complex128 if dtype.kind == "c" else object)
+        return values.astype(dtype).reshape(shape)
+
+
+def with_layout(array: NDArray[Any], layout: str) -> NDArray[Any]:
+    """The same elements in other memory: F order, negative or wide strides, not at the start."""
+    if not array.ndim:
+        return array
+    match layout:
+        case "F":
+            return np.asfortranarray(array)
+        case "reversed":
+            every = (slice(None, None, -1),) * array.ndim
+            return array[every].copy()[every]
+        case "strided":
+            wide = np.zeros([2 * n + 1 for n in array.shape], array.dtype)
+            part = wide[(..., *(slice(1, 2 * n + 1, 2) for n in array.shape))]
+            part[...] = array
+            return part
+        case "offset":
+            memory = np.zeros(array.size + 3, array.dtype)
+            part = memory[3:].reshape(array.shape)
+            part[...] = array
+            return part
+        case _:
+            return array

@@ -1,0 +1,52 @@
+"""Arithmetic on Python ints of which only an interval is known."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+
+from tests.programs.scope import MAX_INT, Value
+
+_EXACT: dict[str, Callable[[int, int], int]] = {
+    **{"+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv},
+    **{"<<": operator.lshift, ">>": operator.rshift},
+}
+
+
+def combine(symbol: str, a: Value, b: Value) -> Value | None:
+    """`a symbol b` on Python ints; None if it might fail or leave the range of MAX_INT."""
+    text = f"({a.text} {symbol} {b.text})"
+    low, high = min(b.low, b.high), max(b.low, b.high)
+    if symbol in ("//", "%") and low <= 0 <= high:
+        return None
+    if symbol in ("<<", ">>") and not 0 <= low <= high <= 16:
+        return None
+    if symbol == "%":
+        return Value(text, "int", *((0, high - 1) if low > 0 else (low + 1, 0)))
+    if symbol in "&|^":
+        return _bits(text, a, b)
+    ends = [_EXACT[symbol](x, y) for x in (a.low, a.high) for y in (low, high)]
+    found = Value(text, "int", min(ends), max(ends))
+    return found if found.fits(-MAX_INT, MAX_INT) else None
+
+
+def _bits(text: str, a: Value, b: Value) -> Value:
+    largest = max(abs(end) for end in (a.low, a.high, b.low, b.high))
+    mask = (1 << largest.bit_length()) - 1
+    negative = min(a.low, a.high, b.low, b.high) < 0
+    return Value(text, "int", -mask - 1 if negative else 0, mask)
+
+
+def hull(text: str, *values: Value) -> Value:
+    """An expression whose value is one of several."""
+    type = values[0].type
+    return Value(text, type, min(v.low for v in values), max(v.high for v in values))
+
+
+def clamp(value: Value, low: int, high: int) -> Value:
+    """`value` brought into an interval, unchanged if it is there already."""
+    if value.fits(low, high):
+        return value
+    wrapped = f"({value.text} % {high - low + 1})"
+    text = wrapped if low == 0 else f"({wrapped} + {low})"
+    return Value(text, "int", low, high)

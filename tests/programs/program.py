@@ -1,0 +1,190 @@
+"""Random programs: the source of a script, its helpers and its arguments, from a row of choices."""
+
+from __future__ import annotations
+
+import __future__
+
+import linecache
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import count
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from hybridjit import Kernel, hybrid
+from tests.programs import types as ty
+from tests.programs.choices import Choices, SeededChoices
+from tests.programs.data import random_array, random_scalar
+from tests.programs.intervals import clamp
+from tests.programs.scope import Array, Helper, Name, Scope
+from tests.programs.stmts import Lines, StmtMaker
+
+_NUMBERS = count(1)
+SIZES = (1, 3, 2, 5, 4, 0, 7)
+PALETTES = (
+    *(ty.INTS[:2], ty.FLOATS[:2], ("float32", "int32"), ("int8", "uint8", "float16")),
+    *(("uint64", "int64", "float64"), ("complex64", "float32"), ("complex128", "float64", "int16")),
+    *(("bfloat16", "float32", "int8"), (ty.BOOL, "uint32", "float64"), (ty.BOOL, "int64")),
+    *(("float16", "float32", "float64"), ("uint16", "int32", "int8"), ("bfloat16", "uint8")),
+)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A script as text, and arguments to call it with."""
+
+    source: str
+    args: Sequence[Any]
+
+    @cached_property
+    def kernel(self) -> Kernel[..., Any]:
+        return hybrid.script(load_function(self.source, "program"))
+
+    def __repr__(self) -> str:
+        args = "".join(f"\n# {_shown(arg)}" for arg in self.args)
+        return f"Program:\n{self.source}{args}\n"
+
+
+def _shown(arg: Any) -> str:
+    if not isinstance(arg, np.ndarray):
+        return f"{type(arg).__name__} {arg!r}"
+    layout = f"shape {arg.shape} strides {arg.strides}"
+    return f"{arg.dtype} {layout} {arg.tolist()!r}"
+
+
+def load_function(source: str, name: str) -> FunctionType:
+    """The function `name` of a module with this source, which can be read back."""
+    file = f"<random program {next(_NUMBERS)}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    flags = __future__.annotations.compiler_flag
+    names: dict[str, Any] = {"np": np, "math": math, "__name__": "random_program"}
+    if "def helper" in source:  # in plain Python, only scripts know the language without an import
+        names |= {name: getattr(hybrid, name) for name in hybrid.__all__}
+    exec(compile(source, file, "exec", flags), names)
+    return names[name]
+
+
+def forget_sources() -> None:
+    """Drop the text of programs that have been run."""
+    for file in [file for file in linecache.cache if file.startswith("<random program")]:
+        del linecache.cache[file]
+
+
+def program_from_seed(seed: int, wild: bool = False) -> Program:
+    """The random program number `seed`."""
+    return make_program(SeededChoices(seed), wild)
+
+
+def make_program(choices: Choices, wild: bool = False) -> Program:
+    """A program of random choices; a wild one may index out of bounds."""
+    return _ProgramMaker(choices, wild).make()
+
+
+@dataclass
+class _ProgramMaker:
+    choices: Choices
+    wild: bool
+    helpers: list[Helper] = field(default_factory=list[Helper])
+    source: Lines = field(default_factory=Lines)
+
+    def make(self) -> Program:
+        palette = self.choices.pick(PALETTES)
+        maker = StmtMaker(self.choices, palette, self.helpers, wild=self.wild)
+        params = self._params(palette)
+        args = [self._argument(param) for param in params.values()]
+        arrays = {n: p for n, p in params.items() if isinstance(p, Array)}
+        for number in range(self.choices.below(3)):
+            self._helper(f"helper{number}", palette, tuple(arrays.values()))
+        maker.scope = Scope(
+            names={n: p for n, p in params.items() if isinstance(p, Name)}, arrays=arrays
+        )
+        maker.ever = set(maker.scope.names)
+        header = ", ".join(self._parameter(name, param) for name, param in params.items())
+        body = self._body(maker, palette)
+        self.source += [f"def program({header}):", *(f"    {line}" for line in body)]
+        return Program("\n".join(self.source) + "\n", args)
+
+    # -- parameters ----------------------------------------------------------------------------
+
+    def _params(self, palette: tuple[str, ...]) -> dict[str, Name | Array]:
+        params: dict[str, Name | Array] = {}
+        for name in ("a", "b", "c")[: self.choices.between(1, 3)]:
+            rank = self.choices.pick((1, 2, 1, 3, 0))
+            shape = tuple(self.choices.pick(SIZES[: 7 - rank]) for _ in range(rank))
+            params[name] = Array(name, self.choices.pick(palette), shape)
+        for name in ("x", "y", "n")[: self.choices.between(0, 3)]:
+            type = self.choices.pick(("int", "float", "bool", *palette))
+            low, high = (-20, 20) if type == "int" else (0, 0)
+            params[name] = Name(type, low, high)
+        return params
+
+    def _argument(self, param: Name | Array) -> Any:
+        if isinstance(param, Array):
+            return random_array(self.choices, ty.numpy_dtype(param.type), param.shape)
+        return random_scalar(self.choices, param.type, param.low, param.high)
+
+    def _parameter(self, name: str, param: Name | Array) -> str:
+        """A parameter, annotated or not: `a: float32["n", 4]`."""
+        if param.type == ty.BOOL or not self.choices.chance(50):
+            return name
+        if isinstance(param, Name):
+            return f"{name}: {param.type}"
+        if self.choices.chance(50):
+            return f"{name}: {param.type}[{', '.join(map(str, param.shape)) or '()'}]"
+        dims = [f'"{name}{k}"' if self.choices.chance(60) else str(n) for k, n in enumerate(param.shape)]
+        return f"{name}: {param.type}[{', '.join(dims) or '()'}]"
+
+    # -- bodies --------------------------------------------------------------------------------
+
+    def _body(self, maker: StmtMaker, palette: tuple[str, ...]) -> Lines:
+        lines: Lines = []
+        outputs: list[str] = []
+        for name in ("o", "r")[: self.choices.below(3)]:
+            shape = tuple(self.choices.between(1, 4) for _ in range(self.choices.between(1, 2)))
+            type = self.choices.pick(palette)
+            maker.scope.arrays[name] = Array(name, type, shape)
+            dtype = "bool" if type == ty.BOOL else type
+            lines.append(f'{name} = output_tensor({shape}, "{dtype}")')
+            outputs.append(name)
+        scalars = [self.choices.pick(maker.types_here()) for _ in range(self.choices.below(3))]
+
+        def returns(maker: StmtMaker) -> str:
+            values = [maker.expr(type, 2).text for type in scalars]
+            return f"return {', '.join([*outputs, *values])}".rstrip()
+
+        maker.returns = returns
+        return [*lines, *maker.block(5, self.choices.between(1, 3)), returns(maker)]
+
+    def _helper(self, name: str, palette: tuple[str, ...], arrays: tuple[Array, ...]) -> None:
+        """A function of one or two numbers and perhaps an array, with early returns."""
+        result = self.choices.pick(("int", "float", *palette))
+        maker = StmtMaker(self.choices, palette, list(self.helpers), wild=self.wild)
+        params: dict[str, Name | Array] = {}
+        for param in ("x", "u")[: self.choices.between(1, 2)]:
+            type = self.choices.pick(maker.types_here())
+            params[param] = Name(type, *((-20, 20) if type == "int" else (0, 0)))
+        if arrays and self.choices.chance(40):
+            array = self.choices.pick(arrays)
+            params["q"] = Array("q", array.type, array.shape)
+        maker.scope = Scope(
+            names={n: p for n, p in params.items() if isinstance(p, Name)},
+            arrays={n: p for n, p in params.items() if isinstance(p, Array)},
+        )
+        maker.ever = set(maker.scope.names)
+
+        def returns(maker: StmtMaker) -> str:
+            value = maker.expr(result, 2)
+            return f"return {clamp(value, -20, 20).text if result == 'int' else value.text}"
+
+        maker.returns = returns
+        body = [*maker.block(3, self.choices.below(3)), returns(maker)]
+        self.source += [f"def {name}({', '.join(params)}):", *(f"    {line}" for line in body), ""]
+        low, high = (-20, 20) if result == "int" else (0, 0)
+        effects = maker.has_effects and "q" in params
+        self.helpers.append(
+            Helper(name, tuple(params.values()), result, low, high, has_effects=effects)
+        )
