@@ -149,6 +149,18 @@ FITS = (
         {32: 8, 64: 20},
     ),
     Fit(
+        "LOG2_SHORT",
+        "log2(1 + f) = f P(f), 1 + f in [sqrt(1/2), sqrt(2)], for float32 results",
+        near_zero(
+            lambda f: mp.log1p(f) / mp.log(2) / f,
+            series(lambda n: mpf(-1) ** n / (n + 1) / mp.log(2)),
+        ),
+        mp.sqrt(mpf("0.5")) - 1,
+        mp.sqrt(2) - 1,
+        lambda f: mpf(1),
+        {64: 14},
+    ),
+    Fit(
         "LOG_RATIO",
         "log(1 + f) = 2 s + s z P(z), s = f / (2 + f), z = s**2, |s| <= 3 - sqrt(8)",
         near_zero(

@@ -33,7 +33,7 @@ def machine() -> llvm.TargetMachine:
         features=llvm.get_host_cpu_features().flatten(),
         opt=3,
         reloc="pic",
-        codemodel="jitdefault",
+        codemodel="small",
     )
 
 

@@ -172,6 +172,28 @@ LOG: dict[int, tuple[float, ...]] = {
     ),
 }
 
+# log2(1 + f) = f P(f), 1 + f in [sqrt(1/2), sqrt(2)], for float32 results
+LOG2_SHORT: dict[int, tuple[float, ...]] = {
+    64: _read(  # error 2**-37.9
+        """
+        0x1.71547652b61efp+0
+        -0x1.715476519618bp-1
+        0x1.ec709ddd120f8p-2
+        -0x1.715478c092a0ap-2
+        0x1.2776b9aaa97adp-2
+        -0x1.ec6f14f7a2b44p-3
+        0x1.a61a7a2ef1abcp-3
+        -0x1.718acb5d003e3p-3
+        0x1.48351fbc7ecccp-3
+        -0x1.23cd15d3c89a3p-3
+        0x1.09f7db4321f65p-3
+        -0x1.133ccdbca3275p-3
+        0x1.1290ba695faedp-3
+        -0x1.25b99e46caf15p-4
+        """
+    ),
+}
+
 # log(1 + f) = 2 s + s z P(z), s = f / (2 + f), z = s**2, |s| <= 3 - sqrt(8)
 LOG_RATIO: dict[int, tuple[float, ...]] = {
     64: _read(  # error 2**-58.5

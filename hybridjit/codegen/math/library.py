@@ -7,7 +7,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from hybridjit.codegen.math import exponential, logarithm, trigonometric
+from hybridjit.codegen.math import exponential, logarithm, power, trigonometric
 from hybridjit.codegen.math.values import F32, FORMATS, Flag, Format, Real, Scope
 from hybridjit.errors import InternalError
 from hybridjit.ir.dtype import BFLOAT16, FLOAT16, DType
@@ -22,6 +22,7 @@ BODIES: dict[str, Body] = {
     "log1p": logarithm.log1p,
     "exp2": exponential.exp2,
     "expm1": exponential.expm1,
+    "pow": power.power,
     "sin": trigonometric.sin,
     "cos": trigonometric.cos,
     "tan": trigonometric.tan,

@@ -80,24 +80,59 @@ def _reduce_moderate(x: Real) -> tuple[Pair, Bits]:
 
 
 def _reduce_large(x: Real) -> tuple[Pair, Bits]:
-    """Lane by lane, by a call."""
+    """By one call for all lanes: the caller keeps no registers for it."""
+    scope, builder = x.scope, x.scope.builder
+    shape = f"f{x.format.bits}" if scope.lanes == 1 else f"v{scope.lanes}f{x.format.bits}"
+    number = scope.type_of(ir.IntType(x.format.bits))
+    kinds = [x.value.type, x.value.type, number]
+    function = _cold_function(builder.module, f"hj.reduce_large.{shape}", x.value.type, kinds)
+    if not function.blocks:
+        inside: Any = ir.IRBuilder(function.append_basic_block("entry"))
+        _define_lanes(Real(Scope(inside, scope.fma, scope.lanes), x.format, function.args[0]))
+    result = builder.call(function, [x.value])
+    hi, lo, k = (builder.extract_value(result, place) for place in range(3))
+    pair = Pair(Real(scope, x.format, hi), Real(scope, x.format, lo))
+    return pair, Bits(scope, x.format, k)
+
+
+def _define_lanes(x: Real) -> None:
+    """The body of hj.reduce_large: each lane in float64, by a call."""
     scope, builder = x.scope, x.scope.builder
     wide = x.to(F64)
-    function = _large_function(builder.module, scope.fma)
+    function = _payne_hanek_function(builder.module, scope.fma)
     columns: list[list[Any]] = [[], [], []]
     for lane in range(scope.lanes):
-        place = ir.Constant(ir.IntType(32), lane)
+        place = ir.Constant(_I32, lane)
         value = wide.value if scope.lanes == 1 else builder.extract_element(wide.value, place)
         result = builder.call(function, [value])
         for number, column in enumerate(columns):
             column.append(builder.extract_value(result, number))
     hi, lo, k = (scope.gather(column) for column in columns)
-    pair = Pair(Real(scope, F64, hi), Real(scope, F64, lo))
-    if x.format is F64:
-        return pair, Bits(scope, F64, k)
-    r = pair.hi.to(x.format)
-    rest = (pair.hi - r.to(F64)).to(x.format)
-    return Pair(r, rest), Bits(scope, F64, k).resize(x.format)
+    pair, number = Pair(Real(scope, F64, hi), Real(scope, F64, lo)), Bits(scope, F64, k)
+    if x.format is not F64:
+        r = pair.hi.to(x.format)
+        pair = Pair(r, (pair.hi - r.to(F64)).to(x.format))
+    _return(builder, (pair.hi.value, pair.lo.value, number.resize(x.format).value))
+
+
+def _return(builder: Any, parts: tuple[Any, ...]) -> None:
+    value = ir.Constant(builder.function.function_type.return_type, ir.Undefined)
+    for place, part in enumerate(parts):
+        value = builder.insert_value(value, part, place)
+    builder.ret(value)
+
+
+def _cold_function(module: Any, name: str, argument: Any, results: list[Any]) -> Any:
+    """The function `name`, declared on first use."""
+    found = module.globals.get(name)
+    if found is not None:
+        return found
+    kind = ir.FunctionType(ir.LiteralStructType(results), [argument])
+    function: Any = ir.Function(module, kind, name)
+    function.linkage = "internal"
+    for attribute in ("noinline", "cold", "nounwind"):
+        function.attributes.add(attribute)
+    return function
 
 
 # -- large angles ----------------------------------------------------------------------------------
@@ -118,23 +153,13 @@ _TABLE_BYTES = 176  # a window of 32 bytes may start at byte 139
 _I8, _I32, _I64, _I192, _I256 = (ir.IntType(bits) for bits in (8, 32, 64, 192, 256))
 
 
-def _large_function(module: Any, has_fma: bool) -> Any:
-    """hj.reduce_large(x) -> {r, the rest of r, k}, for |x| >= 2**15."""
-    found = module.globals.get("hj.reduce_large")
-    if found is not None:
-        return found
-    result = ir.LiteralStructType([F64.type, F64.type, _I64])
-    function: Any = ir.Function(module, ir.FunctionType(result, [F64.type]), "hj.reduce_large")
-    function.linkage = "internal"
-    for attribute in ("noinline", "cold", "nounwind"):
-        function.attributes.add(attribute)
-    builder: Any = ir.IRBuilder(function.append_basic_block("entry"))
-    scope = Scope(builder, has_fma)
-    r, k = _payne_hanek(Real(scope, F64, function.args[0]))
-    value = ir.Constant(result, ir.Undefined)
-    for number, part in enumerate((r.hi.value, r.lo.value, k)):
-        value = builder.insert_value(value, part, number)
-    builder.ret(value)
+def _payne_hanek_function(module: Any, has_fma: bool) -> Any:
+    """hj.payne_hanek(x) -> {r, the rest of r, k}, for |x| >= 2**15."""
+    function = _cold_function(module, "hj.payne_hanek", F64.type, [F64.type, F64.type, _I64])
+    if not function.blocks:
+        builder: Any = ir.IRBuilder(function.append_basic_block("entry"))
+        r, k = _payne_hanek(Real(Scope(builder, has_fma), F64, function.args[0]))
+        _return(builder, (r.hi.value, r.lo.value, k))
     return function
 
 
