@@ -30,6 +30,10 @@ _Positioned = (
 )
 
 
+# Text that is read without a file gets a name of this kind: `<hybridjit 1>`.
+_PRINTED = "<hybridjit"
+
+
 @dataclass(frozen=True, slots=True)
 class FunctionSource:
     """A function as written; lines of `node` are those of `file`, columns are in characters."""
@@ -37,6 +41,11 @@ class FunctionSource:
     name: str
     file: str
     node: ast.FunctionDef
+
+    @property
+    def is_printed(self) -> bool:
+        """True for the printed form of IR, which says more than a script does."""
+        return self.file.startswith(_PRINTED)
 
 
 def read_function(pyfunc: FunctionType) -> FunctionSource:
@@ -53,7 +62,7 @@ def read_function(pyfunc: FunctionType) -> FunctionSource:
     return _finish(node, code.co_filename, lines)
 
 
-def read_text(text: str, filename: str = "<hybridjit>") -> FunctionSource:
+def read_text(text: str, filename: str = f"{_PRINTED}>") -> FunctionSource:
     """Return the only function of `text`, which is remembered so that errors can show its lines.
 
     The file is named after `filename` with a number: `<hybridjit 1>`, `<hybridjit 2>` ...

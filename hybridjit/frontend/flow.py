@@ -79,9 +79,12 @@ UNBOUND = Definition("", ast.Pass(), Place())
 class Flow:
     """One walk over the statements that records what every read can see."""
 
-    def __init__(self, func: ast.FunctionDef, taken: Mapping[ast.If, bool]) -> None:
+    def __init__(
+        self, func: ast.FunctionDef, taken: Mapping[ast.If, bool], *, printed: bool = False
+    ) -> None:
         self.func = func
         self.taken = taken
+        self.printed = printed
         self.loops: list[_Loop] = []
         self.place = Place()
         self.uses: list[tuple[ast.Name, Place, Reaching]] = []
@@ -118,7 +121,8 @@ class Flow:
                 return self.bind([target], state)
             case ast.AnnAssign(target=ast.Name() as target, value=None):
                 self.declarations.setdefault(target.id, self.place)
-                return state
+                # In printed IR this is the allocation: a new variable in every round of a loop.
+                return state | {target.id: frozenset((UNBOUND,))} if self.printed else state
             case ast.If():
                 return self.branch(stmt, state)
             case ast.For():

@@ -50,6 +50,7 @@ class _Knowledge:
     `undecided` those that were not; what they rule out is no part of any variable.
     """
 
+    printed: ast.FunctionDef | None
     types: dict[Key, ScalarType] = field(default_factory=dict[Key, ScalarType])
     taken: dict[ast.If, bool] = field(default_factory=dict[ast.If, bool])
     undecided: set[ast.If] = field(default_factory=set[ast.If])
@@ -94,7 +95,7 @@ def parse(
     blocks: bool = True,
 ) -> Parsed:
     """Translate a script for arguments of the given types, one for each parameter."""
-    knowledge = _Knowledge()
+    knowledge = _Knowledge(printed=source.node if source.is_printed else None)
     for _ in range(MAX_ROUNDS):
         script = _Script(source, environment, specs, knowledge)
         func = script.run(blocks)
@@ -137,7 +138,8 @@ class _Script(SignatureTranslator):
     def variables_of(self, node: ast.FunctionDef) -> Variables:
         found = self.knowledge.variables.get(node)
         if found is None:
-            found = find_variables(node, self.knowledge.taken)
+            printed = node is self.knowledge.printed
+            found = find_variables(node, self.knowledge.taken, printed=printed)
             self.knowledge.variables[node] = found
         return found
 

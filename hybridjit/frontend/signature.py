@@ -67,7 +67,7 @@ class SignatureTranslator(InlineTranslator):
 
     def _declared_results(self, node: ast.FunctionDef) -> list[ScalarType | None]:
         """The scalar result types of a printed function: its return annotation."""
-        if node.returns is None or not self.frame.source.file.startswith("<hybridjit"):
+        if node.returns is None or not self.frame.source.is_printed:
             return []
         nodes = node.returns.elts if isinstance(node.returns, ast.Tuple) else [node.returns]
         return [self.type_in(entry) for entry in nodes]

@@ -55,9 +55,14 @@ class Variables:
         return self.homes.get((id(block), index), ())
 
 
-def find_variables(func: ast.FunctionDef, taken: Mapping[ast.If, bool]) -> Variables:
-    """Analyse the names that `func` binds. `taken` tells the `if`s whose condition is static."""
-    flow = Flow(func, taken)
+def find_variables(
+    func: ast.FunctionDef, taken: Mapping[ast.If, bool], *, printed: bool = False
+) -> Variables:
+    """Analyse the names that `func` binds. `taken` tells the `if`s whose condition is static.
+
+    In a printed function, `x: float32` makes a new variable; in Python's eyes it does nothing.
+    """
+    flow = Flow(func, taken, printed=printed)
     flow.run()
     return _build(flow)
 

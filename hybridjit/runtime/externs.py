@@ -14,6 +14,7 @@ from hybridjit.frontend.builtins import numpy_dtype
 from hybridjit.interp.scalars import as_scalar, cast
 from hybridjit.ir.dtype import DType, find_dtype
 from hybridjit.ir.extern import Extern, Pointer
+from hybridjit.ir.printer_names import RESERVED
 
 _CAPSULE_POINTER = ctypes.pythonapi.PyCapsule_GetPointer
 _CAPSULE_NAME = ctypes.pythonapi.PyCapsule_GetName
@@ -148,4 +149,6 @@ def _ctype(param: DType | Pointer) -> Any:
 
 
 def _identifier(name: str) -> str:
-    return name if name.isidentifier() else "extern"
+    if not name.isidentifier():
+        return "extern"
+    return f"extern_{name}" if name in RESERVED else name  # it has to be told from our own
