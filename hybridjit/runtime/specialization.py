@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
+from hybridjit.codegen.forks import COMPILE_LOCK
 from hybridjit.frontend.captures import Capture
 from hybridjit.frontend.parse import Parsed
 from hybridjit.interp.run import compile_func
@@ -23,7 +23,6 @@ class Specialization:
         self.captures: tuple[Capture, ...] = parsed.captures
         self.written = written_buffers(parsed.func)
         self._natives: dict[object, NativeKernel] = {}
-        self._lock = threading.Lock()
 
     def is_current(self) -> bool:
         """True while what the script took from around it has not changed."""
@@ -51,7 +50,7 @@ class Specialization:
         found = self._natives.get(layout)
         if found is not None:
             return found
-        with self._lock:
+        with COMPILE_LOCK:
             if layout not in self._natives:
                 self._natives[layout] = compile_native(self.func, layout)
             return self._natives[layout]
