@@ -7,7 +7,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from hybridjit.codegen.math import exponential, logarithm, power, trigonometric
+from hybridjit.codegen.math import exponential, inverse, logarithm, power, trigonometric
 from hybridjit.codegen.math.values import F32, FORMATS, Flag, Format, Real, Scope
 from hybridjit.errors import InternalError
 from hybridjit.ir.dtype import BFLOAT16, FLOAT16, DType
@@ -26,6 +26,13 @@ BODIES: dict[str, Body] = {
     "sin": trigonometric.sin,
     "cos": trigonometric.cos,
     "tan": trigonometric.tan,
+    "asin": inverse.asin,
+    "acos": inverse.acos,
+    "atan": inverse.atan,
+    "atan2": inverse.atan2,
+    "asinh": inverse.asinh,
+    "acosh": inverse.acosh,
+    "atanh": inverse.atanh,
     "sinh": exponential.sinh,
     "cosh": exponential.cosh,
     "tanh": exponential.tanh,
