@@ -1,6 +1,5 @@
 """Calls of other functions: their body takes the place of the call, their meaning stays."""
 
-import linecache
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 from hybridjit import hybrid
 from hybridjit.errors import ParseError
 from hybridjit.hybrid import allocate, output_tensor
+from tests.frontend.from_text import script_from_text
 from tests.oracle import run_all_ways
 
 Array = Any
@@ -276,14 +276,6 @@ def test_arguments_that_do_not_match_are_refused(call: str, message: str) -> Non
     kernel = script_from_text(f"def f(n):\n    return {call}\n", names)
     with pytest.raises(ParseError, match=message):
         kernel.interpret(1)
-
-
-def script_from_text(text: str, names: dict[str, Any]) -> Any:
-    """A script whose source is `text`; linecache serves it, as it does for a notebook."""
-    filename = f"<script-{abs(hash(text))}>"
-    linecache.cache[filename] = len(text), None, text.splitlines(keepends=True), filename
-    exec(compile(text, filename, "exec"), names)
-    return hybrid.script(names["f"])
 
 
 # Evaluation order
