@@ -150,7 +150,7 @@ def test_a_loop_over_a_shape_that_runs_leaves_its_last_value() -> None:
         s = 0.0
         for i in range(a.shape[0]):
             s += a[i]
-        return s, i  # pyright: ignore[reportPossiblyUnbound]
+        return s, i  # pyright: ignore[reportPossiblyUnboundVariable]
 
     run_all_ways(f, [np.ones(3)])
 
@@ -186,10 +186,10 @@ def test_two_loops_may_share_a_variable() -> None:
         s = 0
         for i in range(n):
             s += i
-        t = i  # pyright: ignore[reportPossiblyUnbound]
+        t = i  # pyright: ignore[reportPossiblyUnboundVariable]
         for i in range(n, 2 * n):
             s += i
-        return s, t, i  # pyright: ignore[reportPossiblyUnbound]
+        return s, t, i  # pyright: ignore[reportPossiblyUnboundVariable]
 
     run_all_ways(f, [3])
 
@@ -202,7 +202,7 @@ def test_an_inner_loop_may_reuse_the_variable_of_the_outer_one() -> None:
             for i in range(3):
                 s += i
             s = s * 10 + i
-        return s, i  # pyright: ignore[reportPossiblyUnbound]
+        return s, i  # pyright: ignore[reportPossiblyUnboundVariable]
 
     run_all_ways(f, [2])
 
@@ -326,7 +326,7 @@ def test_an_expanded_loop_keeps_the_last_value_of_its_variable() -> None:
         s = 0
         for i in const_range(3):
             s += i * n
-        return i, s  # pyright: ignore[reportPossiblyUnbound]
+        return i, s  # pyright: ignore[reportPossiblyUnboundVariable]
 
     run_all_ways(f, [4])
 
