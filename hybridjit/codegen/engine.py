@@ -44,6 +44,11 @@ def emit_object(module: llvm.ModuleRef, target: Target) -> bytes:
     return target_machine(target).emit_object(module)
 
 
+def emit_assembly(module: llvm.ModuleRef, target: Target) -> str:
+    """The assembly of an optimised module."""
+    return target_machine(target).emit_assembly(module)
+
+
 def link(image: bytes, exports: tuple[str, ...], imports: Mapping[str, int]) -> Library:
     """Load object code into the process. `imports` gives the addresses of what it calls of ours."""
     builder = llvm.JITLibraryBuilder().add_object_img(image).add_current_process()

@@ -9,6 +9,7 @@ from llvmlite import ir
 from hybridjit.codegen.arithmetic import call_float, emit_compare
 from hybridjit.codegen.casts import declare, narrow, widen
 from hybridjit.codegen.llvm_types import I1, Complex, Value, compute_dtype, is_signed, value_type
+from hybridjit.codegen.math.library import BODIES, math_function
 from hybridjit.errors import InternalError
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Gt, Lt
@@ -32,6 +33,8 @@ def _emit_float(b: ir.IRBuilder, name: str, args: Sequence[Value], dtype: DType)
     function = _FLOAT.get(name)
     if function is not None:
         return function(b, args, dtype)
+    if name in BODIES:
+        return b.call(math_function(b.module, name, dtype), args)
     return _call_library(b, name, args, dtype)
 
 
@@ -85,11 +88,6 @@ def _rsqrt(b: ir.IRBuilder, args: Sequence[Value], dtype: DType) -> Value:
     return b.fdiv(_one(dtype), call_float(b, "sqrt", args[0]))
 
 
-def _sigmoid(b: ir.IRBuilder, args: Sequence[Value], dtype: DType) -> Value:
-    exponential = _emit_float(b, "exp", [b.fneg(args[0])], dtype)
-    return b.fdiv(_one(dtype), b.fadd(_one(dtype), exponential))
-
-
 def _float_sign(b: ir.IRBuilder, args: Sequence[Value], dtype: DType) -> Value:
     (x,) = args
     zero, one = ir.Constant(x.type, 0.0), ir.Constant(x.type, 1.0)
@@ -112,7 +110,6 @@ _FLOAT: dict[str, Function] = {
     "minimum": _extremum(Lt),
     "maximum": _extremum(Gt),
     "rsqrt": _rsqrt,
-    "sigmoid": _sigmoid,
     "sign": _float_sign,
     "complex": _complex,
 }
