@@ -105,10 +105,14 @@ class CheckedDirectory:
     def __init__(self, path: str, parent: int | None = None) -> None:
         self.fd = _open_directory(path, parent)
         try:
-            self.was_loose = _tighten(self.fd)
+            if _tighten(self.fd):
+                self.distrust()
         except BaseException:
             os.close(self.fd)
             raise
+
+    def distrust(self) -> None:
+        """Do what is needed after others could write here."""
 
     def __enter__(self) -> Self:
         return self
@@ -132,9 +136,10 @@ class CacheDirectory(CheckedDirectory):
         if create:
             _make_directories(path)
         super().__init__(path)
-        if self.was_loose:  # who could write here could have put a secret of their own
-            with suppress(OSError):
-                self.remove(SECRET_NAME)
+
+    def distrust(self) -> None:
+        """Drop the secret: it may have been put here, with entries that it fits."""
+        self.remove(SECRET_NAME)
 
     def folder(self, name: str) -> CheckedDirectory:
         """Open a folder of entries, checked as this directory was."""

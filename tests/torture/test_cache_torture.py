@@ -114,7 +114,7 @@ MISTAKES = (
         "                pass\n",
     ),
     Mistake("loose directories stay loose", "directory", "    os.fchmod(fd,", "    (fd,"),
-    Mistake("a loose directory keeps its secret", "directory", "if self.was_loose:", "if 0:"),
+    Mistake("a loose directory keeps its secret", "directory", "self.remove(SECRET_NAME)", "pass"),
     Mistake(
         "the last secret wins",
         "directory",
