@@ -13,15 +13,26 @@ computed back from them (analysis/recovery.py) is the same in both.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from hybridjit.analysis.context import Context, infer_context
 from hybridjit.analysis.recovery import IterationSpace, recover_variables
 from hybridjit.analysis.reduction import ReductionOp, find_guarded_reduction, find_reduction
-from hybridjit.ir.expr import Buffer, BufferRef, Expr, ExternCall, Load, Node, Var
+from hybridjit.ir.expr import (
+    Binary,
+    Buffer,
+    BufferRef,
+    Const,
+    Expr,
+    ExternCall,
+    Load,
+    Node,
+    Select,
+    Var,
+)
 from hybridjit.ir.stmt import Allocate, For, If, IterKind, LoopKind, Print, Stmt, Store
-from hybridjit.ir.visit import children
+from hybridjit.ir.visit import children, walk
 
 
 def classify(
@@ -49,7 +60,7 @@ def classify(
     combined = set(free)
     for buffer in accesses.stores:
         recovered = _recover(buffer, accesses, loops, context)
-        if not accesses.is_reduction(buffer):
+        if not combined <= recovered and not accesses.is_reduction(buffer):
             combined &= recovered
         free &= recovered
     return tuple(_kind(loop, free, combined, context) for loop in loops)
@@ -119,50 +130,44 @@ class _Accesses:
             if found is None:
                 return False
             ops.add(found.op)
-            reads += sum(
-                isinstance(node, Load) and node.buffer is buffer for node in _nodes([update])
-            )
+            reads += _count_loads(update, buffer)
         return len(ops) == 1 and reads == len(self.loads.get(buffer, ()))
+
+
+def _count_loads(update: Store | If, buffer: Buffer) -> int:
+    if isinstance(update, Store) and not isinstance(update.value, Select):
+        return 1  # the element itself: the rest of a reduction does not read the buffer
+    return sum(isinstance(node, Load) and node.buffer is buffer for node in walk(update))
 
 
 def _find_accesses(stmt: Stmt, loops: Sequence[For], context: Context) -> _Accesses:
     """Collect from `stmt`, and from what decides over it each time: `Let`s, guards, loop bounds."""
     inside = {loop.var for loop in loops}
     accesses = _Accesses()
-    guards = (guard.value for guard in context.guards[stmt] if guard.loop in inside)
-    bounds = (bound for loop in loops[1:] for bound in (loop.start, loop.stop, loop.step))
-
-    def follow(var: Var) -> Expr | None:
-        binding = context.bindings.get(var)
-        return None if binding is None or binding.loop not in inside else binding.value
-
-    for node in _nodes([stmt, *guards, *bounds], follow):
-        accesses.add(node)
-    for buffer in accesses.private:
-        accesses.stores.pop(buffer, None)
-    return accesses
-
-
-def _nodes(
-    roots: Iterable[Node], follow: Callable[[Var], Expr | None] | None = None
-) -> Iterable[Node]:
-    """All nodes below `roots`, and, once each, below the expressions that variables stand for."""
-    stack = list(roots)
-    stack.reverse()
+    stack: list[Node] = [stmt]
+    stack.extend(guard.value for guard in context.guards[stmt] if guard.loop in inside)
+    stack.extend(bound for loop in loops[1:] for bound in (loop.start, loop.stop, loop.step))
     followed: set[Var] = set()
     while stack:
         node = stack.pop()
-        yield node
-        if isinstance(node, Var):
-            if follow is not None and node not in followed:
-                followed.add(node)
-                value = follow(node)
-                if value is not None:
-                    stack.append(value)
-            continue
-        below = list(children(node))
-        below.reverse()
-        stack.extend(below)
+        match node:
+            case Const():
+                pass
+            case Var():
+                binding = context.bindings.get(node)
+                if binding is not None and binding.loop in inside and node not in followed:
+                    followed.add(node)
+                    stack.append(binding.value)
+            case Binary(lhs, rhs):
+                stack += (rhs, lhs)
+            case _:
+                if isinstance(node, For):
+                    inside.add(node.var)
+                accesses.add(node)
+                stack.extend(reversed(list(children(node))))
+    for buffer in accesses.private:
+        accesses.stores.pop(buffer, None)
+    return accesses
 
 
 def _recover(

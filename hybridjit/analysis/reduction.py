@@ -7,6 +7,7 @@ on floats is left out, unlike `min(x, e)`: it forgets everything that came befor
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -35,13 +36,15 @@ from hybridjit.ir.expr import (
     Min,
     Mul,
     Neg,
+    Node,
     Not,
     Or,
     Select,
     Sub,
+    Var,
 )
 from hybridjit.ir.stmt import If, Seq, Store
-from hybridjit.ir.visit import walk
+from hybridjit.ir.visit import children
 
 
 class ReductionOp(Enum):
@@ -93,7 +96,7 @@ def find_reduction(store: Store) -> Reduction | None:
     if found is None:
         return None
     op, update = found
-    if any(_depends_on(part, store.buffer) for part in (update, *store.indices)):
+    if _depends_on((update, *store.indices), store.buffer):
         return None
     return Reduction(op, store.buffer, store.indices, update)
 
@@ -109,13 +112,22 @@ def find_guarded_reduction(stmt: If) -> Reduction | None:
             return None
 
 
-def _depends_on(expr: Expr, buffer: Buffer) -> bool:
-    """Whether `expr` reads `buffer`, or calls something that is free to."""
-    for node in walk(expr):
-        if isinstance(node, (Load, BufferRef)) and node.buffer is buffer:
-            return True
-        if isinstance(node, ExternCall):
-            return True
+def _depends_on(exprs: Sequence[Expr], buffer: Buffer) -> bool:
+    """Whether one of `exprs` reads `buffer`, or calls something that is free to."""
+    stack: list[Node] = list(exprs)
+    while stack:
+        node = stack.pop()
+        match node:
+            case Var() | Const():
+                pass
+            case Binary(lhs, rhs):
+                stack += (lhs, rhs)
+            case Load() | BufferRef() if node.buffer is buffer:
+                return True
+            case ExternCall():
+                return True
+            case _:
+                stack.extend(children(node))
     return False
 
 
