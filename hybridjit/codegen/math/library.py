@@ -7,7 +7,17 @@ from typing import Any
 
 from llvmlite import ir
 
-from hybridjit.codegen.math import exponential, inverse, logarithm, power, trigonometric
+from hybridjit.codegen.math import (
+    elementary,
+    error,
+    exponential,
+    gamma,
+    inverse,
+    logarithm,
+    power,
+    roots,
+    trigonometric,
+)
 from hybridjit.codegen.math.values import F32, FORMATS, Flag, Format, Real, Scope
 from hybridjit.errors import InternalError
 from hybridjit.ir.dtype import BFLOAT16, FLOAT16, DType
@@ -33,6 +43,26 @@ BODIES: dict[str, Body] = {
     "asinh": inverse.asinh,
     "acosh": inverse.acosh,
     "atanh": inverse.atanh,
+    "erf": error.erf,
+    "erfc": error.erfc,
+    "gamma": gamma.gamma,
+    "lgamma": gamma.lgamma,
+    "rsqrt": roots.rsqrt,
+    "cbrt": roots.cbrt,
+    "hypot": roots.hypot,
+    "sqrt": elementary.sqrt,
+    "floor": elementary.floor,
+    "ceil": elementary.ceil,
+    "trunc": elementary.trunc,
+    "rint": elementary.rint,
+    "sign": elementary.sign,
+    "copysign": elementary.copysign,
+    "minimum": elementary.minimum,
+    "maximum": elementary.maximum,
+    "isnan": elementary.isnan,
+    "isinf": elementary.isinf,
+    "isfinite": elementary.isfinite,
+    "abs": elementary.absolute,
     "sinh": exponential.sinh,
     "cosh": exponential.cosh,
     "tanh": exponential.tanh,

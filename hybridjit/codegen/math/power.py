@@ -91,7 +91,7 @@ def log2_pair(x: Real) -> Pair:
     n, m = split_exponent(where(is_tiny, x * 2.0**54, x))
     n = where(is_tiny, n - 54, n)
     log_m = _half_log(m)
-    scaled = _multiply(log_m, Pair(x.of(TWO_OVER_LN2[0]), x.of(TWO_OVER_LN2[1])))
+    scaled = multiply(log_m, Pair(x.of(TWO_OVER_LN2[0]), x.of(TWO_OVER_LN2[1])))
     total = quick_two_sum(n.to_real(), scaled.hi)
     return quick_two_sum(total.hi, total.lo + scaled.lo)
 
@@ -103,14 +103,14 @@ def _half_log(m: Real) -> Pair:
     ratio = f * inverse
     rest = fma(ratio, -divisor.lo, fma(ratio, -divisor.hi, f)) * inverse
     s = Pair(ratio, rest)
-    z = _multiply(s, s)
+    z = multiply(s, s)
     inner = quick_two_sum(m.of(THIRD[0]), z.hi * poly(z.hi, ATANH[64]))
-    tail = _multiply(s, _multiply(z, Pair(inner.hi, inner.lo + THIRD[1])))
+    tail = multiply(s, multiply(z, Pair(inner.hi, inner.lo + THIRD[1])))
     total = quick_two_sum(s.hi, tail.hi)
     return Pair(total.hi, total.lo + (s.lo + tail.lo))
 
 
-def _multiply(a: Pair, b: Pair) -> Pair:
+def multiply(a: Pair, b: Pair) -> Pair:
     """a * b, not normalised: the low part may be a few ulp of the high part."""
     product = two_product(a.hi, b.hi)
     return Pair(product.hi, product.lo + mad(a.hi, b.lo, a.lo * b.hi))

@@ -1,0 +1,90 @@
+"""rsqrt, cbrt, hypot."""
+
+from __future__ import annotations
+
+import math
+
+from hybridjit.codegen.math.coefficients import CBRT
+from hybridjit.codegen.math.values import (
+    F32,
+    F64,
+    Real,
+    fma,
+    mad,
+    poly,
+    two_product,
+    where,
+)
+
+
+def rsqrt(x: Real) -> Real:
+    """1 / sqrt(x), with the errors of the root and of the quotient taken out to first order."""
+    root = x.sqrt()
+    y = 1.0 / root
+    excess = (fma(root, -root, x) * y) * (y * -0.5)
+    corrected = mad(y, fma(y, -root, 1.0) + excess, y)
+    return where(x.is_positive_finite(), corrected, y)
+
+
+CBRT_2, CBRT_4 = float.fromhex("0x1.428a2f98d728bp+0"), float.fromhex("0x1.965fea53d6e3dp+0")
+
+
+def cbrt(x: Real) -> Real:
+    """x = 2**(3q + j) m: a polynomial for m, then one Halley step, which triples the digits."""
+    format = x.format
+    magnitude = abs(x)
+    is_tiny = magnitude < format.tiny
+    lift = 3 * ((format.precision + 2) // 3)
+    bits = where(is_tiny, magnitude * 2.0**lift, magnitude).bits
+    # a multiple of 3 where the exponent is one
+    biased = bits.logical_shift(format.mantissa) + (-format.bias) % 3
+    third = (biased * 43691).logical_shift(17)  # biased // 3, right below 2**16
+    j = biased - third * 3
+    is_one, is_two = j.equals(1), j.equals(2)
+    m = ((bits & ((1 << format.mantissa) - 1)) | bits.of_float(1.0)).real
+    factor = where(is_two, x.of(CBRT_4), where(is_one, x.of(CBRT_2), 1.0))
+    scale = where(is_two, x.of(4.0), where(is_one, x.of(2.0), 1.0))
+
+    y = poly(m, CBRT[format.bits]) * factor
+    target = m * scale
+    square = two_product(y, y)
+    difference = mad(square.lo, y, fma(square.hi, y, -target))
+    y = y - y * (difference / mad(square.hi, y + y, target))
+
+    q = third - (format.bias + 2) // 3
+    result = y * where(is_tiny, q - lift // 3, q).power_of_two()
+    special = where(magnitude < math.inf, result, magnitude)
+    return where(x.equals(0.0) | x.is_nan(), x, special.with_sign_of(x))
+
+
+def hypot(x: Real, y: Real) -> Real:
+    """sqrt(x**2 + y**2). float32 in float64, where the squares are exact.
+
+    float64: both scaled by a power of two; the squares in pairs; the root corrected once.
+    """
+    a, b = abs(x), abs(y)
+    magnitude = _hypot_double(a, b) if x.format is F64 else _hypot_single(a, b)
+    is_infinite = a.equals(math.inf) | b.equals(math.inf)
+    return where(is_infinite, x.of(math.inf), magnitude)
+
+
+def _hypot_single(a: Real, b: Real) -> Real:
+    wide, other = a.to(F64), b.to(F64)
+    return mad(wide, wide, other * other).sqrt().to(F32)
+
+
+def _hypot_double(a: Real, b: Real) -> Real:
+    larger, smaller = where(a > b, a, b), where(a > b, b, a)
+    larger = where(a.is_nan(), a, larger)
+    # 2**-600 or 2**600 or 1, so that the squares neither overflow nor vanish
+    is_big, is_small = larger > 2.0**500, larger < 2.0**-400
+    down = where(is_big, a.of(2.0**-600), where(is_small, a.of(2.0**600), 1.0))
+    up = where(is_big, a.of(2.0**600), where(is_small, a.of(2.0**-600), 1.0))
+    p, q = larger * down, smaller * down
+    square, other = two_product(p, p), two_product(q, q)
+    total = square.hi + other.hi
+    rest = (other.hi - (total - square.hi)) + (square.lo + other.lo)
+    root = total.sqrt()
+    correction = (fma(root, -root, total) + rest) / (root + root)
+    corrected = root + where(root > 0.0, correction, 0.0)
+    return corrected * up
