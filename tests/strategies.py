@@ -17,7 +17,7 @@ from hybridjit.ir.dtype import BOOL
 from hybridjit.ir.expr import Const, Expr, Var
 from tests.programs import types as ty
 from tests.programs.choices import Choices
-from tests.programs.data import LAYOUTS, edge_values, random_array
+from tests.programs.data import edge_values, random_array
 from tests.programs.program import Program, make_program
 
 INT_VARS = {name: Var(name) for name in "abc"}
@@ -106,6 +106,17 @@ def arrays(
     kind = draw(dtypes()) if dtype is None else dtype
     size = draw(shapes()) if shape is None else shape
     return random_array(DrawnChoices(draw), kind, size)
+
+
+@st.composite
+def overlapping_views(draw: st.DrawFn) -> NDArray[Any]:
+    """Small arrays of any strides into one piece of memory: many meet themselves, some do not."""
+    rank = draw(st.integers(0, 3))
+    shape = draw(st.lists(st.integers(0, 4), min_size=rank, max_size=rank))
+    strides = draw(st.lists(st.integers(-12, 12), min_size=rank, max_size=rank))
+    dtype = np.dtype(draw(st.sampled_from(("int8", "int16", "int32"))))
+    memory = np.zeros(256, np.int8)
+    return np.ndarray(tuple(shape), dtype, memory.data, 120, tuple(strides))
 
 
 # -- programs --------------------------------------------------------------------------------------

@@ -65,16 +65,21 @@ def _spec(name: str, value: object) -> Spec:
     if is_array(value):
         return ArraySpec(_array_dtype(name, value), value.shape)
     if is_numpy_scalar(value):
-        return ScalarSpec(ScalarType(_supported(name, value.dtype, "scalar")))
+        return ScalarSpec(ScalarType(_supported(name, value.dtype, "a scalar")))
     if is_sequence(value):
         return TupleSpec(tuple(_spec(f"{name}[{i}]", item) for i, item in enumerate(value)))
     if value is None or isinstance(value, _CONSTANTS):
         return ConstantSpec(value)
     raise ArgumentError(
-        f"argument '{name}' is a {type_name(value)}; "
+        f"argument '{name}' is {_a_value(value)}; "
         "expected a NumPy array, a number, or a tuple of these",
         help=f"convert it with np.asarray({name})" if hasattr(value, "__array__") else None,
     )
+
+
+def _a_value(value: object) -> str:
+    name = type_name(value)
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def _check_int64(name: str, value: object) -> None:
@@ -96,7 +101,7 @@ def _array_dtype(name: str, array: NDArray[Any]) -> DType:
         raise ArgumentError(
             f"argument '{name}' is a np.matrix", help=f"pass np.asarray({name}) instead"
         )
-    return _supported(name, array.dtype, "array")
+    return _supported(name, array.dtype, "an array")
 
 
 def _supported(name: str, dtype: np.dtype[Any], what: str) -> DType:
@@ -106,11 +111,11 @@ def _supported(name: str, dtype: np.dtype[Any], what: str) -> DType:
     native = _native(dtype)
     if find_dtype(native) is not None:
         raise ArgumentError(
-            f"argument '{name}' is an {what} of byte-swapped {native} data",
+            f"argument '{name}' is {what} of byte-swapped {native} data",
             help=f"convert it with {name}.astype({name}.dtype.newbyteorder('='))",
         )
     raise ArgumentError(
-        f"argument '{name}' is an {what} of dtype {dtype}, which is not supported",
+        f"argument '{name}' is {what} of dtype {dtype}, which is not supported",
         help="use bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, "
         "complex64 or complex128",
     )
@@ -251,7 +256,7 @@ def _items(value: object) -> Sequence[object]:
 
 def _target(array: NDArray[Any], target: object) -> NDArray[Any]:
     if not is_array(target):
-        raise ArgumentError(f"out= must be an array, got a {type_name(target)}")
+        raise ArgumentError(f"out= must be an array, got {_a_value(target)}")
     if target.shape != array.shape or target.dtype != array.dtype:
         raise ArgumentValueError(
             f"out= must be a {array.dtype} array of shape {array.shape}, "
