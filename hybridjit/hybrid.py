@@ -34,6 +34,7 @@ from hybridjit.frontend.builtins import (
 from hybridjit.runtime.externs import extern, packed
 from hybridjit.script import Kernel, script
 
+bool_ = TYPES["bool_"]
 int8 = TYPES["int8"]
 int16 = TYPES["int16"]
 int32 = TYPES["int32"]
@@ -109,6 +110,7 @@ __all__ = [
     "bfloat16",
     "bind",
     "block",
+    "bool_",
     "cbrt",
     "ceil",
     "ceil_div",

@@ -27,7 +27,7 @@ SIZES = (7, 0, 1, 2)
 LAYOUTS = ("C", "F", "strided", "reversed", "broadcast")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Arguments:
     """The arguments of one call. They are copied before each run, never written to."""
 
@@ -36,7 +36,7 @@ class Arguments:
     kwargs: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Case:
     """One kernel of the corpus and the calls that it is tried with.
 

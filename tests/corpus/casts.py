@@ -5,6 +5,7 @@ import numpy as np
 from hybridjit import hybrid
 from hybridjit.hybrid import (
     bfloat16,
+    bool_,
     complex64,
     complex128,
     float16,
@@ -65,7 +66,7 @@ def cast_python(a: Array) -> Array:
     for i in range(a.shape[0]):
         b[0, i] = int(a[i]) * 2
         b[1, i] = float(a[i]) / 3
-        b[2, i] = bool(a[i])
+        b[2, i] = bool(a[i]) + (bool_(a[i]) ^ True)
         b[3, i] = np.int32(a[i]) + np.float32(a[i])
     return b
 

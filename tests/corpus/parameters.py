@@ -53,6 +53,8 @@ def choose_dtype(a: Array, dtype: Number, mode: Number = "up", extra: Array = No
             b[i] = a[i] - 1
         if extra is not None:
             b[i] += extra[i]
+        if extra is None and i == 0:
+            b[i] = 0
     return b
 
 

@@ -1,0 +1,41 @@
+"""The same kernel gives the same text in every process, whatever the hash seed is."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PRINT_CORPUS = """
+from tests.corpus import CORPUS
+for case in CORPUS:
+    arguments = case.arguments[0]
+    print(case.kernel.prim_func(*arguments.args, **arguments.kwargs))
+"""
+
+
+def printed(seed: str) -> str:
+    """The IR of the whole corpus, printed by a process of its own."""
+    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", PRINT_CORPUS],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        env=environment,
+    )
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def reference() -> str:
+    return printed("0")
+
+
+@pytest.mark.parametrize("seed", ["1", "4242"])
+def test_ir_text_does_not_depend_on_the_hash_seed(reference: str, seed: str) -> None:
+    assert reference.count("def ") > 100
+    assert printed(seed) == reference
