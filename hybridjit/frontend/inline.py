@@ -132,8 +132,19 @@ class InlineTranslator(BlockTranslator):
     # -- results -------------------------------------------------------------------------------
 
     def run_return(self, stmt: ast.Return) -> None:
+        self.check_return_order(stmt)
         value = Nothing() if stmt.value is None else self.evaluate(stmt.value)
         self.emit(InlineReturn(value=value, span=self.span(stmt)))
+
+    def check_return_order(self, stmt: ast.Return) -> None:
+        """Refuse a return from a loop whose iterations may run at the same time."""
+        for loop in self.frame.loops:
+            if loop.word in ("parallel", "vectorize"):
+                raise self.refuse(
+                    f"return in a {loop.word} loop: its iterations have no order",
+                    stmt,
+                    help="store the result in a variable and return after the loop",
+                )
 
     def _result(
         self, stmts: list[Stmt], goes_on: bool, pyfunc: FunctionType, node: ast.Call

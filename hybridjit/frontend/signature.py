@@ -76,7 +76,7 @@ class SignatureTranslator(InlineTranslator):
         if not self.frame.is_root:
             super().run_return(stmt)
             return
-        self._check_order(stmt)
+        self.check_return_order(stmt)
         value = Nothing() if stmt.value is None else self.evaluate(stmt.value)
         items = value.items if isinstance(value, Items) else (value,)
         if isinstance(value, Nothing):
@@ -111,15 +111,6 @@ class SignatureTranslator(InlineTranslator):
             node,
             help="return arrays made with output_tensor, parameters, or numbers",
         )
-
-    def _check_order(self, stmt: ast.Return) -> None:
-        for loop in self.frame.loops:
-            if loop.word in ("parallel", "vectorize"):
-                raise self.refuse(
-                    f"return in a {loop.word} loop: its iterations have no order",
-                    stmt,
-                    help="store the result in a variable and return after the loop",
-                )
 
     def _agree(self, results: list[Buffer | Key] | None, value: Value, stmt: ast.Return) -> None:
         """Every return must give the same arrays and the same number of scalars."""
