@@ -138,7 +138,7 @@ class _Cells(Mapping[str, Any]):
         return len(self.cells)
 
 
-_NUMPY_NAMES = {
+NUMPY_NAMES = {
     **{name: name for name in ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt")},
     **{name: name for name in ("cbrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "hypot")},
     **{f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "tan2")},
@@ -154,7 +154,7 @@ _NUMPY_NAMES = {
     **{"equal": "==", "not_equal": "!=", "less": "<", "less_equal": "<="},
     **{"greater": ">", "greater_equal": ">="},
 }
-_MATH_NAMES = {
+MATH_NAMES = {
     **{name: name for name in ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt")},
     **{name: name for name in ("cbrt", "sin", "cos", "tan", "asin", "acos", "atan", "atan2")},
     **{name: name for name in ("sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "hypot")},
@@ -164,7 +164,7 @@ _MATH_NAMES = {
 }
 _FUNCTIONS: dict[int, NumpyFunction] = {
     id(getattr(module, attribute)): NumpyFunction(name, module.__name__)
-    for module, names in ((np, _NUMPY_NAMES), (math, _MATH_NAMES))
+    for module, names in ((np, NUMPY_NAMES), (math, MATH_NAMES))
     for attribute, name in names.items()
     if hasattr(module, attribute)
 }
