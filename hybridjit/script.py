@@ -179,7 +179,7 @@ class _LiveGlobals(dict[str, Any]):
 
 
 def _plain_function(pyfunc: FunctionType) -> FunctionType:
-    cells = tuple(CellType(_plain(cell.cell_contents)) for cell in pyfunc.__closure__ or ())
+    cells = tuple(map(_plain_cell, pyfunc.__closure__ or ()))
     plain = FunctionType(
         pyfunc.__code__,
         _LiveGlobals(pyfunc.__globals__),
@@ -192,8 +192,30 @@ def _plain_function(pyfunc: FunctionType) -> FunctionType:
     return plain
 
 
+def _plain_cell(cell: CellType) -> CellType:
+    """The cell itself, which may be empty yet or change later, unless it holds a function."""
+    try:
+        value = cell.cell_contents
+    except ValueError:
+        return cell
+    plain = _plain(value)
+    return cell if plain is value else CellType(plain)
+
+
 def _plain(value: Any) -> Any:
-    """In plain Python, a kernel that is called runs as plain Python too, and so does a callback."""
+    """In plain Python, what a script calls runs as plain Python too."""
     if isinstance(value, Kernel):
-        return cast("Kernel[..., Any]", value).py_func
+        return functools.partial(_call_plain, cast("Kernel[..., Any]", value))
+    if isinstance(value, FunctionType) and _uses_the_language(value):
+        return _plain_function(value)
     return value
+
+
+def _call_plain(kernel: Kernel[..., Any], *args: Any, **kwargs: Any) -> Any:
+    return kernel.py_func(*args, **kwargs)  # made when it is called: a script may call itself
+
+
+def _uses_the_language(function: FunctionType) -> bool:
+    """True if a function reads names of the language that it has not imported."""
+    own = function.__globals__
+    return any(name in BUILTINS and name not in own for name in function.__code__.co_names)

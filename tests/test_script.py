@@ -1,0 +1,134 @@
+"""The decorator, the kernel it makes, and the plain Python that a script is."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hybridjit import Kernel, hybrid
+from hybridjit.errors import ParseError
+from tests.frontend.from_text import script_from_text
+from tests.oracle import run_all_ways
+
+Array = Any
+Number = Any
+
+
+@hybrid.script
+def scale(a: Array, factor: Number = 2) -> None:
+    """Multiply in place."""
+    for i in range(a.shape[0]):
+        a[i] *= factor
+
+
+# The decorator
+
+
+def test_a_kernel_looks_like_its_function() -> None:
+    assert (scale.__name__, scale.__doc__) == ("scale", "Multiply in place.")
+
+
+def test_the_repr_of_a_kernel_says_where_it_is() -> None:
+    line = scale.__hybrid_function__.__code__.co_firstlineno
+    assert repr(scale) == f"<hybridjit kernel 'scale' at {__file__}:{line}>"
+
+
+def test_the_decorator_may_be_called() -> None:
+    @hybrid.script()
+    def f(n: Number) -> Number:
+        return n + 1
+
+    assert isinstance(f, Kernel)
+
+
+def test_a_kernel_decorated_again_is_the_same() -> None:
+    again: object = hybrid.script(scale)
+    assert again is scale
+
+
+def test_decorating_runs_and_translates_nothing() -> None:
+    @hybrid.script
+    def f(n: Number) -> Number:
+        return [n for n in n]
+
+    with pytest.raises(ParseError, match="list comprehensions are not supported"):
+        f.interpret(1)
+
+
+# Specialisation
+
+
+def test_arguments_of_the_same_type_share_a_translation() -> None:
+    assert scale.prim_func(np.ones(3)) is scale.prim_func(np.zeros(3))
+
+
+def test_arguments_of_another_type_have_their_own() -> None:
+    assert scale.prim_func(np.ones(3)) is not scale.prim_func(np.ones(3, np.float32))
+
+
+def test_a_kernel_works_in_place() -> None:
+    run_all_ways(scale, [np.arange(3.0)], {"factor": 3})
+
+
+# Plain Python
+
+
+def test_plain_python_knows_the_names_of_the_language() -> None:
+    kernel = script_from_text("def f(n):\n    return [i for i in parallel(n)], exp(0.0)\n")
+    assert kernel.py_func(3) == ([0, 1, 2], 1.0)
+
+
+def test_plain_python_sees_a_closure_value_that_changes() -> None:
+    factor = 2
+
+    @hybrid.script
+    def f(n: Number) -> Number:
+        return n * factor
+
+    before: object = f.py_func(3)
+    factor = 5
+    assert (before, f.py_func(3)) == (6, 15)
+
+
+def test_plain_python_sees_a_cell_that_is_filled_later() -> None:
+    @hybrid.script
+    def f(n: Number) -> Number:
+        return n * factor
+
+    plain: Any = f.py_func
+    factor = 3
+    assert plain(2) == 6
+
+
+def test_plain_python_sees_a_global_that_changes() -> None:
+    kernel = script_from_text("def f(n):\n    return n + K\n", {"K": 1})
+    before: object = kernel.py_func(1)
+    kernel.__hybrid_function__.__globals__["K"] = 5
+    assert (before, kernel.py_func(1)) == (2, 6)
+
+
+def test_a_script_that_calls_itself_runs_as_plain_python() -> None:
+    @hybrid.script
+    def factorial(n: Number) -> Number:
+        return 1 if n == 0 else n * factorial(n - 1)
+
+    assert factorial.py_func(5) == 120
+
+
+def test_a_script_called_by_a_script_runs_as_plain_python_too() -> None:
+    @hybrid.script
+    def inner(n: Number) -> Number:
+        return [n, n]
+
+    @hybrid.script
+    def outer(n: Number) -> Number:
+        return inner(n)
+
+    assert outer.py_func(1) == [1, 1]
+
+
+def test_a_function_called_by_a_script_knows_the_names_of_the_language_too() -> None:
+    names: dict[str, Any] = {}
+    exec("def helper(n):\n    return sum(i for i in serial(n))\n", names)
+    kernel = script_from_text("def f(n):\n    return helper(n)\n", {"helper": names["helper"]})
+    assert kernel.py_func(4) == 6
