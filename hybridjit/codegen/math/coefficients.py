@@ -513,28 +513,28 @@ ERFCX: dict[int, tuple[float, ...]] = {
     ),
 }
 
-# lgamma(2 + d) = d P(d), |d| <= 1/2
+# lgamma(2 + d) = (1 - euler) d + d**2 P(d), |d| <= 1/2
 LGAMMA: dict[int, tuple[float, ...]] = {
-    64: _read(  # error 2**-57.8
+    64: _read(  # error 2**-58.9
         """
-        0x1.b0ee6072093cep-2
-        0x1.4a34cc4a60fa7p-2
-        -0x1.13e001a557553p-4
-        0x1.51322ac7d7c3ap-6
-        -0x1.e404fc21d9e45p-8
-        0x1.7add6eaec02ddp-9
-        -0x1.38ac5bfc6e48dp-10
-        0x1.0b36af0c9c36ep-11
-        -0x1.d3fd6acbd91a8p-13
-        0x1.a127ed9c84f3cp-14
-        -0x1.78d8f0500758dp-15
-        0x1.5804e4ff97b31p-16
-        -0x1.3d4d830187f3ep-17
-        0x1.266233c78e365p-18
-        -0x1.08f6a373676dfp-19
-        0x1.eb8d7a0aca16ep-21
-        -0x1.3816c5dae3d54p-21
-        0x1.2fced364f859ep-22
+        0x1.4a34cc4a60fa6p-2
+        -0x1.13e001a557608p-4
+        0x1.51322ac7d832ep-6
+        -0x1.e404fc218e624p-8
+        0x1.7add6eadfda32p-9
+        -0x1.38ac5c2cf5f65p-10
+        0x1.0b36af5902694p-11
+        -0x1.d3fd4b8ee7561p-13
+        0x1.a127cdca48c57p-14
+        -0x1.78de95b03b2ebp-15
+        0x1.5808a75fcde5dp-16
+        -0x1.3cb4169b97e8bp-17
+        0x1.262173975ca7bp-18
+        -0x1.1274091324497p-19
+        0x1.f02d09b18c1e4p-21
+        -0x1.ce221078420acp-22
+        0x1.271bcd0f392adp-22
+        -0x1.203314646c65cp-23
         """
     ),
 }

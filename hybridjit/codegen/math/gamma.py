@@ -32,6 +32,8 @@ LOG2_E = (float.fromhex("0x1.71547652b82fep+0"), float.fromhex("0x1.777d0ffda0d2
 LN2 = (float.fromhex("0x1.62e42fefa39efp-1"), float.fromhex("0x1.abc9e3b39803fp-56"))
 HALF_LOG2_TAU = (float.fromhex("0x1.536439a4c6efcp+0"), float.fromhex("-0x1.49e49a361efebp-54"))
 HALF_LN_TAU = (float.fromhex("0x1.d67f1c864beb5p-1"), float.fromhex("-0x1.65b5a1b7ff5dfp-55"))
+LGAMMA_SLOPE = (float.fromhex("0x1.b0ee6072093cep-2"), float.fromhex("0x1.6cb90701fbfabp-58"))
+LGAMMA_MAX = float.fromhex("0x1.754d9278b51a7p+1014")  # infinite above
 GAMMA_MAX = 200.0  # infinite, or zero, long before
 TINY = 2.0**-60  # gamma(a) = 1 / a and lgamma(a) = -log(a) to the last bit
 LIFT = 64  # reciprocals of large values are kept 2**64 larger until the end
@@ -47,9 +49,9 @@ def _gamma(x: Real) -> Real:
     product, without_a = _rising_product(magnitude)
     exponent = _stirling_exponent(_shifted(magnitude, is_small))
 
-    exponent = Pair(
-        where(is_negative, LIFT - exponent.hi, exponent.hi),
-        where(is_negative, -exponent.lo, exponent.lo),
+    reversed_ = two_sum(x.of(LIFT), -exponent.hi)
+    exponent = _choose(
+        is_negative, Pair(reversed_.hi, reversed_.lo - exponent.lo), exponent
     )
     exponent = quick_two_sum(exponent.hi, exponent.lo)
     value = exp2_of_pair(Pair(exponent.hi.at_most(LARGEST).at_least(SMALLEST), exponent.lo))
@@ -145,37 +147,45 @@ def _lgamma(x: Real) -> Real:
     a = abs(x)
     is_large, is_tiny = a >= 8.0, a < TINY
     d, argument, is_negated = _small_parts(a)
-    argument = where(is_large | is_tiny, a, argument)
-    log = multiply(log2_pair(argument), Pair(a.of(LN2[0]), a.of(LN2[1])))
-
-    signed = Pair(where(is_negated, -log.hi, log.hi), where(is_negated, -log.lo, log.lo))
-    total = two_sum(d * poly(d, LGAMMA[64]), signed.hi)
-    small = where(is_tiny, -log.hi, total.hi + (total.lo + signed.lo))
-    right = where(is_large, _stirling_log(a, log), small)
+    log = _log(where(is_large | is_tiny, a, argument))
+    negated = Pair(-log.hi, -log.lo)
+    small = _choose(is_tiny, negated, _near_two(d, _choose(is_negated, negated, log)))
+    right = _choose(is_large, _stirling_log(a, log), small)
 
     # log(pi / (a |sin(pi a)|)) - lgamma(a)
     period = a - 2.0 * (a * 0.5).intrinsic("rint")
-    sine = abs(sinpi(period).hi)
-    quotient = PI[0] / (sine * where(is_tiny, x.of(1.0), a))
-    reflected = _log(where(is_tiny, x.of(1.0), quotient)) - right
-    left = where(is_tiny, right, reflected)
-    result = where(x < 0.0, left, right)
+    quotient = PI[0] / (abs(sinpi(period).hi) * a)
+    reflected = _add(_log(where(is_tiny, x.of(1.0), quotient)), Pair(-right.hi, -right.lo))
+    left = where(is_tiny, right.value(), reflected.value())
+    result = where(x < 0.0, left, right.value())
     is_pole = (x <= 0.0) & x.intrinsic("floor").equals(x)
-    return where(is_pole | a.equals(math.inf), x.of(math.inf), where(x.is_nan(), x, result))
+    return where(is_pole | (a > LGAMMA_MAX), x.of(math.inf), where(x.is_nan(), x, result))
 
 
-def _log(x: Real) -> Real:
-    return log2_pair(x).hi * LN2[0]
+def _log(x: Real) -> Pair:
+    return multiply(log2_pair(x), Pair(x.of(LN2[0]), x.of(LN2[1])))
 
 
-def _stirling_log(a: Real, log: Pair) -> Real:
+def _add(a: Pair, b: Pair) -> Pair:
+    total = two_sum(a.hi, b.hi)
+    return Pair(total.hi, total.lo + (a.lo + b.lo))
+
+
+def _near_two(d: Real, log: Pair) -> Pair:
+    """lgamma(2 + d) + log: the linear term exactly, since the two may cancel."""
+    linear = multiply(Pair(d, d.of(0.0)), Pair(d.of(LGAMMA_SLOPE[0]), d.of(LGAMMA_SLOPE[1])))
+    total = _add(linear, log)
+    rest = two_sum(total.hi, d * d * poly(d, LGAMMA[64]))
+    return quick_two_sum(rest.hi, rest.lo + total.lo)
+
+
+def _stirling_log(a: Real, log: Pair) -> Pair:
     """(a - 1/2) (log(a) - 1) + (log(2 pi) - 1) / 2 + P(1/a**2) / a."""
     below = two_sum(log.hi, a.of(-1.0))
     first = two_product(a - 0.5, below.hi)
     total = two_sum(first.hi, a.of(HALF_LN_TAU[0] - 0.5))
     rest = mad(a - 0.5, below.lo + log.lo, first.lo)
-    large = total.hi + (total.lo + (rest + _series(a)))
-    return where(abs(total.hi) < math.inf, large, total.hi)
+    return quick_two_sum(total.hi, total.lo + (rest + _series(a)))
 
 
 def _small_parts(a: Real) -> tuple[Real, Real, Flag]:

@@ -15,6 +15,7 @@ from hybridjit.codegen.math import (
     inverse,
     logarithm,
     power,
+    remainder,
     roots,
     trigonometric,
 )
@@ -47,6 +48,9 @@ BODIES: dict[str, Body] = {
     "erfc": error.erfc,
     "gamma": gamma.gamma,
     "lgamma": gamma.lgamma,
+    "fmod": remainder.fmod,
+    "floor_mod": remainder.floor_mod,
+    "floor_div": remainder.floor_div,
     "rsqrt": roots.rsqrt,
     "cbrt": roots.cbrt,
     "hypot": roots.hypot,
@@ -85,6 +89,16 @@ def emit_math(
     function = math_function(builder.module, name, format, target_has_fma, lanes)
     result = builder.call(function, wide)
     return result if _is_flag(result) else _narrow(scope, result, dtype)
+
+
+def emit_floor_mod(builder: Any, dtype: DType, x: Any, y: Any) -> Any:
+    """x % y on floats, as np.remainder."""
+    return emit_math(builder, "floor_mod", dtype, [x, y])
+
+
+def emit_floor_div(builder: Any, dtype: DType, x: Any, y: Any) -> Any:
+    """x // y on floats, as np.floor_divide."""
+    return emit_math(builder, "floor_div", dtype, [x, y])
 
 
 def math_function(
