@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from hybridjit.frontend.call_arguments import CallArguments
-from hybridjit.frontend.conversion import convert, truth
+from hybridjit.frontend.conversion import convert
 from hybridjit.frontend.values import Scalar, Value
 from hybridjit.ir.dtype import (
     BOOL,
@@ -58,7 +58,7 @@ class CastTranslator(CallArguments):
             return self._complex(node, type)
         (value,) = self.numbers(node, 1) if not self._is_text(node) else (self._parsed(node),)
         if type == WEAK_BOOL:
-            return Scalar(truth(value, span), type)
+            return Scalar(convert(value, BOOL, span), type)
         if type == WEAK_INT and value.type.dtype is UINT64 and value.constant is None:
             return Scalar(Cast(INT64, value.expr, checked=True, span=span), type)
         if type == WEAK_INT and isinstance(value.constant, int):

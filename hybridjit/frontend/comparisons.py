@@ -7,9 +7,10 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from hybridjit.arith.totality import is_total
 from hybridjit.errors import Span, TypeMismatch
 from hybridjit.frontend.conversion import convert, join_types, truth
-from hybridjit.frontend.operators import select
+from hybridjit.frontend.operators import combine, select
 from hybridjit.frontend.values import Scalar
 from hybridjit.ir.dtype import BOOL, INT64, UINT64, WEAK_BOOL, WEAK_INT, DType, ScalarType
 from hybridjit.ir.expr import (
@@ -65,6 +66,16 @@ def compare(op: type[Compare], lhs: Scalar, rhs: Scalar, span: Span | None) -> S
     return Scalar(op(a, b, span=span), result)
 
 
+def _fits(value: Scalar, dtype: DType) -> bool:
+    """False for a Python int, or an integer of another type, that may have no place in `dtype`."""
+    if value.type.dtype is dtype or not (dtype.is_integer and _is_integral(value.type.dtype)):
+        return True
+    low, high = dtype.bounds
+    if value.constant is not None:
+        return low <= value.constant <= high
+    return low <= value.type.dtype.bounds[0] and value.type.dtype.bounds[1] <= high
+
+
 def _is_integral(dtype: DType) -> bool:
     return dtype.is_integer or dtype.is_bool
 
@@ -78,7 +89,7 @@ def _compare_integers(op: type[Compare], lhs: Scalar, rhs: Scalar, span: Span | 
             if not low <= value.constant <= high:  # decided, whatever the other operand holds
                 above = value.constant > high
                 a, b = (1, 0) if (value is lhs) == above else (0, 1)
-                return Const(_DECIDE[op](a, b), BOOL, span=span)
+                return _decided(bool(_DECIDE[op](a, b)), other.expr, span)
             dtype = other.type.dtype
             return op(convert(lhs, dtype, span), convert(rhs, dtype, span), span=span)
     left, right = lhs.type.dtype, rhs.type.dtype
@@ -89,15 +100,27 @@ def _compare_integers(op: type[Compare], lhs: Scalar, rhs: Scalar, span: Span | 
     return _compare_with_uint64(op, lhs, rhs, span)
 
 
+def _decided(value: bool, operand: Expr, span: Span | None) -> Expr:
+    """A comparison with a known answer; an operand that may fail is looked at all the same."""
+    if is_total(operand):
+        return Const(value, BOOL, span=span)
+    return (Eq if value else Ne)(operand, operand, span=span)
+
+
 def _compare_with_uint64(op: type[Compare], lhs: Scalar, rhs: Scalar, span: Span | None) -> Expr:
     """One side is uint64, the other may be negative: then it is the smaller one."""
     signed = rhs if lhs.type.dtype is UINT64 else lhs
     as_signed = convert(signed, INT64, span)
+    if isinstance(as_signed, Const) and as_signed.value.real >= 0:
+        return op(convert(lhs, UINT64, span), convert(rhs, UINT64, span), span=span)
     both = tuple(
         Cast(UINT64, as_signed, span=span) if value is signed else convert(value, UINT64, span)
         for value in (lhs, rhs)
     )
     when_negative = Const(_DECIDE[op](*((0, 1) if signed is lhs else (1, 0))), BOOL)
+    if isinstance(as_signed, Const):
+        unsigned = rhs if signed is lhs else lhs
+        return _decided(bool(when_negative.value), unsigned.expr, span)
     is_negative = Lt(as_signed, Const(0), span=span)
     return Select(is_negative, when_negative, op(*both, span=span), span=span)
 
@@ -110,9 +133,9 @@ def extremum(op: type[Min] | type[Max], lhs: Scalar, rhs: Scalar, span: Span | N
     if type == WEAK_INT and lhs.constant is not None and rhs.constant is not None:
         chosen = min if op is Min else max
         return Scalar(Const(chosen(lhs.constant, rhs.constant), INT64, span=span), type)
-    if _is_integral(lhs.type.dtype) and _is_integral(rhs.type.dtype) and lhs.type != rhs.type:
+    if not _fits(lhs, type.dtype) or not _fits(rhs, type.dtype):
         # Compare exactly, then convert only the one that is chosen: the other need not fit.
         better = compare(Lt if op is Min else Gt, rhs, lhs, span)
         return select(truth(better, span), rhs, lhs, span)
     a, b = convert(lhs, type.dtype, span), convert(rhs, type.dtype, span)
-    return Scalar(op(a, b, span=span), type)
+    return combine(op, a, b, type, span)

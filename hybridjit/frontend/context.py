@@ -11,7 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridjit.errors import ParseError, Span, TypeMismatch
-from hybridjit.frontend.captures import MISSING, Capture, lift, snapshot
+from hybridjit.frontend.captures import (
+    MISSING,
+    AttributeSource,
+    Capture,
+    NameSource,
+    lift,
+    snapshot,
+)
 from hybridjit.frontend.conversion import convert, join_types, store_value
 from hybridjit.frontend.frame import Frame, Key, Pending, Skip, Unit, Variable
 from hybridjit.frontend.kinds import is_array, is_sequence
@@ -144,10 +151,12 @@ class Context:
                 node,
                 help=did_you_mean(name, [*self.local_names, *environment.names()]),
             )
-        self.capture(name, value, lambda: environment.find(name))
+        self.capture(name, value, NameSource(environment, name))
         return self.lift(value, name, node)
 
-    def capture(self, name: str, value: object, read: Callable[[], object]) -> None:
+    def capture(
+        self, name: str, value: object, read: NameSource | AttributeSource
+    ) -> None:
         """Remember a value from around the script: when it changes, the translation is stale."""
         self.unit.captures.append(Capture(name, read, snapshot(value)))
 
@@ -263,6 +272,8 @@ class Context:
         if value.type.dtype.name == "uint64" and not isinstance(value.expr, Const):
             # A huge unsigned value must not become a negative index.
             return Cast(INT64, value.expr, checked=True, span=self.span(node))
+        if isinstance(value.constant, int) and value.constant > INT64.bounds[1]:
+            raise self.mismatch(f"{what} must fit in 64 bits, found {value.constant}", node)
         return convert(value, INT64, self.span(node))
 
 

@@ -140,23 +140,31 @@ class ExpressionTranslator(SubscriptTranslator):
         return unary(node.op, value, self.span(node))
 
     def _comparison(self, node: ast.Compare) -> Value:
-        nodes = [node.left, *node.comparators]
+        nodes = [node.left, node.comparators[0]]
         values = self.evaluate_all(nodes)
         if len(node.ops) == 1:
             static = self._static_comparison(node.ops[0], values[0], values[1], node)
             if static is not None:
                 return static
-        operands = self.as_operands(values, nodes, node)
-        result: Scalar | None = None
-        for i, op in enumerate(node.ops):
-            kind = COMPARE.get(type(op))
-            if kind is None:
-                raise refusal(op, self.span(node))
-            # A chain reads its middle operand twice; expressions have no effects, so it may.
-            link = compare(kind, operands[i], operands[i + 1], self.span(node))
-            result = link if result is None else self._both(result, link, node)
-        assert result is not None
+        first, last = self.as_operands(values, nodes, node)
+        result = self._link(node.ops[0], first, last, node)
+        for op, side in zip(node.ops[1:], node.comparators[1:], strict=True):
+            value, stmts = self.lazily(side)
+            if stmts:  # they may change what the operand in the middle reads
+                last = self.let(last, "t", last.expr.span)
+            link = self._link(op, last, value, node)
+            if stmts:
+                result = self._join_lazily(And, result, link, stmts, node)
+            else:
+                result = self._both(result, link, node)
+            last = value
         return result
+
+    def _link(self, op: ast.cmpop, lhs: Scalar, rhs: Scalar, node: ast.Compare) -> Scalar:
+        kind = COMPARE.get(type(op))
+        if kind is None:
+            raise refusal(op, self.span(node))
+        return compare(kind, lhs, rhs, self.span(node))
 
     def _both(self, lhs: Scalar, rhs: Scalar, node: ast.expr) -> Scalar:
         expr = conjunction(And, lhs.expr, rhs.expr, self.span(node))
@@ -228,7 +236,7 @@ class ExpressionTranslator(SubscriptTranslator):
         lhs: Scalar,
         rhs: Scalar,
         stmts: list[Stmt],
-        node: ast.BoolOp,
+        node: ast.expr,
     ) -> Scalar:
         span = self.span(node)
         if not stmts and lhs.type.dtype is BOOL and rhs.type.dtype is BOOL:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hybridjit.frontend.builtin_calls import LOOP_NAMES
 from hybridjit.frontend.comparisons import compare
 from hybridjit.frontend.frame import LoopScope, Variable
-from hybridjit.frontend.operators import binary
+from hybridjit.frontend.operators import binary, conjunction
 from hybridjit.frontend.statements import StatementTranslator
 from hybridjit.frontend.values import (
     Array,
@@ -22,9 +22,10 @@ from hybridjit.frontend.values import (
     index,
     integer,
 )
-from hybridjit.ir.dtype import WEAK_INT
-from hybridjit.ir.expr import Add, Const, Expr, Gt, Mul, Sub, Var
+from hybridjit.ir.dtype import BOOL, WEAK_INT
+from hybridjit.ir.expr import Add, And, Const, Expr, Gt, Load, Mul, Sub, Var
 from hybridjit.ir.stmt import For, If, LoopKind, Stmt
+from hybridjit.ir.visit import walk
 
 # Deeper nests are a slip; the passes recurse over them.
 MAX_LOOP_DEPTH = 16
@@ -86,7 +87,10 @@ class LoopTranslator(StatementTranslator):
         if name == "bind":
             thread = self._thread(stmt.iter)
             args.pop()
-        start, stop, step = self._bounds(stmt.iter, args)
+        bounds = self._bounds(stmt.iter, args)
+        if self._keeps(stmt.target) is not None:
+            bounds = self._frozen_bounds(bounds)
+        start, stop, step = bounds
         var = Var(stmt.target.id, span=self.span(stmt.target))
         kind = _KINDS[name]
         self.frame.loops.append(LoopScope(kind, name))
@@ -94,7 +98,7 @@ class LoopTranslator(StatementTranslator):
         self.frame.loops.pop()
         loop = For(var, start, stop, step, body, kind, thread, span=self.span(stmt))
         self.emit(loop)
-        self._keep_last_value(stmt.target, loop)
+        self._keep_last_values([stmt.target], [loop])
 
     def _thread(self, node: ast.Call) -> str:
         value = self.evaluate(node.args[-1]) if len(node.args) >= 2 else None
@@ -106,7 +110,8 @@ class LoopTranslator(StatementTranslator):
             )
         return value.text
 
-    def _bounds(self, node: ast.Call, args: Sequence[ast.expr]) -> tuple[Expr, Expr, Expr]:
+    def _bounds(self, node: ast.Call, args: Sequence[ast.expr]) -> Sequence[Expr]:
+        """Start, stop and step."""
         label = ast.unparse(node.func)
         if node.keywords or not 1 <= len(args) <= 3:
             raise self.refuse(f"{label} takes 1 to 3 arguments: start, stop, step", node)
@@ -146,24 +151,39 @@ class LoopTranslator(StatementTranslator):
         elif target in self.frame.variables.needs_store:
             self.assign_name(target, value, stmt)
 
-    def _keep_last_value(self, target: ast.Name, loop: For) -> None:
-        """Python's loop variable keeps its last value; nothing is stored if there was no round."""
-        web = self.frame.variables.writes[target]
-        variable = self.frame.bindings.get(web)
-        if not isinstance(variable, Variable) or target in self.frame.variables.needs_store:
+    def _keeps(self, target: ast.Name) -> Variable | None:
+        """The variable that gets the last value of a loop target after the loop, if any does."""
+        if target in self.frame.variables.needs_store:
+            return None
+        variable = self.frame.bindings.get(self.frame.variables.writes[target])
+        return variable if isinstance(variable, Variable) else None
+
+    def _frozen_bounds(self, bounds: Sequence[Expr]) -> list[Expr]:
+        """Bounds that are looked at again after a round, whatever it stored."""
+        return [
+            self.let(Scalar(bound, WEAK_INT), "bound", bound.span).expr
+            if any(isinstance(node, Load) for node in walk(bound))
+            else bound
+            for bound in bounds
+        ]
+
+    def _keep_last_values(self, targets: Sequence[ast.Name], loops: Sequence[For]) -> None:
+        """Python's loop variables keep their last value; they get none if there was no round."""
+        ran: Expr = Const(True, BOOL)
+        for loop in loops:
+            is_run = compare(Gt, Scalar(loop.extent, WEAK_INT), integer(0), loop.span).expr
+            ran = conjunction(And, ran, is_run, loop.span)
+        if isinstance(ran, Const) and not ran.value:
             return
-        span = loop.span
-        extent = Scalar(loop.extent, WEAK_INT)
-        steps = binary(Sub, extent, integer(1), span)
-        distance = binary(Mul, steps, Scalar(loop.step, WEAK_INT), span)
-        last = binary(Add, Scalar(loop.start, WEAK_INT), distance, span)
-        ran = compare(Gt, extent, integer(0), span).expr
         with self.collect() as stmts:
-            self.assign_variable(variable, last, span)
-        if not isinstance(ran, Const):
-            self.emit(If(ran, self.close(stmts), span=span))
-        elif ran.value:
+            for target, loop in zip(targets, loops, strict=True):
+                variable = self._keeps(target)
+                if variable is not None:
+                    self.assign_variable(variable, _last_value(loop), loop.span)
+        if isinstance(ran, Const):
             self.body.extend(stmts)
+        elif stmts:
+            self.emit(If(ran, self.close(stmts), span=loops[0].span))
 
     def _grid(self, stmt: ast.For, node: ast.expr) -> None:
         assert isinstance(node, ast.Call)
@@ -183,6 +203,8 @@ class LoopTranslator(StatementTranslator):
             self.as_index(value, arg, "an extent of grid")
             for value, arg in zip(values, node.args, strict=True)
         ]
+        if len(names) > 1 or self._keeps(names[0]) is not None:
+            extents = self._frozen_bounds(extents)
         loop_vars = {name: Var(name.id, span=self.span(name)) for name in names}
         scopes = [LoopScope(LoopKind.SERIAL, "grid", is_grid=len(names) > 1) for _ in names]
         self.frame.loops.extend(scopes)
@@ -195,18 +217,6 @@ class LoopTranslator(StatementTranslator):
             loops.append(body)
         self.emit(body)
         self._keep_last_values(names, loops[::-1])
-
-    def _keep_last_values(self, names: Sequence[ast.Name], loops: Sequence[For]) -> None:
-        """After a grid, its variables hold the last point; none if any extent is empty."""
-        for name, loop in zip(names, loops, strict=True):
-            if isinstance(self.frame.bindings.get(self.frame.variables.writes[name]), Variable):
-                if len(names) > 1:
-                    raise self.refuse(
-                        f"'{name.id}' is read after its grid loop",
-                        name,
-                        help="write the loops out with range(...), or keep it in another variable",
-                    )
-                self._keep_last_value(name, loop)
 
     # -- loops expanded now --------------------------------------------------------------------
 
@@ -259,6 +269,13 @@ class LoopTranslator(StatementTranslator):
                     self._bind_expanded(part, item, stmt)
             case _:
                 raise self.mismatch(f"cannot unpack {describe(value)} here", target)
+
+
+def _last_value(loop: For) -> Scalar:
+    """What the variable of a loop that ran holds at its end."""
+    span, start = loop.span, Scalar(loop.start, WEAK_INT)
+    steps = binary(Sub, Scalar(loop.extent, WEAK_INT), integer(1), span)
+    return binary(Add, start, binary(Mul, steps, Scalar(loop.step, WEAK_INT), span), span)
 
 
 def _loop_help(node: ast.Call) -> str:

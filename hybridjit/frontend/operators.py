@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hybridjit.arith.fold import fold_integer, wrap
+from hybridjit.arith.totality import is_total
 from hybridjit.errors import Span, TypeMismatch
 from hybridjit.frontend.conversion import as_number, as_numbers, convert, join_types, truth
 from hybridjit.frontend.values import Scalar
@@ -246,18 +247,24 @@ def _negation(cond: Expr, span: Span | None) -> Expr:
 
 
 def conjunction(op: type[And] | type[Or], lhs: Expr, rhs: Expr, span: Span | None) -> Expr:
-    """`lhs and rhs` or `lhs or rhs` on conditions, decided now where one side decides."""
+    """`lhs and rhs` or `lhs or rhs` on conditions, decided now where one side decides.
+
+    What stands left of a side that decides is still looked at if it may fail.
+    """
     decisive = op is Or
-    for side, other in ((lhs, rhs), (rhs, lhs)):
-        if isinstance(side, Const):
-            return Const(decisive, BOOL, span=span) if side.value is decisive else other
-    return op(lhs, rhs, span=span)
+    if isinstance(lhs, Const):
+        return Const(decisive, BOOL, span=span) if lhs.value is decisive else rhs
+    if not isinstance(rhs, Const):
+        return op(lhs, rhs, span=span)
+    if rhs.value is not decisive:
+        return lhs
+    return Const(decisive, BOOL, span=span) if is_total(lhs) else op(lhs, rhs, span=span)
 
 
 def select(cond: Expr, then: Scalar, otherwise: Scalar, span: Span | None) -> Scalar:
     """`then if cond else otherwise`, in the type where both meet."""
     type = join_types(then.type, otherwise.type, span)
-    sides = convert(then, type.dtype, span), convert(otherwise, type.dtype, span)
     if isinstance(cond, Const):
-        return Scalar(sides[0] if cond.value else sides[1], type)
+        return Scalar(convert(then if cond.value else otherwise, type.dtype, span), type)
+    sides = convert(then, type.dtype, span), convert(otherwise, type.dtype, span)
     return Scalar(Select(cond, *sides, span=span), type)

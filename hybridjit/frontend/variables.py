@@ -175,7 +175,7 @@ def _is_plain_value(web: Web) -> bool:
 def _stored_each_round(
     flow: Flow, webs: Iterable[Web], indirect: list[tuple[Web, Place]]
 ) -> frozenset[ast.AST]:
-    """Loop targets whose variable is looked at before their loop is over."""
+    """Loop targets whose variable is looked at, or set, before their loop is over."""
     stored: set[ast.AST] = set()
     for stmt in ast.walk(flow.func):
         if not isinstance(stmt, ast.For):
@@ -185,8 +185,10 @@ def _stored_each_round(
             if definition is None:
                 continue
             web = next(w for w in webs if definition in w.definitions)
+            touched = [place for w, place in indirect if w is web]
+            touched += [d.place for d in web.definitions if d.merges is None]
             if stmt in flow.loops_with_break or any(
-                w is web and place.is_inside(definition.place) for w, place in indirect
+                place.is_inside(definition.place) for place in touched
             ):
                 stored.add(name)
     return frozenset(stored)

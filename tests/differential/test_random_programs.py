@@ -12,6 +12,8 @@ from tests.strategies import programs, wild_programs
 # Where a run of the suite starts; the programs of a long run are made by hypothesis.
 SEEDS = range(200)
 CHUNK = 25
+# A program is some hundred draws.
+SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
 
 @pytest.mark.parametrize("first", SEEDS[::CHUNK])
@@ -31,13 +33,13 @@ def _check(program: Program, label: str) -> None:
 
 
 @given(program=programs())
-@settings(suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=SLOW)
 def test_programs_agree(program: Program) -> None:
     check_program(program)
 
 
 @given(program=wild_programs())
-@settings(suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=SLOW)
 def test_programs_that_may_leave_their_arrays_agree(program: Program) -> None:
     """Both ways raise IndexError, with what was stored before it, or both agree."""
     check_program(program)

@@ -51,9 +51,7 @@ def random_array(choices: Choices, dtype: np.dtype[Any], shape: tuple[int, ...])
     return with_layout(_elements(choices, shape, dtype), choices.pick(LAYOUTS))
 
 
-def _elements(
-    choices: Choices, shape: tuple[int, ...], dtype: np.dtype[Any]
-) -> NDArray[Any]:
+def _elements(choices: Choices, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
     every = edge_values(dtype)
     # Mostly tame values: NaN and overflow spread, and hide what comes after them.
     tame = every[: max(2, len(every) * 2 // 3)]
@@ -61,7 +59,7 @@ def _elements(
     numbers = [choices.pick(every if choices.chance(15) else tame) for _ in range(size)]
     with np.errstate(all="ignore"):
         values = np.array(numbers, np.complex128 if dtype.kind == "c" else object)
-        return values.astype(dtype).reshape(shape)
+        return np.reshape(values.astype(dtype), shape)
 
 
 def with_layout(array: NDArray[Any], layout: str) -> NDArray[Any]:
@@ -73,7 +71,8 @@ def with_layout(array: NDArray[Any], layout: str) -> NDArray[Any]:
             return np.asfortranarray(array)
         case "reversed":
             every = (slice(None, None, -1),) * array.ndim
-            return array[every].copy()[every]
+            reversed_copy: NDArray[Any] = np.array(array[every], order="C")
+            return reversed_copy[every]
         case "strided":
             wide = np.zeros([2 * n + 1 for n in array.shape], array.dtype)
             part = wide[(..., *(slice(1, 2 * n + 1, 2) for n in array.shape))]
@@ -81,8 +80,8 @@ def with_layout(array: NDArray[Any], layout: str) -> NDArray[Any]:
             return part
         case "offset":
             memory = np.zeros(array.size + 3, array.dtype)
-            part = memory[3:].reshape(array.shape)
-            part[...] = array
-            return part
+            block: NDArray[Any] = np.reshape(memory[3:], array.shape)
+            block[...] = array
+            return block
         case _:
             return array

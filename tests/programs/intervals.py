@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from typing import Any
 
 from tests.programs.scope import MAX_INT, Value
 
+_python: Any = operator  # typeshed leaves the types of half of these functions unknown
 _EXACT: dict[str, Callable[[int, int], int]] = {
-    **{"+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv},
-    **{"<<": operator.lshift, ">>": operator.rshift},
+    **{"+": _python.add, "-": _python.sub, "*": _python.mul, "//": _python.floordiv},
+    **{"<<": _python.lshift, ">>": _python.rshift},
 }
 
 

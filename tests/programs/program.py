@@ -1,7 +1,6 @@
 """Random programs: the source of a script, its helpers and its arguments, from a row of choices."""
 
 from __future__ import annotations
-
 import __future__
 
 import linecache
@@ -24,6 +23,7 @@ from tests.programs.scope import Array, Helper, Name, Scope
 from tests.programs.stmts import Lines, StmtMaker
 
 _NUMBERS = count(1)
+_ARRAY: type[Any] = np.ndarray
 SIZES = (1, 3, 2, 5, 4, 0, 7)
 PALETTES = (
     *(ty.INTS[:2], ty.FLOATS[:2], ("float32", "int32"), ("int8", "uint8", "float16")),
@@ -50,7 +50,7 @@ class Program:
 
 
 def _shown(arg: Any) -> str:
-    if not isinstance(arg, np.ndarray):
+    if not isinstance(arg, _ARRAY):
         return f"{type(arg).__name__} {arg!r}"
     layout = f"shape {arg.shape} strides {arg.strides}"
     return f"{arg.dtype} {layout} {arg.tolist()!r}"
@@ -135,7 +135,9 @@ class _ProgramMaker:
             return f"{name}: {param.type}"
         if self.choices.chance(50):
             return f"{name}: {param.type}[{', '.join(map(str, param.shape)) or '()'}]"
-        dims = [f'"{name}{k}"' if self.choices.chance(60) else str(n) for k, n in enumerate(param.shape)]
+        dims = [
+            f'"{name}{k}"' if self.choices.chance(60) else str(n) for k, n in enumerate(param.shape)
+        ]
         return f"{name}: {param.type}[{', '.join(dims) or '()'}]"
 
     # -- bodies --------------------------------------------------------------------------------

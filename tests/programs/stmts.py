@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from tests.programs import types as ty
 from tests.programs.exprs import SMALL, ExprMaker
@@ -15,6 +16,7 @@ from tests.programs.intervals import clamp
 from tests.programs.scope import Array, Name, Parallel, Scope, Value, can_store
 
 Lines = list[str]
+Nested = tuple[Lines, Scope, set[str]]  # a block, the scope at its end and what it assigned
 
 SCALAR_NAMES = ("x", "y", "s", "t", "u")
 LOOP_NAMES = ("i", "j", "k", "m")
@@ -130,9 +132,11 @@ class StmtMaker(ExprMaker):
 
     def _update_types(self, symbol: str, type: str) -> list[str]:
         pairs = ty.operator_results(symbol).get(type, ())
-        return [b for a, b in pairs if a == type and self._allowed((b,)) and not (
-            _may_fail_update(symbol, type, b)
-        )]
+        return [
+            b
+            for a, b in pairs
+            if a == type and self._allowed((b,)) and not (_may_fail_update(symbol, type, b))
+        ]
 
     def _count(self, name: str, binding: Name) -> Lines:
         if binding.high >= COUNT_RANGE:
@@ -167,7 +171,10 @@ class StmtMaker(ExprMaker):
     def _swap_names(self, depth: int) -> Lines:
         names = [n for n in self.scope.names if self._updatable(n)]
         pairs = [
-            (a, b) for a in names for b in names if a < b and self.scope.names[a] == self.scope.names[b]
+            (a, b)
+            for a in names
+            for b in names
+            if a < b and self.scope.names[a] == self.scope.names[b]
         ]
         if not pairs:
             return self._assign(depth)
@@ -268,7 +275,7 @@ class StmtMaker(ExprMaker):
 
     # -- nesting -------------------------------------------------------------------------------
 
-    def _inside(self, make: Callable[[], Lines], **changes: object) -> tuple[Lines, Scope, set[str]]:
+    def _inside(self, make: Callable[[], Lines], **changes: Any) -> Nested:
         """Make a nested block: its lines, the scope at its end and what it assigned."""
         outer, outer_assigned = self.scope, self.assigned
         names = {n: b for n, b in outer.names.items() if b.locked or not self.choices.chance(15)}
@@ -292,7 +299,7 @@ class StmtMaker(ExprMaker):
 
     def _if(self, depth: int) -> Lines:
         lines = [f"if {self.condition(2)}:"]
-        sides: list[tuple[Lines, Scope, set[str]]] = [self._side(depth)]
+        sides: list[Nested] = [self._side(depth)]
         lines += _indent(sides[0][0])
         if self.choices.chance(25):
             lines.append(f"elif {self.condition(2)}:")
@@ -306,7 +313,7 @@ class StmtMaker(ExprMaker):
         self._after_branches(sides, has_else)
         return lines
 
-    def _side(self, depth: int) -> tuple[Lines, Scope, set[str]]:
+    def _side(self, depth: int) -> Nested:
         return self._inside(lambda: self._branch(depth))
 
     def _branch(self, depth: int) -> Lines:
@@ -330,9 +337,7 @@ class StmtMaker(ExprMaker):
             return None
         return self.choices.pick(words) if words else None
 
-    def _after_branches(
-        self, sides: list[tuple[Lines, Scope, set[str]]], has_else: bool
-    ) -> None:
+    def _after_branches(self, sides: list[Nested], has_else: bool) -> None:
         everything = set[str]().union(*(assigned for _, _, assigned in sides))
         valid: dict[str, Name] = {}
         for _, inner, assigned in sides:
@@ -345,7 +350,9 @@ class StmtMaker(ExprMaker):
             and all(name in inner.names and name in assigned for _, inner, assigned in sides)
             and len({inner.names[name] for _, inner, _ in sides}) == 1
         }
-        unsafe = {n for n in everything for _, inner, a in sides if n in a and n not in inner.protected}
+        unsafe = {
+            n for n in everything for _, inner, a in sides if n in a and n not in inner.protected
+        }
         for name in everything:
             if name in agreed:
                 self.scope.names[name] = agreed[name]
@@ -517,7 +524,7 @@ class StmtMaker(ExprMaker):
 
         trips = self.scope.trips * extent
         parallel = Parallel(var, same)
-        lines, inner, assigned = self._inside(body, loop=word, trips=trips, parallel=parallel)
+        lines, _, assigned = self._inside(body, loop=word, trips=trips, parallel=parallel)
         self._forget(assigned, {})
         return [f"for {var} in {word}({self.extent(chosen, 0)}):", *_indent(lines)]
 

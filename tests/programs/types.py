@@ -29,14 +29,16 @@ _SCALARS: dict[str, Any] = {
     **{"bool": bool, "int": int, "float": float, "complex": complex},
 }
 
+_python: Any = operator  # typeshed leaves the types of half of these functions unknown
+_GENERIC: type[Any] = np.generic
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
-    **{"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv},
-    **{"//": operator.floordiv, "%": operator.mod, "**": operator.pow},
-    **{"&": operator.and_, "|": operator.or_, "^": operator.xor},
-    **{"<<": operator.lshift, ">>": operator.rshift},
+    **{"+": _python.add, "-": _python.sub, "*": _python.mul, "/": _python.truediv},
+    **{"//": _python.floordiv, "%": _python.mod, "**": _python.pow},
+    **{"&": _python.and_, "|": _python.or_, "^": _python.xor},
+    **{"<<": _python.lshift, ">>": _python.rshift},
 }
 UNARY: dict[str, Callable[[Any], Any]] = {
-    **{"-": operator.neg, "+": operator.pos, "~": operator.invert, "abs": operator.abs}
+    **{"-": _python.neg, "+": _python.pos, "~": _python.invert, "abs": _python.abs}
 }
 _COMPLEX_FUNCTIONS = ("sqrt", "exp", "log", "sin", "cos", "tanh", "absolute", "square", "isnan")
 COMPARISONS = ("<", "<=", "==", "!=", ">", ">=")
@@ -51,9 +53,9 @@ def scalar_of(name: str, value: Any) -> Any:
     return _SCALARS[name](value)
 
 
-def type_name(value: object) -> str:
+def type_name(value: Any) -> str:
     """The name of a scalar's type."""
-    if isinstance(value, np.generic):
+    if isinstance(value, _GENERIC):
         return BOOL if value.dtype == np.bool_ else value.dtype.name
     return type(value).__name__
 
@@ -98,7 +100,7 @@ def _deviates(a: str, b: str) -> bool:
 
 @cache
 def operator_results(symbol: str) -> dict[str, list[tuple[str, str]]]:
-    """For each result type, the operand types that give it under a binary operator."""
+    """For each result type, the operand types that give it under a binary _python."""
     found: dict[str, list[tuple[str, str]]] = {}
     for a, b in product((*WEAK, *TYPED), repeat=2):
         result = None if _deviates(a, b) else result_type(symbol, a, b)
