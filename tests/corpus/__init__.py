@@ -14,6 +14,7 @@ every kind of statement stands in some kernel.
 
 from tests.corpus import (
     algorithms,
+    bare_names,
     blocks,
     captures,
     casts,
@@ -38,6 +39,7 @@ from tests.corpus.case import Case
 
 THEMES = (
     statements,
+    bare_names,
     loops,
     control,
     scalars,
