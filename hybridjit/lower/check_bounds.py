@@ -11,7 +11,7 @@ import dataclasses
 
 from hybridjit.analysis.bounds import Facts
 from hybridjit.arith.linear import Linear
-from hybridjit.ir.expr import Add, Bounded, Buffer, Expr, Load, Not
+from hybridjit.ir.expr import Add, Bounded, Expr, Load, Not
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, If, Let, Stmt, Store
 from hybridjit.ir.visit import Mutator
@@ -65,14 +65,14 @@ class _CheckBounds(Mutator):
 
     def _checked(self, access: Load | Store) -> Load | Store:
         indices = tuple(
-            self._index(index, access.buffer, axis) for axis, index in enumerate(access.indices)
+            self._index(index, access, axis) for axis, index in enumerate(access.indices)
         )
         if all(new is old for new, old in zip(indices, access.indices, strict=True)):
             return access
         return dataclasses.replace(access, indices=indices)
 
-    def _index(self, index: Expr, buffer: Buffer, axis: int) -> Expr:
-        extent = buffer.shape[axis]
+    def _index(self, index: Expr, access: Load | Store, axis: int) -> Expr:
+        extent = access.buffer.shape[axis]
         form, size = self.facts.form(index), self.facts.form(extent)
         if form is not None and size is not None:
             below_end = size.plus(form, -1).plus(Linear({}, -1))
@@ -81,7 +81,7 @@ class _CheckBounds(Mutator):
                     return index
             elif self._is_from_end(form, size):
                 return Add(extent, index, span=index.span)
-        return Bounded(index, extent, buffer.name, axis, span=index.span)
+        return Bounded(index, extent, access.buffer.name, axis, span=access.span)
 
     def _is_from_end(self, form: Linear, size: Linear) -> bool:
         """Surely inside [-n, 0)."""

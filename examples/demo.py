@@ -1,0 +1,140 @@
+"""`make demo`: a few kernels, each checked against NumPy, with the time of both."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from hybridjit import hybrid
+
+Run = Callable[..., Any]
+
+
+@hybrid.script
+def axpy(alpha, x, y):
+    out = output_tensor(x.shape, x.dtype)
+    for i in range(x.shape[0]):
+        out[i] = alpha * x[i] + y[i]
+    return out
+
+
+@hybrid.script
+def blur(image):
+    out = output_tensor(image.shape, image.dtype)
+    for i in range(1, image.shape[0] - 1):
+        for j in range(1, image.shape[1] - 1):
+            total = image[i, j]
+            total += image[i - 1, j] + image[i + 1, j] + image[i, j - 1] + image[i, j + 1]
+            out[i, j] = total * 0.2
+    return out
+
+
+@hybrid.script
+def gelu(x):
+    out = output_tensor(x.shape, x.dtype)
+    for i in range(x.shape[0]):
+        out[i] = 0.5 * x[i] * (1.0 + tanh(0.7978845608 * (x[i] + 0.044715 * x[i] ** 3)))
+    return out
+
+
+@hybrid.script
+def running_max(x):
+    out = output_tensor(x.shape, x.dtype)
+    largest = x[0]
+    for i in scan(0, x.shape[0]):
+        largest = max(largest, x[i])
+        out[i] = largest
+    return out
+
+
+@hybrid.script
+def distances(points):
+    n, dims = points.shape
+    out = output_tensor((n, n), points.dtype)
+    for i in range(n):
+        for j in range(n):
+            total = 0.0
+            for d in range(dims):
+                difference = points[i, d] - points[j, d]
+                total += difference * difference
+            out[i, j] = sqrt(total)
+    return out
+
+
+def numpy_blur(image: Any) -> Any:
+    out = np.zeros_like(image)
+    total = image[1:-1, 1:-1] + (
+        image[:-2, 1:-1] + image[2:, 1:-1] + image[1:-1, :-2] + image[1:-1, 2:]
+    )
+    out[1:-1, 1:-1] = total * np.float32(0.2)
+    return out
+
+
+def numpy_gelu(x: Any) -> Any:
+    return 0.5 * x * (1.0 + np.tanh(0.7978845608 * (x + 0.044715 * x**3)))
+
+
+def numpy_distances(points: Any) -> Any:
+    return np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2))
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    kernel: Run
+    reference: Run
+    args: tuple[Any, ...]
+
+
+def rows() -> list[Row]:
+    rng = np.random.default_rng(0)
+    x, y = (rng.standard_normal(100_000).astype(np.float32) for _ in range(2))
+    image = rng.random((512, 512)).astype(np.float32)
+    points = rng.random((300, 3))
+    return [
+        Row("axpy", axpy, lambda alpha, x, y: np.float32(alpha) * x + y, (2.5, x, y)),
+        Row("blur", blur, numpy_blur, (image,)),
+        Row("gelu", gelu, numpy_gelu, (x,)),
+        Row("running maximum", running_max, np.maximum.accumulate, (x,)),
+        Row("pairwise distances", distances, numpy_distances, (points,)),
+    ]
+
+
+def best_times(row: Row, rounds: int = 30) -> tuple[float, float]:
+    """The best time of the kernel and of NumPy, in milliseconds, measured in turns."""
+    best = [float("inf"), float("inf")]
+    for _ in range(rounds):
+        for which, run in enumerate((row.kernel, row.reference)):
+            start = time.perf_counter()
+            run(*row.args)
+            best[which] = min(best[which], time.perf_counter() - start)
+    return best[0] * 1e3, best[1] * 1e3
+
+
+def main() -> None:
+    table = Table("kernel", "first call", "kernel", "NumPy", "ratio", title="hybridjit")
+    for row in rows():
+        start = time.perf_counter()
+        result = row.kernel(*row.args)
+        first = (time.perf_counter() - start) * 1e3
+        np.testing.assert_allclose(result, row.reference(*row.args), rtol=1e-5, atol=1e-6)
+        kernel, reference = best_times(row)
+        table.add_row(
+            row.name,
+            f"{first:.1f} ms",
+            f"{kernel:.3f} ms",
+            f"{reference:.3f} ms",
+            f"{reference / kernel:.1f}x",
+        )
+    Console().print(table)
+    Console().print("every result was checked against NumPy")
+
+
+if __name__ == "__main__":
+    main()
