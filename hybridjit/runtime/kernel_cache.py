@@ -7,8 +7,11 @@ processor, and the versions of what made the code.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import llvmlite
@@ -25,8 +28,7 @@ from hybridjit.ir.printer import print_func
 from hybridjit.ir.stmt import Print
 from hybridjit.ir.visit import walk
 
-# Raised whenever the same IR may become other code, or the code is called in another way.
-CODE_VERSION = 1
+_PACKAGE = Path(__file__).parent.parent
 
 
 def find_key(func: PrimFunc, layout: Layout, target: Target) -> bytes | None:
@@ -34,7 +36,7 @@ def find_key(func: PrimFunc, layout: Layout, target: Target) -> bytes | None:
     if any(isinstance(node, ExternCall | Print) for node in walk(func.body)):
         return None
     ingredients = {
-        "versions": [CODE_VERSION, llvmlite.__version__, list(llvm.llvm_version_info)],
+        "versions": [_compiler_identity(), llvmlite.__version__, list(llvm.llvm_version_info)],
         "target": [target.triple, target.cpu, target.features],
         "layout": [[array.strides, array.align] for _, array in layout.arrays],
         "disjoint": layout.is_disjoint,
@@ -42,6 +44,20 @@ def find_key(func: PrimFunc, layout: Layout, target: Target) -> bytes | None:
         "function": print_func(func),
     }
     return json.dumps(ingredients, separators=(",", ":")).encode()
+
+
+@cache
+def _compiler_identity() -> str:
+    """What tells this compiler from any other version of it: its own files.
+
+    A release has other files than the one before, and so has a working copy after an edit.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        status = path.stat()
+        name = path.relative_to(_PACKAGE)
+        digest.update(f"{name}:{status.st_size}:{status.st_mtime_ns};".encode())
+    return digest.hexdigest()
 
 
 def _spans(func: PrimFunc) -> Iterator[Span | None]:
