@@ -12,6 +12,7 @@ settings for the code that runs inside it. `api_edge` is here because it obeys o
     HYBRIDJIT_VERIFY=0          do not verify the IR after every pass
 """
 
+import ctypes
 import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -76,6 +77,17 @@ def scope(**changes: Unpack[Changes]) -> AbstractContextManager[Config]:
 def clear() -> None:
     """Forget what was read from the environment, so that it is read again."""
     _from_environment.cache_clear()
+    may_interpret.value = 1
+
+
+# Native calls, which do not look at the settings, do so once this is not 0: for good from the
+# moment that `interpret` is on anywhere, in a scope that another thread or task may have copied.
+may_interpret = ctypes.c_int64(0)
+
+
+def is_interpreting() -> bool:
+    """Return whether kernels are to be interpreted here."""
+    return current().interpret
 
 
 def api_edge(function: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -119,6 +131,8 @@ class _Scope(AbstractContextManager[Config]):
 
     def __enter__(self) -> Config:
         config = replace(current(), **self._changes)
+        if config.interpret:
+            may_interpret.value = 1
         self._tokens.append(_scoped.set(config))
         return config
 
@@ -133,12 +147,15 @@ class _Scope(AbstractContextManager[Config]):
 
 @cache
 def _from_environment() -> Config:
+    interpret = _read_switch("HYBRIDJIT_INTERPRET", default=_DEFAULT.interpret)
+    if interpret:
+        may_interpret.value = 1
     return Config(
         cache_dir=os.environ.get("HYBRIDJIT_CACHE_DIR") or _DEFAULT.cache_dir,
         cache_enabled=_read_switch("HYBRIDJIT_CACHE", default=_DEFAULT.cache_enabled),
         cache_size=_read_size("HYBRIDJIT_CACHE_SIZE", default=_DEFAULT.cache_size),
         cache_strict=_read_switch("HYBRIDJIT_CACHE_STRICT", default=_DEFAULT.cache_strict),
-        interpret=_read_switch("HYBRIDJIT_INTERPRET", default=_DEFAULT.interpret),
+        interpret=interpret,
         traceback=_read_traceback("HYBRIDJIT_TRACEBACK", default=_DEFAULT.traceback),
         verify=_read_switch("HYBRIDJIT_VERIFY", default=_DEFAULT.verify),
     )

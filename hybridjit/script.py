@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar, cast, overload
 from typing_extensions import ParamSpec
 
 from hybridjit import config
+from hybridjit.codegen.forks import COMPILE_LOCK
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError, HybridError
 from hybridjit.frontend.annotations import spec_of
@@ -20,6 +21,9 @@ from hybridjit.frontend.parse import parse
 from hybridjit.frontend.specs import Spec
 from hybridjit.ir.func import PrimFunc
 from hybridjit.runtime.arguments import bind, flatten, spec_of_argument, store_results
+from hybridjit.runtime.dispatch import NativeCalls
+from hybridjit.runtime.dispatch_object import NativeCallable, native_calls
+from hybridjit.runtime.dispatch_table import CallShape
 from hybridjit.runtime.promotion import Promotion
 from hybridjit.runtime.specialization import Specialization
 from hybridjit.source import FunctionSource, read_function
@@ -28,7 +32,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Kernel(Generic[P, R]):
+@native_calls
+class Kernel(NativeCallable, Generic[P, R]):
     """A script: call it on NumPy arrays and numbers.
 
     `kernel(...)` runs it, `kernel.interpret(...)` runs its IR in the interpreter,
@@ -36,6 +41,7 @@ class Kernel(Generic[P, R]):
     """
 
     __name__: str
+    __qualname__: str
     __doc__: str | None
 
     def __init__(self, pyfunc: FunctionType) -> None:
@@ -44,11 +50,13 @@ class Kernel(Generic[P, R]):
         self.signature = _checked_signature(pyfunc)
         self._specializations: dict[tuple[Spec, ...], Specialization] = {}
         self._promotion = Promotion()
+        self._native_calls = NativeCalls()
         self._source: FunctionSource | None = None
         self._declared: list[Spec | None] | None = None
 
     @api_edge
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        # Calls like earlier ones do not come here: the dispatcher runs them.
         return self._call(args, kwargs, interpret=config.current().interpret)
 
     @api_edge
@@ -77,12 +85,21 @@ class Kernel(Generic[P, R]):
             kwargs = dict(kwargs)
             out = kwargs.pop("out")
         specs, values = self._bind(args, kwargs)
-        flat = flatten(specs, values)
         if interpret:
-            result = self._specialize(specs).interpret(flat)
+            result = self._specialize(specs).interpret(flatten(specs, values))
         else:
-            result = self._select(specs).run(flat)
+            result = self._run(specs, values)
         return result if out is None else store_results(self.__name__, result, out)
+
+    def _run(self, specs: tuple[Spec, ...], values: list[Any]) -> object:
+        """Run native code, and let the dispatcher have calls like this one."""
+        specialization = self._select(specs)
+        flat = flatten(specs, values)
+        layout, native = specialization.prepare(flat)
+        result = native(flat)
+        call = CallShape(self.signature, specs, values, specialization, layout, native)
+        self._native_calls.learn(self, call)
+        return result
 
     def _bind(
         self, args: Sequence[Any], kwargs: dict[str, Any]
@@ -125,13 +142,20 @@ class Kernel(Generic[P, R]):
             return self._specialize(specs)
 
     def _specialize(self, specs: tuple[Spec, ...]) -> Specialization:
-        known = self._specializations.get(specs)
-        if known is not None and known.is_current():
-            return known
-        parsed = parse(self._read(), Environment.of(self.__hybrid_function__), specs)
-        made = Specialization(parsed)
-        self._specializations[specs] = made
-        return made
+        with COMPILE_LOCK:
+            known = self._specializations.get(specs)
+            if known is not None:
+                if known.is_current():
+                    return known
+                self._native_calls.forget(known)
+            parsed = parse(self._read(), Environment.of(self.__hybrid_function__), specs)
+            made = Specialization(parsed)
+            self._specializations[specs] = made
+            return made
+
+    def __reduce__(self) -> str:
+        """Pickle and copy by name, as functions do."""
+        return self.__qualname__
 
 
 @overload

@@ -25,15 +25,15 @@ class Library:
     tracker: llvm.ResourceTracker
 
 
-def optimize(text: str, target: Target) -> llvm.ModuleRef:
+def optimize(text: str, target: Target, *, vectorize: bool = True) -> llvm.ModuleRef:
     """Parse, verify and optimise an LLVM module."""
     machine = target_machine(target)
     module = llvm.parse_assembly(text)
     module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization = True
-    options.slp_vectorization = True
-    options.loop_unrolling = True
+    options.loop_vectorization = vectorize
+    options.slp_vectorization = vectorize
+    options.loop_unrolling = vectorize
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return module

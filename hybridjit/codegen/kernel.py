@@ -13,6 +13,7 @@ from hybridjit.codegen.layout import Convention, Layout, convention
 from hybridjit.codegen.llvm_types import I8, I32, I64, Complex, Value, memory_type, value_type
 from hybridjit.codegen.memory import ArrayAddress
 from hybridjit.codegen.sites import Site
+from hybridjit.codegen.stub_adapter import emit_adapter
 from hybridjit.codegen.target import Target
 from hybridjit.ir.expr import Buffer, ExternCall
 from hybridjit.ir.func import PrimFunc
@@ -48,6 +49,7 @@ def emit_kernel(func: PrimFunc, layout: Layout, target: Target) -> KernelModule:
     if not emitter.is_closed:
         emitter.leave(0)
     emitter.entry.branch(function.basic_blocks[1])
+    emit_adapter(module, function)
     text = _with_vector_width(str(module), target.vector_bits)
     return KernelModule(text, call, tuple(emitter.sites), emitter.callbacks)
 

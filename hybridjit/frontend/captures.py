@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, is_dataclass
 from enum import Enum
-from types import FunctionType, ModuleType, SimpleNamespace
+from types import CellType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -45,11 +45,33 @@ _FLOATING: tuple[type, ...] = (float, complex, np.inexact)
 
 
 @dataclass(frozen=True, slots=True)
+class NameSource:
+    """Where a captured name is looked up. Call it for the value that it has now."""
+
+    environment: Environment
+    name: str
+
+    def __call__(self) -> object:
+        return self.environment.find(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeSource:
+    """Where a captured attribute is looked up. Call it for the value that it has now."""
+
+    owner: object
+    name: str
+
+    def __call__(self) -> object:
+        return getattr(self.owner, self.name, None)
+
+
+@dataclass(frozen=True, slots=True)
 class Capture:
     """A value taken from around the script, and how to look whether it is still the same."""
 
     name: str
-    read: Callable[[], object]
+    read: NameSource | AttributeSource
     value: object
 
     def is_current(self) -> bool:
@@ -105,6 +127,11 @@ class Environment:
             if name in names:
                 return names[name]
         return getattr(builtins, name, MISSING)
+
+    @property
+    def cells(self) -> Mapping[str, CellType]:
+        """The closure cells of the function, by name; some may be empty."""
+        return self.closure.cells if isinstance(self.closure, _Cells) else {}
 
     def names(self) -> list[str]:
         """Every name in reach, for suggestions."""

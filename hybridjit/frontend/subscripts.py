@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from hybridjit.frontend.arrays import refuse_array_expression, refuse_slice
-from hybridjit.frontend.captures import has_plain_attributes
+from hybridjit.frontend.captures import AttributeSource, has_plain_attributes
 from hybridjit.frontend.context import Context
 from hybridjit.frontend.operators import binary
 from hybridjit.frontend.suggest import did_you_mean
@@ -170,7 +170,7 @@ class SubscriptTranslator(Context):
                 f"'{label}' has no attribute '{name}'", node, help=did_you_mean(name, dir(owner))
             )
         value = getattr(owner, name)
-        self.capture(ast.unparse(node), value, lambda: getattr(owner, name, None))
+        self.capture(ast.unparse(node), value, AttributeSource(owner, name))
         return self.lift(value, name, node)
 
 

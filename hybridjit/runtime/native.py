@@ -15,6 +15,7 @@ from hybridjit.codegen.kernel import ENTRY, KernelModule, emit_kernel
 from hybridjit.codegen.layout import ArrayLayout, Layout, convention
 from hybridjit.codegen.llvm_types import is_signed
 from hybridjit.codegen.sites import MAX_WORDS, Failure
+from hybridjit.codegen.stub_adapter import ADAPTER
 from hybridjit.codegen.target import host_target
 from hybridjit.interp.run import compile_prologue, compile_results
 from hybridjit.interp.scope import RESULTS, Frame, Scope
@@ -50,11 +51,12 @@ class NativeKernel:
         addresses = [result.ctypes.data for result in results]
         status = self.entry(*self.pass_arguments(frame), *addresses, words)
         if status != 0:
-            self._fail(status, words)
+            self.fail(status, words)
         frame[RESULTS] = [result[0] for result in results]
         return self.gather(frame)
 
-    def _fail(self, status: int, words: Any) -> NoReturn:
+    def fail(self, status: int, words: Any) -> NoReturn:
+        """Raise the error that a run ended with: its number, and the words that it left."""
         site = self.module.sites[status - 1]
         if site.failure is Failure.CALLBACK:
             raise self.callbacks.take_error()
@@ -66,7 +68,7 @@ def compile_native(func: PrimFunc, layout: Layout) -> NativeKernel:
     compiled = _load(func, layout) or _compile(func, layout)
     module, image = compiled
     callbacks = Callbacks(module.callbacks)
-    library = link(image, (ENTRY,), callbacks.addresses)
+    library = link(image, (ENTRY, ADAPTER), callbacks.addresses)
     prototype = ctypes.CFUNCTYPE(ctypes.c_int32, *_ctypes(module))
     scope = Scope(span=func.span)
     return NativeKernel(

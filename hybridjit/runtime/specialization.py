@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from hybridjit.codegen.forks import COMPILE_LOCK
+from hybridjit.codegen.layout import Layout
 from hybridjit.frontend.captures import Capture
 from hybridjit.frontend.parse import Parsed
 from hybridjit.interp.run import compile_func
@@ -22,7 +23,7 @@ class Specialization:
         self.func: PrimFunc = parsed.func
         self.captures: tuple[Capture, ...] = parsed.captures
         self.written = written_buffers(parsed.func)
-        self._natives: dict[object, NativeKernel] = {}
+        self._natives: dict[Layout, NativeKernel] = {}
 
     def is_current(self) -> bool:
         """True while what the script took from around it has not changed."""
@@ -39,18 +40,19 @@ class Specialization:
 
     def run(self, args: Sequence[Any]) -> object:
         """Run native code, made when arguments with this layout come for the first time."""
-        check_writable(self.func, self.written, args)
-        return self.native(args)(args)
+        _, native = self.prepare(args)
+        return native(args)
 
-    def native(self, args: Sequence[Any]) -> NativeKernel:
-        """The code for arguments that lie in memory as these do."""
+    def prepare(self, args: Sequence[Any]) -> tuple[Layout, NativeKernel]:
+        """The code for arguments that lie in memory as these do, and how they lie there."""
+        check_writable(self.func, self.written, args)
         layout = layout_of(
             self.func, args, is_disjoint=not share_memory(self.func, self.written, args)
         )
         found = self._natives.get(layout)
-        if found is not None:
-            return found
-        with COMPILE_LOCK:
-            if layout not in self._natives:
-                self._natives[layout] = compile_native(self.func, layout)
-            return self._natives[layout]
+        if found is None:
+            with COMPILE_LOCK:
+                found = self._natives.get(layout)
+                if found is None:
+                    found = self._natives[layout] = compile_native(self.func, layout)
+        return layout, found

@@ -1,0 +1,151 @@
+"""The dispatcher: the native function that a call of a kernel enters, without a Python frame.
+
+    kernel(a, b, c)  -->  dispatch(kernel, args, count, keyword names)
+
+It walks the tables of the kernel (see `stub_layout`). The first one that fits is run; when none
+does, or a captured value has changed, the Python method `__call__` of the kernel takes the call.
+The code is the same for every kernel and process: what it needs to know is in the tables.
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from hybridjit.codegen.llvm_types import I32, I64
+from hybridjit.codegen.stub_captures import emit_captures
+from hybridjit.codegen.stub_layout import (
+    ARGUMENTS_OFFSET,
+    MAX_SLOTS,
+    MAX_WORDS,
+    Api,
+    Head,
+    Offsets,
+    Table,
+)
+from hybridjit.codegen.stub_match import emit_bind, emit_match
+from hybridjit.codegen.stub_run import VOID, emit_run
+from hybridjit.codegen.stub_words import Word, Words
+from hybridjit.codegen.target import Target
+
+DISPATCH = "hj_dispatch"
+_GO_ON = 0
+_FIT = 1
+_GIVE_UP = 2
+
+
+def emit_dispatcher(target: Target) -> str:
+    """The LLVM text of the dispatcher."""
+    module = ir.Module(name="dispatcher")
+    module.triple = target.triple
+    is_interpreting, slow, attempt = (
+        emit(module) for emit in (_emit_interpret, _emit_slow_call, _emit_attempt)
+    )
+    w = Words(module, DISPATCH, 4)
+    callee, args, flagged, names = w.args
+    count = w.b.and_(flagged, w.word(ARGUMENTS_OFFSET - 1))
+    given = [callee, args, count, names]
+    guard = w.at(w.api(Api.INTERPRET_GUARD))
+    with w.b.if_then(w.b.not_(w.is_zero(guard)), likely=False):
+        is_wanted = w.b.not_(w.is_zero(w.b.call(is_interpreting, [])))
+        with w.b.if_then(is_wanted):
+            w.b.ret(w.b.call(slow, given))
+    _emit_walk(w, attempt, given)
+    w.b.ret(w.b.call(slow, given))
+    return str(module)
+
+
+def _emit_walk(w: Words, attempt: ir.Function, given: list[Word]) -> None:
+    """Try one table after the other; go on behind the last of them."""
+    first = w.at(w.load(given[0], Offsets.CALLABLE_HEAD), Head.FIRST)
+    result = w.room(1)
+    before = w.b.block
+    head, body, more, done = (w.b.append_basic_block(n) for n in ("head", "body", "more", "done"))
+    w.b.branch(head)
+    w.b.position_at_end(head)
+    table = w.b.phi(I64)
+    table.add_incoming(first, before)
+    w.b.cbranch(w.is_zero(table), done, body)
+    w.b.position_at_end(body)
+    outcome = w.b.call(attempt, [table, *given[1:], result])
+    with w.b.if_then(w.is_equal(outcome, _FIT), likely=True):
+        w.b.ret(w.at(result))
+    w.b.cbranch(w.is_equal(outcome, _GIVE_UP), done, more)
+    w.b.position_at_end(more)
+    table.add_incoming(w.at(table, Table.NEXT), more)
+    w.b.branch(head)
+    w.b.position_at_end(done)
+
+
+def _emit_attempt(module: ir.Module) -> ir.Function:
+    """`attempt(table, args, count, names, result)`: run the kernel of a table if it fits.
+
+    From the first reference to the owner on, Python code may run: it may drop the table, and
+    with it the one that follows. Then the walk ends.
+    """
+    bind, match, captures, run = (
+        emit(module) for emit in (emit_bind, emit_match, emit_captures, emit_run)
+    )
+    w = Words(module, "attempt", 5)
+    table, args, count, names, result = w.args
+    slots, words = w.room(MAX_SLOTS), w.room(MAX_WORDS)
+    bound = w.b.call(bind, [table, args, count, names, slots])
+    w.return_if(w.is_zero(bound), _GO_ON)
+    w.return_unless(w.b.call(match, [table, bound, words]), _GO_ON)
+    owner = w.at(table, Table.OWNER)
+    w.call(Api.INC_REF, owner, result=VOID)
+    with w.b.if_then(w.b.not_(w.b.call(captures, [table])), likely=False):
+        w.call(Api.DEC_REF, owner, result=VOID)
+        w.b.ret(w.word(_GIVE_UP))
+    w.put(w.b.add(w.at(table, Table.HITS), w.word(1)), table, Table.HITS)
+    w.put(w.b.call(run, [table, bound, words]), result)
+    w.call(Api.DEC_REF, owner, result=VOID)
+    w.b.ret(w.word(_FIT))
+    return w.hide()
+
+
+def _emit_interpret(module: ir.Module) -> ir.Function:
+    """`is_interpreting()`: nonzero unless the settings say that native code may run."""
+    w = Words(module, "is_interpreting", 0)
+    answer = w.call(Api.CALL_NO_ARGS, w.api(Api.IS_INTERPRETING))
+    with w.b.if_then(w.is_zero(answer), likely=False):
+        w.call(Api.CLEAR_ERROR, result=VOID)  # the slow path runs into the same error
+        w.b.ret(w.word(1))
+    w.call(Api.DEC_REF, answer, result=VOID)
+    w.b.ret(w.b.zext(w.b.not_(w.is_equal(answer, w.api(Api.FALSE))), I64))
+    return w.hide()
+
+
+def _emit_slow_call(module: ir.Module) -> ir.Function:
+    """`slow(callee, args, count, names)`: the call through `__call__` in Python."""
+    w = Words(module, "slow", 4)
+    callee, args, count, names = w.args
+    items = w.call(Api.TUPLE_NEW, count)
+    w.return_if(w.is_zero(items), 0)
+    with w.loop(count) as i:
+        item = w.at(args, i)
+        w.call(Api.INC_REF, item, result=VOID)
+        w.call(Api.TUPLE_SET, items, i, item, result=I32)
+    keywords = w.room(1)
+    w.put(0, keywords)
+    with w.b.if_then(w.b.not_(w.is_zero(names))):
+        w.put(w.call(Api.DICT_NEW), keywords)
+        with w.b.if_then(w.is_zero(w.at(keywords)), likely=False):
+            w.call(Api.DEC_REF, items, result=VOID)
+            w.b.ret(w.word(0))
+        _fill_keywords(w, items, w.at(keywords), names, w.place(args, count))
+    result = w.call_address(w.api(Api.SLOW_CALL), callee, items, w.at(keywords))
+    w.call(Api.DEC_REF, items, result=VOID)
+    w.call(Api.DEC_REF, w.at(keywords), result=VOID)
+    w.b.ret(result)
+    return w.hide()
+
+
+def _fill_keywords(w: Words, items: Word, keywords: Word, names: Word, values: Word) -> None:
+    with w.loop(w.load(names, Offsets.TUPLE_SIZE)) as i:
+        name = w.load(w.place(names, i), Offsets.TUPLE_ITEMS)
+        status = w.call(Api.DICT_SET, keywords, name, w.at(values, i), result=I32)
+        failed = w.b.icmp_signed("!=", status, ir.Constant(I32, 0))
+        with w.b.if_then(failed, likely=False):
+            w.call(Api.DEC_REF, items, result=VOID)
+            w.call(Api.DEC_REF, keywords, result=VOID)
+            w.b.ret(w.word(0))

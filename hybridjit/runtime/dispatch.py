@@ -1,0 +1,162 @@
+"""Native calls: from the second call on, `kernel(a, b)` runs without Python.
+
+A call that no table fits runs through Python, which makes a table for calls like it; see
+`hybridjit.codegen.stub` for how tables are used. Everything that is published is published by
+one store of an address, under the GIL.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, NamedTuple
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from hybridjit import config
+from hybridjit.codegen.engine import Library, emit_object, link, optimize
+from hybridjit.codegen.forks import COMPILE_LOCK
+from hybridjit.codegen.layout import Layout
+from hybridjit.codegen.stub import DISPATCH, emit_dispatcher
+from hybridjit.codegen.stub_layout import Api, Head, Table
+from hybridjit.codegen.stub_words import API
+from hybridjit.codegen.target import Target, host_target
+from hybridjit.runtime.cache import active_store
+from hybridjit.runtime.dispatch_facts import find_functions, slow_call_of
+from hybridjit.runtime.dispatch_object import connect, native_class
+from hybridjit.runtime.dispatch_table import CallShape, TableOwner, make_table
+from hybridjit.runtime.specialization import Specialization
+
+# Raised with every change of the dispatcher's code.
+DISPATCHER_VERSION = 1
+
+
+class Form(NamedTuple):
+    """What calls that one table serves have in common."""
+
+    specialization: Specialization
+    layout: Layout
+    types: tuple[type, ...]
+
+
+@dataclass(slots=True)
+class _Known:
+    """Calls of one form: how many ran through Python, and the table made for them."""
+
+    count: int = 0
+    table: TableOwner | None = None
+
+
+class NativeCalls:
+    """The tables of one kernel."""
+
+    def __init__(self) -> None:
+        self._head = (ctypes.c_int64 * len(Head))()
+        self._tables: list[TableOwner] = []
+        self._known: dict[Form, _Known] = {}
+        self._is_connected = False
+
+    def __del__(self) -> None:
+        # The collector may clear a kernel that something in its cycle still calls.
+        self._head[Head.FIRST] = 0
+
+    @property
+    def tables(self) -> tuple[TableOwner, ...]:
+        """The tables in the order in which they are tried."""
+        return tuple(self._tables)
+
+    def learn(self, kernel: object, call: CallShape) -> None:
+        """Note that a call ran through Python; let the next one of this form run natively.
+
+        A table may stop fitting, as when a captured number is replaced by an equal one. It is
+        made anew after 2, 4, 8 ... such calls, so that a form that never fits costs little.
+        """
+        types = tuple(type(value) for value in call.values)
+        form = Form(call.specialization, call.layout, types)
+        known = self._known.setdefault(form, _Known())
+        known.count += 1
+        if known.count < 2 or known.count & (known.count - 1):
+            return
+        with COMPILE_LOCK:
+            dispatcher = find_dispatcher()
+            table = None if dispatcher is None else make_table(call)
+            if dispatcher is None or table is None:
+                return
+            self._replace(known.table, table)
+            known.table = table
+            if not self._is_connected:
+                self._is_connected = True
+                connect(kernel, self._head, dispatcher.address)
+
+    def forget(self, specialization: Specialization) -> None:
+        """Drop what was made of a translation that is out of date."""
+        with COMPILE_LOCK:
+            stale = [form for form in self._known if form.specialization is specialization]
+            for form in stale:
+                self._replace(self._known.pop(form).table, None)
+
+    def clear(self) -> None:
+        """Drop all tables. Calls that are running keep theirs until they end."""
+        with COMPILE_LOCK:
+            self._head[Head.FIRST] = 0
+            self._tables = []
+            self._known = {}
+
+    def _replace(self, old: TableOwner | None, new: TableOwner | None) -> None:
+        """Publish the list without `old` and with `new`: exact shapes are tried first."""
+        kept = [table for table in self._tables if table is not old]
+        if new is not None:
+            position = 0 if new.is_exact else len(kept)
+            kept.insert(position, new)
+        following = [table.address for table in kept[1:]] + [0]
+        before = self._tables  # alive until nothing points to them
+        for table, address in zip(kept, following, strict=True):
+            table.table[Table.NEXT] = address
+        self._head[Head.FIRST] = kept[0].address if kept else 0
+        self._tables = kept
+        del before
+
+
+@dataclass(frozen=True, slots=True)
+class _Dispatcher:
+    """The dispatcher in memory, never unloaded."""
+
+    address: int
+    library: Library
+    api: ctypes.Array[ctypes.c_int64] = field(repr=False)
+
+
+@cache
+def find_dispatcher() -> _Dispatcher | None:
+    """The dispatcher of this process, or None where native calls are not possible."""
+    cls = native_class()
+    functions = None if cls is None else find_functions()
+    if cls is None or functions is None:
+        return None
+    entries: dict[Api, int] = {
+        **functions,
+        Api.INTERPRET_GUARD: ctypes.addressof(config.may_interpret),
+        Api.IS_INTERPRETING: id(config.is_interpreting),
+        Api.SLOW_CALL: slow_call_of(cls),
+    }
+    api = (ctypes.c_int64 * len(Api))(*(entries[entry] for entry in Api))
+    target = host_target()
+    library = link(_object_code(target), (DISPATCH,), {API: ctypes.addressof(api)})
+    return _Dispatcher(library.addresses[DISPATCH], library, api)
+
+
+def _object_code(target: Target) -> bytes:
+    """The code of the dispatcher, from the disk where an earlier process left it."""
+    versions: list[Any] = [DISPATCHER_VERSION, llvmlite.__version__, list(llvm.llvm_version_info)]
+    machine = [target.triple, target.cpu, target.features]
+    key = json.dumps({"dispatcher": versions, "target": machine}).encode()
+    entry = active_store().load(key)
+    if entry is not None:
+        return entry.object_code
+    module = optimize(emit_dispatcher(target), target, vectorize=False)
+    image = emit_object(module, target)
+    active_store().save(key, {}, image)
+    return image

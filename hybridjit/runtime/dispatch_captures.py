@@ -1,0 +1,111 @@
+"""The records of captured values: how the dispatcher sees that nothing around a script changed."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybridjit.codegen.stub_layout import Capture as Field
+from hybridjit.codegen.stub_layout import CaptureKind
+from hybridjit.frontend.builtins import BUILTINS
+from hybridjit.frontend.captures import AttributeSource, Capture, NameSource, same_value
+from hybridjit.frontend.kinds import is_array, is_sequence
+from hybridjit.runtime.dispatch_memory import Memory, Unsupported, write
+
+Absent = dict[int, tuple[dict[str, Any], dict[str, None]]]
+
+
+def capture_records(captures: Sequence[Capture], memory: Memory) -> list[list[int]]:
+    """The records for `captures`, which are up to date."""
+    records: dict[tuple[int, ...], None] = {}
+    absent: Absent = {}
+    for capture in captures:
+        now = capture.read()
+        if not same_value(now, capture.value):
+            raise Unsupported
+        if isinstance(capture.read, AttributeSource):
+            found = _attribute_records(capture.read, now, memory)
+        else:
+            found = _name_records(capture.read, now, absent, memory)
+        if found:
+            found += _content_records(now, capture.value, memory)
+        records.update(dict.fromkeys(map(tuple, found)))
+    missing = [_absent_record(names, sorted(keys), memory) for names, keys in absent.values()]
+    return [*map(list, records), *missing]
+
+
+def _attribute_records(source: AttributeSource, now: object, memory: Memory) -> list[list[int]]:
+    record = _record(CaptureKind.ATTRIBUTE, memory.keep(source.owner), now, memory)
+    write(record, Field.NAME, memory.keep(sys.intern(source.name)))
+    return [record]
+
+
+def _name_records(
+    source: NameSource, now: object, absent: Absent, memory: Memory
+) -> list[list[int]]:
+    """Where Python looks: the closure, the globals, the language, the builtins."""
+    environment, name = source.environment, source.name
+    names = environment.module
+    if name in environment.cells:
+        return [_record(CaptureKind.CELL, memory.keep(environment.cells[name]), now, memory)]
+    if name in environment.closure or type(names) is not dict:
+        raise Unsupported
+    if name in names:
+        return [_name_record(names, name, now, memory)]
+    absent.setdefault(id(names), (names, {}))[1].setdefault(name)
+    return [] if name in BUILTINS else [_name_record(vars(builtins), name, now, memory)]
+
+
+def _name_record(names: dict[str, Any], name: str, now: object, memory: Memory) -> list[int]:
+    record = _record(CaptureKind.NAME, memory.keep(names), now, memory)
+    write(record, Field.NAME, memory.keep(sys.intern(name)))
+    return record
+
+
+def _absent_record(names: dict[str, Any], keys: Sequence[str], memory: Memory) -> list[int]:
+    record = _record(CaptureKind.ABSENT, memory.keep(names), None, memory)
+    write(record, Field.SIZE, len(names))
+    write(record, Field.NAMES, memory.put([memory.keep(sys.intern(key)) for key in keys]))
+    write(record, Field.NAME_COUNT, len(keys))
+    return record
+
+
+def _content_records(now: object, then: object, memory: Memory) -> list[list[int]]:
+    """What can change inside an object that stays the same."""
+    if is_array(now) and is_array(then):
+        return [_array_record(now, then, memory)]
+    if _is_mutable(now):
+        raise Unsupported
+    return []
+
+
+def _is_mutable(value: object) -> bool:
+    """True if a captured sequence can change, or hold something that can."""
+    if isinstance(value, (list, np.ndarray)):
+        return True
+    return is_sequence(value) and any(_is_mutable(item) for item in value)
+
+
+def _array_record(now: NDArray[Any], then: NDArray[Any], memory: Memory) -> list[int]:
+    if not now.flags.c_contiguous:
+        raise Unsupported
+    record = _record(CaptureKind.CONTENT, memory.keep(now), None, memory)
+    write(record, Field.BYTES, now.nbytes)
+    write(record, Field.EXPECTED, memory.put_bytes(then.tobytes()))
+    write(record, Field.DESCRIPTOR, memory.keep(now.dtype))
+    write(record, Field.NDIM, now.ndim)
+    write(record, Field.EXTENTS, memory.put(now.shape))
+    return record
+
+
+def _record(kind: CaptureKind, owner: int, expected: object, memory: Memory) -> list[int]:
+    record = [0] * len(Field)
+    write(record, Field.KIND, kind)
+    write(record, Field.OWNER, owner)
+    write(record, Field.EXPECTED, memory.keep(expected))
+    return record

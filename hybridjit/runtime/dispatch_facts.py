@@ -1,0 +1,180 @@
+"""Is this the interpreter that the dispatcher was written for? Measured, never assumed.
+
+The dispatcher reads the fields of Python's and NumPy's objects where their public headers put
+them. Every such place is compared here with what Python itself says about a real object. If one
+differs, or the interpreter is one that the tests do not run on, kernels are called through Python.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import sys
+import sysconfig
+from collections.abc import Iterator
+from functools import cache
+from types import CellType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybridjit.codegen.stub_layout import Api, Offsets
+
+_TESTED = ((3, 10), (3, 13))
+_NUMPY_ABI = 0x02000000
+# Indices into NumPy's table of C functions; fixed by its ABI.
+_ABI_VERSION, _ARRAY_TYPE, _SCALAR, _ZEROS = 0, 2, 60, 183
+_TP_CALL = 50  # Py_tp_call
+
+# Functions of Python's stable ABI, and PyObject_Vectorcall, public from 3.9 on.
+_PYTHON_FUNCTIONS: dict[Api, str] = {
+    Api.INC_REF: "Py_IncRef",
+    Api.DEC_REF: "Py_DecRef",
+    Api.TUPLE_NEW: "PyTuple_New",
+    Api.TUPLE_SET: "PyTuple_SetItem",
+    Api.DICT_NEW: "PyDict_New",
+    Api.DICT_SET: "PyDict_SetItem",
+    Api.DICT_GET: "PyDict_GetItemWithError",
+    Api.DICT_SIZE: "PyDict_Size",
+    Api.GET_ATTRIBUTE: "PyObject_GetAttr",
+    Api.CALL_NO_ARGS: "PyObject_CallNoArgs",
+    Api.VECTORCALL: "PyObject_Vectorcall",
+    Api.CLEAR_ERROR: "PyErr_Clear",
+    Api.INT_VALUE: "PyLong_AsLongLongAndOverflow",
+    Api.NEW_INT: "PyLong_FromLongLong",
+    Api.NEW_FLOAT: "PyFloat_FromDouble",
+    Api.NEW_COMPLEX: "PyComplex_FromDoubles",
+    Api.COMPARE_STR: "PyUnicode_Compare",
+    Api.SAVE_THREAD: "PyEval_SaveThread",
+    Api.RESTORE_THREAD: "PyEval_RestoreThread",
+}
+_OBJECTS: dict[Api, object] = {
+    Api.ARRAY_TYPE: np.ndarray,
+    Api.TUPLE_TYPE: tuple,
+    Api.INT_TYPE: int,
+    Api.FLOAT_TYPE: float,
+    Api.COMPLEX_TYPE: complex,
+    Api.STR_TYPE: str,
+    Api.NONE: None,
+    Api.TRUE: True,
+    Api.FALSE: False,
+}
+
+
+@cache
+def is_known_interpreter() -> bool:
+    """True if the dispatcher may look into objects here."""
+    return _is_tested() and all(_objects_agree()) and all(_arrays_agree())
+
+
+def _is_tested() -> bool:
+    low, high = _TESTED
+    return (
+        sys.implementation.name == "cpython"
+        and low <= sys.version_info[:2] <= high
+        and not sysconfig.get_config_var("Py_GIL_DISABLED")
+        and sys.byteorder == "little"
+        and struct.calcsize("P") == struct.calcsize("l" if sys.platform != "win32" else "q") == 8
+        and object.__basicsize__ == 16
+    )
+
+
+def _objects_agree() -> Iterator[bool]:
+    item, number, pair = object(), 1.5, 2.5 - 3.5j
+    items = (item, number, pair)
+    yield read_word(item, Offsets.TYPE) == id(object)
+    yield read_word(items, Offsets.TUPLE_SIZE) == 3
+    yield [read_word(items, Offsets.TUPLE_ITEMS + 8 * i) for i in range(3)] == [*map(id, items)]
+    yield read_word(CellType(item), Offsets.CELL_VALUE) == id(item)
+    yield read_bytes(number, Offsets.FLOAT_VALUE, 8) == struct.pack("d", number)
+    yield read_bytes(pair, Offsets.COMPLEX_VALUE, 16) == struct.pack("dd", pair.real, pair.imag)
+
+
+def _arrays_agree() -> Iterator[bool]:
+    base: NDArray[Any] = np.zeros((4, 6), np.float32)
+    swapped: NDArray[Any] = np.zeros(3, np.dtype(np.int16).newbyteorder())
+    frozen: NDArray[Any] = np.zeros((), np.complex128)
+    frozen.flags.writeable = False
+    small: NDArray[Any] = np.zeros(5, np.int8)
+    for array in (base, base[::2, ::-3], base.T, swapped, frozen, small):
+        yield from _array_agrees(array)
+
+
+def _array_agrees(array: NDArray[Any]) -> Iterator[bool]:
+    ndim = array.ndim
+    dtype = array.dtype
+    extents = read_word(array, Offsets.ARRAY_EXTENTS)
+    strides = read_word(array, Offsets.ARRAY_STRIDES)
+    yield read_word(array, Offsets.ARRAY_DATA) == array.ctypes.data
+    yield _read(array, Offsets.ARRAY_NDIM, ctypes.c_int) == ndim
+    if ndim > 0:
+        yield tuple((ctypes.c_ssize_t * ndim).from_address(extents)) == array.shape
+        yield tuple((ctypes.c_ssize_t * ndim).from_address(strides)) == array.strides
+    yield read_word(array, Offsets.ARRAY_DESCRIPTOR) == id(dtype)
+    yield _read(array, Offsets.ARRAY_FLAGS, ctypes.c_int) == array.flags.num
+    yield _read(dtype, Offsets.DESCRIPTOR_NUMBER, ctypes.c_int) == dtype.num
+    yield _read(dtype, Offsets.DESCRIPTOR_BYTE_ORDER, ctypes.c_char) == dtype.byteorder.encode()
+
+
+def read_word(item: object, offset: int) -> int:
+    """A field of an object: a number or an address."""
+    return _read(item, offset, ctypes.c_ssize_t)
+
+
+def read_bytes(item: object, offset: int, count: int) -> bytes:
+    """`count` bytes of an object, which is that large."""
+    return ctypes.string_at(id(item) + offset, count)
+
+
+def _read(item: object, offset: int, kind: Any) -> Any:
+    return kind.from_address(id(item) + offset).value
+
+
+@cache
+def find_functions() -> dict[Api, int] | None:
+    """What the dispatcher calls and compares with, or None if something is not there."""
+    numpy_functions = _find_numpy_functions()
+    compare = _find_memcmp()
+    if numpy_functions is None or compare is None:
+        return None
+    if not all(hasattr(ctypes.pythonapi, name) for name in _PYTHON_FUNCTIONS.values()):
+        return None
+    found = {entry: _address(ctypes.pythonapi, name) for entry, name in _PYTHON_FUNCTIONS.items()}
+    found |= {entry: id(item) for entry, item in _OBJECTS.items()}
+    return found | numpy_functions | {Api.COMPARE_MEMORY: compare}
+
+
+def _address(library: Any, name: str) -> int:
+    return ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
+
+
+def _find_memcmp() -> int | None:
+    library: Any = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
+    return _address(library, "memcmp") if hasattr(library, "memcmp") else None
+
+
+def _find_numpy_functions() -> dict[Api, int] | None:
+    """NumPy's C functions, if its table has the ABI that they are numbered in."""
+    capsule: Any = getattr(np._core._multiarray_umath, "_ARRAY_API", None)  # pyright: ignore
+    if capsule is None:
+        return None
+    get_pointer: Any = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+    start = pointer(_as_address(get_pointer))(capsule, None)
+    table = (ctypes.c_size_t * (_ZEROS + 1)).from_address(start)
+    version: Any = ctypes.PYFUNCTYPE(ctypes.c_uint)(table[_ABI_VERSION])
+    if version() != _NUMPY_ABI or table[_ARRAY_TYPE] != id(np.ndarray):
+        return None
+    return {Api.ARRAY_ZEROS: table[_ZEROS], Api.ARRAY_SCALAR: table[_SCALAR]}
+
+
+def _as_address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def slow_call_of(cls: type) -> int:
+    """The address of the function behind `__call__` of a Python class."""
+    get_slot: Any = ctypes.pythonapi.PyType_GetSlot
+    prototype = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_int)
+    return prototype(_as_address(get_slot))(cls, _TP_CALL) or 0
