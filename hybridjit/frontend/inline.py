@@ -139,7 +139,7 @@ class InlineTranslator(BlockTranslator):
     def check_return_order(self, stmt: ast.Return) -> None:
         """Refuse a return from a loop whose iterations may run at the same time."""
         for loop in self.frame.loops:
-            if loop.word in ("parallel", "vectorize"):
+            if loop.kind is not None and loop.kind.is_concurrent:
                 raise self.refuse(
                     f"return in a {loop.word} loop: its iterations have no order",
                     stmt,

@@ -21,7 +21,6 @@ from hybridjit.ir.stmt import (
     Break,
     Continue,
     If,
-    LoopKind,
     Stmt,
     While,
 )
@@ -179,7 +178,7 @@ class StatementTranslator(MessageTranslator):
                 stmt,
                 help="write the loops out with range(...)",
             )
-        if word == "break" and loop.kind in (LoopKind.PARALLEL, LoopKind.VECTORIZED):
+        if word == "break" and loop.kind is not None and loop.kind.is_concurrent:
             raise self.refuse(
                 f"break in a {loop.word} loop: its iterations have no order",
                 stmt,

@@ -24,6 +24,11 @@ class LoopKind(Enum):
     SCAN = "scan"
     BOUND = "bind"
 
+    @property
+    def is_concurrent(self) -> bool:
+        """True if the iterations have no order: they may run at the same time."""
+        return self in (LoopKind.PARALLEL, LoopKind.VECTORIZED, LoopKind.BOUND)
+
 
 class IterKind(Enum):
     """What an iteration variable of a block does.

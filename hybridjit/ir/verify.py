@@ -38,9 +38,6 @@ STAGE_NODES: dict[Stage, frozenset[type[Node]]] = {
     Stage.LOOPS: _ALL - {ir.Block, ir.Iter},
 }
 
-# The loops whose iterations may run at the same time.
-_CONCURRENT = (LoopKind.PARALLEL, LoopKind.VECTORIZED, LoopKind.BOUND)
-
 
 def verify(func: PrimFunc, stage: Stage = Stage.BLOCKS, pass_name: str | None = None) -> None:
     """Raise InternalError, with the printed IR as a note, unless `func` obeys every rule."""
@@ -162,7 +159,7 @@ class FuncVerifier:
     def _loop_body(self, kind: LoopKind, body: Stmt) -> None:
         outside = self._innermost, self._is_concurrent
         self._innermost = kind
-        self._is_concurrent = self._is_concurrent or kind in _CONCURRENT
+        self._is_concurrent = self._is_concurrent or kind.is_concurrent
         self._body(body)
         self._innermost, self._is_concurrent = outside
 
@@ -248,7 +245,7 @@ class FuncVerifier:
 
     def _break(self, stmt: ir.Break) -> None:
         self._continue(stmt)
-        if self._innermost in _CONCURRENT:
+        if self._innermost is not None and self._innermost.is_concurrent:
             raise Fault("Break out of a loop whose iterations may run at the same time")
 
     def _continue(self, stmt: ir.Break | ir.Continue) -> None:

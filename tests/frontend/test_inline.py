@@ -435,3 +435,17 @@ def test_an_error_in_the_callee_says_where_the_call_is() -> None:
 
     with pytest.raises(ParseError, match=r"(?s)list comprehensions.*in 'g', called from .*:\d+"):
         f.interpret(3)
+
+
+@pytest.mark.parametrize("name", ["parallel", "vectorize"])
+def test_a_return_from_iterations_without_an_order_is_refused(name: str) -> None:
+    text = f"""def g(n):
+    for i in {name}(n):
+        if i > 1:
+            return i
+    return 0
+def f(n):
+    return g(n)
+"""
+    with pytest.raises(ParseError, match=f"return in a {name} loop: its iterations have no order"):
+        script_from_text(text).interpret(3)

@@ -126,6 +126,20 @@ def test_bounds_may_depend_on_outer_loops() -> None:
     run_all_ways(f, [6])
 
 
+@pytest.mark.parametrize("loop", ["serial(5)", "unroll(5)", "scan(0, 5)"])
+@pytest.mark.parametrize("word", ["break", "continue"])
+def test_ordered_loops_may_be_left(loop: str, word: str) -> None:
+    text = f"""def f(n):
+    s = 0
+    for i in {loop}:
+        if i == n:
+            {word}
+        s = s * 10 + i
+    return s
+"""
+    run_all_ways(script_from_text(text), [3])
+
+
 # Last values
 
 
@@ -393,10 +407,11 @@ def test_loops_that_are_refused(loop: str, message: str) -> None:
         script_from_text(f"def f(a):\n    {loop}\n        pass\n").interpret(np.zeros(3))
 
 
-@pytest.mark.parametrize("name", ["parallel", "vectorize"])
+@pytest.mark.parametrize("loop", ["parallel(n)", "vectorize(n)", 'bind(n, "threadIdx.x")'])
 @pytest.mark.parametrize("word", ["break", "return"])
-def test_iterations_without_an_order_cannot_be_left(name: str, word: str) -> None:
-    text = f"def f(n):\n    for i in {name}(n):\n        if i > 1:\n            {word}\n"
+def test_iterations_without_an_order_cannot_be_left(loop: str, word: str) -> None:
+    text = f"def f(n):\n    for i in {loop}:\n        if i > 1:\n            {word}\n"
+    name = loop.partition("(")[0]
     with pytest.raises(ParseError, match=f"{word} in a {name} loop: its iterations have no order"):
         script_from_text(text).interpret(3)
 
