@@ -297,15 +297,10 @@ FITS = (
     ),
     Fit(
         "LGAMMA",
-        "lgamma(2 + d) = d P(d), |d| <= 1/2",
+        "lgamma(2 + d) = (1 - euler) d + d**2 P(d), |d| <= 1/2",
         near_zero(
-            lambda d: mp.loggamma(2 + d) / d,
-            series(
-                lambda n: (1 - mp.euler)
-                if n == 0
-                else mpf(-1) ** (n + 1) * (mp.zeta(n + 1) - 1) / (n + 1),
-                90,
-            ),
+            lambda d: (mp.loggamma(2 + d) / d - (1 - mp.euler)) / d,
+            series(lambda n: mpf(-1) ** n * (mp.zeta(n + 2) - 1) / (n + 2), 90),
         ),
         mpf("-0.5001"),
         mpf("0.5001"),

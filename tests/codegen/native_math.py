@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -11,10 +12,11 @@ import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 
-from hybridjit.codegen.math import emit_math
-from hybridjit.ir.dtype import BFLOAT16, DType
+from hybridjit.codegen.math import emit_complex_math, emit_math
+from hybridjit.ir.dtype import DType
 
 Array = np.ndarray[Any, Any]
+INTERLEAVE = 2
 I64, POINTER = ir.IntType(64), ir.PointerType()
 ELEMENTS: dict[str, ir.Type] = {
     "float16": ir.HalfType(),
@@ -44,12 +46,44 @@ def session() -> llvm.LLJIT:
 
 def loop_module(name: str, dtype: DType, arity: int, fma: bool = True, lanes: int = 1) -> ir.Module:
     """void loop(n, x..., out): out[i] = name(x[i]...)."""
-    module = ir.Module(name)
+    element = ELEMENTS[dtype.name]
+    kind = element if lanes == 1 else ir.VectorType(element, lanes)
+
+    def step(b: Any, pointers: list[Any], i: Any) -> None:
+        size = dtype.numpy.itemsize
+        places = [b.gep(pointer, [i], source_etype=element) for pointer in pointers]
+        values = [b.load(place, typ=kind, align=size) for place in places[:-1]]
+        result = emit_math(b, name, dtype, values, fma)
+        scalar = result.type.element if lanes > 1 else result.type
+        if scalar == ir.IntType(1):
+            result = b.uitofp(result, kind)
+        b.store(result, places[-1], align=size)
+
+    return make_loop(step, arity, lanes)
+
+
+def complex_module(name: str, dtype: DType, arity: int) -> ir.Module:
+    """As loop_module, on complex values."""
+    element = ELEMENTS[dtype.component.name]
+
+    def step(b: Any, pointers: list[Any], i: Any) -> None:
+        first = b.shl(i, I64(1))
+        indices = (first, b.add(first, I64(1)))
+        places = [[b.gep(p, [index], source_etype=element) for index in indices] for p in pointers]
+        values = [(b.load(re, typ=element), b.load(im, typ=element)) for re, im in places[:-1]]
+        for part, place in zip(emit_complex_math(b, name, dtype, values), places[-1], strict=True):
+            b.store(part, place)
+
+    return make_loop(step, arity)
+
+
+def make_loop(step: Callable[[Any, list[Any], Any], None], arity: int, stride: int = 1) -> ir.Module:
+    """A module with one loop over `arity` inputs and an output, vectorised two vectors at a time."""
+    module: Any = ir.Module("loop")
     module.triple = llvm.get_default_triple()
     kind = ir.FunctionType(ir.VoidType(), [I64, *[POINTER] * (arity + 1)])
     function: Any = ir.Function(module, kind, "loop")
-    function.attributes._known |= {'"prefer-vector-width"="512"'}
-    function.attributes.add('"prefer-vector-width"="512"')
+    function.attributes = Attributes(['"prefer-vector-width"="512"'])
     for pointer in function.args[1:]:
         pointer.add_attribute("noalias")
     entry, body, done = (function.append_basic_block(label) for label in ("entry", "body", "done"))
@@ -59,27 +93,29 @@ def loop_module(name: str, dtype: DType, arity: int, fma: bool = True, lanes: in
     b.position_at_end(body)
     i = b.phi(I64)
     i.add_incoming(I64(0), entry)
-    element = ELEMENTS[dtype.name]
-    kind = element if lanes == 1 else ir.VectorType(element, lanes)
-    size = 2 if dtype.bits == 16 else dtype.bits // 8
-    addresses = [b.gep(p, [i], source_etype=element) for p in function.args[1:]]
-    values = [b.load(address, typ=kind, align=size) for address in addresses[:-1]]
-    result = emit_math(b, name, dtype, values, fma)
-    scalar = result.type.element if lanes > 1 else result.type
-    if scalar == ir.IntType(1):
-        wide = element if lanes == 1 else ir.VectorType(element, lanes)
-        result = b.uitofp(result, wide)
-    b.store(result, addresses[-1], align=size)
-    following = b.add(i, I64(lanes))
+    step(b, list(function.args[1:]), i)
+    following = b.add(i, I64(stride))
     i.add_incoming(following, body)
-    b.cbranch(b.icmp_signed("<", following, count), body, done)
+    branch = b.cbranch(b.icmp_signed("<", following, count), body, done)
+    hint = ["llvm.loop.interleave.count", ir.Constant(ir.IntType(32), INTERLEAVE)]
+    branch.set_metadata("llvm.loop", module.add_metadata([module.add_metadata(hint)]))
     b.position_at_end(done)
     b.ret_void()
     return module
 
 
+class Attributes(ir.values.FunctionAttributes):
+    """Function attributes that llvmlite does not check."""
+
+    def __init__(self, names: list[str]) -> None:
+        super().__init__()
+        self.update(names)
+
+
 def optimize(module: ir.Module) -> llvm.ModuleRef:
-    parsed = llvm.parse_assembly(str(module))
+    # LLVM wants the metadata of a loop to refer to itself, which llvmlite cannot write.
+    text = re.sub(r"^(!\d+) = !\{ (!\d+) \}$", r"\1 = distinct !{ \1, \2 }", str(module), flags=re.M)
+    parsed = llvm.parse_assembly(text)
     parsed.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = True
@@ -88,6 +124,11 @@ def optimize(module: ir.Module) -> llvm.ModuleRef:
     builder = llvm.create_pass_builder(machine(), options)
     builder.getModulePassManager().run(parsed, builder)
     return parsed
+
+
+@cache
+def compile_complex(name: str, dtype: DType, arity: int = 1) -> Callable[..., Array]:
+    return load(optimize(complex_module(name, dtype, arity)), name, dtype, arity)
 
 
 @cache

@@ -77,7 +77,7 @@ def exp(z: Complex) -> Complex:
     x, y = z.real, z.imag
     e, factor = _large_exp(x)
     cos, sin = call("cos", y), call("sin", y)
-    is_zero = e.equals(0.0) & ~(abs(y) < math.inf)  # exp(-inf + i anything) is zero
+    is_zero = x.equals(-math.inf) & ~(abs(y) < math.inf)  # exp(-inf + i anything) is zero
     real = where(is_zero, x.of(0.0), (e * cos) * factor)
     imag = where(is_zero, x.of(0.0), (e * sin) * factor)
     # exp(inf + i inf) has a real part of inf
@@ -160,9 +160,10 @@ def sinh(z: Complex) -> Complex:
     x, y = z.real, z.imag
     s, c, factor = _hyperbolic(x)
     real, imag = (s * call("cos", y)) * factor, (c * call("sin", y)) * factor
-    # zeros times infinities; C99 leaves the sign of the infinite part open
-    real = where(x.equals(0.0), x, real)
-    real = where(abs(x).equals(math.inf) & ~(abs(y) < math.inf), x, real)
+    # zero or infinity times NaN
+    is_odd = ~(abs(y) < math.inf)
+    real = where(x.equals(0.0) & is_odd, x, real)
+    real = where(abs(x).equals(math.inf) & is_odd, abs(x), real)
     real = where(y.equals(0.0), call("sinh", x), real)
     return Complex(real, where(y.equals(0.0), y, imag))
 
@@ -171,10 +172,12 @@ def cosh(z: Complex) -> Complex:
     x, y = z.real, z.imag
     s, c, factor = _hyperbolic(x)
     real, imag = (c * call("cos", y)) * factor, (s * call("sin", y)) * factor
-    real = where(abs(x).equals(math.inf) & ~(abs(y) < math.inf), abs(x), real)
+    is_odd = ~(abs(y) < math.inf)
+    real = where(abs(x).equals(math.inf) & is_odd, abs(x), real)
     real = where(y.equals(0.0), call("cosh", x), real)
-    zero = x.of(0.0).with_sign_of(x).with_sign_of((x.bits ^ y.bits).real)
-    return Complex(real, where(y.equals(0.0) | x.equals(0.0), zero, imag))
+    imag = where(x.equals(0.0) & is_odd, x.of(0.0), imag)
+    zero = x.of(0.0).with_sign_of((x.bits ^ y.bits).real)
+    return Complex(real, where(y.equals(0.0), zero, imag))
 
 
 TANH_MAX = {32: 10.0, 64: 21.0}  # the real part is 1 to the last bit
@@ -194,11 +197,11 @@ def tanh(z: Complex) -> Complex:
     one = x.of(1.0).with_sign_of(x)
     decay = call("exp", -abs(x))
     far = 4.0 * call("sin", y) * call("cos", y) * decay * decay
-    far = where(abs(y) < math.inf, far, x.of(0.0).with_sign_of(y))
+    is_infinite, is_odd = abs(x).equals(math.inf), ~(abs(y) < math.inf)
+    far = where(is_infinite & is_odd, x.of(0.0).with_sign_of(y), far)
+    one = where(is_odd & ~is_infinite, x.of(math.nan), one)
     real, imag = where(is_large, one, real), where(is_large, far, imag)
-    imag = where(y.equals(0.0), y, imag)
-    real = where(x.equals(0.0) & (abs(y) < math.inf), x, real)
-    return Complex(real, where(is_large & y.is_nan() & (abs(x) < math.inf), y, imag))
+    return Complex(where(x.equals(0.0), x, real), where(y.equals(0.0), y, imag))
 
 
 def _rotated(function: Callable[[Complex], Complex]) -> Callable[[Complex], Complex]:
@@ -227,7 +230,7 @@ def power(z: Complex, w: Complex) -> Complex:
     multiplied = _integer_power(z, where(is_integer, n, 0.0))
     zero = n.of(0.0)
     is_origin = z.real.equals(0.0) & z.imag.equals(0.0)
-    at_origin = where((w.real > 0.0) & w.imag.equals(0.0), zero, math.nan)
+    at_origin = where(w.real > 0.0, zero, math.nan)
     real = where(is_origin, at_origin, where(is_integer, multiplied.real, general.real))
     imag = where(is_origin, at_origin, where(is_integer, multiplied.imag, general.imag))
     is_one = w.real.equals(0.0) & w.imag.equals(0.0)
