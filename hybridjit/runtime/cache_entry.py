@@ -9,6 +9,7 @@ is not looked at here at all.
 """
 
 import importlib
+import json
 import struct
 import sys
 from _operator import (
@@ -16,8 +17,6 @@ from _operator import (
 )
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from types import SimpleNamespace
 from typing import Any, TypeAlias, cast
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
@@ -58,8 +57,7 @@ def entry_name(key: bytes) -> str:
 
 def encode_entry(key: bytes, meta: Mapping[str, Json], object_code: bytes, secret: bytes) -> bytes:
     """Return the bytes of an entry; `meta` comes back as JSON has it, with lists for tuples."""
-    dumps = importlib.import_module("json").dumps
-    text = dumps(dict(meta), allow_nan=False, separators=(",", ":")).encode()
+    text = json.dumps(dict(meta), allow_nan=False, separators=(",", ":")).encode()
     header = _HEADER.pack(_MAGIC, _FORMAT, _HEADER.size, len(key), len(text), len(object_code))
     body = b"".join((header, key, text, object_code))
     return body + hmac_sha256(secret, body)
@@ -76,33 +74,14 @@ def decode_entry(data: bytes, key: bytes, secret: bytes) -> Entry:
     return Entry(_read_meta(data[meta_start:object_start]), data[object_start:-_TAG_SIZE])
 
 
-def _read_meta(data: bytes) -> dict[str, Any]:
+def _read_meta(text: bytes) -> dict[str, Any]:
     try:
-        text = data.decode()
-        meta, end = _json_scanner()(text, 0)
-    except (ValueError, StopIteration, RecursionError) as error:
+        meta = json.loads(text)
+    except (ValueError, RecursionError) as error:
         raise CorruptEntry("its meta text cannot be read") from error
-    if end != len(text) or not isinstance(meta, dict):
+    if not isinstance(meta, dict):
         raise CorruptEntry("its meta text is not a JSON object")
     return cast(dict[str, Any], meta)
-
-
-@cache
-def _json_scanner() -> Callable[[str, int], tuple[Any, int]]:
-    """Return the parser that the json module wraps; the wrapping takes 2.3 ms to import."""
-    options = SimpleNamespace(
-        strict=True,
-        object_hook=None,
-        object_pairs_hook=None,
-        parse_float=float,
-        parse_int=int,
-        parse_constant=float,
-        memo={},
-    )
-    try:
-        return importlib.import_module("_json").make_scanner(options)
-    except (ImportError, AttributeError):
-        return importlib.import_module("json.scanner").py_make_scanner(options)
 
 
 def _check_layout(data: bytes) -> tuple[int, int]:
@@ -133,11 +112,10 @@ def _sha256() -> Callable[[bytes], Any]:
     It hashes 20 kB in 16 us instead of 92 us, so it pays after some 60 entries only.
     """
     openssl = sys.modules.get("_hashlib")
-    return _interpreter_sha256() if openssl is None else openssl.openssl_sha256
+    return _INTERPRETER_SHA256 if openssl is None else openssl.openssl_sha256
 
 
-@cache
-def _interpreter_sha256() -> Callable[[bytes], Any]:
+def _find_interpreter_sha256() -> Callable[[bytes], Any]:
     """Return SHA-256 from where CPython keeps it: 3.12 and later, before, or a build without."""
     for module in ("_sha2", "_sha256"):
         try:
@@ -145,3 +123,7 @@ def _interpreter_sha256() -> Callable[[bytes], Any]:
         except ImportError:
             continue
     return importlib.import_module("hashlib").sha256
+
+
+# Found once and now: an import by one thread while another forks can hang the child.
+_INTERPRETER_SHA256 = _find_interpreter_sha256()
