@@ -148,6 +148,27 @@ FITS = (
         lambda f: f**2 * f / mp.log1p(f) if f else mpf(0),
         {32: 8, 64: 20},
     ),
+    *(
+        Fit(
+            name,
+            f"{name.lower()}(1 + f) = f (c + P(f)), c = {first.hex()}, 1 + f as for LOG",
+            near_zero(
+                lambda f, base=base, first=first: mp.log1p(f) / mp.log(base) / f - first,
+                series(
+                    lambda n, base=base, first=first: mpf(-1) ** n / (n + 1) / mp.log(base)
+                    - (first if n == 0 else 0)
+                ),
+            ),
+            mp.sqrt(mpf("0.5")) - 1,
+            mp.sqrt(2) - 1,
+            lambda f, base=base: f / mp.log1p(f) * mp.log(base) if f else mp.log(base),
+            {32: 10},
+        )
+        for name, base, first in (
+            ("LOG2", 2, float.fromhex("0x1.715476p+0")),
+            ("LOG10", 10, float.fromhex("0x1.bcb7b2p-2")),
+        )
+    ),
     Fit(
         "LOG2_SHORT",
         "log2(1 + f) = f P(f), 1 + f in [sqrt(1/2), sqrt(2)], for float32 results",
@@ -255,18 +276,6 @@ FITS = (
         mpf("0.2501"),
         lambda z: z,
         {32: 5, 64: 12},
-    ),
-    Fit(
-        "ATANH_SMALL",
-        "atanh(t) = t + t z P(z), z = t**2, |t| <= 1/2",
-        near_zero(
-            lambda z: (mp.atanh(mp.sqrt(z)) / mp.sqrt(z) - 1) / z,
-            series(lambda n: mpf(1) / (2 * n + 3)),
-        ),
-        mpf(0),
-        mpf("0.2501"),
-        lambda z: z,
-        {32: 6, 64: 14},
     ),
     Fit(
         "ERF",

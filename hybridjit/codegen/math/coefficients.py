@@ -172,6 +172,42 @@ LOG: dict[int, tuple[float, ...]] = {
     ),
 }
 
+# log2(1 + f) = f (c + P(f)), c = 0x1.7154760000000p+0, 1 + f as for LOG
+LOG2: dict[int, tuple[float, ...]] = {
+    32: _read(  # error 2**-27.9
+        """
+        0x1.49de8e0000000p-26
+        -0x1.7154700000000p-1
+        0x1.ec70960000000p-2
+        -0x1.715a760000000p-2
+        0x1.277e380000000p-2
+        -0x1.eabc8a0000000p-3
+        0x1.a305940000000p-3
+        -0x1.874bbe0000000p-3
+        0x1.7d49ae0000000p-3
+        -0x1.c25c400000000p-4
+        """
+    ),
+}
+
+# log10(1 + f) = f (c + P(f)), c = 0x1.bcb7b20000000p-2, 1 + f as for LOG
+LOG10: dict[int, tuple[float, ...]] = {
+    32: _read(  # error 2**-27.9
+        """
+        -0x1.5bbed00000000p-27
+        -0x1.bcb7aa0000000p-3
+        0x1.287a720000000p-3
+        -0x1.bcbeea0000000p-4
+        0x1.63cf200000000p-4
+        -0x1.2773ec0000000p-4
+        0x1.f88d720000000p-5
+        -0x1.d72acc0000000p-5
+        0x1.cb1dc40000000p-5
+        -0x1.0f24da0000000p-5
+        """
+    ),
+}
+
 # log2(1 + f) = f P(f), 1 + f in [sqrt(1/2), sqrt(2)], for float32 results
 LOG2_SHORT: dict[int, tuple[float, ...]] = {
     64: _read(  # error 2**-37.9
@@ -397,38 +433,6 @@ ASINH: dict[int, tuple[float, ...]] = {
         0x1.e9523b41e5746p-8
         -0x1.3736f5bbde6c3p-8
         0x1.c2983749d4e59p-10
-        """
-    ),
-}
-
-# atanh(t) = t + t z P(z), z = t**2, |t| <= 1/2
-ATANH_SMALL: dict[int, tuple[float, ...]] = {
-    32: _read(  # error 2**-29.4
-        """
-        0x1.55553e0000000p-2
-        0x1.99a7300000000p-3
-        0x1.2341260000000p-3
-        0x1.e4c0080000000p-4
-        0x1.a167660000000p-5
-        0x1.6b01100000000p-3
-        """
-    ),
-    64: _read(  # error 2**-60.9
-        """
-        0x1.555555555554cp-2
-        0x1.999999999b441p-3
-        0x1.24924923c22ebp-3
-        0x1.c71c722da8406p-4
-        0x1.745d08512413ep-4
-        0x1.3b1519c9c9601p-4
-        0x1.10f9fb4e71abcp-4
-        0x1.e3f42aaa925acp-5
-        0x1.9e3d0e44206adp-5
-        0x1.e87b447878417p-5
-        -0x1.6ad1804d2da05p-8
-        0x1.671dba4bb5ed2p-3
-        -0x1.92a6c61471832p-3
-        0x1.ee5c09af57ebbp-3
         """
     ),
 }

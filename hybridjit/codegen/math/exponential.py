@@ -152,20 +152,15 @@ TANH_MAX = {32: 10.0, 64: 20.0}  # 1 to the last bit
 
 def tanh(x: Real) -> Real:
     """E / (E + 2), E = expm1(2 |x|)."""
-    magnitude = abs(x)
-    e = _expm1_moderate(magnitude.at_most(TANH_MAX[x.format.bits]) * 2.0)
-    y = e / (e + 2.0)
-    return where(x.is_nan(), x, y.with_sign_of(x))
-
-
-def _expm1_moderate(x: Real) -> Real:
-    """expm1 of a positive number that is not near overflow."""
     bits = x.format.bits
-    k, n = round_scaled(x, LOG2_E)
-    r, rest = _reduce_twice(x, k)
+    doubled = abs(x) * 2.0
+    limit = x.of(2.0 * TANH_MAX[bits])
+    clamped = where(limit < doubled, limit, doubled)  # NaN stays
+    k, n = round_scaled(clamped, LOG2_E)
+    r = _reduce(clamped, k)
     s = n.power_of_two()
-    small = mad(r * r, poly(r, EXPM1[bits]), rest)
-    return mad(s, small, fma(s, r, s - 1.0))
+    e = mad(s, poly(r, EXPM1[bits]) * (r * r), fma(s, r, s - 1.0))
+    return (e / (e + 2.0)).with_sign_of(x)
 
 
 def sigmoid(x: Real) -> Real:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 
-from hybridjit.codegen.math.coefficients import ASIN, ASINH, ATAN, ATANH_SMALL
+from hybridjit.codegen.math.coefficients import ASIN, ASINH, ATAN
 from hybridjit.codegen.math.exponential import LN2_HIGH, LN2_LOW
-from hybridjit.codegen.math.logarithm import log1p_of_pair
+from hybridjit.codegen.math.logarithm import log1p_rest, split_exponent
 from hybridjit.codegen.math.values import (
+    Bits,
     Flag,
-    Pair,
     Real,
     fma,
     mad,
     poly,
     quick_two_sum,
-    two_product,
     two_sum,
     where,
 )
@@ -37,8 +36,8 @@ def _odd(t: Real, z: Real, table: dict[int, tuple[float, ...]]) -> Real:
 
 def asin(x: Real) -> Real:
     bits = x.format.bits
-    is_large, t, t_low, tail = _arcsine(abs(x))
-    large = HALF_PI[bits] - (t + t - (HALF_PI_LOW[bits] - 2.0 * (tail + t_low)))
+    is_large, t, tail = _arcsine(abs(x))
+    large = HALF_PI[bits] - (t + t - mad(tail, -2.0, HALF_PI_LOW[bits]))
     y = where(is_large, large, t + tail)
     return where(abs(x) <= 1.0, y.with_sign_of(x), math.nan)
 
@@ -46,24 +45,21 @@ def asin(x: Real) -> Real:
 def acos(x: Real) -> Real:
     """2 asin(t), pi - 2 asin(t), or pi/2 - asin(x)."""
     bits = x.format.bits
-    is_large, t, t_low, tail = _arcsine(abs(x))
+    is_large, t, tail = _arcsine(abs(x))
     small = HALF_PI[bits] - (t.with_sign_of(x) - (HALF_PI_LOW[bits] - tail.with_sign_of(x)))
-    near_one = 2.0 * (t + (tail + t_low))
+    near_one = 2.0 * (t + tail)
     near_minus_one = 2.0 * HALF_PI[bits] - (near_one - 2.0 * HALF_PI_LOW[bits])
     large = where(x > 0.0, near_one, near_minus_one)
     return where(abs(x) <= 1.0, where(is_large, large, small), math.nan)
 
 
-def _arcsine(x: Real) -> tuple[Flag, Real, Real, Real]:
-    """Of x >= 0: whether it is beyond 1/2; asin(t) as t, the rest of t, and the polynomial."""
+def _arcsine(x: Real) -> tuple[Flag, Real, Real]:
+    """Of x >= 0: whether it is beyond 1/2, t, and asin(t) - t."""
     is_large = x > 0.5
     half = mad(x, -0.5, 0.5)
     z = where(is_large, half, x * x)
-    root = half.sqrt()
-    t = where(is_large, root, x)
-    # sqrt(half) - root = (half - root**2) / (2 root), to first order
-    t_low = fma(root, -root, half) / (root + root).at_least(x.format.tiny)
-    return is_large, t, where(is_large, t_low, 0.0), _odd(t, z, ASIN)
+    t = where(is_large, half.sqrt(), x)
+    return is_large, t, _odd(t, z, ASIN)
 
 
 # -- atan ------------------------------------------------------------------------------------------
@@ -107,72 +103,58 @@ def atan2(y: Real, x: Real) -> Real:
 
 def asinh(x: Real) -> Real:
     """|x| <= 1/2: degree 11 (float32), 25 (float64). Else log(|x| + sqrt(x**2 + 1))."""
+    bits = x.format.bits
     magnitude = abs(x)
-    small = mad(x * x, poly(x * x, ASINH[x.format.bits]) * magnitude, magnitude)
-    is_huge = magnitude > _HUGE[x.format.bits]
-    clamped = magnitude.at_most(_HUGE[x.format.bits])
-    square = two_product(clamped, clamped)
-    root = _root(_plus(square, 1.0))
-    total = two_sum(clamped, root.hi)
-    argument = where(is_huge, magnitude, total.hi - 1.0)
-    lost = where(is_huge, x.of(0.0), (total.hi - 1.0 - total.hi) + 1.0 + total.lo + root.lo)
-    y = _log_twice(argument, lost, is_huge)
+    z = x * x
+    small = mad(z, poly(z, ASINH[bits]) * magnitude, magnitude)
+    is_huge = magnitude > HUGE[bits]
+    root = fma(magnitude, magnitude, 1.0).sqrt()
+    total = quick_two_sum(root, magnitude)
+    u = where(is_huge, magnitude, total.hi)
+    y = _log(u, where(is_huge, x.of(0.0), total.lo), is_huge)
     y = where(magnitude < 0.5, small, y)
     return where(magnitude < math.inf, y, magnitude).with_sign_of(x)
 
 
-_HUGE = {32: 2.0**30, 64: 2.0**60}  # x**2 + 1 is x**2 from here on
+HUGE = {32: 2.0**30, 64: 2.0**60}  # x**2 + 1 is x**2 from here on
 
 
-def _plus(a: Pair, b: float) -> Pair:
-    total = two_sum(a.hi, a.hi.of(b))
-    return Pair(total.hi, total.lo + a.lo)
-
-
-def _root(x: Pair) -> Pair:
-    """The square root of a positive number to nearly twice the precision."""
-    root = x.hi.sqrt()
-    rest = (fma(root, -root, x.hi) + x.lo) / (root + root)
-    return Pair(root, rest)
-
-
-def _log_twice(u: Real, low: Real, is_huge: Flag) -> Real:
-    """log(1 + u + low), and ln2 more where is_huge."""
-    bits = u.format.bits
-    y = log1p_of_pair(u, low)
-    return where(is_huge, y + (LN2_HIGH[bits] + LN2_LOW[bits]), y)
+def _log(u: Real, low: Real, is_huge: Flag) -> Real:
+    """log(u + low), u >= 1, and ln2 more where is_huge."""
+    n, m = split_exponent(u)
+    return _log_reduced(where(is_huge, n + 1, n), m - 1.0, low * _inverse_power(n))
 
 
 def acosh(x: Real) -> Real:
-    """log(1 + u), u = (x - 1) + sqrt((x - 1) (x + 1))."""
-    is_huge = x > _HUGE[x.format.bits]
-    t = two_sum(x.at_most(_HUGE[x.format.bits]), x.of(-1.0))
-    product = two_product(t.hi, t.hi)  # t**2 + 2 t
-    square = _square_plus_double(product, t)
-    root = _root(Pair(square.hi.at_least(x.format.tiny), square.lo))
-    total = two_sum(t.hi, root.hi)
-    u = where(is_huge, x, total.hi)
-    y = _log_twice(u, where(is_huge, x.of(0.0), total.lo + root.lo + t.lo), is_huge)
-    y = where(x.equals(1.0), x.of(0.0), y)
+    """log(1 + u), u = t + sqrt(t (t + 2)), t = x - 1, which is exact where it is small."""
+    bits = x.format.bits
+    is_huge = x > HUGE[bits]
+    t = x - 1.0
+    root = (t * (t + 2.0)).sqrt()
+    u = two_sum(x.of(1.0), where(is_huge, t, t + root))
+    n, m = split_exponent(u.hi)
+    y = _log_reduced(where(is_huge, n + 1, n), m - 1.0, u.lo * _inverse_power(n))
     return where(x >= 1.0, where(x < math.inf, y, x), math.nan)
 
 
-def _square_plus_double(product: Pair, t: Pair) -> Pair:
-    """t**2 + 2 t as a pair, from the exact square of the high part of t."""
-    total = two_sum(product.hi, t.hi + t.hi)
-    rest = total.lo + (product.lo + mad(t.hi, t.lo + t.lo, t.lo + t.lo))
-    return quick_two_sum(total.hi, rest)
-
-
 def atanh(x: Real) -> Real:
-    """|x| <= 1/2: degree 13 (float32), 29 (float64). Else log(1 + 2|x| / (1 - |x|)) / 2."""
+    """log(1 + 2|x| / (1 - |x|)) / 2."""
     magnitude = abs(x)
-    z = x * x
-    small = mad(z, poly(z, ATANH_SMALL[x.format.bits]) * magnitude, magnitude)
-    double, rest = magnitude + magnitude, 1.0 - magnitude
-    u = double / rest
-    low = fma(u, -rest, double) / rest
-    y = 0.5 * log1p_of_pair(u, low)
-    y = where(magnitude < 0.5, small, y)
-    y = where(magnitude.equals(1.0), x.of(math.inf), y)
-    return where(magnitude <= 1.0, y.with_sign_of(x), math.nan)
+    u = two_sum((magnitude + magnitude) / (1.0 - magnitude), x.of(1.0))
+    n, m = split_exponent(u.hi)
+    y = 0.5 * _log_reduced(n, m - 1.0, u.lo * _inverse_power(n))
+    y = where(magnitude < 1.0, y, where(magnitude.equals(1.0), x.of(math.inf), math.nan))
+    return y.with_sign_of(x)
+
+
+def _inverse_power(n: Bits) -> Real:
+    """2**-n of n >= -1, which may be too large: then nothing is left to scale."""
+    return (0 - n.at_most(n.format.bias - 2)).power_of_two()
+
+
+def _log_reduced(n: Bits, f: Real, low: Real) -> Real:
+    """n ln2 + log(1 + f + low)."""
+    bits = f.format.bits
+    k = n.to_real()
+    small = mad(k, LN2_LOW[bits], log1p_rest(f) + low)
+    return mad(k, LN2_HIGH[bits], f + small)

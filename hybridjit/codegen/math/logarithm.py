@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 
-from hybridjit.codegen.math.coefficients import LOG, LOG_RATIO
+from hybridjit.codegen.math.coefficients import LOG, LOG2, LOG10, LOG_RATIO
 from hybridjit.codegen.math.exponential import LN2_HIGH, LN2_LOW, LOG2_E
-from hybridjit.codegen.math.values import Bits, Real, mad, poly, two_product, two_sum, where
+from hybridjit.codegen.math.values import Bits, Real, fma, mad, poly, two_product, two_sum, where
 
 SQRT_HALF = {32: float.fromhex("0x1.6a09e6p-1"), 64: float.fromhex("0x1.6a09e667f3bcdp-1")}
-LOG2_E_LOW = {32: float.fromhex("0x1.4ae0cp-26"), 64: float.fromhex("0x1.777d0ffda0d24p-56")}
+LOG2_E_LOW = float.fromhex("0x1.777d0ffda0d24p-56")
 LOG10_E = {32: float.fromhex("0x1.bcb7b2p-2"), 64: float.fromhex("0x1.bcb7b1526e50ep-2")}
-LOG10_E_LOW = {32: float.fromhex("-0x1.5b235ep-27"), 64: float.fromhex("0x1.95355baaafad3p-57")}
+LOG10_E_LOW = float.fromhex("0x1.95355baaafad3p-57")
 # log10(2) = high + low, the high part short enough that k * high is exact
 LOG10_2_HIGH = {32: float.fromhex("0x1.344p-2"), 64: float.fromhex("0x1.34413509f78p-2")}
 LOG10_2_LOW = {32: float.fromhex("0x1.3509f8p-18"), 64: float.fromhex("0x1.fef311f12b358p-46")}
@@ -30,9 +30,14 @@ def log(x: Real) -> Real:
 
 
 def log2(x: Real) -> Real:
-    """k + (f + rest) log2(e), the product with f to twice the precision."""
+    """k + (f + rest) log2(e), the product with f to twice the precision.
+
+    float32 has a polynomial of its own, of degree 11, without the first bits of log2(e).
+    """
     k, f = _reduce(x)
-    high, low = _times_constant(f, log1p_rest(f), x.of(LOG2_E), LOG2_E_LOW[x.format.bits])
+    if x.format.bits == 32:
+        return _where_positive(x, k + fma(f, LOG2_E, poly(f, LOG2[32]) * f))
+    high, low = _times_constant(f, log1p_rest(f), x.of(LOG2_E), LOG2_E_LOW)
     return _where_positive(x, k + (high + low))
 
 
@@ -40,9 +45,12 @@ def log10(x: Real) -> Real:
     """As log2, with k log10(2) exact in its high part."""
     bits = x.format.bits
     k, f = _reduce(x)
-    high, low = _times_constant(f, log1p_rest(f), x.of(LOG10_E[bits]), LOG10_E_LOW[bits])
-    low = mad(k, LOG10_2_LOW[bits], low)
-    return _where_positive(x, mad(k, LOG10_2_HIGH[bits], high + low))
+    if bits == 32:
+        small = mad(k, LOG10_2_LOW[32], poly(f, LOG10[32]) * f)
+        return _where_positive(x, mad(k, LOG10_2_HIGH[32], fma(f, LOG10_E[32], small)))
+    high, low = _times_constant(f, log1p_rest(f), x.of(LOG10_E[64]), LOG10_E_LOW)
+    low = mad(k, LOG10_2_LOW[64], low)
+    return _where_positive(x, mad(k, LOG10_2_HIGH[64], high + low))
 
 
 def _times_constant(f: Real, rest: Real, high: Real, low: float) -> tuple[Real, Real]:

@@ -12,6 +12,7 @@ from hybridjit.codegen.math.values import (
     fma,
     mad,
     poly,
+    round_scaled,
     two_product,
     where,
 )
@@ -26,33 +27,30 @@ def rsqrt(x: Real) -> Real:
     return where(x.is_positive_finite(), corrected, y)
 
 
-CBRT_2, CBRT_4 = float.fromhex("0x1.428a2f98d728bp+0"), float.fromhex("0x1.965fea53d6e3dp+0")
+CBRT_2, CBRT_HALF = float.fromhex("0x1.428a2f98d728bp+0"), float.fromhex("0x1.965fea53d6e3dp-1")
 
 
 def cbrt(x: Real) -> Real:
-    """x = 2**(3q + j) m: a polynomial for m, then one Halley step, which triples the digits."""
+    """x = 2**(3q + j) m, |j| <= 1: a polynomial for m, then one Halley step, which triples the digits."""
     format = x.format
     magnitude = abs(x)
     is_tiny = magnitude < format.tiny
     lift = 3 * ((format.precision + 2) // 3)
     bits = where(is_tiny, magnitude * 2.0**lift, magnitude).bits
-    # a multiple of 3 where the exponent is one
-    biased = bits.logical_shift(format.mantissa) + (-format.bias) % 3
-    third = (biased * 43691).logical_shift(17)  # biased // 3, right below 2**16
-    j = biased - third * 3
-    is_one, is_two = j.equals(1), j.equals(2)
+    e = (bits.logical_shift(format.mantissa) - format.bias).to_real()
+    q, n = round_scaled(e, 1.0 / 3.0)
+    j = mad(q, -3.0, e)
     m = ((bits & ((1 << format.mantissa) - 1)) | bits.of_float(1.0)).real
-    factor = where(is_two, x.of(CBRT_4), where(is_one, x.of(CBRT_2), 1.0))
-    scale = where(is_two, x.of(4.0), where(is_one, x.of(2.0), 1.0))
+    is_up, is_down = j > 0.5, j < -0.5
+    factor = where(is_up, x.of(CBRT_2), where(is_down, x.of(CBRT_HALF), 1.0))
+    target = m * where(is_up, x.of(2.0), where(is_down, x.of(0.5), 1.0))
 
     y = poly(m, CBRT[format.bits]) * factor
-    target = m * scale
     square = two_product(y, y)
     difference = mad(square.lo, y, fma(square.hi, y, -target))
     y = y - y * (difference / mad(square.hi, y + y, target))
 
-    q = third - (format.bias + 2) // 3
-    result = y * where(is_tiny, q - lift // 3, q).power_of_two()
+    result = y * where(is_tiny, n - lift // 3, n).power_of_two()
     special = where(magnitude < math.inf, result, magnitude)
     return where(x.equals(0.0) | x.is_nan(), x, special.with_sign_of(x))
 
