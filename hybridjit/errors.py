@@ -54,17 +54,24 @@ class Diagnostic:
     span: Span | None = None
     help: str | None = None
     notes: tuple[str, ...] = ()
+    # The calls that led here, innermost first: the function, and where it is called.
+    calls: tuple[tuple[str, Span], ...] = ()
 
     def render(self, paths: PathStyle = "relative") -> str:
         """Return the report as text; `paths="short"` names files without their directories."""
         lines = [self.message]
         if self.span is not None:
-            place = f"{_shown_path(self.span.file, paths)}:{self.span.line}:{self.span.col + 1}"
-            lines = [f"{place}: error: {self.message}", *_excerpt(self.span)]
+            lines = [f"{_place(self.span, paths)}: error: {self.message}", *_excerpt(self.span)]
         if self.help is not None:
             lines.append(_remark("help", self.help))
         lines.extend(_remark("note", note) for note in self.notes)
+        for name, span in self.calls:
+            lines.append(_remark("note", f"in '{name}', called at {_place(span, paths)}"))
         return "\n".join(lines)
+
+
+def _place(span: Span, paths: PathStyle) -> str:
+    return f"{_shown_path(span.file, paths)}:{span.line}:{span.col + 1}"
 
 
 def _shown_path(file: str, paths: PathStyle) -> str:
@@ -154,11 +161,11 @@ class HybridError(Exception):
         """Return all diagnostics as text; `paths="short"` leaves out directories."""
         return "\n".join(diagnostic.render(paths) for diagnostic in self.diagnostics)
 
-    def with_note(self, note: str) -> "HybridError":
-        """The same error with one more note on its first diagnostic."""
+    def with_call(self, name: str, span: Span) -> "HybridError":
+        """The same error, reached through a call of the function `name` at `span`."""
         first, *rest = self.diagnostics
-        noted = replace(first, notes=(*first.notes, note))
-        return _restore(type(self), (noted, *rest))
+        called = replace(first, calls=(*first.calls, (name, span)))
+        return _restore(type(self), (called, *rest))
 
     def __str__(self) -> str:
         return self.render()

@@ -8,51 +8,100 @@ from __future__ import annotations
 
 import ast
 
-from hybridjit.errors import ParseError, Span
-from hybridjit.frontend.values import Array, Items, Nothing, Value, describe
+import numpy as np
+
+from hybridjit.errors import ParseError, Span, TypeMismatch
+from hybridjit.frontend.suggest import did_you_mean
+from hybridjit.frontend.values import Array, describe
 
 _INDEX_NAMES = "ijklmnpq"
+_ATTRIBUTES = ("shape", "ndim", "size", "dtype")
 
 
-def refuse_array_expression(value: Value, whole: ast.expr, span: Span | None) -> ParseError:
-    """The error for `a + b`, `-a`, `exp(a)` or `x[a]` on whole arrays."""
-    text = ast.unparse(whole)
-    if not isinstance(value, Array):
-        return ParseError(f"cannot index with {describe(value)}", span, help=_index_help(value))
+def refuse_array_expression(value: Array, whole: ast.AST, span: Span) -> ParseError | TypeMismatch:
+    """The error for `a + b`, `-a` or `exp(a)` on whole arrays, and for `m[i]` as a number."""
+    if value.indices:
+        return refuse_part(value, span)
     return ParseError(
-        f"`{text}` works on {describe(value)} as a whole; only its elements are numbers",
+        f"`{ast.unparse(whole)}` takes {describe(value)} as a whole; "
+        "a script computes with one element at a time",
         span,
-        help=f"write a loop over its elements and use {_element(value)}",
+        help=loop_over(value),
     )
 
 
-def refuse_slice(owner: Array, span: Span | None) -> ParseError:
+def refuse_part(value: Array, span: Span) -> TypeMismatch:
+    """The error for `m[i]` of a matrix, used as a number."""
+    name, given = value.buffer.name, len(value.indices)
+    return TypeMismatch(
+        f"too few indices: '{name}' has {count(value.buffer.ndim, 'dimension')}, "
+        f"found {count(given, 'index', 'indices')}",
+        span,
+        help=f"index one element, as in {element_of(value)}",
+    )
+
+
+def refuse_truth(value: Array, span: Span) -> ParseError:
+    """The error for `if a:` on a whole array."""
+    return ParseError(
+        f"{describe(value)} is neither true nor false; a condition needs a number",
+        span,
+        help=f"test its length with len({value.buffer.name}) > 0, or one element, as in "
+        f"{element_of(value)}",
+    )
+
+
+def refuse_slice(owner: Array, span: Span) -> ParseError:
     """The error for a slice, an ellipsis or a new axis in a subscript."""
     return ParseError(
-        f"slices of arrays are not supported: '{owner.buffer.name}' is read one element at a time",
+        f"slices of arrays are not supported: '{owner.buffer.name}' is used one element at a time",
         span,
-        help=f"write a loop and use {_element(owner)}",
+        help=loop_over(owner),
     )
 
 
-def refuse_array_method(owner: Array, name: str, span: Span | None) -> ParseError:
-    """The error for `a.sum()` and its kind."""
-    known = "shape, ndim, size and dtype"
+def refuse_array_index(value: Array, owner: Array, span: Span) -> ParseError:
+    """The error for `a[idx]` and `a[a > 0]` with an array of indices or a mask."""
     return ParseError(
-        f"arrays have no '{name}' here; what can be asked of '{owner.buffer.name}' is {known}",
+        f"{describe(value)} cannot index '{owner.buffer.name}' as a whole; "
+        "a script uses one element at a time",
         span,
-        help=f"write a loop over its elements and use {_element(owner)}",
+        help=f"{loop_over(value)} as the index",
     )
 
 
-def _element(value: Array) -> str:
-    indices = ", ".join(_INDEX_NAMES[: value.buffer.ndim]) or "()"
-    return f"{value.buffer.name}[{indices}]"
+def refuse_array_attribute(owner: Array, name: str, span: Span) -> ParseError:
+    """The error for `a.sum()`, `a.T` and their kind."""
+    meant = None if hasattr(np.ndarray, name) else did_you_mean(name, _ATTRIBUTES)
+    return ParseError(
+        f"'{name}' of an array is not supported; an array has {', '.join(_ATTRIBUTES)}",
+        span,
+        help=meant or loop_over(owner),
+    )
 
 
-def _index_help(value: Value) -> str:
-    if isinstance(value, Nothing):
-        return "new axes need whole-array expressions; index the elements in a loop"
-    if isinstance(value, Items):
-        return "write the indices one by one, as in a[i, j]"
-    return "use an integer"
+def loop_over(value: Array) -> str:
+    """A sentence with the loop over the elements of an array, as it can be typed in."""
+    name, ndim = value.buffer.name, value.buffer.ndim
+    if ndim == 0:
+        return f"use its only element, {name}[()]"
+    if ndim == 1:
+        return f"write `for i in range(len({name})):` and use {name}[i]"
+    return f"write `for {_indices(value)} in grid(*{name}.shape):` and use {element_of(value)}"
+
+
+def element_of(value: Array) -> str:
+    """One element of an array, as it is written in a loop."""
+    return f"{value.buffer.name}[{_indices(value) or '()'}]"
+
+
+def _indices(value: Array) -> str:
+    ndim = value.buffer.ndim
+    if ndim <= len(_INDEX_NAMES):
+        return ", ".join(_INDEX_NAMES[:ndim])
+    return ", ".join(f"i{axis}" for axis in range(ndim))
+
+
+def count(number: int, singular: str, plural: str | None = None) -> str:
+    """`1 dimension`, `2 dimensions`."""
+    return f"{number} {singular if number == 1 else plural or singular + 's'}"

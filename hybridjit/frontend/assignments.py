@@ -5,14 +5,24 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from hybridjit.errors import HybridError
-from hybridjit.frontend.arrays import refuse_array_expression
+from hybridjit.errors import HybridError, ParseError
+from hybridjit.frontend.arrays import count, element_of, refuse_array_expression
 from hybridjit.frontend.calls import CallTranslator
 from hybridjit.frontend.conversion import store_value
 from hybridjit.frontend.frame import Pending, Skip, Variable
 from hybridjit.frontend.operators import BINARY, binary
 from hybridjit.frontend.refusals import refusal
-from hybridjit.frontend.values import Array, ElementType, Items, PythonType, Scalar, Value, describe
+from hybridjit.frontend.suggest import did_you_mean
+from hybridjit.frontend.values import (
+    Array,
+    ElementType,
+    Items,
+    Nothing,
+    PythonType,
+    Scalar,
+    Value,
+    describe,
+)
 from hybridjit.frontend.variables import Web
 from hybridjit.ir.dtype import DTYPES, ScalarType
 from hybridjit.ir.expr import Load
@@ -82,20 +92,28 @@ class AssignmentTranslator(CallTranslator):
             case ast.Tuple(elts=elts) | ast.List(elts=elts):
                 self._unpack(elts, value, stmt)
             case ast.Attribute():
-                raise self.refuse(
-                    f"cannot assign to the attribute '{target.attr}'",
-                    target,
-                    help="write to the elements of an array",
-                )
+                raise self._refuse_attribute(target)
             case _:
                 raise refusal(target, self.span(target))
 
     def _unpack(self, targets: Sequence[ast.expr], value: Value, stmt: ast.stmt) -> None:
+        for target in targets:
+            if isinstance(target, ast.Starred):
+                raise refusal(target, self.span(target))
+        node, names = _value_node(stmt), count(len(targets), "name")
         if not isinstance(value, Items):
-            raise self.mismatch(f"cannot unpack {describe(value)}", stmt)
+            raise self.mismatch(
+                f"cannot unpack {describe(value)} into {names}",
+                node,
+                help=f"assign one element at a time, as in x = {element_of(value)}"
+                if isinstance(value, Array)
+                else "give a value for each name, as in x, y = 1.0, 2.0",
+            )
         if len(value.items) != len(targets):
             raise self.mismatch(
-                f"cannot unpack {len(value.items)} values into {len(targets)} names", stmt
+                f"cannot unpack {count(len(value.items), 'value')} into {names}",
+                node,
+                help="give as many values as there are names",
             )
         # The whole right side is computed before any target changes: `x, y = y, x`.
         frozen = self._frozen(value, "t", stmt)
@@ -145,28 +163,34 @@ class AssignmentTranslator(CallTranslator):
         raise self.refuse(
             f"'{target.id}' stands for {other}, and cannot become {describe(value)} here",
             target,
-            help="use another name; to swap two arrays, give one array a leading dimension of 2 "
-            "and index it with t % 2",
+            help=_rebinding_help(bound, value),
         )
 
     def _store(self, target: ast.Subscript, value: Value, stmt: ast.stmt) -> None:
+        node = _value_node(stmt)
         if isinstance(value, Array):
-            raise refuse_array_expression(value, target, self.span(stmt))
+            raise refuse_array_expression(value, stmt, self.span(node))
         # Python computes the right side first, then finds the element.
-        value, part = self.then(self.as_scalar(value, stmt), lambda: self._element(target))
-        stored = store_value(self.as_scalar(value, stmt), part.buffer.dtype, self.span(stmt))
-        self.emit(Store(part.buffer, part.indices, stored, span=self.span(stmt)))
+        value, part = self.then(self.as_scalar(value, node), lambda: self._element(target))
+        stored = store_value(self.as_scalar(value, node), part.buffer.dtype, self.span(node))
+        self.emit(Store(part.buffer, part.indices, stored, span=self.span(target)))
 
     def _element(self, target: ast.Subscript) -> Array:
         """Evaluate the subscript that is assigned to; it must be one element."""
         owner = self.evaluate(target.value)
         if not isinstance(owner, Array):
-            raise self.mismatch(f"cannot assign to an item of {describe(owner)}", target)
+            raise self.mismatch(
+                f"cannot assign to an item of {describe(owner)}",
+                target,
+                help="keep the values in an array: allocate(shape, dtype)"
+                if isinstance(owner, Items)
+                else None,
+            )
         if any(constant.buffer is owner.buffer for constant in self.unit.constants):
             raise self.mismatch(
-                f"'{owner.buffer.name}' is a constant of the script and cannot be written to",
+                f"'{owner.buffer.name}' comes from outside the script and cannot be written to",
                 target,
-                help="pass the array as an argument, or copy it into one from allocate(...)",
+                help="pass the array as an argument",
             )
         part = self.subscript_array(owner, target)
         if part.shape:
@@ -178,17 +202,24 @@ class AssignmentTranslator(CallTranslator):
         op = BINARY.get(type(stmt.op))
         if op is None:
             raise refusal(stmt.op, self.span(stmt))
+        if isinstance(stmt.target, ast.Attribute):
+            raise self._refuse_attribute(stmt.target)
         if isinstance(stmt.target, ast.Name):
             current = self.read_name(stmt.target)
             if isinstance(current, Array):
-                raise refuse_array_expression(current, stmt.target, self.span(stmt.target))
+                raise refuse_array_expression(current, stmt, self.span(stmt))
             current, operand = self.then(current, lambda: self.operand(stmt.value))
             old = self.as_scalar(current, stmt.target)
             self.assign_name(stmt.target, binary(op, old, operand, self.span(stmt)), stmt)
-        elif isinstance(stmt.target, ast.Subscript):
-            self._augmented_element(stmt, stmt.target)
         else:
-            raise self.refuse("cannot update this in place", stmt.target)
+            self._augmented_element(stmt, stmt.target)
+
+    def _refuse_attribute(self, target: ast.Attribute) -> ParseError:
+        return self.refuse(
+            f"cannot assign to the attribute '{target.attr}'",
+            target,
+            help="assign to a variable, or to the elements of an array",
+        )
 
     def _augmented_element(self, stmt: ast.AugAssign, target: ast.Subscript) -> None:
         part = self._element(target)
@@ -205,20 +236,47 @@ class AssignmentTranslator(CallTranslator):
             self.body.extend(needed)
         new = binary(BINARY[type(stmt.op)], old, operand, self.span(stmt))
         value = store_value(new, part.buffer.dtype, self.span(stmt))
-        self.emit(Store(part.buffer, part.indices, value, span=self.span(stmt)))
+        self.emit(Store(part.buffer, part.indices, value, span=self.span(target)))
 
     def annotated(self, stmt: ast.AnnAssign) -> None:
         """`x: float32 = value`, or a declaration without a value."""
         if not isinstance(stmt.target, ast.Name):
-            raise self.refuse("only names can be annotated", stmt.target)
+            raise self.refuse(
+                "only names can be annotated",
+                stmt.target,
+                help=f"leave out the type: {ast.unparse(stmt.target)} = ...",
+            )
+        declared = self.type_in(stmt.annotation)
+        help = did_you_mean(ast.unparse(stmt.annotation), DTYPES)
+        # An annotation that means nothing to the language is left to other tools.
+        if declared is None and (stmt.value is None or help is not None):
+            raise self.mismatch(
+                f"'{ast.unparse(stmt.annotation)}' is not a scalar type",
+                stmt.annotation,
+                help=help or f"write a scalar type, as in {stmt.target.id}: float32",
+            )
         if stmt.value is not None:
             value = self._right_hand_side(stmt.target, stmt.value)
             self._assign_to(stmt.target, value, stmt)
-            return
-        declared = self.type_in(stmt.annotation)
-        if declared is None:
-            raise self.mismatch(
-                f"'{stmt.target.id}' needs a type the language knows",
-                stmt.annotation,
-                help="write a scalar type, as in x: float32",
-            )
+
+
+def _value_node(stmt: ast.stmt) -> ast.AST:
+    """The right side of an assignment."""
+    match stmt:
+        case ast.Assign(value=value) | ast.AugAssign(value=value):
+            return value
+        case ast.AnnAssign(value=ast.expr() as value):
+            return value
+        case _:
+            return stmt
+
+
+def _rebinding_help(bound: Value | Variable | None, value: Value) -> str:
+    if isinstance(bound, Array) and isinstance(value, Array):
+        return (
+            "to choose between two arrays, make one array with a leading dimension of 2 and index "
+            "it with 0 or 1; to swap them in each step t, index it with t % 2"
+        )
+    if isinstance(bound, Nothing) or isinstance(value, Nothing):
+        return "give it a number from the start, such as -inf, inf or nan"
+    return "use another name for the other value"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from hybridjit.errors import ParseError
+from hybridjit.frontend.arrays import count
 from hybridjit.frontend.loops import LoopTranslator
-from hybridjit.frontend.values import Builtin, Text, index
+from hybridjit.frontend.values import Builtin, Text, Value, index
 from hybridjit.ir.expr import Var
 from hybridjit.ir.stmt import Block, Iter, IterKind, Stmt
 from hybridjit.ir.visit import substitute
@@ -18,17 +20,23 @@ class BlockTranslator(LoopTranslator):
         call = stmt.items[0].context_expr
         callee = self.evaluate(call.func) if isinstance(call, ast.Call) else None
         if len(stmt.items) != 1 or not isinstance(callee, Builtin) or callee.name != "block":
-            is_init = isinstance(callee, Builtin) and callee.name == "init"
-            raise self.refuse(
-                "init() must be the first statement of a block with iterations"
-                if is_init
-                else "only `with block(...)` is supported",
-                stmt,
-                help='name a computation with `with block("name"):`',
-            )
+            raise self._refuse_with(stmt, callee)
         assert isinstance(call, ast.Call)
         self._block(stmt, call)
         return True
+
+    def _refuse_with(self, stmt: ast.With, callee: Value | None) -> ParseError:
+        if callee == Builtin("init"):
+            return self.refuse(
+                "init() must be the first statement of a block with reduce iterations",
+                stmt,
+                help='write `with block("name", reduce(k)):` around it, k being a loop variable',
+            )
+        return self.refuse(
+            "with is not supported, except to name a computation",
+            stmt,
+            help='write `with block("name"):`, or leave the with out',
+        )
 
     def _block(self, stmt: ast.With, call: ast.Call) -> None:
         name = self._block_name(call)
@@ -58,9 +66,9 @@ class BlockTranslator(LoopTranslator):
         value = self.evaluate(call.args[0]) if call.args else None
         if not isinstance(value, Text) or not value.text.isidentifier():
             raise self.refuse(
-                "a block needs a name that is an identifier",
+                "a block needs a name made of letters, digits and _",
                 call,
-                help='write it as block("name")',
+                help='write it as in block("name")',
             )
         return value.text
 
@@ -74,7 +82,12 @@ class BlockTranslator(LoopTranslator):
             found = names.elts if isinstance(names, ast.Tuple) else [names]
             targets = [target for target in found if isinstance(target, ast.Name)]
             if len(targets) != len(nodes):
-                raise self.refuse("a block needs one name for each iteration", names)
+                raise self.refuse(
+                    f"a block needs one name for each iteration, found "
+                    f"{count(len(found), 'name')} for {count(len(nodes), 'iteration')}",
+                    names,
+                    help='write it as in `with block("name", spatial(i)) as x:`',
+                )
         return tuple(
             self._iter(node, target, stmt) for node, target in zip(nodes, targets, strict=True)
         )
@@ -84,7 +97,11 @@ class BlockTranslator(LoopTranslator):
             case ast.Call(args=[_], keywords=[ast.keyword(arg="iters", value=ast.Tuple(elts=[]))]):
                 return
             case _:
-                raise self.refuse("a block takes its name and its iterations", call)
+                raise self.refuse(
+                    "a block takes its name and its iterations, nothing else",
+                    call,
+                    help='write it as in block("name", spatial(i), reduce(k))',
+                )
 
     def _iter(self, node: ast.expr, target: ast.Name | None, stmt: ast.With) -> Iter:
         kind, args = IterKind.SPATIAL, [node]
@@ -97,13 +114,19 @@ class BlockTranslator(LoopTranslator):
         match values:
             case [Var() as value]:
                 domain = None
+            case [Var(name=name), _, _]:
+                raise self.refuse(
+                    f"the loop variable '{name}' brings its own range",
+                    node,
+                    help=f"leave the range out: {kind.value}({name})",
+                )
             case [value, start, stop] if target is not None:
                 domain = (start, stop)
             case _:
                 raise self.refuse(
                     "an iteration of a block is a loop variable, or a value with its range",
                     node,
-                    help="write it as `with block(name, spatial(value, start, stop)) as (i,):`",
+                    help='name the value, as in `with block("name", spatial(i + 1, 0, 9)) as x:`',
                 )
         name = target.id if target is not None else ast.unparse(args[0])
         var = Var(name, span=self.span(node))

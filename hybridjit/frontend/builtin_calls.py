@@ -20,6 +20,7 @@ from hybridjit.frontend.functions import (
     nearest_integer,
 )
 from hybridjit.frontend.operators import binary, select, unary
+from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import Array, Items, Scalar, Text, Value, describe, index, integer
 from hybridjit.ir.dtype import DTYPES
 from hybridjit.ir.expr import Buffer, FloorDiv, Max, Min, Pow
@@ -43,10 +44,22 @@ class BuiltinTranslator(ExternTranslator):
         if name in INTRINSICS:
             return self.call_function(name, Style.LANGUAGE, node)
         if name in LOOP_NAMES or name == "grid":
-            raise self.refuse(f"{name}(...) can only stand after `for ... in`", node)
+            raise self.refuse(
+                f"{name}(...) can only stand after `for ... in`",
+                node,
+                help=f"write it in the loop, as in `for i in {ast.unparse(node)}:`",
+            )
         if name in ("block", "init"):
-            raise self.refuse(f"{name}(...) can only stand after `with`", node)
-        raise self.refuse(f"{name}(...) can only stand in block(...)", node)
+            raise self.refuse(
+                f"{name}(...) can only stand after `with`",
+                node,
+                help=f"write it as in `with {ast.unparse(node)}:`",
+            )
+        raise self.refuse(
+            f"{name}(...) can only stand in block(...)",
+            node,
+            help=f'write it as in `with block("name", {ast.unparse(node)}):`',
+        )
 
     def call_function(self, name: str, style: Style, node: ast.Call) -> Value:
         """The value of a function of numbers, as hybridjit, numpy or math define it."""
@@ -57,11 +70,17 @@ class BuiltinTranslator(ExternTranslator):
         scope = self.text_argument(args["scope"], "a scope") if "scope" in args else "global"
         if scope not in SCOPES:
             raise self.mismatch(
-                f"unknown scope {scope!r}", args["scope"], help=f"use one of {', '.join(SCOPES)}"
+                f"unknown scope {scope!r}",
+                args["scope"],
+                help=did_you_mean(scope, SCOPES) or f"use one of {', '.join(SCOPES)}",
             )
         zero = self.scalar(args["zero"]).constant if "zero" in args else True
         if not isinstance(zero, bool):
-            raise self.mismatch("zero= must be True or False", args["zero"])
+            raise self.mismatch(
+                "zero= must be known when the script is compiled",
+                args["zero"],
+                help="write zero=True or zero=False",
+            )
         return self._new_array(args, scope, zero, node)
 
     def _output_tensor(self, node: ast.Call) -> Value:
@@ -72,7 +91,7 @@ class BuiltinTranslator(ExternTranslator):
             raise self.refuse(
                 "output_tensor must stand at the top level of the script",
                 node,
-                help="make it before the loop or the if; use allocate(...) for scratch",
+                help="make it before the loop or the if; for scratch use allocate(shape, dtype)",
             )
         array = self._new_array(args, "global", True, node)
         self.unit.declared_outputs[array.buffer] = self.span(node)
@@ -101,7 +120,11 @@ class BuiltinTranslator(ExternTranslator):
             return [self._constants(item, node) for item in value.items]
         if isinstance(value, Scalar) and value.constant is not None:
             return value.constant
-        raise self.mismatch("constant_array takes numbers known now", node)
+        raise self.mismatch(
+            f"constant_array takes numbers that are known when the script is compiled, "
+            f"found {describe(value)}",
+            node,
+        )
 
     def _likely(self, node: ast.Call) -> Value:
         return self.numbers(node, 1)[0]
@@ -127,7 +150,7 @@ class BuiltinTranslator(ExternTranslator):
             raise self.refuse(
                 "round with digits is not supported",
                 node,
-                help="scale it yourself: rint(x * 100) / 100",
+                help="round a multiple, as in rint(x * 100) / 100",
             )
         return nearest_integer(self.numbers(node, 1)[0], self.span(node))
 
@@ -144,10 +167,11 @@ class BuiltinTranslator(ExternTranslator):
                 scalars = [self.as_scalar(item, node.args[0]) for item in value.items]
                 return minimum_of(scalars, op, self.span(node))
             if isinstance(value, Array):
-                raise refuse_array_expression(value, node, self.span(node.args[0]))
+                raise refuse_array_expression(value, node, self.span(node))
         numbers = self.numbers(node)
         if not numbers:
-            raise self.refuse(f"{op.__name__.lower()} needs at least one argument", node)
+            name = op.__name__.lower()
+            raise self.refuse(f"{name} needs at least one number, as in {name}(x, y)", node)
         return minimum_of(numbers, op, self.span(node))
 
     def _len(self, node: ast.Call) -> Value:
@@ -164,7 +188,7 @@ class BuiltinTranslator(ExternTranslator):
                 raise self.mismatch(f"{describe(value)} has no length", arg)
 
     def _print(self, node: ast.Call) -> Value:
-        raise self.refuse("print(...) must be a statement of its own", node)
+        raise self.refuse("print(...) has no value", node, help="write it on a line of its own")
 
     _HANDLERS: ClassVar[dict[str, Handler]] = {
         "allocate": _allocate,

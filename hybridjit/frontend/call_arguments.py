@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import ast
 
+import numpy as np
+
+from hybridjit.errors import ParseError
+from hybridjit.frontend.arrays import count as count_of
 from hybridjit.frontend.expressions import ExpressionTranslator
 from hybridjit.frontend.refusals import refusal
 from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import (
+    Array,
     ElementType,
+    Foreign,
     Items,
     PythonType,
     Scalar,
     Text,
     describe,
 )
-from hybridjit.ir.dtype import DTYPES, DType
+from hybridjit.ir.dtype import DTYPES, DType, find_dtype
 from hybridjit.ir.expr import Const, Expr
 
 
@@ -31,41 +37,64 @@ class CallArguments(ExpressionTranslator):
                 raise refusal(arg, self.span(arg))
             if position >= len(names):
                 raise self.refuse(
-                    f"{label} takes at most {len(names)} arguments, found {len(node.args)}", arg
+                    f"{label} takes at most {count_of(len(names), 'argument')}, "
+                    f"found {len(node.args)}",
+                    arg,
+                    help=f"it takes {', '.join(names)}",
                 )
             found[names[position]] = arg
         for keyword in node.keywords:
             name = keyword.arg
             if name is None:
-                raise self.refuse("'**' arguments are not supported", keyword.value)
+                raise self.refuse(
+                    "'**' arguments are not supported",
+                    keyword.value,
+                    help="write the arguments one by one, as in name=value",
+                )
             if name not in names:
                 raise self.refuse(
                     f"{label} has no argument '{name}'",
-                    keyword.value,
+                    keyword,
                     help=did_you_mean(name, names) or f"it takes {', '.join(names)}",
                 )
             if name in found:
-                raise self.refuse(f"{label} got '{name}' twice", keyword.value)
+                raise self.refuse(
+                    f"{label} got '{name}' twice: by its position and by its name",
+                    keyword,
+                    help="leave one of them out",
+                )
             found[name] = keyword.value
         missing = [name for name in names[:required] if name not in found]
         if missing:
-            raise self.refuse(f"{label} needs an argument '{missing[0]}'", node)
+            raise self.refuse(
+                f"{label} needs an argument '{missing[0]}'",
+                node,
+                help=f"it takes {', '.join(names)}",
+            )
         return found
 
     def numbers(self, node: ast.Call, count: int | None = None) -> list[Scalar]:
         """The positional arguments of a call, all of which must be numbers."""
         label = ast.unparse(node.func)
         if node.keywords:
-            raise self.refuse(f"{label} takes no keyword arguments here", node.keywords[0].value)
+            raise self.refuse_keyword(label, node.keywords[0])
         for arg in node.args:
             if isinstance(arg, ast.Starred):
                 raise refusal(arg, self.span(arg))
         if count is not None and len(node.args) != count:
-            plural = "" if count == 1 else "s"
             raise self.refuse(
-                f"{label} takes {count} argument{plural}, found {len(node.args)}", node
+                f"{label} takes {count_of(count, 'argument')}, found {len(node.args)}", node
             )
         return self.as_operands(self.evaluate_all(node.args), node.args, node)
+
+    def refuse_keyword(self, label: str, keyword: ast.keyword) -> ParseError:
+        """The error for a keyword argument where there can be none."""
+        name = "**" if keyword.arg is None else f"{keyword.arg}="
+        return self.refuse(
+            f"{label} takes no argument '{name}' inside a script",
+            keyword,
+            help="give the arguments by position, and leave out all others",
+        )
 
     def shape_argument(self, node: ast.expr) -> tuple[Expr, ...]:
         """The shape that an argument gives: a size, or a tuple of sizes."""
@@ -74,6 +103,12 @@ class CallArguments(ExpressionTranslator):
         entries = node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node] * len(items)
         shape: list[Expr] = []
         for item, entry in zip(items, entries, strict=True):
+            if isinstance(item, Array):
+                raise self.mismatch(
+                    f"expected a shape, found {describe(item)}",
+                    entry,
+                    help=f"use its shape, {ast.unparse(entry)}.shape",
+                )
             extent = self.as_index(self.as_scalar(item, entry, "a size"), entry, "a size")
             if isinstance(extent, Const) and extent.value.real < 0:
                 raise self.mismatch(f"a size must not be negative, found {extent.value}", entry)
@@ -86,13 +121,21 @@ class CallArguments(ExpressionTranslator):
         match value:
             case ElementType(dtype):
                 return dtype
-            case PythonType(type):
-                return type.dtype
+            case PythonType():
+                return value.type.dtype
             case Text(name) if name in DTYPES:
                 return DTYPES[name]
             case Text(name):
+                raise self.mismatch(f"unknown dtype {name!r}", node, help=_dtype_help(name))
+            case Scalar() if isinstance(value.constant, int):
                 raise self.mismatch(
-                    f"unknown dtype {name!r}", node, help=did_you_mean(name, DTYPES)
+                    f"expected a dtype, found {describe(value)}",
+                    node,
+                    help="give several sizes as one tuple, as in output_tensor((8, 8))",
+                )
+            case Foreign(cls) if isinstance(cls, type):
+                raise self.mismatch(
+                    f"'{ast.unparse(node)}' is not a dtype of the language", node, help=_DTYPES_HELP
                 )
             case _:
                 raise self.mismatch(
@@ -107,3 +150,17 @@ class CallArguments(ExpressionTranslator):
         if not isinstance(value, Text):
             raise self.mismatch(f"expected {what} as a string, found {describe(value)}", node)
         return value.text
+
+
+_DTYPES_HELP = f"use one of {', '.join(DTYPES)}"
+
+
+def _dtype_help(name: str) -> str:
+    """What a misspelt or abbreviated dtype was meant to be."""
+    try:
+        known = find_dtype(np.dtype(name))
+    except TypeError:
+        known = None
+    if known is not None:
+        return f"did you mean '{known}'?"
+    return did_you_mean(name, DTYPES) or _DTYPES_HELP

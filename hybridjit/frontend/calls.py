@@ -7,9 +7,11 @@ from types import FunctionType
 
 import numpy as np
 
-from hybridjit.frontend.arrays import refuse_array_method
 from hybridjit.frontend.builtin_calls import BuiltinTranslator
+from hybridjit.frontend.captures import SUPPORTED, is_language_name
 from hybridjit.frontend.functions import Style, apply
+from hybridjit.frontend.refusals import function_help
+from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import (
     Array,
     Builtin,
@@ -51,31 +53,52 @@ class CallTranslator(BuiltinTranslator):
             case Foreign(value):
                 raise self._refuse_callee(value, node)
             case _:
-                raise self.mismatch(f"{describe(callee)} cannot be called", node)
+                raise self._refuse_value(callee, node)
 
     def inline(self, pyfunc: FunctionType, node: ast.Call) -> Value:
         """The value of a call whose body is put in place; provided by the layer above."""
         raise NotImplementedError
 
     def _refuse_callee(self, value: object, node: ast.Call) -> Exception:
-        label = ast.unparse(node.func)
-        module = getattr(value, "__module__", None) or ""
-        if isinstance(value, np.ufunc) or str(module).startswith("numpy"):
+        label, name = ast.unparse(node.func), getattr(value, "__name__", "")
+        module = _module_of(value)
+        first = ast.unparse(node.args[0]) if node.args and _is_place(node.args[0]) else None
+        help = function_help(name, module, first)
+        if module.partition(".")[0] in ("builtins", "numpy", "math"):
+            known = SUPPORTED.get(module, ())
+            default = "write it as a loop over elements, or call it outside the script"
             return self.refuse(
                 f"'{label}' is not supported inside a script",
                 node.func,
-                help="write it as loops over elements, or call it outside the script",
+                help=help or did_you_mean(name, known) or default,
+            )
+        if isinstance(value, type):
+            return self.refuse(
+                f"cannot make a '{label}' inside a script",
+                node.func,
+                help="make it outside, and pass its numbers and arrays as arguments",
             )
         return self.refuse(
             f"cannot call '{label}', a Python {type_name(value)}",
             node.func,
-            help="call back into Python with hybrid.packed(f), or write it as a function",
+            help=help
+            or "call it outside the script, or back into Python with "
+            f'hybrid.packed({label}, "float64")',
         )
+
+    def _refuse_value(self, value: Value, node: ast.Call) -> Exception:
+        message, help = f"{describe(value)} cannot be called", None
+        if isinstance(node.func, ast.Name) and is_language_name(node.func.id):
+            name = node.func.id
+            help = f"'{name}' is a variable here and hides the function {name}: rename the variable"
+        elif isinstance(node.func, ast.Attribute):
+            help = f"leave out the parentheses: {ast.unparse(node.func)}"
+        elif isinstance(value, Array):
+            help = f"index it with brackets: {ast.unparse(node.func)}[...]"
+        return self.mismatch(message, node, help=help)
 
     def _method(self, owner: Value, name: str, node: ast.Call) -> Value:
         match owner, name:
-            case Array(), _:
-                raise refuse_array_method(owner, name, self.span(node.func))
             case Scalar(), "conjugate" | "conj":
                 self.numbers(node, 0)
                 return apply("conj", Style.LANGUAGE, [owner], self.span(node))
@@ -88,3 +111,16 @@ class CallTranslator(BuiltinTranslator):
                 return Scalar(self.converted(owner, dtype, node), ScalarType(dtype))
             case _:
                 raise self.refuse(f"{describe(owner)} has no method '{name}'", node.func)
+
+
+def _module_of(value: object) -> str:
+    """The module of a function; a ufunc does not name its own."""
+    if isinstance(value, np.ufunc):
+        return "numpy"
+    module: object = getattr(value, "__module__", None)
+    owner: object = getattr(value, "__self__", None)  # of a method: np.random's generator
+    return str(module or type(owner).__module__)
+
+
+def _is_place(node: ast.expr) -> bool:
+    return isinstance(node, (ast.Name, ast.Attribute))

@@ -135,7 +135,15 @@ class Environment:
 
     def names(self) -> list[str]:
         """Every name in reach, for suggestions."""
-        return [*self.closure, *self.module, *BUILTINS, *PYTHON_NAMES]
+        constants = ("True", "False", "None")
+        return [*self.closure, *self.module, *BUILTINS, *PYTHON_NAMES, *constants]
+
+    def find_alias(self, name: str) -> str | None:
+        """A sentence with the name under which the module called `name` was imported."""
+        for alias, value in self.module.items():
+            if isinstance(value, ModuleType) and value.__name__ == name:
+                return f"did you mean '{alias}'?"
+        return None
 
 
 class _Cells(Mapping[str, Any]):
@@ -198,8 +206,15 @@ _FUNCTIONS: dict[int, NumpyFunction] = {
 _BUILTIN_NAMES: dict[int, str] = {
     id(value): name for name, value in BUILTINS.items() if callable(value)
 } | {id(getattr(builtins, name)): name for name in PYTHON_NAMES}
+# The functions of each module that a script may call, for suggestions.
+SUPPORTED = {"numpy": tuple(NUMPY_NAMES), "math": tuple(MATH_NAMES)}
 # Objects whose attributes are plain data: reading one runs no code of the user's.
 _PLAIN_OWNERS = (type, Enum, SimpleNamespace)
+
+
+def is_language_name(name: str) -> bool:
+    """True if `name` is a function of the language unless the user gives it another meaning."""
+    return name in BUILTINS or name in PYTHON_NAMES
 
 
 def lift(value: object) -> Value:

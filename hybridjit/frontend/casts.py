@@ -36,7 +36,11 @@ class CastTranslator(CallArguments):
             return Scalar(self.converted(value, dtype, node), ScalarType(dtype))
         checked = self.scalar(args["checked"]).constant
         if not isinstance(checked, bool):
-            raise self.mismatch("checked= must be True or False", args["checked"])
+            raise self.mismatch(
+                "checked= must be known when the script is compiled",
+                args["checked"],
+                help="write checked=True or checked=False",
+            )
         if value.expr.dtype is dtype:
             return Scalar(value.expr, ScalarType(dtype))
         return Scalar(Cast(dtype, value.expr, checked=checked, span=span), ScalarType(dtype))
@@ -79,7 +83,11 @@ class CastTranslator(CallArguments):
             case [ast.Constant(value="inf" | "-inf" | "nan" | "infinity" as text)]:
                 return Scalar(Const(float(text), FLOAT64, span=self.span(node)), WEAK_FLOAT)
             case _:
-                raise self.refuse("numbers cannot be read from strings", node)
+                raise self.refuse(
+                    "numbers cannot be read from strings inside a script",
+                    node,
+                    help="write the number itself, or convert the string outside the script",
+                )
 
     def _complex(self, node: ast.Call, type: ScalarType) -> Value:
         span = self.span(node)

@@ -129,7 +129,11 @@ def extremum(op: type[Min] | type[Max], lhs: Scalar, rhs: Scalar, span: Span | N
     """Python's min or max of two values."""
     type = join_types(lhs.type, rhs.type, span)
     if type.dtype.is_complex:
-        raise TypeMismatch("complex numbers have no order", span, help="compare abs(x)")
+        raise TypeMismatch(
+            f"complex numbers have no order: '{op.__name__.lower()}' needs real numbers",
+            span,
+            help="compare x.real, x.imag or abs(x)",
+        )
     if type == WEAK_INT and lhs.constant is not None and rhs.constant is not None:
         chosen = min if op is Min else max
         return Scalar(Const(chosen(lhs.constant, rhs.constant), INT64, span=span), type)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridjit.errors import ParseError, Span, TypeMismatch
+from hybridjit.frontend.arrays import element_of
 from hybridjit.frontend.captures import (
     MISSING,
     AttributeSource,
@@ -23,7 +24,7 @@ from hybridjit.frontend.conversion import convert, join_types, store_value
 from hybridjit.frontend.frame import Frame, Key, Pending, Skip, Unit, Variable
 from hybridjit.frontend.kinds import is_array, is_sequence
 from hybridjit.frontend.suggest import did_you_mean
-from hybridjit.frontend.values import Array, Items, Scalar, Value, describe
+from hybridjit.frontend.values import Array, Builtin, Callee, Items, Scalar, Value, describe
 from hybridjit.frontend.variables import Web
 from hybridjit.ir.dtype import INT64, DType, ScalarType, find_dtype
 from hybridjit.ir.expr import Buffer, Cast, Const, Expr, ExternCall, Load, Var
@@ -44,7 +45,7 @@ class Context:
 
     def __init__(self, unit: Unit, frame: Frame) -> None:
         self.unit = unit
-        self.frame = frame
+        self.frame: Frame = frame
         self.body: list[Stmt] = []
         self.hint: str | None = None
         self.depth = 0
@@ -107,37 +108,32 @@ class Context:
         web = self.frame.variables.reads.get(node)
         if web is not None:
             return self._read_web(web, node)
-        if node.id in self.local_names:
-            raise self.refuse(
-                f"'{node.id}' is used before it is assigned",
-                node,
-                help="assign it first; a name that the function assigns anywhere is local to it",
-            )
+        if node.id in self.frame.undefined:
+            raise Skip
+        if node.id in self.frame.variables.names:
+            raise self._used_before_assigned(node)
         return self.read_outer(node)
 
-    @property
-    def local_names(self) -> frozenset[str]:
-        """The names that the function assigns anywhere, and which are its own."""
-        return frozenset(web.name for web in self.frame.variables.writes.values())
+    def _used_before_assigned(self, node: ast.Name) -> ParseError:
+        help = "assign it on a line before this one"
+        if self.frame.environment.find(node.id) is not MISSING:
+            help = (
+                f"a name that the function assigns anywhere is local to it: use another name, "
+                f"or assign '{node.id}' before this line"
+            )
+        return self.refuse(f"'{node.id}' is used before it is assigned", node, help=help)
 
     def _read_web(self, web: Web, node: ast.Name) -> Value:
         if web in self.frame.poisoned:
             raise Skip
         bound = self.frame.bindings.get(web)
         if bound is None:
-            raise (
-                Skip
-                if web.is_mutable
-                else self.refuse(
-                    f"'{node.id}' has no value here",
-                    node,
-                    help="assign it on every path to this line",
-                )
-            )
+            raise Skip(self._used_before_assigned(node))
         if not isinstance(bound, Variable):
             return bound
         if bound.buffer is None:
-            raise Skip  # its type is found by a later statement; the next round knows it
+            # Its type is found by a later statement; the next round knows it.
+            raise Skip(self._used_before_assigned(node))
         assert bound.type is not None
         return Scalar(Load(bound.buffer, (), span=self.span(node)), bound.type)
 
@@ -146,17 +142,13 @@ class Context:
         environment, name = self.frame.environment, node.id
         value = environment.find(name)
         if value is MISSING:
-            raise self.refuse(
-                f"'{name}' is not defined",
-                node,
-                help=did_you_mean(name, [*self.local_names, *environment.names()]),
-            )
+            help = did_you_mean(name, [*self.frame.variables.names, *environment.names()])
+            help = help or environment.find_alias(name) or "define it outside, or pass it in"
+            raise self.refuse(f"'{name}' is not defined", node, help=help)
         self.capture(name, value, NameSource(environment, name))
         return self.lift(value, name, node)
 
-    def capture(
-        self, name: str, value: object, read: NameSource | AttributeSource
-    ) -> None:
+    def capture(self, name: str, value: object, read: NameSource | AttributeSource) -> None:
         """Remember a value from around the script: when it changes, the translation is stale."""
         self.unit.captures.append(Capture(name, read, snapshot(value)))
 
@@ -169,9 +161,19 @@ class Context:
         return lift(value)
 
     def _constant_array(self, array: NDArray[Any], name: str, node: ast.AST) -> Array:
+        if isinstance(array, np.ma.MaskedArray):
+            raise self.mismatch(
+                f"the captured array '{name}' is a masked array, whose mask would be ignored",
+                node,
+                help=f"capture {name}.filled(0), or its data and its mask separately",
+            )
         dtype = find_dtype(array.dtype)
         if dtype is None:
-            raise self.mismatch(f"the captured array '{name}' has dtype {array.dtype}", node)
+            raise self.mismatch(
+                f"the captured array '{name}' has dtype {array.dtype}, which is not supported",
+                node,
+                help=_convertible(array.dtype, name),
+            )
         if array.size > MAX_CONSTANT_ELEMENTS:
             raise self.mismatch(
                 f"the captured array '{name}' has {array.size} elements; "
@@ -223,22 +225,31 @@ class Context:
 
         A value that reads memory is set aside when a later expression changes memory.
         """
-        if not nodes:
-            return []
-        first = self.evaluate(nodes[0])
-        first, rest = self.then(first, lambda: self.evaluate_all(nodes[1:]))
-        return [first, *rest]
+        values: list[Value] = []
+        marks: list[int] = []
+        for node in nodes:
+            values.append(self.evaluate(node))
+            marks.append(len(self.body))
+        if marks and marks[0] < len(self.body):
+            # Last to first: a statement put in at one mark must not move the marks before it.
+            for position in reversed(range(len(values))):
+                values[position] = self._as_it_was(values[position], marks[position])
+        return values
 
     def then(self, value: Value, action: Callable[[], T]) -> tuple[Value, T]:
         """Do what comes after `value` was computed; keep its old value if memory changes."""
         mark = len(self.body)
         result = action()
+        return self._as_it_was(value, mark), result
+
+    def _as_it_was(self, value: Value, mark: int) -> Value:
+        """`value` as it was before the statements from `mark` on."""
         later = self.body[mark:]
-        if isinstance(value, Scalar) and any(map(_has_effect, later)) and _reads_memory(value.expr):
+        if isinstance(value, Scalar) and any(map(has_effect, later)) and _reads_memory(value.expr):
             del self.body[mark:]
             value = self.let(value, "t", value.expr.span)
             self.body.extend(later)
-        return value, result
+        return value
 
     def scalar(self, node: ast.expr, what: str = "a number") -> Scalar:
         """The value of an expression that must be a number."""
@@ -252,9 +263,11 @@ class Context:
             raise self.mismatch(
                 f"{describe(value)} is used where {what} is needed",
                 node,
-                help=_index_help(value),
+                help=f"use one element, as in {element_of(value)}",
             )
-        raise self.mismatch(f"expected {what}, found {describe(value)}", node)
+        raise self.mismatch(
+            f"expected {what}, found {describe(value)}", node, help=_number_help(value)
+        )
 
     def index(self, node: ast.expr, what: str) -> Expr:
         """An expression that must be an integer, as int64."""
@@ -267,7 +280,7 @@ class Context:
             raise self.mismatch(
                 f"{what} must be an integer, found {describe(value)}",
                 node,
-                help="convert it with int(x)" if value.type.dtype.is_float else None,
+                help=_integer_help(value, node),
             )
         if value.type.dtype.name == "uint64" and not isinstance(value.expr, Const):
             # A huge unsigned value must not become a negative index.
@@ -281,13 +294,36 @@ def _reads_memory(expr: Expr) -> bool:
     return any(isinstance(node, Load) for node in walk(expr))
 
 
-def _has_effect(stmt: Stmt) -> bool:
+def has_effect(stmt: Stmt) -> bool:
+    """True if the statement may change memory, print or stop the run."""
     if isinstance(stmt, Let):
         return isinstance(stmt.value, ExternCall)
     return not isinstance(stmt, Allocate)
 
 
-def _index_help(value: Array) -> str:
-    subscript = ", ".join("ijklmn"[: max(1, len(value.shape))]) if len(value.shape) <= 6 else "..."
-    name = value.buffer.name
-    return f"index one element, as in {name}[{subscript}], inside loops over its shape"
+def _convertible(dtype: Any, name: str) -> str:
+    if find_dtype(dtype.newbyteorder("=")) is not None:
+        return f"make one of {name}.astype({name}.dtype.newbyteorder('='))"
+    if dtype.kind in "mM":
+        return f"make one of {name}.astype(np.int64)"
+    return "keep numbers in it, such as np.float64"
+
+
+def _number_help(value: Value) -> str | None:
+    match value:
+        case Builtin(name):
+            return f"call it, as in {name}(...)"
+        case Callee(pyfunc):
+            return f"call it, as in {pyfunc.__name__}(...)"
+        case Items(items) if items:
+            return "take one of its items by its index, such as [0]"
+        case _:
+            return None
+
+
+def _integer_help(value: Scalar, node: ast.AST) -> str | None:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+        return f"divide with //, as in {ast.unparse(node.left)} // {ast.unparse(node.right)}"
+    if value.type.dtype.is_float or value.type.dtype.is_bool:
+        return f"convert it with int({ast.unparse(node)})" if isinstance(node, ast.expr) else None
+    return None

@@ -10,6 +10,9 @@ from hybridjit.interp.scalars import cast
 from hybridjit.ir.dtype import BOOL, INT64, WEAK_BOOL, WEAK_INT, DType, ScalarType, join
 from hybridjit.ir.expr import Cast, Const, Expr, Ne, const
 
+# An integer of this many bits is within float64.
+FLOAT64_BITS = 1023
+
 
 def convert(value: Scalar, dtype: DType, span: Span | None) -> Expr:
     """`value` as an expression of type `dtype`. A Python int that cannot fit is refused."""
@@ -31,8 +34,8 @@ def _convert_constant(value: Const, weak: bool, dtype: DType, span: Span | None)
         if not low <= int(number.real) <= high:
             raise TypeMismatch(
                 f"the Python integer {number} does not fit in {dtype} ({low} to {high})",
-                span,
-                help="use a wider type, or write the value that you mean",
+                value.span or span,
+                help=_range_help(int(number.real), dtype),
             )
         return Const(number, dtype, span=span)
     if value.of is dtype:
@@ -51,6 +54,18 @@ def _convert_integer(number: int, dtype: DType, span: Span | None) -> Const:
         raise TypeMismatch(
             f"a Python integer of {number.bit_length()} bits is too large for {dtype}", span
         ) from None
+
+
+def _range_help(number: int, dtype: DType) -> str:
+    if number.bit_length() > FLOAT64_BITS:
+        return "no type of the language holds a number this large"
+    low, high = INT64.bounds
+    if not low <= number <= high:
+        return f"a number this large must be a float, as in {float(number)!r}"
+    return (
+        f"to compute in a wider type, convert the other operand with int64(...); "
+        f"to wrap around, write {dtype}(int64({number}))"
+    )
 
 
 def store_value(value: Scalar, dtype: DType, span: Span | None) -> Expr:

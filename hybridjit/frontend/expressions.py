@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from hybridjit.frontend.arrays import refuse_array_expression
+from hybridjit.frontend.arrays import refuse_array_expression, refuse_part, refuse_truth
 from hybridjit.frontend.comparisons import COMPARE, compare
 from hybridjit.frontend.conversion import join_types, truth
 from hybridjit.frontend.frame import Pending, Variable
@@ -18,7 +18,7 @@ from hybridjit.frontend.operators import (
     select,
     unary,
 )
-from hybridjit.frontend.refusals import refusal
+from hybridjit.frontend.refusals import refusal, refuse_text_arithmetic
 from hybridjit.frontend.subscripts import SubscriptTranslator
 from hybridjit.frontend.values import (
     Array,
@@ -101,7 +101,8 @@ class ExpressionTranslator(SubscriptTranslator):
         """Values that must be numbers; a whole array is refused with the expression it is in."""
         for value, node in zip(values, nodes, strict=True):
             if isinstance(value, Array):
-                raise refuse_array_expression(value, whole, self.span(node))
+                span = self.span(node if value.indices else whole)
+                raise refuse_array_expression(value, whole, span)
         return [self.as_scalar(value, node) for value, node in zip(values, nodes, strict=True)]
 
     def _operands(self, nodes: Sequence[ast.expr], whole: ast.expr) -> list[Scalar]:
@@ -116,6 +117,9 @@ class ExpressionTranslator(SubscriptTranslator):
         is_of_tuples = any(isinstance(value, Items) for value in values)
         if is_of_tuples and isinstance(node.op, (ast.Add, ast.Mult)):
             return self._tuple_arithmetic(node, *values)
+        for value in values:
+            if isinstance(value, Text):
+                raise refuse_text_arithmetic(value.text, self.span(node))
         lhs, rhs = self.as_operands(values, nodes, node)
         return binary(op, lhs, rhs, self.span(node))
 
@@ -140,6 +144,9 @@ class ExpressionTranslator(SubscriptTranslator):
         return unary(node.op, value, self.span(node))
 
     def _comparison(self, node: ast.Compare) -> Value:
+        for op in node.ops:
+            if isinstance(op, (ast.In, ast.NotIn)):
+                raise refusal(op, self.span(node))
         nodes = [node.left, node.comparators[0]]
         values = self.evaluate_all(nodes)
         if len(node.ops) == 1:
@@ -179,9 +186,7 @@ class ExpressionTranslator(SubscriptTranslator):
                 raise refusal(op, self.span(node))
             same = isinstance(lhs, Nothing) and isinstance(rhs, Nothing)
             return self._decided(same == isinstance(op, ast.Is), node)
-        if not isinstance(op, (ast.Eq, ast.NotEq)) or isinstance(lhs, (Scalar, Array)):
-            return None
-        if isinstance(rhs, (Scalar, Array)):
+        if not isinstance(op, (ast.Eq, ast.NotEq)) or _needs_comparing(lhs, rhs):
             return None
         equal = self._equality(lhs, rhs, node)
         return equal if isinstance(op, ast.Eq) else logical_not(equal, self.span(node))
@@ -214,7 +219,13 @@ class ExpressionTranslator(SubscriptTranslator):
 
     def condition(self, node: ast.expr) -> Expr:
         """The truth of an expression."""
-        return truth(self.operand(node), self.span(node))
+        return truth(self._tested(self.evaluate(node), node), self.span(node))
+
+    def _tested(self, value: Value, node: ast.expr) -> Scalar:
+        if isinstance(value, Array):
+            refuse = refuse_part if value.indices else refuse_truth
+            raise refuse(value, self.span(node))
+        return self.as_scalar(value, node, "a condition")
 
     def _bool_op(self, node: ast.BoolOp) -> Value:
         result = self._operands([node.values[0]], node)[0]
@@ -297,3 +308,12 @@ def _static_name(value: Value) -> object:
             return text
         case _:
             return value
+
+
+def _needs_comparing(lhs: Value, rhs: Value) -> bool:
+    """False if it is known now whether two values are equal: a string or None is no number."""
+    if isinstance(lhs, Array) or isinstance(rhs, Array):
+        return True
+    numbers = isinstance(lhs, Scalar) + isinstance(rhs, Scalar)
+    decided = isinstance(lhs, (Text, Nothing)) or isinstance(rhs, (Text, Nothing))
+    return numbers == 2 or (numbers == 1 and not decided)

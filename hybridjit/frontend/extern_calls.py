@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from hybridjit.frontend.arrays import count
 from hybridjit.frontend.casts import CastTranslator
 from hybridjit.frontend.conversion import convert
 from hybridjit.frontend.values import Array, Nothing, Scalar, Value, describe
@@ -20,10 +21,12 @@ class ExternTranslator(CastTranslator):
     def call_extern(self, extern: Extern, node: ast.Call) -> Value:
         """The value of a call to a C function or a callback, made here and now."""
         if node.keywords:
-            raise self.refuse(f"{extern.name} takes no keyword arguments", node.keywords[0].value)
+            raise self.refuse_keyword(ast.unparse(node.func), node.keywords[0])
         if extern.params is not None and len(node.args) != len(extern.params):
             raise self.refuse(
-                f"{extern.name} takes {len(extern.params)} arguments, found {len(node.args)}", node
+                f"{ast.unparse(node.func)} takes {count(len(extern.params), 'argument')}, "
+                f"found {len(node.args)}",
+                node,
             )
         values = self.evaluate_all(node.args)
         params: Sequence[DType | Pointer | None] = extern.params or [None] * len(values)
@@ -50,7 +53,7 @@ class ExternTranslator(CastTranslator):
             case _:
                 needed = "an array or a number" if param is None else _parameter_text(param)
                 raise self.mismatch(
-                    f"this argument must be {needed}, found {describe(value)}", node
+                    f"an argument of this call must be {needed}, found {describe(value)}", node
                 )
 
     def _converted_argument(self, value: Scalar, dtype: DType, node: ast.expr) -> Expr:

@@ -91,15 +91,18 @@ class Flow:
         self.definitions: dict[ast.AST, Definition] = {}
         self.declarations: dict[str, Place] = {}
         self.loops_with_break: set[ast.AST] = set()
+        self.names: set[str] = set()
 
     def run(self) -> None:
         """Walk the whole function."""
         body, args = self.func.body, self.func.args
         start = Place().enter(body, 0)
         state: State = {name.id: frozenset((UNBOUND,)) for name in bound_names(body)}
+        self.names.update(state)
         for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs):
             self.definitions[arg] = Definition(arg.arg, arg, start)
             state[arg.arg] = frozenset((self.definitions[arg],))
+            self.names.add(arg.arg)
         self.block(body, state)
 
     def block(self, body: list[ast.stmt], state: State | None) -> State | None:

@@ -21,7 +21,14 @@ Key = tuple[Path, object]
 
 
 class Skip(Exception):
-    """A statement that depends on one that already failed, or on a type not yet known."""
+    """A statement that depends on one that already failed, or on a type not yet known.
+
+    `unless_known` is the error to report if no round finds the type.
+    """
+
+    def __init__(self, unless_known: HybridError | None = None) -> None:
+        super().__init__()
+        self.unless_known = unless_known
 
 
 @dataclass(eq=False, slots=True)
@@ -64,6 +71,8 @@ class Frame:
     fixed: dict[ast.AST, Value] = field(default_factory=dict[ast.AST, Value])
     loops: list[LoopScope] = field(default_factory=list[LoopScope])
     poisoned: set[Web] = field(default_factory=set[Web])
+    # Functions, classes and modules that a refused statement would have defined.
+    undefined: set[str] = field(default_factory=set[str])
     annotations: dict[str, ast.expr] = field(default_factory=dict[str, ast.expr])
     is_root: bool = True
 
@@ -81,6 +90,10 @@ class Unit:
     )
     errors: list[HybridError] = field(default_factory=list[HybridError])
     skipped: int = 0
+    unresolved: HybridError | None = None
+    # How many statements were translated, and where the outermost copying of code began.
+    statements: int = 0
+    copied_at: Span | None = None
     captures: list[Capture] = field(default_factory=list[Capture])
     constants: list[ConstantArray] = field(default_factory=list[ConstantArray])
     # The constants of captured arrays, by id; the arrays are kept, so that their ids stay unique.

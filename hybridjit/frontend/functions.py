@@ -158,7 +158,11 @@ def _math(name: str, args: list[Scalar], span: Span | None) -> Scalar:
     """A function of the math module: on Python floats, whatever it is given."""
     for arg in args:
         if arg.type.dtype.is_complex:
-            raise TypeMismatch(f"math.{name} takes real numbers, found {arg.type}", span)
+            raise TypeMismatch(
+                f"math.{name} takes real numbers, found {arg.type}",
+                span,
+                help=f"call np.{name}, or take x.real, x.imag or abs(x)",
+            )
     doubles = [Scalar(convert(as_number(arg), FLOAT64, span), WEAK_FLOAT) for arg in args]
     if name == "pow":
         return binary(Pow, doubles[0], doubles[1], span)
@@ -176,7 +180,9 @@ def intrinsic(function: Intrinsic, args: list[Scalar], span: Span | None) -> Sca
         return args[0]
     if not function.domain.accepts(type.dtype):
         raise TypeMismatch(
-            f"{function.name} takes {function.domain.value} values, found {type.dtype}", span
+            f"{function.name} takes {function.domain.value} values, found {type.dtype}",
+            span,
+            help="convert it with int64(x) first" if type.dtype.is_float else None,
         )
     exprs = tuple(convert(arg, type.dtype, span) for arg in args)
     if function.name == "abs" and isinstance(exprs[0], Const) and type == WEAK_INT:

@@ -13,11 +13,12 @@ import ast
 from types import FunctionType
 
 from hybridjit.errors import ParseError
+from hybridjit.frontend.arrays import count
 from hybridjit.frontend.blocks import BlockTranslator
 from hybridjit.frontend.captures import Environment
-from hybridjit.frontend.frame import Frame, Variable
+from hybridjit.frontend.frame import Frame, Skip, Variable
 from hybridjit.frontend.returns import InlineReturn, find_returns, structure_returns
-from hybridjit.frontend.values import Array, Items, Nothing, Scalar, Value
+from hybridjit.frontend.values import Array, Items, Nothing, Scalar, Value, describe
 from hybridjit.frontend.variables import Variables
 from hybridjit.ir.expr import Load
 from hybridjit.ir.stmt import Stmt
@@ -29,7 +30,8 @@ MAX_CALL_DEPTH = 32
 class InlineTranslator(BlockTranslator):
     """Inlining of scripts and of plain Python functions."""
 
-    stack: tuple[FunctionType, ...] = ()
+    stack: tuple[FunctionSource, ...] = ()
+    root: FunctionSource
 
     def variables_of(self, node: ast.FunctionDef) -> Variables:
         """The variables of a function, with what is known of its static branches."""
@@ -43,7 +45,9 @@ class InlineTranslator(BlockTranslator):
         source = self._source_of(pyfunc, node)
         arguments = self._bind_arguments(pyfunc, source, node)
         outer, outer_stack = self.frame, self.stack
-        self.stack = (*self.stack, pyfunc)
+        copied_at = self.unit.copied_at
+        self.unit.copied_at = copied_at or self.span(node)
+        self.stack = (*self.stack, source)
         frame = Frame(
             source,
             Environment.of(pyfunc),
@@ -61,36 +65,48 @@ class InlineTranslator(BlockTranslator):
             errors = len(self.unit.errors)
             with self.collect() as stmts:
                 goes_on = self.run_block(source.node.body)
-            self._note_call(errors, pyfunc, node, outer)
         finally:
             self.frame, self.stack = outer, outer_stack
+            self.unit.copied_at = copied_at
+        if len(self.unit.errors) > errors:
+            self._note_call(errors, pyfunc, node)
+            raise Skip  # what the call would have returned is not known
         return self._result(stmts, goes_on, pyfunc, node)
 
     def _source_of(self, pyfunc: FunctionType, node: ast.Call) -> FunctionSource:
         name = pyfunc.__name__
-        if any(other.__code__ is pyfunc.__code__ for other in self.stack):
+        if len(self.stack) > MAX_CALL_DEPTH:
+            raise self.refuse(
+                f"calls are nested more than {MAX_CALL_DEPTH} deep",
+                node,
+                help=f"call what '{name}' calls directly",
+            )
+        try:
+            source = self.read_callee(pyfunc)
+        except ParseError as error:
+            raise self.refuse(
+                f"cannot inline '{ast.unparse(node.func)}': {error.message}",
+                node.func,
+                help=error.diagnostics[0].help,
+            ) from None
+        if any(_same_function(source, other) for other in (self.root, *self.stack)):
             raise self.refuse(
                 f"'{name}' calls itself; calls are inlined, so recursion has no end",
                 node,
-                help="write it as a loop",
+                help="write the recursion as a loop",
             )
-        if len(self.stack) > MAX_CALL_DEPTH:
-            raise self.refuse(f"calls are nested more than {MAX_CALL_DEPTH} deep", node)
-        try:
-            return self.read_callee(pyfunc)
-        except ParseError as error:
-            raise self.refuse(
-                f"cannot inline '{name}': {error.message}",
-                node.func,
-                help="call back into Python with hybrid.packed(f)",
-            ) from None
+        return source
 
     def _bind_arguments(
         self, pyfunc: FunctionType, source: FunctionSource, node: ast.Call
     ) -> dict[ast.arg, Value]:
         args = source.node.args
         if args.vararg or args.kwarg:
-            raise self.refuse(f"'{pyfunc.__name__}' takes * arguments, which have no type", node)
+            raise self.refuse(
+                f"cannot inline '{pyfunc.__name__}': it takes * arguments",
+                node,
+                help="give it named parameters, or one parameter for a tuple",
+            )
         positional = [*args.posonlyargs, *args.args]
         every = [*positional, *args.kwonlyargs]
         defaults: dict[str, object] = dict(pyfunc.__kwdefaults__ or {})
@@ -100,11 +116,18 @@ class InlineTranslator(BlockTranslator):
         found = self.arguments(node, *(arg.arg for arg in every), required=0)
         if len(node.args) > len(positional):
             raise self.refuse(
-                f"{pyfunc.__name__} takes {len(positional)} arguments, found {len(node.args)}", node
+                f"{pyfunc.__name__} takes {count(len(positional), 'argument')} by position, "
+                f"found {len(node.args)}",
+                node,
+                help=f"give the others by name, as in {args.kwonlyargs[0].arg}=...",
             )
         missing = [arg.arg for arg in every if arg.arg not in found and arg.arg not in defaults]
         if missing:
-            raise self.refuse(f"{pyfunc.__name__} needs an argument '{missing[0]}'", node)
+            raise self.refuse(
+                f"{pyfunc.__name__} needs an argument '{missing[0]}'",
+                node,
+                help=f"it takes {', '.join(arg.arg for arg in every)}",
+            )
         names = list(found)
         values = dict(zip(names, self.evaluate_all([found[name] for name in names]), strict=True))
         for name, default in defaults.items():
@@ -120,14 +143,10 @@ class InlineTranslator(BlockTranslator):
             return Items(tuple(self._argument(name, item, node) for item in value.items))
         return value
 
-    def _note_call(self, first: int, pyfunc: FunctionType, node: ast.Call, outer: Frame) -> None:
+    def _note_call(self, first: int, pyfunc: FunctionType, node: ast.Call) -> None:
         """An error inside an inlined function says where the call is."""
-        inner, self.frame = self.frame, outer
-        span = self.span(node)
-        self.frame = inner
-        note = f"in '{pyfunc.__name__}', called from {span.file}:{span.line}"
-        errors = self.unit.errors
-        errors[first:] = [error.with_note(note) for error in errors[first:]]
+        errors, span = self.unit.errors, self.span(node)
+        errors[first:] = [error.with_call(pyfunc.__name__, span) for error in errors[first:]]
 
     # -- results -------------------------------------------------------------------------------
 
@@ -155,7 +174,9 @@ class InlineTranslator(BlockTranslator):
             return Nothing()
         if goes_on:
             raise self.refuse(
-                f"'{pyfunc.__name__}' returns a value on some paths and none on others", node
+                f"'{pyfunc.__name__}' returns a value on some paths and none on others",
+                node,
+                help=f"add a return to the end of '{pyfunc.__name__}'",
             )
         if len(returns) == 1 and stmts[-1] is returns[0]:
             self.body.extend(stmts[:-1])
@@ -179,9 +200,10 @@ class InlineTranslator(BlockTranslator):
             same = (len(parts) if isinstance(site.value, Items) else None) == width
             if not same or not all(isinstance(part, Scalar) for part in parts):
                 raise self.refuse(
-                    f"the returns of '{pyfunc.__name__}' do not agree: on every path it must "
-                    "return the same array, or numbers",
+                    f"the returns of '{pyfunc.__name__}' do not agree: one gives "
+                    f"{describe(first)}, another {describe(site.value)}",
                     node,
+                    help="return numbers on every path, or the same array",
                 )
         results = [
             self.fresh_variable(f"{pyfunc.__name__}_result", node, i) for i in range(width or 1)
@@ -207,6 +229,10 @@ class InlineTranslator(BlockTranslator):
             return stores
 
         self.body.extend(structure_returns(stmts, assign, self.close))
+
+
+def _same_function(a: FunctionSource, b: FunctionSource) -> bool:
+    return (a.file, a.name, a.node.lineno) == (b.file, b.name, b.node.lineno)
 
 
 def annotations_in(node: ast.FunctionDef) -> dict[str, ast.expr]:

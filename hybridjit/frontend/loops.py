@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from hybridjit.frontend.arrays import count, loop_over
 from hybridjit.frontend.builtin_calls import LOOP_NAMES
 from hybridjit.frontend.comparisons import compare
 from hybridjit.frontend.frame import LoopScope, Variable
 from hybridjit.frontend.operators import binary, conjunction
-from hybridjit.frontend.statements import StatementTranslator
+from hybridjit.frontend.statements import ELSE_HELP, StatementTranslator
+from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import (
     Array,
     Builtin,
@@ -31,6 +33,11 @@ from hybridjit.ir.visit import walk
 MAX_LOOP_DEPTH = 16
 # A longer expansion is a slip: every iteration is a copy of the body.
 MAX_EXPANDED = 1024
+# Where a loop may be bound: an axis of blocks, of the threads in a block, of virtual threads.
+THREADS = (
+    *("threadIdx.x", "threadIdx.y", "threadIdx.z", "blockIdx.x", "blockIdx.y", "blockIdx.z"),
+    *("vthread", "vthread.x", "vthread.y", "vthread.z"),
+)
 _KINDS = {
     "range": LoopKind.SERIAL,
     "serial": LoopKind.SERIAL,
@@ -48,12 +55,15 @@ class LoopTranslator(StatementTranslator):
 
     def run_for(self, stmt: ast.For) -> bool:
         if stmt.orelse:
-            raise self.refuse(
-                "for ... else is not supported", stmt.orelse[0], help="set a flag before break"
-            )
+            raise self.refuse("for ... else is not supported", stmt.orelse[0], help=ELSE_HELP)
         depth = sum(1 for loop in self.frame.loops if not loop.is_expanded)
         if depth >= MAX_LOOP_DEPTH:
-            raise self.refuse(f"loops are nested more than {MAX_LOOP_DEPTH} deep", stmt)
+            raise self.refuse(
+                f"loops are nested more than {MAX_LOOP_DEPTH} deep",
+                stmt,
+                help="loop over a product of extents in one loop, and find the indices "
+                "with // and %",
+            )
         name = self._loop_name(stmt.iter)
         if name is None:
             self._expand_items(stmt)
@@ -82,7 +92,16 @@ class LoopTranslator(StatementTranslator):
     def _loop(self, stmt: ast.For, name: str) -> None:
         assert isinstance(stmt.iter, ast.Call)
         if not isinstance(stmt.target, ast.Name):
-            raise self.refuse("this loop has one variable", stmt.target, help="use grid(n, m)")
+            several = isinstance(stmt.target, (ast.Tuple, ast.List))
+            raise self.refuse(
+                f"a loop over {name}(...) has one variable"
+                if several
+                else "a loop variable must be a name",
+                stmt.target,
+                help="for several loops at once write `for i, j in grid(n, m):`"
+                if several
+                else "write `for i in ...` and store i in the body",
+            )
         args, thread = list(stmt.iter.args), None
         if name == "bind":
             thread = self._thread(stmt.iter)
@@ -104,21 +123,32 @@ class LoopTranslator(StatementTranslator):
         value = self.evaluate(node.args[-1]) if len(node.args) >= 2 else None
         if not isinstance(value, Text):
             raise self.refuse(
-                "bind takes an extent and the name of a thread axis",
+                "bind takes an extent and then the name of a thread axis",
                 node,
-                help='write it as bind(n, "threadIdx.x")',
+                help='write it as in bind(n, "threadIdx.x")',
+            )
+        if value.text not in THREADS:
+            raise self.refuse(
+                f"there is no thread axis {value.text!r}",
+                node.args[-1],
+                help=did_you_mean(value.text, THREADS) or f"use one of {', '.join(THREADS)}",
             )
         return value.text
 
     def _bounds(self, node: ast.Call, args: Sequence[ast.expr]) -> Sequence[Expr]:
         """Start, stop and step."""
         label = ast.unparse(node.func)
-        if node.keywords or not 1 <= len(args) <= 3:
-            raise self.refuse(f"{label} takes 1 to 3 arguments: start, stop, step", node)
-        values = self.as_operands(self.evaluate_all(args), args, node)
+        if node.keywords:
+            raise self.refuse_keyword(label, node.keywords[0])
+        if not 1 <= len(args) <= 3:
+            raise self.refuse(
+                f"{label} takes 1 to 3 arguments, found {len(args)}",
+                node,
+                help=f"write {label}(stop), {label}(start, stop) or {label}(start, stop, step)",
+            )
         bounds = [
-            self.as_index(value, arg, f"a bound of {label}")
-            for value, arg in zip(values, args, strict=True)
+            self._bound(value, arg, f"a bound of {label}")
+            for value, arg in zip(self.evaluate_all(args), args, strict=True)
         ]
         zero, one = Const(0, span=self.span(node)), Const(1, span=self.span(node))
         match bounds:
@@ -128,10 +158,27 @@ class LoopTranslator(StatementTranslator):
                 return start, stop, one
             case [start, stop, step]:
                 if isinstance(step, Const) and step.value == 0:
-                    raise self.refuse(f"the step of {label} must not be zero", args[2])
+                    raise self.refuse(
+                        f"the step of {label} must not be zero", args[2], help="use 1 or -1"
+                    )
                 return start, stop, step
             case _:
                 raise AssertionError(bounds)
+
+    def _bound(self, value: Value, node: ast.expr, what: str) -> Expr:
+        if isinstance(value, Array) and not value.indices:
+            raise self.mismatch(
+                f"{what} must be an integer, found {describe(value)}",
+                node,
+                help=f"use its length, len({ast.unparse(node)})",
+            )
+        if isinstance(value, Items):
+            raise self.mismatch(
+                f"{what} must be an integer, found {describe(value)}",
+                node,
+                help=f"use one of its items, as in {ast.unparse(node)}[0]",
+            )
+        return self.as_index(self.as_scalar(value, node, what), node, what)
 
     def _loop_body(self, stmt: ast.For, variables: dict[ast.Name, Var]) -> Stmt:
         with self.collect() as stmts:
@@ -191,18 +238,16 @@ class LoopTranslator(StatementTranslator):
         if isinstance(stmt.target, ast.Tuple) and len(stmt.target.elts) > 1:
             targets = stmt.target.elts
         names = [target for target in targets if isinstance(target, ast.Name)]
-        if node.keywords or not node.args or len(names) != len(node.args):
+        if node.keywords:
+            raise self.refuse_keyword("grid", node.keywords[0])
+        extents = self._extents(node)
+        if not extents or len(names) != len(extents):
             raise self.refuse(
-                f"grid needs one variable for each extent: {len(node.args)} extents, "
-                f"{len(targets)} variables",
+                f"grid needs one variable for each extent, found "
+                f"{count(len(targets), 'variable')} for {count(len(extents), 'extent')}",
                 stmt.target,
-                help="write it as `for i, j in grid(n, m)`",
+                help="write it as in `for i, j in grid(n, m):`",
             )
-        values = self.as_operands(self.evaluate_all(node.args), node.args, node)
-        extents = [
-            self.as_index(value, arg, "an extent of grid")
-            for value, arg in zip(values, node.args, strict=True)
-        ]
         if len(names) > 1 or self._keeps(names[0]) is not None:
             extents = self._frozen_bounds(extents)
         loop_vars = {name: Var(name.id, span=self.span(name)) for name in names}
@@ -218,6 +263,31 @@ class LoopTranslator(StatementTranslator):
         self.emit(body)
         self._keep_last_values(names, loops[::-1])
 
+    def _extents(self, node: ast.Call) -> list[Expr]:
+        """The extents of a grid; `*a.shape` stands for all sizes of an array."""
+        extents: list[Expr] = []
+        for arg in node.args:
+            what = "an extent of grid"
+            if not isinstance(arg, ast.Starred):
+                value = self.evaluate(arg)
+                if isinstance(value, Items):
+                    raise self.mismatch(
+                        f"{what} must be an integer, found {describe(value)}",
+                        arg,
+                        help=f"spread it out: grid(*{ast.unparse(arg)})",
+                    )
+                extents.append(self._bound(value, arg, what))
+                continue
+            value = self.evaluate(arg.value)
+            if not isinstance(value, Items):
+                raise self.mismatch(
+                    f"cannot spread {describe(value)} over the extents of grid",
+                    arg,
+                    help="spread a shape, as in grid(*a.shape)",
+                )
+            extents += [self._bound(item, arg.value, what) for item in value.items]
+        return extents
+
     # -- loops expanded now --------------------------------------------------------------------
 
     def _expand_range(self, stmt: ast.For, node: ast.expr) -> None:
@@ -228,7 +298,7 @@ class LoopTranslator(StatementTranslator):
             raise self.refuse(
                 "the bounds of const_range must be known when the script is compiled",
                 node,
-                help="use range(...), or bounds made of shapes and constants",
+                help="loop over range(...), or use bounds made of shapes and constants",
             )
         self._expand(stmt, [integer(value) for value in range(*constants)])
 
@@ -236,7 +306,9 @@ class LoopTranslator(StatementTranslator):
         value = self.evaluate(stmt.iter)
         if not isinstance(value, Items):
             raise self.refuse(
-                f"cannot loop over {describe(value)}", stmt.iter, help=_array_loop_help(value)
+                f"cannot loop over {describe(value)}",
+                stmt.iter,
+                help=_item_loop_help(value, stmt.iter),
             )
         self._expand(stmt, value.items)
 
@@ -246,8 +318,10 @@ class LoopTranslator(StatementTranslator):
             raise self.refuse(
                 f"this loop would be expanded {len(values)} times; at most {MAX_EXPANDED}",
                 stmt.iter,
-                help="use range(...) or unroll(...)",
+                help="loop over range(...) or unroll(...)",
             )
+        outer = self.unit.copied_at
+        self.unit.copied_at = outer or self.span(stmt)
         path = self.frame.path
         for round, value in enumerate(values):
             self.frame.path = (*path, (id(stmt), round))
@@ -256,6 +330,7 @@ class LoopTranslator(StatementTranslator):
             self.run_block(stmt.body)
             self.frame.loops.pop()
         self.frame.path = path
+        self.unit.copied_at = outer
 
     def _bind_expanded(self, target: ast.expr, value: Value, stmt: ast.For) -> None:
         match target, value:
@@ -279,23 +354,34 @@ def _last_value(loop: For) -> Scalar:
 
 
 def _loop_help(node: ast.Call) -> str:
-    match node.func:
-        case ast.Name(id="enumerate"):
-            return "use `for i in range(len(a)):` and read a[i] in the body"
-        case ast.Name(id="zip"):
-            return "use `for i in range(len(a)):` and read a[i] and b[i] in the body"
-        case ast.Name(id="reversed"):
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
+    args = [ast.unparse(arg) for arg in node.args]
+    first = args[0] if args else "n"
+    match name:
+        case "enumerate":
+            return f"write `for i in range(len({first})):` and use {first}[i]"
+        case "zip":
+            used = " and ".join(f"{arg}[i]" for arg in args)
+            return f"write `for i in range(len({first})):` and use {used}"
+        case "reversed":
             return "count down: range(n - 1, -1, -1)"
-        case ast.Attribute(attr="arange"):
-            return "use range(...)"
-        case ast.Attribute(attr="prange"):
-            return "use parallel(...)"
+        case "arange":
+            return f"write range({', '.join(args)})"
+        case "prange":
+            return f"write parallel({', '.join(args)})"
+        case "ndindex" | "product":
+            return f"write grid({', '.join(args)})"
         case _:
             return _HELP
 
 
-def _array_loop_help(value: Value) -> str:
-    if isinstance(value, Array):
-        name = value.buffer.name
-        return f"use `for i in range({name}.shape[0]):` and read {name}[i] in the body"
-    return _HELP
+def _item_loop_help(value: Value, node: ast.expr) -> str:
+    match value:
+        case Array():
+            return loop_over(value)
+        case Scalar():
+            return f"write `for i in range({ast.unparse(node)}):`"
+        case Builtin(name) if name in LOOP_NAMES:
+            return f"give it bounds, as in {name}(n)"
+        case _:
+            return _HELP

@@ -5,11 +5,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from hybridjit.frontend.arrays import refuse_array_expression
+from hybridjit.frontend.arrays import element_of
 from hybridjit.frontend.assignments import AssignmentTranslator
+from hybridjit.frontend.context import has_effect
 from hybridjit.frontend.conversion import convert
 from hybridjit.frontend.operators import logical_not
-from hybridjit.frontend.values import Array, Builtin, Foreign, Items, Scalar, Text, Value, describe
+from hybridjit.frontend.values import (
+    Array,
+    Builtin,
+    Foreign,
+    Items,
+    Nothing,
+    Scalar,
+    Text,
+    Value,
+    describe,
+)
 from hybridjit.ir.dtype import WEAK_BOOL
 from hybridjit.ir.expr import Const, Expr
 from hybridjit.ir.stmt import RAISABLE, Assert, If, Print, Raise
@@ -28,16 +39,20 @@ class MessageTranslator(AssignmentTranslator):
         if not isinstance(value, ast.Call):
             self.evaluate(value)  # an error inside it is the better message
             raise self.refuse(
-                "this expression has no effect", value, help="assign it to a name, or remove it"
+                "this expression has no effect",
+                value,
+                help="assign it to a name or to an element, or remove it",
             )
         if self._named_callee(value) == Builtin("print"):
             self._print_line(value)
             return
         before = len(self.body)
-        self.evaluate(value)
-        if len(self.body) == before:
+        result = self.evaluate(value)
+        if not isinstance(result, Nothing) and not any(map(has_effect, self.body[before:])):
             raise self.refuse(
-                "the result of this call is not used", value, help="assign it to a name"
+                "this call has no effect, and its result is not used",
+                value,
+                help="assign it to a name or to an element, or remove it",
             )
 
     def _named_callee(self, node: ast.Call) -> Value | None:
@@ -46,7 +61,9 @@ class MessageTranslator(AssignmentTranslator):
     def _print_line(self, node: ast.Call) -> None:
         if node.keywords:
             raise self.refuse(
-                f"print(..., {node.keywords[0].arg}=) is not supported", node.keywords[0].value
+                f"print takes no argument '{node.keywords[0].arg}=' inside a script",
+                node.keywords[0],
+                help="leave it out: the parts are printed on one line, with blanks between them",
             )
         parts = self._message(node.args)
         self.emit(Print(parts, span=self.span(node)))
@@ -58,7 +75,11 @@ class MessageTranslator(AssignmentTranslator):
                 if isinstance(item, Text):
                     parts.append(item.text)
                 elif isinstance(item, Array):
-                    raise refuse_array_expression(item, node, self.span(node))
+                    raise self.mismatch(
+                        f"{describe(item)} cannot be printed as a whole",
+                        node,
+                        help=f"print its elements in a loop, as in print({element_of(item)})",
+                    )
                 else:
                     scalar = self.as_scalar(item, node, "a string or a number")
                     parts.append(convert(scalar, scalar.type.dtype, self.span(node)))
@@ -68,6 +89,12 @@ class MessageTranslator(AssignmentTranslator):
         """`assert condition, message`; the message is computed only on failure."""
         cond = self.condition(stmt.test)
         span = self.span(stmt)
+        if isinstance(stmt.msg, ast.JoinedStr):
+            raise self.refuse(
+                "f-strings are not supported",
+                stmt.msg,
+                help='give the parts as a tuple, as in ("x =", x)',
+            )
         with self.collect() as needed:
             message = () if stmt.msg is None else self._message([stmt.msg])
         if isinstance(cond, Const) and cond.value:
@@ -84,18 +111,20 @@ class MessageTranslator(AssignmentTranslator):
     def run_raise(self, stmt: ast.Raise) -> bool:
         """`raise ValueError("...", x)`."""
         if stmt.exc is None or stmt.cause is not None:
+            what = "a bare raise" if stmt.exc is None else "raise ... from ..."
             raise self.refuse(
-                "only `raise Error(...)` is supported", stmt, help='write raise ValueError("...")'
+                f"{what} is not supported", stmt, help='write it as in raise ValueError("...")'
             )
         call = stmt.exc
         kind, args = (call.func, call.args) if isinstance(call, ast.Call) else (call, [])
         value = self.evaluate(kind)
         name = _find_raisable(value)
         if name is None:
+            what = ast.unparse(kind) if isinstance(kind, (ast.Name, ast.Attribute)) else None
             raise self.refuse(
-                f"cannot raise {describe(value)} from a script",
+                f"cannot raise {what or describe(value)} from a script",
                 kind,
-                help=f"raise one of {', '.join(RAISABLE)}",
+                help="raise an error of Python's own, such as ValueError or RuntimeError",
             )
         self.emit(Raise(name, self._message(args), span=self.span(stmt)))
         return False

@@ -96,6 +96,10 @@ _PYTHON: dict[type[Binary], Callable[[Any, Any], Any]] = {
 }
 _BITWISE = (BitAnd, BitOr, BitXor)
 _SHIFTS = (ShiftLeft, ShiftRight)
+_FOR_CONDITIONS: dict[type[Binary], str] = {
+    BitAnd: "to join conditions write `and` between them; ",
+    BitOr: "to join conditions write `or` between them; ",
+}
 # What + and * mean between two NumPy bools; the other operators leave bool for int8.
 _BOOL_MEANING: dict[type[Binary], type[Binary]] = {Add: BitOr, Mul: BitAnd}
 # 2 ** 1024 is far past every type; a larger exponent is a slip that would fill the memory.
@@ -113,6 +117,8 @@ def binary(op: type[Binary], lhs: Scalar, rhs: Scalar, span: Span | None) -> Sca
         return _on_bools(op, lhs, rhs, span)
     if op is Div and not type.dtype.is_inexact:
         type = WEAK_FLOAT if type.weak else ScalarType(FLOAT64)
+    if op in (*_BITWISE, *_SHIFTS):
+        _check_mixed_integers(op, lhs, rhs, span)
     _check_operand_type(op, type.dtype, span)
     if op is Pow:
         _check_exponent(type.dtype, rhs, span)
@@ -126,7 +132,10 @@ def _python_integers(op: type[Binary], lhs: Scalar, rhs: Scalar, span: Span | No
         if b < 0 and op is Pow:
             return binary(Pow, _as_float(lhs, span), _as_float(rhs, span), span)
         if b < 0:
-            raise TypeMismatch(f"negative shift count {b}", span)
+            other = ">>" if op is ShiftLeft else "<<"
+            raise TypeMismatch(
+                f"negative shift count {b}", span, help=f"shift the other way: {other} {-b}"
+            )
         if b > _MAX_FOLDED_SHIFT:
             raise TypeMismatch(f"{SYMBOLS[op]} {b} is far past the range of int64", span)
     if a is not None and b is not None and not (op in (FloorDiv, Mod) and b == 0):
@@ -144,7 +153,11 @@ def _on_bools(op: type[Binary], lhs: Scalar, rhs: Scalar, span: Span | None) -> 
         a, b = convert(lhs, BOOL, span), convert(rhs, BOOL, span)
         return combine(_BOOL_MEANING[op], a, b, ScalarType(BOOL), span)
     if op is Sub:
-        raise TypeMismatch("NumPy does not subtract bools", span, help="use ^ or int8(x)")
+        raise TypeMismatch(
+            "NumPy does not subtract bools",
+            span,
+            help='for "one but not the other" write x ^ y; for numbers convert with int8(x)',
+        )
     dtype = FLOAT64 if op is Div else INT8
     a, b = convert(lhs, dtype, span), convert(rhs, dtype, span)
     return combine(op, a, b, ScalarType(dtype), span)
@@ -161,12 +174,28 @@ def _check_operand_type(op: type[Binary], dtype: DType, span: Span | None) -> No
         accepted = True
     if accepted:
         return
-    needed = "real numbers" if op in (FloorDiv, Mod) else "integers"
+    if op in (FloorDiv, Mod):
+        raise TypeMismatch(
+            f"'{SYMBOLS[op]}' needs real numbers, found {dtype}",
+            span,
+            help="use the real part, x.real, or the imaginary part, x.imag",
+        )
     raise TypeMismatch(
-        f"'{SYMBOLS[op]}' needs {needed}, found {dtype}",
+        f"'{SYMBOLS[op]}' needs integers, found {dtype}",
         span,
-        help="convert with int64(x) first" if needed == "integers" else "use x.real or x.imag",
+        help=f"{_FOR_CONDITIONS.get(op, '')}convert a float with int64(x) first",
     )
+
+
+def _check_mixed_integers(op: type[Binary], lhs: Scalar, rhs: Scalar, span: Span | None) -> None:
+    """uint64 and a signed type have only float64 in common."""
+    a, b = lhs.type.dtype, rhs.type.dtype
+    if a.is_integer and b.is_integer and join_types(lhs.type, rhs.type, span).dtype.is_float:
+        raise TypeMismatch(
+            f"'{SYMBOLS[op]}' needs integers, but {a} and {b} meet in float64",
+            span,
+            help=f"convert one operand, as in {b}(x)",
+        )
 
 
 def _check_exponent(dtype: DType, rhs: Scalar, span: Span | None) -> None:
@@ -211,7 +240,9 @@ def unary(op: ast.unaryop, value: Scalar, span: Span | None) -> Scalar:
     if dtype is BOOL:
         sign = "-" if isinstance(op, ast.USub) else "+"
         raise TypeMismatch(
-            f"NumPy has no unary '{sign}' for bool", span, help="use `not x`, or int8(x)"
+            f"NumPy has no unary '{sign}' for bool",
+            span,
+            help="for the opposite write `not x`; for a number convert with int8(x)",
         )
     if isinstance(op, ast.UAdd):
         return value
@@ -228,7 +259,11 @@ def _invert(value: Scalar, span: Span | None) -> Scalar:
     if dtype is BOOL:
         return Scalar(_negation(value.expr, span), value.type)
     if not dtype.is_integer:
-        raise TypeMismatch(f"'~' needs an integer or bool, found {dtype}", span)
+        raise TypeMismatch(
+            f"'~' needs an integer or bool, found {dtype}",
+            span,
+            help="for the opposite of a condition write `not`; convert a float with int64(x) first",
+        )
     if value.constant is not None:
         inverted = ~value.constant if value.type.weak else wrap(~value.constant, dtype)
         return Scalar(Const(inverted, dtype, span=span), value.type)

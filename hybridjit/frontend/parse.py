@@ -134,6 +134,11 @@ class _Script(SignatureTranslator):
             annotations=annotations_in(source.node),
         )
         super().__init__(Unit(knowledge.types), frame, specs)
+        self.root = source
+
+    @property
+    def root_name(self) -> str:
+        return self.root.name
 
     def variables_of(self, node: ast.FunctionDef) -> Variables:
         found = self.knowledge.variables.get(node)
@@ -157,9 +162,9 @@ class _Script(SignatureTranslator):
         if goes_on and self.results is not None:
             self.unit.errors.append(
                 self.refuse(
-                    "not every path through the script returns a value",
+                    "not every path through the script returns a value: this may come to its end",
                     node.body[-1],
-                    help="add a return at the end",
+                    help="add a return after it",
                 )
             )
         if self.unit.errors or self.unit.skipped:
@@ -171,7 +176,7 @@ class _Script(SignatureTranslator):
         if self.unit.errors:
             raise combine(self.unit.errors)
         if func is None:  # statements that no round could translate
-            raise ParseError(
+            raise self.unit.unresolved or ParseError(
                 f"'{self.frame.source.name}' reads a variable that is never given a value",
                 self.span(self.frame.source.node),
             )

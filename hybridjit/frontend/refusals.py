@@ -10,7 +10,8 @@ import sys
 
 from hybridjit.errors import ParseError, Span
 
-_LOOP = "write a loop that stores into an array"
+_LOOP = "make an array with output_tensor(shape, dtype) and fill it in a loop"
+_PARTS = 'give the parts separately, as in print("x =", x)'
 
 REFUSALS: dict[type[ast.AST], tuple[str, str]] = {
     # expressions
@@ -18,45 +19,60 @@ REFUSALS: dict[type[ast.AST], tuple[str, str]] = {
     ast.SetComp: ("set comprehensions are not supported", _LOOP),
     ast.DictComp: ("dict comprehensions are not supported", _LOOP),
     ast.GeneratorExp: ("generator expressions are not supported", _LOOP),
-    ast.Dict: ("dicts are not supported", "use separate variables, a tuple or an array"),
-    ast.Set: ("sets are not supported", "use a tuple or an array"),
-    ast.JoinedStr: (
-        "f-strings are not supported",
-        'give the parts separately, as in print("x =", x)',
-    ),
+    ast.Dict: ("dicts are not supported", "use a variable for each item, or a tuple"),
+    ast.Set: ("sets are not supported", "use a tuple"),
+    ast.JoinedStr: ("f-strings are not supported", _PARTS),
     ast.Lambda: ("lambda is not supported", "define a function outside the script and call it"),
     ast.Await: ("await is not supported", "call the script from the coroutine instead"),
-    ast.Yield: ("yield is not supported", "store the values in an output array and return it"),
-    ast.YieldFrom: ("yield is not supported", "store the values in an output array and return it"),
-    ast.NamedExpr: ("':=' is not supported", "assign on a line of its own first"),
-    ast.Starred: ("'*' unpacking is not supported", "write the items one by one"),
+    ast.Yield: (
+        "yield is not supported: a script is not a generator",
+        "store the values in an output_tensor(shape, dtype) and return it",
+    ),
+    ast.YieldFrom: (
+        "yield is not supported: a script is not a generator",
+        "store the values in an output_tensor(shape, dtype) and return it",
+    ),
+    ast.NamedExpr: ("':=' is not supported", "assign with '=' on a line before this one"),
+    ast.Starred: ("'*' unpacking is not supported here", "write the items one by one"),
     ast.Slice: ("a slice cannot stand here", "index elements in a loop"),
     # operators
-    ast.MatMult: ("'@' is not supported on numbers", "write the three loops of the product"),
-    ast.Is: ("'is' only compares with None", "use '==' for numbers"),
-    ast.IsNot: ("'is not' only compares with None", "use '!=' for numbers"),
-    ast.In: ("'in' is not supported", "compare with each value: x == 1 or x == 2"),
-    ast.NotIn: ("'not in' is not supported", "compare with each value: x != 1 and x != 2"),
+    ast.MatMult: (
+        "'@' is not supported",
+        "write the three loops of the product around c[i, j] += a[i, k] * b[k, j]",
+    ),
+    ast.Is: ("'is' only compares with None", "compare numbers with =="),
+    ast.IsNot: ("'is not' only compares with None", "compare numbers with !="),
+    ast.In: ("'in' is not supported", "compare with each value, as in x == 1 or x == 2"),
+    ast.NotIn: ("'not in' is not supported", "compare with each value, as in x != 1 and x != 2"),
     # statements
     ast.FunctionDef: (
         "a function cannot be defined inside a script",
-        "define it outside; calls to it are inlined",
+        "define it outside the script; calls of it are inlined",
     ),
     ast.AsyncFunctionDef: (
         "a function cannot be defined inside a script",
-        "define it outside; calls to it are inlined",
+        "define it outside the script, without async; calls of it are inlined",
     ),
-    ast.ClassDef: ("a class cannot be defined inside a script", "use arrays and scalars"),
+    ast.ClassDef: (
+        "a class cannot be defined inside a script",
+        "use a variable for each attribute, or define the class outside the script",
+    ),
     ast.Delete: ("del is not supported", "leave it out: variables go away by themselves"),
     ast.Import: ("import inside a script is not supported", "import at the top of the file"),
     ast.ImportFrom: ("import inside a script is not supported", "import at the top of the file"),
-    ast.Global: ("global is not supported", "pass an array and write to it, or return the value"),
-    ast.Nonlocal: (
-        "nonlocal is not supported",
-        "pass an array and write to it, or return the value",
+    ast.Global: (
+        "global is not supported: a script cannot assign to names outside it",
+        "return the value, or pass an array and write to its elements",
     ),
-    ast.Try: ("try is not supported: errors leave the script", "catch them around the call"),
-    ast.Match: ("match is not supported", "use if and elif"),
+    ast.Nonlocal: (
+        "nonlocal is not supported: a script cannot assign to names outside it",
+        "return the value, or pass an array and write to its elements",
+    ),
+    ast.Try: (
+        "try is not supported: an error ends the script",
+        "put try around the call of the script, or test before with if",
+    ),
+    ast.Match: ("match is not supported", "use if, elif and else"),
     ast.AsyncFor: ("async for is not supported", "use for"),
     ast.AsyncWith: ("async with is not supported", "use with"),
 }
@@ -66,6 +82,66 @@ if sys.version_info >= (3, 11):
 
 def refusal(node: ast.AST, span: Span | None) -> ParseError:
     """The error for a construct that the language does not have."""
+    if isinstance(node, ast.Constant):
+        what = "'...'" if node.value is ... else f"a {type(node.value).__name__} literal"
+        return ParseError(f"{what} is not supported here", span)
     kind = type(node.op) if isinstance(node, ast.BinOp) else type(node)
     message, help = REFUSALS.get(kind, (f"{kind.__name__} is not supported", None))
     return ParseError(message, span, help=help)
+
+
+def refuse_text_arithmetic(text: str, span: Span | None) -> ParseError:
+    """The error for `"a" + "b"`, `"%f" % x` and `"a".upper()`."""
+    return ParseError(
+        f"the string {text!r} can only be printed or compared inside a script", span, help=_PARTS
+    )
+
+
+# Functions of Python and its library, with what to write instead. `{}` is the first argument.
+FUNCTIONS: dict[str, str] = {
+    "sum": "add up in a loop: total += {}[i]",
+    "any": "set a flag in a loop: found = found or {}[i] != 0",
+    "all": "set a flag in a loop: holds = holds and {}[i] != 0",
+    "sorted": "sort the array outside the script, with np.sort",
+    "map": "write a loop",
+    "filter": "write a loop with an if",
+    "list": "make an array with output_tensor(shape, dtype) or allocate(shape, dtype)",
+    "dict": "use a variable for each item, or a tuple",
+    "set": "use a tuple",
+    "tuple": "write the items in parentheses: (x, y)",
+    "str": 'give the parts separately, as in print("x =", x)',
+    "repr": 'give the parts separately, as in print("x =", x)',
+    "format": 'give the parts separately, as in print("x =", x)',
+    "type": "compare dtypes: a.dtype == float32",
+    "isinstance": "compare dtypes: a.dtype == float32",
+    "divmod": "use // and %",
+    "input": "read the value outside the script and pass it as an argument",
+    "open": "read the file outside the script and pass its data as an argument",
+    "eval": "compute the value outside the script",
+    "exec": "call the function outside the script",
+    "enumerate": "it can only stand after `for ... in`, where `range(len({}))` does its work",
+    "zip": "it can only stand after `for ... in`, where `range(len({}))` does its work",
+    "reversed": "it can only stand after `for ... in`, where `range(n - 1, -1, -1)` does its work",
+}
+_NEW_ARRAY = "make it with output_tensor(shape, dtype) to return it, or allocate(shape, dtype)"
+_RANDOM = "draw the numbers outside the script and pass them as an array"
+NUMPY_FUNCTIONS: dict[str, str] = {
+    **dict.fromkeys(("zeros", "empty", "ones", "full", "zeros_like", "empty_like"), _NEW_ARRAY),
+    **dict.fromkeys(("ones_like", "full_like", "eye", "identity", "linspace"), _NEW_ARRAY),
+    "array": "write constant_array(values, dtype), or make the array outside the script",
+    "asarray": "write constant_array(values, dtype), or make the array outside the script",
+    "arange": "count in a loop over range(...)",
+    "sum": "add up in a loop: total += {}[i]",
+    "prod": "multiply in a loop: product *= {}[i]",
+    "mean": "add up in a loop and divide by len({})",
+    **dict.fromkeys(("max", "amax"), "keep the largest in a loop: largest = max(largest, {}[i])"),
+    **dict.fromkeys(("min", "amin"), "keep the smallest in a loop: least = min(least, {}[i])"),
+    **dict.fromkeys(("dot", "matmul"), REFUSALS[ast.MatMult][1]),
+}
+
+
+def function_help(name: str, module: str, first: str | None) -> str | None:
+    """What to write instead of calling a function of Python, NumPy or another module."""
+    table = NUMPY_FUNCTIONS if module.startswith("numpy") else FUNCTIONS
+    help = _RANDOM if "random" in module else table.get(name)
+    return None if help is None else help.format(first or "a")

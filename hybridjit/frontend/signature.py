@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
-from hybridjit.errors import ParseError, Span
+from hybridjit.errors import ParseError, Span, TypeMismatch
 from hybridjit.frontend.captures import lift
 from hybridjit.frontend.conversion import convert
 from hybridjit.frontend.frame import Frame, Key, Unit
@@ -29,6 +29,7 @@ class SignatureTranslator(InlineTranslator):
         self.dimensions: dict[str, Var] = {}
         # What the first `return` gives, and whether there was one.
         self.results: list[Buffer | Key] | None = None
+        self.returned_at: dict[Buffer, Span] = {}
         self.returns_tuple = False
         self.has_returned = False
         self.result_types = self._declared_results(frame.source.node)
@@ -90,6 +91,7 @@ class SignatureTranslator(InlineTranslator):
             assert node is not None
             if isinstance(item, Array) and not item.indices:
                 results.append(item.buffer)
+                self._check_returned(item.buffer, results, node)
                 continue
             scalar = self._returned_scalar(item, node)
             key: Key = ((), ("return", position))
@@ -100,17 +102,32 @@ class SignatureTranslator(InlineTranslator):
         self._agree(None if isinstance(value, Nothing) else results, value, stmt)
         self.emit(Return(tuple(scalars), span=self.span(stmt)))
 
+    def _check_returned(self, buffer: Buffer, results: list[Buffer | Key], node: ast.expr) -> None:
+        self.returned_at.setdefault(buffer, self.span(node))
+        name = buffer.name
+        if results.count(buffer) > 1:
+            raise self.mismatch(
+                f"the array '{name}' is returned twice",
+                node,
+                help=f"return it once, or copy '{name}' into another output",
+            )
+        if any(constant.buffer is buffer for constant in self.unit.constants):
+            raise self.mismatch(
+                f"cannot return '{name}', which comes from outside the script",
+                node,
+                help="copy its elements into an output_tensor(shape, dtype)",
+            )
+
     def _declared_result(self, position: int) -> ScalarType | None:
         return self.result_types[position] if position < len(self.result_types) else None
 
     def _returned_scalar(self, item: Value, node: ast.expr) -> Scalar:
         if isinstance(item, Scalar):
             return item
-        raise self.mismatch(
-            f"cannot return {describe(item)}",
-            node,
-            help="return arrays made with output_tensor, parameters, or numbers",
-        )
+        help = "return arrays, numbers, or a tuple of these"
+        if isinstance(item, Array):
+            help = "copy its elements into an output_tensor(shape, dtype) and return that"
+        raise self.mismatch(f"cannot return {describe(item)}", node, help=help)
 
     def _agree(self, results: list[Buffer | Key] | None, value: Value, stmt: ast.Return) -> None:
         """Every return must give the same arrays and the same number of scalars."""
@@ -121,10 +138,18 @@ class SignatureTranslator(InlineTranslator):
             return
         if results != self.results or self.returns_tuple != isinstance(value, Items):
             raise self.refuse(
-                "this return does not agree with the one before it",
+                f"this returns {self._described(results)}, and a return before it "
+                f"{self._described(self.results)}",
                 stmt,
-                help="return the same arrays, and as many values, on every path",
+                help="return the same arrays, and as many numbers, on every path",
             )
+
+    @staticmethod
+    def _described(results: list[Buffer | Key] | None) -> str:
+        if results is None:
+            return "nothing"
+        items = [f"'{r.name}'" if isinstance(r, Buffer) else "a number" for r in results]
+        return items[0] if len(items) == 1 else f"({', '.join(items)})"
 
     def final_results(self, final: Mapping[Buffer, Buffer]) -> tuple[Result, ...] | None:
         """What the function returns, its outputs replaced by those of `final`."""
@@ -143,25 +168,22 @@ class SignatureTranslator(InlineTranslator):
         """The arrays that the call makes: those returned, in the order they are declared."""
         made = [stmt.buffer for stmt in self.body if isinstance(stmt, Allocate)]
         params = [param for param in self.params if isinstance(param, Buffer)]
-        node = self.frame.source.node
         for buffer in returned:
             if buffer not in made and buffer not in params:
                 self.unit.errors.append(
-                    self.mismatch(
-                        f"cannot return '{buffer.name}': it is not made at the top level",
-                        node,
-                        help="make it with output_tensor before the loop",
+                    TypeMismatch(
+                        f"cannot return '{buffer.name}': it is made inside a loop or a branch",
+                        self.returned_at.get(buffer),
+                        help="make it before the loop, with output_tensor(shape, dtype)",
                     )
                 )
-        if len(set(returned)) != len(returned):
-            self.unit.errors.append(self.mismatch("an array is returned twice", node))
         for buffer, span in self.unit.declared_outputs.items():
             if buffer not in returned:
                 self.unit.errors.append(
                     ParseError(
                         f"the output '{buffer.name}' is never returned",
                         span,
-                        help=f"add `return {buffer.name}`, or use allocate(...) for scratch",
+                        help=f"add `return {buffer.name}`; for scratch use allocate(shape, dtype)",
                     )
                 )
         return [buffer for buffer in made if buffer in returned]
@@ -179,7 +201,8 @@ class SignatureTranslator(InlineTranslator):
                             f"the shape of the output '{buffer.name}' depends on values that are "
                             "computed in the script",
                             self.unit.declared_outputs.get(buffer),
-                            help="use shapes, constants and scalar arguments only",
+                            help="pass the size as an argument, or make the output as large as "
+                            "it can get",
                         )
                     )
                     return shape

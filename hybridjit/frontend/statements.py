@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from hybridjit.errors import HybridError
-from hybridjit.frontend.conversion import truth
+from hybridjit.errors import HybridError, ParseError
 from hybridjit.frontend.flow import bound_names
 from hybridjit.frontend.frame import LoopScope, Skip
 from hybridjit.frontend.messages import MessageTranslator
@@ -24,6 +23,12 @@ from hybridjit.ir.stmt import (
     Stmt,
     While,
 )
+
+# A function of MAX_NODES has fewer; only expanded loops and inlined calls get this far. Measured:
+# translating this many takes about a second.
+MAX_STATEMENTS = 20_000
+
+ELSE_HELP = "set a variable, such as found = True, before break, and test it after the loop"
 
 
 class StatementTranslator(MessageTranslator):
@@ -54,19 +59,52 @@ class StatementTranslator(MessageTranslator):
     def _guarded(self, stmt: ast.stmt) -> bool:
         """Run a statement; one that fails is noted, and what it would have assigned is poisoned."""
         loops, depth = len(self.frame.loops), self.depth
+        self._count(stmt)
         try:
             return self.run_statement(stmt)
         except HybridError as error:
+            if self.unit.statements > MAX_STATEMENTS:
+                raise
             self.unit.errors.append(error)
-        except Skip:
+        except Skip as skip:
             self.unit.skipped += 1
+            self.unit.unresolved = self.unit.unresolved or skip.unless_known
         del self.frame.loops[loops:]
         self.depth = depth
+        self._poison(stmt)
+        return not isinstance(stmt, (ast.Return, ast.Raise))
+
+    def _count(self, stmt: ast.stmt) -> None:
+        """Stop before copies of copies of code fill the memory."""
+        self.unit.statements += 1
+        if self.unit.statements <= MAX_STATEMENTS:
+            return
+        raise ParseError(
+            f"'{self.root_name}' grows to more than {MAX_STATEMENTS} statements: expanded loops "
+            "and inlined calls copy their body",
+            self.unit.copied_at or self.span(stmt),
+            help="use range(...) in place of const_range(...), and call the function fewer times",
+        )
+
+    @property
+    def root_name(self) -> str:
+        """The name of the script itself; provided by the layer above."""
+        raise NotImplementedError
+
+    def _poison(self, stmt: ast.stmt) -> None:
+        """What a failed statement would have defined is not to be complained about later."""
         for name in bound_names([stmt]):
             web = self.frame.variables.writes.get(name)
             if web is not None:
                 self.frame.poisoned.add(web)
-        return not isinstance(stmt, (ast.Return, ast.Raise))
+        match stmt:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                self.frame.undefined.add(stmt.name)
+            case ast.Import() | ast.ImportFrom():
+                names = [alias.asname or alias.name.partition(".")[0] for alias in stmt.names]
+                self.frame.undefined.update(names)
+            case _:
+                pass
 
     def run_statement(self, stmt: ast.stmt) -> bool:
         """Translate one statement; return whether another can follow it."""
@@ -138,12 +176,10 @@ class StatementTranslator(MessageTranslator):
 
     def _while(self, stmt: ast.While) -> bool:
         if stmt.orelse:
-            raise self.refuse(
-                "while ... else is not supported", stmt.orelse[0], help="set a flag before break"
-            )
-        value, needed = self.lazily(stmt.test)
+            raise self.refuse("while ... else is not supported", stmt.orelse[0], help=ELSE_HELP)
+        with self.collect() as needed:
+            test = self.condition(stmt.test)
         span = self.span(stmt)
-        test = truth(value, self.span(stmt.test))
         if isinstance(test, Const) and not test.value:
             return True
         with self.collect() as stmts:
@@ -168,21 +204,21 @@ class StatementTranslator(MessageTranslator):
         loop = self.frame.loops[-1]
         if loop.is_expanded:
             raise self.refuse(
-                f"{word} inside a loop that is expanded while the script is read",
+                f"{word} in a {loop.word} loop: it is expanded while the script is read",
                 stmt,
-                help="use range(...), or put the rest of the body under an if",
+                help="loop over range(...), or put the rest of the body under an if",
             )
         if word == "break" and loop.is_grid:
             raise self.refuse(
-                "break would have to leave all the loops of grid(...)",
+                "break in a grid loop would have to leave several loops at once",
                 stmt,
-                help="write the loops out with range(...)",
+                help="write the loops one by one with range(...)",
             )
         if word == "break" and loop.kind is not None and loop.kind.is_concurrent:
             raise self.refuse(
                 f"break in a {loop.word} loop: its iterations have no order",
                 stmt,
-                help="use range(...)",
+                help="loop over range(...)",
             )
         self.emit((Break if word == "break" else Continue)(span=self.span(stmt)))
         return False

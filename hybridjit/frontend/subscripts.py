@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import ast
 
-from hybridjit.frontend.arrays import refuse_array_expression, refuse_slice
+from hybridjit.errors import ParseError
+from hybridjit.frontend.arrays import (
+    count,
+    element_of,
+    refuse_array_attribute,
+    refuse_array_index,
+    refuse_slice,
+)
 from hybridjit.frontend.captures import AttributeSource, has_plain_attributes
 from hybridjit.frontend.context import Context
 from hybridjit.frontend.operators import binary
+from hybridjit.frontend.refusals import refuse_text_arithmetic
 from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import (
     Array,
@@ -17,7 +25,9 @@ from hybridjit.frontend.values import (
     Method,
     Module,
     Nothing,
+    NumpyFunction,
     Scalar,
+    Text,
     Value,
     describe,
     index,
@@ -26,6 +36,7 @@ from hybridjit.frontend.values import (
 )
 from hybridjit.ir.dtype import INT64, ScalarType
 from hybridjit.ir.expr import Call, Const, Expr, Load, Mul
+from hybridjit.ir.intrinsics import INTRINSICS
 
 
 class SubscriptTranslator(Context):
@@ -39,6 +50,18 @@ class SubscriptTranslator(Context):
                 return self.element(self.subscript_array(owner, node), node)
             case Items(items):
                 return self._item(items, node)
+            case Scalar():
+                raise self.mismatch(
+                    f"{describe(owner)} cannot be indexed",
+                    node,
+                    help=f"it is a number already: write {ast.unparse(node.value)}",
+                )
+            case Foreign():
+                raise self.mismatch(
+                    f"{describe(owner)} cannot be indexed inside a script",
+                    node,
+                    help=f"take the item outside the script: item = {ast.unparse(node)}",
+                )
             case _:
                 raise self.mismatch(f"{describe(owner)} cannot be indexed", node)
 
@@ -58,26 +81,35 @@ class SubscriptTranslator(Context):
                 raise refuse_slice(owner, self.span(entry))
         if len(nodes) > len(owner.shape):
             raise self.mismatch(
-                f"too many indices: '{owner.buffer.name}' has {owner.buffer.ndim} "
-                f"dimension{'s' * (owner.buffer.ndim != 1)}, "
-                f"found {len(owner.indices) + len(nodes)} indices",
+                f"too many indices: '{owner.buffer.name}' has "
+                f"{count(owner.buffer.ndim, 'dimension')}, "
+                f"found {count(len(owner.indices) + len(nodes), 'index', 'indices')}",
                 node,
+                help=f"index one element, as in {element_of(owner)}",
             )
         values = self.evaluate_all(nodes)
         first = len(owner.indices)
         found = [
-            self._axis_index(value, owner.buffer.shape[first + axis], entry)
+            self._axis_index(value, owner, first + axis, entry)
             for axis, (value, entry) in enumerate(zip(values, nodes, strict=True))
         ]
         return Array(owner.buffer, (*owner.indices, *found))
 
-    def _axis_index(self, value: Value, extent: Expr, node: ast.expr) -> Expr:
-        if isinstance(value, (Array, Items, Nothing)):
-            raise refuse_array_expression(value, node, self.span(node))
+    def _axis_index(self, value: Value, owner: Array, axis: int, node: ast.expr) -> Expr:
+        if isinstance(value, Array):
+            raise refuse_array_index(value, owner, self.span(node))
+        if isinstance(value, Nothing):
+            raise refuse_slice(owner, self.span(node))
+        if isinstance(value, Items):
+            raise self.mismatch(
+                f"an index must be an integer, found {describe(value)}",
+                node,
+                help=f"use one element at a time, as in {element_of(owner)}",
+            )
         scalar = self.as_scalar(value, node, "an index")
         result = self.as_index(scalar, node, "an index")
         if isinstance(result, Const) and result.value.real < 0:
-            return _from_end(result, extent)
+            return _from_end(result, owner.buffer.shape[axis])
         return result
 
     def _item(self, items: tuple[Value, ...], node: ast.Subscript) -> Value:
@@ -88,10 +120,15 @@ class SubscriptTranslator(Context):
             raise self.mismatch(
                 "the index of a tuple must be known when the script is compiled",
                 node.slice,
-                help="loop over it with const_range, as in `for k in const_range(len(t))`",
+                help=f"count with `for k in const_range(len({ast.unparse(node.value)})):`, "
+                "or keep the values in an array",
             )
         if not -len(items) <= position < len(items):
-            raise self.mismatch(f"index {position} of a tuple of {len(items)}", node.slice)
+            raise self.mismatch(
+                f"index {position} is out of bounds for {ast.unparse(node.value)}, "
+                f"which has {count(len(items), 'item')}",
+                node,
+            )
         return items[position]
 
     def _static_slice(self, node: ast.Slice) -> slice:
@@ -99,7 +136,11 @@ class SubscriptTranslator(Context):
         for part in (node.lower, node.upper, node.step):
             constant = None if part is None else self.scalar(part).constant
             if part is not None and not isinstance(constant, int):
-                raise self.mismatch("a slice of a tuple must be known now", part)
+                raise self.mismatch(
+                    "the bounds of a slice of a tuple must be known when the script is compiled",
+                    part,
+                    help="use constants, or keep the values in an array",
+                )
             parts.append(constant)
         return slice(*parts)
 
@@ -116,13 +157,24 @@ class SubscriptTranslator(Context):
             case Foreign(value) if has_plain_attributes(value):
                 return self._outer_attribute(value, node)
             case Foreign(value):
+                raise self._refuse_object(value, node)
+            case Text(text):
+                raise refuse_text_arithmetic(text, self.span(node))
+            case Items():
                 raise self.refuse(
-                    f"cannot look into a {type_name(value)}",
+                    f"'{node.attr}' of a list or tuple is not supported: its items are fixed",
                     node,
-                    help=f"put the value in a variable first: {node.attr} = ...",
+                    help="make an array with output_tensor(shape, dtype) or "
+                    "allocate(shape, dtype) and store into its elements",
                 )
             case ElementType(dtype) if node.attr == "itemsize":
                 return integer(dtype.bits // 8)
+            case NumpyFunction():
+                raise self.refuse(
+                    f"'{ast.unparse(node)}' is not supported inside a script",
+                    node,
+                    help=f"call {ast.unparse(node.value)} on the elements in a loop",
+                )
             case _:
                 raise self.refuse(f"{describe(owner)} has no attribute '{node.attr}'", node)
 
@@ -141,7 +193,21 @@ class SubscriptTranslator(Context):
                     size = binary(Mul, size, index(extent), self.span(node))
                 return size
             case name:
-                return Method(owner, name)
+                raise refuse_array_attribute(owner, name, self.span(node))
+
+    def _refuse_object(self, value: object, node: ast.Attribute) -> ParseError:
+        label, name = ast.unparse(node.value), node.attr
+        if callable(getattr(type(value), name, None)):
+            return self.refuse(
+                f"cannot call the method '{name}' of '{label}', a Python {type_name(value)}",
+                node,
+                help=f"call it outside the script, or define a function that does what {name} does",
+            )
+        return self.refuse(
+            f"cannot read '{name}' of '{label}', a Python {type_name(value)}",
+            node,
+            help=f"read it outside the script: {name} = {ast.unparse(node)}",
+        )
 
     def _scalar_attribute(self, owner: Scalar, node: ast.Attribute) -> Value:
         is_complex = owner.type.dtype.is_complex
@@ -159,8 +225,15 @@ class SubscriptTranslator(Context):
                 return Scalar(zero, owner.type)
             case "dtype" if not owner.type.weak:
                 return ElementType(owner.type.dtype)
-            case name:
+            case "conjugate" | "conj" | "item" | "astype" as name:
                 return Method(owner, name)
+            case name:
+                value = ast.unparse(node.value)
+                raise self.refuse(
+                    f"{describe(owner)} has no attribute '{name}'",
+                    node,
+                    help=f"write {name}({value})" if name in INTRINSICS else None,
+                )
 
     def _outer_attribute(self, owner: object, node: ast.Attribute) -> Value:
         name = node.attr

@@ -40,10 +40,12 @@ class Web:
 class Variables:
     """The webs of one function, by the AST nodes that read and write them.
 
-    `direct` maps a read to the one loop target or parameter whose value it sees, `needs_store`
-    holds the loop targets whose mutable variable must be set in every round.
+    `names` are all local names, bound in branches that are never taken too. `direct` maps a read
+    to the one loop target or parameter whose value it sees, `needs_store` holds the loop targets
+    whose mutable variable must be set in every round.
     """
 
+    names: frozenset[str]
     reads: Mapping[ast.AST, Web]
     writes: Mapping[ast.AST, Web]
     direct: Mapping[ast.AST, ast.AST]
@@ -108,6 +110,7 @@ def _build(flow: Flow) -> Variables:
     for web in webs.values():
         web.is_mutable = web.is_mutable or not _is_plain_value(web)
     return Variables(
+        names=frozenset(flow.names),
         reads=reads,
         writes={node: webs[union.find(d)] for node, d in flow.definitions.items()},
         direct=direct,

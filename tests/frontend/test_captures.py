@@ -338,7 +338,7 @@ def test_a_captured_array_cannot_be_written_to() -> None:
     def f(i: Number) -> None:
         WEIGHTS[i] = 0.0
 
-    with pytest.raises(TypeMismatch, match="'WEIGHTS' is a constant of the script"):
+    with pytest.raises(TypeMismatch, match="'WEIGHTS' comes from outside the script"):
         f.interpret(0)
 
 

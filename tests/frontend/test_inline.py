@@ -433,7 +433,7 @@ def test_an_error_in_the_callee_says_where_the_call_is() -> None:
     def f(n: Number) -> Number:
         return g(n)
 
-    with pytest.raises(ParseError, match=r"(?s)list comprehensions.*in 'g', called from .*:\d+"):
+    with pytest.raises(ParseError, match=r"(?s)list comprehensions.*in 'g', called at .*:\d+"):
         f.interpret(3)
 
 

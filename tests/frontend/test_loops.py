@@ -269,7 +269,7 @@ def test_break_in_a_grid_is_refused() -> None:
             s += 1
         return s
 
-    with pytest.raises(ParseError, match=r"break would have to leave all the loops of grid"):
+    with pytest.raises(ParseError, match=r"break in a grid loop"):
         f.interpret(3)
 
 
@@ -281,7 +281,7 @@ def test_grid_needs_a_variable_for_each_extent() -> None:
             s += i + j
         return s
 
-    with pytest.raises(ParseError, match="grid needs one variable for each extent: 3 extents, 2"):
+    with pytest.raises(ParseError, match="found 2 variables for 3 extents"):
         f.interpret(3)
 
 
@@ -361,7 +361,7 @@ def test_each_copy_of_an_expanded_body_has_its_own_types() -> None:
 @pytest.mark.parametrize("word", ["break", "continue"])
 def test_an_expanded_loop_cannot_be_left(word: str) -> None:
     text = f"def f(n):\n    for i in const_range(3):\n        if i > n:\n            {word}\n"
-    with pytest.raises(ParseError, match=f"{word} inside a loop that is expanded"):
+    with pytest.raises(ParseError, match=f"{word} in a const_range loop"):
         script_from_text(text).interpret(1)
 
 
@@ -397,8 +397,8 @@ def test_an_expansion_that_is_too_long_is_refused() -> None:
         ("for i in range(1, 2, 3, 4):", "range takes 1 to 3 arguments"),
         ("for i in range(0, 3, 0):", "the step of range must not be zero"),
         ("for i in range(1.5):", "a bound of range must be an integer"),
-        ("for i, j in range(3):", "this loop has one variable"),
-        ("for i in bind(3):", "bind takes an extent and the name of a thread axis"),
+        ("for i, j in range(3):", r"a loop over range\(...\) has one variable"),
+        ("for i in bind(3):", "bind takes an extent and then the name"),
         ("for i in 5:", "cannot loop over a Python int value"),
     ],
 )

@@ -1,0 +1,814 @@
+"""Calls: of functions that the language does not have, and of those it has, in the wrong way."""
+
+import math
+import random
+import time
+
+import numpy as np
+
+from hybridjit import hybrid
+from hybridjit.errors import ParseError, TypeMismatch
+from tests.errors.case import COMPLEX, MATRIX, VECTOR, Cases
+
+cases = Cases()
+
+
+@cases.wrong(ParseError, VECTOR)
+def numpy_sum(a):
+    return np.sum(a)
+
+
+@cases.right(VECTOR, code="total += a[i]")
+def numpy_sum(a):
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i]
+    return total
+
+
+@cases.wrong(ParseError, MATRIX, MATRIX)
+def numpy_dot(a, b):
+    return np.dot(a, b)
+
+
+@cases.right(MATRIX, MATRIX, code="c[i, j] += a[i, k] * b[k, j]")
+def numpy_dot(a, b):
+    c = output_tensor((4, 4), a.dtype)
+    for i, j, k in grid(4, 4, 4):
+        c[i, j] += a[i, k] * b[k, j]
+    return c
+
+
+@cases.wrong(ParseError, VECTOR)
+def numpy_norm(a):
+    return np.linalg.norm(a)
+
+
+@cases.right(VECTOR, says="as a loop over elements")
+def numpy_norm(a):
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * a[i]
+    return np.sqrt(total)
+
+
+@cases.wrong(ParseError, VECTOR)
+def numpy_zeros(a):
+    b = np.zeros(8)
+    b[0] = a[0]
+    return b
+
+
+@cases.right(VECTOR, code="output_tensor(")
+def numpy_zeros(a):
+    b = output_tensor(8, "float64")
+    b[0] = a[0]
+    return b
+
+
+@cases.wrong(ParseError, VECTOR)
+def numpy_zeros_like(a):
+    b = np.zeros_like(a)
+    b[0] = a[0]
+    return b
+
+
+@cases.right(VECTOR, code="allocate(")
+def numpy_zeros_like(a):
+    b = allocate(a.shape, a.dtype)
+    b[0] = a[0]
+    return b[0]
+
+
+@cases.wrong(ParseError, VECTOR)
+def numpy_empty(a):
+    b = np.empty((8, 8), np.float32)
+    return b
+
+
+@cases.wrong(ParseError, VECTOR)
+def numpy_array(a):
+    table = np.array([1.0, 2.0])
+    a[0] = table[1]
+
+
+@cases.right(VECTOR, code="constant_array(")
+def numpy_array(a):
+    table = constant_array([1.0, 2.0], "float64")
+    a[0] = table[1]
+
+
+@cases.wrong(ParseError, VECTOR)
+def numpy_arange(a):
+    b = np.arange(8)
+    a[0] = b[1]
+
+
+@cases.right(VECTOR, code="range(")
+def numpy_arange(a):
+    for i in range(8):
+        a[i] = i
+
+
+@cases.wrong(ParseError, VECTOR)
+def numpy_random(a):
+    a[0] = np.random.rand()
+
+
+@cases.right(VECTOR, np.random.default_rng(0).random(8), says="pass them as an array")
+def numpy_random(a, numbers):
+    a[0] = numbers[0]
+
+
+@cases.wrong(ParseError, VECTOR)
+def numpy_unsupported_ufunc(a):
+    a[0] = np.logaddexp(a[0], a[1])
+
+
+@cases.wrong(ParseError, VECTOR)
+def numpy_heaviside(a):
+    a[0] = np.heaviside(a[0], 0.5)
+
+
+@cases.wrong(ParseError, VECTOR)
+def numpy_misspelt(a):
+    a[0] = np.sqr(a[1])
+
+
+@cases.right(VECTOR, code="sqrt")
+def numpy_misspelt(a):
+    a[0] = np.sqrt(a[1])
+
+
+@cases.wrong(ParseError, VECTOR)
+def numpy_on_array(a):
+    b = np.exp(a)
+    return b
+
+
+@cases.right(VECTOR, code=["for i in range(len(a)):", "a[i]"])
+def numpy_on_array(a):
+    b = output_tensor(a.shape, a.dtype)
+    for i in range(len(a)):
+        b[i] = np.exp(a[i])
+    return b
+
+
+@cases.wrong(ParseError, VECTOR)
+def exp_on_array(a):
+    b = exp(a)
+    return b
+
+
+@cases.wrong(ParseError, VECTOR)
+def numpy_out(a):
+    a[0] = np.exp(a[1], out=a)
+
+
+@cases.right(VECTOR, says="leave out all others")
+def numpy_out(a):
+    a[0] = np.exp(a[1])
+
+
+@cases.wrong(ParseError, VECTOR)
+def math_factorial(a):
+    a[0] = math.factorial(5)
+
+
+@cases.wrong(ParseError, VECTOR)
+def math_misspelt(a):
+    a[0] = math.sqroot(a[1])
+
+
+@cases.right(VECTOR, code="sqrt")
+def math_misspelt(a):
+    a[0] = math.sqrt(a[1])
+
+
+@cases.wrong(ParseError, VECTOR)
+def standard_library(a):
+    a[0] = random.random()
+
+
+@cases.wrong(ParseError, VECTOR)
+def clock(a):
+    a[0] = time.time()
+
+
+def now():
+    return 1.5
+
+
+now_packed = hybrid.packed(now, "float64")
+
+
+@cases.right(VECTOR, says="hybrid.packed(", plain=False)
+def clock(a):
+    return now_packed()
+
+
+@cases.wrong(ParseError, VECTOR)
+def builtin_sum(a):
+    return sum(a)
+
+
+@cases.right(VECTOR, code="total += a[i]")
+def builtin_sum(a):
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i]
+    return total
+
+
+@cases.wrong(ParseError, VECTOR)
+def builtin_sorted(a):
+    b = sorted(a)
+    return b
+
+
+@cases.wrong(ParseError, VECTOR)
+def builtin_any(a):
+    return any(a)
+
+
+@cases.right(VECTOR, code="found = found or a[i] != 0")
+def builtin_any(a):
+    found = False
+    for i in range(len(a)):
+        found = found or a[i] != 0
+    return found
+
+
+@cases.wrong(ParseError, VECTOR)
+def builtin_isinstance(a):
+    if isinstance(a, int):
+        a[0] = 1.0
+
+
+@cases.right(VECTOR, code="a.dtype == float32")
+def builtin_isinstance(a):
+    if a.dtype == float32:
+        a[0] = 1.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def builtin_str(a):
+    print(str(a[0]))
+
+
+@cases.right(VECTOR, says="the parts separately")
+def builtin_str(a):
+    print("a[0] =", a[0])
+
+
+@cases.wrong(ParseError, VECTOR)
+def builtin_list(a):
+    b = list(a)
+    return b
+
+
+@cases.right(VECTOR, code="output_tensor(")
+def builtin_list(a):
+    b = output_tensor(a.shape, a.dtype)
+    for i in range(len(a)):
+        b[i] = a[i]
+    return b
+
+
+@cases.wrong(ParseError, VECTOR)
+def builtin_dict(a):
+    d = dict(x=1)
+    a[0] = d["x"]
+
+
+@cases.wrong(ParseError, VECTOR)
+def builtin_divmod(a):
+    q, r = divmod(7, 2)
+    a[0] = q
+
+
+@cases.right(VECTOR, code=["//", "%"])
+def builtin_divmod(a):
+    q, r = 7 // 2, 7 % 2
+    a[0] = q
+
+
+@cases.wrong(ParseError, VECTOR)
+def builtin_input(a):
+    a[0] = float(input())
+
+
+@cases.right(VECTOR, 1.5, says="pass it as an argument")
+def builtin_input(a, x):
+    a[0] = x
+
+
+@cases.wrong(ParseError, VECTOR)
+def builtin_type(a):
+    b = type(a)
+    return b
+
+
+@cases.wrong(ParseError, VECTOR)
+def too_few_arguments(a):
+    a[0] = exp()
+
+
+@cases.wrong(ParseError, VECTOR)
+def too_many_arguments(a):
+    a[0] = sqrt(a[0], a[1])
+
+
+@cases.wrong(ParseError, VECTOR)
+def one_argument_missing(a):
+    a[0] = np.maximum(a[0])
+
+
+@cases.wrong(ParseError, VECTOR)
+def three_to_maximum(a):
+    a[0] = np.maximum(a[0], a[1], a[2])
+
+
+@cases.wrong(ParseError, VECTOR)
+def keyword_to_number_function(a):
+    a[0] = exp(x=a[1])
+
+
+@cases.right(VECTOR, says="by position")
+def keyword_to_number_function(a):
+    a[0] = exp(a[1])
+
+
+@cases.wrong(ParseError, VECTOR)
+def max_with_key(a):
+    a[0] = max(a[0], a[1], key=abs)
+
+
+@cases.right(VECTOR, says="leave out all others")
+def max_with_key(a):
+    a[0] = max(a[0], a[1])
+
+
+@cases.wrong(ParseError, VECTOR)
+def max_of_nothing(a):
+    a[0] = max()
+
+
+@cases.wrong(ParseError, VECTOR)
+def max_of_array(a):
+    return max(a)
+
+
+@cases.right(VECTOR, code=["for i in range(len(a)):", "a[i]"])
+def max_of_array(a):
+    largest = a[0]
+    for i in range(len(a)):
+        largest = max(largest, a[i])
+    return largest
+
+
+@cases.wrong(ParseError, VECTOR)
+def round_with_digits(a):
+    a[0] = round(a[1], 2)
+
+
+@cases.right(VECTOR, says="rint(x * 100) / 100")
+def round_with_digits(a):
+    a[0] = rint(a[1] * 100) / 100
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def len_of_number(a):
+    return len(5)
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def len_of_element(a):
+    return len(a[0])
+
+
+@cases.wrong(ParseError, VECTOR)
+def number_from_string(a):
+    a[0] = float("1.5")
+
+
+@cases.right(VECTOR, says="write the number itself")
+def number_from_string(a):
+    a[0] = 1.5
+
+
+@cases.wrong(ParseError, VECTOR)
+def starred_argument(a):
+    t = (a[0], a[1])
+    a[0] = max(*t)
+
+
+@cases.right(VECTOR, says="one by one")
+def starred_argument(a):
+    t = (a[0], a[1])
+    a[0] = max(t[0], t[1])
+
+
+@cases.wrong(ParseError, VECTOR)
+def double_starred_argument(a):
+    options = 1
+    b = output_tensor(8, **options)
+    return b
+
+
+@cases.right(VECTOR, says="as in name=value")
+def double_starred_argument(a):
+    b = output_tensor(8, dtype="float32")
+    return b
+
+
+@cases.wrong(ParseError, VECTOR)
+def output_without_shape(a):
+    b = output_tensor()
+    return b
+
+
+@cases.right(VECTOR, says="shape, dtype")
+def output_without_shape(a):
+    b = output_tensor(shape=8, dtype="float32")
+    return b
+
+
+@cases.wrong(ParseError, VECTOR)
+def output_unknown_argument(a):
+    b = output_tensor(a.shape, dtpye="float32")
+    return b
+
+
+@cases.right(VECTOR, code="dtype")
+def output_unknown_argument(a):
+    b = output_tensor(a.shape, dtype="float32")
+    return b
+
+
+@cases.wrong(ParseError, VECTOR)
+def output_argument_twice(a):
+    b = output_tensor(a.shape, "float32", dtype="float64")
+    return b
+
+
+@cases.right(VECTOR, says="leave one of them out")
+def output_argument_twice(a):
+    b = output_tensor(a.shape, dtype="float64")
+    return b
+
+
+@cases.wrong(ParseError, VECTOR)
+def output_too_many_arguments(a):
+    b = output_tensor(8, "float32", "global")
+    return b
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def output_shape_spread(a):
+    b = output_tensor(8, 8)
+    return b
+
+
+@cases.right(VECTOR, code="output_tensor((8, 8)")
+def output_shape_spread(a):
+    b = output_tensor((8, 8))
+    return b
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def unknown_dtype(a):
+    b = output_tensor(a.shape, "flaot32")
+    return b
+
+
+@cases.right(VECTOR, code="float32")
+def unknown_dtype(a):
+    b = output_tensor(a.shape, "float32")
+    return b
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def short_dtype(a):
+    b = output_tensor(a.shape, "f4")
+    return b
+
+
+@cases.right(VECTOR, code="float32")
+def short_dtype(a):
+    b = output_tensor(a.shape, "float32")
+    return b
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def dtype_from_array(a):
+    b = output_tensor(a.shape, a)
+    return b
+
+
+@cases.right(VECTOR, code="a.dtype")
+def dtype_from_array(a):
+    b = output_tensor(a.shape, a.dtype)
+    return b
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def unsupported_dtype(a):
+    b = output_tensor(a.shape, np.longdouble)
+    return b
+
+
+@cases.right(VECTOR, code="float64")
+def unsupported_dtype(a):
+    b = output_tensor(a.shape, float64)
+    return b
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def unknown_scope(a):
+    b = allocate(8, "float32", "globl")
+    a[0] = b[0]
+
+
+@cases.right(VECTOR, code="global")
+def unknown_scope(a):
+    b = allocate(8, "float32", "global")
+    a[0] = b[0]
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def scope_not_text(a):
+    b = allocate(8, "float32", 3)
+    a[0] = b[0]
+
+
+@cases.wrong(TypeMismatch, VECTOR, True)
+def zero_unknown(a, clear):
+    b = allocate(8, "float32", zero=clear)
+    a[0] = b[0]
+
+
+@cases.right(VECTOR, True, code="zero=True")
+def zero_unknown(a, clear):
+    b = allocate(8, "float32", zero=True)
+    a[0] = b[0]
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def negative_size(a):
+    b = output_tensor((8, -1))
+    return b
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def float_size(a):
+    b = output_tensor(len(a) / 2)
+    return b
+
+
+@cases.right(VECTOR, code="len(a) // 2")
+def float_size(a):
+    b = output_tensor(len(a) // 2)
+    return b
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def array_as_shape(a):
+    b = output_tensor(a)
+    return b
+
+
+@cases.right(VECTOR, code="a.shape")
+def array_as_shape(a):
+    b = output_tensor(a.shape)
+    return b
+
+
+@cases.wrong(ParseError, VECTOR)
+def range_as_value(a):
+    r = range(8)
+    for i in r:
+        a[i] = 0.0
+
+
+@cases.right(VECTOR, code="for i in range(8):")
+def range_as_value(a):
+    for i in range(8):
+        a[i] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def grid_as_value(a):
+    g = grid(8, 8)
+    a[0] = 1.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def print_as_value(a):
+    x = print(a[0])
+    a[0] = 1.0
+
+
+@cases.right(VECTOR, says="on a line of its own")
+def print_as_value(a):
+    print(a[0])
+
+
+@cases.wrong(ParseError, VECTOR)
+def block_as_value(a):
+    b = block("b")
+    a[0] = 1.0
+
+
+@cases.right(VECTOR, says="with block('b'):")
+def block_as_value(a):
+    with block("b"):
+        a[0] = 1.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def spatial_as_value(a):
+    for i in range(8):
+        a[spatial(i)] = 1.0
+
+
+@cases.right(VECTOR, code='with block("name", spatial(i)):')
+def spatial_as_value(a):
+    for i in range(8):
+        with block("name", spatial(i)):
+            a[i] = 1.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def append(a):
+    found = []
+    for i in range(8):
+        found.append(a[i])
+    return found
+
+
+@cases.right(VECTOR, code="output_tensor(", says="store into its elements")
+def append(a):
+    found = output_tensor(8, a.dtype)
+    for i in range(8):
+        found[i] = a[i]
+    return found
+
+
+@cases.wrong(ParseError, VECTOR)
+def array_sum(a):
+    return a.sum()
+
+
+@cases.right(VECTOR, code=["for i in range(len(a)):", "a[i]"])
+def array_sum(a):
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i]
+    return total
+
+
+@cases.wrong(ParseError, VECTOR)
+def array_copy(a):
+    b = a.copy()
+    return b
+
+
+@cases.wrong(ParseError, MATRIX)
+def array_transpose(m):
+    t = m.T
+    return t
+
+
+@cases.right(MATRIX, code=["for i, j in grid(*m.shape):", "m[i, j]"])
+def array_transpose(m):
+    t = output_tensor(m.shape, m.dtype)
+    for i, j in grid(*m.shape):
+        t[j, i] = m[i, j]
+    return t
+
+
+@cases.wrong(ParseError, MATRIX)
+def array_reshape(m):
+    return m.reshape(16)
+
+
+@cases.wrong(ParseError, VECTOR)
+def array_fill(a):
+    a.fill(0.0)
+
+
+@cases.wrong(ParseError, VECTOR)
+def array_astype(a):
+    b = a.astype("float64")
+    return b
+
+
+@cases.wrong(ParseError, VECTOR)
+def scalar_method(a):
+    return a[0].sqrt()
+
+
+@cases.right(VECTOR, code="sqrt(a[0])")
+def scalar_method(a):
+    return sqrt(a[0])
+
+
+@cases.wrong(ParseError, VECTOR)
+def scalar_bit_length(a):
+    n = len(a)
+    return n.bit_length()
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def call_number(a):
+    n = 2
+    return n(a[0])
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def call_array(a):
+    return a(0)
+
+
+@cases.right(VECTOR, says="with brackets")
+def call_array(a):
+    return a[0]
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def call_module(a):
+    return math(a[0])
+
+
+@cases.wrong(ParseError, VECTOR)
+def cast_array(a):
+    b = float64(a)
+    return b
+
+
+@cases.right(VECTOR, code=["for i in range(len(a)):", "a[i]"])
+def cast_array(a):
+    b = output_tensor(a.shape, float64)
+    for i in range(len(a)):
+        b[i] = float64(a[i])
+    return b
+
+
+@cases.wrong(ParseError, VECTOR)
+def cast_without_value(a):
+    return float64()
+
+
+@cases.wrong(TypeMismatch, COMPLEX)
+def cast_complex(z):
+    return float(z[0])
+
+
+@cases.right(COMPLEX, says="x.real")
+def cast_complex(z):
+    return float(z[0].real)
+
+
+@cases.wrong(TypeMismatch, COMPLEX)
+def math_on_complex(z):
+    return math.sqrt(z[0])
+
+
+@cases.right(COMPLEX, code="np.sqrt")
+def math_on_complex(z):
+    return np.sqrt(z[0])
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def popcount_of_float(a):
+    return popcount(a[0])
+
+
+@cases.right(VECTOR, says="int64(x)")
+def popcount_of_float(a):
+    return popcount(int64(a[0]))
+
+
+@cases.wrong(ParseError, VECTOR)
+def numpy_where_one_argument(a):
+    return np.where(a[0] > 0)
+
+
+@cases.wrong(ParseError, VECTOR)
+def numpy_cast_array(a):
+    b = np.float64(a)
+    return b
+
+
+@cases.wrong(ParseError, VECTOR)
+def numpy_minimum_reduce(a):
+    return np.minimum.reduce(a)
+
+
+@cases.right(VECTOR, code="np.minimum", says="in a loop")
+def numpy_minimum_reduce(a):
+    least = a[0]
+    for i in range(len(a)):
+        least = np.minimum(least, a[i])
+    return least

@@ -1,0 +1,657 @@
+"""Loops over what cannot be looped over, loops with wrong bounds, and blocks."""
+
+import numpy as np
+
+from hybridjit.errors import ParseError, TypeMismatch
+from tests.errors.case import MATRIX, VECTOR, Cases
+
+cases = Cases()
+
+
+class numba:  # what `import numba` would give
+    class prange:
+        def __new__(cls, *args):
+            return range(*args)
+
+
+@cases.wrong(ParseError, VECTOR)
+def over_array(a):
+    total = 0.0
+    for x in a:
+        total += x
+    return total
+
+
+@cases.right(VECTOR, code=["for i in range(len(a)):", "a[i]"])
+def over_array(a):
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i]
+    return total
+
+
+@cases.wrong(ParseError, MATRIX)
+def over_rows(m):
+    total = 0.0
+    for row in m:
+        total += row[0]
+    return total
+
+
+@cases.right(MATRIX, code=["for i, j in grid(*m.shape):", "m[i, j]"])
+def over_rows(m):
+    total = 0.0
+    for i, j in grid(*m.shape):
+        total += m[i, j]
+    return total
+
+
+@cases.wrong(ParseError, VECTOR)
+def over_enumerate(a):
+    for i, x in enumerate(a):
+        a[i] = x
+
+
+@cases.right(VECTOR, code=["for i in range(len(a)):", "a[i]"])
+def over_enumerate(a):
+    for i in range(len(a)):
+        a[i] = 2 * a[i]
+
+
+@cases.wrong(ParseError, VECTOR, VECTOR)
+def over_zip(a, b):
+    total = 0.0
+    for x, y in zip(a, b):
+        total += x * y
+    return total
+
+
+@cases.right(VECTOR, VECTOR, code=["for i in range(len(a)):", "a[i]", "b[i]"])
+def over_zip(a, b):
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
+
+
+@cases.wrong(ParseError, VECTOR)
+def over_reversed(a):
+    for i in reversed(range(8)):
+        a[i] = 0.0
+
+
+@cases.right(VECTOR, 8, code="range(n - 1, -1, -1)")
+def over_reversed(a, n):
+    for i in range(n - 1, -1, -1):
+        a[i] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def over_arange(a):
+    for i in np.arange(8):
+        a[i] = 0.0
+
+
+@cases.right(VECTOR, code="range(8)")
+def over_arange(a):
+    for i in range(8):
+        a[i] = 0.0
+
+
+@cases.wrong(ParseError, MATRIX)
+def over_ndindex(m):
+    for i, j in np.ndindex(4, 4):
+        m[i, j] = 0.0
+
+
+@cases.right(MATRIX, code="grid(4, 4)")
+def over_ndindex(m):
+    for i, j in grid(4, 4):
+        m[i, j] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def over_prange(a):
+    for i in numba.prange(8):
+        a[i] = 0.0
+
+
+@cases.right(VECTOR, code="parallel(8)")
+def over_prange(a):
+    for i in parallel(8):
+        a[i] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def over_items(a):
+    for i in {1: 2}.items():
+        a[0] = 1.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def over_number(a):
+    for i in 8:
+        a[i] = 0.0
+
+
+@cases.right(VECTOR, code="for i in range(8):")
+def over_number(a):
+    for i in range(8):
+        a[i] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def over_length(a):
+    for i in len(a):
+        a[i] = 0.0
+
+
+@cases.right(VECTOR, code="for i in range(len(a)):")
+def over_length(a):
+    for i in range(len(a)):
+        a[i] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def over_string(a):
+    for c in "abc":
+        a[0] = 1.0
+
+
+@cases.right(VECTOR, code="range")
+def over_string(a):
+    for c in range(3):
+        a[c] = 1.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def over_function(a):
+    for i in range:
+        a[i] = 0.0
+
+
+@cases.right(VECTOR, 8, code="range(n)")
+def over_function(a, n):
+    for i in range(n):
+        a[i] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def over_slice(a):
+    for x in a[2:]:
+        a[0] += x
+
+
+@cases.wrong(ParseError, VECTOR)
+def range_without_bounds(a):
+    for i in range():
+        a[i] = 0.0
+
+
+@cases.right(VECTOR, 8, code="range(stop)")
+def range_without_bounds(a, stop):
+    for i in range(stop):
+        a[i] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def range_with_four(a):
+    for i in range(0, 8, 1, 2):
+        a[i] = 0.0
+
+
+@cases.right(VECTOR, 0, 8, 2, code="range(start, stop, step)")
+def range_with_four(a, start, stop, step):
+    for i in range(start, stop, step):
+        a[i] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def range_with_keyword(a):
+    for i in range(stop=8):
+        a[i] = 0.0
+
+
+@cases.right(VECTOR, says="by position")
+def range_with_keyword(a):
+    for i in range(8):
+        a[i] = 0.0
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def range_of_float(a):
+    for i in range(len(a) / 2):
+        a[i] = 0.0
+
+
+@cases.right(VECTOR, code="len(a) // 2")
+def range_of_float(a):
+    for i in range(len(a) // 2):
+        a[i] = 0.0
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def range_of_array(a):
+    for i in range(a):
+        a[i] = 0.0
+
+
+@cases.right(VECTOR, code="len(a)")
+def range_of_array(a):
+    for i in range(len(a)):
+        a[i] = 0.0
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def range_of_shape(a):
+    for i in range(a.shape):
+        a[i] = 0.0
+
+
+@cases.right(VECTOR, code="a.shape[0]")
+def range_of_shape(a):
+    for i in range(a.shape[0]):
+        a[i] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def step_zero(a):
+    for i in range(0, 8, 0):
+        a[i] = 0.0
+
+
+@cases.wrong(ParseError, MATRIX)
+def two_targets_of_range(m):
+    for i, j in range(4):
+        m[i, j] = 0.0
+
+
+@cases.right(MATRIX, 4, 4, code="for i, j in grid(n, m):")
+def two_targets_of_range(x, n, m):
+    for i, j in grid(n, m):
+        x[i, j] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def element_as_target(a):
+    for a[0] in range(8):
+        a[1] = 0.0
+
+
+@cases.right(VECTOR, code="for i in ", says="store i in the body")
+def element_as_target(a):
+    for i in range(8):
+        a[0] = i
+
+
+@cases.wrong(ParseError, MATRIX)
+def grid_with_one_target(m):
+    for i in grid(4, 4):
+        m[i, i] = 0.0
+
+
+@cases.right(MATRIX, 4, 4, code="for i, j in grid(n, m):")
+def grid_with_one_target(x, n, m):
+    for i, j in grid(n, m):
+        x[i, j] = 0.0
+
+
+@cases.wrong(TypeMismatch, MATRIX)
+def grid_of_shape(m):
+    for i, j in grid(m.shape):
+        m[i, j] = 0.0
+
+
+@cases.right(MATRIX, code="grid(*m.shape)")
+def grid_of_shape(m):
+    for i, j in grid(*m.shape):
+        m[i, j] = 0.0
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def grid_of_starred_number(a):
+    for i in grid(*len(a)):
+        a[i] = 0.0
+
+
+@cases.right(VECTOR, code="grid(*a.shape)")
+def grid_of_starred_number(a):
+    for i in grid(*a.shape):
+        a[i] = 0.0
+
+
+@cases.wrong(TypeMismatch, MATRIX)
+def grid_of_floats(m):
+    for i, j in grid(4.0, 4):
+        m[i, j] = 0.0
+
+
+@cases.right(MATRIX, code="int(4.0)")
+def grid_of_floats(m):
+    for i, j in grid(int(4.0), 4):
+        m[i, j] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def break_in_parallel(a):
+    for i in parallel(8):
+        if a[i] == 0:
+            break
+
+
+@cases.right(VECTOR, code="range(")
+def break_in_parallel(a):
+    for i in range(8):
+        if a[i] == 0:
+            break
+
+
+@cases.wrong(ParseError, VECTOR)
+def break_in_vectorize(a):
+    for i in vectorize(8):
+        if a[i] == 0:
+            break
+
+
+@cases.wrong(ParseError, VECTOR)
+def break_in_const_range(a):
+    for i in const_range(8):
+        if a[i] == 0:
+            break
+
+
+@cases.right(VECTOR, code="range(")
+def break_in_const_range(a):
+    for i in range(8):
+        if a[i] == 0:
+            break
+
+
+@cases.wrong(ParseError, VECTOR)
+def continue_in_const_range(a):
+    for i in const_range(8):
+        if a[i] == 0:
+            continue
+        a[i] = 1.0
+
+
+@cases.right(VECTOR, says="under an if")
+def continue_in_const_range(a):
+    for i in const_range(8):
+        if not a[i] == 0:
+            a[i] = 1.0
+
+
+@cases.wrong(ParseError, MATRIX)
+def break_in_grid(m):
+    for i, j in grid(4, 4):
+        if m[i, j] == 0:
+            break
+
+
+@cases.right(MATRIX, says="one by one", code="range(")
+def break_in_grid(m):
+    for i in range(4):
+        for j in range(4):
+            if m[i, j] == 0:
+                break
+
+
+@cases.wrong(ParseError, VECTOR)
+def return_in_parallel(a):
+    for i in parallel(8):
+        if a[i] == 0:
+            return i
+    return -1
+
+
+@cases.right(VECTOR, says="return after the loop")
+def return_in_parallel(a):
+    found = -1
+    for i in range(8):
+        if a[i] == 0:
+            found = i
+    return found
+
+
+@cases.wrong(ParseError, VECTOR, 3)
+def const_range_unknown(a, n):
+    for i in const_range(n):
+        a[i] = 0.0
+
+
+@cases.right(VECTOR, 3, code="range(")
+def const_range_unknown(a, n):
+    for i in range(n):
+        a[i] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def const_range_too_long(a):
+    for i in const_range(5000):
+        a[0] += 1.0
+
+
+@cases.right(VECTOR, code="unroll(")
+def const_range_too_long(a):
+    for i in unroll(5000):
+        a[0] += 1.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def const_range_nested_too_long(a):
+    for i in const_range(100):
+        for j in const_range(100):
+            for k in const_range(100):
+                for l in const_range(100):
+                    a[0] += 1.0
+
+
+@cases.right(VECTOR, code="range(")
+def const_range_nested_too_long(a):
+    for i in range(10):
+        for j in range(10):
+            for k in const_range(10):
+                for l in const_range(10):
+                    a[0] += 1.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def bind_without_thread(a):
+    for i in bind(8):
+        a[i] = 0.0
+
+
+@cases.right(VECTOR, 8, code='bind(n, "threadIdx.x")')
+def bind_without_thread(a, n):
+    for i in bind(n, "threadIdx.x"):
+        a[i] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def bind_wrong_order(a):
+    for i in bind("threadIdx.x", 8):
+        a[i] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def bind_unknown_thread(a):
+    for i in bind(8, "threadidx.x"):
+        a[i] = 0.0
+
+
+@cases.right(VECTOR, code="threadIdx.x")
+def bind_unknown_thread(a):
+    for i in bind(8, "threadIdx.x"):
+        a[i] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def while_array(a):
+    while a:
+        a[0] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def too_deep(a):
+    for i0 in range(1):
+        for i1 in range(1):
+            for i2 in range(1):
+                for i3 in range(1):
+                    for i4 in range(1):
+                        for i5 in range(1):
+                            for i6 in range(1):
+                                for i7 in range(1):
+                                    for i8 in range(1):
+                                        for i9 in range(1):
+                                            for j0 in range(1):
+                                                for j1 in range(1):
+                                                    for j2 in range(1):
+                                                        for j3 in range(1):
+                                                            for j4 in range(1):
+                                                                for j5 in range(1):
+                                                                    for j6 in range(1):
+                                                                        a[0] += 1.0
+
+
+@cases.right(VECTOR, says="with // and %")
+def too_deep(a):
+    for i in range(2 * 3):
+        a[i // 3] += i % 3
+
+
+@cases.wrong(ParseError, VECTOR)
+def block_without_name(a):
+    for i in range(8):
+        with block():
+            a[i] = 0.0
+
+
+@cases.right(VECTOR, code='block("name")')
+def block_without_name(a):
+    for i in range(8):
+        with block("name"):
+            a[i] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def block_name_with_space(a):
+    for i in range(8):
+        with block("my block"):
+            a[i] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def block_bare(a):
+    for i in range(8):
+        with block:
+            a[i] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def block_iteration_not_variable(a):
+    for i in range(8):
+        with block("b", i + 1):
+            a[i] = 0.0
+
+
+@cases.right(np.zeros(9), code='with block("name", spatial(i + 1, 0, 9)) as x:', plain=False)
+def block_iteration_not_variable(a):
+    for i in range(8):
+        with block("name", spatial(i + 1, 0, 9)) as x:
+            a[x] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def block_names_and_iterations(a):
+    for i in range(8):
+        with block("b", spatial(i)) as (x, y):
+            a[x] = 0.0
+
+
+@cases.right(VECTOR, code='with block("name", spatial(i)) as x:', plain=False)
+def block_names_and_iterations(a):
+    for i in range(8):
+        with block("name", spatial(i)) as x:
+            a[x] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def block_range_of_loop_variable(a):
+    for i in range(8):
+        with block("b", spatial(i, 0, 8)):
+            a[i] = 0.0
+
+
+@cases.right(VECTOR, code="spatial(i)")
+def block_range_of_loop_variable(a):
+    for i in range(8):
+        with block("b", spatial(i)):
+            a[i] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def block_unknown_option(a):
+    for i in range(8):
+        with block("b", kind="spatial"):
+            a[i] = 0.0
+
+
+@cases.right(VECTOR, code='block("name", spatial(i)')
+def block_unknown_option(a):
+    for i in range(8):
+        with block("name", spatial(i)):
+            a[i] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def init_outside_block(a):
+    for i in range(8):
+        with init():
+            a[i] = 0.0
+
+
+@cases.right(VECTOR, code='with block("name", reduce(k)):', plain=False)
+def init_outside_block(a):
+    for k in range(8):
+        with block("name", reduce(k)):
+            with init():
+                a[0] = 0.0
+            a[0] += 1.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def init_not_first(a):
+    for i in range(8):
+        with block("b", reduce(i)):
+            a[0] += 1.0
+            with init():
+                a[0] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def init_in_plain_block(a):
+    for i in range(8):
+        with block("b"):
+            with init():
+                a[0] = 0.0
+            a[0] += 1.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def two_blocks_at_once(a):
+    for i in range(8):
+        with block("b"), block("c"):
+            a[i] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def misspelt_kind(a):
+    for i in vectorise(8):
+        a[i] = 0.0
+
+
+@cases.right(VECTOR, code="vectorize")
+def misspelt_kind(a):
+    for i in vectorize(8):
+        a[i] = 0.0

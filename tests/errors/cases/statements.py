@@ -1,0 +1,546 @@
+"""Statements that the language does not have, or has in a narrower form."""
+
+import numpy as np
+
+from hybridjit.errors import ParseError, TypeMismatch
+from tests.errors.case import MATRIX, VECTOR, Cases
+
+cases = Cases()
+
+
+@cases.wrong(ParseError, VECTOR)
+def try_except(a):
+    try:
+        a[0] = 1.0
+    except IndexError:
+        a[1] = 2.0
+
+
+@cases.right(VECTOR, says="test before with if")
+def try_except(a):
+    if len(a) > 0:
+        a[0] = 1.0
+    else:
+        a[1] = 2.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def try_finally(a):
+    try:
+        a[0] = 1.0
+    finally:
+        a[1] = 2.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def class_inside(a):
+    class Point:
+        x = 0
+
+    a[0] = 1.0
+
+
+@cases.right(VECTOR, says="a variable for each attribute")
+def class_inside(a):
+    x = 0
+    a[0] = 1.0 + x
+
+
+@cases.wrong(ParseError, VECTOR)
+def function_inside(a):
+    def double(x):
+        return 2 * x
+
+    a[0] = double(a[1])
+
+
+def double(x):
+    return 2 * x
+
+
+@cases.right(VECTOR, says="outside the script")
+def function_inside(a):
+    a[0] = double(a[1])
+
+
+@cases.wrong(ParseError, VECTOR)
+def coroutine_inside(a):
+    async def double(x):
+        return 2 * x
+
+    a[0] = 1.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def import_inside(a):
+    import math
+
+    a[0] = math.sqrt(a[1])
+
+
+import math
+
+
+@cases.right(VECTOR, says="at the top of the file")
+def import_inside(a):
+    a[0] = math.sqrt(a[1])
+
+
+@cases.wrong(ParseError, VECTOR)
+def import_from_inside(a):
+    from math import sqrt
+
+    a[0] = sqrt(a[1])
+
+
+from math import sqrt
+
+
+@cases.right(VECTOR, says="at the top of the file")
+def import_from_inside(a):
+    a[0] = sqrt(a[1])
+
+
+@cases.wrong(ParseError, VECTOR)
+def global_statement(a):
+    global TOTAL
+    TOTAL = a[0]
+
+
+@cases.right(VECTOR, says="return the value")
+def global_statement(a):
+    total = a[0]
+    return total
+
+
+def make_counter():
+    count = 0
+
+    @cases.wrong(ParseError, VECTOR)
+    def nonlocal_statement(a):
+        nonlocal count
+        count = a[0]
+
+    @cases.right(VECTOR, np.zeros(1), says="pass an array and write to its elements")
+    def nonlocal_statement(a, counted):
+        counted[0] = a[0]
+
+    return count
+
+
+make_counter()
+
+
+@cases.wrong(ParseError, VECTOR)
+def delete(a):
+    x = a[0]
+    a[1] = x
+    del x
+
+
+@cases.right(VECTOR, says="leave it out")
+def delete(a):
+    x = a[0]
+    a[1] = x
+
+
+@cases.wrong(ParseError, VECTOR)
+def with_open(a):
+    with open("log.txt") as log:
+        a[0] = 1.0
+
+
+@cases.right(VECTOR, code='with block("name"):')
+def with_open(a):
+    with block("name"):
+        a[0] = 1.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def match_statement(a):
+    match a.shape[0]:
+        case 8:
+            a[0] = 1.0
+        case _:
+            a[0] = 2.0
+
+
+@cases.right(VECTOR, says="if, elif and else")
+def match_statement(a):
+    if a.shape[0] == 8:
+        a[0] = 1.0
+    elif a.shape[0] == 9:
+        a[0] = 2.0
+    else:
+        a[0] = 3.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def generator(a):
+    for i in range(a.shape[0]):
+        yield a[i]
+
+
+@cases.right(VECTOR, code="output_tensor(", says="and return it")
+def generator(a):
+    values = output_tensor(a.shape, a.dtype)
+    for i in range(a.shape[0]):
+        values[i] = a[i]
+    return values
+
+
+@cases.wrong(ParseError, VECTOR)
+def generator_from(a):
+    yield from a
+
+
+@cases.wrong(ParseError, VECTOR)
+def no_effect(a):
+    a[0] + 1.0
+
+
+@cases.right(VECTOR, says="assign it to a name")
+def no_effect(a):
+    x = a[0] + 1.0
+    return x
+
+
+@cases.wrong(ParseError, VECTOR)
+def no_effect_comparison(a):
+    a[0] == 1.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def unused_result(a):
+    max(a[0], a[1])
+
+
+@cases.right(VECTOR, says="to an element")
+def unused_result(a):
+    a[2] = max(a[0], a[1])
+
+
+@cases.wrong(ParseError, VECTOR)
+def assign_attribute(a):
+    a.flat = 0.0
+
+
+@cases.right(VECTOR, says="the elements of an array")
+def assign_attribute(a):
+    for i in range(len(a)):
+        a[i] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def assign_shape(a):
+    a.shape = (2, 4)
+
+
+@cases.wrong(ParseError, VECTOR)
+def update_attribute(a):
+    a.size += 1
+
+
+@cases.right(VECTOR, says="assign to a variable")
+def update_attribute(a):
+    size = a.size
+    size += 1
+    return size
+
+
+@cases.wrong(ParseError, VECTOR)
+def starred_target(a):
+    first, *rest = (1.0, 2.0, 3.0)
+    a[0] = first
+
+
+@cases.right(VECTOR, says="one by one")
+def starred_target(a):
+    first, second, third = (1.0, 2.0, 3.0)
+    a[0] = first + second + third
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def unpack_too_many(a):
+    x, y = 1.0, 2.0, 3.0
+    a[0] = x + y
+
+
+@cases.right(VECTOR, says="as many values as there are names")
+def unpack_too_many(a):
+    x, y, z = 1.0, 2.0, 3.0
+    a[0] = x + y + z
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def unpack_number(a):
+    x, y = a[0]
+    a[1] = x + y
+
+
+@cases.right(VECTOR, code="x, y = 1.0, 2.0")
+def unpack_number(a):
+    x, y = 1.0, 2.0
+    a[1] = x + y
+
+
+@cases.wrong(TypeMismatch, MATRIX)
+def unpack_array(a):
+    x, y = a
+    a[0, 0] = x
+
+
+@cases.right(MATRIX, code="x = a[i, j]")
+def unpack_array(a):
+    i, j = 0, 1
+    x = a[i, j]
+    a[0, 0] = x
+
+
+@cases.wrong(ParseError, VECTOR)
+def raise_again(a):
+    if a[0] > 0:
+        raise
+
+
+@cases.right(VECTOR, says='raise ValueError("...")')
+def raise_again(a):
+    if a[0] < 0:
+        raise ValueError("negative")
+
+
+@cases.wrong(ParseError, VECTOR)
+def raise_from(a):
+    if a[0] > 0:
+        raise ValueError("bad") from None
+
+
+@cases.right(VECTOR, says='raise ValueError("...")')
+def raise_from(a):
+    if a[0] < 0:
+        raise ValueError("bad")
+
+
+class Trouble(Exception):
+    pass
+
+
+@cases.wrong(ParseError, VECTOR)
+def raise_own_class(a):
+    if a[0] > 0:
+        raise Trouble("bad")
+
+
+@cases.right(VECTOR, code="RuntimeError")
+def raise_own_class(a):
+    if a[0] < 0:
+        raise RuntimeError("bad")
+
+
+@cases.wrong(ParseError, VECTOR)
+def raise_string(a):
+    if a[0] > 0:
+        raise "bad"
+
+
+@cases.right(VECTOR, code="ValueError")
+def raise_string(a):
+    if a[0] < 0:
+        raise ValueError("bad")
+
+
+@cases.wrong(ParseError, VECTOR)
+def while_else(a):
+    i = 0
+    while i < 8:
+        i += 1
+    else:
+        a[0] = 1.0
+
+
+@cases.right(VECTOR, code="found = True", says="test it after the loop")
+def while_else(a):
+    found = False
+    i = 0
+    while i < 8:
+        if a[i] == 3.0:
+            found = True
+            break
+        i += 1
+    if not found:
+        a[0] = 1.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def for_else(a):
+    for i in range(8):
+        if a[i] == 0:
+            break
+    else:
+        a[0] = 1.0
+
+
+@cases.right(VECTOR, code="found = True", says="test it after the loop")
+def for_else(a):
+    found = False
+    for i in range(8):
+        if a[i] == 0:
+            found = True
+            break
+    if not found:
+        a[0] = 1.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def annotated_element(a):
+    a[0]: float = 1.0
+
+
+@cases.right(VECTOR, code="a[0] = ")
+def annotated_element(a):
+    a[0] = 1.0
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def annotated_unknown(a):
+    x: flaot32
+    x = a[0]
+    a[1] = x
+
+
+@cases.right(VECTOR, code="float32")
+def annotated_unknown(a):
+    x: float32
+    x = a[0]
+    a[1] = x
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def annotated_unknown_with_value(a):
+    x: flaot32 = 0
+    a[1] = x
+
+
+@cases.right(VECTOR, code="float32")
+def annotated_unknown_with_value(a):
+    x: float32 = 0
+    a[1] = x
+
+
+@cases.wrong(ParseError, VECTOR)
+def print_formatted(a):
+    print(f"a[0] = {a[0]}")
+
+
+@cases.right(VECTOR, says='print("x =", x)')
+def print_formatted(a):
+    print("a[0] =", a[0])
+
+
+@cases.wrong(ParseError, VECTOR)
+def print_without_newline(a):
+    print(a[0], end="")
+
+
+@cases.right(VECTOR, says="leave it out")
+def print_without_newline(a):
+    print(a[0], a[1])
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def print_array(a):
+    print("a =", a)
+
+
+@cases.right(VECTOR, code="print(a[i])")
+def print_array(a):
+    for i in range(len(a)):
+        print(a[i])
+
+
+@cases.wrong(ParseError, MATRIX, MATRIX)
+def update_with_matmul(a, b):
+    a @= b
+
+
+@cases.right(MATRIX, MATRIX, code="c[i, j] += a[i, k] * b[k, j]")
+def update_with_matmul(a, b):
+    c = output_tensor((4, 4), a.dtype)
+    for i in range(4):
+        for j in range(4):
+            for k in range(4):
+                c[i, j] += a[i, k] * b[k, j]
+    return c
+
+
+@cases.wrong(ParseError, VECTOR, VECTOR)
+def swap_arrays(a, b):
+    for t in range(10):
+        for i in range(1, 7):
+            b[i] = (a[i - 1] + a[i + 1]) / 2
+        a, b = b, a
+
+
+@cases.right(np.ones((2, 8)), code="t % 2", says="a leading dimension of 2")
+def swap_arrays(ab):
+    for t in range(10):
+        for i in range(1, 7):
+            ab[(t + 1) % 2, i] = (ab[t % 2, i - 1] + ab[t % 2, i + 1]) / 2
+
+
+@cases.wrong(ParseError, VECTOR)
+def assert_formatted(a):
+    assert a[0] > 0, f"bad {a[0]}"
+
+
+@cases.right(VECTOR, says='as a tuple, as in ("x =", x)')
+def assert_formatted(a):
+    assert a[0] > 0, ("a[0] =", a[0])
+
+
+@cases.wrong(ParseError, VECTOR)
+def update_whole_array(a):
+    a += 1.0
+
+
+@cases.right(VECTOR, code=["for i in range(len(a)):", "a[i]"])
+def update_whole_array(a):
+    for i in range(len(a)):
+        a[i] += 1.0
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def assign_item_of_tuple(a):
+    t = (1.0, 2.0)
+    t[0] = 3.0
+    a[0] = t[0]
+
+
+@cases.right(VECTOR, code="allocate(")
+def assign_item_of_tuple(a):
+    t = allocate(2, "float64")
+    t[0] = 3.0
+    a[0] = t[0]
+
+
+@cases.wrong(ParseError, VECTOR)
+def assign_whole_array(a):
+    a[:] = 0.0
+
+
+@cases.right(VECTOR, code=["for i in range(len(a)):", "a[i]"])
+def assign_whole_array(a):
+    for i in range(len(a)):
+        a[i] = 0.0
+
+
+@cases.wrong(TypeMismatch, VECTOR, MATRIX)
+def assign_row(a, m):
+    m[0] = 1.0
+
+
+@cases.right(VECTOR, MATRIX, code="m[i, j]")
+def assign_row(a, m):
+    i = 0
+    for j in range(4):
+        m[i, j] = 1.0

@@ -1,0 +1,14 @@
+"""Statements that the language does not have: what is said, and that the advice works."""
+
+from tests.conftest import Golden
+from tests.errors.case import Case, mended, wrong
+
+
+@wrong("functions")
+def test_refused(case: Case, golden: Golden) -> None:
+    golden.check(case.fail().render(paths="short"), "txt")
+
+
+@mended("functions")
+def test_help_works(case: Case) -> None:
+    case.check_help()
