@@ -83,7 +83,6 @@ def split(a: Array) -> Array:
         (None, ConstantSpec(None)),
         (np.float32, ConstantSpec(np.float32)),
     ],
-    ids=repr,
 )
 def test_the_type_of_an_argument(value: object, spec: object) -> None:
     assert spec_of_argument("x", value) == spec
@@ -126,7 +125,7 @@ REFUSED: list[tuple[object, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "message"), REFUSED, ids=repr)
+@pytest.mark.parametrize(("value", "message"), REFUSED)
 def test_arguments_that_are_refused(value: object, message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         first.interpret(value)
@@ -234,7 +233,6 @@ declared = script_from_text(
         (np.zeros(3, np.float32), r"got float32\[3\]"),
         (1.0, "got Python float"),
     ],
-    ids=repr,
 )
 def test_an_array_that_is_not_what_its_annotation_says(array: object, message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
@@ -346,7 +344,6 @@ def test_a_parameter_called_out_wins() -> None:
         (3, "out= must be an array, got an int"),
         ((np.zeros(3), np.zeros(3)), "'doubled' returns 1 array, but out= has 2"),
     ],
-    ids=repr,
 )
 def test_an_out_that_does_not_fit_is_refused(out: Any, message: str) -> None:
     with pytest.raises(HybridError, match=message):

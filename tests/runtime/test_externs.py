@@ -86,7 +86,7 @@ def test_a_symbol_that_does_not_exist_is_refused() -> None:
         extern("no_such_function", "float64", ["float64"])
 
 
-@pytest.mark.parametrize("source", [None, 1.5, math.hypot, object()], ids=repr)
+@pytest.mark.parametrize("source", [None, 1.5, math.hypot, object()])
 def test_what_is_no_c_function_is_refused(source: object) -> None:
     with pytest.raises(ArgumentError, match="cannot take a C function from"):
         extern(source, "float64", ["float64"])
@@ -295,7 +295,7 @@ class CustomError(Exception):
 ERRORS = [CustomError("boom"), KeyboardInterrupt("boom"), StopIteration("boom")]
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=repr)
+@pytest.mark.parametrize("error", ERRORS)
 @pytest.mark.parametrize("way", WAYS)
 def test_an_exception_comes_out_as_itself(way: str, error: BaseException) -> None:
     def fail() -> None:
