@@ -10,11 +10,12 @@ from llvmlite import ir
 from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.codegen.emit_statements import StatementEmitter
 from hybridjit.codegen.layout import Convention, Layout, convention
-from hybridjit.codegen.llvm_types import I8, I32, I64, Complex, Value, memory_type, value_type
+from hybridjit.codegen.llvm_types import I8, I16, I32, I64, Complex, Value, memory_type, value_type
 from hybridjit.codegen.memory import ArrayAddress
 from hybridjit.codegen.sites import Site
 from hybridjit.codegen.stub_adapter import emit_adapter
 from hybridjit.codegen.target import Target
+from hybridjit.ir.dtype import BOOL, FLOAT16, DType
 from hybridjit.ir.expr import Buffer, ExternCall
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.signature import ConstantArray
@@ -55,7 +56,7 @@ def emit_kernel(func: PrimFunc, layout: Layout, target: Target) -> KernelModule:
 
 
 def _with_vector_width(text: str, bits: int) -> str:
-    """Ask for the widest vectors: LLVM takes half of them by default, and llvmlite cannot say it."""
+    """Ask for the widest vectors: LLVM takes half of them by default. llvmlite cannot say it."""
     lines = [f"{line} #0" if line.startswith("define ") else line for line in text.splitlines()]
     lines.append(f'attributes #0 = {{ "prefer-vector-width"="{bits}" }}')
     return "\n".join(lines)
@@ -65,10 +66,21 @@ def _function_type(call: Convention) -> ir.FunctionType:
     params: list[ir.Type] = [memory_type(buffer.dtype).as_pointer() for buffer in call.buffers]
     params += [I64] * (len(call.dimensions) + len(call.strides))
     for var in call.scalars:
-        params += [memory_type(var.dtype)] * (2 if var.dtype.is_complex else 1)
+        params += [_passed_type(var.dtype)] * (2 if var.dtype.is_complex else 1)
     params += [memory_type(result.dtype).as_pointer() for result in call.results]
     params.append(I64.as_pointer())
     return ir.FunctionType(I32, params)
+
+
+def _passed_type(dtype: DType) -> ir.Type:
+    """Half precision is passed as its bits: how C passes a half depends on the compiler."""
+    return I16 if dtype is FLOAT16 else memory_type(dtype)
+
+
+def _received(b: ir.IRBuilder, argument: Value, dtype: DType) -> Value:
+    if dtype is FLOAT16:
+        return b.bitcast(argument, value_type(dtype))
+    return b.trunc(argument, value_type(dtype)) if dtype is BOOL else argument
 
 
 def _set_attributes(function: ir.Function, call: Convention, layout: Layout) -> None:
@@ -95,10 +107,7 @@ def _bind_parameters(
         if var.dtype.is_complex:
             emitter.values[var] = Complex(*parts)
         else:
-            is_bool = parts[0].type != value_type(var.dtype)
-            emitter.values[var] = (
-                emitter.b.trunc(parts[0], value_type(var.dtype)) if is_bool else parts[0]
-            )
+            emitter.values[var] = _received(emitter.b, parts[0], var.dtype)
     emitter.results = [
         (ArrayAddress(next(arguments), result.dtype, (), result.dtype.component.bits // 8), result)
         for result in call.results
