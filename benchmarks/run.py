@@ -3,7 +3,7 @@
 import argparse
 from importlib import import_module
 
-BENCHMARKS: tuple[str, ...] = ("benchmarks.frontend",)
+BENCHMARKS: tuple[str, ...] = ("benchmarks.frontend", "benchmarks.math")
 
 
 def main() -> None:

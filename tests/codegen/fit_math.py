@@ -155,8 +155,9 @@ FITS = (
             near_zero(
                 lambda f, base=base, first=first: mp.log1p(f) / mp.log(base) / f - first,
                 series(
-                    lambda n, base=base, first=first: mpf(-1) ** n / (n + 1) / mp.log(base)
-                    - (first if n == 0 else 0)
+                    lambda n, base=base, first=first: (
+                        mpf(-1) ** n / (n + 1) / mp.log(base) - (first if n == 0 else 0)
+                    )
                 ),
             ),
             mp.sqrt(mpf("0.5")) - 1,
@@ -168,18 +169,6 @@ FITS = (
             ("LOG2", 2, float.fromhex("0x1.715476p+0")),
             ("LOG10", 10, float.fromhex("0x1.bcb7b2p-2")),
         )
-    ),
-    Fit(
-        "LOG2_SHORT",
-        "log2(1 + f) = f P(f), 1 + f in [sqrt(1/2), sqrt(2)], for float32 results",
-        near_zero(
-            lambda f: mp.log1p(f) / mp.log(2) / f,
-            series(lambda n: mpf(-1) ** n / (n + 1) / mp.log(2)),
-        ),
-        mp.sqrt(mpf("0.5")) - 1,
-        mp.sqrt(2) - 1,
-        lambda f: mpf(1),
-        {64: 14},
     ),
     Fit(
         "LOG_RATIO",
@@ -194,16 +183,16 @@ FITS = (
         {64: 7},
     ),
     Fit(
-        "ATANH",
-        "atanh(s) = s + s z / 3 + s z**2 P(z), z = s**2, |s| <= 3 - sqrt(8)",
+        "LOG2_RATIO",
+        "log2(m) = 2/ln2 (s + s z / 3) + s z**2 P(z), s = (m - 1) / (m + 1), z = s**2",
         near_zero(
-            lambda z: (mp.atanh(mp.sqrt(z)) / mp.sqrt(z) - 1 - z / 3) / z**2,
-            series(lambda n: mpf(1) / (2 * n + 5)),
+            lambda z: (mp.atanh(mp.sqrt(z)) / mp.sqrt(z) - 1 - z / 3) / z**2 * 2 / mp.ln2,
+            series(lambda n: mpf(2) / (2 * n + 5) / mp.ln2),
         ),
         mpf(0),
         mpf("0.02945"),
         lambda z: z**2,
-        {64: 8},
+        {32: 3, 64: 8},
     ),
     Fit(
         "SIN",
@@ -283,8 +272,10 @@ FITS = (
         near_zero(
             lambda z: mp.erf(mp.sqrt(z)) / mp.sqrt(z) - 1,
             series(
-                lambda n: 2 / mp.sqrt(mp.pi) * mpf(-1) ** n / (mp.factorial(n) * (2 * n + 1))
-                - (1 if n == 0 else 0)
+                lambda n: (
+                    2 / mp.sqrt(mp.pi) * mpf(-1) ** n / (mp.factorial(n) * (2 * n + 1))
+                    - (1 if n == 0 else 0)
+                )
             ),
         ),
         mpf(0),
@@ -393,7 +384,7 @@ def round_to(value: Any, bits: int) -> float:
     return rounded if bits == 64 else struct.unpack("f", struct.pack("f", rounded))[0]
 
 
-HEADER = '''"""Polynomial coefficients, constant term first. Written by tests/codegen/fit_math.py."""
+HEADER = '''"""Polynomial coefficients, constant term first; from tests/codegen/fit_math.py."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import re
 from collections.abc import Callable
 from functools import cache
@@ -17,6 +18,7 @@ from hybridjit.ir.dtype import DType
 
 Array = np.ndarray[Any, Any]
 INTERLEAVE = 2
+NUMBERS = itertools.count()
 I64, POINTER = ir.IntType(64), ir.PointerType()
 ELEMENTS: dict[str, ir.Type] = {
     "float16": ir.HalfType(),
@@ -77,8 +79,10 @@ def complex_module(name: str, dtype: DType, arity: int) -> ir.Module:
     return make_loop(step, arity)
 
 
-def make_loop(step: Callable[[Any, list[Any], Any], None], arity: int, stride: int = 1) -> ir.Module:
-    """A module with one loop over `arity` inputs and an output, vectorised two vectors at a time."""
+def make_loop(
+    step: Callable[[Any, list[Any], Any], None], arity: int, stride: int = 1
+) -> ir.Module:
+    """A module with one loop over `arity` inputs and an output, two vectors at a time."""
     module: Any = ir.Module("loop")
     module.triple = llvm.get_default_triple()
     kind = ir.FunctionType(ir.VoidType(), [I64, *[POINTER] * (arity + 1)])
@@ -114,7 +118,9 @@ class Attributes(ir.values.FunctionAttributes):
 
 def optimize(module: ir.Module) -> llvm.ModuleRef:
     # LLVM wants the metadata of a loop to refer to itself, which llvmlite cannot write.
-    text = re.sub(r"^(!\d+) = !\{ (!\d+) \}$", r"\1 = distinct !{ \1, \2 }", str(module), flags=re.M)
+    text = re.sub(
+        r"^(!\d+) = !\{ (!\d+) \}$", r"\1 = distinct !{ \1, \2 }", str(module), flags=re.M
+    )
     parsed = llvm.parse_assembly(text)
     parsed.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=3)
@@ -123,6 +129,9 @@ def optimize(module: ir.Module) -> llvm.ModuleRef:
     options.loop_unrolling = True
     builder = llvm.create_pass_builder(machine(), options)
     builder.getModulePassManager().run(parsed, builder)
+    inliner = llvm.create_new_module_pass_manager()
+    inliner.add_always_inliner_pass()
+    inliner.run(parsed, builder)
     return parsed
 
 
@@ -142,7 +151,7 @@ def compile_loop(
 def load(module: llvm.ModuleRef, name: str, dtype: DType, arity: int) -> Callable[..., Array]:
     image = machine().emit_object(module)
     library = llvm.JITLibraryBuilder().add_object_img(image).add_current_process()
-    tracker = library.export_symbol("loop").link(session(), f"math.{name}.{id(module)}")
+    tracker = library.export_symbol("loop").link(session(), f"math.{next(NUMBERS)}")
     raw = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * (arity + 1))(tracker["loop"])
 
     def call(*args: Array) -> Array:
@@ -154,3 +163,20 @@ def load(module: llvm.ModuleRef, name: str, dtype: DType, arity: int) -> Callabl
     call.tracker = tracker  # type: ignore[attr-defined]
     call.raw = raw  # type: ignore[attr-defined]
     return call
+
+
+def load_scalar(
+    emit: Callable[..., Any], kinds: list[Any], ctypes_: list[Any]
+) -> Callable[..., Any]:
+    """A function of scalars: what `emit(builder, *args)` computes."""
+    module = ir.Module("scalar")
+    module.triple = llvm.get_default_triple()
+    function: Any = ir.Function(module, ir.FunctionType(kinds[0], kinds), "scalar")
+    b: Any = ir.IRBuilder(function.append_basic_block("entry"))
+    b.ret(emit(b, *function.args))
+    image = machine().emit_object(optimize(module))
+    library = llvm.JITLibraryBuilder().add_object_img(image).add_current_process()
+    tracker = library.export_symbol("scalar").link(session(), f"math.{next(NUMBERS)}")
+    raw: Any = ctypes.CFUNCTYPE(ctypes_[0], *ctypes_)(tracker["scalar"])
+    raw.tracker = tracker
+    return raw

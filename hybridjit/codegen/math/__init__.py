@@ -1,5 +1,6 @@
 """Our own math functions: straight-line code that LLVM's loop vectoriser can widen."""
 
+from hybridjit.codegen.math.bounds import BOUNDS, COMPLEX_BOUNDS, Bound
 from hybridjit.codegen.math.complexes import emit_complex_abs, emit_complex_math
 from hybridjit.codegen.math.integers import emit_clz, emit_integer_power, emit_popcount
 from hybridjit.codegen.math.library import (
@@ -10,6 +11,9 @@ from hybridjit.codegen.math.library import (
 )
 
 __all__ = [
+    "BOUNDS",
+    "COMPLEX_BOUNDS",
+    "Bound",
     "emit_clz",
     "emit_complex_abs",
     "emit_complex_math",

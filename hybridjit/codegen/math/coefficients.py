@@ -1,4 +1,4 @@
-"""Polynomial coefficients, constant term first. Written by tests/codegen/fit_math.py."""
+"""Polynomial coefficients, constant term first; from tests/codegen/fit_math.py."""
 
 from __future__ import annotations
 
@@ -208,28 +208,6 @@ LOG10: dict[int, tuple[float, ...]] = {
     ),
 }
 
-# log2(1 + f) = f P(f), 1 + f in [sqrt(1/2), sqrt(2)], for float32 results
-LOG2_SHORT: dict[int, tuple[float, ...]] = {
-    64: _read(  # error 2**-37.9
-        """
-        0x1.71547652b61efp+0
-        -0x1.715476519618bp-1
-        0x1.ec709ddd120f8p-2
-        -0x1.715478c092a0ap-2
-        0x1.2776b9aaa97adp-2
-        -0x1.ec6f14f7a2b44p-3
-        0x1.a61a7a2ef1abcp-3
-        -0x1.718acb5d003e3p-3
-        0x1.48351fbc7ecccp-3
-        -0x1.23cd15d3c89a3p-3
-        0x1.09f7db4321f65p-3
-        -0x1.133ccdbca3275p-3
-        0x1.1290ba695faedp-3
-        -0x1.25b99e46caf15p-4
-        """
-    ),
-}
-
 # log(1 + f) = 2 s + s z P(z), s = f / (2 + f), z = s**2, |s| <= 3 - sqrt(8)
 LOG_RATIO: dict[int, tuple[float, ...]] = {
     64: _read(  # error 2**-58.5
@@ -245,18 +223,25 @@ LOG_RATIO: dict[int, tuple[float, ...]] = {
     ),
 }
 
-# atanh(s) = s + s z / 3 + s z**2 P(z), z = s**2, |s| <= 3 - sqrt(8)
-ATANH: dict[int, tuple[float, ...]] = {
-    64: _read(  # error 2**-73.5
+# log2(m) = 2/ln2 (s + s z / 3) + s z**2 P(z), s = (m - 1) / (m + 1), z = s**2
+LOG2_RATIO: dict[int, tuple[float, ...]] = {
+    32: _read(  # error 2**-35.2
         """
-        0x1.9999999999996p-3
-        0x1.249249249303dp-3
-        0x1.c71c71c57f73cp-4
-        0x1.745d1832c8127p-4
-        0x1.3b136296c2f3ep-4
-        0x1.1120ba555ff01p-4
-        0x1.de32b1b1f1317p-5
-        0x1.eb17589dd7939p-5
+        0x1.27770e0000000p-1
+        0x1.a5bb6e0000000p-2
+        0x1.59f9a00000000p-2
+        """
+    ),
+    64: _read(  # error 2**-72.0
+        """
+        0x1.2776c50ef9bfcp-1
+        0x1.a61762a7aefaep-2
+        0x1.484b13d696416p-2
+        0x1.0c9a85442ef6fp-2
+        0x1.c68ee51866d16p-3
+        0x1.8a0a498f8a2e3p-3
+        0x1.58f26be4d69f2p-3
+        0x1.623f56b004972p-3
         """
     ),
 }

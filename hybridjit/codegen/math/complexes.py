@@ -14,7 +14,15 @@ from llvmlite import ir
 
 from hybridjit.codegen.math.library import math_function
 from hybridjit.codegen.math.logarithm import log1p_of_pair
-from hybridjit.codegen.math.values import FORMATS, F64, Format, Pair, Real, Scope, two_product, two_sum, where
+from hybridjit.codegen.math.values import (
+    FORMATS,
+    Format,
+    Real,
+    Scope,
+    two_product,
+    two_sum,
+    where,
+)
 from hybridjit.errors import InternalError
 from hybridjit.ir.dtype import DType
 

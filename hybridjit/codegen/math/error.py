@@ -10,7 +10,16 @@ from __future__ import annotations
 
 from hybridjit.codegen.math.coefficients import ERF, ERFCX
 from hybridjit.codegen.math.exponential import exp
-from hybridjit.codegen.math.values import Real, fma, mad, poly, quick_two_sum, two_product, two_sum, where
+from hybridjit.codegen.math.values import (
+    Real,
+    fma,
+    mad,
+    poly,
+    quick_two_sum,
+    two_product,
+    two_sum,
+    where,
+)
 
 CENTRE = {32: 2.0, 64: 4.0}
 ERFC_MAX = {32: 10.5, 64: 27.5}  # zero from here on

@@ -134,7 +134,7 @@ def cosh(x: Real) -> Real:
 
 
 def _hyperbolic_parts(x: Real) -> tuple[tuple[Real, Real], Real, Real, Real, Real]:
-    """Of x >= 0: sinh(r) as r and the rest, cosh(r) - 1, the low part of r, (a + b)/2, (a - b)/2."""
+    """Of x >= 0: sinh(r) as r and the rest, cosh(r) - 1, the low part of r, (a +- b)/2."""
     bits = x.format.bits
     clamped = x.at_most(SINH_MAX[bits])
     k, n = round_scaled(clamped, LOG2_E)

@@ -156,5 +156,6 @@ def _log_reduced(n: Bits, f: Real, low: Real) -> Real:
     """n ln2 + log(1 + f + low)."""
     bits = f.format.bits
     k = n.to_real()
-    small = mad(k, LN2_LOW[bits], log1p_rest(f) + low)
-    return mad(k, LN2_HIGH[bits], f + small)
+    total = quick_two_sum(f, low)
+    small = mad(k, LN2_LOW[bits], log1p_rest(total.hi) + total.lo)
+    return mad(k, LN2_HIGH[bits], total.hi + small)

@@ -134,10 +134,12 @@ VARIANT_BITS = (512, 256)
 def _add_variants(module: Any, name: str, function: Any, format: Format, has_fma: bool) -> None:
     """Make the vector functions, and name them to the loop vectoriser."""
     function.attributes = _Attributes()
-    for attribute in ("noinline", "nounwind", "readnone", "willreturn", "speculatable"):
+    for attribute in ("nounwind", "readnone", "willreturn", "speculatable"):
         function.attributes.add(attribute)
     if function.name.rpartition(".")[2].startswith("v"):
+        function.attributes.add("alwaysinline")
         return
+    function.attributes.add("noinline")
     mappings: list[str] = []
     for bits in VARIANT_BITS:
         lanes = bits // format.bits

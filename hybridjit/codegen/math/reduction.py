@@ -211,11 +211,8 @@ def _to_pair(scope: Scope, fraction: Any) -> Pair:
     for position in (160, 128, 96, 64):
         chunk = builder.trunc(builder.lshr(fraction, ir.Constant(_I192, position)), _I32)
         convert = builder.sitofp if position == 160 else builder.uitofp
-        chunks.append(
-            Real(scope, F64, convert(chunk, F64.type)) * 2.0 ** (position - _FRACTION)
-        )
+        chunks.append(Real(scope, F64, convert(chunk, F64.type)) * 2.0 ** (position - _FRACTION))
     first = two_sum(chunks[0], chunks[1])
     second = two_sum(first.lo, chunks[2])
     total = quick_two_sum(first.hi, second.hi)
     return quick_two_sum(total.hi, total.lo + (second.lo + chunks[3]))
-

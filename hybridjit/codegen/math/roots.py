@@ -31,7 +31,7 @@ CBRT_2, CBRT_HALF = float.fromhex("0x1.428a2f98d728bp+0"), float.fromhex("0x1.96
 
 
 def cbrt(x: Real) -> Real:
-    """x = 2**(3q + j) m, |j| <= 1: a polynomial for m, then one Halley step, which triples the digits."""
+    """x = 2**(3q + j) m, |j| <= 1: a polynomial, then one Halley step, which triples the digits."""
     format = x.format
     magnitude = abs(x)
     is_tiny = magnitude < format.tiny

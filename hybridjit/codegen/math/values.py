@@ -54,7 +54,7 @@ FORMATS = {32: F32, 64: F64}
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where code is emitted, for how many lanes, and whether the target has a fused multiply-add."""
+    """Where code is emitted, for how many lanes, and whether multiply and add can be fused."""
 
     builder: Any  # ir.IRBuilder; llvmlite has no types that a checker could follow
     fma: bool
