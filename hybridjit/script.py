@@ -50,7 +50,7 @@ class Kernel(NativeCallable, Generic[P, R]):
         self.signature = _checked_signature(pyfunc)
         self._specializations: dict[tuple[Spec, ...], Specialization] = {}
         self._promotion = Promotion()
-        self._native_calls = NativeCalls()
+        self.native_calls = NativeCalls()
         self._source: FunctionSource | None = None
         self._declared: list[Spec | None] | None = None
 
@@ -75,6 +75,11 @@ class Kernel(NativeCallable, Generic[P, R]):
         specs, _ = self._bind(args, kwargs)
         return self._specialize(specs).func
 
+    @property
+    def specializations(self) -> tuple[Specialization, ...]:
+        """The translations made so far."""
+        return tuple(self._specializations.values())
+
     def __repr__(self) -> str:
         code = self.__hybrid_function__.__code__
         return f"<hybridjit kernel '{self.__name__}' at {code.co_filename}:{code.co_firstlineno}>"
@@ -98,7 +103,7 @@ class Kernel(NativeCallable, Generic[P, R]):
         layout, native = specialization.prepare(flat)
         result = native(flat)
         call = CallShape(self.signature, specs, values, specialization, layout, native)
-        self._native_calls.learn(self, call)
+        self.native_calls.learn(self, call)
         return result
 
     def _bind(
@@ -147,7 +152,7 @@ class Kernel(NativeCallable, Generic[P, R]):
             if known is not None:
                 if known.is_current():
                     return known
-                self._native_calls.forget(known)
+                self.native_calls.forget(known)
             parsed = parse(self._read(), Environment.of(self.__hybrid_function__), specs)
             made = Specialization(parsed)
             self._specializations[specs] = made

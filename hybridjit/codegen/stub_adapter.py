@@ -16,13 +16,13 @@ from hybridjit.codegen.llvm_types import I32, I64
 ADAPTER = "hj_call"
 
 
-def emit_adapter(module: ir.Module, kernel: ir.Function) -> None:
-    """Add the second entry of `kernel` to its module."""
+def emit_adapter(module: ir.Module, kernel: Any) -> None:
+    """Add the second entry of `kernel`, an `ir.Function`, to its module."""
     kernel.attributes.add("noinline")
     kind = ir.FunctionType(I32, [I64.as_pointer()])
-    function = ir.Function(module, kind, ADAPTER)
+    function: Any = ir.Function(module, kind, ADAPTER)
     function.attributes.add("nounwind")
-    b = ir.IRBuilder(function.append_basic_block("entry"))
+    b: Any = ir.IRBuilder(function.append_basic_block("entry"))
     args: list[Any] = []
     for position, parameter in enumerate(kernel.args):
         word = b.gep(function.args[0], [ir.Constant(I64, position)], inbounds=True)

@@ -44,7 +44,7 @@ class Api(IntEnum):
     DICT_SIZE = 19
     GET_ATTRIBUTE = 20
     CALL_NO_ARGS = 21
-    VECTORCALL = 22
+    CALL = 22
     CLEAR_ERROR = 23
     INT_VALUE = 24
     NEW_INT = 25

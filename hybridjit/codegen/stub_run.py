@@ -92,25 +92,19 @@ def _emit_release(module: ir.Module) -> ir.Function:
 
 
 def _fail(w: Words, table: Word, status: Word, error: Word) -> Word:
-    """Raise what went wrong: the work of Python."""
-    numbers = w.room(2)
-    for position, value in enumerate((status, error)):
-        number = w.call(Api.NEW_INT, value)
-        w.put(number, numbers, position)
-    code, address = w.at(numbers, 0), w.at(numbers, 1)
-    is_lost = w.b.or_(w.is_zero(code), w.is_zero(address))
-    with w.b.if_else(is_lost, likely=False) as (lost, made):
-        with lost:
-            lost_end = w.b.block
-        with made:
-            result = w.call(Api.VECTORCALL, w.at(table, Table.FAIL), numbers, 2, 0)
-            made_end = w.b.block
-    final = w.b.phi(I64)
-    final.add_incoming(w.word(0), lost_end)
-    final.add_incoming(result, made_end)
-    for number in (code, address):
-        w.call(Api.DEC_REF, number, result=VOID)
-    return final
+    """Raise what went wrong: the work of Python. Only out of memory, that fails."""
+    arguments = w.call(Api.TUPLE_NEW, 2)
+    result = w.room(1)
+    w.put(0, result)
+    with w.b.if_then(w.b.not_(w.is_zero(arguments)), likely=True):
+        numbers = [w.call(Api.NEW_INT, value) for value in (status, error)]
+        for position, number in enumerate(numbers):
+            w.call(Api.TUPLE_SET, arguments, position, number, result=I32)
+        is_lost = w.b.or_(*map(w.is_zero, numbers))
+        with w.b.if_then(w.b.not_(is_lost), likely=True):
+            w.put(w.call(Api.CALL, w.at(table, Table.FAIL), arguments), result)
+        w.call(Api.DEC_REF, arguments, result=VOID)
+    return w.at(result)
 
 
 def _drop(w: Words, items: Word, count: Word) -> None:

@@ -22,14 +22,15 @@ class Words:
         self, module: ir.Module, name: str, parameters: int, result: ir.Type = I64
     ) -> None:
         kind = ir.FunctionType(result, [I64] * parameters)
-        self.module = module
-        self.function = ir.Function(module, kind, name)
-        self.b = ir.IRBuilder(self.function.append_basic_block("entry"))
+        self.module: Any = module
+        self.function: Any = ir.Function(module, kind, name)
+        self.b: Any = ir.IRBuilder(self.function.append_basic_block("entry"))  # untyped in llvmlite
         self.args: tuple[Word, ...] = self.function.args
 
     def hide(self) -> ir.Function:
-        """The function, for callers in the same module only."""
+        """The function, for callers in the same module only: a part of them."""
         self.function.linkage = "internal"
+        self.function.attributes.add("alwaysinline")
         return self.function
 
     def word(self, value: Word) -> Any:

@@ -17,7 +17,7 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from hybridjit import config
-from hybridjit.codegen.engine import Library, emit_object, link, optimize
+from hybridjit.codegen.engine import Library, emit_object, link, tidy
 from hybridjit.codegen.forks import COMPILE_LOCK
 from hybridjit.codegen.layout import Layout
 from hybridjit.codegen.stub import DISPATCH, emit_dispatcher
@@ -28,10 +28,8 @@ from hybridjit.runtime.cache import active_store
 from hybridjit.runtime.dispatch_facts import find_functions, slow_call_of
 from hybridjit.runtime.dispatch_object import connect, native_class
 from hybridjit.runtime.dispatch_table import CallShape, TableOwner, make_table
+from hybridjit.runtime.kernel_cache import compiler_identity
 from hybridjit.runtime.specialization import Specialization
-
-# Raised with every change of the dispatcher's code.
-DISPATCHER_VERSION = 1
 
 
 class Form(NamedTuple):
@@ -74,7 +72,7 @@ class NativeCalls:
         A table may stop fitting, as when a captured number is replaced by an equal one. It is
         made anew after 2, 4, 8 ... such calls, so that a form that never fits costs little.
         """
-        types = tuple(type(value) for value in call.values)
+        types: tuple[type, ...] = tuple(map(type, call.values))
         form = Form(call.specialization, call.layout, types)
         known = self._known.setdefault(form, _Known())
         known.count += 1
@@ -111,13 +109,12 @@ class NativeCalls:
         if new is not None:
             position = 0 if new.is_exact else len(kept)
             kept.insert(position, new)
-        following = [table.address for table in kept[1:]] + [0]
-        before = self._tables  # alive until nothing points to them
-        for table, address in zip(kept, following, strict=True):
-            table.table[Table.NEXT] = address
-        self._head[Head.FIRST] = kept[0].address if kept else 0
-        self._tables = kept
-        del before
+        following = 0
+        for table in reversed(kept):
+            table.table[Table.NEXT] = following
+            following = table.address
+        self._head[Head.FIRST] = following
+        self._tables = kept  # only now may the old table go
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,13 +147,13 @@ def find_dispatcher() -> _Dispatcher | None:
 
 def _object_code(target: Target) -> bytes:
     """The code of the dispatcher, from the disk where an earlier process left it."""
-    versions: list[Any] = [DISPATCHER_VERSION, llvmlite.__version__, list(llvm.llvm_version_info)]
+    library: Any = llvm
+    versions = [compiler_identity(), llvmlite.__version__, list(library.llvm_version_info)]
     machine = [target.triple, target.cpu, target.features]
     key = json.dumps({"dispatcher": versions, "target": machine}).encode()
     entry = active_store().load(key)
     if entry is not None:
         return entry.object_code
-    module = optimize(emit_dispatcher(target), target, vectorize=False)
-    image = emit_object(module, target)
+    image = emit_object(tidy(emit_dispatcher(target), target), target)
     active_store().save(key, {}, image)
     return image

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,15 +50,21 @@ def _name_records(
 ) -> list[list[int]]:
     """Where Python looks: the closure, the globals, the language, the builtins."""
     environment, name = source.environment, source.name
-    names = environment.module
+    names = _plain_dict(environment.module)
     if name in environment.cells:
         return [_record(CaptureKind.CELL, memory.keep(environment.cells[name]), now, memory)]
-    if name in environment.closure or type(names) is not dict:
+    if name in environment.closure:
         raise Unsupported
     if name in names:
         return [_name_record(names, name, now, memory)]
     absent.setdefault(id(names), (names, {}))[1].setdefault(name)
-    return [] if name in BUILTINS else [_name_record(vars(builtins), name, now, memory)]
+    return [] if name in BUILTINS else [_name_record(builtins.__dict__, name, now, memory)]
+
+
+def _plain_dict(names: Any) -> dict[str, Any]:
+    if type(names) is not dict:
+        raise Unsupported
+    return cast("dict[str, Any]", names)
 
 
 def _name_record(names: dict[str, Any], name: str, now: object, memory: Memory) -> list[int]:

@@ -27,7 +27,7 @@ _NUMPY_ABI = 0x02000000
 _ABI_VERSION, _ARRAY_TYPE, _SCALAR, _ZEROS = 0, 2, 60, 183
 _TP_CALL = 50  # Py_tp_call
 
-# Functions of Python's stable ABI, and PyObject_Vectorcall, public from 3.9 on.
+# All of them in Python's stable ABI, or documented as public, on the versions we support.
 _PYTHON_FUNCTIONS: dict[Api, str] = {
     Api.INC_REF: "Py_IncRef",
     Api.DEC_REF: "Py_DecRef",
@@ -39,7 +39,7 @@ _PYTHON_FUNCTIONS: dict[Api, str] = {
     Api.DICT_SIZE: "PyDict_Size",
     Api.GET_ATTRIBUTE: "PyObject_GetAttr",
     Api.CALL_NO_ARGS: "PyObject_CallNoArgs",
-    Api.VECTORCALL: "PyObject_Vectorcall",
+    Api.CALL: "PyObject_CallObject",
     Api.CLEAR_ERROR: "PyErr_Clear",
     Api.INT_VALUE: "PyLong_AsLongLongAndOverflow",
     Api.NEW_INT: "PyLong_FromLongLong",
@@ -93,11 +93,11 @@ def _objects_agree() -> Iterator[bool]:
 
 def _arrays_agree() -> Iterator[bool]:
     base: NDArray[Any] = np.zeros((4, 6), np.float32)
-    swapped: NDArray[Any] = np.zeros(3, np.dtype(np.int16).newbyteorder())
+    swapped: NDArray[Any] = np.zeros(3, ">i2")
     frozen: NDArray[Any] = np.zeros((), np.complex128)
     frozen.flags.writeable = False
     small: NDArray[Any] = np.zeros(5, np.int8)
-    for array in (base, base[::2, ::-3], base.T, swapped, frozen, small):
+    for array in (base, base[::2, ::-3], np.asfortranarray(base), swapped, frozen, small):
         yield from _array_agrees(array)
 
 

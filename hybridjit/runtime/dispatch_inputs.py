@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridjit.codegen.stub_layout import ExtentKind, Input, InputKind, Nesting, Offsets, Span
+from hybridjit.frontend.kinds import NumpyScalar, is_numpy_scalar
 from hybridjit.ir.dtype import (
     BOOL,
     COMPLEX64,
@@ -25,7 +26,7 @@ from hybridjit.ir.dtype import (
 from hybridjit.runtime.dispatch_facts import read_bytes
 from hybridjit.runtime.dispatch_memory import Memory, Unsupported, write
 
-Extents = list[tuple[int, int]]
+Extents = Sequence[tuple[int, int]]
 
 # NumPy's flags of an array.
 _C_CONTIGUOUS, _ALIGNED, _WRITEABLE, _WARN_ON_WRITE = 0x1, 0x100, 0x400, 1 << 31
@@ -52,7 +53,7 @@ def scalar_record(type: ScalarType, value: object, word: int, memory: Memory) ->
     record = [0] * len(Input)
     write(record, Input.WORD, word)
     dtype = type.dtype
-    if isinstance(value, np.generic):
+    if is_numpy_scalar(value):
         _write_numpy_scalar(record, dtype, value, memory)
         return record
     kind = _python_kind(dtype, value)
@@ -66,7 +67,7 @@ def scalar_record(type: ScalarType, value: object, word: int, memory: Memory) ->
 
 def _python_kind(dtype: DType, value: object) -> InputKind:
     """How a Python number becomes a parameter of type `dtype`."""
-    kinds = {
+    kinds: dict[tuple[DType, type], InputKind] = {
         (BOOL, bool): InputKind.BOOL,
         (FLOAT64, float): InputKind.FLOAT,
         (FLOAT32, float): InputKind.FLOAT32,
@@ -81,7 +82,7 @@ def _python_kind(dtype: DType, value: object) -> InputKind:
 
 
 def _write_numpy_scalar(
-    record: list[int], dtype: DType, value: np.generic[Any], memory: Memory
+    record: list[int], dtype: DType, value: NumpyScalar, memory: Memory
 ) -> None:
     cls: Any = type(value)
     size = value.dtype.itemsize

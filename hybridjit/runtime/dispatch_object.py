@@ -7,7 +7,7 @@ While the address is 0, and wherever the protocol is not to be had, the call goe
 from __future__ import annotations
 
 import ctypes
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hybridjit.codegen.stub_layout import Head, Offsets
 from hybridjit.runtime.dispatch_facts import is_known_interpreter, read_word
@@ -80,8 +80,15 @@ def _make_base() -> Any:
 
 # What the class was made of: on some versions it goes on pointing there.
 _spec_memory: list[Any] = []
-NativeCallable: Any = _make_base()
 _native_classes: list[type] = []
+
+if TYPE_CHECKING:
+
+    class NativeCallable:
+        """An object that can be called natively."""
+
+else:
+    NativeCallable = _make_base()
 
 
 def native_calls(cls: C) -> C:
@@ -90,7 +97,7 @@ def native_calls(cls: C) -> C:
     A class with a `__call__` of its own does not inherit the protocol. Ours may have both: the
     native function does what `__call__` does.
     """
-    if NativeCallable is _PythonCallable or not _has_expected_layout(cls):
+    if issubclass(cls, _PythonCallable) or not _has_expected_layout(cls):
         return cls
     flags = ctypes.c_ulong.from_address(id(cls) + _TYPE_FLAGS)
     flags.value |= _HAS_VECTORCALL

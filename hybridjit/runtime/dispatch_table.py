@@ -11,8 +11,8 @@ import inspect
 import itertools
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
 from hybridjit.arith.simplify import simplify
 from hybridjit.codegen.layout import Layout
@@ -87,7 +87,6 @@ class TableOwner:
     memory: Memory
     native: NativeKernel
     is_exact: bool
-    following: TableOwner | None = field(default=None)
 
     @property
     def hits(self) -> int:
@@ -164,10 +163,11 @@ class _Writer:
             if not isinstance(spec, TupleSpec):
                 self._write_input(slot, (-1, 0), spec, value, params)
                 continue
-            if type(value) is not tuple or not value:
+            if type(value) is not tuple or not spec.items:
                 raise Unsupported
-            for item, (inner, element) in enumerate(zip(spec.items, value, strict=True)):
-                self._write_input(slot, (item, len(value)), inner, element, params)
+            elements = cast("tuple[Any, ...]", value)
+            for item, (inner, element) in enumerate(zip(spec.items, elements, strict=True)):
+                self._write_input(slot, (item, len(elements)), inner, element, params)
 
     def _write_input(
         self, slot: int, item: tuple[int, int], spec: Spec, value: Any, params: Any

@@ -36,7 +36,7 @@ def find_key(func: PrimFunc, layout: Layout, target: Target) -> bytes | None:
     if any(isinstance(node, ExternCall | Print) for node in walk(func.body)):
         return None
     ingredients = {
-        "versions": [_compiler_identity(), llvmlite.__version__, list(llvm.llvm_version_info)],
+        "versions": [compiler_identity(), llvmlite.__version__, list(llvm.llvm_version_info)],
         "target": [target.triple, target.cpu, target.features],
         "layout": [[array.strides, array.align] for _, array in layout.arrays],
         "disjoint": layout.is_disjoint,
@@ -47,7 +47,7 @@ def find_key(func: PrimFunc, layout: Layout, target: Target) -> bytes | None:
 
 
 @cache
-def _compiler_identity() -> str:
+def compiler_identity() -> str:
     """What tells this compiler from any other version of it: its own files.
 
     A release has other files than the one before, and so has a working copy after an edit.

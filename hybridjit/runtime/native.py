@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -11,15 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridjit.codegen.engine import Library, emit_object, link, optimize
-from hybridjit.codegen.kernel import ENTRY, KernelModule, emit_kernel
+from hybridjit.codegen.kernel import KernelModule, emit_kernel
 from hybridjit.codegen.layout import ArrayLayout, Layout, convention
-from hybridjit.codegen.llvm_types import is_signed
 from hybridjit.codegen.sites import MAX_WORDS, Failure
 from hybridjit.codegen.stub_adapter import ADAPTER
 from hybridjit.codegen.target import host_target
 from hybridjit.interp.run import compile_prologue, compile_results
 from hybridjit.interp.scope import RESULTS, Frame, Scope
-from hybridjit.ir.dtype import BOOL, DType
+from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Buffer, Const
 from hybridjit.ir.func import PrimFunc
 from hybridjit.lower.pipeline import lower
@@ -27,8 +27,6 @@ from hybridjit.runtime.cache import active_store
 from hybridjit.runtime.callbacks import Callbacks
 from hybridjit.runtime.failures import make_exception
 from hybridjit.runtime.kernel_cache import decode_sites, encode_sites, find_key
-
-_FLOAT_CTYPES = {32: ctypes.c_float, 64: ctypes.c_double}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,18 +38,19 @@ class NativeKernel:
     callbacks: Callbacks
     entry: Callable[..., int]
     begin: Callable[[Sequence[Any]], Frame]
-    pass_arguments: Callable[[Frame], list[Any]]
+    pass_arguments: Callable[[Frame], list[int]]
     gather: Callable[[Frame], object]
 
     def __call__(self, args: Sequence[Any]) -> object:
         """Run on arguments that have the types and the layout of the kernel."""
         frame = self.begin(args)
-        words = (ctypes.c_int64 * MAX_WORDS)()
+        record = (ctypes.c_int64 * MAX_WORDS)()
         results = [np.zeros(1, result.dtype.numpy) for result in self.module.convention.results]
-        addresses = [result.ctypes.data for result in results]
-        status = self.entry(*self.pass_arguments(frame), *addresses, words)
+        words = [*self.pass_arguments(frame), *(result.ctypes.data for result in results)]
+        words.append(ctypes.addressof(record))
+        status = self.entry((ctypes.c_uint64 * len(words))(*words))
         if status != 0:
-            self.fail(status, words)
+            self.fail(status, record)
         frame[RESULTS] = [result[0] for result in results]
         return self.gather(frame)
 
@@ -68,14 +67,14 @@ def compile_native(func: PrimFunc, layout: Layout) -> NativeKernel:
     compiled = _load(func, layout) or _compile(func, layout)
     module, image = compiled
     callbacks = Callbacks(module.callbacks)
-    library = link(image, (ENTRY, ADAPTER), callbacks.addresses)
-    prototype = ctypes.CFUNCTYPE(ctypes.c_int32, *_ctypes(module))
+    library = link(image, (ADAPTER,), callbacks.addresses)
+    prototype = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
     scope = Scope(span=func.span)
     return NativeKernel(
         module,
         library,
         callbacks,
-        prototype(library.addresses[ENTRY]),
+        prototype(library.addresses[ADAPTER]),
         compile_prologue(func, scope),
         _compile_passing(func, module, scope),
         compile_results(func, scope),
@@ -105,16 +104,16 @@ def _load(func: PrimFunc, layout: Layout) -> tuple[KernelModule, bytes] | None:
 
 def _compile_passing(
     func: PrimFunc, module: KernelModule, scope: Scope
-) -> Callable[[Frame], list[Any]]:
-    """The arguments of the C function, from the frame that the prologue made."""
+) -> Callable[[Frame], list[int]]:
+    """The words with the arguments of the kernel, from the frame that the prologue made."""
     call = module.convention
     buffers = [scope.slot(buffer) for buffer in call.buffers]
     sizes = [scope.slot(var) for var in call.dimensions]
     strides = [(scope.slot(buffer), axis) for buffer, axis in call.strides]
     scalars = [(scope.slot(var), var.dtype) for var in call.scalars]
 
-    def passed(frame: Frame) -> list[Any]:
-        values: list[Any] = [frame[slot].ctypes.data for slot in buffers]
+    def passed(frame: Frame) -> list[int]:
+        values: list[int] = [frame[slot].ctypes.data for slot in buffers]
         values += [int(frame[slot]) for slot in sizes]
         values += [frame[slot].strides[axis] for slot, axis in strides]
         for slot, dtype in scalars:
@@ -146,28 +145,9 @@ def _array_layout(buffer: Buffer, array: NDArray[Any]) -> ArrayLayout:
     return ArrayLayout(tuple(s if s == unit else None for s in array.strides), align)
 
 
-def _scalar_words(value: Any, dtype: DType) -> list[Any]:
-    if dtype.is_complex:
-        return [value.real.item(), value.imag.item()]
-    if dtype.is_float and dtype.bits == 16:
-        return [int(value.view(np.uint16))]
-    return [int(value) if dtype is BOOL else value.item()]
-
-
-def _ctypes(module: KernelModule) -> list[Any]:
-    call = module.convention
-    types: list[Any] = [ctypes.c_void_p] * len(call.buffers)
-    types += [ctypes.c_int64] * (len(call.dimensions) + len(call.strides))
-    for var in call.scalars:
-        types += [_ctype(var.dtype)] * (2 if var.dtype.is_complex else 1)
-    types += [ctypes.c_void_p] * (len(call.results) + 1)
-    return types
-
-
-def _ctype(dtype: DType) -> Any:
-    part = dtype.component
-    if part.is_float:
-        return _FLOAT_CTYPES.get(part.bits, ctypes.c_uint16)
-    if dtype is BOOL:
-        return ctypes.c_uint8
-    return getattr(ctypes, f"c_{'' if is_signed(dtype) else 'u'}int{dtype.bits}")
+def _scalar_words(value: Any, dtype: DType) -> list[int]:
+    """The bytes of a scalar, at the start of a word; of a complex one, in two."""
+    data = np.asarray(value, dtype.numpy).tobytes()
+    size = dtype.component.numpy.itemsize
+    parts = [data[i : i + size] for i in range(0, len(data), size)]
+    return [int.from_bytes(part.ljust(8, b"\0"), sys.byteorder) for part in parts]

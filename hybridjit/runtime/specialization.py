@@ -23,7 +23,7 @@ class Specialization:
         self.func: PrimFunc = parsed.func
         self.captures: tuple[Capture, ...] = parsed.captures
         self.written = written_buffers(parsed.func)
-        self._natives: dict[Layout, NativeKernel] = {}
+        self.natives: dict[Layout, NativeKernel] = {}
 
     def is_current(self) -> bool:
         """True while what the script took from around it has not changed."""
@@ -49,10 +49,10 @@ class Specialization:
         layout = layout_of(
             self.func, args, is_disjoint=not share_memory(self.func, self.written, args)
         )
-        found = self._natives.get(layout)
+        found = self.natives.get(layout)
         if found is None:
             with COMPILE_LOCK:
-                found = self._natives.get(layout)
+                found = self.natives.get(layout)
                 if found is None:
-                    found = self._natives[layout] = compile_native(self.func, layout)
+                    found = self.natives[layout] = compile_native(self.func, layout)
         return layout, found
