@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -20,7 +21,11 @@ def test_readme_blocks_run(tmp_path: Path) -> None:
     script = tmp_path / "readme.py"
     script.write_text("\n\n".join(blocks), encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, cwd=ROOT, check=False
+        [sys.executable, str(script)],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        check=False,
     )
     assert done.returncode == 0, done.stderr
 
