@@ -12,7 +12,7 @@ from tests.programs.types import numpy_dtype
 
 _INTS = (0, 1, 2, 3, -1, -2, 5, 7, 100, -128, 127, 255)
 _FLOATS = (
-    *(0.0, 1.0, 0.5, -1.5, 2.0, 3.25, -7.0, 100.0, 1e-3, -0.0, 1e30, -1e30, 1e-40, 1e4),
+    *(0.0, 1.0, 0.5, -1.5, 2.75, 3.25, -7.6, 100.0, 1e-3, -0.0, 1e30, -1e30, 1e-40, 1e4),
     *(float("inf"), float("-inf"), float("nan"), 0.1),
 )
 LAYOUTS = ("C", "F", "reversed", "strided", "offset")

@@ -16,7 +16,7 @@ from tests.programs.intervals import clamp, combine, hull
 from tests.programs.scope import Array, Helper, Name, Scope, Value
 
 INT_LITERALS = (0, 1, 2, 3, -1, 5, 7, -4, 100)
-FLOAT_LITERALS = ("1.0", "0.5", "0.0", "-2.25", "3.0", "0.1", "1e10", "-0.0", "inf", "nan")
+FLOAT_LITERALS = ("1.0", "0.5", "0.0", "-2.75", "3.6", "0.1", "1e10", "-0.0", "inf", "nan")
 COMPLEX_LITERALS = ("2j", "(1.5 - 0.5j)", "(0.0 + 1j)")
 SMALL = (1, 2, 3, 5, 7)
 
@@ -75,6 +75,8 @@ class ExprMaker:
     def _makers(self, type: str) -> list[Callable[[str, int], Value | None]]:
         makers = [self._binary, self._binary, self._cast, self._conditional, self._unary]
         makers += [self._function, self._helper_call, self._and_or, self._select]
+        if any(helper.has_effects for helper in self.helpers):
+            makers += [self._helper_call] * 2
         if not ty.is_complex(type):
             makers.append(self._extremum)
         if ty.is_bool(type):
@@ -290,6 +292,8 @@ class ExprMaker:
             return self._small(type, depth, 3)
         if symbol in ("<<", ">>") and (type == "int" or self.choices.chance(80)):
             return self._small(type, depth, 7)
+        if type == "int" and "big" in self.scope.names and self.choices.chance(20):
+            return self.scope.names["big"].value("big")  # it fits, or both ways raise OverflowError
         return self._operand(type, depth, other)
 
     def _nonzero(self, type: str, depth: int) -> Value:

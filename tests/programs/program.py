@@ -116,6 +116,8 @@ class _ProgramMaker:
             rank = self.choices.pick((1, 2, 1, 3, 0))
             shape = tuple(self.choices.pick(SIZES[: 7 - rank]) for _ in range(rank))
             params[name] = Array(name, self.choices.pick(palette), shape)
+        if self.wild:
+            params["big"] = Name("int", -40_000, 40_000, locked=True)
         for name in ("x", "y", "n")[: self.choices.between(0, 3)]:
             type = self.choices.pick(("int", "float", "bool", *palette))
             low, high = (-20, 20) if type == "int" else (0, 0)
@@ -125,6 +127,8 @@ class _ProgramMaker:
     def _argument(self, param: Name | Array) -> Any:
         if isinstance(param, Array):
             return random_array(self.choices, ty.numpy_dtype(param.type), param.shape)
+        if param.locked:
+            return self.choices.pick((1, 100, 255, -1, 40_000, -129))
         return random_scalar(self.choices, param.type, param.low, param.high)
 
     def _parameter(self, name: str, param: Name | Array) -> str:
@@ -169,7 +173,7 @@ class _ProgramMaker:
         for param in ("x", "u")[: self.choices.between(1, 2)]:
             type = self.choices.pick(maker.types_here())
             params[param] = Name(type, *((-20, 20) if type == "int" else (0, 0)))
-        if arrays and self.choices.chance(40):
+        if arrays and self.choices.chance(70):
             array = self.choices.pick(arrays)
             params["q"] = Array("q", array.type, array.shape)
         maker.scope = Scope(

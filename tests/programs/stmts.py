@@ -318,7 +318,7 @@ class StmtMaker(ExprMaker):
 
     def _branch(self, depth: int) -> Lines:
         lines = self.block(2, depth - 1)
-        jump = self._jump() if self.choices.chance(20) else None
+        jump = self._jump() if self.choices.chance(35) else None
         if jump is None:
             return lines
         self.jumps += 1
