@@ -14,6 +14,7 @@ from types import CodeType, FunctionType
 
 from hybridjit import config
 from hybridjit.errors import ParseError, combine
+from hybridjit.fresh_stack import on_fresh_stack
 from hybridjit.frontend.annotations import specs_in
 from hybridjit.frontend.captures import Capture, Environment
 from hybridjit.frontend.frame import Frame, Key, Unit
@@ -95,6 +96,19 @@ def parse(
     blocks: bool = True,
 ) -> Parsed:
     """Translate a script for arguments of the given types, one for each parameter."""
+    try:
+        return on_fresh_stack(lambda: _parse(source, environment, specs, blocks))
+    except RecursionError:
+        raise ParseError(
+            f"'{source.name}' is nested too deeply",
+            span_of(source.node, source),
+            help="split long expressions into several statements",
+        ) from None
+
+
+def _parse(
+    source: FunctionSource, environment: Environment, specs: Sequence[Spec], blocks: bool
+) -> Parsed:
     knowledge = _Knowledge(printed=source.node if source.is_printed else None)
     for _ in range(MAX_ROUNDS):
         script = _Script(source, environment, specs, knowledge)

@@ -20,6 +20,7 @@ from hybridjit.frontend.kinds import (
     weak_type,
 )
 from hybridjit.frontend.specs import ArraySpec, ConstantSpec, ScalarSpec, Spec, TupleSpec
+from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import type_name
 from hybridjit.interp.scalars import cast
 from hybridjit.ir.dtype import INT64, DType, ScalarType, find_dtype
@@ -38,10 +39,17 @@ _MAX_WORK: Any = 1_000_000
 
 def bind(signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
     """The arguments of a call in the order of the parameters, defaults filled in."""
+    names = list(signature.parameters)
+    help = f"the parameters are {', '.join(names)}" if names else "there are no parameters"
+    for name in kwargs:
+        if name not in signature.parameters:
+            raise ArgumentError(
+                f"there is no parameter '{name}'", help=did_you_mean(name, names) or help
+            )
     try:
         bound = signature.bind(*args, **kwargs)
     except TypeError as error:
-        raise ArgumentError(str(error)) from None
+        raise ArgumentError(str(error), help=help) from None
     bound.apply_defaults()
     return list(bound.arguments.values())
 
@@ -54,7 +62,7 @@ def spec_of_argument(name: str, value: object, declared: Spec | None = None) -> 
     if isinstance(declared, ArraySpec):
         return _check_array(name, found, declared)
     if isinstance(declared, ScalarSpec) and not declared.type.weak:
-        return _check_scalar(name, found, declared)
+        return _check_scalar(name, value, found, declared)
     return found
 
 
@@ -141,10 +149,24 @@ def _check_array(name: str, found: Spec, declared: ArraySpec) -> Spec:
     return declared
 
 
-def _check_scalar(name: str, found: Spec, declared: ScalarSpec) -> Spec:
+def _check_scalar(name: str, value: object, found: Spec, declared: ScalarSpec) -> Spec:
     is_number = isinstance(found, ScalarSpec) and (found.type.weak or found == declared)
     if not is_number:
         raise ArgumentError(f"argument '{name}' must be {declared}, got {found}")
+    dtype = declared.type.dtype
+    if isinstance(value, complex) and not dtype.is_complex:
+        raise ArgumentError(f"argument '{name}' must be {declared}, got the complex {value}")
+    if isinstance(value, float) and dtype.is_integer:
+        raise ArgumentError(
+            f"argument '{name}' must be {declared}, got the float {value}",
+            help="round it first, as in int(x)",
+        )
+    if isinstance(value, int) and dtype.is_integer:
+        low, high = dtype.bounds
+        if not low <= value <= high:
+            raise ArgumentValueError(
+                f"argument '{name}' is {value}, which does not fit in {dtype} ({low} to {high})"
+            )
     return declared
 
 
