@@ -26,6 +26,7 @@ from hybridjit.frontend.builtins import TYPES
 from hybridjit.frontend.parse import parse_text as parse
 from hybridjit.ir.equal import structural_equal
 from hybridjit.ir.func import PrimFunc
+from hybridjit.runtime import cache
 from hybridjit.script import Kernel, script
 
 __version__ = "0.1.0"
@@ -74,6 +75,7 @@ __all__ = [
     "bfloat16",
     "c64",
     "c128",
+    "cache",
     "complex64",
     "complex128",
     "config",

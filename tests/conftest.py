@@ -1,6 +1,7 @@
 """Shared fixtures and settings: golden files, hypothesis profiles, the --fuzz option."""
 
 import difflib
+import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +11,9 @@ import pytest
 from hypothesis import settings
 
 GOLDEN = Path(__file__).parent / "golden"
+# Tests keep compiled kernels apart from the user's; a second run of the suite finds them there.
+KERNELS = Path(__file__).parent.parent / ".pytest_cache" / "kernels"
+os.environ.setdefault("HYBRIDJIT_CACHE_DIR", str(KERNELS))
 SHARES_GOLDEN_WITH = pytest.StashKey[str]()
 
 # `fast` is derandomised: a run in CI that fails, fails again on the developer's machine.
