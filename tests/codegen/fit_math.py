@@ -14,8 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from mpmath import mp, mpf
+import mpmath
 
+mp: Any = mpmath.mp  # mpmath has no types
+mpf: Any = mpmath.mpf
 mp.dps = 70
 Function = Callable[[Any], Any]
 
@@ -339,6 +341,8 @@ def remez(fit: Fit, terms: int) -> tuple[list[Any], Any]:
     count = len(grid)
     chosen = [round((count - 1) * i / terms) for i in range(terms + 1)]
     coefficients: list[Any] = []
+    errors: list[Any] = []
+    worst: Any = mp.inf
     for _ in range(30):
         rows = [
             [weights[i] * grid[i] ** n for n in range(terms)] + [mpf(-1) ** j]
@@ -351,11 +355,11 @@ def remez(fit: Fit, terms: int) -> tuple[list[Any], Any]:
             (mp.polyval(coefficients[::-1], x) - value) * weight
             for x, value, weight in zip(grid, values, weights, strict=True)
         ]
-        level, worst = abs(solution[terms]), max(map(abs, errors))
+        level, worst = abs(solution[terms]), max(abs(error) for error in errors)
         chosen = alternation(errors, terms + 1)
         if worst < level * mpf("1.01") or len(chosen) <= terms:
             break
-    return coefficients, max(map(abs, errors))
+    return coefficients, worst
 
 
 def alternation(errors: list[Any], count: int) -> list[int]:

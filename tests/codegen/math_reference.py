@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import mpmath
 import numpy as np
-from mpmath import mp, mpc, mpf
+
+mp: Any = mpmath.mp  # mpmath has no types
+mpf: Any = mpmath.mpf
+mpc: Any = mpmath.mpc
 
 Array = np.ndarray[Any, Any]
 Reference = Callable[..., Any]
@@ -18,7 +22,35 @@ PRECISION = 160
 
 def _inside(function: Reference, low: float, high: float) -> Reference:
     """`function` on an interval; None outside it."""
-    return lambda x: function(x) if low <= x <= high else None
+
+    def inside(x: Any) -> Any:
+        return function(x) if low <= x <= high else None
+
+    return inside
+
+
+def _exp2(x: Any) -> Any:
+    return mp.exp(x * mp.ln2)
+
+
+def _log2(x: Any) -> Any:
+    return mp.log(x) / mp.ln2
+
+
+def _log10(x: Any) -> Any:
+    return mp.log(x) / mp.ln10
+
+
+def _log1p(x: Any) -> Any:
+    return mp.log1p(x) if x > -1 else None
+
+
+def _rsqrt(x: Any) -> Any:
+    return 1 / mp.sqrt(x)
+
+
+def _cbrt(x: Any) -> Any:
+    return mp.sign(x) * mp.cbrt(abs(x))
 
 
 def _gamma(x: Any) -> Any:
@@ -54,15 +86,15 @@ def _sigmoid(x: Any) -> Any:
 
 REFERENCES: dict[str, Reference] = {
     "exp": mp.exp,
-    "exp2": lambda x: mp.exp(x * mp.ln2),
+    "exp2": _exp2,
     "expm1": mp.expm1,
     "log": _inside(mp.log, 5e-324, mp.inf),
-    "log2": _inside(lambda x: mp.log(x) / mp.ln2, 5e-324, mp.inf),
-    "log10": _inside(lambda x: mp.log(x) / mp.ln10, 5e-324, mp.inf),
-    "log1p": lambda x: mp.log1p(x) if x > -1 else None,
+    "log2": _inside(_log2, 5e-324, mp.inf),
+    "log10": _inside(_log10, 5e-324, mp.inf),
+    "log1p": _log1p,
     "sqrt": _inside(mp.sqrt, 0, mp.inf),
-    "rsqrt": _inside(lambda x: 1 / mp.sqrt(x), 5e-324, mp.inf),
-    "cbrt": lambda x: mp.sign(x) * mp.cbrt(abs(x)),
+    "rsqrt": _inside(_rsqrt, 5e-324, mp.inf),
+    "cbrt": _cbrt,
     "sin": mp.sin,
     "cos": mp.cos,
     "tan": mp.tan,
@@ -94,8 +126,7 @@ def arguments(name: str, dtype: str, count: int, seed: int = 0) -> list[Array]:
 
 
 def _points(rng: np.random.Generator, dtype: str, count: int) -> Array:
-    bits = int(dtype[-2:])
-    patterns = rng.integers(0, 2**bits, count, dtype=f"uint{bits}").view(dtype)
+    patterns = random_patterns(rng, dtype, count)
     spread = np.ldexp(rng.uniform(-1, 1, count), rng.integers(-40, 10, count))
     near_one = 1 + np.ldexp(rng.uniform(-1, 1, count), rng.integers(-50, 0, count))
     slips = 1 + np.ldexp(rng.uniform(-1, 1, count), rng.integers(-53, -3, count))
@@ -105,6 +136,13 @@ def _points(rng: np.random.Generator, dtype: str, count: int) -> Array:
     with np.errstate(all="ignore"):
         points = np.concatenate([part.astype("float64") for part in parts]).astype(dtype)
     return rng.permutation(points[np.isfinite(points)])[: 5 * count]
+
+
+def random_patterns(rng: np.random.Generator, dtype: str, count: int) -> Array:
+    """Floats with uniformly distributed bits: all exponents, NaN and infinity too."""
+    bits = int(dtype[-2:])
+    patterns: Any = rng.integers(0, 2**bits, count, dtype=f"uint{bits}")
+    return patterns.view(dtype)
 
 
 def error_in_ulp(name: str, dtype: str, result: float, *args: float) -> float:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import llvmlite.binding as llvm
+import llvmlite.binding
 import numpy as np
 from llvmlite import ir
 
@@ -17,6 +17,7 @@ from hybridjit.codegen.math import emit_complex_math, emit_math
 from hybridjit.ir.dtype import DType
 
 Array = np.ndarray[Any, Any]
+llvm: Any = llvmlite.binding  # llvmlite has no types
 INTERLEAVE = 2
 NUMBERS = itertools.count()
 I64, POINTER = ir.IntType(64), ir.PointerType()
@@ -29,7 +30,7 @@ ELEMENTS: dict[str, ir.Type] = {
 
 
 @cache
-def machine() -> llvm.TargetMachine:
+def machine() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm.Target.from_default_triple().create_target_machine(
@@ -42,7 +43,7 @@ def machine() -> llvm.TargetMachine:
 
 
 @cache
-def session() -> llvm.LLJIT:
+def session() -> Any:
     return llvm.create_lljit_compiler(use_jit_link=False, suppress_errors=True)
 
 
@@ -112,11 +113,12 @@ class Attributes(ir.values.FunctionAttributes):
     """Function attributes that llvmlite does not check."""
 
     def __init__(self, names: list[str]) -> None:
-        super().__init__()
-        self.update(names)
+        super().__init__()  # type: ignore[no-untyped-call]
+        names_: Any = self
+        names_.update(names)
 
 
-def optimize(module: ir.Module) -> llvm.ModuleRef:
+def optimize(module: ir.Module) -> Any:
     # LLVM wants the metadata of a loop to refer to itself, which llvmlite cannot write.
     text = re.sub(
         r"^(!\d+) = !\{ (!\d+) \}$", r"\1 = distinct !{ \1, \2 }", str(module), flags=re.M
@@ -148,7 +150,7 @@ def compile_loop(
     return load(optimize(loop_module(name, dtype, arity, fma, lanes)), name, dtype, arity)
 
 
-def load(module: llvm.ModuleRef, name: str, dtype: DType, arity: int) -> Callable[..., Array]:
+def load(module: Any, name: str, dtype: DType, arity: int) -> Callable[..., Array]:
     image = machine().emit_object(module)
     library = llvm.JITLibraryBuilder().add_object_img(image).add_current_process()
     tracker = library.export_symbol("loop").link(session(), f"math.{next(NUMBERS)}")

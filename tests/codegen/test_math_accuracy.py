@@ -74,7 +74,7 @@ def test_angles_near_multiples_of_half_pi(name: str) -> None:
 def test_explicit_vectors_give_the_same_bits(name: str, lanes: int) -> None:
     dtype = dtype_named("float32")
     (x,) = arguments(name, "float32", 200)
-    large = np.clip(HARD_ANGLES * 2, 0, 3e38).astype("float32")
+    large = np.minimum(HARD_ANGLES * 2, 3e38).astype("float32")
     x = np.concatenate([x[: len(x) // 16 * 16 - 16], large])
     scalar, vector = compile_loop(name, dtype), compile_loop(name, dtype, lanes=lanes)
     np.testing.assert_array_equal(scalar(x), vector(x))

@@ -9,6 +9,7 @@ from llvmlite import ir
 
 from hybridjit.codegen.math import emit_clz, emit_integer_power, emit_popcount
 from hybridjit.ir.dtype import dtype_named
+from tests.codegen.math_reference import random_patterns
 from tests.codegen.native_math import Array, compile_loop, load_scalar
 
 INF, NAN = np.inf, np.nan
@@ -18,9 +19,8 @@ FUNCTIONS = {"fmod": np.fmod, "floor_mod": np.remainder, "floor_div": np.floor_d
 
 def operands(dtype: str) -> tuple[Array, Array]:
     rng = np.random.default_rng(0)
-    bits = int(dtype[-2:])
     special = np.array([*SPECIAL, *(-v for v in SPECIAL), NAN])
-    patterns = [rng.integers(0, 2**bits, 20000, dtype=f"uint{bits}").view(dtype) for _ in "abc"]
+    patterns = [random_patterns(rng, dtype, 20000) for _ in range(3)]
     moderate = rng.uniform(-100, 100, 20000)
     whole = rng.integers(-50, 50, (2, 20000))
     x = (np.repeat(special, len(special)), patterns[0], moderate, whole[0], patterns[2])

@@ -1,6 +1,7 @@
 """Zeros, infinities, NaN: the class and the sign of results, as NumPy and C99 have them."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -98,27 +99,36 @@ HALF_FUNCTIONS = [*NUMPY_NAMES, "sigmoid", "erf", "erfc", "gamma", "lgamma", "rs
 HALF_ULP = 0.5 + 4 * 2.0**-13  # one rounding of a float32 result that is within 4 ulp
 
 
+def every_pattern(dtype: Any) -> Array:
+    patterns: Any = np.arange(1 << 16, dtype="uint16")
+    return patterns.view(dtype)
+
+
+def clip(values: Array, low: float, high: float) -> Array:
+    return np.minimum(np.maximum(values, low), high)
+
+
 @pytest.mark.parametrize("name", HALF_FUNCTIONS)
 def test_every_float16_is_rounded_once(name: str) -> None:
     """Against our float64 functions, which the accuracy tests hold to mpmath."""
-    x = np.arange(1 << 16, dtype="uint16").view("float16")
+    x = every_pattern("float16")
     actual = compile_loop(name, dtype_named("float16"))(x).astype("float64")
     exact = compile_loop(name, dtype_named("float64"))(x.astype("float64"))
     with np.errstate(all="ignore"):
         assert np.isnan(actual).tolist() == np.isnan(exact).tolist()
         limit = 2.0**16
-        difference = np.abs(np.clip(actual, -limit, limit) - np.clip(exact, -limit, limit))
-        exponent = np.floor(np.log2(np.clip(np.abs(exact), 2.0**-14, 2.0**15)))
+        difference = np.abs(clip(actual, -limit, limit) - clip(exact, -limit, limit))
+        exponent = np.floor(np.log2(clip(np.abs(exact), 2.0**-14, 2.0**15)))
     assert np.nanmax(difference / 2.0 ** (exponent - 10)) <= HALF_ULP
 
 
 def test_bfloat16_is_rounded_to_nearest_even() -> None:
     dtype = dtype_named("bfloat16")
-    x = np.arange(1 << 16, dtype="uint16").view(dtype.numpy)
+    x = every_pattern(dtype.numpy)
     actual = compile_loop("exp", dtype)(x)
     with np.errstate(all="ignore"):
         exact = compile_loop("exp", dtype_named("float64"))(x.astype("float64"))
         expected = exact.astype("float32").astype(dtype.numpy)
     np.testing.assert_array_equal(np.isnan(actual), np.isnan(expected))
-    same = actual.view("uint16") == expected.view("uint16")
-    assert (same | np.isnan(expected)).all()
+    number = ~np.isnan(expected)
+    np.testing.assert_array_equal(actual[number], expected[number])

@@ -16,6 +16,7 @@ from hybridjit.codegen.math.library import math_function
 from hybridjit.codegen.math.logarithm import log1p_of_pair
 from hybridjit.codegen.math.values import (
     FORMATS,
+    UNDEFINED,
     Format,
     Real,
     Scope,
@@ -327,6 +328,6 @@ def _complex_function(module: Any, name: str, format: Format, has_fma: bool) -> 
     builder: Any = ir.IRBuilder(function.append_basic_block("entry"))
     parts = [Real(Scope(builder, has_fma), format, arg) for arg in function.args]
     value = body(*(Complex(*parts[start : start + 2]) for start in range(0, len(parts), 2)))
-    pair = builder.insert_value(ir.Constant(result, ir.Undefined), value.real.value, 0)
+    pair = builder.insert_value(ir.Constant(result, UNDEFINED), value.real.value, 0)
     builder.ret(builder.insert_value(pair, value.imag.value, 1))
     return function

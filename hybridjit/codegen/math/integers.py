@@ -38,7 +38,8 @@ def _power_function(module: Any, kind: Any) -> Any:
     function.linkage = "internal"
     function.attributes.add("alwaysinline")
     entry, loop, done = (function.append_basic_block(label) for label in ("entry", "loop", "done"))
-    ir.IRBuilder(entry).branch(loop)
+    start: Any = ir.IRBuilder(entry)
+    start.branch(loop)
 
     b: Any = ir.IRBuilder(loop)
     result, base, exponent = (b.phi(kind) for _ in range(3))
@@ -54,5 +55,6 @@ def _power_function(module: Any, kind: Any) -> Any:
         phi.add_incoming(first, entry)
         phi.add_incoming(following, loop)
     b.cbranch(b.icmp_unsigned("==", new_exponent, ir.Constant(kind, 0)), done, loop)
-    ir.IRBuilder(done).ret(new_result)
+    end: Any = ir.IRBuilder(done)
+    end.ret(new_result)
     return function

@@ -82,7 +82,7 @@ def emit_math(
     The arguments may be vectors. Half precision is computed in float32 and rounded once;
     bfloat16 values are given, and returned, as their bits (i16).
     """
-    lanes = args[0].type.count if isinstance(args[0].type, ir.VectorType) else 1
+    lanes: int = getattr(args[0].type, "count", 1)  # of a vector
     scope = Scope(builder, target_has_fma, lanes)
     wide = [_widen(scope, arg, dtype) for arg in args]
     format = FORMATS.get(dtype.bits, F32)
@@ -149,16 +149,19 @@ def _add_variants(module: Any, name: str, function: Any, format: Format, has_fma
     function.attributes.add(f'"vector-function-abi-variant"="{",".join(mappings)}"')
 
 
+_set: Any = set  # FunctionAttributes is one, and checks names in `add`
+
+
 class _Attributes(ir.values.FunctionAttributes):
     """llvmlite's attributes, and any that LLVM knows besides."""
 
     def add(self, name: str) -> None:
-        set.add(self, name)
+        _set.add(self, name)
 
 
 def _keep(module: Any, function: Any) -> None:
     """Keep a function that nothing calls yet: list it in llvm.compiler.used."""
-    used = module.globals.get("llvm.compiler.used")
+    used: Any = module.globals.get("llvm.compiler.used")
     if used is None:
         used = ir.GlobalVariable(module, ir.ArrayType(ir.PointerType(), 0), "llvm.compiler.used")
         used.linkage, used.section = "appending", "llvm.metadata"
@@ -172,16 +175,16 @@ def _define(module: Any, symbol: str, body: Body, format: Format, scope: Scope) 
     kind = scope.type_of(format.type)
     arity = body.__code__.co_argcount
     result = scope.type_of(ir.IntType(1)) if body.__annotations__["return"] == "Flag" else kind
-    function = ir.Function(module, ir.FunctionType(result, [kind] * arity), symbol)
+    function: Any = ir.Function(module, ir.FunctionType(result, [kind] * arity), symbol)
     function.linkage = "internal"
-    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    builder: Any = ir.IRBuilder(function.append_basic_block("entry"))
     inside = Scope(builder, scope.fma, scope.lanes)
     builder.ret(body(*(Real(inside, format, arg) for arg in function.args)).value)
     return function
 
 
 def _is_flag(value: Any) -> bool:
-    scalar = value.type.element if isinstance(value.type, ir.VectorType) else value.type
+    scalar: object = getattr(value.type, "element", value.type)
     return scalar == ir.IntType(1)
 
 

@@ -16,6 +16,7 @@ from llvmlite import ir
 
 from hybridjit.codegen.math.values import (
     F64,
+    UNDEFINED,
     Bits,
     Pair,
     Real,
@@ -84,7 +85,7 @@ def _reduce_large(x: Real) -> tuple[Pair, Bits]:
     scope, builder = x.scope, x.scope.builder
     shape = f"f{x.format.bits}" if scope.lanes == 1 else f"v{scope.lanes}f{x.format.bits}"
     number = scope.type_of(ir.IntType(x.format.bits))
-    kinds = [x.value.type, x.value.type, number]
+    kinds: list[Any] = [x.value.type, x.value.type, number]
     function = _cold_function(builder.module, f"hj.reduce_large.{shape}", x.value.type, kinds)
     if not function.blocks:
         inside: Any = ir.IRBuilder(function.append_basic_block("entry"))
@@ -116,7 +117,7 @@ def _define_lanes(x: Real) -> None:
 
 
 def _return(builder: Any, parts: tuple[Any, ...]) -> None:
-    value = ir.Constant(builder.function.function_type.return_type, ir.Undefined)
+    value = ir.Constant(builder.function.function_type.return_type, UNDEFINED)
     for place, part in enumerate(parts):
         value = builder.insert_value(value, part, place)
     builder.ret(value)
@@ -191,7 +192,7 @@ def _window(scope: Scope, q: Bits) -> Any:
     """The bits of 2**q 2/pi from 2**1 to 2**-190."""
     builder = scope.builder
     kind = ir.ArrayType(_I8, _TABLE_BYTES)
-    table = builder.module.globals.get("hj.two_over_pi")
+    table: Any = builder.module.globals.get("hj.two_over_pi")
     if table is None:
         table = ir.GlobalVariable(builder.module, kind, "hj.two_over_pi")
         table.linkage, table.global_constant = "internal", True

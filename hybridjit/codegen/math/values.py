@@ -13,6 +13,10 @@ from typing import Any, TypeVar
 
 from llvmlite import ir
 
+Value = Any  # ir.Value; llvmlite has no types that a checker could follow
+_ir: Any = ir
+UNDEFINED = _ir.Undefined
+
 
 @dataclass(frozen=True, slots=True)
 class Format:
@@ -56,7 +60,7 @@ FORMATS = {32: F32, 64: F64}
 class Scope:
     """Where code is emitted, for how many lanes, and whether multiply and add can be fused."""
 
-    builder: Any  # ir.IRBuilder; llvmlite has no types that a checker could follow
+    builder: Any  # ir.IRBuilder
     fma: bool
     lanes: int = 1
 
@@ -68,7 +72,7 @@ class Scope:
             return ir.Constant(scalar, value)
         return ir.Constant(ir.VectorType(scalar, self.lanes), [value] * self.lanes)
 
-    def call(self, name: str, scalar: ir.Type, *args: ir.Value) -> ir.Value:
+    def call(self, name: str, scalar: ir.Type, *args: Value) -> Value:
         """The intrinsic `llvm.<name>` whose arguments and result all have one type."""
         suffix = _SUFFIXES[str(scalar)]
         if self.lanes > 1:
@@ -79,7 +83,7 @@ class Scope:
         )
         return self.builder.call(function, args)
 
-    def any_lane(self, flag: ir.Value) -> ir.Value:
+    def any_lane(self, flag: Value) -> Value:
         """An i1: whether the flag is set in any lane."""
         if self.lanes == 1:
             return flag
@@ -87,11 +91,11 @@ class Scope:
         name = f"llvm.vector.reduce.or.v{self.lanes}i1"
         return self.builder.call(declare(self.builder.module, name, kind), [flag])
 
-    def gather(self, values: Sequence[Any]) -> ir.Value:
+    def gather(self, values: Sequence[Any]) -> Value:
         """One value per lane, put together."""
         if self.lanes == 1:
             return values[0]
-        result: Any = ir.Constant(self.type_of(values[0].type), ir.Undefined)
+        result: Any = ir.Constant(self.type_of(values[0].type), UNDEFINED)
         for lane, value in enumerate(values):
             result = self.builder.insert_element(result, value, ir.Constant(ir.IntType(32), lane))
         return result
@@ -111,7 +115,7 @@ class Real:
 
     __slots__ = ("format", "scope", "value")
 
-    def __init__(self, scope: Scope, format: Format, value: ir.Value) -> None:
+    def __init__(self, scope: Scope, format: Format, value: Value) -> None:
         self.scope, self.format, self.value = scope, format, value
 
     def of(self, other: Real | float) -> Real:
@@ -121,7 +125,7 @@ class Real:
         return Real(self.scope, self.format, self.scope.constant(self.format.type, float(other)))
 
     def _apply(self, op: str, lhs: Real | float, rhs: Real | float) -> Real:
-        emit: Callable[..., ir.Value] = getattr(self.scope.builder, op)
+        emit: Callable[..., Value] = getattr(self.scope.builder, op)
         return Real(self.scope, self.format, emit(self.of(lhs).value, self.of(rhs).value))
 
     def __add__(self, other: Real | float) -> Real:
@@ -212,7 +216,7 @@ class Real:
         if format is self.format:
             return self
         name = "fpext" if format.bits > self.format.bits else "fptrunc"
-        emit: Callable[..., ir.Value] = getattr(self.scope.builder, name)
+        emit: Callable[..., Value] = getattr(self.scope.builder, name)
         return Real(self.scope, format, emit(self.value, self.scope.type_of(format.type)))
 
 
@@ -221,7 +225,7 @@ class Bits:
 
     __slots__ = ("format", "scope", "value")
 
-    def __init__(self, scope: Scope, format: Format, value: ir.Value) -> None:
+    def __init__(self, scope: Scope, format: Format, value: Value) -> None:
         self.scope, self.format, self.value = scope, format, value
 
     @property
@@ -235,7 +239,7 @@ class Bits:
         return Bits(self.scope, self.format, self.scope.constant(self._type, wrapped))
 
     def _apply(self, op: str, lhs: Bits | int, rhs: Bits | int) -> Bits:
-        emit: Callable[..., ir.Value] = getattr(self.scope.builder, op)
+        emit: Callable[..., Value] = getattr(self.scope.builder, op)
         return Bits(self.scope, self.format, emit(self.of(lhs).value, self.of(rhs).value))
 
     def __add__(self, other: Bits | int) -> Bits:
@@ -305,7 +309,7 @@ class Bits:
         if format is self.format:
             return self
         name = "trunc" if format.bits < self.format.bits else "zext"
-        emit: Callable[..., ir.Value] = getattr(self.scope.builder, name)
+        emit: Callable[..., Value] = getattr(self.scope.builder, name)
         kind = self.scope.type_of(ir.IntType(format.bits))
         return Bits(self.scope, format, emit(self.value, kind))
 
@@ -329,7 +333,7 @@ class Flag:
 
     __slots__ = ("scope", "value")
 
-    def __init__(self, scope: Scope, value: ir.Value) -> None:
+    def __init__(self, scope: Scope, value: Value) -> None:
         self.scope, self.value = scope, value
 
     def __and__(self, other: Flag) -> Flag:
