@@ -58,7 +58,9 @@ class ExternTranslator(CastTranslator):
 
     def _converted_argument(self, value: Scalar, dtype: DType, node: ast.expr) -> Expr:
         if value.type.dtype.is_complex and not dtype.is_complex:
-            raise self.mismatch(f"this argument must be {dtype}, found {value.type}", node)
+            raise self.mismatch(
+                f"an argument of this call must be {dtype}, found {value.type}", node
+            )
         return convert(value, dtype, self.span(node))
 
 
