@@ -97,18 +97,32 @@ def _reduce_large(x: Real) -> tuple[Pair, Bits]:
 
 
 def _define_lanes(x: Real) -> None:
-    """The body of hj.reduce_large: each lane in float64, by a call."""
+    """The body of hj.reduce_large: lane after lane in float64, through memory."""
     scope, builder = x.scope, x.scope.builder
-    wide = x.to(F64)
-    function = _payne_hanek_function(builder.module, scope.fma)
-    columns: list[list[Any]] = [[], [], []]
-    for lane in range(scope.lanes):
-        place = ir.Constant(_I32, lane)
-        value = wide.value if scope.lanes == 1 else builder.extract_element(wide.value, place)
-        result = builder.call(function, [value])
-        for number, column in enumerate(columns):
-            column.append(builder.extract_value(result, number))
-    hi, lo, k = (scope.gather(column) for column in columns)
+    source, *results = (builder.alloca(kind, scope.lanes) for kind in (F64.type, *_PARTS))
+    whole = scope.type_of(F64.type).as_pointer()
+    builder.store(x.to(F64).value, builder.bitcast(source, whole), align=8)
+    entry = builder.block
+    loop, done = (builder.append_basic_block(name) for name in ("lane", "done"))
+    builder.branch(loop)
+
+    builder.position_at_end(loop)
+    lane = builder.phi(_I64)
+    lane.add_incoming(ir.Constant(_I64, 0), entry)
+    value = builder.load(builder.gep(source, [lane]))
+    parts = builder.call(_payne_hanek_function(builder.module, scope.fma), [value])
+    for number, result in enumerate(results):
+        builder.store(builder.extract_value(parts, number), builder.gep(result, [lane]))
+    following = builder.add(lane, ir.Constant(_I64, 1))
+    lane.add_incoming(following, loop)
+    last = ir.Constant(_I64, scope.lanes)
+    builder.cbranch(builder.icmp_unsigned("<", following, last), loop, done)
+
+    builder.position_at_end(done)
+    hi, lo, k = (
+        builder.load(builder.bitcast(result, scope.type_of(kind).as_pointer()), align=8)
+        for result, kind in zip(results, _PARTS, strict=True)
+    )
     pair, number = Pair(Real(scope, F64, hi), Real(scope, F64, lo)), Bits(scope, F64, k)
     if x.format is not F64:
         r = pair.hi.to(x.format)
@@ -131,7 +145,7 @@ def _cold_function(module: Any, name: str, argument: Any, results: list[Any]) ->
     kind = ir.FunctionType(ir.LiteralStructType(results), [argument])
     function: Any = ir.Function(module, kind, name)
     function.linkage = "internal"
-    for attribute in ("noinline", "cold", "nounwind"):
+    for attribute in ("noinline", "cold", "minsize", "optsize", "nounwind"):
         function.attributes.add(attribute)
     return function
 
@@ -152,11 +166,12 @@ _FRACTION = 190  # bits after the point of a product; two bits before it are the
 _TABLE_BYTES = 176  # a window of 32 bytes may start at byte 139
 
 _I8, _I32, _I64, _I192, _I256 = (ir.IntType(bits) for bits in (8, 32, 64, 192, 256))
+_PARTS = (F64.type, F64.type, _I64)  # r, the rest of r, k
 
 
 def _payne_hanek_function(module: Any, has_fma: bool) -> Any:
     """hj.payne_hanek(x) -> {r, the rest of r, k}, for |x| >= 2**15."""
-    function = _cold_function(module, "hj.payne_hanek", F64.type, [F64.type, F64.type, _I64])
+    function = _cold_function(module, "hj.payne_hanek", F64.type, list(_PARTS))
     if not function.blocks:
         builder: Any = ir.IRBuilder(function.append_basic_block("entry"))
         r, k = _payne_hanek(Real(Scope(builder, has_fma), F64, function.args[0]))

@@ -91,15 +91,6 @@ class Scope:
         name = f"llvm.vector.reduce.or.v{self.lanes}i1"
         return self.builder.call(declare(self.builder.module, name, kind), [flag])
 
-    def gather(self, values: Sequence[Any]) -> Value:
-        """One value per lane, put together."""
-        if self.lanes == 1:
-            return values[0]
-        result: Any = ir.Constant(self.type_of(values[0].type), UNDEFINED)
-        for lane, value in enumerate(values):
-            result = self.builder.insert_element(result, value, ir.Constant(ir.IntType(32), lane))
-        return result
-
 
 _SUFFIXES = {"float": "f32", "double": "f64", "i32": "i32", "i64": "i64"}
 
