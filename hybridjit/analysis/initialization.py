@@ -88,7 +88,7 @@ class _Analysis:
 
 def _meet(states: list[Assigned | None]) -> Assigned | None:
     live = [state for state in states if state is not None]
-    return frozenset.intersection(*live) if live else None
+    return live[0].intersection(*live[1:]) if live else None
 
 
 def _runs(loop: For) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from llvmlite import ir
 
 from hybridjit.codegen.casts import declare, narrow, widen
-from hybridjit.codegen.llvm_types import Complex, Value, compute_dtype, is_signed
+from hybridjit.codegen.llvm_types import Builder, Complex, Value, compute_dtype, is_signed
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import (
     Add,
@@ -33,11 +33,11 @@ from hybridjit.ir.expr import (
     Sub,
 )
 
-Operator = Callable[[ir.IRBuilder, Value, Value, DType], Value]
+Operator = Callable[[Builder, Value, Value, DType], Value]
 _SYMBOLS: dict[type[Compare], str] = {Eq: "==", Ne: "!=", Lt: "<", Le: "<=", Gt: ">", Ge: ">="}
 
 
-def emit_binary(b: ir.IRBuilder, op: type[Binary], x: Value, y: Value, dtype: DType) -> Value:
+def emit_binary(b: Builder, op: type[Binary], x: Value, y: Value, dtype: DType) -> Value:
     """`x op y` on two values of `dtype`. Divisors of integers are not zero."""
     if issubclass(op, Compare):
         return emit_compare(b, op, x, y, dtype)
@@ -49,7 +49,7 @@ def emit_binary(b: ir.IRBuilder, op: type[Binary], x: Value, y: Value, dtype: DT
     return _INTEGER[op](b, x, y, dtype)
 
 
-def emit_compare(b: ir.IRBuilder, op: type[Compare], x: Value, y: Value, dtype: DType) -> Value:
+def emit_compare(b: Builder, op: type[Compare], x: Value, y: Value, dtype: DType) -> Value:
     """A comparison; IEEE on floats, so that only `!=` holds for a NaN."""
     symbol = _SYMBOLS[op]
     if dtype.is_complex:
@@ -61,7 +61,7 @@ def emit_compare(b: ir.IRBuilder, op: type[Compare], x: Value, y: Value, dtype: 
     return b.icmp_signed(symbol, x, y) if is_signed(dtype) else b.icmp_unsigned(symbol, x, y)
 
 
-def emit_negate(b: ir.IRBuilder, x: Value, dtype: DType) -> Value:
+def emit_negate(b: Builder, x: Value, dtype: DType) -> Value:
     """-x."""
     if dtype.is_complex:
         return Complex(b.fneg(x.real), b.fneg(x.imag))
@@ -70,18 +70,18 @@ def emit_negate(b: ir.IRBuilder, x: Value, dtype: DType) -> Value:
     return b.neg(x)
 
 
-def _min(b: ir.IRBuilder, x: Value, y: Value, dtype: DType) -> Value:
+def _min(b: Builder, x: Value, y: Value, dtype: DType) -> Value:
     return b.select(emit_compare(b, Lt, y, x, dtype), y, x)
 
 
-def _max(b: ir.IRBuilder, x: Value, y: Value, dtype: DType) -> Value:
+def _max(b: Builder, x: Value, y: Value, dtype: DType) -> Value:
     return b.select(emit_compare(b, Gt, y, x, dtype), y, x)
 
 
 # -- integers --------------------------------------------------------------------------------------
 
 
-def _floor_divide(b: ir.IRBuilder, x: Value, y: Value, dtype: DType) -> Value:
+def _floor_divide(b: Builder, x: Value, y: Value, dtype: DType) -> Value:
     if not is_signed(dtype):
         return b.udiv(x, y)
     divisor, is_minus_one = _safe_divisor(b, y)
@@ -90,7 +90,7 @@ def _floor_divide(b: ir.IRBuilder, x: Value, y: Value, dtype: DType) -> Value:
     return b.select(is_minus_one, b.neg(x), floored)
 
 
-def _modulo(b: ir.IRBuilder, x: Value, y: Value, dtype: DType) -> Value:
+def _modulo(b: Builder, x: Value, y: Value, dtype: DType) -> Value:
     if not is_signed(dtype):
         return b.urem(x, y)
     divisor, is_minus_one = _safe_divisor(b, y)
@@ -99,25 +99,25 @@ def _modulo(b: ir.IRBuilder, x: Value, y: Value, dtype: DType) -> Value:
     return b.select(is_minus_one, ir.Constant(x.type, 0), stepped)
 
 
-def _safe_divisor(b: ir.IRBuilder, y: Value) -> tuple[Value, Value]:
+def _safe_divisor(b: Builder, y: Value) -> tuple[Value, Value]:
     """MIN / -1 overflows, which LLVM leaves undefined: divide by 1 and negate instead."""
     is_minus_one = b.icmp_signed("==", y, ir.Constant(y.type, -1))
     return b.select(is_minus_one, ir.Constant(y.type, 1), y), is_minus_one
 
 
-def _needs_step(b: ir.IRBuilder, rest: Value, divisor: Value) -> Value:
+def _needs_step(b: Builder, rest: Value, divisor: Value) -> Value:
     """True where truncation and floor differ: a rest whose sign is not the divisor's."""
     zero = ir.Constant(rest.type, 0)
     signs_differ = b.icmp_signed("<", b.xor(rest, divisor), zero)
     return b.and_(b.icmp_signed("!=", rest, zero), signs_differ)
 
 
-def _shift_left(b: ir.IRBuilder, x: Value, y: Value, dtype: DType) -> Value:
+def _shift_left(b: Builder, x: Value, y: Value, dtype: DType) -> Value:
     fits = b.icmp_unsigned("<", y, ir.Constant(y.type, dtype.bits))
     return b.select(fits, b.shl(x, y), ir.Constant(x.type, 0))
 
 
-def _shift_right(b: ir.IRBuilder, x: Value, y: Value, dtype: DType) -> Value:
+def _shift_right(b: Builder, x: Value, y: Value, dtype: DType) -> Value:
     last = ir.Constant(y.type, dtype.bits - 1)
     fits = b.icmp_unsigned("<=", y, last)
     if is_signed(dtype):  # shifting further than the width leaves only copies of the sign
@@ -148,7 +148,7 @@ _INTEGER: dict[type[Binary], Operator] = {
 # -- floats ----------------------------------------------------------------------------------------
 
 
-def _float_modulo(b: ir.IRBuilder, x: Value, y: Value, dtype: DType) -> Value:
+def _float_modulo(b: Builder, x: Value, y: Value, dtype: DType) -> Value:
     """np.remainder: the rest of the truncated division, moved to the sign of the divisor."""
     zero = ir.Constant(x.type, 0.0)
     rest = b.frem(x, y)
@@ -158,7 +158,7 @@ def _float_modulo(b: ir.IRBuilder, x: Value, y: Value, dtype: DType) -> Value:
     return b.select(b.fcmp_ordered("==", y, zero), rest, signed)
 
 
-def _float_floor_divide(b: ir.IRBuilder, x: Value, y: Value, dtype: DType) -> Value:
+def _float_floor_divide(b: Builder, x: Value, y: Value, dtype: DType) -> Value:
     """np.floor_divide: from the truncated rest, as CPython's divmod."""
     zero, one, half = (ir.Constant(x.type, value) for value in (0.0, 1.0, 0.5))
     plain, rest = b.fdiv(x, y), b.frem(x, y)
@@ -173,12 +173,12 @@ def _float_floor_divide(b: ir.IRBuilder, x: Value, y: Value, dtype: DType) -> Va
     return b.select(b.fcmp_ordered("==", y, zero), plain, signed)
 
 
-def _signs_differ(b: ir.IRBuilder, rest: Value, y: Value) -> Value:
+def _signs_differ(b: Builder, rest: Value, y: Value) -> Value:
     zero = ir.Constant(y.type, 0.0)
     return b.xor(b.fcmp_ordered("<", y, zero), b.fcmp_ordered("<", rest, zero))
 
 
-def call_float(b: ir.IRBuilder, name: str, *args: Value) -> Value:
+def call_float(b: Builder, name: str, *args: Value) -> Value:
     """An LLVM intrinsic on floats, all arguments and the result of one type."""
     suffix = {"half": "f16", "float": "f32", "double": "f64"}[str(args[0].type)]
     function_type = ir.FunctionType(args[0].type, [arg.type for arg in args])
@@ -200,22 +200,22 @@ _FLOAT: dict[type[Binary], Operator] = {
 # -- complex ---------------------------------------------------------------------------------------
 
 
-def _complex_add(b: ir.IRBuilder, x: Complex, y: Complex, dtype: DType) -> Complex:
+def _complex_add(b: Builder, x: Complex, y: Complex, dtype: DType) -> Complex:
     return Complex(b.fadd(x.real, y.real), b.fadd(x.imag, y.imag))
 
 
-def _complex_subtract(b: ir.IRBuilder, x: Complex, y: Complex, dtype: DType) -> Complex:
+def _complex_subtract(b: Builder, x: Complex, y: Complex, dtype: DType) -> Complex:
     return Complex(b.fsub(x.real, y.real), b.fsub(x.imag, y.imag))
 
 
-def _complex_multiply(b: ir.IRBuilder, x: Complex, y: Complex, dtype: DType) -> Complex:
+def _complex_multiply(b: Builder, x: Complex, y: Complex, dtype: DType) -> Complex:
     return Complex(
         b.fsub(b.fmul(x.real, y.real), b.fmul(x.imag, y.imag)),
         b.fadd(b.fmul(x.real, y.imag), b.fmul(x.imag, y.real)),
     )
 
 
-def _complex_divide(b: ir.IRBuilder, x: Complex, y: Complex, dtype: DType) -> Complex:
+def _complex_divide(b: Builder, x: Complex, y: Complex, dtype: DType) -> Complex:
     """Smith's method, as NumPy: scale by the larger part of the divisor."""
     real, imag = (call_float(b, "fabs", part) for part in y)
     zero = ir.Constant(real.type, 0.0)

@@ -9,7 +9,11 @@ from hybridjit.codegen.llvm_types import (
     HALF,
     I16,
     I32,
+    Builder,
     Complex,
+    Function,
+    LLVMType,
+    Module,
     Value,
     constant,
     is_signed,
@@ -18,7 +22,7 @@ from hybridjit.codegen.llvm_types import (
 from hybridjit.ir.dtype import BFLOAT16, BOOL, FLOAT16, FLOAT32, DType
 
 
-def emit_cast(b: ir.IRBuilder, value: Value, source: DType, to: DType) -> Value:
+def emit_cast(b: Builder, value: Value, source: DType, to: DType) -> Value:
     """`value` of type `source` converted to `to`."""
     if source is to:
         return value
@@ -34,7 +38,7 @@ def emit_cast(b: ir.IRBuilder, value: Value, source: DType, to: DType) -> Value:
     return _from_integer(b, value, source, to)
 
 
-def _to_complex(b: ir.IRBuilder, value: Value, source: DType, to: DType) -> Complex:
+def _to_complex(b: Builder, value: Value, source: DType, to: DType) -> Complex:
     part = to.component
     if source.is_complex:
         real, imag = (emit_cast(b, x, source.component, part) for x in value)
@@ -42,20 +46,20 @@ def _to_complex(b: ir.IRBuilder, value: Value, source: DType, to: DType) -> Comp
     return Complex(emit_cast(b, value, source, part), constant(0.0, part))
 
 
-def _from_complex(b: ir.IRBuilder, value: Complex, source: DType, to: DType) -> Value:
+def _from_complex(b: Builder, value: Complex, source: DType, to: DType) -> Value:
     if to is BOOL:
         return b.or_(*(_truth(b, part, source.component) for part in value))
     return emit_cast(b, value.real, source.component, to)
 
 
-def _truth(b: ir.IRBuilder, value: Value, source: DType) -> Value:
+def _truth(b: Builder, value: Value, source: DType) -> Value:
     if source.is_float:
         value = widen(b, value, source)
         return b.fcmp_unordered("!=", value, ir.Constant(value.type, 0.0))
     return b.icmp_unsigned("!=", value, ir.Constant(value.type, 0))
 
 
-def _from_float(b: ir.IRBuilder, value: Value, source: DType, to: DType) -> Value:
+def _from_float(b: Builder, value: Value, source: DType, to: DType) -> Value:
     if to.is_integer:
         return _saturated(b, value, to)
     if to is BFLOAT16:
@@ -65,11 +69,11 @@ def _from_float(b: ir.IRBuilder, value: Value, source: DType, to: DType) -> Valu
     return b.fpext(value, target) if to.bits > source.bits else _truncated(b, value, target)
 
 
-def _truncated(b: ir.IRBuilder, value: Value, target: ir.Type) -> Value:
+def _truncated(b: Builder, value: Value, target: LLVMType) -> Value:
     return value if value.type == target else b.fptrunc(value, target)
 
 
-def _saturated(b: ir.IRBuilder, value: Value, to: DType) -> Value:
+def _saturated(b: Builder, value: Value, to: DType) -> Value:
     """Float to integer: truncated, saturated, NaN gives 0."""
     sign = "s" if is_signed(to) else "u"
     name = f"llvm.fpto{sign}i.sat.i{to.bits}.{_SUFFIX[str(value.type)]}"
@@ -80,7 +84,7 @@ def _saturated(b: ir.IRBuilder, value: Value, to: DType) -> Value:
 _SUFFIX = {"half": "f16", "float": "f32", "double": "f64"}
 
 
-def _from_integer(b: ir.IRBuilder, value: Value, source: DType, to: DType) -> Value:
+def _from_integer(b: Builder, value: Value, source: DType, to: DType) -> Value:
     signed = is_signed(source)
     if to in (FLOAT16, BFLOAT16):  # through float32, as NumPy does
         single = b.sitofp(value, FLOAT) if signed else b.uitofp(value, FLOAT)
@@ -94,7 +98,7 @@ def _from_integer(b: ir.IRBuilder, value: Value, source: DType, to: DType) -> Va
     return b.trunc(value, target) if to.bits < width else value
 
 
-def widen(b: ir.IRBuilder, value: Value, dtype: DType) -> Value:
+def widen(b: Builder, value: Value, dtype: DType) -> Value:
     """A half-precision value as float32; other values as they are."""
     if dtype is FLOAT16:
         return b.fpext(value, FLOAT)
@@ -103,7 +107,7 @@ def widen(b: ir.IRBuilder, value: Value, dtype: DType) -> Value:
     return value
 
 
-def narrow(b: ir.IRBuilder, value: Value, dtype: DType) -> Value:
+def narrow(b: Builder, value: Value, dtype: DType) -> Value:
     """A float32 rounded to half precision; for other types, `value` as it is."""
     if dtype is FLOAT16:
         return b.fptrunc(value, HALF)
@@ -118,7 +122,7 @@ def narrow(b: ir.IRBuilder, value: Value, dtype: DType) -> Value:
     return b.select(b.fcmp_unordered("uno", value, value), quiet, high)
 
 
-def declare(module: ir.Module, name: str, function_type: ir.FunctionType) -> ir.Function:
+def declare(module: Module, name: str, function_type: LLVMType) -> Function:
     """The external function `name`, declared once per module."""
     known = module.globals.get(name)
     return known if known is not None else ir.Function(module, function_type, name)

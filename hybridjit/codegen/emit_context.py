@@ -9,7 +9,17 @@ from llvmlite import ir
 
 from hybridjit.codegen.casts import declare, emit_cast
 from hybridjit.codegen.interrupt import poll_function
-from hybridjit.codegen.llvm_types import I1, I32, I64, Value
+from hybridjit.codegen.llvm_types import (
+    I1,
+    I32,
+    I64,
+    Block,
+    Builder,
+    Function,
+    LLVMType,
+    Module,
+    Value,
+)
 from hybridjit.codegen.memory import ArrayAddress, Register, call_free
 from hybridjit.codegen.sites import MAX_WORDS, Failure, Site
 from hybridjit.errors import Span
@@ -27,19 +37,19 @@ POLL_WORK = 1 << 22
 class LoopTargets:
     """Where `break` and `continue` go, and how many heap arrays were live outside the loop."""
 
-    leave: ir.Block
-    again: ir.Block
+    leave: Block
+    again: Block
     live: int
 
 
 class EmitContext:
     """The part of the emitter that everything else builds on."""
 
-    def __init__(self, function: ir.Function, error: ir.Value) -> None:
+    def __init__(self, function: Function, error: Value) -> None:
         self.function = function
-        self.module: ir.Module = function.module
-        self.entry = ir.IRBuilder(function.append_basic_block("entry"))
-        self.b = ir.IRBuilder(function.append_basic_block("start"))
+        self.module: Module = function.module
+        self.entry: Builder = ir.IRBuilder(function.append_basic_block("entry"))
+        self.b: Builder = ir.IRBuilder(function.append_basic_block("start"))
         self.error = error
         self.values: dict[Var, Value] = {}
         self.arrays: dict[Buffer, ArrayAddress] = {}
@@ -48,9 +58,9 @@ class EmitContext:
         self.callbacks: dict[str, ExternCall | Print] = {}
         self.loop_vars: list[Var] = []
         self.loops: list[LoopTargets] = []
-        self.heap: list[ir.Value] = []
-        self._leaves: dict[ir.Block, ir.Block] = {}
-        self._fuel: ir.Value | None = None
+        self.heap: list[Value] = []
+        self._leaves: dict[Block, Block] = {}
+        self._fuel: Value | None = None
 
     # -- failing -------------------------------------------------------------------------------
 
@@ -67,7 +77,7 @@ class EmitContext:
         self.fail(failure, span, parts)
         self.b.position_at_end(passed)
 
-    def fork(self, holds: Value) -> tuple[ir.Block, ir.Block]:
+    def fork(self, holds: Value) -> tuple[Block, Block]:
         """End the block: go to the first of two new ones if `holds`, as almost always."""
         passed = self.function.append_basic_block("passed")
         failed = self.function.append_basic_block("failed")
@@ -141,11 +151,12 @@ class EmitContext:
         """True if the current block already ends in a jump: what follows is never run."""
         return self.b.block.is_terminated
 
-    def jump(self, block: ir.Block) -> None:
+    def jump(self, block: Block) -> None:
+        """Go to `block`, unless the current block has ended."""
         if not self.is_closed:
             self.b.branch(block)
 
-    def words_on_stack(self, values: Sequence[tuple[Value, DType]]) -> ir.Value:
+    def words_on_stack(self, values: Sequence[tuple[Value, DType]]) -> Value:
         """The words that report `values`, in an array of the stack frame."""
         words = [word for value, dtype in values for word in self._words(value, dtype)]
         array = self.entry.alloca(I64, size=ir.Constant(I64, max(1, len(words))))
@@ -153,12 +164,13 @@ class EmitContext:
             self.b.store(word, self.b.gep(array, [ir.Constant(I64, position)], inbounds=True))
         return array
 
-    def callback(self, call: ExternCall | Print, returns: ir.Type, args: list[Value]) -> Value:
+    def callback(self, call: ExternCall | Print, returns: LLVMType, args: list[Value]) -> Value:
         """Call a function of ours or of the user's, known to the linker by a name."""
         name = f"hj_callback_{len(self.callbacks)}"
         self.callbacks[name] = call
         function_type = ir.FunctionType(returns, [arg.type for arg in args])
         return self.b.call(declare(self.module, name, function_type), args)
 
-    def true(self) -> ir.Constant:
+    def true(self) -> Value:
+        """The truth value True."""
         return ir.Constant(I1, 1)

@@ -12,9 +12,11 @@ from hybridjit.codegen.intrinsics import emit_intrinsic
 from hybridjit.codegen.llvm_types import (
     I32,
     I64,
+    Block,
     Complex,
     Value,
     constant,
+    find_constant,
     is_signed,
     memory_type,
     value_type,
@@ -77,7 +79,7 @@ class ExpressionEmitter(EmitContext):
         return emit_binary(self.b, type(expr), x, y, dtype)
 
     def _check_divisor(self, y: Value, expr: Expr) -> None:
-        if isinstance(y, ir.Constant) and y.constant != 0:
+        if find_constant(y) not in (None, 0):
             return
         self.check(
             self.b.icmp_unsigned("!=", y, ir.Constant(y.type, 0)), Failure.DIVISION, expr.span
@@ -116,7 +118,7 @@ class ExpressionEmitter(EmitContext):
         """One of two values, only one of which is computed."""
         blocks = [self.function.append_basic_block(name) for name in ("then", "else", "join")]
         self.b.cbranch(cond, blocks[0], blocks[1])
-        ends: list[tuple[Value, ir.Block]] = []
+        ends: list[tuple[Value, Block]] = []
         for block, side in zip(blocks, (then, otherwise), strict=False):
             self.b.position_at_end(block)
             ends.append((self.emit(side), self.b.block))
@@ -126,7 +128,7 @@ class ExpressionEmitter(EmitContext):
             return Complex(*(self._phi([(v[i], blk) for v, blk in ends]) for i in range(2)))
         return self._phi(ends)
 
-    def _phi(self, ends: list[tuple[Value, ir.Block]]) -> Value:
+    def _phi(self, ends: list[tuple[Value, Block]]) -> Value:
         phi = self.b.phi(ends[0][0].type)
         for value, block in ends:
             phi.add_incoming(value, block)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from llvmlite import ir
 
 from hybridjit.analysis.work import find_work, is_innermost
+from hybridjit.codegen.casts import declare
 from hybridjit.codegen.emit_context import POLL_WORK, LoopTargets
 from hybridjit.codegen.emit_expressions import ExpressionEmitter
-from hybridjit.codegen.llvm_types import I64, Value, memory_type
+from hybridjit.codegen.llvm_types import I64, Block, Value, find_constant, memory_type
 from hybridjit.codegen.memory import (
     MAX_STACK_BYTES,
     ArrayAddress,
@@ -31,7 +33,7 @@ class StatementEmitter(ExpressionEmitter):
 
     stack_bytes = 0
     doubtful: frozenset[Buffer] = frozenset()
-    results: Sequence[tuple[ArrayAddress, DType]] = ()
+    results: Sequence[ArrayAddress] = ()
 
     def run(self, stmt: Stmt) -> None:
         """Emit a statement that is a scope of its own."""
@@ -45,6 +47,7 @@ class StatementEmitter(ExpressionEmitter):
         del self.heap[live:]
 
     def statement(self, stmt: Stmt) -> None:
+        """Emit one statement of a sequence."""
         match stmt:
             case tis.Store():
                 self._store(stmt)
@@ -112,12 +115,11 @@ class StatementEmitter(ExpressionEmitter):
         return size
 
     def _bytes(self, shape: Sequence[Value], dtype: DType) -> Value:
-        if all(isinstance(extent, ir.Constant) for extent in shape):
-            size = dtype.bits // 8
-            for extent in shape:
-                size *= extent.constant
-            return ir.Constant(I64, size)
-        size: Value = ir.Constant(I64, dtype.bits // 8)
+        itemsize = dtype.bits // 8
+        known = [extent for value in shape if (extent := find_constant(value)) is not None]
+        if len(known) == len(shape):
+            return ir.Constant(I64, itemsize * math.prod(known))
+        size: Value = ir.Constant(I64, itemsize)
         for extent in shape:
             size = self._checked_product(size, extent)
         return size
@@ -126,34 +128,37 @@ class StatementEmitter(ExpressionEmitter):
         pair = ir.LiteralStructType([I64, ir.IntType(1)])
         function_type = ir.FunctionType(pair, [I64, I64])
         name = "llvm.smul.with.overflow.i64"
-        function = self.module.globals.get(name) or ir.Function(self.module, function_type, name)
-        both = self.b.call(function, [x, y])
+        both = self.b.call(declare(self.module, name, function_type), [x, y])
         self.check(self.b.not_(self.b.extract_value(both, 1)), Failure.MEMORY, None)
         return self.b.extract_value(both, 0)
 
-    def _memory(self, size: Value, name: str, span: Span | None) -> ir.Value:
-        if isinstance(size, ir.Constant) and self.stack_bytes + size.constant <= MAX_STACK_BYTES:
-            self.stack_bytes += size.constant
-            return stack_array(self.entry, max(1, size.constant), name)
+    def _memory(self, size: Value, name: str, span: Span | None) -> Value:
+        known = find_constant(size)
+        if known is not None and self.stack_bytes + known <= MAX_STACK_BYTES:
+            self.stack_bytes += known
+            return stack_array(self.entry, max(1, known), name)
         memory = call_malloc(self.b, size)
         null = ir.Constant(memory.type, None)
         self.check(self.b.icmp_unsigned("!=", memory, null), Failure.MEMORY, span)
         self.heap.append(memory)
         return memory
 
-    def contiguous(self, memory: ir.Value, buffer: Buffer, shape: Sequence[Value]) -> ArrayAddress:
+    def contiguous(self, memory: Value, buffer: Buffer, shape: Sequence[Value]) -> ArrayAddress:
         """An array in C order."""
         base = self.b.bitcast(memory, memory_type(buffer.dtype).as_pointer())
         strides: list[Value] = []
         stride: Value = ir.Constant(I64, buffer.dtype.bits // 8)
         for extent in reversed(shape):
             strides.append(stride)
-            if isinstance(stride, ir.Constant) and isinstance(extent, ir.Constant):
-                stride = ir.Constant(I64, stride.constant * extent.constant)
-            else:
-                stride = self.b.mul(stride, extent, flags=["nsw"])
+            stride = self._stride(stride, extent)
         align = buffer.dtype.component.bits // 8
         return ArrayAddress(base, buffer.dtype, tuple(reversed(strides)), align)
+
+    def _stride(self, inner: Value, extent: Value) -> Value:
+        size, count = find_constant(inner), find_constant(extent)
+        if size is None or count is None:
+            return self.b.mul(inner, extent, flags=["nsw"])
+        return ir.Constant(I64, size * count)
 
     # -- control -------------------------------------------------------------------------------
 
@@ -180,7 +185,7 @@ class StatementEmitter(ExpressionEmitter):
         loop: tis.For,
         origin: tuple[Value, Value],
         bounds: tuple[Value, Value],
-        done: ir.Block,
+        done: Block,
         *,
         polled: bool = False,
     ) -> None:
@@ -207,7 +212,7 @@ class StatementEmitter(ExpressionEmitter):
         self.b.cbranch(self.b.icmp_unsigned("<", following, last), body, done)
 
     def _count_in_chunks(
-        self, loop: tis.For, origin: tuple[Value, Value], trips: Value, done: ir.Block
+        self, loop: tis.For, origin: tuple[Value, Value], trips: Value, done: Block
     ) -> None:
         """An innermost loop that may be long: look for signals between chunks, not inside them.
 
@@ -231,7 +236,7 @@ class StatementEmitter(ExpressionEmitter):
         base.add_incoming(end, self.b.block)
         self.b.cbranch(self.b.icmp_unsigned("<", end, trips), outer, done)
 
-    def _exit_of(self, done: ir.Block) -> ir.Block:
+    def _exit_of(self, done: Block) -> Block:
         """Where `break` goes: out of all chunks."""
         return self._leaves.get(done, done)
 
@@ -252,12 +257,8 @@ class StatementEmitter(ExpressionEmitter):
         return b.select(b.icmp_signed("<", low, high), trips, zero)
 
     def _loop_value(self, counter: Value, start: Value, step: Value) -> Value:
-        scaled = counter
-        if not (isinstance(step, ir.Constant) and step.constant == 1):
-            scaled = self.b.mul(counter, step)
-        if isinstance(start, ir.Constant) and start.constant == 0:
-            return scaled
-        return self.b.add(start, scaled)
+        scaled = counter if find_constant(step) == 1 else self.b.mul(counter, step)
+        return scaled if find_constant(start) == 0 else self.b.add(start, scaled)
 
     def _while(self, loop: tis.While) -> None:
         names = ("test", "body", "done")
@@ -294,7 +295,7 @@ class StatementEmitter(ExpressionEmitter):
         self.b.branch(target.leave if isinstance(stmt, tis.Break) else target.again)
 
     def _return(self, values: Sequence[Expr]) -> None:
-        for value, (address, _) in zip(values, self.results, strict=False):
+        for value, address in zip(values, self.results, strict=True):
             address.store(self.b, [], self.emit(value))
         self.leave(0)
 

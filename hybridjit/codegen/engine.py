@@ -9,10 +9,15 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
-import llvmlite.binding as llvm
+import llvmlite.binding as binding
 
 from hybridjit.codegen.target import Target, target_machine
+
+# llvmlite has no types that a checker could follow: these names say what is meant.
+llvm: Any = binding
+Optimized = Any  # binding.ModuleRef
 
 _numbers = itertools.count()
 
@@ -22,10 +27,10 @@ class Library:
     """Code linked into the process: the addresses of what it exports. Unloaded when dropped."""
 
     addresses: Mapping[str, int]
-    tracker: llvm.ResourceTracker
+    tracker: Any  # binding.ResourceTracker
 
 
-def optimize(text: str, target: Target) -> llvm.ModuleRef:
+def optimize(text: str, target: Target) -> Optimized:
     """Parse, verify and optimise an LLVM module."""
     machine = target_machine(target)
     module = llvm.parse_assembly(text)
@@ -39,7 +44,7 @@ def optimize(text: str, target: Target) -> llvm.ModuleRef:
     return module
 
 
-def tidy(text: str, target: Target) -> llvm.ModuleRef:
+def tidy(text: str, target: Target) -> Optimized:
     """Parse, verify and inline an LLVM module that has no loops worth more than that.
 
     For the dispatcher this takes a tenth of the time of -O1, and the code is as fast.
@@ -58,12 +63,12 @@ def tidy(text: str, target: Target) -> llvm.ModuleRef:
     return module
 
 
-def emit_object(module: llvm.ModuleRef, target: Target) -> bytes:
+def emit_object(module: Optimized, target: Target) -> bytes:
     """The object code of an optimised module."""
     return target_machine(target).emit_object(module)
 
 
-def emit_assembly(module: llvm.ModuleRef, target: Target) -> str:
+def emit_assembly(module: Optimized, target: Target) -> str:
     """The assembly of an optimised module."""
     return target_machine(target).emit_assembly(module)
 
@@ -80,5 +85,5 @@ def link(image: bytes, exports: tuple[str, ...], imports: Mapping[str, int]) -> 
 
 
 @cache
-def _session() -> llvm.LLJIT:
+def _session() -> Any:
     return llvm.create_lljit_compiler(use_jit_link=False, suppress_errors=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from llvmlite import ir
 
 from hybridjit.codegen.casts import declare
-from hybridjit.codegen.llvm_types import I8, I32, I64
+from hybridjit.codegen.llvm_types import I8, I32, I64, Builder, Function, Module
 
 
-def poll_function(module: ir.Module) -> ir.Function:
+def poll_function(module: Module) -> Function:
     """`int32 hj_poll(record)`: run pending signal handlers; 1 if one raised.
 
     The exception is taken from the interpreter and left in the first three words of the record:
@@ -18,10 +18,11 @@ def poll_function(module: ir.Module) -> ir.Function:
     if known is not None:
         return known
     pointer = I8.as_pointer()
-    function = ir.Function(module, ir.FunctionType(I32, [I64.as_pointer()]), "hj_poll")
+    kind = ir.FunctionType(I32, [I64.as_pointer()])
+    function: Function = ir.Function(module, kind, "hj_poll")
     function.linkage = "internal"
     function.attributes.add("noinline")
-    b = ir.IRBuilder(function.append_basic_block("entry"))
+    b: Builder = ir.IRBuilder(function.append_basic_block("entry"))
     state = b.call(declare(module, "PyGILState_Ensure", ir.FunctionType(I32, [])), [])
     status = b.call(declare(module, "PyErr_CheckSignals", ir.FunctionType(I32, [])), [])
     raised = b.icmp_signed("!=", status, ir.Constant(I32, 0))

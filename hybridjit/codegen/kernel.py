@@ -10,7 +10,19 @@ from llvmlite import ir
 from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.codegen.emit_statements import StatementEmitter
 from hybridjit.codegen.layout import Convention, Layout, convention
-from hybridjit.codegen.llvm_types import I8, I16, I32, I64, Complex, Value, memory_type, value_type
+from hybridjit.codegen.llvm_types import (
+    I8,
+    I16,
+    I32,
+    I64,
+    Builder,
+    Complex,
+    Function,
+    LLVMType,
+    Value,
+    memory_type,
+    value_type,
+)
 from hybridjit.codegen.memory import ArrayAddress
 from hybridjit.codegen.sites import Site
 from hybridjit.codegen.stub_adapter import emit_adapter
@@ -39,7 +51,7 @@ def emit_kernel(func: PrimFunc, layout: Layout, target: Target) -> KernelModule:
     call = convention(func, layout)
     module = ir.Module(name=func.name)
     module.triple = target.triple
-    function = ir.Function(module, _function_type(call), ENTRY)
+    function: Function = ir.Function(module, _function_type(call), ENTRY)
     _set_attributes(function, call, layout)
     emitter = StatementEmitter(function, function.args[-1])
     emitter.doubtful = find_unassigned_reads(func)
@@ -62,8 +74,8 @@ def _with_vector_width(text: str, bits: int) -> str:
     return "\n".join(lines)
 
 
-def _function_type(call: Convention) -> ir.FunctionType:
-    params: list[ir.Type] = [memory_type(buffer.dtype).as_pointer() for buffer in call.buffers]
+def _function_type(call: Convention) -> LLVMType:
+    params: list[LLVMType] = [memory_type(buffer.dtype).as_pointer() for buffer in call.buffers]
     params += [I64] * (len(call.dimensions) + len(call.strides))
     for var in call.scalars:
         params += [_passed_type(var.dtype)] * (2 if var.dtype.is_complex else 1)
@@ -72,18 +84,18 @@ def _function_type(call: Convention) -> ir.FunctionType:
     return ir.FunctionType(I32, params)
 
 
-def _passed_type(dtype: DType) -> ir.Type:
+def _passed_type(dtype: DType) -> LLVMType:
     """Half precision is passed as its bits: how C passes a half depends on the compiler."""
     return I16 if dtype is FLOAT16 else memory_type(dtype)
 
 
-def _received(b: ir.IRBuilder, argument: Value, dtype: DType) -> Value:
+def _received(b: Builder, argument: Value, dtype: DType) -> Value:
     if dtype is FLOAT16:
         return b.bitcast(argument, value_type(dtype))
     return b.trunc(argument, value_type(dtype)) if dtype is BOOL else argument
 
 
-def _set_attributes(function: ir.Function, call: Convention, layout: Layout) -> None:
+def _set_attributes(function: Function, call: Convention, layout: Layout) -> None:
     function.attributes.add("nounwind")
     for position, buffer in enumerate(call.buffers):
         # Outputs are made for the call: nothing else can point into them.
@@ -95,7 +107,7 @@ def _set_attributes(function: ir.Function, call: Convention, layout: Layout) -> 
 
 
 def _bind_parameters(
-    emitter: StatementEmitter, function: ir.Function, call: Convention, layout: Layout
+    emitter: StatementEmitter, function: Function, call: Convention, layout: Layout
 ) -> None:
     arguments = iter(function.args)
     bases = {buffer: next(arguments) for buffer in call.buffers}
@@ -109,7 +121,7 @@ def _bind_parameters(
         else:
             emitter.values[var] = _received(emitter.b, parts[0], var.dtype)
     emitter.results = [
-        (ArrayAddress(next(arguments), result.dtype, (), result.dtype.component.bits // 8), result)
+        ArrayAddress(next(arguments), result.dtype, (), result.dtype.component.bits // 8)
         for result in call.results
     ]
     for buffer, base in bases.items():
@@ -119,7 +131,7 @@ def _bind_parameters(
 def _parameter(
     emitter: StatementEmitter,
     buffer: Buffer,
-    base: ir.Value,
+    base: Value,
     layout: Layout,
     passed: Mapping[tuple[Buffer, int], Value],
 ) -> ArrayAddress:
@@ -141,7 +153,7 @@ def _constant_array(emitter: StatementEmitter, array: ConstantArray) -> ArrayAdd
     data = array.data.tobytes()
     kind = ir.ArrayType(I8, max(1, len(data)))
     name = emitter.module.get_unique_name(f"hj_constant_{array.buffer.name}")
-    stored = ir.GlobalVariable(emitter.module, kind, name)
+    stored: Value = ir.GlobalVariable(emitter.module, kind, name)
     stored.initializer = ir.Constant(kind, bytearray(data or b"\0"))
     stored.global_constant, stored.linkage, stored.align = True, "internal", 64
     shape = [ir.Constant(I64, extent) for extent in array.data.shape]

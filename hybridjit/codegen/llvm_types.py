@@ -8,22 +8,28 @@ from llvmlite import ir
 
 from hybridjit.ir.dtype import BFLOAT16, BOOL, FLOAT16, FLOAT32, DType, Kind
 
+# llvmlite has no types that a checker could follow: these names say what is meant.
+Builder = Any  # ir.IRBuilder
+Value = Any  # ir.Value, or Complex
+Function = Any  # ir.Function
+Block = Any  # ir.Block
+Module = Any  # ir.Module
+LLVMType = Any  # ir.Type
+
 I1, I8, I16, I32, I64 = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
 HALF, FLOAT, DOUBLE = ir.HalfType(), ir.FloatType(), ir.DoubleType()
+_CONSTANT: Any = ir.Constant
 _FLOATS = {16: HALF, 32: FLOAT, 64: DOUBLE}
 
 
 class Complex(NamedTuple):
     """A complex value: its two parts."""
 
-    real: ir.Value
-    imag: ir.Value
+    real: Value
+    imag: Value
 
 
-Value = Any  # ir.Value, or Complex; llvmlite has no types of its own to tell them apart
-
-
-def value_type(dtype: DType) -> ir.Type:
+def value_type(dtype: DType) -> LLVMType:
     """The LLVM type of a value; of one part, for complex types. bfloat16 is kept as its bits."""
     if dtype is BOOL:
         return I1
@@ -34,7 +40,7 @@ def value_type(dtype: DType) -> ir.Type:
     return _FLOATS[dtype.component.bits]
 
 
-def memory_type(dtype: DType) -> ir.Type:
+def memory_type(dtype: DType) -> LLVMType:
     """The LLVM type of an element in memory; of one part, for complex types."""
     return I8 if dtype is BOOL else value_type(dtype)
 
@@ -45,7 +51,13 @@ def compute_dtype(dtype: DType) -> DType:
 
 
 def is_signed(dtype: DType) -> bool:
+    """True for integers with a sign."""
     return dtype.kind is Kind.INT
+
+
+def find_constant(value: Value) -> int | None:
+    """The number that `value` is, or None if it is computed at run time."""
+    return value.constant if isinstance(value, _CONSTANT) else None
 
 
 def constant(value: Any, dtype: DType) -> Value:

@@ -8,7 +8,18 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from hybridjit.codegen.casts import declare
-from hybridjit.codegen.llvm_types import I1, I8, I64, Complex, Value, memory_type, value_type
+from hybridjit.codegen.llvm_types import (
+    I1,
+    I8,
+    I64,
+    Builder,
+    Complex,
+    LLVMType,
+    Value,
+    find_constant,
+    memory_type,
+    value_type,
+)
 from hybridjit.ir.dtype import BOOL, DType
 
 # Local arrays up to this many bytes in all live on the stack; larger ones on the heap.
@@ -20,12 +31,12 @@ _ARRAY_ALIGN = 64
 class ArrayAddress:
     """Where an array lies: its first element, its strides in bytes, its known alignment."""
 
-    base: ir.Value
+    base: Value
     dtype: DType
     strides: tuple[Value, ...]
     align: int
 
-    def element(self, b: ir.IRBuilder, indices: Sequence[Value]) -> ir.Value:
+    def element(self, b: Builder, indices: Sequence[Value]) -> Value:
         """The address of an element (of its real part, for complex types)."""
         memory = memory_type(self.dtype)
         size = self.dtype.bits // 8
@@ -36,8 +47,8 @@ class ArrayAddress:
         return b.bitcast(bytes_, memory.as_pointer())
 
     def _typed_element(
-        self, b: ir.IRBuilder, indices: Sequence[Value], memory: ir.Type, size: int
-    ) -> ir.Value:
+        self, b: Builder, indices: Sequence[Value], memory: LLVMType, size: int
+    ) -> Value:
         """Addresses in units of elements are what LLVM's vectoriser understands best."""
         factor = 2 if self.dtype.is_complex else 1
         strides = [_divided(b, stride, size, factor) for stride in self.strides]
@@ -45,7 +56,8 @@ class ArrayAddress:
         # Every index is inside its axis, so the element is inside the array: inbounds holds.
         return b.gep(self.base, [offset], inbounds=True)
 
-    def load(self, b: ir.IRBuilder, indices: Sequence[Value]) -> Value:
+    def load(self, b: Builder, indices: Sequence[Value]) -> Value:
+        """The value of an element."""
         address = self.element(b, indices)
         if self.dtype.is_complex:
             imag = b.gep(address, [ir.Constant(I64, 1)], inbounds=True)
@@ -53,10 +65,11 @@ class ArrayAddress:
         value = self._load(b, address)
         return b.trunc(value, I1) if self.dtype is BOOL else value
 
-    def _load(self, b: ir.IRBuilder, address: ir.Value) -> ir.Value:
+    def _load(self, b: Builder, address: Value) -> Value:
         return b.load(address, align=self.align, typ=memory_type(self.dtype))
 
-    def store(self, b: ir.IRBuilder, indices: Sequence[Value], value: Value) -> None:
+    def store(self, b: Builder, indices: Sequence[Value], value: Value) -> None:
+        """Set an element."""
         address = self.element(b, indices)
         if self.dtype.is_complex:
             b.store(value.real, address, align=self.align)
@@ -68,23 +81,23 @@ class ArrayAddress:
 
 def _divides(size: int, stride: Value) -> bool:
     """True if a stride is a whole number of elements, as far as is known now."""
-    return not isinstance(stride, ir.Constant) or stride.constant % size == 0
+    known = find_constant(stride)
+    return known is None or known % size == 0
 
 
-def _divided(b: ir.IRBuilder, stride: Value, size: int, factor: int) -> Value:
-    if isinstance(stride, ir.Constant):
-        return ir.Constant(I64, stride.constant // size * factor)
+def _divided(b: Builder, stride: Value, size: int, factor: int) -> Value:
+    known = find_constant(stride)
+    if known is not None:
+        return ir.Constant(I64, known // size * factor)
     elements = b.sdiv(stride, ir.Constant(I64, size), flags=["exact"])
     return b.mul(elements, ir.Constant(I64, factor)) if factor != 1 else elements
 
 
-def _dot(b: ir.IRBuilder, indices: Sequence[Value], strides: Sequence[Value]) -> Value:
+def _dot(b: Builder, indices: Sequence[Value], strides: Sequence[Value]) -> Value:
     offset: Value = ir.Constant(I64, 0)
     for index, stride in zip(indices, strides, strict=True):
-        is_unit = isinstance(stride, ir.Constant) and stride.constant == 1
-        term = index if is_unit else b.mul(index, stride, flags=["nsw"])
-        is_first = isinstance(offset, ir.Constant) and offset.constant == 0
-        offset = term if is_first else b.add(offset, term, flags=["nsw"])
+        term = index if find_constant(stride) == 1 else b.mul(index, stride, flags=["nsw"])
+        offset = term if find_constant(offset) == 0 else b.add(offset, term, flags=["nsw"])
     return offset
 
 
@@ -93,14 +106,16 @@ class Register:
     """A scalar variable: a slot of the stack frame (two, for complex types)."""
 
     dtype: DType
-    slots: tuple[ir.Value, ...]
-    is_set: ir.Value | None = None
+    slots: tuple[Value, ...]
+    is_set: Value | None = None
 
-    def load(self, b: ir.IRBuilder) -> Value:
+    def load(self, b: Builder) -> Value:
+        """The value of the variable."""
         values = [b.load(slot, typ=value_type(self.dtype)) for slot in self.slots]
         return Complex(*values) if self.dtype.is_complex else values[0]
 
-    def store(self, b: ir.IRBuilder, value: Value) -> None:
+    def store(self, b: Builder, value: Value) -> None:
+        """Set the variable."""
         parts = value if self.dtype.is_complex else (value,)
         for slot, part in zip(self.slots, parts, strict=True):
             b.store(part, slot)
@@ -108,21 +123,21 @@ class Register:
             b.store(ir.Constant(I1, 1), self.is_set)
 
 
-def make_register(entry: ir.IRBuilder, dtype: DType, name: str, *, tracked: bool) -> Register:
+def make_register(entry: Builder, dtype: DType, name: str, *, tracked: bool) -> Register:
     """A scalar variable; a tracked one knows whether it has been assigned."""
     count = 2 if dtype.is_complex else 1
     slots = tuple(entry.alloca(value_type(dtype), name=name) for _ in range(count))
     return Register(dtype, slots, entry.alloca(I1, name=f"{name}.set") if tracked else None)
 
 
-def stack_array(entry: ir.IRBuilder, size: int, name: str) -> ir.Value:
+def stack_array(entry: Builder, size: int, name: str) -> Value:
     """Memory of the stack frame."""
     slot = entry.alloca(ir.ArrayType(I8, size), name=name)
     slot.align = _ARRAY_ALIGN
     return entry.bitcast(slot, I8.as_pointer())
 
 
-def call_malloc(b: ir.IRBuilder, size: Value) -> ir.Value:
+def call_malloc(b: Builder, size: Value) -> Value:
     """`aligned_alloc` of at least one byte; the result may be null."""
     function_type = ir.FunctionType(I8.as_pointer(), [I64, I64])
     align = ir.Constant(I64, _ARRAY_ALIGN)
@@ -130,13 +145,13 @@ def call_malloc(b: ir.IRBuilder, size: Value) -> ir.Value:
     return b.call(declare(b.module, "aligned_alloc", function_type), [align, padded])
 
 
-def call_free(b: ir.IRBuilder, pointer: ir.Value) -> None:
+def call_free(b: Builder, pointer: Value) -> None:
     """`free`."""
     function_type = ir.FunctionType(ir.VoidType(), [I8.as_pointer()])
     b.call(declare(b.module, "free", function_type), [pointer])
 
 
-def call_zero(b: ir.IRBuilder, pointer: ir.Value, size: Value) -> None:
+def call_zero(b: Builder, pointer: Value, size: Value) -> None:
     """Fill memory with zero bytes."""
     memset = b.module.declare_intrinsic("llvm.memset", [I8.as_pointer(), I64])
     zero = ir.Constant(I8, 0)

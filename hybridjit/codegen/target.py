@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
-import llvmlite.binding as llvm
+import llvmlite
+import llvmlite.binding as binding
+
+llvm: Any = binding  # llvmlite has no types that a checker could follow
+Machine = Any  # binding.TargetMachine
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +38,14 @@ def host_target() -> Target:
 
 
 @cache
-def target_machine(target: Target) -> llvm.TargetMachine:
+def target_machine(target: Target) -> Machine:
     """LLVM's code generator for `target`."""
     machine = llvm.Target.from_triple(target.triple)
     return machine.create_target_machine(
         cpu=target.cpu, features=target.features, opt=3, reloc="pic", codemodel="jitdefault"
     )
+
+
+def llvm_versions() -> tuple[str, str]:
+    """The versions of llvmlite and of the LLVM in it."""
+    return llvmlite.__version__, ".".join(map(str, llvm.llvm_version_info))

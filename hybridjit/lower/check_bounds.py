@@ -8,6 +8,7 @@ Relies on: no blocks. Afterwards every index of a `Load` or `Store` is inside [0
 from __future__ import annotations
 
 import dataclasses
+from typing import TypeVar
 
 from hybridjit.analysis.bounds import Facts
 from hybridjit.arith.linear import Linear
@@ -15,6 +16,8 @@ from hybridjit.ir.expr import Add, Bounded, Expr, Load, Not
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, If, Let, Stmt, Store
 from hybridjit.ir.visit import Mutator
+
+Access = TypeVar("Access", Load, Store)
 
 
 def check_bounds(func: PrimFunc) -> PrimFunc:
@@ -63,7 +66,7 @@ class _CheckBounds(Mutator):
     def rewrite_Store(self, node: Store) -> Stmt:
         return self._checked(self.generic(node))
 
-    def _checked(self, access: Load | Store) -> Load | Store:
+    def _checked(self, access: Access) -> Access:
         indices = tuple(
             self._index(index, access, axis) for axis, index in enumerate(access.indices)
         )
@@ -74,7 +77,7 @@ class _CheckBounds(Mutator):
     def _index(self, index: Expr, access: Load | Store, axis: int) -> Expr:
         extent = access.buffer.shape[axis]
         form, size = self.facts.form(index), self.facts.form(extent)
-        if form is not None and size is not None:
+        if form is not None and size is not None and self.facts.is_exact(size):
             below_end = size.plus(form, -1).plus(Linear({}, -1))
             if self.facts.prove_non_negative(form):
                 if self.facts.prove_non_negative(below_end):

@@ -11,10 +11,7 @@ import ctypes
 import json
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, NamedTuple
-
-import llvmlite
-import llvmlite.binding as llvm
+from typing import NamedTuple
 
 from hybridjit import config
 from hybridjit.codegen.engine import Library, emit_object, link, tidy
@@ -23,7 +20,7 @@ from hybridjit.codegen.layout import Layout
 from hybridjit.codegen.stub import DISPATCH, emit_dispatcher
 from hybridjit.codegen.stub_layout import Api, Head, Table
 from hybridjit.codegen.stub_words import API
-from hybridjit.codegen.target import Target, host_target
+from hybridjit.codegen.target import Target, host_target, llvm_versions
 from hybridjit.runtime.cache import active_store
 from hybridjit.runtime.dispatch_facts import find_functions, slow_call_of
 from hybridjit.runtime.dispatch_object import connect, native_class
@@ -57,9 +54,9 @@ class NativeCalls:
         self._known: dict[Form, _Known] = {}
         self._is_connected = False
 
-    def __del__(self) -> None:
+    def __del__(self, first: int = Head.FIRST) -> None:  # at exit, globals may be gone
         # The collector may clear a kernel that something in its cycle still calls.
-        self._head[Head.FIRST] = 0
+        self._head[first] = 0
 
     @property
     def tables(self) -> tuple[TableOwner, ...]:
@@ -147,8 +144,7 @@ def find_dispatcher() -> _Dispatcher | None:
 
 def _object_code(target: Target) -> bytes:
     """The code of the dispatcher, from the disk where an earlier process left it."""
-    library: Any = llvm
-    versions = [compiler_identity(), llvmlite.__version__, list(library.llvm_version_info)]
+    versions = [compiler_identity(), *llvm_versions()]
     machine = [target.triple, target.cpu, target.features]
     key = json.dumps({"dispatcher": versions, "target": machine}).encode()
     entry = active_store().load(key)

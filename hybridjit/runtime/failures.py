@@ -91,7 +91,7 @@ def read_value(dtype: DType, reader: Iterator[int]) -> Any:
         parts = [float(read_value(FLOAT64, reader)) for _ in range(2)]
         value: Any = complex(*parts)
     else:
-        word = np.uint64(next(reader) & 0xFFFFFFFFFFFFFFFF)
+        word: Any = np.uint64(next(reader) & 0xFFFFFFFFFFFFFFFF)
         if dtype.is_float:
             value = word.view(np.float64)
         else:

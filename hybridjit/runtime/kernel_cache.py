@@ -14,12 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import llvmlite
-import llvmlite.binding as llvm
-
 from hybridjit.codegen.layout import Layout
 from hybridjit.codegen.sites import Failure, Site
-from hybridjit.codegen.target import Target
+from hybridjit.codegen.target import Target, llvm_versions
 from hybridjit.errors import Span
 from hybridjit.ir.dtype import DType, dtype_named
 from hybridjit.ir.expr import ExternCall
@@ -36,7 +33,7 @@ def find_key(func: PrimFunc, layout: Layout, target: Target) -> bytes | None:
     if any(isinstance(node, ExternCall | Print) for node in walk(func.body)):
         return None
     ingredients = {
-        "versions": [compiler_identity(), llvmlite.__version__, list(llvm.llvm_version_info)],
+        "versions": [compiler_identity(), *llvm_versions()],
         "target": [target.triple, target.cpu, target.features],
         "layout": [[array.strides, array.align] for _, array in layout.arrays],
         "disjoint": layout.is_disjoint,
