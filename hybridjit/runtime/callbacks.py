@@ -7,6 +7,7 @@ import itertools
 import sys
 import threading
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,9 +46,9 @@ class Callbacks:
 
     def _function(self, call: ExternCall | Print) -> Any:
         if isinstance(call, Print):
-            return _PRINT(lambda words: _print(call, words))
+            return _PRINT(partial(_print, call))
         if call.callee.is_packed:
-            return _PACKED(lambda words, result: self._packed(call, words, result))
+            return _PACKED(partial(self._packed, call))
         return call.callee.call
 
     def _packed(self, call: ExternCall, words: Any, result: int) -> int:
@@ -81,14 +82,16 @@ def _read_array(buffer: Buffer, reader: Iterator[int]) -> NDArray[Any]:
     """A view of the memory of `buffer`."""
     address = read_value(INT64, reader)
     places = [(read_value(INT64, reader), read_value(INT64, reader)) for _ in buffer.shape]
-    return np.asarray(_Memory(address, buffer.dtype.numpy, places))
+    dtype: np.dtype[Any] = buffer.dtype.numpy
+    bits: Any = np.asarray(_Memory(address, dtype, places))
+    return bits.view(dtype)  # NumPy's protocol has no name for bfloat16
 
 
 class _Memory:
     """Memory that NumPy can look at."""
 
-    def __init__(self, address: int, dtype: np.dtype[Any], places: list[tuple[int, int]]) -> None:
-        self.__array_interface__ = {
+    def __init__(self, address: int, dtype: Any, places: list[tuple[int, int]]) -> None:
+        self.__array_interface__: dict[str, Any] = {
             "version": 3,
             "data": (address, False),
             "typestr": dtype.str,

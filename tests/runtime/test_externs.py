@@ -6,6 +6,7 @@ import math
 import traceback
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -183,9 +184,15 @@ def test_an_array_that_is_not_contiguous_is_refused() -> None:
     ("call", "message"),
     [
         ("total(a)", "total takes 2 arguments, found 1"),
-        ("total(1.0, 2)", "an argument of this call must be an array of float64, found a Python float value"),
+        (
+            "total(1.0, 2)",
+            "an argument of this call must be an array of float64, found a Python float value",
+        ),
         ("total(a, a)", "an argument of this call must be int64, found the array 'a'"),
-        ("total(b, 1)", "an argument of this call must be an array of float64, found the array 'b'"),
+        (
+            "total(b, 1)",
+            "an argument of this call must be an array of float64, found the array 'b'",
+        ),
         ("total(a, 1j)", "an argument of this call must be int64, found Python complex"),
         ("total(a, n=1)", "total takes no argument .n=."),
     ],
@@ -234,6 +241,22 @@ def test_a_callback_sees_the_memory_of_the_array() -> None:
     array = np.zeros(3)
     result: object = f.interpret(array)
     assert (result, array.tolist()) == (7, [5, 7, 0])
+    assert np.shares_memory(seen[0], array)
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.float16, ml_dtypes.bfloat16, np.complex64])
+def test_a_callback_sees_the_type_of_the_array(dtype: Any) -> None:
+    seen: list[Any] = []
+    packed_note = packed(seen.append, name="note")
+
+    @hybrid.script
+    def f(a: Array) -> None:
+        packed_note(a)
+
+    array: Any = np.arange(6).astype(dtype)
+    f(array[::-2])
+    assert seen[0].dtype == array.dtype
+    assert seen[0].tolist() == array[::-2].tolist()
     assert np.shares_memory(seen[0], array)
 
 
