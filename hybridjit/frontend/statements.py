@@ -24,8 +24,8 @@ from hybridjit.ir.stmt import (
     While,
 )
 
-# A function of MAX_NODES has fewer; only expanded loops and inlined calls get this far. Measured:
-# translating this many takes about a second.
+# A function of MAX_NODES has fewer; only expanded loops and inlined calls get this far. Measured on
+# a busy machine: refused after 0.7 s (empty bodies) to 7 s; 18,000 stores are accepted in 14 s.
 MAX_STATEMENTS = 20_000
 
 ELSE_HELP = "set a variable, such as found = True, before break, and test it after the loop"
