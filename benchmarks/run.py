@@ -3,7 +3,7 @@
 import argparse
 from importlib import import_module
 
-BENCHMARKS: tuple[str, ...] = ("benchmarks.frontend", "benchmarks.math")
+BENCHMARKS: tuple[str, ...] = ("benchmarks.frontend", "benchmarks.math", "benchmarks.calls")
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ from hybridjit.codegen.stub_layout import (
     Table,
 )
 from hybridjit.codegen.stub_match import emit_bind, emit_match
-from hybridjit.codegen.stub_run import VOID, emit_run
+from hybridjit.codegen.stub_run import MISFIT, VOID, emit_run
 from hybridjit.codegen.stub_words import Word, Words
 from hybridjit.codegen.target import Target
 
@@ -87,8 +87,9 @@ def _emit_attempt(module: ir.Module) -> ir.Function:
     )
     w = Words(module, "attempt", 5)
     table, args, count, names, result = w.args
-    slots, words = w.room(MAX_SLOTS), w.room(MAX_WORDS)
-    bound = w.b.call(bind, [table, args, count, names, slots])
+    slots, words, out = w.room(MAX_SLOTS), w.room(MAX_WORDS), w.room(1)
+    w.put(0, out)
+    bound = w.b.call(bind, [table, args, count, names, slots, out])
     w.return_if(w.is_zero(bound), _GO_ON)
     w.return_unless(w.b.call(match, [table, bound, words]), _GO_ON)
     owner = w.at(table, Table.OWNER)
@@ -96,9 +97,10 @@ def _emit_attempt(module: ir.Module) -> ir.Function:
     with w.b.if_then(w.b.not_(w.b.call(captures, [table])), likely=False):
         w.call(Api.DEC_REF, owner, result=VOID)
         w.b.ret(w.word(_GIVE_UP))
-    w.put(w.b.add(w.at(table, Table.HITS), w.word(1)), table, Table.HITS)
-    w.put(w.b.call(run, [table, bound, words]), result)
+    found = w.b.call(run, [table, bound, words, w.at(out)])
+    w.put(found, result)
     w.call(Api.DEC_REF, owner, result=VOID)
+    w.return_if(w.is_equal(found, MISFIT), _GIVE_UP)
     w.b.ret(w.word(_FIT))
     return w.hide()
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from llvmlite import ir
 
 from hybridjit.codegen.llvm_types import I1, I32
-from hybridjit.codegen.stub_layout import Api, Capture, CaptureKind, Offsets, Table
+from hybridjit.codegen.stub_layout import C_CONTIGUOUS, Api, Capture, CaptureKind, Offsets, Table
 from hybridjit.codegen.stub_match import HIT, MISS
 from hybridjit.codegen.stub_words import Word, Words
-
-_C_CONTIGUOUS = 1
 
 
 def emit_captures(module: ir.Module) -> ir.Function:
@@ -73,7 +71,7 @@ def _check_content(w: Words, array: Word, record: Word) -> None:
     w.return_unless(w.is_equal(descriptor, w.at(record, Capture.DESCRIPTOR)), MISS)
     ndim = w.load_int(array, Offsets.ARRAY_NDIM)
     w.return_unless(w.is_equal(ndim, w.at(record, Capture.NDIM)), MISS)
-    flags = w.b.and_(w.load_int(array, Offsets.ARRAY_FLAGS), w.word(_C_CONTIGUOUS))
+    flags = w.b.and_(w.load_int(array, Offsets.ARRAY_FLAGS), w.word(C_CONTIGUOUS))
     w.return_if(w.is_zero(flags), MISS)
     extents, expected = w.load(array, Offsets.ARRAY_EXTENTS), w.at(record, Capture.EXTENTS)
     with w.loop(ndim) as axis:

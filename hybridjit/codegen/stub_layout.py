@@ -17,6 +17,7 @@ MAX_WORDS = 256
 MAX_OUTPUTS = 16
 MAX_RESULTS = 16
 MAX_DIMENSIONS = 64  # NumPy's own limit
+MAX_STACK = 16
 
 
 class Api(IntEnum):
@@ -56,6 +57,7 @@ class Api(IntEnum):
     ARRAY_ZEROS = 31
     ARRAY_SCALAR = 32
     COMPARE_MEMORY = 33
+    COPY_MEMORY = 34
 
 
 class Table(IntEnum):
@@ -84,10 +86,11 @@ class Table(IntEnum):
     RETURNS = 20  # a Returns; results: how many, their records
     RESULTS = 21
     RESULT_RECORDS = 22
-    WORK = 23  # iterations for sizes of 1; the sizes to multiply: how many, where the first is
+    WORK = 23  # iterations for sizes of 1; which argument words to multiply that with
     WORK_SIZES = 24
-    WORK_WORD = 25
+    WORK_WORDS = 25
     RELEASE_AT = 26  # give up the GIL from so many iterations on
+    OUT = 27  # the string "out", if the one result is an output and may be given by the caller
 
 
 class Parameter(IntEnum):
@@ -162,6 +165,7 @@ class ExtentKind(IntEnum):
     FIXED = 0  # it is VALUE
     FREE = 1  # it is passed in the argument word VALUE
     EQUAL = 2  # it equals the argument word VALUE
+    PROGRAM = 3  # it is what the program at address VALUE computes
 
 
 class Extent(IntEnum):
@@ -169,6 +173,19 @@ class Extent(IntEnum):
 
     KIND = 0
     VALUE = 1
+
+
+class Step(IntEnum):
+    """A step of a program: each has an operand, and works on a stack of numbers."""
+
+    CONSTANT = 0  # push the operand
+    WORD = 1  # push an argument word
+    ADD = 2
+    SUBTRACT = 3
+    MULTIPLY = 4
+    LEAST = 5
+    GREATEST = 6
+    DIVIDE = 7  # by the operand, which is positive, rounding down
 
 
 class Aliasing(IntEnum):
@@ -212,6 +229,7 @@ class Output(IntEnum):
     NDIM = 1
     EXTENTS = 2
     WORD = 3
+    ITEMSIZE = 4
 
 
 class Returns(IntEnum):
@@ -277,6 +295,8 @@ class Offsets(IntEnum):
 
 # Two words for each scalar result: the widest is complex128.
 RESULT_WORDS = 2
+# NumPy's flags of an array.
+C_CONTIGUOUS, ALIGNED, WRITEABLE, WARN_ON_WRITE = 0x1, 0x100, 0x400, 1 << 31
 # Bit of `nargsf` that says the caller left room before the arguments.
 ARGUMENTS_OFFSET = 1 << 63
 NATIVE_ORDERS = (ord("="), ord("|"))

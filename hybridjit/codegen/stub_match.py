@@ -27,12 +27,13 @@ HIT = ir.Constant(I1, 1)
 
 
 def emit_bind(module: ir.Module) -> ir.Function:
-    """`bind(table, args, count, names, slots)`: give each parameter its argument.
+    """`bind(table, args, count, names, slots, out)`: give each parameter its argument.
 
     Returns the address of the arguments in the order of the parameters, 0 if they do not fit.
+    The array that the caller gives for the result is stored at `out`.
     """
-    w = Words(module, "bind", 5)
-    table, args, count, names, slots = w.args
+    w = Words(module, "bind", 6)
+    table, args, count, names, slots, out = w.args
     wanted = w.at(table, Table.SLOTS)
     is_plain = w.b.and_(w.is_zero(names), w.is_equal(count, wanted))
     with w.b.if_then(is_plain, likely=True):
@@ -43,7 +44,7 @@ def emit_bind(module: ir.Module) -> ir.Function:
     with w.loop(w.b.sub(wanted, count)) as i:
         w.put(0, slots, w.b.add(count, i))
     with w.b.if_then(w.b.not_(w.is_zero(names))):
-        _bind_names(w, table, w.place(args, count), names, slots)
+        _bind_names(w, table, (names, w.place(args, count)), (slots, out))
     parameters = w.at(table, Table.PARAMETERS)
     with w.loop(wanted) as i, w.b.if_then(w.is_zero(w.at(slots, i))):
         record = w.place(parameters, w.b.mul(i, w.word(len(Parameter))))
@@ -54,7 +55,9 @@ def emit_bind(module: ir.Module) -> ir.Function:
     return w.hide()
 
 
-def _bind_names(w: Words, table: Word, values: Word, names: Word, slots: Word) -> None:
+def _bind_names(w: Words, table: Word, given: tuple[Word, Word], places: tuple[Word, Word]) -> None:
+    names, values = given
+    slots, out = places
     parameters = w.at(table, Table.PARAMETERS)
     is_placed = w.room(1)
     with w.loop(w.load(names, Offsets.TUPLE_SIZE)) as i:
@@ -67,6 +70,10 @@ def _bind_names(w: Words, table: Word, values: Word, names: Word, slots: Word) -
             with w.b.if_then(w.b.and_(is_this, is_free)):
                 w.put(w.at(values, i), slots, k)
                 w.put(1, is_placed)
+        is_out = w.b.and_(w.is_equal(w.at(table, Table.OUT), name), w.is_zero(w.at(out)))
+        with w.b.if_then(is_out):
+            w.put(w.at(values, i), out)
+            w.put(1, is_placed)
         w.return_if(w.is_zero(w.at(is_placed)), 0)
 
 

@@ -9,10 +9,14 @@ from llvmlite import ir
 from hybridjit.codegen.llvm_types import DOUBLE, I8, I32, I64
 from hybridjit.codegen.sites import MAX_WORDS as ERROR_WORDS
 from hybridjit.codegen.stub_layout import (
+    C_CONTIGUOUS,
     MAX_DIMENSIONS,
     MAX_OUTPUTS,
     MAX_RESULTS,
+    MAX_STACK,
     RESULT_WORDS,
+    WARN_ON_WRITE,
+    WRITEABLE,
     Api,
     Extent,
     ExtentKind,
@@ -21,23 +25,33 @@ from hybridjit.codegen.stub_layout import (
     Result,
     ResultKind,
     Returns,
+    Step,
     Table,
 )
 from hybridjit.codegen.stub_words import Word, Words
 
 VOID = ir.VoidType()
+# No object has this address.
+MISFIT = 1
+# Sizes and estimates are cut here, so that products of two of them do not overflow.
+LARGE_SIZE = 1 << 30
 
 
 def emit_run(module: ir.Module) -> ir.Function:
-    """`run(table, slots, words)`: the result of the call, 0 with an exception set."""
-    w = Words(module, "run", 3)
-    table, slots, words = w.args
+    """`run(table, slots, words, out)`: the result of the call, 0 with an exception set.
+
+    `out` is the array that takes the result, or 0; MISFIT if it cannot.
+    """
+    w = Words(module, "run", 4)
+    table, slots, words, out = w.args
     outputs, scalars = w.room(MAX_OUTPUTS), w.room(MAX_RESULTS * RESULT_WORDS)
     error = w.room(ERROR_WORDS)
     make = _emit_outputs(module)
     release = _emit_release(module)
     finish = _emit_results(module)
     w.return_if(w.is_zero(w.b.call(make, [table, words, outputs])), 0)
+    _check_out(w, table, out, outputs)
+    w.put(w.b.add(w.at(table, Table.HITS), w.word(1)), table, Table.HITS)
     with w.loop(w.at(table, Table.SCALAR_RESULTS)) as i:
         place = w.place(scalars, w.b.mul(i, w.word(RESULT_WORDS)))
         w.put(place, words, w.b.add(w.at(table, Table.SCALAR_WORD), i))
@@ -45,6 +59,7 @@ def emit_run(module: ir.Module) -> ir.Function:
     status = _run_entry(w, w.b.call(release, [table, words]), table, words)
     with w.b.if_else(w.is_zero(status), likely=True) as (good, bad):
         with good:
+            _fill_out(w, table, out, outputs)
             result = w.b.call(finish, [table, slots, outputs, scalars])
             good_end = w.b.block
         with bad:
@@ -82,13 +97,17 @@ def _emit_release(module: ir.Module) -> ir.Function:
     table, words = w.args
     estimate = w.room(1)
     w.put(w.at(table, Table.WORK), estimate)
-    first = w.at(table, Table.WORK_WORD)
+    places = w.at(table, Table.WORK_WORDS)
     with w.loop(w.at(table, Table.WORK_SIZES)) as i:
-        size = w.at(words, w.b.add(first, i))
-        w.put(w.b.mul(w.at(estimate), size), estimate)
+        size = _at_most(w, w.at(words, w.at(places, i)), LARGE_SIZE)
+        w.put(_at_most(w, w.b.mul(w.at(estimate), size), LARGE_SIZE), estimate)
     is_long = w.b.icmp_signed(">=", w.at(estimate), w.at(table, Table.RELEASE_AT))
     w.b.ret(w.b.zext(is_long, I64))
     return w.hide()
+
+
+def _at_most(w: Words, value: Word, limit: int) -> Word:
+    return w.b.select(w.is_less(value, limit), value, w.word(limit))
 
 
 def _fail(w: Words, table: Word, status: Word, error: Word) -> Word:
@@ -119,6 +138,7 @@ def _emit_outputs(module: ir.Module) -> ir.Function:
     """`outputs(table, words, made)`: make the output arrays; 0 with an exception set."""
     w = Words(module, "outputs", 3)
     table, words, made = w.args
+    find_extent = _emit_extent(module)
     extents = w.room(MAX_DIMENSIONS)
     records = w.at(table, Table.OUTPUT_RECORDS)
     with w.loop(w.at(table, Table.OUTPUTS)) as i:
@@ -127,7 +147,7 @@ def _emit_outputs(module: ir.Module) -> ir.Function:
         with w.loop(ndim) as axis:
             place = w.b.mul(axis, w.word(len(Extent)))
             extent = w.place(w.at(record, Output.EXTENTS), place)
-            w.put(_extent(w, extent, words), extents, axis)
+            w.put(w.b.call(find_extent, [extent, words]), extents, axis)
         descriptor = w.at(record, Output.DESCRIPTOR)
         w.call(Api.INC_REF, descriptor, result=VOID)  # PyArray_Zeros takes it away
         order = ir.Constant(I32, 0)
@@ -141,18 +161,110 @@ def _emit_outputs(module: ir.Module) -> ir.Function:
     return w.hide()
 
 
-def _extent(w: Words, record: Word, words: Word) -> Word:
-    value = w.at(record, Extent.VALUE)
-    with w.b.if_else(w.is_equal(w.at(record, Extent.KIND), ExtentKind.FIXED)) as (fixed, passed):
-        with fixed:
-            fixed_end = w.b.block
-        with passed:
-            given = w.at(words, value)
-            passed_end = w.b.block
-    final = w.b.phi(I64)
-    final.add_incoming(value, fixed_end)
-    final.add_incoming(given, passed_end)
-    return final
+def _emit_extent(module: ir.Module) -> ir.Function:
+    """`extent(record, words)`: an extent that is fixed, passed or computed."""
+    w = Words(module, "extent", 2)
+    record, words = w.args
+    value, kind = w.at(record, Extent.VALUE), w.at(record, Extent.KIND)
+    with w.b.if_then(w.is_equal(kind, ExtentKind.FIXED), likely=True):
+        w.b.ret(value)
+    with w.b.if_then(w.is_equal(kind, ExtentKind.FREE), likely=True):
+        w.b.ret(w.at(words, value))
+    stack, depth = w.room(MAX_STACK), w.room(1)
+    w.put(0, depth)
+    with w.loop(w.at(value)) as i:
+        step = w.place(value, w.b.add(w.b.mul(i, w.word(2)), w.word(1)))
+        _run_step(w, step, words, (stack, depth))
+    w.b.ret(w.at(stack))
+    return w.hide()
+
+
+def _run_step(w: Words, step: Word, words: Word, memory: tuple[Word, Word]) -> None:
+    """Pushes leave the stack one higher, operations on two numbers one lower."""
+    stack, depth = memory
+    operand = w.at(step, 1)
+    top = w.place(stack, w.at(depth))
+    under = w.b.sub(top, w.word(8))
+    second = w.b.sub(top, w.word(16))
+    after, unknown = (w.b.append_basic_block(name) for name in ("after", "unknown"))
+    switch = w.b.switch(w.at(step), unknown)
+    w.b.position_at_end(unknown)
+    w.b.ret(w.word(-1))  # a negative size: an error, and no harm
+    for kind in (Step.CONSTANT, Step.WORD):
+        with w.case(switch, kind, after):
+            w.put(operand if kind is Step.CONSTANT else w.at(words, operand), top)
+            w.put(w.b.add(w.at(depth), w.word(1)), depth)
+    for kind, compute in _operations(w).items():
+        with w.case(switch, kind, after):
+            w.put(compute(w.at(second), w.at(under)), second)
+            w.put(w.b.sub(w.at(depth), w.word(1)), depth)
+    with w.case(switch, Step.DIVIDE, after):
+        number = w.at(under)
+        remainder = w.b.srem(number, operand)
+        quotient = w.b.sdiv(number, operand)
+        lower = w.b.sub(quotient, w.word(1))
+        w.put(w.b.select(w.is_less(remainder, 0), lower, quotient), under)
+    w.b.position_at_end(after)
+
+
+def _operations(w: Words) -> dict[Step, Callable[[Word, Word], Word]]:
+    return {
+        Step.ADD: w.b.add,
+        Step.SUBTRACT: w.b.sub,
+        Step.MULTIPLY: w.b.mul,
+        Step.LEAST: lambda a, b: w.b.select(w.is_less(a, b), a, b),
+        Step.GREATEST: lambda a, b: w.b.select(w.is_less(a, b), b, a),
+    }
+
+
+def _check_out(w: Words, table: Word, out: Word, outputs: Word) -> None:
+    """Give up, before anything has happened, unless `out` is like the first output."""
+    with w.b.if_then(w.b.not_(w.is_zero(out)), likely=False):
+        made = w.at(outputs)
+        fits = w.room(1)
+        w.put(0, fits)
+        with w.b.if_then(w.is_equal(w.type_of(out), w.api(Api.ARRAY_TYPE))):
+            w.put(w.b.zext(_is_like(w, out, made), I64), fits)
+        ndim = w.load_int(made, Offsets.ARRAY_NDIM)
+        with w.b.if_then(w.b.not_(w.is_zero(w.at(fits)))), w.loop(ndim) as axis:
+            theirs, ours = (
+                w.at(w.load(array, Offsets.ARRAY_EXTENTS), axis) for array in (out, made)
+            )
+            with w.b.if_then(w.b.not_(w.is_equal(theirs, ours))):
+                w.put(0, fits)
+        with w.b.if_then(w.is_zero(w.at(fits)), likely=False):
+            _drop(w, outputs, w.at(table, Table.OUTPUTS))
+            w.b.ret(w.word(MISFIT))
+
+
+def _is_like(w: Words, out: Word, made: Word) -> Word:
+    """True if `out` can take the elements of `made`, a new array, except for its extents."""
+    mask, wanted = C_CONTIGUOUS | WRITEABLE | WARN_ON_WRITE, C_CONTIGUOUS | WRITEABLE
+    flags = w.b.and_(w.load_int(out, Offsets.ARRAY_FLAGS), w.word(mask))
+    has_flags = w.is_equal(flags, wanted)
+    fields = (Offsets.ARRAY_DESCRIPTOR, Offsets.ARRAY_NDIM)
+    descriptors, ranks = (
+        [w.load(array, field, I64 if field == fields[0] else I32) for array in (out, made)]
+        for field in fields
+    )
+    same = w.b.and_(w.b.icmp_signed("==", *descriptors), w.b.icmp_signed("==", *ranks))
+    return w.b.and_(has_flags, same)
+
+
+def _fill_out(w: Words, table: Word, out: Word, outputs: Word) -> None:
+    """Copy the first output to the array of the caller, which takes its place."""
+    with w.b.if_then(w.b.not_(w.is_zero(out)), likely=False):
+        made = w.at(outputs)
+        size = w.room(1)
+        w.put(w.at(w.at(table, Table.OUTPUT_RECORDS), Output.ITEMSIZE), size)
+        extents = w.load(made, Offsets.ARRAY_EXTENTS)
+        with w.loop(w.load_int(made, Offsets.ARRAY_NDIM)) as axis:
+            w.put(w.b.mul(w.at(size), w.at(extents, axis)), size)
+        places = [w.load(array, Offsets.ARRAY_DATA) for array in (out, made)]
+        w.call(Api.COPY_MEMORY, *places, w.at(size))
+        w.call(Api.INC_REF, out, result=VOID)
+        w.put(out, outputs)
+        w.call(Api.DEC_REF, made, result=VOID)
 
 
 # Results

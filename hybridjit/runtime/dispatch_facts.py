@@ -135,23 +135,23 @@ def _read(item: object, offset: int, kind: Any) -> Any:
 def find_functions() -> dict[Api, int] | None:
     """What the dispatcher calls and compares with, or None if something is not there."""
     numpy_functions = _find_numpy_functions()
-    compare = _find_memcmp()
-    if numpy_functions is None or compare is None:
+    memory: Any = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
+    names = {Api.COMPARE_MEMORY: "memcmp", Api.COPY_MEMORY: "memcpy"}
+    sources = ((ctypes.pythonapi, _PYTHON_FUNCTIONS), (memory, names))
+    if numpy_functions is None or not all(
+        hasattr(library, name) for library, wanted in sources for name in wanted.values()
+    ):
         return None
-    if not all(hasattr(ctypes.pythonapi, name) for name in _PYTHON_FUNCTIONS.values()):
-        return None
-    found = {entry: _address(ctypes.pythonapi, name) for entry, name in _PYTHON_FUNCTIONS.items()}
-    found |= {entry: id(item) for entry, item in _OBJECTS.items()}
-    return found | numpy_functions | {Api.COMPARE_MEMORY: compare}
+    found = {
+        entry: _address(library, name)
+        for library, wanted in sources
+        for entry, name in wanted.items()
+    }
+    return found | {entry: id(item) for entry, item in _OBJECTS.items()} | numpy_functions
 
 
 def _address(library: Any, name: str) -> int:
     return ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
-
-
-def _find_memcmp() -> int | None:
-    library: Any = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
-    return _address(library, "memcmp") if hasattr(library, "memcmp") else None
 
 
 def _find_numpy_functions() -> dict[Api, int] | None:

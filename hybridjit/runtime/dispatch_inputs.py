@@ -10,7 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybridjit.codegen.stub_layout import ExtentKind, Input, InputKind, Nesting, Offsets, Span
+from hybridjit.codegen.stub_layout import (
+    ALIGNED,
+    C_CONTIGUOUS,
+    WARN_ON_WRITE,
+    WRITEABLE,
+    ExtentKind,
+    Input,
+    InputKind,
+    Nesting,
+    Offsets,
+    Span,
+)
 from hybridjit.frontend.kinds import NumpyScalar, is_numpy_scalar
 from hybridjit.ir.dtype import (
     BOOL,
@@ -28,8 +39,6 @@ from hybridjit.runtime.dispatch_memory import Memory, Unsupported, write
 
 Extents = Sequence[tuple[int, int]]
 
-# NumPy's flags of an array.
-_C_CONTIGUOUS, _ALIGNED, _WRITEABLE, _WARN_ON_WRITE = 0x1, 0x100, 0x400, 1 << 31
 _INTEGER_CODES = "bBhHiIlLqQ"
 # Scalars are read in pieces of 8 bytes, so an object must have them.
 _HEADER = 16
@@ -113,11 +122,11 @@ def array_record(
         raise Unsupported
     record = [0] * len(Input)
     numbers = _type_numbers(dtype)
-    flags = (_C_CONTIGUOUS if strides is None else 0) | (_ALIGNED if align is None else 0)
-    mask = _C_CONTIGUOUS | _ALIGNED
+    flags = (C_CONTIGUOUS if strides is None else 0) | (ALIGNED if align is None else 0)
+    mask = C_CONTIGUOUS | ALIGNED
     if is_written:
-        flags |= _WRITEABLE
-        mask |= _WRITEABLE | _WARN_ON_WRITE
+        flags |= WRITEABLE
+        mask |= WRITEABLE | WARN_ON_WRITE
     write(record, Input.KIND, InputKind.ARRAY)
     write(record, Input.DESCRIPTOR, memory.keep(dtype.numpy))
     write(record, Input.NUMBER, numbers[0])

@@ -34,6 +34,7 @@ from hybridjit.codegen.stub_layout import (
     Returns,
     Table,
 )
+from hybridjit.codegen.stub_run import LARGE_SIZE
 from hybridjit.config import api_edge
 from hybridjit.frontend.specs import ArraySpec, ConstantSpec, ScalarSpec, Spec, TupleSpec
 from hybridjit.ir.dtype import BOOL, COMPLEX128, FLOAT64, INT64
@@ -43,6 +44,7 @@ from hybridjit.ir.signature import ScalarParam, ScalarResult
 from hybridjit.runtime.dispatch_captures import capture_records
 from hybridjit.runtime.dispatch_inputs import array_record, constant_record, scalar_record
 from hybridjit.runtime.dispatch_memory import Memory, Unsupported, write
+from hybridjit.runtime.dispatch_programs import program_of
 from hybridjit.runtime.dispatch_work import RELEASE_AT, estimate_work
 from hybridjit.runtime.native import NativeKernel
 from hybridjit.runtime.specialization import Specialization
@@ -248,19 +250,18 @@ class _Writer:
             write(record, Output.NDIM, len(extents))
             write(record, Output.EXTENTS, self.memory.put([*itertools.chain(*extents)]))
             write(record, Output.WORD, self.words.buffers[buffer])
+            write(record, Output.ITEMSIZE, buffer.dtype.numpy.itemsize)
             records.append(record)
         self._put(table, Table.OUTPUTS, Table.OUTPUT_RECORDS, records)
 
     def _output_extent(self, extent: Expr) -> tuple[int, int]:
-        match extent:
-            case Const(value):
-                return ExtentKind.FIXED, int(value.real)
-            case Var() if extent in self.bound:
-                return ExtentKind.FREE, self.bound[extent]
-            case Var() if extent in self.words.scalars and extent.dtype is INT64:
-                return ExtentKind.FREE, self.words.scalars[extent]
-            case _:
-                raise Unsupported
+        if isinstance(extent, Const):
+            return ExtentKind.FIXED, int(extent.value.real)
+        places = {**self.words.scalars, **self.bound}
+        if isinstance(extent, Var) and extent in places and extent.dtype is INT64:
+            return ExtentKind.FREE, places[extent]
+        steps = program_of(extent, places)
+        return ExtentKind.PROGRAM, self.memory.put([len(steps), *itertools.chain(*steps)])
 
     def _put_results(self, table: list[int]) -> None:
         func = self.call.func
@@ -273,6 +274,9 @@ class _Writer:
             is_tuple = func.returns_tuple or len(results) != 1
             shape = Returns.TUPLE if is_tuple else Returns.ONE
         write(table, Table.RETURNS, shape)
+        takes_out = shape is Returns.ONE and records[0][Result.KIND] == ResultKind.OUTPUT
+        if takes_out and "out" not in self.call.signature.parameters:
+            write(table, Table.OUT, self.memory.keep(sys.intern("out")))
         self._put(table, Table.RESULTS, Table.RESULT_RECORDS, records)
         write(table, Table.SCALAR_RESULTS, next(scalars))
         write(table, Table.SCALAR_WORD, self.words.results)
@@ -297,11 +301,11 @@ class _Writer:
 
     def _put_work(self, table: list[int]) -> None:
         work = estimate_work(self.call.func)
-        write(table, Table.WORK, work.iterations)
+        places = {**self.words.scalars, **self.words.sizes}
+        write(table, Table.WORK, min(work.iterations, LARGE_SIZE))
         write(table, Table.RELEASE_AT, RELEASE_AT)
-        if work.with_sizes:
-            write(table, Table.WORK_SIZES, len(self.words.sizes))
-            write(table, Table.WORK_WORD, min(self.words.sizes.values()))
+        write(table, Table.WORK_SIZES, len(work.sizes))
+        write(table, Table.WORK_WORDS, self.memory.put([places[var] for var in work.sizes]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Add, Call, Const, Expr, ExternCall, FloorDiv, Max, Min, Mul, Sub, Var
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.signature import ScalarParam
 from hybridjit.ir.stmt import For, Print, Stmt, While
 from hybridjit.ir.visit import children, walk
 
@@ -20,24 +22,24 @@ _CALL_COST = 8
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """So many iterations, times every run-time size if it grows `with_sizes`."""
+    """So many iterations, times each of the run-time `sizes`."""
 
     iterations: int
-    with_sizes: bool
+    sizes: tuple[Var, ...]
 
 
 def estimate_work(func: PrimFunc) -> Work:
     """About how many simple loop iterations a run of `func` takes. Guesses high."""
-    sizes = frozenset(func.dimensions)
-    estimator = _Estimator(sizes)
+    numbers = [param.var for param in func.params if isinstance(param, ScalarParam)]
+    estimator = _Estimator([*func.dimensions, *(var for var in numbers if var.dtype is INT64)])
     iterations = estimator.cost(func.body, {})
-    return Work(min(iterations, UNBOUNDED), estimator.with_sizes)
+    return Work(min(iterations, UNBOUNDED), tuple(estimator.used))
 
 
 class _Estimator:
-    def __init__(self, sizes: frozenset[Var]) -> None:
+    def __init__(self, sizes: Sequence[Var]) -> None:
         self.sizes = sizes
-        self.with_sizes = False
+        self.used: dict[Var, None] = {}
 
     def cost(self, stmt: Stmt, trips: Mapping[Var, int]) -> int:
         match stmt:
@@ -64,7 +66,7 @@ class _Estimator:
             case Var() if expr in trips:
                 return trips[expr]
             case Var() if expr in self.sizes:
-                self.with_sizes = True
+                self.used.setdefault(expr)
                 return 1
             case Add(a, b) | Sub(a, b):
                 return self.bound(a, trips) + self.bound(b, trips)
