@@ -1,8 +1,13 @@
 """The error bounds that we state, in units in the last place of the exact result.
 
 They hold over the whole range of arguments, subnormal numbers in and out included. The tests
-check them on a sample; the worst errors seen in larger runs (hundreds of millions of float32
-arguments, millions of float64 ones) stand next to them.
+check them on a sample; the worst errors seen in larger runs (tens of millions of float32
+arguments, millions of float64 ones, against 113-bit arithmetic) stand next to them.
+
+float64 lgamma has zeros left of -2, near which no relative bound holds: for x < 0 its error is at
+most 4 * 2**-53 * max(1, |lgamma(x)|).
+
+Functions that are not listed are exact, or correctly rounded.
 """
 
 from __future__ import annotations
@@ -21,36 +26,36 @@ class Bound:
 
 
 BOUNDS: dict[str, Bound] = {
-    "exp": Bound(1.1, 1.1, 1.1, 1.1),
-    "exp2": Bound(1.0, 1.0, 1.0, 1.0),
-    "expm1": Bound(1.4, 1.4, 1.4, 1.4),
-    "log": Bound(1.0, 0.9, 1.0, 0.9),
-    "log2": Bound(1.0, 1.0, 1.0, 1.0),
-    "log10": Bound(1.0, 1.0, 1.0, 1.0),
-    "log1p": Bound(1.1, 0.9, 1.1, 0.9),
+    "exp": Bound(1.1, 1.1, 0.986, 1.048),
+    "exp2": Bound(1.0, 1.0, 0.939, 0.933),
+    "expm1": Bound(1.4, 1.5, 1.281, 1.316),
+    "log": Bound(1.0, 0.9, 0.89, 0.804),
+    "log2": Bound(1.1, 1.0, 0.996, 0.899),
+    "log10": Bound(1.0, 1.0, 0.916, 0.86),
+    "log1p": Bound(1.1, 0.9, 0.992, 0.799),
     "sqrt": Bound(0.5, 0.5, 0.5, 0.5),
-    "rsqrt": Bound(1.1, 1.1, 1.1, 1.1),
-    "cbrt": Bound(0.6, 0.6, 0.6, 0.6),
-    "sin": Bound(0.9, 0.9, 0.9, 0.9),
-    "cos": Bound(0.9, 0.9, 0.9, 0.9),
-    "tan": Bound(1.6, 1.6, 1.6, 1.6),
-    "asin": Bound(1.8, 1.8, 1.8, 1.8),
-    "acos": Bound(1.3, 1.3, 1.3, 1.3),
-    "atan": Bound(1.8, 2.2, 1.8, 2.2),
-    "atan2": Bound(1.8, 2.2, 1.8, 2.2),
-    "sinh": Bound(1.7, 2.0, 1.7, 2.0),
-    "cosh": Bound(2.3, 2.0, 2.3, 2.0),
-    "tanh": Bound(2.7, 2.7, 2.7, 2.7),
-    "asinh": Bound(2.8, 2.8, 2.8, 2.8),
-    "acosh": Bound(2.5, 2.5, 2.5, 2.5),
-    "atanh": Bound(2.2, 2.2, 2.2, 2.2),
-    "sigmoid": Bound(2.5, 2.5, 2.5, 2.5),
-    "erf": Bound(1.4, 1.4, 1.4, 1.4),
-    "erfc": Bound(2.5, 2.5, 2.5, 2.5),
-    "gamma": Bound(1.0, 3.5, 1.0, 3.5),
-    "lgamma": Bound(0.6, 3.0, 0.6, 3.0),
-    "hypot": Bound(0.6, 0.6, 0.6, 0.6),
-    "pow": Bound(1.5, 1.5, 1.5, 1.5),
+    "rsqrt": Bound(1.3, 1.1, 1.161, 0.937),
+    "cbrt": Bound(0.6, 0.6, 0.501, 0.512),
+    "sin": Bound(0.9, 0.9, 0.774, 0.777),
+    "cos": Bound(0.9, 0.9, 0.781, 0.767),
+    "tan": Bound(1.6, 1.6, 1.37, 1.446),
+    "asin": Bound(1.8, 1.8, 1.626, 1.568),
+    "acos": Bound(1.3, 1.3, 1.129, 1.107),
+    "atan": Bound(1.8, 2.2, 1.482, 1.955),
+    "atan2": Bound(1.8, 2.2, 1.503, 1.818),
+    "sinh": Bound(1.7, 2.0, 1.408, 1.784),
+    "cosh": Bound(2.3, 2.0, 2.013, 1.441),
+    "tanh": Bound(2.7, 2.7, 2.407, 2.362),
+    "asinh": Bound(2.8, 2.8, 2.535, 2.348),
+    "acosh": Bound(2.5, 2.7, 2.072, 2.382),
+    "atanh": Bound(2.2, 2.2, 1.882, 1.863),
+    "sigmoid": Bound(2.7, 2.5, 2.402, 2.214),
+    "erf": Bound(1.4, 1.4, 1.199, 1.129),
+    "erfc": Bound(2.5, 2.5, 2.122, 2.152),
+    "gamma": Bound(1.0, 3.5, 0.739, 2.917),
+    "lgamma": Bound(0.6, 3.0, 0.501, 1.777),
+    "hypot": Bound(0.6, 0.6, 0.501, 0.501),
+    "pow": Bound(1.5, 1.5, 1.164, 1.199),
 }
 
 # Of either part of a complex function, from the exact value; NumPy's are about as far from it.
