@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import sys
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Any, cast
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from hybridjit.codegen.stub_layout import Capture as Field
 from hybridjit.codegen.stub_layout import CaptureKind
-from hybridjit.frontend.builtins import BUILTINS
+from hybridjit.frontend.builtins import BUILTINS, PYTHON_NAMES
 from hybridjit.frontend.captures import AttributeSource, Capture, NameSource, same_value
 from hybridjit.frontend.kinds import is_array, is_sequence
 from hybridjit.runtime.dispatch_memory import Memory, Unsupported, write
@@ -40,6 +41,8 @@ def capture_records(captures: Sequence[Capture], memory: Memory) -> list[list[in
 
 
 def _attribute_records(source: AttributeSource, now: object, memory: Memory) -> list[list[int]]:
+    if type(source.owner) is ModuleType and source.name in vars(source.owner):
+        return [_name_record(source.owner.__dict__, source.name, now, memory)]
     record = _record(CaptureKind.ATTRIBUTE, memory.keep(source.owner), now, memory)
     write(record, Field.NAME, memory.keep(sys.intern(source.name)))
     return [record]
@@ -58,7 +61,9 @@ def _name_records(
     if name in names:
         return [_name_record(names, name, now, memory)]
     absent.setdefault(id(names), (names, {}))[1].setdefault(name)
-    return [] if name in BUILTINS else [_name_record(builtins.__dict__, name, now, memory)]
+    if name in BUILTINS or name in PYTHON_NAMES:
+        return []  # the language's own meaning of the name, unless something hides it
+    return [_name_record(builtins.__dict__, name, now, memory)]
 
 
 def _plain_dict(names: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import functools
 import gc
 import inspect
 import pickle
+import signal
 import subprocess
 import sys
 import textwrap
@@ -685,6 +686,35 @@ def test_exception_of_a_callback() -> None:
     visit(small)
 
 
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX timers")
+def test_signal_interrupts_a_native_call() -> None:
+    @hybrid.script
+    def spin(a: Any, n: Any) -> Any:
+        s = 0.0
+        for _ in range(n):
+            for i in range(a.shape[0]):
+                s = s * 0.5 + a[i]
+        return s
+
+    class Alarm(Exception):
+        pass
+
+    def ring(number: int, frame: object) -> None:
+        raise Alarm("rang")
+
+    a = np.arange(1000.0)
+    warm(spin, a, 2)
+    previous = signal.signal(signal.SIGALRM, ring)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(Alarm, match="rang"):
+            spin(a, 10**10)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+    assert hits(spin) == 2
+
+
 # Captured values
 
 SCALE = 2.0
@@ -798,6 +828,17 @@ def test_name_that_hides_one_of_the_language_is_seen(monkeypatch: pytest.MonkeyP
     assert agrees(rounded, a)
     monkeypatch.setitem(globals(), "ceil_div", difference)
     assert rounded(a) == 1
+
+
+def test_function_of_a_module_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    @hybrid.script
+    def root(a: Any) -> Any:
+        return np.sqrt(a[0])
+
+    a = np.array([4.0])
+    warm(root, a)
+    monkeypatch.setattr(np, "sqrt", np.square)
+    assert root(a) == 16.0
 
 
 def test_attribute_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
