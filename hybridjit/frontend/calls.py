@@ -88,7 +88,9 @@ class CallTranslator(BuiltinTranslator):
 
     def _refuse_value(self, value: Value, node: ast.Call) -> Exception:
         message, help = f"{describe(value)} cannot be called", None
-        if isinstance(node.func, ast.Name) and is_language_name(node.func.id):
+        if isinstance(node.func, ast.Name) and node.func.id in ("inf", "nan"):
+            help = f"it is a number: write {node.func.id}"
+        elif isinstance(node.func, ast.Name) and is_language_name(node.func.id):
             name = node.func.id
             help = f"'{name}' is a variable here and hides the function {name}: rename the variable"
         elif isinstance(node.func, ast.Attribute):

@@ -23,6 +23,7 @@ from hybridjit.frontend.captures import (
 from hybridjit.frontend.conversion import convert, join_types, store_value
 from hybridjit.frontend.frame import Frame, Key, Pending, Skip, Unit, Variable
 from hybridjit.frontend.kinds import is_array, is_sequence
+from hybridjit.frontend.refusals import OTHER_NAMES
 from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import Array, Builtin, Callee, Items, Scalar, Value, describe
 from hybridjit.frontend.variables import Web
@@ -116,11 +117,14 @@ class Context:
 
     def _used_before_assigned(self, node: ast.Name) -> ParseError:
         help = "assign it on a line before this one"
+        meant = did_you_mean(node.id, self.frame.variables.names - {node.id})
         if self.frame.environment.find(node.id) is not MISSING:
             help = (
                 f"a name that the function assigns anywhere is local to it: use another name, "
                 f"or assign '{node.id}' before this line"
             )
+        elif meant is not None:
+            help = f"{help}, or {meant}"
         return self.refuse(f"'{node.id}' is used before it is assigned", node, help=help)
 
     def _read_web(self, web: Web, node: ast.Name) -> Value:
@@ -142,7 +146,8 @@ class Context:
         environment, name = self.frame.environment, node.id
         value = environment.find(name)
         if value is MISSING:
-            help = did_you_mean(name, [*self.frame.variables.names, *environment.names()])
+            help = OTHER_NAMES.get(name)
+            help = help or did_you_mean(name, [*self.frame.variables.names, *environment.names()])
             help = help or environment.find_alias(name) or "define it outside, or pass it in"
             raise self.refuse(f"'{name}' is not defined", node, help=help)
         self.capture(name, value, NameSource(environment, name))

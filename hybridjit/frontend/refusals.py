@@ -139,6 +139,13 @@ NUMPY_FUNCTIONS: dict[str, str] = {
     **dict.fromkeys(("dot", "matmul"), REFUSALS[ast.MatMult][1]),
 }
 
+# Names that Numba and TVM have, with what does their work here.
+OTHER_NAMES: dict[str, str] = {
+    "prange": "write parallel(...)",
+    "ninf": "write -inf, or -2147483648 and the like for an integer type",
+    "max_num_threads": 'write the number itself, as in bind(1024, "threadIdx.x")',
+}
+
 
 def function_help(name: str, module: str, first: str | None) -> str | None:
     """What to write instead of calling a function of Python, NumPy or another module."""

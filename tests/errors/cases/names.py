@@ -283,3 +283,63 @@ def never_assigned_branch(a):
     if False:
         x = 1.0
     return x
+
+
+@cases.wrong(ParseError, VECTOR)
+def misspelt_accumulator(a):
+    total = 0.0
+    for i in range(8):
+        totl += a[i]
+    return total
+
+
+@cases.right(VECTOR, says="or did you mean 'total'?")
+def misspelt_accumulator(a):
+    total = 0.0
+    for i in range(8):
+        total += a[i]
+    return total
+
+
+@cases.wrong(ParseError, VECTOR)
+def loop_of_numba(a):
+    for i in prange(8):
+        a[i] = 0.0
+
+
+@cases.right(VECTOR, code="parallel(")
+def loop_of_numba(a):
+    for i in parallel(8):
+        a[i] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def least_value_of_tvm(a):
+    a[0] = ninf("float32")
+
+
+@cases.right(VECTOR, code="-inf")
+def least_value_of_tvm(a):
+    a[0] = -inf
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def largest_value_of_tvm(a):
+    a[0] = inf("float32")
+
+
+@cases.right(VECTOR, says="write inf")
+def largest_value_of_tvm(a):
+    a[0] = inf
+
+
+@cases.wrong(ParseError, VECTOR)
+def number_of_threads_of_tvm(a):
+    for i in bind(max_num_threads(), "threadIdx.x"):
+        a[i] = 0.0
+
+
+@cases.right(np.zeros(1024), code='bind(1024, "threadIdx.x")')
+def number_of_threads_of_tvm(a):
+    for i in bind(1024, "threadIdx.x"):
+        a[i] = 0.0
