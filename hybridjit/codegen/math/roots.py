@@ -19,12 +19,18 @@ from hybridjit.codegen.math.values import (
 
 
 def rsqrt(x: Real) -> Real:
-    """1 / sqrt(x), with the errors of the root and of the quotient taken out to first order."""
-    root = x.sqrt()
+    """1 / sqrt(x), with the errors of the root and of the quotient taken out to first order.
+
+    Small arguments are made 2**64 larger: the error of their root would be lost.
+    """
+    is_tiny = x < x.format.tiny * 2.0**60
+    scaled = where(is_tiny, x * 2.0**64, x)
+    root = scaled.sqrt()
     y = 1.0 / root
-    excess = (fma(root, -root, x) * y) * (y * -0.5)
+    excess = (fma(root, -root, scaled) * y) * (y * -0.5)
     corrected = mad(y, fma(y, -root, 1.0) + excess, y)
-    return where(x.is_positive_finite(), corrected, y)
+    y = where(x.is_positive_finite(), corrected, y)
+    return where(is_tiny, y * 2.0**32, y)
 
 
 CBRT_2, CBRT_HALF = float.fromhex("0x1.428a2f98d728bp+0"), float.fromhex("0x1.965fea53d6e3dp-1")
