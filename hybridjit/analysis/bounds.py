@@ -4,6 +4,10 @@ To prove `e >= 0`, write e as a linear form and replace each loop variable, inne
 whichever end of its range makes e smaller: `i - j - 1` with j in range(i) becomes
 `i - (i - 1) - 1 = 0`. What remains are run-time dimensions, which are never negative. A guard
 `if i > 0` is a form that is known to be non-negative; subtracting it may finish the proof.
+
+Proofs are over the integers, code computes modulo 2^64. A fact counts only where the two are the
+same: `n + 1 < 5` says nothing about an n that may be 2^63 - 1. An index needs no such care: if
+its form lies inside the array, so does its value.
 """
 
 from __future__ import annotations
@@ -18,10 +22,12 @@ from hybridjit.ir.expr import (
     Const,
     Eq,
     Expr,
+    ExternCall,
     FloorDiv,
     Ge,
     Gt,
     Le,
+    Load,
     Lt,
     Max,
     Min,
@@ -31,25 +37,32 @@ from hybridjit.ir.expr import (
     Var,
 )
 from hybridjit.ir.stmt import For
-from hybridjit.ir.visit import map_children
+from hybridjit.ir.visit import map_children, walk
 
-# Larger coefficients could overflow int64 in the code where the proof is over the integers.
-_MAX_COEFFICIENT = 1 << 31
+# The largest size of a dimension: more than any memory holds. Kernels refuse larger ones.
+MAX_EXTENT = 1 << 48
+_MIN_INT, _MAX_INT = -(1 << 63), (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Bounds of a variable, both inclusive; None where nothing is known."""
+    """Bounds of a variable, both inclusive; None where nothing is known.
+
+    `least` and `most` are bounds as numbers.
+    """
 
     low: Linear | None
     high: Linear | None
+    least: int = _MIN_INT
+    most: int = _MAX_INT
 
 
 @dataclass(slots=True)
 class Facts:
     """What is known at a place: ranges of variables, innermost last, and guards that hold.
 
-    Expressions that are not linear (`x % 4`, `min(i, 3)`) are named by a variable of their own.
+    Expressions that are not linear (`x % 4`, `min(i, 3)`) are named by a variable of their own;
+    those that read memory by a new one each time, since their value may have changed.
     """
 
     ranges: dict[Var, Range] = field(default_factory=dict[Var, Range])
@@ -63,13 +76,26 @@ class Facts:
         start, stop = self.form(loop.start), self.form(loop.stop)
         match loop.step:
             case Const(int(step)) if step > 0:
-                high = None if stop is None else stop.plus(Linear({}, -1))
-                self.ranges[loop.var] = Range(start, high)
+                self._limit(loop.var, (start, 0), (stop, -1))
             case Const(int(step)) if step < 0:
-                low = None if stop is None else stop.plus(Linear({}, 1))
-                self.ranges[loop.var] = Range(low, start)
+                self._limit(loop.var, (stop, 1), (start, 0))
             case _:
                 pass
+
+    def _limit(
+        self, var: Var, low: tuple[Linear | None, int], high: tuple[Linear | None, int]
+    ) -> None:
+        """Note that `var` is between two values, each a form and what to add to it.
+
+        There is such a value of `var`, so that the additions do not overflow.
+        """
+        ends: list[Linear | None] = []
+        numbers: list[int] = []
+        for (form, offset), default, side in ((low, _MIN_INT, 0), (high, _MAX_INT, 1)):
+            known = form if form is not None and self.is_exact(form) else None
+            ends.append(None if known is None else known.plus(Linear({}, offset)))
+            numbers.append(default if known is None else self._interval(known)[side] + offset)
+        self.ranges[var] = Range(ends[0], ends[1], numbers[0], numbers[1])
 
     def bind(self, var: Var, value: Expr) -> None:
         """Note the value of a `Let`."""
@@ -111,7 +137,7 @@ class Facts:
         if larger.dtype is not INT64:
             return
         a, b = self.form(larger), self.form(smaller)
-        if a is not None and b is not None:
+        if a is not None and b is not None and self.is_exact(a) and self.is_exact(b):
             self.guards.append(a.plus(b, -1).plus(Linear({}, -gap)))
 
     # -- forms ---------------------------------------------------------------------------------
@@ -136,54 +162,73 @@ class Facts:
         known = self.named.get(expr)
         if known is not None:
             return known
-        var = self.named[expr] = Var("part")
-        found = self._range_of(expr)
-        if found is not None:
-            self.ranges[var] = found
+        var = Var("part")
+        if not any(isinstance(node, (Load, ExternCall)) for node in walk(expr)):
+            self.named[expr] = var
+        low, high = self._ends_of(expr)
+        self._limit(var, (low, 0), (high, 0))
         return var
 
-    def _range_of(self, expr: Expr) -> Range | None:
+    def _ends_of(self, expr: Expr) -> tuple[Linear | None, Linear | None]:
         match expr:
             case Mod(_, Const(int(n))) if n > 0:
-                return Range(Linear({}), Linear({}, n - 1))
+                return Linear({}), Linear({}, n - 1)
             case Mod(_, Var() as n) if n in self.dimensions:
-                return Range(Linear({}), Linear({n: 1}, -1))
+                return Linear({}), Linear({n: 1}, -1)
             case FloorDiv(x, Const(int(n))) if n > 0:
                 return self._quotient(x, n)
             case Min(a, b):
-                return Range(None, self._bound(a, b))
+                return None, self._bound(a, b)
             case Max(a, b):
-                return Range(self._bound(a, b), None)
+                return self._bound(a, b), None
             case Cast(_, value) if value.dtype.is_integer or value.dtype.is_bool:
                 if value.dtype.bits >= 64:
-                    return None
+                    return None, None
                 low, high = value.dtype.bounds
-                return Range(Linear({}, low), Linear({}, high))
+                return Linear({}, low), Linear({}, high)
             case _:
-                return None
+                return None, None
 
     def _bound(self, a: Expr, b: Expr) -> Linear | None:
         """One of the two operands of min or max, a constant if there is one."""
         first, second = (a, b) if isinstance(a, Const) else (b, a)
         return self.form(first) or self.form(second)
 
-    def _quotient(self, x: Expr, n: int) -> Range | None:
+    def _quotient(self, x: Expr, n: int) -> tuple[Linear | None, Linear | None]:
         form = self.form(x)
-        if form is None:
-            return None
+        if form is None or not self.is_exact(form):
+            return None, None
         low = self._lowest(form)
         high = self._lowest(form.times(-1))
-        return Range(
+        return (
             None if low is None or low.terms else Linear({}, low.constant // n),
             None if high is None or high.terms else Linear({}, -high.constant // n),
         )
+
+    # -- overflow ------------------------------------------------------------------------------
+
+    def is_exact(self, form: Linear) -> bool:
+        """True if `form`, computed in int64, does not overflow, whatever its variables are."""
+        low, high = self._interval(form)
+        return low >= _MIN_INT and high <= _MAX_INT
+
+    def _interval(self, form: Linear) -> tuple[int, int]:
+        low = high = form.constant
+        for var, coefficient in form.terms.items():
+            ends = [coefficient * end for end in self._numbers(var)]
+            low, high = low + min(ends), high + max(ends)
+        return low, high
+
+    def _numbers(self, var: Var) -> tuple[int, int]:
+        if var in self.dimensions:
+            return 0, MAX_EXTENT
+        known = self.ranges.get(var)
+        return (_MIN_INT, _MAX_INT) if known is None else (known.least, known.most)
 
     # -- proofs --------------------------------------------------------------------------------
 
     def prove_non_negative(self, form: Linear) -> bool:
         """True if `form` is sure to be >= 0; False means not known."""
-        if _is_large(form):
-            return False
         if self._holds(form):
             return True
         return any(self._holds(form.plus(guard, -1)) for guard in self.guards)
@@ -211,7 +256,3 @@ class Facts:
 
 
 _NEGATED: dict[type[Expr], type[Expr]] = {Lt: Ge, Le: Gt, Gt: Le, Ge: Lt}
-
-
-def _is_large(form: Linear) -> bool:
-    return any(abs(c) > _MAX_COEFFICIENT for c in (*form.terms.values(), form.constant))

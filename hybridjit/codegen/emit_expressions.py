@@ -251,8 +251,9 @@ class ExpressionEmitter(EmitContext):
         match expr:
             case tir.Const() | tir.Var():
                 return True
-            case tir.FloorDiv() | tir.Mod() if not isinstance(expr.rhs, tir.Const):
-                return not expr.dtype.is_integer and self._are_free(expr)
+            case tir.FloorDiv() | tir.Mod() if expr.dtype.is_integer:
+                is_known = isinstance(expr.rhs, tir.Const) and expr.rhs.value != 0
+                return is_known and self._are_free(expr)
             case tir.Pow() | tir.Bounded() | tir.ExternCall() | tir.Cast(checked=True):
                 return False
             case tir.Load(buffer):

@@ -11,7 +11,7 @@ from hybridjit.analysis.work import find_work, is_innermost
 from hybridjit.codegen.casts import declare
 from hybridjit.codegen.emit_context import POLL_WORK, LoopTargets
 from hybridjit.codegen.emit_expressions import ExpressionEmitter
-from hybridjit.codegen.llvm_types import I64, Block, Value, find_constant, memory_type
+from hybridjit.codegen.llvm_types import I1, I64, Block, Value, find_constant, memory_type
 from hybridjit.codegen.memory import (
     MAX_STACK_BYTES,
     ArrayAddress,
@@ -118,7 +118,11 @@ class StatementEmitter(ExpressionEmitter):
         itemsize = dtype.bits // 8
         known = [extent for value in shape if (extent := find_constant(value)) is not None]
         if len(known) == len(shape):
-            return ir.Constant(I64, itemsize * math.prod(known))
+            size_in_all = itemsize * math.prod(known)
+            if size_in_all > INT64.bounds[1]:
+                self.check(ir.Constant(I1, 0), Failure.TOO_LARGE, None)
+                return ir.Constant(I64, 0)
+            return ir.Constant(I64, size_in_all)
         size: Value = ir.Constant(I64, itemsize)
         for extent in shape:
             size = self._checked_product(size, extent)
@@ -129,7 +133,7 @@ class StatementEmitter(ExpressionEmitter):
         function_type = ir.FunctionType(pair, [I64, I64])
         name = "llvm.smul.with.overflow.i64"
         both = self.b.call(declare(self.module, name, function_type), [x, y])
-        self.check(self.b.not_(self.b.extract_value(both, 1)), Failure.MEMORY, None)
+        self.check(self.b.not_(self.b.extract_value(both, 1)), Failure.TOO_LARGE, None)
         return self.b.extract_value(both, 0)
 
     def _memory(self, size: Value, name: str, span: Span | None) -> Value:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
+from hybridjit.analysis.bounds import MAX_EXTENT
 from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.codegen.emit_statements import StatementEmitter
 from hybridjit.codegen.layout import Convention, Layout, convention
@@ -24,10 +25,10 @@ from hybridjit.codegen.llvm_types import (
     value_type,
 )
 from hybridjit.codegen.memory import ArrayAddress
-from hybridjit.codegen.sites import Site
+from hybridjit.codegen.sites import Failure, Site
 from hybridjit.codegen.stub_adapter import emit_adapter
 from hybridjit.codegen.target import Target
-from hybridjit.ir.dtype import BOOL, FLOAT16, DType
+from hybridjit.ir.dtype import BOOL, FLOAT16, INT64, DType
 from hybridjit.ir.expr import Buffer, ExternCall
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.signature import ConstantArray
@@ -124,8 +125,17 @@ def _bind_parameters(
         ArrayAddress(next(arguments), result.dtype, (), result.dtype.component.bits // 8)
         for result in call.results
     ]
+    _check_extents(emitter, call)
     for buffer, base in bases.items():
         emitter.arrays[buffer] = _parameter(emitter, buffer, base, layout, strides)
+
+
+def _check_extents(emitter: StatementEmitter, call: Convention) -> None:
+    """Sizes are as small as proofs about indices take them to be."""
+    for var in call.dimensions:
+        size = emitter.values[var]
+        fits = emitter.b.icmp_unsigned("<=", size, ir.Constant(I64, MAX_EXTENT))
+        emitter.check(fits, Failure.EXTENT, None, [(size, INT64)])
 
 
 def _parameter(

@@ -14,7 +14,6 @@ from hybridjit.codegen.llvm_types import (
     I64,
     Builder,
     Complex,
-    LLVMType,
     Value,
     find_constant,
     memory_type,
@@ -38,23 +37,28 @@ class ArrayAddress:
 
     def element(self, b: Builder, indices: Sequence[Value]) -> Value:
         """The address of an element (of its real part, for complex types)."""
-        memory = memory_type(self.dtype)
         size = self.dtype.bits // 8
-        if all(_divides(size, stride) for stride in self.strides):
-            return self._typed_element(b, indices, memory, size)
-        offset = _dot(b, indices, self.strides)
-        bytes_ = b.gep(b.bitcast(self.base, I8.as_pointer()), [offset], inbounds=True)
-        return b.bitcast(bytes_, memory.as_pointer())
-
-    def _typed_element(
-        self, b: Builder, indices: Sequence[Value], memory: LLVMType, size: int
-    ) -> Value:
-        """Addresses in units of elements are what LLVM's vectoriser understands best."""
+        known = [find_constant(stride) for stride in self.strides]
+        whole = [
+            axis for axis, stride in enumerate(known) if stride is not None and not stride % size
+        ]
+        row = self._row(b, indices, [axis for axis in range(len(known)) if axis not in whole])
+        # Addresses in units of elements are what LLVM's vectoriser understands best.
         factor = 2 if self.dtype.is_complex else 1
-        strides = [_divided(b, stride, size, factor) for stride in self.strides]
-        offset = _dot(b, indices, strides)
+        strides = [ir.Constant(I64, (known[axis] or 0) // size * factor) for axis in whole]
         # Every index is inside its axis, so the element is inside the array: inbounds holds.
-        return b.gep(self.base, [offset], inbounds=True)
+        return b.gep(row, [_dot(b, [indices[axis] for axis in whole], strides)], inbounds=True)
+
+    def _row(self, b: Builder, indices: Sequence[Value], axes: Sequence[int]) -> Value:
+        """The address of the element at the indices along `axes`, elsewhere at 0, in bytes.
+
+        A stride that is not known now need not be a whole number of elements: a field of records.
+        """
+        if not axes:
+            return self.base
+        offset = _dot(b, [indices[axis] for axis in axes], [self.strides[axis] for axis in axes])
+        start = b.gep(b.bitcast(self.base, I8.as_pointer()), [offset], inbounds=True)
+        return b.bitcast(start, memory_type(self.dtype).as_pointer())
 
     def load(self, b: Builder, indices: Sequence[Value]) -> Value:
         """The value of an element."""
@@ -63,7 +67,9 @@ class ArrayAddress:
             imag = b.gep(address, [ir.Constant(I64, 1)], inbounds=True)
             return Complex(self._load(b, address), self._load(b, imag))
         value = self._load(b, address)
-        return b.trunc(value, I1) if self.dtype is BOOL else value
+        if self.dtype is BOOL:  # a view of other data may hold any byte: all but 0 are True
+            return b.icmp_unsigned("!=", value, ir.Constant(I8, 0))
+        return value
 
     def _load(self, b: Builder, address: Value) -> Value:
         return b.load(address, align=self.align, typ=memory_type(self.dtype))
@@ -77,20 +83,6 @@ class ArrayAddress:
             return
         stored = b.zext(value, I8) if self.dtype is BOOL else value
         b.store(stored, address, align=self.align)
-
-
-def _divides(size: int, stride: Value) -> bool:
-    """True if a stride is a whole number of elements, as far as is known now."""
-    known = find_constant(stride)
-    return known is None or known % size == 0
-
-
-def _divided(b: Builder, stride: Value, size: int, factor: int) -> Value:
-    known = find_constant(stride)
-    if known is not None:
-        return ir.Constant(I64, known // size * factor)
-    elements = b.sdiv(stride, ir.Constant(I64, size), flags=["exact"])
-    return b.mul(elements, ir.Constant(I64, factor)) if factor != 1 else elements
 
 
 def _dot(b: Builder, indices: Sequence[Value], strides: Sequence[Value]) -> Value:

@@ -26,6 +26,8 @@ class Failure(Enum):
     UNBOUND = "unbound"
     STEP = "step"
     SIZE = "size"
+    TOO_LARGE = "too large"
+    EXTENT = "extent"
     MEMORY = "memory"
     RAISE = "raise"
     CALLBACK = "callback"

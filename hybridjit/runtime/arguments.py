@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hybridjit.analysis.bounds import MAX_EXTENT
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.frontend.builtins import ElementTypeObject
 from hybridjit.frontend.kinds import (
@@ -56,9 +57,9 @@ def bind(signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str,
 
 def spec_of_argument(name: str, value: object, declared: Spec | None = None) -> Spec:
     """The type of one argument; with a declared type, the declared one if the value fits it."""
-    if isinstance(value, (ArraySpec, ScalarSpec, TupleSpec, ConstantSpec)):
-        return value
     found = _spec(name, value)
+    if found is value:
+        return found
     if isinstance(declared, ArraySpec):
         return _check_array(name, found, declared)
     if isinstance(declared, ScalarSpec) and not declared.type.weak:
@@ -67,10 +68,13 @@ def spec_of_argument(name: str, value: object, declared: Spec | None = None) -> 
 
 
 def _spec(name: str, value: object) -> Spec:
+    if isinstance(value, (ArraySpec, ScalarSpec, TupleSpec, ConstantSpec)):
+        return value
     if is_python_number(value):
         _check_int64(name, value)
         return ScalarSpec(weak_type(value))
     if is_array(value):
+        _check_extents(name, value)
         return ArraySpec(_array_dtype(name, value), value.shape)
     if is_numpy_scalar(value):
         return ScalarSpec(ScalarType(_supported(name, value.dtype, "a scalar")))
@@ -96,6 +100,13 @@ def _check_int64(name: str, value: object) -> None:
         raise ArgumentValueError(
             f"argument '{name}' is {value}, which does not fit in 64 bits",
             help="pass np.uint64(x), or a float",
+        )
+
+
+def _check_extents(name: str, array: NDArray[Any]) -> None:
+    if max(array.shape, default=0) > MAX_EXTENT:
+        raise ArgumentValueError(
+            f"argument '{name}' has the shape {array.shape}; an axis has at most 2**48 elements"
         )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from hybridjit.codegen.sites import Failure, Site
 from hybridjit.errors import (
+    ArgumentValueError,
     BoundsError,
     Diagnostic,
     DivisionByZero,
@@ -69,6 +70,10 @@ def _plain_exception(site: Site, parts: list[Any]) -> Exception:
             return ValueError("integers to negative integer powers are not allowed")
         case Failure.STEP:
             return ValueError("range() arg 3 must not be zero")
+        case Failure.TOO_LARGE:
+            return ValueError("array is too big: its size in bytes does not fit in 64 bits")
+        case Failure.EXTENT:
+            return ArgumentValueError(f"an array is too long: an axis has {parts[0]} elements")
         case _:
             return ValueError("negative dimensions are not allowed")
 
