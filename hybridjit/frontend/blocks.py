@@ -10,7 +10,7 @@ from hybridjit.frontend.loops import LoopTranslator
 from hybridjit.frontend.values import Builtin, Text, Value, index
 from hybridjit.ir.expr import Var
 from hybridjit.ir.stmt import Block, Iter, IterKind, Stmt
-from hybridjit.ir.visit import substitute
+from hybridjit.ir.visit import substitute, walk
 
 
 class BlockTranslator(LoopTranslator):
@@ -42,17 +42,36 @@ class BlockTranslator(LoopTranslator):
         name = self._block_name(call)
         is_explicit = len(call.args) > 1 or bool(call.keywords)
         iters = self._iters(call, stmt.items[0].optional_vars, stmt)
+        around, self.unit.open_loops = self.unit.open_loops, ()
         init = self._init(stmt.body[0]) if is_explicit else None
         body, _ = self.nested(stmt.body, 0 if init is None else 1)
+        self.unit.open_loops = around
         if stmt.items[0].optional_vars is None:
             # The short form: inside the block, the name of a loop means the block's iteration.
             inside = {it.value: it.var for it in iters if isinstance(it.value, Var)}
             body = substitute(body, inside)
             init = None if init is None else substitute(init, inside)
         block = Block(name, iters, body, init, span=self.span(stmt))
-        if not is_explicit:
+        if is_explicit:
+            self._check_sees(block, stmt)
+        else:
             self.unit.automatic_blocks.append(block)
         self.emit(block)
+
+    def _check_sees(self, block: Block, stmt: ast.With) -> None:
+        """Refuse a block that uses a loop around it which is none of its iterations."""
+        parts = [block.body] if block.init is None else [block.init, block.body]
+        used = {node for part in parts for node in walk(part) if isinstance(node, Var)}
+        for var in self.unit.open_loops:
+            if var in used:
+                nodes = (node for inner in stmt.body for node in ast.walk(inner))
+                places = [n for n in nodes if isinstance(n, ast.Name) and n.id == var.name]
+                raise self.refuse(
+                    f"block '{block.name}' uses the loop variable '{var.name}', which is none of "
+                    "its iterations",
+                    places[0] if places else stmt,
+                    help=f"add it to the iterations: spatial({var.name}) or reduce({var.name})",
+                )
 
     def _init(self, stmt: ast.stmt) -> Stmt | None:
         match stmt:
@@ -112,9 +131,16 @@ class BlockTranslator(LoopTranslator):
                 kind, args = words[callee.name], node.args
         values = [self.index(arg, "an iteration of a block") for arg in args]
         match values:
-            case [Var() as value]:
+            case [Var() as value] if value in self.unit.open_loops:
                 domain = None
-            case [Var(name=name), _, _]:
+            case [Var(name=name)]:
+                raise self.refuse(
+                    f"'{name}' is not the variable of a loop between this block and the next one "
+                    "around it",
+                    node,
+                    help=f"leave it out: the block can use {name} as it is",
+                )
+            case [Var(name=name) as value, _, _] if value in self.unit.open_loops:
                 raise self.refuse(
                     f"the loop variable '{name}' brings its own range",
                     node,

@@ -102,4 +102,6 @@ class Unit:
     )
     let_values: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
     declared_outputs: dict[Buffer, Span] = field(default_factory=dict[Buffer, Span])
+    # The variables of the loops around, up to the nearest block.
+    open_loops: tuple[Var, ...] = ()
     automatic_blocks: list[Block] = field(default_factory=list[Block])

@@ -1,19 +1,19 @@
-"""`for` loops of every kind."""
+"""`for` loops that run: serial ones, parallel ones, grids ..."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
 
-from hybridjit.frontend.arrays import count, loop_over
+from hybridjit.frontend.arrays import count
 from hybridjit.frontend.builtin_calls import LOOP_NAMES
 from hybridjit.frontend.comparisons import compare
+from hybridjit.frontend.expansion import LOOP_HELP, ExpansionTranslator
 from hybridjit.frontend.frame import LoopScope, Variable
 from hybridjit.frontend.operators import binary, conjunction
-from hybridjit.frontend.statements import ELSE_HELP, StatementTranslator
+from hybridjit.frontend.statements import ELSE_HELP
 from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import (
-    Array,
     Builtin,
     Foreign,
     Items,
@@ -31,8 +31,6 @@ from hybridjit.ir.visit import walk
 
 # Deeper nests are a slip; the passes recurse over them.
 MAX_LOOP_DEPTH = 16
-# A longer expansion is a slip: every iteration is a copy of the body.
-MAX_EXPANDED = 1024
 # Where a loop may be bound: an axis of blocks, of the threads in a block, of virtual threads.
 THREADS = (
     *("threadIdx.x", "threadIdx.y", "threadIdx.z", "blockIdx.x", "blockIdx.y", "blockIdx.z"),
@@ -47,11 +45,10 @@ _KINDS = {
     "scan": LoopKind.SCAN,
     "bind": LoopKind.BOUND,
 }
-_HELP = f"loop over one of {', '.join(LOOP_NAMES)} or grid"
 
 
-class LoopTranslator(StatementTranslator):
-    """Loops that run, and loops that are expanded while the script is read."""
+class LoopTranslator(ExpansionTranslator):
+    """Loops that run; the others are handed on."""
 
     def run_for(self, stmt: ast.For) -> bool:
         if stmt.orelse:
@@ -66,10 +63,10 @@ class LoopTranslator(StatementTranslator):
             )
         name = self._loop_name(stmt.iter)
         if name is None:
-            self._expand_items(stmt)
-        elif name == "const_range":
-            self._expand_range(stmt, stmt.iter)
-        elif name == "grid":
+            return self.expand_items(stmt)
+        if name == "const_range":
+            return self.expand_range(stmt, stmt.iter)
+        if name == "grid":
             self._grid(stmt, stmt.iter)
         else:
             self._loop(stmt, name)
@@ -106,7 +103,7 @@ class LoopTranslator(StatementTranslator):
         if name == "bind":
             thread = self._thread(stmt.iter)
             args.pop()
-        bounds = self._bounds(stmt.iter, args)
+        bounds = self.loop_bounds(stmt.iter, args)
         if self._keeps(stmt.target) is not None:
             bounds = self._frozen_bounds(bounds)
         start, stop, step = bounds
@@ -135,58 +132,16 @@ class LoopTranslator(StatementTranslator):
             )
         return value.text
 
-    def _bounds(self, node: ast.Call, args: Sequence[ast.expr]) -> Sequence[Expr]:
-        """Start, stop and step."""
-        label = ast.unparse(node.func)
-        if node.keywords:
-            raise self.refuse_keyword(label, node.keywords[0])
-        if not 1 <= len(args) <= 3:
-            raise self.refuse(
-                f"{label} takes 1 to 3 arguments, found {len(args)}",
-                node,
-                help=f"write {label}(stop), {label}(start, stop) or {label}(start, stop, step)",
-            )
-        bounds = [
-            self._bound(value, arg, f"a bound of {label}")
-            for value, arg in zip(self.evaluate_all(args), args, strict=True)
-        ]
-        zero, one = Const(0, span=self.span(node)), Const(1, span=self.span(node))
-        match bounds:
-            case [stop]:
-                return zero, stop, one
-            case [start, stop]:
-                return start, stop, one
-            case [start, stop, step]:
-                if isinstance(step, Const) and step.value == 0:
-                    raise self.refuse(
-                        f"the step of {label} must not be zero", args[2], help="use 1 or -1"
-                    )
-                return start, stop, step
-            case _:
-                raise AssertionError(bounds)
-
-    def _bound(self, value: Value, node: ast.expr, what: str) -> Expr:
-        if isinstance(value, Array) and not value.indices:
-            raise self.mismatch(
-                f"{what} must be an integer, found {describe(value)}",
-                node,
-                help=f"use its length, len({ast.unparse(node)})",
-            )
-        if isinstance(value, Items):
-            raise self.mismatch(
-                f"{what} must be an integer, found {describe(value)}",
-                node,
-                help=f"use one of its items, as in {ast.unparse(node)}[0]",
-            )
-        return self.as_index(self.as_scalar(value, node, what), node, what)
-
     def _loop_body(self, stmt: ast.For, variables: dict[ast.Name, Var]) -> Stmt:
+        around = self.unit.open_loops
+        self.unit.open_loops = (*around, *variables.values())
         with self.collect() as stmts:
             self.depth += 1
             for target, var in variables.items():
                 self._bind_target(target, index(var), stmt)
             self.run_block(stmt.body)
             self.depth -= 1
+            self.unit.open_loops = around
             return self.close(stmts)
 
     def _bind_target(self, target: ast.Name, value: Value, stmt: ast.stmt) -> None:
@@ -234,20 +189,10 @@ class LoopTranslator(StatementTranslator):
 
     def _grid(self, stmt: ast.For, node: ast.expr) -> None:
         assert isinstance(node, ast.Call)
-        targets = [stmt.target]
-        if isinstance(stmt.target, ast.Tuple) and len(stmt.target.elts) > 1:
-            targets = stmt.target.elts
-        names = [target for target in targets if isinstance(target, ast.Name)]
         if node.keywords:
             raise self.refuse_keyword("grid", node.keywords[0])
         extents = self._extents(node)
-        if not extents or len(names) != len(extents):
-            raise self.refuse(
-                f"grid needs one variable for each extent, found "
-                f"{count(len(targets), 'variable')} for {count(len(extents), 'extent')}",
-                stmt.target,
-                help="write it as in `for i, j in grid(n, m):`",
-            )
+        names = self._grid_names(stmt.target, extents)
         if len(names) > 1 or self._keeps(names[0]) is not None:
             extents = self._frozen_bounds(extents)
         loop_vars = {name: Var(name.id, span=self.span(name)) for name in names}
@@ -263,6 +208,20 @@ class LoopTranslator(StatementTranslator):
         self.emit(body)
         self._keep_last_values(names, loops[::-1])
 
+    def _grid_names(self, target: ast.expr, extents: Sequence[Expr]) -> list[ast.Name]:
+        targets = [target]
+        if isinstance(target, ast.Tuple) and len(target.elts) > 1:
+            targets = target.elts
+        names = [name for name in targets if isinstance(name, ast.Name)]
+        if not extents or len(names) != len(extents):
+            raise self.refuse(
+                f"grid needs one variable for each extent, found "
+                f"{count(len(targets), 'variable')} for {count(len(extents), 'extent')}",
+                target,
+                help="write it as in `for i, j in grid(n, m):`",
+            )
+        return names
+
     def _extents(self, node: ast.Call) -> list[Expr]:
         """The extents of a grid; `*a.shape` stands for all sizes of an array."""
         extents: list[Expr] = []
@@ -276,7 +235,7 @@ class LoopTranslator(StatementTranslator):
                         arg,
                         help=f"spread it out: grid(*{ast.unparse(arg)})",
                     )
-                extents.append(self._bound(value, arg, what))
+                extents.append(self.loop_bound(value, arg, what))
                 continue
             value = self.evaluate(arg.value)
             if not isinstance(value, Items):
@@ -285,65 +244,8 @@ class LoopTranslator(StatementTranslator):
                     arg,
                     help="spread a shape, as in grid(*a.shape)",
                 )
-            extents += [self._bound(item, arg.value, what) for item in value.items]
+            extents += [self.loop_bound(item, arg.value, what) for item in value.items]
         return extents
-
-    # -- loops expanded now --------------------------------------------------------------------
-
-    def _expand_range(self, stmt: ast.For, node: ast.expr) -> None:
-        assert isinstance(node, ast.Call)
-        bounds = self._bounds(node, node.args)
-        constants = [int(b.value.real) for b in bounds if isinstance(b, Const)]
-        if len(constants) != 3:
-            raise self.refuse(
-                "the bounds of const_range must be known when the script is compiled",
-                node,
-                help="loop over range(...), or use bounds made of shapes and constants",
-            )
-        self._expand(stmt, [integer(value) for value in range(*constants)])
-
-    def _expand_items(self, stmt: ast.For) -> None:
-        value = self.evaluate(stmt.iter)
-        if not isinstance(value, Items):
-            raise self.refuse(
-                f"cannot loop over {describe(value)}",
-                stmt.iter,
-                help=_item_loop_help(value, stmt.iter),
-            )
-        self._expand(stmt, value.items)
-
-    def _expand(self, stmt: ast.For, values: Sequence[Value]) -> None:
-        """One copy of the body for each value."""
-        if len(values) > MAX_EXPANDED:
-            raise self.refuse(
-                f"this loop would be expanded {len(values)} times; at most {MAX_EXPANDED}",
-                stmt.iter,
-                help="loop over range(...) or unroll(...)",
-            )
-        outer = self.unit.copied_at
-        self.unit.copied_at = outer or self.span(stmt)
-        path = self.frame.path
-        for round, value in enumerate(values):
-            self.frame.path = (*path, (id(stmt), round))
-            self.frame.loops.append(LoopScope(None, "const_range", is_expanded=True))
-            self._bind_expanded(stmt.target, value, stmt)
-            self.run_block(stmt.body)
-            self.frame.loops.pop()
-        self.frame.path = path
-        self.unit.copied_at = outer
-
-    def _bind_expanded(self, target: ast.expr, value: Value, stmt: ast.For) -> None:
-        match target, value:
-            case ast.Name(), _:
-                self.frame.fixed[target] = value
-                self.assign_name(target, value, stmt)
-            case ((ast.Tuple(elts=elts) | ast.List(elts=elts)), Items(items)) if len(elts) == len(
-                items
-            ):
-                for part, item in zip(elts, items, strict=True):
-                    self._bind_expanded(part, item, stmt)
-            case _:
-                raise self.mismatch(f"cannot unpack {describe(value)} here", target)
 
 
 def _last_value(loop: For) -> Scalar:
@@ -370,18 +272,7 @@ def _loop_help(node: ast.Call) -> str:
         case "prange":
             return f"write parallel({', '.join(args)})"
         case "ndindex" | "product":
-            return f"write grid({', '.join(args)})"
+            is_shape = len(args) == 1 and first.endswith(".shape") and first[0] != "*"
+            return f"write grid({'*' * is_shape}{', '.join(args)})"
         case _:
-            return _HELP
-
-
-def _item_loop_help(value: Value, node: ast.expr) -> str:
-    match value:
-        case Array():
-            return loop_over(value)
-        case Scalar():
-            return f"write `for i in range({ast.unparse(node)}):`"
-        case Builtin(name) if name in LOOP_NAMES:
-            return f"give it bounds, as in {name}(n)"
-        case _:
-            return _HELP
+            return LOOP_HELP

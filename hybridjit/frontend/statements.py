@@ -58,7 +58,7 @@ class StatementTranslator(MessageTranslator):
 
     def _guarded(self, stmt: ast.stmt) -> bool:
         """Run a statement; one that fails is noted, and what it would have assigned is poisoned."""
-        loops, depth = len(self.frame.loops), self.depth
+        loops, depth, open_loops = len(self.frame.loops), self.depth, self.unit.open_loops
         self._count(stmt)
         try:
             return self.run_statement(stmt)
@@ -70,7 +70,7 @@ class StatementTranslator(MessageTranslator):
             self.unit.skipped += 1
             self.unit.unresolved = self.unit.unresolved or skip.unless_known
         del self.frame.loops[loops:]
-        self.depth = depth
+        self.depth, self.unit.open_loops = depth, open_loops
         self._poison(stmt)
         return not isinstance(stmt, (ast.Return, ast.Raise))
 

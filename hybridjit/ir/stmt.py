@@ -141,7 +141,7 @@ class Iter(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block(Stmt):
-    """One named computation. Its body sees the loops around it only through its iters.
+    """One named computation. It sees loops around it only through iters: its own and those outside.
 
     `init`, if any, runs before the body when every REDUCE iter is at the start of its range.
     """

@@ -2,9 +2,10 @@
 
 Run after the front end and after every pass. The rules, besides those of types in
 verify_exprs.py: every Var and Buffer is bound once and used in scope; `Let` and `Allocate` bind
-for the rest of their `Seq`; a block sees loop variables and the iters of blocks around it only
-through its own iters (whose values stand outside of it), but `Let`s and buffers directly; nothing
-leaves a parallel or vectorized loop half way; what a constant can say is not computed.
+for the rest of their `Seq`; a block sees the loop variables around it only through its iters and
+those of the blocks around it (the value of an iter stands outside of its block), but `Let`s and
+buffers directly; nothing leaves a parallel or vectorized loop half way; what a constant can say is
+not computed.
 """
 
 from __future__ import annotations
@@ -200,7 +201,9 @@ class FuncVerifier:
         self._scope.loops = dict(outside)
         for item in block.iters:
             self._bind_iter(item)
-        self._scope.loops = {item.var: False for item in block.iters}
+        self._scope.loops = {
+            var: False for var, is_loop in self._scope.loops.items() if not is_loop
+        }
         if block.init is not None:
             self._body(block.init)
         self._body(block.body)

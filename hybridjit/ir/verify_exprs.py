@@ -45,8 +45,8 @@ class Fault(Exception):
 class Scope:
     """What is bound, and what of that can be seen from where the verifier stands.
 
-    Loop variables and the iters of blocks stand in `loops`, which a block replaces by its own
-    iters; parameters, dimensions, `Let`s and buffers stand in `visible`, which a block inherits.
+    Loop variables and the iters of blocks stand in `loops`, of which a block inherits the iters
+    only; parameters, dimensions, `Let`s and buffers stand in `visible`, which a block inherits.
     """
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class Scope:
         if item in self._bound:
             raise Fault(
                 f"{_noun(item)} '{item.name}' is used out of scope; "
-                "a block sees the loops around it only through its iters"
+                "a block sees the loops around it only through iters"
             )
         raise Fault(f"{_noun(item)} '{item.name}' is used but not bound")
 

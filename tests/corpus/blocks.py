@@ -55,7 +55,32 @@ def block_around_loop(a: Array) -> Array:
     return c
 
 
+@hybrid.script
+def loop_in_block(a: Array) -> Array:
+    c = output_tensor((a.shape[0],), a.dtype)
+    for i in range(a.shape[0]):
+        with block("row"):
+            c[i] = 1
+            for j in range(a.shape[1]):
+                c[i] += a[i, j]
+    return c
+
+
+@hybrid.script
+def block_in_block(a: Array) -> Array:
+    c = output_tensor((a.shape[0],), a.dtype)
+    for i in range(a.shape[0]):
+        with block("row", spatial(i)):
+            c[i] = 1
+            for j in range(a.shape[1]):
+                with block("sum", spatial(i, 0, a.shape[0]), reduce(j)) as (x, y):
+                    c[x] += a[i, y]
+    return c
+
+
 CASES = (
+    case(loop_in_block, sweep(lambda d: (d(d.n, 3),))),
+    case(block_in_block, sweep(lambda d: (d(d.n, 3),))),
     case(named_block, sweep(lambda d: (d(d.n, 3), d(3, 2)))),
     case(explicit_block, sweep(lambda d: (d(d.n, 3),))),
     case(bound_block, sweep(lambda d: (d(d.n),))),

@@ -7,7 +7,8 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.errors import HybridError, ParseError
-from hybridjit.frontend.loops import MAX_EXPANDED, MAX_LOOP_DEPTH
+from hybridjit.frontend.expansion import MAX_EXPANDED
+from hybridjit.frontend.loops import MAX_LOOP_DEPTH
 from hybridjit.hybrid import (
     bind,
     const_range,

@@ -222,12 +222,20 @@ def test_block_sees_loops_only_through_its_iters() -> None:
         check_stmt(loop(j, 8, block(Iter(v, j), init=Evaluate(j))))
 
 
-def test_nested_block_does_not_see_the_iters_around_it() -> None:
-    j, v, u = Var("j"), Var("v"), Var("u")
-    inner = block(Iter(u, v, domain=(ZERO, Const(8))), body=Evaluate(u))
+def test_nested_block_sees_the_iters_around_it_but_no_loops() -> None:
+    j, k, v, u = Var("j"), Var("k"), Var("v"), Var("u")
+    inner = block(Iter(u, v, domain=(ZERO, Const(8))), body=Evaluate(u + v), init=Evaluate(v))
     check_stmt(loop(j, 8, block(Iter(v, j), body=inner)))
-    with refuses("variable 'v' is used out of scope"):
-        check_stmt(loop(j, 8, block(Iter(v, j), body=block(body=Evaluate(v)))))
+    with refuses("variable 'j' is used out of scope"):
+        check_stmt(loop(j, 8, block(Iter(v, j), body=block(body=Evaluate(j)))))
+    with refuses("variable 'k' is used out of scope"):
+        check_stmt(loop(j, 8, block(Iter(v, j), body=loop(k, 8, block(body=Evaluate(v + k))))))
+
+
+def test_nested_block_may_not_be_bound_to_an_iter_as_if_it_were_a_loop() -> None:
+    j, v, u = Var("j"), Var("v"), Var("u")
+    with refuses("an iter of block 'b' is bound to v, no loop, and has no domain"):
+        check_stmt(loop(j, 8, block(Iter(v, j), body=block(Iter(u, v)))))
 
 
 def test_block_sees_lets_registers_and_buffers() -> None:

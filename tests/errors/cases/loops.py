@@ -655,3 +655,55 @@ def misspelt_kind(a):
 def misspelt_kind(a):
     for i in vectorize(8):
         a[i] = 0.0
+
+
+@cases.wrong(ParseError, MATRIX)
+def block_uses_other_loop(a):
+    for i in range(4):
+        for j in range(4):
+            with block("b", i):
+                a[i, 0] = j
+
+
+@cases.right(MATRIX, code="spatial(j)")
+def block_uses_other_loop(a):
+    for i in range(4):
+        for j in range(4):
+            with block("b", i, spatial(j)):
+                a[i, 0] = j
+
+
+@cases.wrong(ParseError, MATRIX)
+def block_iteration_of_block_around(a):
+    for i in range(4):
+        with block("row", i):
+            for j in range(4):
+                with block("b", i, j):
+                    a[i, j] = 0.0
+
+
+@cases.right(MATRIX, says="leave it out")
+def block_iteration_of_block_around(a):
+    for i in range(4):
+        with block("row", i):
+            for j in range(4):
+                with block("b", j):
+                    a[i, j] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR, 3)
+def block_iteration_no_loop(a, n):
+    with block("b", n):
+        a[n] = 0.0
+
+
+@cases.wrong(ParseError, MATRIX)
+def over_ndindex_of_shape(m):
+    for i, j in np.ndindex(m.shape):
+        m[i, j] = 0.0
+
+
+@cases.right(MATRIX, code="grid(*m.shape)")
+def over_ndindex_of_shape(m):
+    for i, j in grid(*m.shape):
+        m[i, j] = 0.0
