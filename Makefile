@@ -9,7 +9,7 @@ INSTALLED := $(VENV)/.installed
 PYTEST := $(BIN)/python -m pytest -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check golden bench fuzz torture size clean
+.PHONY: help demo test check golden bench fuzz mutants torture size clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ bench: $(INSTALLED)  ## run the benchmarks
 
 fuzz: $(INSTALLED)  ## run every property test on N random examples (make fuzz N=1000)
 	$(PYTEST) -m hypothesis --fuzz=$(N)
+
+mutants: $(INSTALLED)  ## plant bugs in the compiler and count the random programs that catch them
+	$(BIN)/python -m tests.planted_bugs
 
 torture: $(INSTALLED)  ## damage the disk cache 10 N times, kill N writers, plant mistakes in it
 	$(PYTEST) tests/torture --fuzz=$(N)

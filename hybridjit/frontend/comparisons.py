@@ -14,6 +14,7 @@ from hybridjit.frontend.operators import combine, select
 from hybridjit.frontend.values import Scalar
 from hybridjit.ir.dtype import BOOL, INT64, UINT64, WEAK_BOOL, WEAK_INT, DType, ScalarType
 from hybridjit.ir.expr import (
+    And,
     Cast,
     Compare,
     Const,
@@ -26,7 +27,7 @@ from hybridjit.ir.expr import (
     Max,
     Min,
     Ne,
-    Select,
+    Or,
 )
 
 COMPARE: dict[type[ast.cmpop], type[Compare]] = {
@@ -121,8 +122,11 @@ def _compare_with_uint64(op: type[Compare], lhs: Scalar, rhs: Scalar, span: Span
     if isinstance(as_signed, Const):
         unsigned = rhs if signed is lhs else lhs
         return _decided(bool(when_negative.value), unsigned.expr, span)
-    is_negative = Lt(as_signed, Const(0), span=span)
-    return Select(is_negative, when_negative, op(*both, span=span), span=span)
+    # First the comparison that looks at both sides: either may fail.
+    compared = op(*both, span=span)
+    if when_negative.value:
+        return Or(compared, Lt(as_signed, Const(0), span=span), span=span)
+    return And(compared, Ge(as_signed, Const(0), span=span), span=span)
 
 
 def extremum(op: type[Min] | type[Max], lhs: Scalar, rhs: Scalar, span: Span | None) -> Scalar:

@@ -276,6 +276,10 @@ class ExpressionTranslator(SubscriptTranslator):
     ) -> Scalar:
         """One of two values, each computed only when it is chosen."""
         span = self.span(node)
+        if isinstance(cond, Const):
+            value, stmts = then if cond.value else otherwise
+            self.body.extend(stmts)
+            return value
         if not then[1] and not otherwise[1]:
             return select(cond, then[0], otherwise[0], span)
         result = self.fresh_variable("t", node)

@@ -6,6 +6,7 @@ from enum import Enum
 
 import numpy as np
 
+from hybridjit.arith.fold import wrap
 from hybridjit.errors import Span, TypeMismatch
 from hybridjit.frontend.comparisons import compare, extremum
 from hybridjit.frontend.conversion import as_number, as_numbers, convert, join_types, truth
@@ -67,6 +68,7 @@ _FROM_NUMPY = {
 _COMPARISONS = {"==": Eq, "!=": Ne, "<": Lt, "<=": Le, ">": Gt, ">=": Ge}
 _OF_ONE = ("floor", "ceil", "trunc", "round", "fabs", "bitwise_count", "square", "conj")
 _FUNCTION_ARITY = {name: 1 for name in (*_OF_ONE, "logical_not")} | {"clip": 3, "select": 3}
+_BOOL_LATTICE = {"minimum": BitAnd, "maximum": BitOr}
 _FABS = Intrinsic("abs", Domain.FLOAT)
 # math.floor(x) is an int; floor(x) is a float, and so is np.floor(x) of a float.
 _TO_INTEGER = ("floor", "ceil", "trunc")
@@ -118,6 +120,8 @@ def _numpy(name: str, args: list[Scalar], span: Span | None) -> Scalar:
     args = _as_numpy_takes(args)
     if name in _OF_ONE:
         return _numpy_of_one(name, args[0], span)
+    if name in _BOOL_LATTICE and all(arg.type.dtype is BOOL for arg in args):
+        return binary(_BOOL_LATTICE[name], args[0], args[1], span)
     if name == "clip":
         args = [_typed(args[0]), *args[1:]]  # np.clip makes an array of what it clips
     return _typed(_language(name, args, span))
@@ -185,8 +189,10 @@ def intrinsic(function: Intrinsic, args: list[Scalar], span: Span | None) -> Sca
             help="convert it with int64(x) first" if type.dtype.is_float else None,
         )
     exprs = tuple(convert(arg, type.dtype, span) for arg in args)
-    if function.name == "abs" and isinstance(exprs[0], Const) and type == WEAK_INT:
-        return Scalar(Const(abs(exprs[0].value), INT64, span=span), type)
+    if function.name == "abs" and isinstance(exprs[0], Const) and type.dtype.is_integer:
+        magnitude = abs(exprs[0].value)
+        folded = magnitude if type.weak else wrap(int(magnitude), type.dtype)
+        return Scalar(Const(folded, type.dtype, span=span), type)
     result = function.result_dtype(type.dtype)
     weak = type.weak
     return Scalar(Call(function.name, exprs, span=span), ScalarType(result, weak))

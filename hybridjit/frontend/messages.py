@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from hybridjit.arith.totality import is_total
 from hybridjit.frontend.arrays import element_of
 from hybridjit.frontend.assignments import AssignmentTranslator
 from hybridjit.frontend.context import has_effect
@@ -48,6 +49,8 @@ class MessageTranslator(AssignmentTranslator):
             return
         before = len(self.body)
         result = self.evaluate(value)
+        if isinstance(result, Scalar) and not is_total(result.expr):
+            self.let(result, "t", self.span(value))  # computing it may fail
         if not isinstance(result, Nothing) and not any(map(has_effect, self.body[before:])):
             raise self.refuse(
                 "this call has no effect, and its result is not used",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hybridjit import hybrid
-from hybridjit.hybrid import bfloat16, grid, int64, uint64
+from hybridjit.hybrid import bfloat16, const_range, grid, int64, uint64
 from tests.oracle import run_all_ways
 
 
@@ -104,8 +104,41 @@ def bool_of_a_number(a: Any, i: Any) -> Any:
     return bool(i), bool(bfloat16(0.5))
 
 
+@hybrid.script
+def return_in_an_expanded_loop(x: Any) -> Any:
+    for k in const_range(1, 3):
+        return x + k
+    return x
+
+
+@hybrid.script
+def chain_with_a_known_start(a: Any) -> Any:
+    return 1 <= 1 <= bump(a), 2 < 1 < bump(a)
+
+
+@hybrid.script
+def element_compared_with_uint64(a: Any, i: Any, x: Any) -> Any:
+    return a[i] == x, x < a[i]
+
+
+def third(q: Any) -> Any:
+    q[0] += 1
+    return q[2]
+
+
+@hybrid.script
+def result_that_is_not_used(a: Any) -> None:
+    third(a)
+
+
+@hybrid.script
+def numpy_extrema_of_bools(a: Any) -> Any:
+    return np.minimum(a[0], True), np.maximum(a[0], a[1])
+
+
 BOOLS = np.zeros(2, np.bool_)
 INTS = np.arange(3)
+UINTS = np.ones(2, np.uint64)
 CASES: list[tuple[Any, list[Any]]] = [
     *((bound_changes_in_the_loop, [n]) for n in (0, 5)),
     *((grid_extent_changes_in_the_grid, [INTS, n]) for n in (0, 3)),
@@ -118,6 +151,11 @@ CASES: list[tuple[Any, list[Any]]] = [
     *((uint64_with_constants, [np.uint64(x)]) for x in (0, 2**64 - 1)),
     *((constants_meet, [x]) for x in (1, 3)),
     (numpy_bools, [BOOLS]),
+    (return_in_an_expanded_loop, [3]),
+    (chain_with_a_known_start, [INTS]),
+    *((element_compared_with_uint64, [UINTS, i, x]) for i in (0, 9) for x in (-1, 1)),
+    *((result_that_is_not_used, [array]) for array in (INTS, UINTS)),
+    (numpy_extrema_of_bools, [BOOLS]),
     (bool_of_a_number, [BOOLS, 2]),
 ]
 

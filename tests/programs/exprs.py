@@ -61,6 +61,7 @@ class ExprMaker:
     scope: Scope = field(default_factory=Scope)
     wild: bool = False  # indices may be out of bounds
     jumps: int = 0
+    exits: int = 0  # returns, after which a loop may never end
 
     def expr(self, type: str, depth: int) -> Value:
         """An expression of exactly this type, in plain Python and in a script."""

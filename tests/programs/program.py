@@ -187,10 +187,11 @@ class _ProgramMaker:
             return f"return {clamp(value, -20, 20).text if result == 'int' else value.text}"
 
         maker.returns = returns
-        body = [*maker.block(3, self.choices.below(3)), returns(maker)]
+        first = maker.store_first()
+        body = [*first, *maker.block(3, self.choices.below(3)), returns(maker)]
         self.source += [f"def {name}({', '.join(params)}):", *(f"    {line}" for line in body), ""]
         low, high = (-20, 20) if result == "int" else (0, 0)
         effects = maker.has_effects and "q" in params
         self.helpers.append(
-            Helper(name, tuple(params.values()), result, low, high, has_effects=effects)
+            Helper(name, tuple(params.values()), result, low, high, effects, bool(first))
         )

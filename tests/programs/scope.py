@@ -49,7 +49,7 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Helper:
-    """A function to be inlined. `arrays` are the arrays it must be given, by position."""
+    """A function to be inlined, and the names and arrays that it must be given."""
 
     name: str
     params: tuple[Name | Array, ...]
@@ -57,6 +57,7 @@ class Helper:
     low: int = 0
     high: int = 0
     has_effects: bool = False
+    always_stores: bool = False  # so that it may be called for its effect alone
 
 
 @dataclass(frozen=True, slots=True)

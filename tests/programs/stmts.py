@@ -215,6 +215,10 @@ class StmtMaker(ExprMaker):
             and (parallel is None or array.name in parallel.arrays or array.name.startswith("l"))
         ]
 
+    def store_first(self) -> Lines:
+        """A store that always happens, if there is an array for it."""
+        return self._store(0) if self._written_arrays() else []
+
     def _store(self, depth: int) -> Lines:
         arrays = self._written_arrays()
         if not arrays:
@@ -263,7 +267,7 @@ class StmtMaker(ExprMaker):
         return [f'{name} = allocate({shape}, "{dtype}"{scope})']
 
     def _call(self, depth: int) -> Lines:
-        helpers = [h for h in self.helpers if h.has_effects and self._callable(h)]
+        helpers = [h for h in self.helpers if h.always_stores and self._callable(h)]
         if not helpers:
             return self._assign(depth)
         self.has_effects = True
@@ -332,6 +336,7 @@ class StmtMaker(ExprMaker):
         if loop and loop not in ("grid", "parallel", "vectorize", "unroll"):
             words.append("break")
         if self.returns is not None and parallel is None and self.choices.chance(30):
+            self.exits += 1
             return self.returns(self)
         if loop == "const_range":
             return None
@@ -374,7 +379,7 @@ class StmtMaker(ExprMaker):
         return self.choices.pick(free) if free else self._fresh("i")
 
     def _loop(self, var: str, word: str, bounds: Bounds, depth: int) -> Lines:
-        jumps = self.jumps
+        jumps, exits = self.jumps, self.exits
         binding = Name("int", bounds.low, bounds.high)
         fresh = set(SCALAR_NAMES) - self.ever
 
@@ -388,7 +393,7 @@ class StmtMaker(ExprMaker):
         self.ever.add(var)
         self.assigned.add(var)
         self._forget(assigned | {var}, kept)
-        if bounds.runs:
+        if bounds.runs and self.exits == exits:
             # The last value stays, and so does what the body always assigns.
             stays = {var} if self.jumps > jumps else (fresh & assigned) | {var}
             found = {n: inner.names[n] for n in sorted(stays) if n in inner.names}
@@ -487,12 +492,13 @@ class StmtMaker(ExprMaker):
         endless = self.choices.chance(25)
 
         def body() -> Lines:
+            # The test is read again after a round: it sees what the body may change.
+            test = "True" if endless else self._while_test(counter, limit)
             self.jumps += endless
-            return self.block(3, depth - 1)
+            return [test, *self.block(3, depth - 1)]
 
         trips = self.scope.trips * max(limit, 1)
-        test = "True" if endless else self._while_test(counter, limit)
-        lines, inner, assigned = self._inside(body, loop="while", trips=trips)
+        (test, *lines), inner, assigned = self._inside(body, loop="while", trips=trips)
         self._forget(assigned, self._still_valid(assigned, inner))
         leave = [f"if {counter} >= {limit}:", "    break"] if endless else []
         step = [*leave, f"{counter} += 1"]

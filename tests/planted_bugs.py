@@ -1,0 +1,340 @@
+"""Test the testers: bugs planted in the front end, the interpreter and the printer.
+
+Each must make some random program fail. `python -m tests.planted_bugs` plants them all and says
+how many programs it took; tests/test_planted_bugs.py does the same in the suite.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from hybridjit.frontend import assignments, comparisons, conversion, operators, variables
+from hybridjit.frontend.context import Context
+from hybridjit.frontend.expressions import ExpressionTranslator
+from hybridjit.frontend.loops import LoopTranslator
+from hybridjit.frontend.returns import _Structure  # pyright: ignore[reportPrivateUsage]
+from hybridjit.interp import expressions as interp_exprs
+from hybridjit.interp import scalars
+from hybridjit.interp import statements as interp_stmts
+from hybridjit.interp.statements import Signal
+from hybridjit.ir import expr, printer_exprs, stmt
+from hybridjit.ir.dtype import FLOAT32, FLOAT64, WEAK_FLOAT, ScalarType
+from hybridjit.ir.printer_stmts import StmtPrinter
+from tests.programs.check import check_program
+from tests.programs.program import Program, forget_sources, program_from_seed
+
+# Programs until a bug counts as missed. The slowest of the bugs below takes about half of them.
+MAX_PROGRAMS = 400
+Plant = Callable[[], AbstractContextManager[Any]]
+Run = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Bug:
+    """A planted bug, how to plant it for a while, and what shows it.
+
+    That is the number of a program of the sample, where the search starts, or a script for what
+    random programs do too seldom.
+    """
+
+    name: str
+    plant: Plant
+    shown_by: int | str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def replaced(owner: Any, name: str, value: Any) -> Plant:
+    return lambda: patch.object(owner, name, value)
+
+
+def table(entries: Any, key: Any, value: Any) -> Plant:
+    return lambda: patch.dict(entries, {key: value})
+
+
+# -- the interpreter -------------------------------------------------------------------------------
+
+
+def truncated_division(x: Any, y: Any) -> Any:
+    if isinstance(x, np.inexact):
+        return x // y
+    return type(x)(math.trunc(int(x) / int(y)))
+
+
+def eager(node: Any, scope: Any) -> Run:
+    lhs, rhs = (interp_exprs.compile_expr(side, scope) for side in (node.lhs, node.rhs))
+    return lambda frame: (lhs(frame), rhs(frame))[1] and lhs(frame)
+
+
+def eager_select(node: Any, scope: Any) -> Any:
+    parts = [interp_exprs.compile_expr(p, scope) for p in (node.cond, node.then, node.otherwise)]
+
+    def run(frame: Any) -> Any:
+        cond, then, otherwise = [part(frame) for part in parts]
+        return then if cond else otherwise
+
+    return run
+
+
+def rounding_cast(source: Any, to: Any, checked: bool = False) -> Run:
+    convert = scalars.make_cast(source, to, checked)
+    if not (source.is_float and to.is_integer):
+        return convert
+    return lambda value: convert(np.rint(value))
+
+
+def always(signal: Signal) -> Callable[[Any, Any], Run]:
+    return lambda node, scope: lambda frame: signal
+
+
+def numpy_max(x: Any, y: Any) -> Any:
+    return x if x > y else y
+
+
+def logical_shift(x: Any, y: Any) -> Any:
+    return abs(x) >> y
+
+
+def from_the_start(indices: Any, buffer: Any, scope: Any) -> Run:
+    compiled = _compile_index(indices, buffer, scope)
+    return lambda frame: tuple(abs(index) for index in compiled(frame))
+
+
+_compile_index = interp_exprs.compile_index
+
+
+# -- the front end ---------------------------------------------------------------------------------
+
+
+def swapped_augmented(op: Any, lhs: Any, rhs: Any, span: Any) -> Any:
+    return operators.binary(op, rhs, lhs, span)
+
+
+def wrong_join(a: ScalarType, b: ScalarType, span: Any) -> ScalarType:
+    if {a, b} == {WEAK_FLOAT, ScalarType(FLOAT32)}:
+        return ScalarType(FLOAT64)
+    return conversion.join_types(a, b, span)
+
+
+def out_of_order(self: Any, value: Any, mark: int) -> Any:
+    return value
+
+
+def lets_forever(web: Any) -> bool:
+    real = [d for d in web.definitions if d.merges is None]
+    return not web.may_be_unbound and len(real) <= 2
+
+
+def no_last_value(self: Any, targets: Any, loops: Any) -> None:
+    return None
+
+
+def bounds_as_they_are(self: Any, bounds: Any) -> Any:
+    return list(bounds)
+
+
+def wrong_extent(start: Any, stop: Any, step: Any) -> Any:
+    found = _extent(start, stop, step)
+    is_falling = isinstance(step, expr.Const) and step.value.real < 0
+    if isinstance(found, expr.Const) and is_falling:
+        return expr.Const(int(found.value.real) + 1)
+    return found
+
+
+_extent = vars(stmt)["_extent"]
+
+
+def chain_by_or(self: Any, lhs: Any, rhs: Any, node: ast.expr) -> Any:
+    joined = operators.conjunction(expr.Or, lhs.expr, rhs.expr, None)
+    return type(lhs)(joined, lhs.type)
+
+
+def never_checked(source: Any, dtype: Any) -> bool:
+    return False
+
+
+def signed_compare(op: Any, lhs: Any, rhs: Any, span: Any) -> Any:
+    sides = (expr.Cast(expr.INT64, side.expr) for side in (lhs, rhs))
+    return op(*sides, span=span)
+
+
+def skip_nothing(self: Any, rest: Any, *, in_loop: bool, set_flag: bool) -> Any:
+    return self.block(rest, in_loop=in_loop, set_flag=set_flag)
+
+
+def assigned_at_once(self: Any, targets: Any, value: Any, node: Any) -> None:
+    for target, item in zip(targets, value.items, strict=True):
+        self._assign_to(target, item, node)
+
+
+# -- the printer and the comparison ----------------------------------------------------------------
+
+
+def no_step(self: Any, loop: stmt.For) -> str:
+    return self.exprs((loop.start, loop.stop))
+
+
+def no_parentheses(operand: Any, names: Any) -> Any:
+    parts = _parts(operand, names)
+    return parts if len(parts.pieces) < 3 else parts._replace(pieces=_stripped(parts.pieces))
+
+
+_parts = vars(printer_exprs)["_parts"]
+
+
+def _stripped(pieces: Any) -> Any:
+    if pieces[0] == "(" and pieces[-1] == ")":
+        return pieces[1:-1]
+    return pieces
+
+
+_OPERATORS, _EXPRS = scalars.OPERATORS, vars(interp_exprs)["_COMPILERS"]
+_STMTS = vars(interp_stmts)["_COMPILERS"]
+
+# What random programs do, but not in the first hundred.
+CASTS = """
+def program(a, n):
+    return int32(a[0] + 0.75), int8(a[1] - 1.5)
+"""
+CONTINUE = """
+def program(a, n):
+    for i in range(4):
+        if i == 1:
+            continue
+        a[0] += i
+"""
+ORDER = """
+def helper(q):
+    q[0] += 5
+    return q[0]
+
+def program(a, n):
+    return a[0] + helper(a)
+"""
+BOUNDS = """
+def program(a, n):
+    k = n
+    for i in range(k):
+        k = k - 1
+    return i
+"""
+RETURN = """
+def helper(q, n):
+    for i in range(n):
+        if i == 1:
+            return i
+        q[0] += 1
+    q[0] = 100
+    return n
+
+def program(a, n):
+    return helper(a, n)
+"""
+UINT64 = """
+def program(a, n):
+    return uint64(n) > int64(n - 4), uint64(n) == int64(n - 4)
+"""
+
+BUGS = (
+    Bug("floor division truncates", table(_OPERATORS, expr.FloorDiv, truncated_division), 39),
+    Bug("max keeps the other side of NaN", table(_OPERATORS, expr.Max, numpy_max), 28),
+    Bug("shift right is logical", table(_OPERATORS, expr.ShiftRight, logical_shift), 61),
+    Bug("`and` is not lazy", table(_EXPRS, expr.And, eager), 55),
+    Bug("a conditional computes both sides", table(_EXPRS, expr.Select, eager_select), 39),
+    Bug("casts round", replaced(interp_exprs, "make_cast", rounding_cast), CASTS),
+    Bug("break leaves every loop", table(_STMTS, stmt.Break, always(Signal.RETURN)), 2),
+    Bug("continue leaves the loop", table(_STMTS, stmt.Continue, always(Signal.BREAK)), CONTINUE),
+    Bug(
+        "negative indices count from the start",
+        replaced(interp_stmts, "compile_index", from_the_start),
+        30,
+    ),
+    Bug("x -= y is y - x", replaced(assignments, "binary", swapped_augmented), 2),
+    Bug("float32 and a Python float are float64", replaced(operators, "join_types", wrong_join), 2),
+    Bug("operands are read too late", replaced(Context, "_as_it_was", out_of_order), ORDER),
+    Bug("variables are plain values", replaced(variables, "_is_plain_value", lets_forever), 2),
+    Bug(
+        "loops lose their last value",
+        replaced(LoopTranslator, "_keep_last_values", no_last_value),
+        0,
+    ),
+    Bug(
+        "bounds are read again",
+        replaced(LoopTranslator, "_frozen_bounds", bounds_as_they_are),
+        BOUNDS,
+    ),
+    Bug("a falling range is one longer", replaced(stmt, "_extent", wrong_extent), 55),
+    Bug("chains are joined by or", replaced(ExpressionTranslator, "_both", chain_by_or), 2),
+    Bug("Python ints wrap in a cast", replaced(conversion, "_needs_check", never_checked), 33),
+    Bug(
+        "uint64 is compared as signed",
+        replaced(comparisons, "_compare_with_uint64", signed_compare),
+        UINT64,
+    ),
+    Bug("code after a return runs", replaced(_Structure, "after", skip_nothing), RETURN),
+    Bug(
+        "tuples are assigned one by one",
+        replaced(assignments.AssignmentTranslator, "_unpack", assigned_at_once),
+        2,
+    ),
+    Bug("the printer drops the step", replaced(StmtPrinter, "_range", no_step), 0),
+    Bug("the printer drops parentheses", replaced(printer_exprs, "_parts", no_parentheses), 0),
+)
+
+
+@cache
+def sample(number: int) -> Program:
+    """Program `number` of the row on which bugs are tried, every other one wild."""
+    return program_from_seed(number // 2, wild=number % 2 == 1)
+
+
+def programs_to_catch(bug: Bug, most: int = MAX_PROGRAMS) -> int | None:
+    """How many programs it takes until one fails because of the bug; None if none does."""
+    with bug.plant():
+        for tried, program in enumerate(_candidates(bug, most), 1):
+            try:
+                check_program(program)
+            except Exception:
+                return tried
+    return None
+
+
+def _candidates(bug: Bug, most: int) -> Iterator[Program]:
+    """The program that shows the bug, then the sample, as kernels that nothing was learnt about."""
+    yield shown(bug)
+    for number in range(most):
+        known = sample(number)
+        yield Program(known.source, known.args)
+    forget_sources()
+
+
+def shown(bug: Bug) -> Program:
+    """The program that shows the bug."""
+    if isinstance(bug.shown_by, str):
+        return Program(bug.shown_by, [np.arange(3.0), 3])
+    known = sample(bug.shown_by)
+    return Program(known.source, known.args)
+
+
+def main() -> int:
+    missed = 0
+    for bug in BUGS:
+        found = programs_to_catch(bug)
+        missed += found is None
+        print(f"{'MISSED' if found is None else found:>8}  {bug}", flush=True)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
