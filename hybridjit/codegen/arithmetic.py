@@ -6,8 +6,10 @@ from collections.abc import Callable
 
 from llvmlite import ir
 
-from hybridjit.codegen.casts import declare, narrow, widen
+from hybridjit.codegen.casts import narrow, widen
 from hybridjit.codegen.llvm_types import Builder, Complex, Value, compute_dtype, is_signed
+from hybridjit.codegen.math.complexes import emit_complex_math
+from hybridjit.codegen.math.library import emit_math
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import (
     Add,
@@ -43,6 +45,8 @@ def emit_binary(b: Builder, op: type[Binary], x: Value, y: Value, dtype: DType) 
         return emit_compare(b, op, x, y, dtype)
     if dtype.is_complex:
         return _COMPLEX[op](b, x, y, dtype)
+    if op in _FLOAT_FUNCTIONS and dtype.is_float:
+        return emit_math(b, _FLOAT_FUNCTIONS[op], dtype, [x, y])
     if dtype.is_float:
         wide = _FLOAT[op](b, widen(b, x, dtype), widen(b, y, dtype), compute_dtype(dtype))
         return narrow(b, wide, dtype)
@@ -148,50 +152,12 @@ _INTEGER: dict[type[Binary], Operator] = {
 # -- floats ----------------------------------------------------------------------------------------
 
 
-def _float_modulo(b: Builder, x: Value, y: Value, dtype: DType) -> Value:
-    """np.remainder: the rest of the truncated division, moved to the sign of the divisor."""
-    zero = ir.Constant(x.type, 0.0)
-    rest = b.frem(x, y)
-    moved = b.select(_signs_differ(b, rest, y), b.fadd(rest, y), rest)
-    is_zero = b.fcmp_ordered("==", rest, zero)
-    signed = b.select(is_zero, call_float(b, "copysign", zero, y), moved)
-    return b.select(b.fcmp_ordered("==", y, zero), rest, signed)
-
-
-def _float_floor_divide(b: Builder, x: Value, y: Value, dtype: DType) -> Value:
-    """np.floor_divide: from the truncated rest, as CPython's divmod."""
-    zero, one, half = (ir.Constant(x.type, value) for value in (0.0, 1.0, 0.5))
-    plain, rest = b.fdiv(x, y), b.frem(x, y)
-    truncated = b.fdiv(b.fsub(x, rest), y)
-    steps_down = b.and_(b.fcmp_unordered("!=", rest, zero), _signs_differ(b, rest, y))
-    quotient = b.select(steps_down, b.fsub(truncated, one), truncated)
-    floored = call_float(b, "floor", quotient)
-    is_short = b.fcmp_ordered(">", b.fsub(quotient, floored), half)
-    nearest = b.select(is_short, b.fadd(floored, one), floored)
-    signed_zero = call_float(b, "copysign", zero, plain)
-    signed = b.select(b.fcmp_ordered("==", quotient, zero), signed_zero, nearest)
-    return b.select(b.fcmp_ordered("==", y, zero), plain, signed)
-
-
-def _signs_differ(b: Builder, rest: Value, y: Value) -> Value:
-    zero = ir.Constant(y.type, 0.0)
-    return b.xor(b.fcmp_ordered("<", y, zero), b.fcmp_ordered("<", rest, zero))
-
-
-def call_float(b: Builder, name: str, *args: Value) -> Value:
-    """An LLVM intrinsic on floats, all arguments and the result of one type."""
-    suffix = {"half": "f16", "float": "f32", "double": "f64"}[str(args[0].type)]
-    function_type = ir.FunctionType(args[0].type, [arg.type for arg in args])
-    return b.call(declare(b.module, f"llvm.{name}.{suffix}", function_type), args)
-
-
+_FLOAT_FUNCTIONS: dict[type[Binary], str] = {FloorDiv: "floor_div", Mod: "floor_mod"}
 _FLOAT: dict[type[Binary], Operator] = {
     Add: _simple("fadd"),
     Sub: _simple("fsub"),
     Mul: _simple("fmul"),
     Div: _simple("fdiv"),
-    FloorDiv: _float_floor_divide,
-    Mod: _float_modulo,
     Min: _min,
     Max: _max,
 }
@@ -216,28 +182,7 @@ def _complex_multiply(b: Builder, x: Complex, y: Complex, dtype: DType) -> Compl
 
 
 def _complex_divide(b: Builder, x: Complex, y: Complex, dtype: DType) -> Complex:
-    """Smith's method, as NumPy: scale by the larger part of the divisor."""
-    real, imag = (call_float(b, "fabs", part) for part in y)
-    zero = ir.Constant(real.type, 0.0)
-    by_real = b.fcmp_ordered(">=", real, imag)
-    large, small = b.select(by_real, y.real, y.imag), b.select(by_real, y.imag, y.real)
-    ratio = b.fdiv(small, large)
-    scale = b.fdiv(ir.Constant(real.type, 1.0), b.fadd(large, b.fmul(small, ratio)))
-    first = b.select(
-        by_real,
-        b.fadd(x.real, b.fmul(x.imag, ratio)),
-        b.fadd(b.fmul(x.real, ratio), x.imag),
-    )
-    second = b.select(
-        by_real,
-        b.fsub(x.imag, b.fmul(x.real, ratio)),
-        b.fsub(b.fmul(x.imag, ratio), x.real),
-    )
-    is_zero = b.and_(b.fcmp_ordered("==", real, zero), b.fcmp_ordered("==", imag, zero))
-    return Complex(
-        b.select(is_zero, b.fdiv(x.real, real), b.fmul(first, scale)),
-        b.select(is_zero, b.fdiv(x.imag, real), b.fmul(second, scale)),
-    )
+    return Complex(*emit_complex_math(b, "div", dtype, [x, y]))
 
 
 _COMPLEX: dict[type[Binary], Callable[..., Complex]] = {

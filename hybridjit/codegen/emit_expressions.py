@@ -7,7 +7,6 @@ from llvmlite import ir
 from hybridjit.codegen.arithmetic import emit_binary, emit_negate
 from hybridjit.codegen.casts import emit_cast
 from hybridjit.codegen.emit_context import EmitContext
-from hybridjit.codegen.integer_power import integer_power
 from hybridjit.codegen.intrinsics import emit_intrinsic
 from hybridjit.codegen.llvm_types import (
     I32,
@@ -21,6 +20,7 @@ from hybridjit.codegen.llvm_types import (
     memory_type,
     value_type,
 )
+from hybridjit.codegen.math.integers import emit_integer_power
 from hybridjit.codegen.sites import Failure
 from hybridjit.errors import InternalError
 from hybridjit.ir import expr as tir
@@ -92,7 +92,7 @@ class ExpressionEmitter(EmitContext):
         if is_signed(dtype) and not isinstance(expr.rhs, tir.Const):
             fits = self.b.icmp_signed(">=", y, ir.Constant(y.type, 0))
             self.check(fits, Failure.POWER, expr.span)
-        return self.b.call(integer_power(self.module, dtype), [x, y])
+        return emit_integer_power(self.b, x, y)
 
     def _logical(self, expr: tir.And | tir.Or) -> Value:
         """The right side is evaluated only when the left one does not decide."""

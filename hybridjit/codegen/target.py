@@ -41,8 +41,9 @@ def host_target() -> Target:
 def target_machine(target: Target) -> Machine:
     """LLVM's code generator for `target`."""
     machine = llvm.Target.from_triple(target.triple)
+    # The small code model reaches constants by one instruction; calls out go through stubs.
     return machine.create_target_machine(
-        cpu=target.cpu, features=target.features, opt=3, reloc="pic", codemodel="jitdefault"
+        cpu=target.cpu, features=target.features, opt=3, reloc="pic", codemodel="small"
     )
 
 

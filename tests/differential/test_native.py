@@ -25,6 +25,9 @@ CALLS = [
     for case in CORPUS
     for arguments in case.arguments
 ]
+# Where the last bit of a function weighs more: float32 results kept in float64 arrays, and
+# lgamma between its zeros at negative arguments, whose bound is an absolute one.
+ULP = {"functions_of_integers": 2 << 29, "special_functions": 16}
 SEEDS = range(300)
 CHUNK = 50
 # Functions that are exact: native code must give the very bits of the interpreter.
@@ -60,7 +63,8 @@ def is_exact(func: PrimFunc) -> bool:
 
 @pytest.mark.parametrize(("case", "arguments"), CALLS)
 def test_corpus(case: Case, arguments: Arguments) -> None:
-    check(case.kernel, arguments.args, arguments.kwargs, ulp=case.ulp)
+    ulp = ULP.get(case.name, case.ulp)
+    check(case.kernel, arguments.args, arguments.kwargs, ulp=ulp)
 
 
 def check_program(program: Program) -> None:
