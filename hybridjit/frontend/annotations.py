@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from hybridjit.errors import ParseError
+from hybridjit.errors import ArgumentError, ParseError
+from hybridjit.frontend.builtins import ElementTypeObject
 from hybridjit.frontend.captures import MISSING, Environment, lift
 from hybridjit.frontend.specs import ArraySpec, ScalarSpec, Spec
 from hybridjit.frontend.values import ElementType, PythonType
@@ -38,8 +39,15 @@ def spec_of(node: ast.expr, environment: Environment) -> Spec | None:
                 return None
         case ast.Subscript(value=owner, slice=entries):
             dtype = _element_type(owner, environment)
-            shape = _shape(entries)
-            return None if dtype is None or shape is None else ArraySpec(dtype, shape)
+            shape = _shape(entries, environment)
+            if dtype is not None and shape is not None:
+                return ArraySpec(dtype, shape)
+            if isinstance(_find(owner, environment), ElementTypeObject):
+                raise ArgumentError(
+                    f"cannot read the annotation {ast.unparse(node)}",
+                    help=f'write it as in {dtype}[64, "n"]; the size "n" is known at run time only',
+                )
+            return None
         case _:
             return _scalar(node, environment)
 
@@ -72,7 +80,7 @@ def _find(node: ast.expr, environment: Environment) -> object:
             return MISSING
 
 
-def _shape(node: ast.expr) -> tuple[int | str, ...] | None:
+def _shape(node: ast.expr, environment: Environment) -> tuple[int | str, ...] | None:
     entries = node.elts if isinstance(node, ast.Tuple) else [node]
     shape: list[int | str] = []
     for entry in entries:
@@ -81,6 +89,11 @@ def _shape(node: ast.expr) -> tuple[int | str, ...] | None:
                 return None
             case ast.Constant(value=int() | str() as extent):
                 shape.append(extent)
+            case ast.Name() | ast.Attribute():
+                found = _find(entry, environment)
+                if type(found) is not int or found < 0:
+                    return None
+                shape.append(found)
             case _:
                 return None
     return tuple(shape)

@@ -15,7 +15,7 @@ from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import Array, describe
 
 _INDEX_NAMES = "ijklmnpq"
-_ATTRIBUTES = ("shape", "ndim", "size", "dtype")
+ARRAY_ATTRIBUTES = ("shape", "ndim", "size", "dtype")
 
 
 def refuse_array_expression(value: Array, whole: ast.AST, span: Span) -> ParseError | TypeMismatch:
@@ -72,9 +72,9 @@ def refuse_array_index(value: Array, owner: Array, span: Span) -> ParseError:
 
 def refuse_array_attribute(owner: Array, name: str, span: Span) -> ParseError:
     """The error for `a.sum()`, `a.T` and their kind."""
-    meant = None if hasattr(np.ndarray, name) else did_you_mean(name, _ATTRIBUTES)
+    meant = None if hasattr(np.ndarray, name) else did_you_mean(name, ARRAY_ATTRIBUTES)
     return ParseError(
-        f"'{name}' of an array is not supported; an array has {', '.join(_ATTRIBUTES)}",
+        f"'{name}' of an array is not supported; an array has {', '.join(ARRAY_ATTRIBUTES)}",
         span,
         help=meant or loop_over(owner),
     )

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, TypeVar
+from typing import Any, SupportsIndex, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.frontend.specs import ArraySpec
 from hybridjit.interp.scalars import apply_intrinsic, cast
 from hybridjit.ir.dtype import DTYPES, DType, find_dtype
@@ -166,8 +168,24 @@ class ElementTypeObject:
             checked = type(value) is int
         return cast(value, self.dtype, checked=checked and self.dtype.is_integer)
 
-    def __getitem__(self, shape: int | str | tuple[int | str, ...]) -> ArraySpec:
-        return ArraySpec(self.dtype, shape if isinstance(shape, tuple) else (shape,))
+    def __getitem__(
+        self, shape: SupportsIndex | str | tuple[SupportsIndex | str, ...]
+    ) -> ArraySpec:
+        entries = shape if isinstance(shape, tuple) else (shape,)
+        return ArraySpec(self.dtype, tuple(map(self._dimension, entries)))
+
+    def _dimension(self, entry: Any) -> int | str:
+        if isinstance(entry, str):
+            return entry
+        if isinstance(entry, bool) or not hasattr(entry, "__index__"):
+            raise ArgumentError(
+                f"a dimension of {self}[...] is a size or the name of one, found {entry!r}",
+                help=f'write it as in {self}[64, "n"]; the size "n" is known at run time only',
+            )
+        size = operator.index(entry)
+        if size < 0:
+            raise ArgumentValueError(f"a dimension of {self}[...] must not be negative: {size}")
+        return size
 
     def __repr__(self) -> str:
         return self.dtype.name

@@ -6,6 +6,7 @@ import ast
 
 from hybridjit.errors import ParseError
 from hybridjit.frontend.arrays import (
+    ARRAY_ATTRIBUTES,
     count,
     element_of,
     refuse_array_attribute,
@@ -158,15 +159,10 @@ class SubscriptTranslator(Context):
                 return self._outer_attribute(value, node)
             case Foreign(value):
                 raise self._refuse_object(value, node)
-            case Text(text):
+            case Text(text) if hasattr(str, node.attr):
                 raise refuse_text_arithmetic(text, self.span(node))
             case Items():
-                raise self.refuse(
-                    f"'{node.attr}' of a list or tuple is not supported: its items are fixed",
-                    node,
-                    help="make an array with output_tensor(shape, dtype) or "
-                    "allocate(shape, dtype) and store into its elements",
-                )
+                raise self._refuse_list_attribute(node)
             case ElementType(dtype) if node.attr == "itemsize":
                 return integer(dtype.bits // 8)
             case NumpyFunction():
@@ -194,6 +190,21 @@ class SubscriptTranslator(Context):
                 return size
             case name:
                 raise refuse_array_attribute(owner, name, self.span(node))
+
+    def _refuse_list_attribute(self, node: ast.Attribute) -> ParseError:
+        value, name = ast.unparse(node.value), node.attr
+        if name in ARRAY_ATTRIBUTES:
+            return self.refuse(
+                f"'{value}' is a list or tuple, which has no '{name}'",
+                node,
+                help=f"make it an array outside the script: np.array({value})",
+            )
+        return self.refuse(
+            f"'{name}' of a list or tuple is not supported: its items are fixed",
+            node,
+            help="make an array with output_tensor(shape, dtype) or "
+            "allocate(shape, dtype) and store into its elements",
+        )
 
     def _refuse_object(self, value: object, node: ast.Attribute) -> ParseError:
         label, name = ast.unparse(node.value), node.attr

@@ -50,6 +50,8 @@ def bind(signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str,
     try:
         bound = signature.bind(*args, **kwargs)
     except TypeError as error:
+        if names[:1] == ["self"]:
+            help = "a script is no method: decorate it with @staticmethod, above, and drop 'self'"
         raise ArgumentError(str(error), help=help) from None
     bound.apply_defaults()
     return list(bound.arguments.values())
@@ -68,8 +70,6 @@ def spec_of_argument(name: str, value: object, declared: Spec | None = None) -> 
 
 
 def _spec(name: str, value: object) -> Spec:
-    if isinstance(value, (ArraySpec, ScalarSpec, TupleSpec, ConstantSpec)):
-        return value
     if is_python_number(value):
         _check_int64(name, value)
         return ScalarSpec(weak_type(value))
@@ -82,6 +82,8 @@ def _spec(name: str, value: object) -> Spec:
         return TupleSpec(tuple(_spec(f"{name}[{i}]", item) for i, item in enumerate(value)))
     if value is None or isinstance(value, _CONSTANTS):
         return ConstantSpec(value)
+    if isinstance(value, (ArraySpec, ScalarSpec, TupleSpec, ConstantSpec)):
+        return value
     raise ArgumentError(
         f"argument '{name}' is {_a_value(value)}; "
         "expected a NumPy array, a number, or a tuple of these",
@@ -185,6 +187,11 @@ def flatten(specs: Sequence[Spec], values: Sequence[Any]) -> list[Any]:
     """The values of the parameters of the PrimFunc: tuples spread out, constants left out."""
     flat: list[Any] = []
     for spec, value in zip(specs, values, strict=True):
+        if value is spec:
+            raise ArgumentError(
+                f"{value} is a type, and a call needs values",
+                help="to look at the IR for these types, call .prim_func(...)",
+            )
         match spec:
             case ConstantSpec():
                 pass

@@ -28,6 +28,7 @@ READ_ONLY.flags.writeable = False
 # As a caller without a type checker has them.
 SCRIPT: Any = hybrid.script
 NP: Any = np
+F32: Any = hybrid.float32
 KERNELS: Any = import_module("tests.errors.cases.arguments")
 SCALE, CLEAR, TYPED = KERNELS.scale, KERNELS.clear, KERNELS.typed
 
@@ -71,6 +72,14 @@ CALLS: dict[str, Callable[[], object]] = {
     "decorated_class": lambda: SCRIPT(Frame),
     "decorated_star_arguments": lambda: SCRIPT(KERNELS.starred),
     "decorated_anonymous": lambda: SCRIPT(KERNELS.anonymous)(A),
+    "list": lambda: SCALE([1.0, 2.0], 2.0),
+    "string": lambda: SCALE("abc", 2.0),
+    "type_for_a_value": lambda: SCALE(F32[4], 2.0),
+    "negative_size": lambda: F32[-4],
+    "fractional_size": lambda: F32[4.5],
+    "slices_for_sizes": lambda: F32[:, :],
+    "annotation_with_a_sum": lambda: SCRIPT(KERNELS.annotated)(A),
+    "method": lambda: KERNELS.Filter().run(A),
 }
 
 

@@ -98,6 +98,22 @@ def test_a_type_may_stand_for_an_argument() -> None:
     assert spec_of_argument("a", float32[8, "n"]) == ArraySpec(FLOAT32, (8, "n"))
 
 
+def test_types_may_stand_for_the_items_of_a_tuple() -> None:
+    vector = ArraySpec(FLOAT32, (8,))
+    assert spec_of_argument("a", [float32[8], 1]) == TupleSpec((vector, ScalarSpec(WEAK_INT)))
+
+
+def test_a_size_may_be_an_integer_of_numpy() -> None:
+    assert str(float32[np.int64(8), "n"]) == "float32[8, 'n']"
+
+
+def test_a_size_in_an_annotation_may_be_a_name() -> None:
+    kernel = script_from_text('def f(a: "float32[N]"):\n    return a[0]\n', {"N": 3})
+    assert kernel(np.ones(3, np.float32)) == 1
+    with pytest.raises(ArgumentError, match=r"'a' must be float32\[3\], got float32\[4\]"):
+        kernel(np.ones(4, np.float32))
+
+
 # Refusals
 
 

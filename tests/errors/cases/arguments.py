@@ -25,3 +25,13 @@ def clear(a):
 def typed(a: hj.f32["n", 4], b: hj.f32["n"], x: hj.i32):
     for i in range(a.shape[0]):
         a[i, 0] = b[i] * x
+
+
+def annotated(a: "hj.f32[4 + 4]"):
+    a[0] = 0.0
+
+
+class Filter:
+    @hybrid.script
+    def run(self, a):
+        a[0] = 0.0
