@@ -24,6 +24,13 @@ from hybridjit.runtime.arguments import bind, flatten, spec_of_argument, store_r
 from hybridjit.runtime.dispatch import NativeCalls
 from hybridjit.runtime.dispatch_object import NativeCallable, native_calls
 from hybridjit.runtime.dispatch_table import CallShape
+from hybridjit.runtime.inspection import (
+    Safety,
+    SpecializationInfo,
+    StageName,
+    find_safety,
+    show_stage,
+)
 from hybridjit.runtime.promotion import Promotion
 from hybridjit.runtime.specialization import Specialization
 from hybridjit.source import FunctionSource, read_function
@@ -49,6 +56,7 @@ class Kernel(NativeCallable, Generic[P, R]):
         self.__hybrid_function__ = pyfunc
         self.signature = _checked_signature(pyfunc)
         self._specializations: dict[tuple[Spec, ...], Specialization] = {}
+        self._reasons: dict[tuple[Spec, ...], str] = {}
         self._promotion = Promotion()
         self.native_calls = NativeCalls()
         self._source: FunctionSource | None = None
@@ -79,6 +87,50 @@ class Kernel(NativeCallable, Generic[P, R]):
     def specializations(self) -> tuple[Specialization, ...]:
         """The translations made so far."""
         return tuple(self._specializations.values())
+
+    @api_edge
+    def inspect(self, stage: StageName, *args: Any, **kwargs: Any) -> str:
+        """The kernel for these arguments as text: "tir", "passes", "lowered", "llvm" or "asm".
+
+        Arguments are values, or types such as `hj.f32[8, "n"]`: those stand for arrays in C order
+        that share no memory.
+        """
+        specs, values = self._bind(args, kwargs)
+        specialization = self._specialize(specs)
+        return show_stage(specialization.func, specialization.layout(specs, values), stage)
+
+    @api_edge
+    def safety(self, *args: Any, **kwargs: Any) -> Safety:
+        """Which indices are proved to be inside their arrays, and which are checked, and where."""
+        specs, _ = self._bind(args, kwargs)
+        return find_safety(self._specialize(specs).func)
+
+    @api_edge
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Make native code now, for these arguments or types; it is kept on disk as well."""
+        specs, values = self._bind(args, kwargs)
+        specialization = self._specialize(specs)
+        specialization.compile(specialization.layout(specs, values))
+
+    def cache_info(self) -> tuple[SpecializationInfo, ...]:
+        """What the kernel was translated for so far, why, and into how many pieces of code."""
+        return tuple(
+            SpecializationInfo(
+                ", ".join(map(str, specs)),
+                self._reasons.get(specs, "asked for"),
+                len(specialization.natives),
+            )
+            for specs, specialization in self._specializations.items()
+        )
+
+    def clear(self) -> None:
+        """Forget all translations and code in memory; the next call starts afresh."""
+        with COMPILE_LOCK:
+            for specialization in self._specializations.values():
+                self.native_calls.forget(specialization)
+            self._specializations.clear()
+            self._reasons.clear()
+            self._promotion = Promotion()
 
     def __repr__(self) -> str:
         code = self.__hybrid_function__.__code__
@@ -139,12 +191,14 @@ class Kernel(NativeCallable, Generic[P, R]):
         known = self._specializations.get(specs)
         if known is not None and known.is_current():
             return known
-        general, _ = self._promotion.generalize(specs)
+        general, reason = self._promotion.generalize(specs)
         try:
-            return self._specialize(general)
+            found = self._specialize(general)
         except HybridError:
             # Some scripts need sizes as constants: `const_range(a.shape[0])`.
-            return self._specialize(specs)
+            found, general = self._specialize(specs), specs
+        self._reasons.setdefault(general, reason)
+        return found
 
     def _specialize(self, specs: tuple[Spec, ...]) -> Specialization:
         with COMPILE_LOCK:

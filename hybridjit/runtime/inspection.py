@@ -44,6 +44,15 @@ def _show_passes(func: PrimFunc) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class SpecializationInfo:
+    """One translation of a kernel: for which arguments, why, and how many layouts have code."""
+
+    arguments: str
+    reason: str
+    layouts: int
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
     """An index that is checked at run time."""
 

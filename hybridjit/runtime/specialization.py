@@ -7,12 +7,18 @@ from functools import cached_property
 from typing import Any
 
 from hybridjit.codegen.forks import COMPILE_LOCK
-from hybridjit.codegen.layout import Layout
+from hybridjit.codegen.layout import ArrayLayout, Layout
 from hybridjit.frontend.captures import Capture
 from hybridjit.frontend.parse import Parsed
+from hybridjit.frontend.specs import Spec
 from hybridjit.interp.run import compile_func
 from hybridjit.ir.func import PrimFunc
-from hybridjit.runtime.arguments import check_writable, share_memory, written_buffers
+from hybridjit.runtime.arguments import (
+    check_writable,
+    flatten,
+    share_memory,
+    written_buffers,
+)
 from hybridjit.runtime.native import NativeKernel, compile_native, layout_of
 
 
@@ -46,13 +52,25 @@ class Specialization:
     def prepare(self, args: Sequence[Any]) -> tuple[Layout, NativeKernel]:
         """The code for arguments that lie in memory as these do, and how they lie there."""
         check_writable(self.func, self.written, args)
-        layout = layout_of(
-            self.func, args, is_disjoint=not share_memory(self.func, self.written, args)
-        )
+        layout = self._layout(args)
+        return layout, self.compile(layout)
+
+    def _layout(self, args: Sequence[Any]) -> Layout:
+        is_disjoint = not share_memory(self.func, self.written, args)
+        return layout_of(self.func, args, is_disjoint=is_disjoint)
+
+    def compile(self, layout: Layout) -> NativeKernel:
+        """The code for arguments with this layout, made once."""
         found = self.natives.get(layout)
         if found is None:
             with COMPILE_LOCK:
                 found = self.natives.get(layout)
                 if found is None:
                     found = self.natives[layout] = compile_native(self.func, layout)
-        return layout, found
+        return found
+
+    def layout(self, specs: Sequence[Spec], values: Sequence[Any]) -> Layout:
+        """The layout of arguments; types given in their place stand for disjoint C order."""
+        if any(value is spec for spec, value in zip(specs, values, strict=True)):
+            return Layout(tuple((buffer, ArrayLayout()) for buffer in self.func.buffers), True)
+        return self._layout(flatten(specs, values))
