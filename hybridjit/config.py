@@ -24,7 +24,7 @@ from typing import Literal, ParamSpec, TypedDict, TypeVar
 
 from typing_extensions import Unpack
 
-from hybridjit.errors import ConfigError, HybridError, trim_traceback
+from hybridjit.errors import ConfigError, is_for_the_user, trim_traceback
 
 TracebackStyle = Literal["short", "full"]
 
@@ -91,7 +91,7 @@ def is_interpreting() -> bool:
 
 
 def api_edge(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Let a `HybridError` leave `function` as if the caller's line had raised it.
+    """Let an error of the user's code leave `function` as if the caller's line had raised it.
 
     Frames of this package vanish from its traceback, those of the user's callbacks stay; with
     HYBRIDJIT_TRACEBACK=full nothing is touched. Python 3.10 keeps the one frame of this wrapper
@@ -103,8 +103,8 @@ def api_edge(function: Callable[_P, _R]) -> Callable[_P, _R]:
     def edge(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         try:
             return function(*args, **kwargs)
-        except HybridError as error:
-            if not wants_full_traceback():
+        except Exception as error:
+            if is_for_the_user(error) and not wants_full_traceback():
                 trim_traceback(error)
             raise
 

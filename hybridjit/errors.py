@@ -22,6 +22,7 @@ from typing import Any, Literal
 # A person mends a handful of errors before running again; more would scroll the first one away.
 MAX_DIAGNOSTICS = 5
 
+_PLACE = "__hybridjit_place__"
 _PACKAGE = __name__.partition(".")[0]
 _TAB = "    "
 _NUMBER_WIDTH = 5
@@ -284,6 +285,20 @@ def combine(errors: Sequence[HybridError]) -> HybridError:
     if more := len(distinct) - len(shown):
         shown[-1] = replace(shown[-1], notes=(*shown[-1].notes, f"and {more} more"))
     return _restore(type(errors[0]), tuple(shown))
+
+
+def mark_raised(error: Exception, place: Diagnostic) -> Exception:
+    """Return `error`, which a script raises itself, with its place: in a note, from 3.11 on."""
+    error.__dict__[_PLACE] = place
+    add_note = getattr(error, "add_note", None)
+    if place.span is not None and add_note is not None:
+        add_note(place.render())
+    return error
+
+
+def is_for_the_user(error: BaseException) -> bool:
+    """Return whether `error` is about the user's code, so that our frames say nothing."""
+    return isinstance(error, HybridError) or _PLACE in error.__dict__
 
 
 def trim_traceback(error: BaseException) -> None:

@@ -21,6 +21,7 @@ from hybridjit.errors import (
     InternalError,
     NarrowingError,
     Span,
+    mark_raised,
 )
 from hybridjit.interp.scalars import Scalar
 from hybridjit.ir.expr import Buffer, Expr, Node, Var
@@ -89,10 +90,7 @@ class Site:
 
     def annotated(self, error: Exception, frame: Frame) -> Exception:
         """`error` with this place in a note, where Python has notes (from 3.11 on)."""
-        add_note = getattr(error, "add_note", None)
-        if self.span is not None and add_note is not None:
-            add_note(Diagnostic("raised here", self.span, notes=self.notes(frame)).render())
-        return error
+        return mark_raised(error, Diagnostic("raised here", self.span, notes=self.notes(frame)))
 
 
 @dataclass(slots=True)

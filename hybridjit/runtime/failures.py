@@ -18,6 +18,7 @@ from hybridjit.errors import (
     InternalError,
     NarrowingError,
     UnboundVariable,
+    mark_raised,
 )
 from hybridjit.ir.dtype import BOOL, COMPLEX128, FLOAT64, INT64, UINT64, DType
 
@@ -49,7 +50,8 @@ def make_exception(site: Site, words: Sequence[int]) -> BaseException:
         case Failure.MEMORY:
             return MemoryError("a scratch array of the kernel does not fit in memory")
         case _:
-            return _located(_plain_exception(site, parts), site, notes)
+            place = Diagnostic("raised here", site.span, notes=notes)
+            return mark_raised(_plain_exception(site, parts), place)
 
 
 def _restored(words: Sequence[int]) -> BaseException:
@@ -76,13 +78,6 @@ def _plain_exception(site: Site, parts: list[Any]) -> Exception:
             return ArgumentValueError(f"an array is too long: an axis has {parts[0]} elements")
         case _:
             return ValueError("negative dimensions are not allowed")
-
-
-def _located(error: Exception, site: Site, notes: tuple[str, ...]) -> Exception:
-    add_note = getattr(error, "add_note", None)
-    if site.span is not None and add_note is not None:
-        add_note(Diagnostic("raised here", site.span, notes=notes).render())
-    return error
 
 
 def _iteration(site: Site, reader: Iterator[int]) -> tuple[str, ...]:

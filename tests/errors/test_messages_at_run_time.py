@@ -81,3 +81,13 @@ def test_the_arguments_of_a_raised_error_are_those_of_python() -> None:
     with pytest.raises(ValueError, match="negative at") as pythons:
         refuse_negative.py_func(a)
     assert ours.value.args == pythons.value.args
+
+
+@pytest.mark.parametrize("run", [refuse_negative, refuse_negative.interpret], ids=["native", "ir"])
+def test_what_a_script_raises_shows_no_frames_of_ours(run: Any) -> None:
+    for _ in range(2):  # the second call is made by the dispatcher
+        with pytest.raises(ValueError, match="negative at") as caught:
+            run(np.array([1.0, -2.0]))
+        names = [entry.name for entry in traceback.extract_tb(caught.value.__traceback__)]
+        left_over = [] if sys.version_info >= (3, 11) else ["edge"]
+        assert names[1:] in ([], left_over)
