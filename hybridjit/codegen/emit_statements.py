@@ -203,17 +203,21 @@ class StatementEmitter(ExpressionEmitter):
         counter.add_incoming(first, before)
         self.values[loop.var] = self._loop_value(counter, *origin)
         self.loop_vars.append(loop.var)
-        self.loops.append(LoopTargets(self._exit_of(done), again, len(self.heap)))
-        self.run(loop.body)
-        self.loops.pop()
+        self._round(loop.body, self._exit_of(done), again)
         self.loop_vars.pop()
-        self.jump(again)
-        self.b.position_at_end(again)
         if polled:
             self.spend(ir.Constant(I64, (find_work(loop.body) or 0) + 1))
         following = self.b.add(counter, ir.Constant(I64, 1), flags=["nuw", "nsw"])
         counter.add_incoming(following, self.b.block)
         self.b.cbranch(self.b.icmp_unsigned("<", following, last), body, done)
+
+    def _round(self, body: Stmt, leave: Block, again: Block) -> None:
+        """The body of a loop; go on where `continue` goes."""
+        self.loops.append(LoopTargets(leave, again, len(self.heap)))
+        self.run(body)
+        self.loops.pop()
+        self.jump(again)
+        self.b.position_at_end(again)
 
     def _count_in_chunks(
         self, loop: tis.For, origin: tuple[Value, Value], trips: Value, done: Block
@@ -272,11 +276,7 @@ class StatementEmitter(ExpressionEmitter):
         self.b.cbranch(self.emit(loop.cond), body, done)
         self.b.position_at_end(body)
         again = self.function.append_basic_block("again")
-        self.loops.append(LoopTargets(done, again, len(self.heap)))
-        self.run(loop.body)
-        self.loops.pop()
-        self.jump(again)
-        self.b.position_at_end(again)
+        self._round(loop.body, done, again)
         self.spend(ir.Constant(I64, (find_work(loop.body) or 0) + 1))
         self.b.branch(test)
         self.b.position_at_end(done)

@@ -41,9 +41,11 @@ class Layout:
     is_disjoint: bool = False
 
     def of(self, buffer: Buffer) -> ArrayLayout:
+        """How `buffer` lies in memory."""
         return dict(self.arrays).get(buffer, ArrayLayout())
 
     def is_parameter(self, buffer: Buffer) -> bool:
+        """True if `buffer` is passed to the kernel by its caller."""
         return any(param is buffer for param, _ in self.arrays)
 
 

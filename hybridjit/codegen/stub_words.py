@@ -34,6 +34,7 @@ class Words:
         return self.function
 
     def word(self, value: Word) -> Any:
+        """`value`, a constant if it is a Python number."""
         return ir.Constant(I64, int(value)) if isinstance(value, int) else value
 
     def room(self, words: int) -> Word:
@@ -59,6 +60,7 @@ class Words:
         return self.b.sext(self.load(address, offset, I32), I64)
 
     def load_byte(self, address: Word, offset: int) -> Word:
+        """An unsigned byte, as a word."""
         return self.b.zext(self.load(address, offset, I8), I64)
 
     def put(self, value: Any, address: Word, index: Word = 0) -> None:
@@ -68,6 +70,7 @@ class Words:
         self.b.store(value, pointer)
 
     def api(self, entry: Api) -> Word:
+        """An entry of the table of what the process provides."""
         table = self.module.globals.get(API)
         if table is None:
             table = ir.GlobalVariable(self.module, ir.ArrayType(I64, len(Api)), API)
@@ -78,20 +81,25 @@ class Words:
         return self.call_address(self.api(entry), *args, result=result)
 
     def call_address(self, address: Word, *args: Any, result: ir.Type = I64) -> Any:
+        """Call the function at `address`."""
         values = [self.word(arg) for arg in args]
         kind = ir.FunctionType(result, [value.type for value in values])
         return self.b.call(self.b.inttoptr(address, kind.as_pointer()), values)
 
     def type_of(self, item: Word) -> Word:
+        """The type of a Python object."""
         return self.load(item, Offsets.TYPE)
 
     def is_equal(self, a: Word, b: Word) -> Any:
+        """a == b."""
         return self.b.icmp_signed("==", self.word(a), self.word(b))
 
     def is_zero(self, a: Word) -> Any:
+        """a == 0."""
         return self.is_equal(a, 0)
 
     def is_less(self, a: Word, b: Word) -> Any:
+        """a < b, signed."""
         return self.b.icmp_signed("<", self.word(a), self.word(b))
 
     def return_if(self, condition: Any, value: Any) -> None:
@@ -100,6 +108,7 @@ class Words:
             self.b.ret(value if isinstance(value, ir.Value) else self.word(value))
 
     def return_unless(self, condition: Any, value: Any) -> None:
+        """Leave the function with `value` unless `condition` holds."""
         self.return_if(self.b.not_(condition), value)
 
     @contextmanager

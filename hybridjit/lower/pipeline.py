@@ -22,6 +22,7 @@ class Pass:
 
     @property
     def name(self) -> str:
+        """The name of the function."""
         return self.run.__name__
 
 

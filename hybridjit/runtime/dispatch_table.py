@@ -73,10 +73,12 @@ class CallShape:
 
     @property
     def func(self) -> PrimFunc:
+        """The translation that the call runs."""
         return self.specialization.func
 
     @property
     def written(self) -> frozenset[Buffer]:
+        """The arrays that the call writes to."""
         return self.specialization.written
 
 
