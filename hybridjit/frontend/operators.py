@@ -24,6 +24,7 @@ from hybridjit.ir.dtype import (
     WEAK_FLOAT,
     WEAK_INT,
     DType,
+    Kind,
     ScalarType,
 )
 from hybridjit.ir.expr import (
@@ -122,7 +123,17 @@ def binary(op: type[Binary], lhs: Scalar, rhs: Scalar, span: Span | None) -> Sca
     _check_operand_type(op, type.dtype, span)
     if op is Pow:
         _check_exponent(type.dtype, rhs, span)
-    return combine(op, convert(lhs, type.dtype, span), convert(rhs, type.dtype, span), type, span)
+    a, b = convert(lhs, type.dtype, span), convert(rhs, type.dtype, span)
+    if op in _SHIFTS and isinstance(b, Const) and not 0 <= b.value.real < type.dtype.bits:
+        return _past_the_width(op, a, type, span)
+    return combine(op, a, b, type, span)
+
+
+def _past_the_width(op: type[Binary], value: Expr, type: ScalarType, span: Span | None) -> Scalar:
+    """A shift by a constant that is negative or too large: as in NumPy, only the sign is left."""
+    if op is ShiftRight and type.dtype.kind is Kind.INT:
+        return combine(ShiftRight, value, Const(type.dtype.bits - 1, type.dtype), type, span)
+    return combine(BitAnd, value, Const(0, type.dtype), type, span)
 
 
 def _python_integers(op: type[Binary], lhs: Scalar, rhs: Scalar, span: Span | None) -> Scalar:

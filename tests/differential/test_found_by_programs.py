@@ -132,6 +132,11 @@ def result_that_is_not_used(a: Any) -> None:
 
 
 @hybrid.script
+def shifts_past_the_width(n: Any, a: Any) -> Any:
+    return n >> int64(-1), n << int64(64), a[0] >> np.int64(-2), a[1] << np.int64(-2)
+
+
+@hybrid.script
 def numpy_extrema_of_bools(a: Any) -> Any:
     return np.minimum(a[0], True), np.maximum(a[0], a[1])
 
@@ -156,6 +161,7 @@ CASES: list[tuple[Any, list[Any]]] = [
     *((element_compared_with_uint64, [UINTS, i, x]) for i in (0, 9) for x in (-1, 1)),
     *((result_that_is_not_used, [array]) for array in (INTS, UINTS)),
     (numpy_extrema_of_bools, [BOOLS]),
+    *((shifts_past_the_width, [n, INTS - 1]) for n in (5, -5)),
     (bool_of_a_number, [BOOLS, 2]),
 ]
 

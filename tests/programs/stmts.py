@@ -447,6 +447,7 @@ class StmtMaker(ExprMaker):
     def _grid(self, depth: int) -> Lines:
         sizes = [self._bound() for _ in range(2)]
         most = max(sizes[0].high, 0) * max(sizes[1].high, 0)
+        exits = self.exits
         names = [n for n in LOOP_NAMES if n not in self.scope.protected]
         if most * self.scope.trips > MAX_TRIPS or len(names) < 2:
             return self._store(depth)
@@ -463,7 +464,7 @@ class StmtMaker(ExprMaker):
         self.ever |= {a, b}
         self.assigned |= {a, b}
         self._forget(assigned | {a, b}, kept)
-        if all(size.low > 0 for size in sizes):
+        if self.exits == exits and all(size.low > 0 for size in sizes):
             self.scope.names |= {n: inner.names[n] for n in (a, b) if n in inner.names}
         return [f"for {a}, {b} in grid({sizes[0].text}, {sizes[1].text}):", *_indent(lines)]
 
