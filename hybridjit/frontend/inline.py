@@ -114,6 +114,14 @@ class InlineTranslator(BlockTranslator):
         for arg, value in zip(positional[len(positional) - len(given) :], given, strict=True):
             defaults[arg.arg] = value
         found = self.arguments(node, *(arg.arg for arg in every), required=0)
+        unnamed = {arg.arg for arg in args.posonlyargs}
+        for keyword in node.keywords:
+            if keyword.arg in unnamed:
+                raise self.refuse(
+                    f"{pyfunc.__name__} takes '{keyword.arg}' by position only",
+                    keyword,
+                    help="give it without its name",
+                )
         if len(node.args) > len(positional):
             raise self.refuse(
                 f"{pyfunc.__name__} takes {count(len(positional), 'argument')} by position, "

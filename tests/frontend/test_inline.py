@@ -449,3 +449,15 @@ def f(n):
 """
     with pytest.raises(ParseError, match=f"return in a {name} loop: its iterations have no order"):
         script_from_text(text).interpret(3)
+
+
+def test_a_positional_parameter_cannot_be_given_by_name() -> None:
+    def g(x: Number, /) -> Number:
+        return x + 1
+
+    @hybrid.script
+    def f(n: Number) -> Number:
+        return g(x=n)  # type: ignore[call-arg]
+
+    with pytest.raises(ParseError, match="g takes 'x' by position only"):
+        f.interpret(3)
