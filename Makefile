@@ -28,6 +28,7 @@ demo: $(INSTALLED)  ## run a few kernels, check them against NumPy, print a tabl
 
 test: check  ## everything CI runs: check, then the test suite
 	$(PYTEST)
+	$(PYTEST) tests/test_smoke.py  # once more: now the kernels come from the disk cache
 
 check: $(INSTALLED)  ## formatting, lint and types
 	$(BIN)/ruff format --check .

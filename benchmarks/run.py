@@ -3,7 +3,13 @@
 import argparse
 from importlib import import_module
 
-BENCHMARKS: tuple[str, ...] = ("benchmarks.frontend", "benchmarks.math", "benchmarks.calls")
+BENCHMARKS: tuple[str, ...] = (
+    "benchmarks.frontend",
+    "benchmarks.startup",
+    "benchmarks.calls",
+    "benchmarks.kernels",
+    "benchmarks.math",
+)
 
 
 def main() -> None:
