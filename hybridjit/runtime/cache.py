@@ -11,7 +11,6 @@ the first one of a process is logged too.
 `info`, `clear` and `path` are the public `hybridjit.cache`.
 """
 
-import os
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from functools import cache
 from typing import Literal
 
 from hybridjit import config
+from hybridjit.codegen.forks import hold_across_fork
 from hybridjit.runtime.cache_directory import CacheDirectory, ForeignFile, Location, find_location
 from hybridjit.runtime.cache_entry import (
     MAX_FILE_SIZE,
@@ -227,14 +227,6 @@ def _warn(problem: str) -> None:
     )
 
 
-# Held for a few instructions and never while waiting for anything, so that a fork, which must not
-# leave it locked in the child, can wait for it in any order with other locks. Reentrant because a
-# signal handler may call a kernel too.
+# Held for a few instructions. Reentrant because a signal handler may call a kernel too.
 _counting = threading.RLock()
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_counting.acquire,
-        after_in_parent=_counting.release,
-        after_in_child=_counting.release,
-    )
+hold_across_fork(_counting)
