@@ -1,8 +1,12 @@
-"""Parameter annotations that the language understands: `a: float32["n", 64]`, `x: float`."""
+"""Parameter annotations that the language understands: `a: float32["n", 64]`, `x: float`.
+
+`a: Annotated[NDArray[np.float32], float32["n", 64]]` says the same to us, and to a type checker.
+"""
 
 from __future__ import annotations
 
 import ast
+from typing import Annotated
 
 from hybridjit.errors import ArgumentError, ParseError
 from hybridjit.frontend.builtins import ElementTypeObject
@@ -37,6 +41,11 @@ def spec_of(node: ast.expr, environment: Environment) -> Spec | None:
                 return spec_of(ast.parse(text, mode="eval").body, environment)
             except SyntaxError:
                 return None
+        case ast.Subscript(value=owner, slice=ast.Tuple(elts=[_, *metadata])) if (
+            _find(owner, environment) is Annotated
+        ):
+            found = (spec_of(entry, environment) for entry in metadata)
+            return next((spec for spec in found if spec is not None), None)
         case ast.Subscript(value=owner, slice=entries):
             dtype = _element_type(owner, environment)
             shape = _shape(entries, environment)

@@ -15,6 +15,13 @@ from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import Array, describe
 
 _INDEX_NAMES = "ijklmnpq"
+_OUTSIDE = "read it outside the script, and pass it in"
+# `{0}` is the array.
+_ATTRIBUTE_HELP = {
+    "itemsize": "write {0}.dtype.itemsize",
+    "nbytes": "write {0}.size * {0}.dtype.itemsize",
+    **dict.fromkeys(("base", "ctypes", "data", "flags", "strides"), _OUTSIDE),
+}
 ARRAY_ATTRIBUTES = ("shape", "ndim", "size", "dtype")
 
 
@@ -76,8 +83,13 @@ def refuse_array_attribute(owner: Array, name: str, span: Span) -> ParseError:
     return ParseError(
         f"'{name}' of an array is not supported; an array has {', '.join(ARRAY_ATTRIBUTES)}",
         span,
-        help=meant or loop_over(owner),
+        help=meant or _attribute_help(owner, name),
     )
+
+
+def _attribute_help(owner: Array, name: str) -> str:
+    help = None if owner.indices else _ATTRIBUTE_HELP.get(name)
+    return loop_over(owner) if help is None else help.format(owner.buffer.name)
 
 
 def loop_over(value: Array) -> str:

@@ -23,7 +23,7 @@ from hybridjit.frontend.operators import binary, select, unary
 from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import Array, Items, Scalar, Text, Value, describe, index, integer
 from hybridjit.ir.dtype import DTYPES
-from hybridjit.ir.expr import Buffer, FloorDiv, Max, Min, Pow
+from hybridjit.ir.expr import Buffer, Div, FloorDiv, Max, Min, Pow
 from hybridjit.ir.intrinsics import INTRINSICS
 from hybridjit.ir.stmt import Allocate
 
@@ -63,6 +63,9 @@ class BuiltinTranslator(ExternTranslator):
 
     def call_function(self, name: str, style: Style, node: ast.Call) -> Value:
         """The value of a function of numbers, as hybridjit, numpy or math define it."""
+        if name == "log" and style is Style.MATH and len(node.args) == 2:
+            logs = [apply(name, style, [x], self.span(node)) for x in self.numbers(node, 2)]
+            return binary(Div, logs[0], logs[1], self.span(node))
         return apply(name, style, self.numbers(node, arity_of(name)), self.span(node))
 
     def _allocate(self, node: ast.Call) -> Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from types import FunctionType
+from typing import Any, cast
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from hybridjit.frontend.values import (
     describe,
     type_name,
 )
-from hybridjit.ir.dtype import ScalarType
+from hybridjit.ir.dtype import BFLOAT16, ScalarType
 
 
 class CallTranslator(BuiltinTranslator):
@@ -50,6 +51,8 @@ class CallTranslator(BuiltinTranslator):
                 return self.call_extern(extern, node)
             case Method(owner, name):
                 return self._method(owner, name, node)
+            case Foreign(value) if value is np.iinfo or value is np.finfo:
+                return self._limits(value, node)
             case Foreign(value):
                 raise self._refuse_callee(value, node)
             case _:
@@ -58,6 +61,20 @@ class CallTranslator(BuiltinTranslator):
     def inline(self, pyfunc: FunctionType, node: ast.Call) -> Value:
         """The value of a call whose body is put in place; provided by the layer above."""
         raise NotImplementedError
+
+    def _limits(self, limits: type[np.iinfo[Any]] | type[np.finfo[Any]], node: ast.Call) -> Value:
+        """`np.iinfo(dtype)` and `np.finfo(dtype)`: their attributes are constants."""
+        argument = self.arguments(node, "dtype", required=1)["dtype"]
+        dtype = self.dtype_argument(argument)
+        try:
+            return Foreign(limits(cast("Any", dtype.numpy)))
+        except ValueError:
+            other = "use np.iinfo" if dtype.is_integer else "use np.finfo"
+            raise self.mismatch(
+                f"{ast.unparse(node.func)} does not know {dtype}",
+                argument,
+                help=other if dtype is not BFLOAT16 else "pass the number in",
+            ) from None
 
     def _refuse_callee(self, value: object, node: ast.Call) -> Exception:
         label, name = ast.unparse(node.func), getattr(value, "__name__", "")
@@ -90,6 +107,7 @@ class CallTranslator(BuiltinTranslator):
         message, help = f"{describe(value)} cannot be called", None
         if isinstance(node.func, ast.Name) and node.func.id in ("inf", "nan"):
             help = f"it is a number: write {node.func.id}"
+            help += ", or for an integer type np.iinfo(dtype).max" * (node.func.id == "inf")
         elif isinstance(node.func, ast.Name) and is_language_name(node.func.id):
             name = node.func.id
             help = f"'{name}' is a variable here and hides the function {name}: rename the variable"

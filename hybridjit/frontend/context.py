@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from enum import Enum
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,7 +26,16 @@ from hybridjit.frontend.frame import Frame, Key, Pending, Skip, Unit, Variable
 from hybridjit.frontend.kinds import is_array, is_sequence
 from hybridjit.frontend.refusals import OTHER_NAMES
 from hybridjit.frontend.suggest import did_you_mean
-from hybridjit.frontend.values import Array, Builtin, Callee, Items, Scalar, Value, describe
+from hybridjit.frontend.values import (
+    Array,
+    Builtin,
+    Callee,
+    Foreign,
+    Items,
+    Scalar,
+    Value,
+    describe,
+)
 from hybridjit.frontend.variables import Web
 from hybridjit.ir.dtype import INT64, DType, ScalarType, find_dtype
 from hybridjit.ir.expr import Buffer, Cast, Const, Expr, ExternCall, Load, Var
@@ -322,6 +332,8 @@ def _number_help(value: Value) -> str | None:
             return f"call it, as in {pyfunc.__name__}(...)"
         case Items(items) if items:
             return "take one of its items by its index, such as [0]"
+        case Foreign(Enum()):
+            return "take its number, with .value"
         case _:
             return None
 

@@ -142,7 +142,7 @@ NUMPY_FUNCTIONS: dict[str, str] = {
 # Names that Numba and TVM have, with what does their work here.
 OTHER_NAMES: dict[str, str] = {
     "prange": "write parallel(...)",
-    "ninf": "write -inf, or -2147483648 and the like for an integer type",
+    "ninf": "write -inf, or for an integer type np.iinfo(dtype).min",
     "max_num_threads": 'write the number itself, as in bind(1024, "threadIdx.x")',
 }
 

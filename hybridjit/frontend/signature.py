@@ -127,6 +127,8 @@ class SignatureTranslator(InlineTranslator):
         help = "return arrays, numbers, or a tuple of these"
         if isinstance(item, Array):
             help = "copy its elements into an output_tensor(shape, dtype) and return that"
+        elif isinstance(item, Items):
+            help = "return its items beside the others, in one tuple"
         raise self.mismatch(f"cannot return {describe(item)}", node, help=help)
 
     def _agree(self, results: list[Buffer | Key] | None, value: Value, stmt: ast.Return) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+import numpy as np
+
 from hybridjit.errors import ParseError
 from hybridjit.frontend.arrays import (
     ARRAY_ATTRIBUTES,
@@ -155,10 +157,8 @@ class SubscriptTranslator(Context):
                 return self._scalar_attribute(owner, node)
             case Module(module):
                 return self._outer_attribute(module, node)
-            case Foreign(value) if has_plain_attributes(value):
-                return self._outer_attribute(value, node)
             case Foreign(value):
-                raise self._refuse_object(value, node)
+                return self._object_attribute(value, node)
             case Text(text) if hasattr(str, node.attr):
                 raise refuse_text_arithmetic(text, self.span(node))
             case Items():
@@ -190,6 +190,13 @@ class SubscriptTranslator(Context):
                 return size
             case name:
                 raise refuse_array_attribute(owner, name, self.span(node))
+
+    def _object_attribute(self, value: object, node: ast.Attribute) -> Value:
+        if has_plain_attributes(value):
+            return self._outer_attribute(value, node)
+        if type(value) in (np.iinfo, np.finfo) and hasattr(value, node.attr):
+            return self.lift(getattr(value, node.attr), node.attr, node)
+        raise self._refuse_object(value, node)
 
     def _refuse_list_attribute(self, node: ast.Attribute) -> ParseError:
         value, name = ast.unparse(node.value), node.attr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -87,8 +88,14 @@ def _spec(name: str, value: object) -> Spec:
     raise ArgumentError(
         f"argument '{name}' is {_a_value(value)}; "
         "expected a NumPy array, a number, or a tuple of these",
-        help=f"convert it with np.asarray({name})" if hasattr(value, "__array__") else None,
+        help=_conversion_help(name, value),
     )
+
+
+def _conversion_help(name: str, value: object) -> str | None:
+    if isinstance(value, Enum):
+        return f"pass its number, {name}.value"
+    return f"convert it with np.asarray({name})" if hasattr(value, "__array__") else None
 
 
 def _a_value(value: object) -> str:

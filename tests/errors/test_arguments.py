@@ -1,6 +1,7 @@
 """What is said about a call with the wrong arguments, whole."""
 
 from collections.abc import Callable
+from enum import Enum
 from importlib import import_module
 from typing import Any
 
@@ -10,6 +11,10 @@ import pytest
 from hybridjit import hybrid
 from hybridjit.errors import HybridError
 from tests.conftest import Golden
+
+
+class Unit(Enum):
+    METRE = 1
 
 
 class Frame:
@@ -72,6 +77,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "decorated_class": lambda: SCRIPT(Frame),
     "decorated_star_arguments": lambda: SCRIPT(KERNELS.starred),
     "decorated_anonymous": lambda: SCRIPT(KERNELS.anonymous)(A),
+    "enum": lambda: SCALE(A, Unit.METRE),
     "list": lambda: SCALE([1.0, 2.0], 2.0),
     "string": lambda: SCALE("abc", 2.0),
     "type_for_a_value": lambda: SCALE(F32[4], 2.0),

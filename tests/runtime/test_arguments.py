@@ -2,7 +2,7 @@
 
 import inspect
 import itertools
-from typing import Any
+from typing import Annotated, Any
 
 import ml_dtypes
 import numpy as np
@@ -253,6 +253,15 @@ declared = script_from_text(
 def test_an_array_that_is_not_what_its_annotation_says(array: object, message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         declared.interpret(array)
+
+
+def test_an_annotation_may_also_speak_to_a_type_checker() -> None:
+    text = 'def f(a: Annotated[Array, "any text", float32["n"]]):\n    return a[0]\n'
+    names = {"Annotated": Annotated, "Array": NDArray[np.float32], "float32": float32}
+    kernel = script_from_text(text, names)
+    assert kernel(np.ones(3, np.float32)) == 1
+    with pytest.raises(ArgumentError, match=r"'a' must be float32\['n'\], got float64\[3\]"):
+        kernel(np.ones(3))
 
 
 def test_a_named_dimension_takes_any_size() -> None:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from enum import Enum
 from types import SimpleNamespace
 
 import numpy as np
@@ -343,3 +344,37 @@ def number_of_threads_of_tvm(a):
 def number_of_threads_of_tvm(a):
     for i in bind(1024, "threadIdx.x"):
         a[i] = 0.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def bytes_of_an_array(a):
+    return a.nbytes
+
+
+@cases.right(VECTOR, code="a.size * a.dtype.itemsize")
+def bytes_of_an_array(a):
+    return a.size * a.dtype.itemsize
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def limits_of_the_wrong_kind(a):
+    return np.iinfo(a.dtype).max
+
+
+@cases.right(VECTOR, code="np.finfo")
+def limits_of_the_wrong_kind(a):
+    return np.finfo(a.dtype).max
+
+
+class Mode(Enum):
+    FAST = 1
+
+
+@cases.wrong(TypeMismatch, 1)
+def member_of_an_enum(mode):
+    return 1 if mode == Mode.FAST else 0
+
+
+@cases.right(1, code=".value")
+def member_of_an_enum(mode):
+    return 1 if mode == Mode.FAST.value else 0

@@ -139,7 +139,7 @@ def nested_tuple(a):
     return a[0], (a[1], a[2])
 
 
-@cases.right(VECTOR, says="a tuple of these")
+@cases.right(VECTOR, says="in one tuple")
 def nested_tuple(a):
     return a[0], a[1], a[2]
 
