@@ -6,7 +6,7 @@ import ast
 
 import numpy as np
 
-from hybridjit.errors import ParseError
+from hybridjit.errors import BoundsError, ParseError
 from hybridjit.frontend.arrays import (
     ARRAY_ATTRIBUTES,
     count,
@@ -127,10 +127,10 @@ class SubscriptTranslator(Context):
                 "or keep the values in an array",
             )
         if not -len(items) <= position < len(items):
-            raise self.mismatch(
+            raise BoundsError(
                 f"index {position} is out of bounds for {ast.unparse(node.value)}, "
                 f"which has {count(len(items), 'item')}",
-                node,
+                self.span(node),
             )
         return items[position]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hybridjit.errors import ParseError, TypeMismatch
+from hybridjit.errors import BoundsError, ParseError, TypeMismatch
 from tests.errors.case import BYTES, COMPLEX, INDICES, MATRIX, VECTOR, Cases
 
 cases = Cases()
@@ -436,7 +436,7 @@ def tuple_index_unknown(a, n):
     return found
 
 
-@cases.wrong(TypeMismatch, VECTOR)
+@cases.wrong(BoundsError, VECTOR)
 def tuple_index_outside(a):
     return a.shape[1]
 
