@@ -58,6 +58,12 @@ def test_decorating_runs_and_translates_nothing() -> None:
 # Specialisation
 
 
+def test_the_ir_is_short_in_a_prompt_and_whole_in_print() -> None:
+    func = scale.prim_func(np.ones(3))
+    assert repr(func).startswith("<PrimFunc scale(")
+    assert str(func).startswith("def scale(")
+
+
 def test_arguments_of_the_same_type_share_a_translation() -> None:
     assert scale.prim_func(np.ones(3)) is scale.prim_func(np.zeros(3))
 

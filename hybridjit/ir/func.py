@@ -11,7 +11,7 @@ from hybridjit.ir.signature import ConstantArray, Param, Result
 from hybridjit.ir.stmt import Stmt
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PrimFunc:
     """A function: parameters in order, arrays it makes, and the statement that it runs.
 
@@ -47,3 +47,7 @@ class PrimFunc:
 
     def __str__(self) -> str:
         return print_func(self)
+
+    def __repr__(self) -> str:
+        params = ", ".join(param.name for param in self.params)
+        return f"<PrimFunc {self.name}({params}): print it to see its text>"
