@@ -11,7 +11,7 @@ import textwrap
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -163,7 +163,7 @@ def test_errors_stay_in_their_thread() -> None:
 
 
 @contextmanager
-def compiling() -> Iterator[None]:
+def compiling() -> Generator[None]:
     """While another thread compiles one kernel after the other."""
     done = threading.Event()
 

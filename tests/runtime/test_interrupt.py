@@ -1,0 +1,302 @@
+"""Signals and exceptions of callbacks come out of running kernels, which stay usable.
+
+With --fuzz=N, N interrupts are sent and how long they took is printed.
+"""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+import tracemalloc
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hybridjit import Kernel, hybrid
+
+AnyKernel = Kernel[..., Any]
+ENDLESS = 2**50
+# A kernel that does not stop is a hang; how fast it stops is measured, not asserted.
+LONGEST_SECONDS = 30
+
+
+@hybrid.script
+def innermost(a: Any, n: Any) -> Any:
+    total = 0.0
+    for i in range(n):
+        total = total * 0.5 + a[i & 3]
+    return total
+
+
+@hybrid.script
+def outer(a: Any, n: Any) -> Any:
+    for _ in range(n):
+        for j in range(1, a.shape[0]):
+            a[j] = a[j] * 0.5 + a[j - 1]
+    return a[1]
+
+
+@hybrid.script
+def middle(a: Any, n: Any) -> Any:
+    total = 0.0
+    for _ in range(2):
+        for j in range(n):
+            for k in range(j, j + 100):
+                total = total * 0.5 + a[k & 3]
+    return total
+
+
+@hybrid.script
+def waiting(a: Any, n: Any) -> Any:
+    i = 0
+    while i < n:
+        i += 1
+        a[0] = a[0] * 0.5 + 1.0
+    return a[0]
+
+
+@hybrid.script
+def vectorised(a: Any, n: Any) -> Any:
+    total = 0
+    for i in range(n):
+        total = total ^ i
+    return total
+
+
+SERIAL: tuple[AnyKernel, ...] = (innermost, outer, middle, waiting, vectorised)
+
+
+class Stop(Exception):
+    """What a handler raises."""
+
+
+def send_soon(number: int, delay: float = 0.05) -> tuple[threading.Thread, list[float]]:
+    """Send a signal to this process; the list will hold when it was sent."""
+    sent: list[float] = []
+
+    def send() -> None:
+        time.sleep(delay)
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), number)
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    return thread, sent
+
+
+def interrupt(call: Callable[[], Any], error: type[BaseException] = KeyboardInterrupt) -> float:
+    """How long it took from the signal to the exception."""
+    thread, sent = send_soon(signal.SIGINT)
+    try:
+        with pytest.raises(error):
+            call()
+        return time.perf_counter() - sent[0]
+    finally:
+        thread.join()
+
+
+@pytest.fixture(autouse=True)
+def default_handler() -> Any:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("kernel", SERIAL, ids=lambda kernel: kernel.__name__)
+def test_interrupt(kernel: AnyKernel) -> None:
+    """On the first calls, which go through Python, and on later ones, which do not."""
+    expected = kernel.interpret(np.ones(1000), 5)
+    for _ in range(2):
+        assert interrupt(lambda: kernel(np.ones(1000), ENDLESS)) < LONGEST_SECONDS
+        for _ in range(3):
+            assert kernel(np.ones(1000), 5) == expected
+
+
+def test_interrupt_of_constant_loops() -> None:
+    @hybrid.script
+    def constant(a: Any) -> Any:
+        for i in range(2**40):
+            for j in range(2**10):
+                a[0] = a[0] * 0.5 + (i ^ j)
+
+    for _ in range(2):
+        assert interrupt(lambda: constant(np.ones(1))) < LONGEST_SECONDS
+
+
+def test_handler_that_raises_something_else() -> None:
+    def stop(number: int, frame: Any) -> None:
+        raise Stop("enough")
+
+    signal.signal(signal.SIGINT, stop)
+    for kernel in (outer, waiting):
+        assert interrupt(lambda k=kernel: k(np.ones(1000), ENDLESS), Stop) < LONGEST_SECONDS
+        assert kernel(np.ones(1000), 5) == kernel.interpret(np.ones(1000), 5)
+
+
+def test_handler_that_returns_lets_the_kernel_go_on() -> None:
+    seen: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
+    count = 2**20
+    while not seen:
+        count *= 4
+        thread, _ = send_soon(signal.SIGINT, 0.01)
+        assert waiting(np.zeros(1), count) == 2.0
+        thread.join()
+    assert set(seen) == {signal.SIGINT}
+
+
+def test_handler_that_calls_the_kernel() -> None:
+    """The handler runs inside the kernel that it calls."""
+    results: list[float] = []
+
+    def call_again(number: int, frame: Any) -> None:
+        results.append(outer(np.ones(1000), 5))
+        raise Stop("enough")
+
+    signal.signal(signal.SIGINT, call_again)
+    for _ in range(2):
+        interrupt(lambda: outer(np.ones(1000), ENDLESS), Stop)
+    assert results == [outer.interpret(np.ones(1000), 5)] * 2
+
+
+def test_arrays_on_the_heap_are_freed() -> None:
+    @hybrid.script
+    def large(n: Any) -> Any:
+        scratch = hybrid.allocate((2_000_000,), "float64")
+        for i in range(n):
+            scratch[i & 1023] = i
+        return scratch[0]
+
+    before = resident_megabytes()
+    for _ in range(8):
+        interrupt(lambda: large(ENDLESS))
+    assert resident_megabytes() - before < 8 * 16 / 2
+
+
+def resident_megabytes() -> float:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def test_how_long_interrupts_take(
+    request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    count: int | None = request.config.getoption("--fuzz")
+    if count is None:
+        pytest.skip("run by `make torture`")
+    kernels = itertools.islice(itertools.cycle(SERIAL), count)
+    taken = [interrupt(lambda k=kernel: k(np.ones(1000), ENDLESS)) for kernel in kernels]
+    median, high, most = (np.quantile(taken, q) * 1e3 for q in (0.5, 0.99, 1.0))
+    with capsys.disabled():
+        print(f"\n{count} interrupts: median {median:.1f} ms, p99 {high:.1f} ms, max {most:.1f} ms")
+
+
+# Exceptions of callbacks
+
+
+class Refusal(Exception):
+    """Raised by callbacks, with an object that must not be lost or kept."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__(f"refused {value}")
+        self.value = value
+
+
+class Token:
+    """Something to look for."""
+
+
+def make_visit(callback: Callable[[Any], Any]) -> AnyKernel:
+    refuse = hybrid.packed(callback)
+
+    @hybrid.script
+    def visit(a: Any) -> Any:
+        scratch = hybrid.allocate((20_000,), "float64")
+        for i in range(a.shape[0]):
+            scratch[i] = a[i]
+            refuse(a[i])
+        return scratch[0]
+
+    return visit
+
+
+@pytest.mark.parametrize(
+    "error",
+    [Refusal(3), KeyError("k"), StopIteration(), KeyboardInterrupt(), SystemExit(3), MemoryError()],
+    ids=lambda error: type(error).__name__,
+)
+def test_callback_raises(error: BaseException) -> None:
+    def raise_it(x: Any) -> None:
+        if x > 2:
+            raise error
+
+    visit = make_visit(raise_it)
+    for _ in range(4):
+        visit(np.zeros(4))
+        with pytest.raises(type(error)) as caught:
+            visit(np.arange(4.0))
+        assert caught.value is error
+        names = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+        assert names[-1] == "raise_it"
+        error.__traceback__ = None
+
+
+def test_callback_with_a_deep_traceback() -> None:
+    def recurse(x: Any, depth: int = 100) -> None:
+        if depth == 0:
+            raise Refusal(x)
+        recurse(x, depth - 1)
+
+    def callback(x: Any) -> None:
+        recurse(x)
+
+    visit = make_visit(callback)
+    for _ in range(3):
+        with pytest.raises(Refusal, match=r"refused 1\.0") as caught:
+            visit(np.ones(1))
+        assert len(traceback.extract_tb(caught.value.__traceback__)) > 100
+
+
+def test_exceptions_of_callbacks_leak_nothing() -> None:
+    tokens: list[weakref.ref[Token]] = []
+
+    def callback(x: Any) -> None:
+        token = Token()
+        tokens.append(weakref.ref(token))
+        raise Refusal(token)
+
+    visit = make_visit(callback)
+    a = np.ones(3)
+
+    def fail(count: int) -> None:
+        for _ in range(count):
+            try:
+                visit(a)
+            except Refusal:
+                pass
+            else:
+                raise AssertionError("raised nothing")
+
+    fail(50)
+    gc.collect()
+    references = sys.getrefcount(a), sys.getrefcount(visit)
+    tracemalloc.start()
+    start = tracemalloc.get_traced_memory()[0]
+    fail(1000)
+    gc.collect()
+    tokens_alive = sum(token() is not None for token in tokens)
+    tokens.clear()
+    grown = tracemalloc.get_traced_memory()[0] - start
+    tracemalloc.stop()
+    assert tokens_alive == 0
+    assert grown < 100_000
+    assert (sys.getrefcount(a), sys.getrefcount(visit)) == references
