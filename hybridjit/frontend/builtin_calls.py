@@ -172,9 +172,9 @@ class BuiltinTranslator(ExternTranslator):
             if isinstance(value, Array):
                 raise refuse_array_expression(value, node, self.span(node))
         numbers = self.numbers(node)
-        if not numbers:
+        if len(numbers) < 2:
             name = op.__name__.lower()
-            raise self.refuse(f"{name} needs at least one number, as in {name}(x, y)", node)
+            raise self.refuse(f"{name} needs at least two numbers, as in {name}(x, y)", node)
         return minimum_of(numbers, op, self.span(node))
 
     def _len(self, node: ast.Call) -> Value:

@@ -77,7 +77,9 @@ class ExpansionTranslator(StatementTranslator):
                 node,
                 help="loop over range(...), or use bounds made of shapes and constants",
             )
-        return self._expand(stmt, [integer(value) for value in range(*constants)])
+        start, stop, step = constants
+        self._check_rounds(stmt, max(0, -((start - stop) // step)))
+        return self._expand(stmt, [integer(value) for value in range(start, stop, step)])
 
     def expand_items(self, stmt: ast.For) -> bool:
         """A loop over a tuple, a list or a shape; whether its end can be reached."""
@@ -88,16 +90,19 @@ class ExpansionTranslator(StatementTranslator):
                 stmt.iter,
                 help=_item_loop_help(value, stmt.iter),
             )
+        self._check_rounds(stmt, len(value.items))
         return self._expand(stmt, value.items)
 
-    def _expand(self, stmt: ast.For, values: Sequence[Value]) -> bool:
-        """One copy of the body for each value."""
-        if len(values) > MAX_EXPANDED:
+    def _check_rounds(self, stmt: ast.For, rounds: int) -> None:
+        if rounds > MAX_EXPANDED:
             raise self.refuse(
-                f"this loop would be expanded {len(values)} times; at most {MAX_EXPANDED}",
+                f"this loop would be expanded {rounds} times; at most {MAX_EXPANDED}",
                 stmt.iter,
                 help="loop over range(...) or unroll(...)",
             )
+
+    def _expand(self, stmt: ast.For, values: Sequence[Value]) -> bool:
+        """One copy of the body for each value."""
         outer = self.unit.copied_at
         self.unit.copied_at = outer or self.span(stmt)
         path = self.frame.path

@@ -37,6 +37,8 @@ from hybridjit.ir.stmt import If, Stmt
 
 # A value that may not be reached, and the statements that compute it.
 Lazy = tuple[Scalar, list[Stmt]]
+# A longer tuple is a slip: each of its items is a value of its own.
+MAX_TUPLE = 4096
 
 
 class ExpressionTranslator(SubscriptTranslator):
@@ -129,15 +131,24 @@ class ExpressionTranslator(SubscriptTranslator):
             case ast.Add(), Items(left), Items(right):
                 return Items(left + right)
             case ast.Mult(), Items(items), Scalar() as times if isinstance(times.constant, int):
-                return Items(items * times.constant)
+                return self._repeated(items, times.constant, node)
             case ast.Mult(), Scalar() as times, Items(items) if isinstance(times.constant, int):
-                return Items(items * times.constant)
+                return self._repeated(items, times.constant, node)
             case _:
                 raise self.mismatch(
                     f"cannot combine {describe(lhs)} and {describe(rhs)}",
                     node,
                     help="only tuples of known length can be joined with + or repeated with *",
                 )
+
+    def _repeated(self, items: tuple[Value, ...], times: int, node: ast.BinOp) -> Items:
+        if len(items) * times > MAX_TUPLE:
+            raise self.refuse(
+                f"this tuple would have {len(items) * times} items; at most {MAX_TUPLE}",
+                node,
+                help="keep the values in an array: allocate(shape, dtype)",
+            )
+        return Items(items * times)
 
     def _unary(self, node: ast.UnaryOp) -> Value:
         (value,) = self._operands([node.operand], node)

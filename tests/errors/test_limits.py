@@ -113,3 +113,18 @@ def test_sixty_branches_in_each_other_and_in_a_row(make: Make) -> None:
 @pytest.mark.parametrize("body", ["pass", "...", '"only a docstring"', "return", "return None"])
 def test_a_body_that_does_nothing(make: Make, body: str) -> None:
     assert make(body).interpret(A) is None
+
+
+def test_an_expansion_is_counted_before_it_is_made(make: Make) -> None:
+    refused(make("for i in const_range(10**15):\n    a[0] = i"), "expanded 1000000000000000 times")
+    refused(
+        make("for i in const_range(2**62, 0, -1):\n    a[0] = i"), "expanded 4611686018427387904"
+    )
+
+
+def test_a_tuple_that_is_too_long(make: Make) -> None:
+    refused(make("t = (0,) * 10**15\na[0] = t[0]"), "would have 1000000000000000 items")
+
+
+def test_the_largest_of_one_number_means_nothing(make: Make) -> None:
+    refused(make("a[0] = max(a[1])"), "max needs at least two numbers")
