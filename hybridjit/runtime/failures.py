@@ -43,7 +43,8 @@ def make_exception(site: Site, words: Sequence[int]) -> BaseException:
             return DivisionByZero("integer division or modulo by zero", site.span, notes=notes)
         case Failure.NARROWING:
             value, dtype = parts
-            return NarrowingError(f"{value} does not fit in {dtype}", site.span, notes=notes)
+            text = f"Python integer {value} out of bounds for {dtype}"
+            return NarrowingError(text, site.span, notes=notes)
         case Failure.UNBOUND:
             text = f"variable '{parts[0]}' is read before it is assigned"
             return UnboundVariable(text, site.span, notes=notes)
@@ -69,7 +70,7 @@ def _plain_exception(site: Site, parts: list[Any]) -> Exception:
             kind: type[Exception] = getattr(builtins, str(parts[0]))
             return kind(*parts[1:])
         case Failure.POWER:
-            return ValueError("integers to negative integer powers are not allowed")
+            return ValueError("Integers to negative integer powers are not allowed.")
         case Failure.STEP:
             return ValueError("range() arg 3 must not be zero")
         case Failure.TOO_LARGE:
