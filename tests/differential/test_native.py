@@ -184,3 +184,27 @@ def test_division_by_zero_raises() -> None:
     out = np.zeros((2, 1), np.int8)
     with pytest.raises(ZeroDivisionError, match="integer division or modulo by zero"):
         byte_divisions(np.ones(1, np.int8), np.zeros(1, np.int8), out)
+
+
+# -- powers ----------------------------------------------------------------------------------------
+
+
+@hybrid.script
+def small_powers(x: Array, out: Array) -> None:
+    for i in range(x.shape[0]):
+        out[0, i] = x[i] ** 2
+        out[1, i] = x[i] ** 3
+        out[2, i] = x[i] ** -1.0
+        out[3, i] = x[i] ** 1
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_small_powers_are_products(dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    special = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-30, -1e30]
+    x = np.concatenate([rng.standard_normal(1000) * 10, special]).astype(dtype)
+    out = np.zeros((4, x.size), dtype)
+    small_powers(x, out)
+    with np.errstate(all="ignore"):
+        expected = [x * x, x * x * x, 1 / x, x]
+    np.testing.assert_array_equal(out, np.array(expected, dtype))
