@@ -107,9 +107,15 @@ def _check_int64(name: str, value: object) -> None:
     low, high = INT64.bounds
     if isinstance(value, int) and not low <= value <= high:
         raise ArgumentValueError(
-            f"argument '{name}' is {value}, which does not fit in 64 bits",
-            help="pass np.uint64(x), or a float",
+            f"argument '{name}' is {_number(value)}, which does not fit in 64 bits",
+            help="pass np.uint64(x), or a float" if 0 < value < 2**64 else "pass a float",
         )
+
+
+def _number(value: int) -> str:
+    """An integer in a message; Python refuses to write out a very long one."""
+    bits = value.bit_length()
+    return str(value) if bits <= 256 else f"an integer of {bits} bits"
 
 
 def _check_extents(name: str, array: NDArray[Any]) -> None:
@@ -185,7 +191,8 @@ def _check_scalar(name: str, value: object, found: Spec, declared: ScalarSpec) -
         low, high = dtype.bounds
         if not low <= value <= high:
             raise ArgumentValueError(
-                f"argument '{name}' is {value}, which does not fit in {dtype} ({low} to {high})"
+                f"argument '{name}' is {_number(value)}, "
+                f"which does not fit in {dtype} ({low} to {high})"
             )
     return declared
 

@@ -392,3 +392,17 @@ def test_a_refused_out_leaves_the_others_unchanged() -> None:
 def call(kernel: Any, *args: Any, out: Any) -> Any:
     """`kernel.interpret(*args, out=out)`; type checkers know only the script's parameters."""
     return kernel.interpret(*args, out=out)
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        (2**63, r"9223372036854775808, which does not fit in 64 bits\n.*pass np.uint64"),
+        (-(2**63) - 1, r"-9223372036854775809, which does not fit in 64 bits\n.*pass a float"),
+        (2**20000, "an integer of 20001 bits, which does not fit in 64 bits"),
+    ],
+    ids=["unsigned", "negative", "long"],
+)
+def test_integers_beyond_64_bits_are_refused(value: int, says: str) -> None:
+    with pytest.raises(ArgumentValueError, match=says):
+        spec_of_argument("x", value)
