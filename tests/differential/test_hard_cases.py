@@ -159,11 +159,13 @@ def effects_in_conditions(a: Any) -> Any:
     return x
 
 
-@pytest.mark.parametrize("first", [-1.0, 0.0, 1.0, 2.0])
-@pytest.mark.parametrize("kernel", [effects_in_expressions, effects_in_conditions])
+@pytest.mark.parametrize("first", [0.0, 1.0, 2.0])
+@pytest.mark.parametrize(
+    "kernel",
+    [effects_in_expressions, effects_in_conditions],
+    ids=lambda kernel: kernel.py_func.__name__,
+)
 def test_order_of_effects(kernel: Kernel[..., Any], first: float) -> None:
-    if first < 0 and kernel is effects_in_conditions:
-        pytest.skip("never ends")
     check(kernel, np.array([first, 1.0, 2.0, 3.0]))
 
 
