@@ -32,8 +32,9 @@ from hybridjit.frontend.values import (
     describe,
 )
 from hybridjit.ir.dtype import BOOL, WEAK_BOOL
-from hybridjit.ir.expr import And, Const, Expr, Load, Or
+from hybridjit.ir.expr import And, Const, Expr, Load, Or, Select
 from hybridjit.ir.stmt import If, Stmt
+from hybridjit.ir.visit import walk
 
 # A value that may not be reached, and the statements that compute it.
 Lazy = tuple[Scalar, list[Stmt]]
@@ -265,6 +266,8 @@ class ExpressionTranslator(SubscriptTranslator):
             expr = conjunction(op, lhs.expr, rhs.expr, span)
             return Scalar(expr, join_types(lhs.type, rhs.type, span))
         # Python's `x and y` is y if x is true, else x itself; `or` the other way round.
+        if any(isinstance(part, Select) for part in walk(lhs.expr)):
+            lhs = self.let(lhs, "t", span)  # it is used twice: a chain would double at every step
         cond = truth(lhs, span)
         at_hand: Lazy = (lhs, [])
         then, otherwise = (rhs, stmts), at_hand

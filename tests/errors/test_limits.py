@@ -128,3 +128,10 @@ def test_a_tuple_that_is_too_long(make: Make) -> None:
 
 def test_the_largest_of_one_number_means_nothing(make: Make) -> None:
     refused(make("a[0] = max(a[1])"), "max needs at least two numbers")
+
+
+@pytest.mark.parametrize("op", ["and", "or"])
+def test_a_long_chain_of_numbers_stays_short(make: Make, op: str) -> None:
+    kernel = make("return " + f" {op} ".join(f"a[{i % 8}]" for i in range(50)))
+    assert len(str(kernel.prim_func(A))) < 10_000
+    assert kernel.interpret(A) == kernel.py_func(A)
