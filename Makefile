@@ -7,6 +7,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 PYTEST := $(BIN)/python -m pytest -n 2
+# Tests outside tests/torture that grow with N too.
+TORTURE := $(patsubst %,tests/runtime/test_%.py,aliasing threads interrupt unload)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check golden bench fuzz mutants torture size clean
@@ -46,11 +48,12 @@ bench: $(INSTALLED)  ## run the benchmarks
 fuzz: $(INSTALLED)  ## run every property test on N random examples (make fuzz N=1000)
 	$(PYTEST) -m hypothesis --fuzz=$(N)
 
-mutants: $(INSTALLED)  ## plant bugs in the compiler and count the random programs that catch them
+mutants: $(INSTALLED)  ## plant bugs in the compiler and say which tests catch them
 	$(BIN)/python -m tests.planted_bugs
+	$(BIN)/python -m tests.planted_native
 
-torture: $(INSTALLED)  ## damage the disk cache 10 N times, kill N writers, plant mistakes in it
-	$(PYTEST) tests/torture --fuzz=$(N)
+torture: $(INSTALLED)  ## guard pages, forks, threads, signals, a damaged cache: N rounds of each
+	$(PYTEST) tests/torture $(TORTURE) --fuzz=$(N)
 
 size:  ## count lines of Python per folder
 	@git ls-files --cached --others --exclude-standard -- '*.py' | while read -r file; do \
