@@ -240,14 +240,6 @@ class UninitializedRead(RunError, RuntimeError):
     """An element of an allocated buffer was read before it was written."""
 
 
-class AssertionFailed(RunError, AssertionError):
-    """An `assert` of the script does not hold."""
-
-
-class ScriptValueError(RunError, ValueError):
-    """The script executed `raise ValueError(...)`."""
-
-
 class InternalError(RuntimeError):
     """Our bug, not the user's."""
 

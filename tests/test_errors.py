@@ -30,8 +30,6 @@ USER_ERRORS: list[tuple[type[HybridError], type[Exception]]] = [
     (errors.UnboundVariable, UnboundLocalError),
     (errors.NarrowingError, OverflowError),
     (errors.UninitializedRead, RuntimeError),
-    (errors.AssertionFailed, AssertionError),
-    (errors.ScriptValueError, ValueError),
 ]
 
 KERNEL = """\
