@@ -91,6 +91,8 @@ class Table(IntEnum):
     WORK_WORDS = 25
     RELEASE_AT = 26  # give up the GIL from so many iterations on
     OUT = 27  # the string "out", if the one result is an output and may be given by the caller
+    GUARDS = 28  # captured arrays that an input must not reach into: how many, their records
+    GUARD_RECORDS = 29
 
 
 class Parameter(IntEnum):
@@ -220,6 +222,14 @@ class Capture(IntEnum):
     DESCRIPTOR = 4
     NDIM = 5
     EXTENTS = 6
+
+
+class Guard(IntEnum):
+    """A captured array of BYTES, and an input that is written: they must not share memory."""
+
+    INPUT = 0
+    ARRAY = 1
+    BYTES = 2
 
 
 class Output(IntEnum):

@@ -12,6 +12,7 @@ from hybridjit.codegen.stub_layout import (
     Api,
     Extent,
     ExtentKind,
+    Guard,
     Input,
     InputKind,
     Nesting,
@@ -91,6 +92,7 @@ def emit_match(module: ir.Module) -> ir.Function:
         span = w.place(spans, w.b.mul(i, w.word(2)))
         _match_input(w, array, record, item, words, span)
     _check_aliasing(w, table, spans)
+    _check_guards(w, table, spans)
     w.b.ret(HIT)
     return w.hide()
 
@@ -340,11 +342,31 @@ def _check_aliasing(w: Words, table: Word, spans: Word) -> None:
         pairs = w.at(table, Table.PAIR_RECORDS)
         with w.loop(w.at(table, Table.PAIRS)) as i:
             pair = w.place(pairs, w.b.mul(i, w.word(2)))
-            one, other = (w.place(spans, w.b.mul(w.at(pair, side), w.word(2))) for side in range(2))
-            starts_before = w.b.icmp_unsigned("<", w.at(one), w.at(other, 1))
-            ends_after = w.b.icmp_unsigned("<", w.at(other), w.at(one, 1))
-            overlap = w.b.zext(w.b.and_(starts_before, ends_after), I64)
-            w.put(w.b.or_(w.at(shared), overlap), shared)
+            one, other = (_span(w, spans, w.at(pair, side)) for side in range(2))
+            w.put(w.b.or_(w.at(shared), w.b.zext(_overlap(w, one, other), I64)), shared)
         is_shared = w.b.not_(w.is_zero(w.at(shared)))
         is_wanted = w.is_equal(mode, Aliasing.SHARED)
         w.return_unless(w.b.icmp_unsigned("==", is_shared, is_wanted), MISS)
+
+
+def _check_guards(w: Words, table: Word, spans: Word) -> None:
+    """Captured arrays were copied into the code: writing to them would change them unseen."""
+    guards = w.at(table, Table.GUARD_RECORDS)
+    with w.loop(w.at(table, Table.GUARDS)) as i:
+        guard = w.place(guards, w.b.mul(i, w.word(len(Guard))))
+        low = w.load(w.at(guard, Guard.ARRAY), Offsets.ARRAY_DATA)
+        captured = low, w.b.add(low, w.at(guard, Guard.BYTES))
+        w.return_if(_overlap(w, captured, _span(w, spans, w.at(guard, Guard.INPUT))), MISS)
+
+
+def _span(w: Words, spans: Word, number: Word) -> tuple[Word, Word]:
+    """The first byte of an input, and the one after its last."""
+    span = w.place(spans, w.b.mul(number, w.word(2)))
+    return w.at(span), w.at(span, 1)
+
+
+def _overlap(w: Words, one: tuple[Word, Word], other: tuple[Word, Word]) -> Word:
+    """True if two spans have a byte in common."""
+    starts_before = w.b.icmp_unsigned("<", one[0], other[1])
+    ends_after = w.b.icmp_unsigned("<", other[0], one[1])
+    return w.b.and_(starts_before, ends_after)

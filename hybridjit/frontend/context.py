@@ -196,10 +196,11 @@ class Context:
                 node,
                 help="pass it as an argument",
             )
-        if id(array) not in self.unit.captured_arrays:
+        key = id(array), name
+        if key not in self.unit.captured_arrays:
             made = self.make_constant(name, dtype, np.array(array, order="C"))
-            self.unit.captured_arrays[id(array)] = array, made
-        _, constant = self.unit.captured_arrays[id(array)]
+            self.unit.captured_arrays[key] = array, made
+        _, constant = self.unit.captured_arrays[key]
         return Array(constant.buffer)
 
     def make_constant(self, name: str, dtype: DType, data: NDArray[Any]) -> ConstantArray:

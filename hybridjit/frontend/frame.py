@@ -96,9 +96,10 @@ class Unit:
     copied_at: Span | None = None
     captures: list[Capture] = field(default_factory=list[Capture])
     constants: list[ConstantArray] = field(default_factory=list[ConstantArray])
-    # The constants of captured arrays, by id; the arrays are kept, so that their ids stay unique.
-    captured_arrays: dict[int, tuple[object, ConstantArray]] = field(
-        default_factory=dict[int, tuple[object, ConstantArray]]
+    # The constants of captured arrays, by id and name: one array may have two names, and later
+    # each of them another array. The arrays are kept, so that their ids stay unique.
+    captured_arrays: dict[tuple[int, str], tuple[object, ConstantArray]] = field(
+        default_factory=dict[tuple[int, str], tuple[object, ConstantArray]]
     )
     let_values: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
     declared_outputs: dict[Buffer, Span] = field(default_factory=dict[Buffer, Span])

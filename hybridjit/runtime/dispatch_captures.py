@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridjit.codegen.stub_layout import Capture as Field
-from hybridjit.codegen.stub_layout import CaptureKind
+from hybridjit.codegen.stub_layout import CaptureKind, Guard
 from hybridjit.frontend.builtins import BUILTINS, PYTHON_NAMES
 from hybridjit.frontend.captures import AttributeSource, Capture, NameSource, same_value
 from hybridjit.frontend.kinds import is_array, is_sequence
+from hybridjit.runtime.captured_arrays import captured_arrays
 from hybridjit.runtime.dispatch_memory import Memory, Unsupported, write
 
 Absent = dict[int, tuple[dict[str, Any], dict[str, None]]]
@@ -38,6 +39,22 @@ def capture_records(captures: Sequence[Capture], memory: Memory) -> list[list[in
         records.update(dict.fromkeys(map(tuple, found)))
     missing = [_absent_record(names, sorted(keys), memory) for names, keys in absent.values()]
     return [*map(list, records), *missing]
+
+
+def guard_records(
+    captures: Sequence[Capture], inputs: Sequence[int], memory: Memory
+) -> list[list[int]]:
+    """The records that keep each of `inputs`, which are written, away from captured arrays."""
+    records: list[list[int]] = []
+    for capture in captures:
+        for array in captured_arrays(capture.read()):
+            for number in inputs:
+                record = [0] * len(Guard)
+                write(record, Guard.INPUT, number)
+                write(record, Guard.ARRAY, memory.keep(array))
+                write(record, Guard.BYTES, array.nbytes)
+                records.append(record)
+    return records
 
 
 def _attribute_records(source: AttributeSource, now: object, memory: Memory) -> list[list[int]]:

@@ -41,7 +41,7 @@ from hybridjit.ir.dtype import BOOL, COMPLEX128, FLOAT64, INT64
 from hybridjit.ir.expr import Buffer, Const, Expr, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.signature import ScalarParam, ScalarResult
-from hybridjit.runtime.dispatch_captures import capture_records
+from hybridjit.runtime.dispatch_captures import capture_records, guard_records
 from hybridjit.runtime.dispatch_inputs import array_record, constant_record, scalar_record
 from hybridjit.runtime.dispatch_memory import Memory, Unsupported, write
 from hybridjit.runtime.dispatch_programs import program_of
@@ -128,8 +128,7 @@ class _Writer:
         self._put_outputs(table)
         self._put_results(table)
         self._put_work(table)
-        records = capture_records(call.specialization.captures, self.memory)
-        self._put(table, Table.CAPTURES, Table.CAPTURE_RECORDS, records)
+        self._put_captures(table)
         _check_limits(table, self.words.count)
         return self._own(table)
 
@@ -240,6 +239,14 @@ class _Writer:
         write(table, Table.ALIASING, aliasing)
         self._put(table, Table.PAIRS, Table.PAIR_RECORDS, pairs)
         self._put(table, Table.INPUTS, Table.INPUT_RECORDS, self.inputs)
+
+    def _put_captures(self, table: list[int]) -> None:
+        specialization = self.call.specialization
+        records = capture_records(specialization.captures, self.memory)
+        self._put(table, Table.CAPTURES, Table.CAPTURE_RECORDS, records)
+        written = [number for number, buffer in self.arrays if buffer in self.call.written]
+        guards = guard_records(specialization.guarded, written, self.memory)
+        self._put(table, Table.GUARDS, Table.GUARD_RECORDS, guards)
 
     # -- results -------------------------------------------------------------------------------
 

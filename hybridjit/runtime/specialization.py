@@ -19,6 +19,7 @@ from hybridjit.runtime.arguments import (
     share_memory,
     written_buffers,
 )
+from hybridjit.runtime.captured_arrays import check_not_captured, find_guarded
 from hybridjit.runtime.native import NativeKernel, compile_native, layout_of
 
 
@@ -29,6 +30,7 @@ class Specialization:
         self.func: PrimFunc = parsed.func
         self.captures: tuple[Capture, ...] = parsed.captures
         self.written = written_buffers(parsed.func)
+        self.guarded = find_guarded(self.func, self.written, self.captures)
         self.natives: dict[Layout, NativeKernel] = {}
 
     def is_current(self) -> bool:
@@ -41,7 +43,7 @@ class Specialization:
 
     def interpret(self, args: Sequence[Any]) -> object:
         """Run the IR in the interpreter."""
-        check_writable(self.func, self.written, args)
+        self._check(args)
         return self._interpreter(args)
 
     def run(self, args: Sequence[Any]) -> object:
@@ -51,9 +53,14 @@ class Specialization:
 
     def prepare(self, args: Sequence[Any]) -> tuple[Layout, NativeKernel]:
         """The code for arguments that lie in memory as these do, and how they lie there."""
-        check_writable(self.func, self.written, args)
+        self._check(args)
         layout = self._layout(args)
         return layout, self.compile(layout)
+
+    def _check(self, args: Sequence[Any]) -> None:
+        """Refuse to write where that would not mean what the script says."""
+        check_writable(self.func, self.written, args)
+        check_not_captured(self.func, self.written, args, self.guarded)
 
     def _layout(self, args: Sequence[Any]) -> Layout:
         is_disjoint = not share_memory(self.func, self.written, args)
