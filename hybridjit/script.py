@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import CellType, FunctionType
 from typing import Any, Generic, TypeVar, cast, overload
 
@@ -19,6 +19,7 @@ from hybridjit.frontend.builtins import BUILTINS
 from hybridjit.frontend.captures import Environment
 from hybridjit.frontend.parse import parse
 from hybridjit.frontend.specs import Spec
+from hybridjit.ir.fastmath import read_fastmath
 from hybridjit.ir.func import PrimFunc
 from hybridjit.runtime.arguments import bind, flatten, spec_of_argument, store_results
 from hybridjit.runtime.dispatch import NativeCalls
@@ -51,10 +52,11 @@ class Kernel(NativeCallable, Generic[P, R]):
     __qualname__: str
     __doc__: str | None
 
-    def __init__(self, pyfunc: FunctionType) -> None:
+    def __init__(self, pyfunc: FunctionType, fastmath: tuple[str, ...] = ()) -> None:
         functools.update_wrapper(self, pyfunc)
         self.__hybrid_function__ = pyfunc
         self.signature = _checked_signature(pyfunc)
+        self.fastmath = fastmath
         self._specializations: dict[tuple[Spec, ...], Specialization] = {}
         self._reasons: dict[tuple[Spec, ...], str] = {}
         self._promotion = Promotion()
@@ -207,7 +209,8 @@ class Kernel(NativeCallable, Generic[P, R]):
                 if known.is_current():
                     return known
                 self.native_calls.forget(known)
-            parsed = parse(self._read(), Environment.of(self.__hybrid_function__), specs)
+            environment = Environment.of(self.__hybrid_function__)
+            parsed = parse(self._read(), environment, specs, fastmath=self.fastmath)
             made = Specialization(parsed)
             self._specializations[specs] = made
             return made
@@ -217,23 +220,34 @@ class Kernel(NativeCallable, Generic[P, R]):
         return self.__qualname__
 
 
+# True, False, or flags: see ir/fastmath.py.
+Fastmath = bool | Iterable[str]
+
+
 @overload
-def script(function: Callable[P, R]) -> Kernel[P, R]: ...
+def script(function: Callable[P, R], *, fastmath: Fastmath = False) -> Kernel[P, R]: ...
 @overload
-def script(function: None = None) -> Callable[[Callable[P, R]], Kernel[P, R]]: ...
-def script(function: Callable[..., Any] | None = None) -> Any:
+def script(
+    function: None = None, *, fastmath: Fastmath = False
+) -> Callable[[Callable[P, R]], Kernel[P, R]]: ...
+def script(function: Callable[..., Any] | None = None, *, fastmath: Fastmath = False) -> Any:
     """Make a kernel of a function over NumPy arrays: `@hybrid.script`.
 
     The function is read, never executed. It is translated at the first call with arguments of
-    new types.
+    new types. `fastmath=True`, or a set of "contract", "reassoc", "nnan", "ninf", "nsz", "arcp"
+    and "afn", lets native code round otherwise than NumPy; of inlined scripts it does not count.
     """
+    flags = read_fastmath(fastmath)
     if function is None:
-        return script
+        return functools.partial(script, fastmath=flags)
     if isinstance(function, Kernel):
-        return cast("Kernel[..., Any]", function)
+        kernel = cast("Kernel[..., Any]", function)
+        if not flags or flags == kernel.fastmath:
+            return kernel
+        function = kernel.__hybrid_function__
     if not isinstance(function, FunctionType):
         raise ArgumentError(f"@hybrid.script decorates a function, got {function!r}")
-    made: Kernel[..., Any] = Kernel(function)
+    made: Kernel[..., Any] = Kernel(function, flags)
     return made
 
 

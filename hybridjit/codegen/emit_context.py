@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from hybridjit.codegen.casts import declare, emit_cast
+from hybridjit.codegen.float_builder import FloatBuilder
 from hybridjit.codegen.interrupt import poll_function
 from hybridjit.codegen.llvm_types import (
     I1,
@@ -45,11 +46,11 @@ class LoopTargets:
 class EmitContext:
     """The part of the emitter that everything else builds on."""
 
-    def __init__(self, function: Function, error: Value) -> None:
+    def __init__(self, function: Function, error: Value, fastmath: Sequence[str] = ()) -> None:
         self.function = function
         self.module: Module = function.module
         self.entry: Builder = ir.IRBuilder(function.append_basic_block("entry"))
-        self.b: Builder = ir.IRBuilder(function.append_basic_block("start"))
+        self.b: Builder = FloatBuilder(function.append_basic_block("start"), fastmath)
         self.error = error
         self.values: dict[Var, Value] = {}
         self.arrays: dict[Buffer, ArrayAddress] = {}

@@ -76,7 +76,14 @@ class ExpressionEmitter(EmitContext):
             self._check_divisor(y, expr)
         if isinstance(expr, tir.Pow):
             return self._power(x, y, expr)
-        return emit_binary(self.b, type(expr), x, y, dtype)
+        value = emit_binary(self.b, type(expr), x, y, dtype)
+        return self._settled(value, expr, dtype) if isinstance(expr, tir.Compare) else value
+
+    def _settled(self, value: Value, expr: Expr, source: DType) -> Value:
+        """What a float decides is one value for all who ask, even under fast-math flags."""
+        from_float = source.is_float or source.is_complex
+        to_float = expr.dtype.is_float or expr.dtype.is_complex
+        return self.b.settled(value) if from_float and not to_float else value
 
     def _check_divisor(self, y: Value, expr: Expr) -> None:
         if find_constant(y) not in (None, 0):
@@ -162,7 +169,7 @@ class ExpressionEmitter(EmitContext):
                 expr.span,
                 [(value, source), expr.to.name],
             )
-        return emit_cast(self.b, value, source, expr.to)
+        return self._settled(emit_cast(self.b, value, source, expr.to), expr, source)
 
     def _fits(self, value: Value, source: DType, to: DType) -> Value:
         """True if an integer survives the conversion."""
@@ -199,7 +206,7 @@ class ExpressionEmitter(EmitContext):
         dtype = expr.args[0].dtype
         if expr.name == "fmod" and dtype.is_integer:
             self._check_divisor(args[1], expr)
-        return emit_intrinsic(self.b, expr.name, args, dtype)
+        return self._settled(emit_intrinsic(self.b, expr.name, args, dtype), expr, dtype)
 
     # -- functions outside ---------------------------------------------------------------------
 

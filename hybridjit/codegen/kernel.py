@@ -54,7 +54,7 @@ def emit_kernel(func: PrimFunc, layout: Layout, target: Target) -> KernelModule:
     module.triple = target.triple
     function: Function = ir.Function(module, _function_type(call), ENTRY)
     _set_attributes(function, call, layout)
-    emitter = StatementEmitter(function, function.args[-1])
+    emitter = StatementEmitter(function, function.args[-1], func.fastmath)
     emitter.doubtful = find_unassigned_reads(func)
     _bind_parameters(emitter, function, call, layout)
     for array in func.constants:

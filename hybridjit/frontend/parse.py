@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import CodeType, FunctionType
 
 from hybridjit import config
@@ -20,6 +20,7 @@ from hybridjit.frontend.captures import Capture, Environment
 from hybridjit.frontend.frame import Frame, Key, Unit
 from hybridjit.frontend.inline import annotations_in
 from hybridjit.frontend.make_blocks import make_blocks
+from hybridjit.frontend.options import printed_fastmath
 from hybridjit.frontend.signature import SignatureTranslator
 from hybridjit.frontend.specs import Spec
 from hybridjit.frontend.variables import Variables, find_variables
@@ -94,10 +95,12 @@ def parse(
     specs: Sequence[Spec],
     *,
     blocks: bool = True,
+    fastmath: tuple[str, ...] = (),
 ) -> Parsed:
     """Translate a script for arguments of the given types, one for each parameter."""
     try:
-        return on_fresh_stack(lambda: _parse(source, environment, specs, blocks))
+        parsed = on_fresh_stack(lambda: _parse(source, environment, specs, blocks))
+        return replace(parsed, func=replace(parsed.func, fastmath=fastmath))
     except RecursionError:
         raise ParseError(
             f"'{source.name}' is nested too deeply",
@@ -127,7 +130,7 @@ def parse_text(text: str, names: Mapping[str, object] | None = None) -> PrimFunc
     source = read_text(text)
     environment = Environment({}, dict(names or {}))
     specs = specs_in(source, environment)
-    return parse(source, environment, specs).func
+    return parse(source, environment, specs, fastmath=printed_fastmath(source)).func
 
 
 class _Script(SignatureTranslator):

@@ -117,6 +117,7 @@ class _Comparison:
         for x, y, path in self._pairs(a.outputs, b.outputs, root / ".outputs"):
             self._bind_buffer(x, y, path)
         self._results(a, b, root / ".returns")
+        self._same(a.fastmath, b.fastmath, root / ".fastmath")
         self.trees(a.body, b.body, root / ".body")
 
     def trees(self, a: object, b: object, path: _Path) -> None:

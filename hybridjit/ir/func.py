@@ -19,6 +19,7 @@ class PrimFunc:
     first buffer that has them as a whole dimension. `outputs` are made by the call, zero-filled,
     before the body runs; their shapes depend only on parameters. `returns` lists the results:
     buffers (a parameter or an output) and scalars (given by `Return`); None means no result.
+    `fastmath` is what native code may do to floats: flags of ir/fastmath.py, in their order.
     """
 
     name: str
@@ -28,6 +29,7 @@ class PrimFunc:
     constants: tuple[ConstantArray, ...] = ()
     returns: tuple[Result, ...] | None = None
     returns_tuple: bool = False
+    fastmath: tuple[str, ...] = ()
     span: Span | None = field(default=None, repr=False, kw_only=True)
 
     @property

@@ -1,5 +1,6 @@
 """The printed form of the IR: hybrid script that parses back to a structurally equal function.
 
+    @hybrid.script(fastmath={"contract"})              the options, if there are any,
     def scale(a: float32["n"], x: float):              the signature,
         table = constant_array([1, 2], "int64")        the constants,
         c = output_tensor((a.shape[0],), "float32")    the outputs,
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hybridjit.ir.dtype import BOOL, PYTHON_NAMES, DType
 from hybridjit.ir.expr import Buffer, Expr, ExternCall, Node, Var
+from hybridjit.ir.fastmath import print_fastmath
 from hybridjit.ir.printer_exprs import format_literal, format_with
 from hybridjit.ir.printer_names import TYPED_BOOL, Names, make_identifier
 from hybridjit.ir.printer_stmts import StmtPrinter, quote
@@ -31,6 +33,8 @@ def print_func(func: PrimFunc, marks: Iterable[Node] = ()) -> str:
     names = _signature_names(func)
     printer = StmtPrinter(names, marks, func.returns or (), func.returns_tuple)
     params = ", ".join(_param(param, names) for param in func.params)
+    if func.fastmath:
+        printer.line(f"@hybrid.script(fastmath={print_fastmath(func.fastmath)})")
     printer.line(f"def {make_identifier(func.name)}({params}){_return_annotation(func)}:")
     _show_dimensions(func, names)
     with printer.indented():

@@ -18,6 +18,7 @@ from hybridjit.errors import InternalError
 from hybridjit.ir import stmt as ir
 from hybridjit.ir.dtype import BOOL, INT64
 from hybridjit.ir.expr import Bounded, Buffer, Const, ExternCall, Load, Node, Var
+from hybridjit.ir.fastmath import FASTMATH_FLAGS
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr, print_func
 from hybridjit.ir.signature import ConstantArray, ScalarParam, ScalarResult
@@ -81,6 +82,7 @@ class FuncVerifier:
         for output in self._func.outputs:
             self._check_output(output)
         self._check_results()
+        self._check_fastmath()
         self._body(self._func.body)
 
     def _check_params(self) -> None:
@@ -123,6 +125,11 @@ class FuncVerifier:
         for result in self._func.returns or ():
             if isinstance(result, Buffer) and result not in self._func.params + self._func.outputs:
                 raise Fault(f"result '{result.name}' is neither a parameter nor an output")
+
+    def _check_fastmath(self) -> None:
+        flags = self._func.fastmath
+        if flags != tuple(flag for flag in FASTMATH_FLAGS if flag in flags):
+            raise Fault(f"fastmath flags are unknown or out of order: {flags}")
 
     def _body(self, body: Stmt) -> None:
         """Check a statement that is a scope of its own."""
