@@ -27,9 +27,12 @@ class Node:
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Expr(Node):
     """A value. Arithmetic operators build IR; `==` compares trees, `eq(a, b)` builds a node."""
+
+    # As with every node class that adds no fields: all methods are inherited, and `dataclass`
+    # would take 0.5 ms to generate the same ones again.
+    __slots__ = ()
 
     @property
     def dtype(self) -> DType:
@@ -116,19 +119,22 @@ class Unary(Expr):
         return self.value.dtype
 
 
-@dataclass(frozen=True, slots=True)
 class Neg(Unary):
     """-x. Integers wrap: the negation of the smallest is itself."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Invert(Unary):
     """~x on integers: every bit flipped."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Not(Unary):
     """not x, on bool."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,123 +149,146 @@ class Binary(Expr):
         return self.lhs.dtype
 
 
-@dataclass(frozen=True, slots=True)
 class Add(Binary):
     """x + y. Integers wrap in two's complement, as in Sub and Mul."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Sub(Binary):
     """x - y."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Mul(Binary):
     """x * y."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Div(Binary):
     """x / y on float and complex, IEEE: division by zero gives an infinity or NaN."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class FloorDiv(Binary):
     """x // y, rounded towards minus infinity. Integers: y = 0 is an error, MIN // -1 is MIN."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Mod(Binary):
     """x % y with the sign of y, the remainder of FloorDiv. Integers: y = 0 is an error."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Pow(Binary):
     """x ** y. Integers wrap, and a negative exponent is an error."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Min(Binary):
     """Python's min(x, y): y if y < x else x. So NaN in x stays, NaN in y loses."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Max(Binary):
     """Python's max(x, y): y if y > x else x."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class BitAnd(Binary):
     """x & y on integers and bool, as BitOr and BitXor."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class BitOr(Binary):
     """x | y."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class BitXor(Binary):
     """x ^ y."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class ShiftLeft(Binary):
     """x << y; 0 when y is negative or at least the width."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class ShiftRight(Binary):
     """x >> y, arithmetic on signed types; by the width or more (or negative): 0, or -1 if x < 0."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Compare(Binary):
     """A comparison of two values of the same type; the result is bool. IEEE on NaN."""
+
+    __slots__ = ()
 
     @property
     def dtype(self) -> DType:
         return BOOL
 
 
-@dataclass(frozen=True, slots=True)
 class Eq(Compare):
     """x == y."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Ne(Compare):
     """x != y."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Lt(Compare):
     """x < y, not on complex; so are Le, Gt and Ge."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Le(Compare):
     """x <= y."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Gt(Compare):
     """x > y."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Ge(Compare):
     """x >= y."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class And(Binary):
     """x and y, on bool. y is not evaluated when x is false."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class Or(Binary):
     """x or y, on bool. y is not evaluated when x is true."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)

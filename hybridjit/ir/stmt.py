@@ -43,9 +43,10 @@ class IterKind(Enum):
     SCAN = "scan"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Stmt(Node):
     """Something that is executed."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -182,14 +183,16 @@ class Evaluate(Stmt):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Break(Stmt):
     """Leave the innermost `For` or `While`."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True, eq=False)
+
 class Continue(Stmt):
     """Go on with the next round of the innermost `For` or `While`."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
