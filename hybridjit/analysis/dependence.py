@@ -1,0 +1,290 @@
+"""Which instances of statements depend on each other, and whether a new order keeps that.
+
+Two instances conflict when they touch the same element and one of them writes it. A conflict
+keeps its order under every legal schedule. Updates of one element by the same associative and
+commutative operator do not conflict where reordering cannot change the result: for integers, for
+min and max, and for floats when the function allows reassociation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from hybridjit.analysis.instances import Access, Instances, Part
+from hybridjit.analysis.reduction import Reduction, ReductionOp
+from hybridjit.arith.polyhedra import Polyhedron, load_isl
+from hybridjit.ir.expr import Buffer, Node
+
+Times = Callable[[Instances], Sequence[str]]
+"""When an instance runs: a vector of texts over its dimensions, compared from the left."""
+
+_EXTREMA = (ReductionOp.MIN, ReductionOp.MAX, ReductionOp.MINIMUM, ReductionOp.MAXIMUM)
+
+
+def may_reorder(reduction: Reduction, fastmath: Sequence[str]) -> bool:
+    """Whether the updates of a reduction give the same result in every order."""
+    dtype = reduction.buffer.dtype
+    if not dtype.is_inexact or reduction.op in _EXTREMA:
+        return True
+    return "reassoc" in fastmath
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Endpoint:
+    """One of two conflicting instances: the statement, the node that touches, the iteration."""
+
+    statement: Instances
+    node: Node
+    is_write: bool
+    iteration: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Conflict:
+    """Two instances, the one that runs first and the one that runs later, at one element.
+
+    `buffer` is None where the order of effects (print, extern calls, errors) is at stake.
+    `parameters` are values of outer variables for which it happens.
+    """
+
+    first: Endpoint
+    later: Endpoint
+    buffer: Buffer | None
+    element: tuple[int, ...]
+    parameters: tuple[tuple[str, int], ...]
+
+
+class Dependences:
+    """The conflicts between the statements of a part of a program."""
+
+    def __init__(self, part: Part, fastmath: Sequence[str] = ()) -> None:
+        self.part = part
+        self.fastmath = fastmath
+        self._isl = load_isl()
+        self._can_wrap: dict[tuple[str, str], bool] = {}
+
+    def find_reversed(self, old: Times, new: Times) -> Conflict | None:
+        """A conflict whose instances run in the order of `old` and not strictly so in `new`."""
+        before, after = self._time_map(old), self._time_map(new)
+        kept = after.lex_lt_union_map(after)
+        return self._find(before.lex_lt_union_map(before), kept)
+
+    def find_carried(self, depth: int) -> Conflict | None:
+        """A conflict between different iterations of the loop at this `depth`."""
+        inside = [found for found in self.part.statements if len(found.dims) > depth]
+        old = self._time_map(lambda statement: statement.time, inside)
+        loop = self._time_map(lambda statement: (statement.dims[depth],), inside)
+        same = loop.lex_le_union_map(loop).intersect(loop.lex_ge_union_map(loop))
+        return self._find(old.lex_lt_union_map(old), same)
+
+    def _find(self, before: Polyhedron, kept: Polyhedron) -> Conflict | None:
+        for buffer, statements in self._touching():
+            for conflicts in self._conflicts(buffer, statements):
+                violated = conflicts.intersect(before).subtract(kept)
+                if not violated.is_empty():
+                    return self._sample(violated, buffer)
+        return None
+
+    # -- conflicts ---------------------------------------------------------------------------------
+
+    def _touching(self) -> Iterator[tuple[Buffer | None, list[tuple[Instances, Access | None]]]]:
+        """Each buffer that is written with the accesses to it; None for the effects."""
+        found: dict[Buffer, list[tuple[Instances, Access | None]]] = {}
+        for statement in self.part.statements:
+            for access in statement.accesses:
+                found.setdefault(access.buffer, []).append((statement, access))
+        for buffer, accesses in found.items():
+            if any(access is not None and access.is_write for _, access in accesses):
+                yield buffer, accesses
+        effects = [(statement, None) for statement in self.part.statements if statement.has_effects]
+        if effects:
+            yield None, [*effects]
+
+    def _conflicts(
+        self, buffer: Buffer | None, accesses: Sequence[tuple[Instances, Access | None]]
+    ) -> Iterator[Polyhedron]:
+        groups: dict[ReductionOp | None, list[tuple[Instances, Access | None]]] = {}
+        for statement, access in accesses:
+            groups.setdefault(self._commutes(statement, buffer), []).append((statement, access))
+        for (op, group), (other_op, others) in product(groups.items(), groups.items()):
+            if op is None or op is not other_op:
+                writes, touches = self._access_map(group, True), self._access_map(group, False)
+                other_writes = self._access_map(others, True)
+                yield writes.apply_range(self._access_map(others, False).reverse())
+                yield touches.apply_range(other_writes.reverse())
+
+    def _commutes(self, statement: Instances, buffer: Buffer | None) -> ReductionOp | None:
+        reduction = statement.reduction
+        if reduction is None or reduction.buffer is not buffer:
+            return None
+        return reduction.op if may_reorder(reduction, self.fastmath) else None
+
+    def _access_map(
+        self, accesses: Sequence[tuple[Instances, Access | None]], writes_only: bool
+    ) -> Polyhedron:
+        maps = [
+            self._element_map(statement, access)
+            for statement, access in accesses
+            if access is None or access.is_write or not writes_only
+        ]
+        return self._union(maps)
+
+    def _union(self, maps: Sequence[str]) -> Polyhedron:
+        union = self._isl.UnionMap(f"{self.part.parameters} -> {{ {'; '.join(maps)} }}")
+        facts = " and ".join(self.part.context)
+        context = self._isl.Set(f"{self.part.parameters} -> {{ : {facts} }}")
+        return union.intersect_params(context)
+
+    def _element_map(self, statement: Instances, access: Access | None) -> str:
+        """`S1[v0, v1] -> B[elements] : constraints`, in the syntax of isl."""
+        constraints = [statement.domain] if statement.domain else []
+        source = f"{statement.name}[{', '.join(statement.dims)}]"
+        if access is None:
+            return f"{source} -> B[] {_where(constraints)}"
+        target = list(self.part.private.get(access.buffer, ()))
+        for axis, index in enumerate(access.element):
+            extent = self.part.names.affine(access.buffer.shape[axis])
+            wraps = index is not None and self._may_wrap(statement, index)
+            if index is None or wraps:
+                target.append(f"x{axis}")
+            else:
+                target.append(index)
+            if wraps and extent is not None:
+                wrapped = f"{index} < 0 and x{axis} = {index} + {extent}"
+                constraints.append(f"(({index} >= 0 and x{axis} = {index}) or ({wrapped}))")
+            if extent is not None:
+                constraints.append(f"0 <= {target[-1]} < {extent}")
+        return f"{source} -> B[{', '.join(target)}] {_where(constraints)}"
+
+    def _may_wrap(self, statement: Instances, index: str) -> bool:
+        """Whether `index` can be negative, and so count from the end."""
+        key = (statement.name, index)
+        if key not in self._can_wrap:
+            constraints = [*self.part.context, f"{index} < 0"]
+            constraints += [statement.domain] if statement.domain else []
+            dims = ", ".join(statement.dims)
+            text = f"{self.part.parameters} -> {{ [{dims}] {_where(constraints)} }}"
+            self._can_wrap[key] = not self._isl.Set(text).is_empty()
+        return self._can_wrap[key]
+
+    def _time_map(self, times: Times, statements: Sequence[Instances] | None = None) -> Polyhedron:
+        statements = self.part.statements if statements is None else statements
+        vectors = [list(times(statement)) for statement in statements]
+        length = max(map(len, vectors), default=0)
+        maps = [
+            f"{statement.name}[{', '.join(statement.dims)}] -> "
+            f"[{', '.join(vector + ['0'] * (length - len(vector)))}]"
+            for statement, vector in zip(statements, vectors, strict=True)
+        ]
+        return self._isl.UnionMap(f"{self.part.parameters} -> {{ {'; '.join(maps)} }}")
+
+    # -- an example --------------------------------------------------------------------------------
+
+    def _sample(self, violated: Polyhedron, buffer: Buffer | None) -> Conflict:
+        """One pair of instances out of `violated`: small sizes, early iterations."""
+        isl = self._isl
+        pairs = violated.get_map_list().get_at(0)
+        small = " and ".join(f"-16 <= {name} <= 16" for name in self.part.names.parameters)
+        limited = pairs.intersect_params(isl.Set(f"{self.part.parameters} -> {{ : {small} }}"))
+        pairs = pairs if limited.is_empty() else limited
+        pairs = pairs.intersect_params(isl.Set.from_point(pairs.params().sample_point()))
+        first, later = (
+            self._by_name(pairs.get_tuple_name(side))
+            for side in (isl.dim_type.in_, isl.dim_type.out)
+        )
+        point = _earliest(pairs.wrap())
+        values = [
+            point.get_coordinate_val(isl.dim_type.set, k).to_python()
+            for k in range(len(first.dims) + len(later.dims))
+        ]
+        parameters = {
+            name: point.get_coordinate_val(isl.dim_type.param, k).to_python()
+            for k, name in enumerate(_parameter_names(point, isl))
+        }
+        ends = (values[: len(first.dims)], values[len(first.dims) :])
+        return self._conflict(first, later, ends, buffer, parameters)
+
+    def _conflict(
+        self,
+        first: Instances,
+        later: Instances,
+        values: tuple[Sequence[int], Sequence[int]],
+        buffer: Buffer | None,
+        parameters: dict[str, int],
+    ) -> Conflict:
+        shown = tuple(
+            (var.name, parameters[text])
+            for text, var in self.part.names.parameters.items()
+            if text in parameters
+        )
+        for a, b in product(_accesses(first, buffer), _accesses(later, buffer)):
+            if a is not None and b is not None and not (a.is_write or b.is_write):
+                continue
+            element = self._common_element((first, a, values[0]), (later, b, values[1]), parameters)
+            if element is not None:
+                ends = (_endpoint(first, a, values[0]), _endpoint(later, b, values[1]))
+                return Conflict(*ends, buffer, element, shown)
+        raise AssertionError("a conflict without a common element")
+
+    def _common_element(
+        self,
+        first: tuple[Instances, Access | None, Sequence[int]],
+        later: tuple[Instances, Access | None, Sequence[int]],
+        parameters: dict[str, int],
+    ) -> tuple[int, ...] | None:
+        isl = self._isl
+        touched = []
+        for statement, access, values in (first, later):
+            where = [f"{dim} = {value}" for dim, value in zip(statement.dims, values, strict=True)]
+            where += [f"{name} = {value}" for name, value in parameters.items()]
+            dims = ", ".join(statement.dims)
+            at = isl.Set(
+                f"{self.part.parameters} -> {{ {statement.name}[{dims}] {_where(where)} }}"
+            )
+            accesses = isl.Map(
+                f"{self.part.parameters} -> {{ {self._element_map(statement, access)} }}"
+            )
+            touched.append(at.apply(accesses))
+        common = touched[0].intersect(touched[1])
+        if common.is_empty():
+            return None
+        point = common.sample_point()
+        count = common.dim(isl.dim_type.set)
+        private = 0 if first[1] is None else len(self.part.private.get(first[1].buffer, ()))
+        coordinates = (point.get_coordinate_val(isl.dim_type.set, k) for k in range(private, count))
+        return tuple(coordinate.to_python() for coordinate in coordinates)
+
+    def _by_name(self, name: str) -> Instances:
+        return next(found for found in self.part.statements if found.name == name)
+
+
+def _accesses(statement: Instances, buffer: Buffer | None) -> list[Access | None]:
+    if buffer is None:
+        return [None]
+    return [access for access in statement.accesses if access.buffer is buffer]
+
+
+def _endpoint(statement: Instances, access: Access | None, values: Sequence[int]) -> Endpoint:
+    node = statement.node if access is None else access.node
+    iteration = tuple(
+        (loop.var.name, value) for loop, value in zip(statement.loops, values, strict=True)
+    )
+    return Endpoint(statement, node, access is None or access.is_write, iteration)
+
+
+def _earliest(points: Polyhedron) -> Polyhedron:
+    """The first of `points`; any of them if there is no first."""
+    first = points.lexmin() if points.is_bounded() else points
+    return first.sample_point()
+
+
+def _where(constraints: Sequence[str]) -> str:
+    return f": {' and '.join(constraints)}" if constraints else ""
+
+
+def _parameter_names(point: Polyhedron, isl: Polyhedron) -> list[str]:
+    space = point.get_space()
+    kind = isl.dim_type.param
+    return [space.get_dim_name(kind, k) for k in range(space.dim(kind))]

@@ -1,0 +1,336 @@
+"""The instances of the statements in a part of a program: where they run, what they touch, when.
+
+A statement runs once for each iteration of the loops around it. Its *domain* is the set of these
+iterations, its *accesses* map an iteration to elements of buffers, and its *time* is where the
+iteration stands in the order of execution. All three are text of isl (arith/polyhedra.py), exact
+for affine programs and supersets otherwise.
+
+Variables bound outside of the part are parameters. Each run of an `Allocate` makes a new buffer,
+so an element of one made inside the part is named by the iteration that made it, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from hybridjit.analysis.reduction import Reduction, find_reduction
+from hybridjit.arith.polyhedra import AffineNames
+from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, ExternCall, Load, Node
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import (
+    Allocate,
+    Assert,
+    Block,
+    For,
+    If,
+    Iter,
+    IterKind,
+    Let,
+    Print,
+    Raise,
+    Seq,
+    Stmt,
+    Store,
+    While,
+)
+from hybridjit.ir.visit import walk
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Access:
+    """One read or write. `element` has a text for each index of the buffer; None: any index."""
+
+    buffer: Buffer
+    element: tuple[str | None, ...]
+    is_write: bool
+    node: Node
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Instances:
+    """All the runs of one statement, or of the condition or the bounds of a compound one."""
+
+    name: str
+    node: Stmt
+    loops: tuple[For, ...]
+    dims: tuple[str, ...]
+    domain: str
+    time: tuple[str, ...]
+    accesses: tuple[Access, ...]
+    has_effects: bool = False
+    reduction: Reduction | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Part:
+    """A part of a program: its statements, and the facts that hold around it."""
+
+    statements: list[Instances] = field(default_factory=list[Instances])
+    names: AffineNames = field(default_factory=AffineNames)
+    context: list[str] = field(default_factory=list[str])
+    # For a buffer made inside the part, the loops around the place where it is made.
+    private: dict[Buffer, tuple[str, ...]] = field(default_factory=dict[Buffer, "tuple[str, ...]"])
+
+    @property
+    def parameters(self) -> str:
+        """The list of parameters, as isl writes it before a set."""
+        return f"[{', '.join(self.names.parameters)}]"
+
+    def inside(self, stmt: Stmt) -> list[Instances]:
+        """The statements that stand in `stmt`, or are it."""
+        nodes = {node for node in walk(stmt) if isinstance(node, Stmt)}
+        return [found for found in self.statements if found.node in nodes]
+
+
+def infer_instances(func: PrimFunc, root: Stmt) -> Part:
+    """The statements of `root`, which is a part of the body of `func` (found by identity)."""
+    part = Part()
+    for dimension in func.dimensions:
+        part.context.append(f"{part.names.parameter(dimension)} >= 0")
+    builder = _Builder(part)
+    if not builder.approach(func.body, root):
+        raise ValueError("the statement is not a part of the function")
+    return part
+
+
+@dataclass(slots=True, eq=False)
+class _Builder:
+    part: Part
+    loops: list[For] = field(default_factory=list[For])
+    dims: list[str] = field(default_factory=list[str])
+    guards: list[str] = field(default_factory=list[str])
+    time: list[str] = field(default_factory=list[str])
+
+    # -- outside of the part: variables are parameters, conditions are facts -----------------------
+
+    def approach(self, stmt: Stmt, root: Stmt) -> bool:
+        """Walk from `stmt` down to `root`, and take that apart; False if it is not there."""
+        if stmt is root:
+            self.visit(stmt)
+            return True
+        names, facts = self.part.names, self.part.context
+        match stmt:
+            case Seq(stmts):
+                return self._approach_in_order(stmts, root)
+            case For(var, body=body):
+                mark = len(facts)
+                facts += loop_bounds(stmt, names.parameter(var), names)
+                return self.approach(body, root) or self._forget(mark)
+            case If(cond, then, otherwise):
+                mark = len(facts)
+                facts += _some(names.condition(cond))
+                if self.approach(then, root):
+                    return True
+                del facts[mark:]
+                facts += _some(names.condition(cond, holds=False))
+                return (otherwise is not None and self.approach(otherwise, root)) or self._forget(
+                    mark
+                )
+            case Block(iters=iters, body=body, init=init):
+                for item in iters:
+                    names.bind(item.var, item.value)
+                return self.approach(body, root) or (init is not None and self.approach(init, root))
+            case While(body=body):
+                return self.approach(body, root)
+            case _:
+                return False
+
+    def _approach_in_order(self, stmts: Sequence[Stmt], root: Stmt) -> bool:
+        for stmt in stmts:
+            if isinstance(stmt, Let):
+                self._bind(stmt)
+            if self.approach(stmt, root):
+                return True
+        return False
+
+    def _forget(self, mark: int) -> bool:
+        del self.part.context[mark:]
+        return False
+
+    def _bind(self, let: Let) -> None:
+        """A variable whose value has no text is a parameter outside of the part."""
+        names = self.part.names
+        names.bind(let.var, let.value)
+        if names.texts[let.var] is None and let.var.dtype.is_integer and not self.time:
+            names.parameter(let.var)
+
+    # -- inside ------------------------------------------------------------------------------------
+
+    def visit(self, stmt: Stmt) -> None:
+        """Take `stmt` apart."""
+        match stmt:
+            case Seq(stmts):
+                self.time.append("")
+                for position, inner in enumerate(stmts):
+                    self.time[-1] = str(position)
+                    self.visit(inner)
+                self.time.pop()
+            case For():
+                self._visit_loop(stmt)
+            case If():
+                self._visit_if(stmt)
+            case Block():
+                self._visit_block(stmt)
+            case While():
+                self._add(stmt, _accesses_inside(stmt, self.part.names))
+            case _:
+                self._visit_leaf(stmt)
+
+    def _visit_loop(self, loop: For) -> None:
+        names = self.part.names
+        bounds = (loop.start, loop.stop, loop.step)
+        self._add_reads(loop, bounds)
+        dim = names.fresh(loop.var)
+        mark = len(self.guards)
+        self.guards += loop_bounds(loop, dim, names)
+        if not isinstance(loop.step, Const):
+            # The dimension counts the iterations, and what the variable is then has no text.
+            names.texts[loop.var] = None
+        self.loops.append(loop)
+        self.dims.append(dim)
+        self.time += ("1", f"-{dim}" if _steps_down(loop) else dim)
+        self.visit(loop.body)
+        del self.time[-2:], self.guards[mark:]
+        self.loops.pop()
+        self.dims.pop()
+
+    def _visit_if(self, stmt: If) -> None:
+        self._add_reads(stmt, (stmt.cond,))
+        self.time.append("1")
+        for side, holds in ((stmt.then, True), (stmt.otherwise, False)):
+            if side is not None:
+                mark = len(self.guards)
+                self.guards += _some(self.part.names.condition(stmt.cond, holds=holds))
+                self.visit(side)
+                del self.guards[mark:]
+        self.time.pop()
+
+    def _visit_block(self, block: Block) -> None:
+        names = self.part.names
+        first: list[str] = []
+        for item in block.iters:
+            names.bind(item.var, item.value)
+            if item.kind is IterKind.REDUCE:
+                first += self._is_first(item.value, item.domain)
+        self.time.append("0")
+        if block.init is not None:
+            mark = len(self.guards)
+            self.guards += first
+            self.visit(block.init)
+            del self.guards[mark:]
+        self.time[-1] = "1"
+        self.visit(block.body)
+        self.time.pop()
+
+    def _is_first(self, value: Expr, domain: tuple[Expr, Expr] | None) -> list[str]:
+        """The condition that an iteration of a reduction is the first."""
+        start = domain[0] if domain is not None else self._start(value)
+        left, right = self.part.names.affine(value), start and self.part.names.affine(start)
+        return [] if left is None or right is None else [f"{left} = {right}"]
+
+    def _start(self, value: Expr) -> Expr | None:
+        return next((loop.start for loop in self.loops if loop.var is value), None)
+
+    def _visit_leaf(self, stmt: Stmt) -> None:
+        match stmt:
+            case Let(value=value):
+                self._add_reads(stmt, (value,))
+                self._bind(stmt)
+            case Allocate(buffer):
+                self.part.private[buffer] = tuple(self.dims)
+                self._add_reads(stmt, buffer.shape)
+            case _:
+                accesses = [
+                    access for node in walk(stmt) for access in _accesses_of(node, self.part.names)
+                ]
+                reduction = find_reduction(stmt) if isinstance(stmt, Store) else None
+                self._add(stmt, accesses, reduction)
+
+    def _add_reads(self, stmt: Stmt, exprs: Sequence[Expr]) -> None:
+        """The reads of a compound statement's header, if there are any."""
+        reads = [*_reads(exprs, self.part.names)]
+        effects = any(_is_effect(node) for expr in exprs for node in walk(expr))
+        if reads or effects:
+            self.time.append("0")
+            self._add(stmt, reads)
+            self.time.pop()
+
+    def _add(
+        self, stmt: Stmt, accesses: Sequence[Access], reduction: Reduction | None = None
+    ) -> None:
+        header = isinstance(stmt, For | If)
+        effects = not header and any(_is_effect(node) for node in walk(stmt))
+        self.part.statements.append(
+            Instances(
+                f"S{len(self.part.statements)}",
+                stmt,
+                tuple(self.loops),
+                tuple(self.dims),
+                " and ".join(self.guards),
+                tuple(self.time),
+                tuple(accesses),
+                effects,
+                reduction,
+            )
+        )
+
+
+def loop_bounds(loop: For, dim: str, names: AffineNames) -> list[str]:
+    """The constraints on the variable of `loop`, called `dim`, that have a text."""
+    if not isinstance(loop.step, Const) or not isinstance(loop.step.value, int):
+        return [f"{dim} >= 0"]
+    start, stop, step = names.affine(loop.start), names.affine(loop.stop), loop.step.value
+    lower, upper = ("<=", "<") if step > 0 else (">=", ">")
+    bounds: list[str] = []
+    if start is not None:
+        bounds.append(f"{start} {lower} {dim}")
+        if abs(step) != 1:
+            bounds.append(f"({dim} - {start}) mod {abs(step)} = 0")
+    if stop is not None:
+        bounds.append(f"{dim} {upper} {stop}")
+    return bounds
+
+
+def _steps_down(loop: For) -> bool:
+    return isinstance(loop.step, Const) and isinstance(loop.step.value, int) and loop.step.value < 0
+
+
+def _reads(exprs: Sequence[Expr], names: AffineNames) -> Iterator[Access]:
+    for expr in exprs:
+        for node in walk(expr):
+            yield from _accesses_of(node, names)
+
+
+def _accesses_of(node: Node, names: AffineNames) -> Iterator[Access]:
+    """What `node` itself touches, its children aside."""
+    match node:
+        case Load(buffer, indices):
+            yield Access(buffer, tuple(names.affine(index) for index in indices), False, node)
+        case Store(buffer, indices):
+            yield Access(buffer, tuple(names.affine(index) for index in indices), True, node)
+        case BufferRef(buffer):
+            # A callee may read and write all that it is given.
+            yield Access(buffer, (None,) * buffer.ndim, True, node)
+        case _:
+            pass
+
+
+def _accesses_inside(stmt: Stmt, names: AffineNames) -> list[Access]:
+    """The accesses of a statement taken as a whole: what is bound in it has no text."""
+    nodes = list(walk(stmt))
+    for node in nodes:
+        match node:
+            case For(var) | Let(var) | Iter(var):
+                names.texts[var] = None
+            case _:
+                pass
+    return [access for node in nodes for access in _accesses_of(node, names)]
+
+
+def _is_effect(node: Node) -> bool:
+    return isinstance(node, ExternCall | Print | Raise | Assert)
+
+
+def _some(text: str | None) -> list[str]:
+    return [] if text is None else [text]

@@ -1,0 +1,161 @@
+"""Index expressions and conditions as text of isl, the library for sets of integer points.
+
+The text speaks of named integers: loop variables are dimensions of a set, all other variables are
+parameters. What isl cannot say exactly has no text; conditions are then weakened, so that a set
+written with them is a superset of the true one.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from hybridjit.ir.dtype import INT64
+from hybridjit.ir.expr import (
+    Add,
+    And,
+    Bounded,
+    Cast,
+    Compare,
+    Const,
+    Eq,
+    Expr,
+    FloorDiv,
+    Ge,
+    Gt,
+    Le,
+    Lt,
+    Max,
+    Min,
+    Mod,
+    Mul,
+    Ne,
+    Neg,
+    Not,
+    Or,
+    Sub,
+    Var,
+)
+
+# Larger factors could make an index wrap around 2^64 within a run that ends: no text for them.
+MAX_FACTOR = 1 << 15
+
+Polyhedron = Any
+"""An object of islpy, which has no types of its own."""
+
+
+def load_isl() -> ModuleType:
+    """islpy, imported when it is first needed: plain kernels do not pay for it."""
+    return import_module("islpy")
+
+
+class AffineNames:
+    """How variables are written: by a name of their own, by the text of a value, or not at all.
+
+    A variable that was not given a text becomes a parameter when it is first met.
+    """
+
+    def __init__(self) -> None:
+        self.texts: dict[Var, str | None] = {}
+        self.parameters: dict[str, Var] = {}
+
+    def fresh(self, var: Var) -> str:
+        """Give `var` a name of its own, which no other variable has."""
+        text = f"v{len(self.texts)}"
+        self.texts[var] = text
+        return text
+
+    def parameter(self, var: Var) -> str:
+        """Make `var` a parameter."""
+        text = f"p{len(self.texts)}"
+        self.texts[var] = text
+        self.parameters[text] = var
+        return text
+
+    def bind(self, var: Var, value: Expr) -> None:
+        """Let `var` stand for `value`, if that has a text."""
+        self.texts[var] = self.affine(value) if var.of is INT64 else None
+
+    def affine(self, expr: Expr) -> str | None:
+        """The text of the integer `expr`, exact unless arithmetic overflows; None without one."""
+        match expr:
+            case Const(int(value)) if expr.of is INT64:
+                return f"{value}" if abs(value) < 1 << 62 else None
+            case Var():
+                return self._variable(expr)
+            case Add(x, y):
+                return self._join("({} + {})", x, y)
+            case Sub(x, y):
+                return self._join("({} - {})", x, y)
+            case Min(x, y):
+                return self._join("min({}, {})", x, y)
+            case Max(x, y):
+                return self._join("max({}, {})", x, y)
+            case Neg(x):
+                return self._join("(-{})", x)
+            case _:
+                return self._product(expr)
+
+    def _product(self, expr: Expr) -> str | None:
+        match expr:
+            case Mul(x, Const(int(factor))) | Mul(Const(int(factor)), x):
+                return self._join(f"({factor} * {{}})", x) if abs(factor) <= MAX_FACTOR else None
+            case FloorDiv(x, Const(int(divisor))) if divisor > 0:
+                return self._join(f"floor({{}}/{divisor})", x)
+            case Mod(x, Const(int(divisor))) if divisor > 0:
+                return self._join(f"({{}} mod {divisor})", x)
+            case Cast(to, Var() as x) if to is INT64 and x.dtype.is_integer:
+                return self._variable(x)
+            case Bounded(index=index):
+                return self.affine(index)
+            case _:
+                return None
+
+    def _variable(self, var: Var) -> str | None:
+        if var in self.texts:
+            return self.texts[var]
+        return self.parameter(var) if var.dtype.is_integer else None
+
+    def _join(self, form: str, *parts: Expr) -> str | None:
+        if any(not part.dtype.is_integer or part.dtype is not INT64 for part in parts):
+            return None
+        texts = [self.affine(part) for part in parts]
+        return None if None in texts else form.format(*texts)
+
+    def condition(self, expr: Expr, *, holds: bool = True) -> str | None:
+        """A text that is true wherever `expr` is (or, with `holds` false, is not); None: anywhere.
+
+        Exact for comparisons of affine integers joined by and, or and not.
+        """
+        match expr:
+            case Const(value) if expr.dtype.is_bool:
+                return None if bool(value) is holds else "false"
+            case Not(x):
+                return self.condition(x, holds=not holds)
+            case And(x, y) | Or(x, y):
+                parts = [self.condition(x, holds=holds), self.condition(y, holds=holds)]
+                return _all(parts) if isinstance(expr, And) is holds else _any(parts)
+            case Compare(x, y):
+                return self._join(f"({{}} {_COMPARISONS[type(expr)][holds]} {{}})", x, y)
+            case _:
+                return None
+
+
+_COMPARISONS: dict[type[Expr], tuple[str, str]] = {
+    Eq: ("!=", "="),
+    Ne: ("=", "!="),
+    Lt: (">=", "<"),
+    Le: (">", "<="),
+    Gt: ("<=", ">"),
+    Ge: ("<", ">="),
+}
+
+
+def _all(parts: list[str | None]) -> str | None:
+    known = [part for part in parts if part is not None]
+    return f"({' and '.join(known)})" if known else None
+
+
+def _any(parts: list[str | None]) -> str | None:
+    return None if None in parts else f"({' or '.join(part for part in parts if part)})"
