@@ -8,6 +8,7 @@ settings for the code that runs inside it. `api_edge` is here because it obeys o
     HYBRIDJIT_CACHE_SIZE=500M   keep at most so much (bytes, or with K, M or G); 1G by default
     HYBRIDJIT_CACHE_STRICT=1    raise what is wrong with the disk cache, for tests
     HYBRIDJIT_INTERPRET=1       run kernels in the IR interpreter instead of compiling them
+    HYBRIDJIT_NUM_THREADS=4     run parallel loops on at most so many threads
     HYBRIDJIT_TRACEBACK=full    keep the frames of this package in tracebacks
     HYBRIDJIT_VERIFY=0          do not verify the IR after every pass
 """
@@ -45,6 +46,7 @@ class Config:
     cache_size: int = 1 << 30
     cache_strict: bool = False
     interpret: bool = False
+    num_threads: int | None = None
     traceback: TracebackStyle = "short"
     verify: bool = True
 
@@ -56,7 +58,7 @@ def current() -> Config:
 
 
 class Changes(TypedDict, total=False):
-    """The settings that `scope` takes: those of `Config`."""
+    """The settings that `scope` takes: those of `Config`, but `hj.threads` sets `num_threads`."""
 
     cache_dir: str | None
     cache_enabled: bool
@@ -156,6 +158,7 @@ def _from_environment() -> Config:
         cache_size=_read_size("HYBRIDJIT_CACHE_SIZE", default=_DEFAULT.cache_size),
         cache_strict=_read_switch("HYBRIDJIT_CACHE_STRICT", default=_DEFAULT.cache_strict),
         interpret=interpret,
+        num_threads=_read_count("HYBRIDJIT_NUM_THREADS", default=_DEFAULT.num_threads),
         traceback=_read_traceback("HYBRIDJIT_TRACEBACK", default=_DEFAULT.traceback),
         verify=_read_switch("HYBRIDJIT_VERIFY", default=_DEFAULT.verify),
     )

@@ -1,0 +1,180 @@
+"""The threads that run parallel loops: how many there are, and the life of their pool.
+
+The pool is native code (`hybridjit.codegen.pool`), one for the process. It is loaded with the
+first kernel that has a parallel loop and starts its threads when such a loop first runs. It is
+never unloaded: its threads sleep in it until the process ends. A forked child starts its own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cache
+from types import TracebackType
+from typing import Any
+
+from hybridjit import config
+from hybridjit.codegen.engine import emit_object, link, tidy
+from hybridjit.codegen.pool import emit_pool
+from hybridjit.codegen.pool_layout import MAX_THREADS, POLL, RUN, STATE, Pool
+from hybridjit.codegen.pool_words import supports
+from hybridjit.codegen.target import Target, host_target, llvm_versions
+from hybridjit.errors import ArgumentError, ArgumentValueError
+from hybridjit.runtime.cache import active_store
+from hybridjit.runtime.cpus import count_cpus
+from hybridjit.runtime.kernel_cache import compiler_identity
+
+_KEEP = ctypes.pythonapi.Py_IncRef
+_KEEP.argtypes, _KEEP.restype = [ctypes.py_object], None
+# A worker looks for the next loop so often before it sleeps: for some 50 µs.
+_SPINS = 1000
+# What belongs to the threads, and is void in a child that has none of them.
+_LOST_IN_FORK = (
+    Pool.BUSY,
+    Pool.WORKERS,
+    Pool.GATE,
+    Pool.SIGNAL,
+    Pool.SLEEPERS,
+    Pool.LOCK,
+    Pool.FINISHED,
+    Pool.WAITING,
+)
+
+
+# How many threads
+
+
+def set_num_threads(count: int) -> None:
+    """Let parallel loops run on up to `count` threads, the calling one included, from now on.
+
+    More than there are processors is allowed. The number is that of the whole process; `threads`
+    changes it for one thread and for a while.
+    """
+    _limits().default = _checked(count)
+    if _pool.cache_info().currsize:
+        _pool().state[Pool.LIMIT] = count
+
+
+def get_num_threads() -> int:
+    """How many threads a parallel loop that is run here may use."""
+    return _limits().own() or _limits().default
+
+
+class threads(AbstractContextManager[None]):  # noqa: N801
+    """Let parallel loops use up to `count` threads inside a `with` block, on this thread only.
+
+    The number belongs to the thread of the operating system: a coroutine that waits inside the
+    block lets others on the same thread see it.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._count = _checked(count)
+        self._before: list[int] = []
+
+    def __enter__(self) -> None:
+        self._before.append(_limits().own())
+        _limits().set_own(self._count)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        _limits().set_own(self._before.pop())
+
+
+def _checked(count: Any) -> int:
+    if isinstance(count, bool) or not hasattr(count, "__index__"):
+        raise ArgumentError(f"the number of threads must be an int, got {count!r}")
+    if not 1 <= int(count) <= MAX_THREADS:
+        raise ArgumentValueError(
+            f"the number of threads must be between 1 and {MAX_THREADS}, got {int(count)}"
+        )
+    return int(count)
+
+
+class _Limits:
+    """How many threads: by default, and where a thread has a number of its own."""
+
+    def __init__(self) -> None:
+        wanted = config.current().num_threads
+        available = min(count_cpus(), MAX_THREADS)
+        self.default = available if wanted is None else min(wanted, available)
+        self._libc = ctypes.CDLL(None)
+        self._libc.pthread_getspecific.restype = ctypes.c_void_p
+        self._libc.pthread_setspecific.argtypes = [ctypes.c_uint, ctypes.c_void_p]
+        key = ctypes.c_uint()
+        if self._libc.pthread_key_create(ctypes.byref(key), None):
+            raise OSError("this process has no room for another thread-specific value")
+        self.key = key.value
+
+    def own(self) -> int:
+        """The number of this thread, 0 if it has none."""
+        return self._libc.pthread_getspecific(self.key) or 0
+
+    def set_own(self, count: int) -> None:
+        """Give this thread a number, or take it away with 0."""
+        self._libc.pthread_setspecific(self.key, count)
+
+
+@cache
+def _limits() -> _Limits:
+    return _Limits()
+
+
+# The pool
+
+
+@dataclass(frozen=True, slots=True)
+class _NativePool:
+    """The pool in memory: where its functions are, and its words."""
+
+    addresses: dict[str, int]
+    state: ctypes.Array[ctypes.c_int64]
+
+
+def pool_addresses() -> dict[str, int]:
+    """Where the functions are that kernels with parallel loops call."""
+    return _pool().addresses
+
+
+def has_pool() -> bool:
+    """True if parallel loops run on several threads on this kind of machine."""
+    return supports(host_target().triple)
+
+
+@cache
+def _pool() -> _NativePool:
+    library = link(_object_code(host_target()), (RUN, POLL, STATE), {})
+    _KEEP(library.tracker)
+    state = (ctypes.c_int64 * Pool.SIZE).from_address(library.addresses[STATE])
+    state[Pool.LIMIT] = _limits().default
+    state[Pool.KEY] = _limits().key
+    state[Pool.SPINS] = _SPINS
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_forget_threads)
+    return _NativePool({name: library.addresses[name] for name in (RUN, POLL)}, state)
+
+
+def _forget_threads() -> None:
+    state = _pool().state
+    for place in _LOST_IN_FORK:
+        state[place] = 0
+    state[Pool.GENERATION] += 1
+
+
+def _object_code(target: Target) -> bytes:
+    """The code of the pool, from the disk where an earlier process left it."""
+    versions = [compiler_identity(), *llvm_versions()]
+    machine = [target.triple, target.cpu, target.features]
+    key = json.dumps({"pool": versions, "target": machine}).encode()
+    entry = active_store().load(key)
+    if entry is not None:
+        return entry.object_code
+    image = emit_object(tidy(emit_pool(target), target), target)
+    active_store().save(key, {}, image)
+    return image
