@@ -25,7 +25,7 @@ from typing import Literal, ParamSpec, TypedDict, TypeVar
 
 from typing_extensions import Unpack
 
-from hybridjit.errors import ConfigError, is_for_the_user, trim_traceback
+from hybridjit.errors import ConfigError, trim_error
 
 TracebackStyle = Literal["short", "full"]
 
@@ -97,17 +97,17 @@ def api_edge(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     Frames of this package vanish from its traceback, those of the user's callbacks stay; with
     HYBRIDJIT_TRACEBACK=full nothing is touched. Python 3.10 keeps the one frame of this wrapper
-    (see `trim_traceback`). Code that cannot afford another call, about 100 ns, writes the `except`
-    clause below itself.
+    (see `errors.trim_traceback`). Code that cannot afford another call, about 100 ns, writes the
+    `except` clause below itself.
     """
 
     @wraps(function)
     def edge(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         try:
             return function(*args, **kwargs)
-        except Exception as error:
-            if is_for_the_user(error) and not wants_full_traceback():
-                trim_traceback(error)
+        except BaseException as error:
+            if not wants_full_traceback():
+                trim_error(error)
             raise
 
     return edge
@@ -186,6 +186,15 @@ def _read_size(variable: str, *, default: int) -> int:
             f"{variable} is {text!r}; it must be a number of bytes, or one with K, M or G"
         )
     return int(digits) << _UNITS.get(unit, 0)
+
+
+def _read_count(variable: str, *, default: int | None) -> int | None:
+    text = _read(variable)
+    if text == "":
+        return default
+    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS and int(text) > 0):
+        raise ConfigError(f"{variable} is {text!r}; it must be a number, 1 or more")
+    return int(text)
 
 
 def _read_traceback(variable: str, *, default: TracebackStyle) -> TracebackStyle:

@@ -23,6 +23,7 @@ from typing import Any, Literal
 MAX_DIAGNOSTICS = 5
 
 _PLACE = "__hybridjit_place__"
+_FOREIGN = "__hybridjit_foreign__"
 _PACKAGE = __name__.partition(".")[0]
 _TAB = "    "
 _NUMBER_WIDTH = 5
@@ -293,15 +294,32 @@ def is_for_the_user(error: BaseException) -> bool:
     return isinstance(error, HybridError) or _PLACE in error.__dict__
 
 
+def mark_foreign(error: BaseException) -> BaseException:
+    """Return `error`, raised by code of the user that a kernel called: it is to leave as itself."""
+    error.__dict__[_FOREIGN] = True
+    return error
+
+
+def trim_error(error: BaseException) -> None:
+    """Make an error that is not our own look as if the caller's line had raised it.
+
+    See `trim_traceback` for when to call it.
+    """
+    if is_for_the_user(error):
+        error.__cause__ = None
+        error.__suppress_context__ = True
+        trim_traceback(error)
+    elif error.__dict__.pop(_FOREIGN, False):
+        trim_traceback(error)
+
+
 def trim_traceback(error: BaseException) -> None:
-    """Drop the frames of this package from the traceback of `error`, and hide its context.
+    """Drop the frames of this package from the traceback of `error`.
 
     To be called in an `except` block that then says `raise`. That re-raise adds no entry of its
     own from Python 3.11 on, so no frame of ours is left; 3.10 restores the entry of the function
     with the `except` block, and one frame is left.
     """
-    error.__cause__ = None
-    error.__suppress_context__ = True
     top = error.__traceback__
     kept = _without_package_frames(top)
     error.__traceback__ = kept

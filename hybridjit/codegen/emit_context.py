@@ -9,7 +9,7 @@ from llvmlite import ir
 
 from hybridjit.codegen.casts import declare, emit_cast
 from hybridjit.codegen.float_builder import FloatBuilder
-from hybridjit.codegen.interrupt import poll_function
+from hybridjit.codegen.interrupt import callback_function, poll_function
 from hybridjit.codegen.llvm_types import (
     I1,
     I32,
@@ -124,7 +124,7 @@ class EmitContext:
             return [self.b.zext(value, I64)]
         return [emit_cast(self.b, value, dtype, UINT64 if dtype is UINT64 else INT64)]
 
-    # -- signals -------------------------------------------------------------------------------
+    # -- signals and calls ---------------------------------------------------------------------
 
     def spend(self, work: Value) -> None:
         """Note that so much work is done; now and then, let Python handle signals."""
@@ -137,13 +137,26 @@ class EmitContext:
         self.b.position_at_end(poll)
         self.b.store(ir.Constant(I64, POLL_WORK), self._fuel)
         status = self.b.call(poll_function(self.module), [self.error])
-        passed, failed = self.fork(self.b.icmp_signed("==", status, ir.Constant(I32, 0)))
-        self.b.position_at_end(failed)
-        self.sites.append(Site(Failure.INTERRUPT, None))
-        self.leave(len(self.sites))
-        self.b.position_at_end(passed)
+        self._check_python(status, None)
         self.b.branch(goes_on)
         self.b.position_at_end(goes_on)
+
+    def call_python(
+        self, call: ExternCall | Print, values: Sequence[tuple[Value, DType]], result: Value
+    ) -> None:
+        """Call a Python function with the words of `values` and the place for its result."""
+        target = ir.GlobalVariable(self.module, I64, self._callback_name(call))
+        words = self.words_on_stack(values)
+        status = self.b.call(callback_function(self.module), [self.error, target, words, result])
+        self._check_python(status, call.span)
+
+    def _check_python(self, status: Value, span: Span | None) -> None:
+        """Go on unless Python raised something, which is in the error record."""
+        passed, failed = self.fork(self.b.icmp_signed("==", status, ir.Constant(I32, 0)))
+        self.b.position_at_end(failed)
+        self.sites.append(Site(Failure.PYTHON, span))
+        self.leave(len(self.sites))
+        self.b.position_at_end(passed)
 
     # -- building blocks -----------------------------------------------------------------------
 
@@ -165,12 +178,16 @@ class EmitContext:
             self.b.store(word, self.b.gep(array, [ir.Constant(I64, position)], inbounds=True))
         return array
 
-    def callback(self, call: ExternCall | Print, returns: LLVMType, args: list[Value]) -> Value:
-        """Call a function of ours or of the user's, known to the linker by a name."""
+    def call_c(self, call: ExternCall, returns: LLVMType, args: list[Value]) -> Value:
+        """Call a C function of the user's."""
+        function_type = ir.FunctionType(returns, [arg.type for arg in args])
+        return self.b.call(declare(self.module, self._callback_name(call), function_type), args)
+
+    def _callback_name(self, call: ExternCall | Print) -> str:
+        """The name by which the linker knows what is called."""
         name = f"hj_callback_{len(self.callbacks)}"
         self.callbacks[name] = call
-        function_type = ir.FunctionType(returns, [arg.type for arg in args])
-        return self.b.call(declare(self.module, name, function_type), args)
+        return name
 
     def true(self) -> Value:
         """The truth value True."""

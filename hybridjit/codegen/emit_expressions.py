@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from llvmlite import ir
 
 from hybridjit.codegen.arithmetic import emit_binary, emit_negate
-from hybridjit.codegen.casts import emit_cast
+from hybridjit.codegen.casts import emit_cast, like
 from hybridjit.codegen.emit_context import EmitContext
 from hybridjit.codegen.intrinsics import emit_intrinsic
 from hybridjit.codegen.llvm_types import (
-    I32,
+    I1,
     I64,
     Block,
     Complex,
@@ -21,6 +23,7 @@ from hybridjit.codegen.llvm_types import (
     value_type,
 )
 from hybridjit.codegen.math.integers import emit_integer_power
+from hybridjit.codegen.memory import ArrayAddress
 from hybridjit.codegen.sites import Failure
 from hybridjit.errors import InternalError
 from hybridjit.ir import expr as tir
@@ -40,7 +43,7 @@ class ExpressionEmitter(EmitContext):
             case tir.Var():
                 return self.values[expr]
             case tir.And() | tir.Or():
-                return self._logical(expr)
+                return self.logical(expr)
             case tir.Binary():
                 return self._binary(expr)
             case tir.Not(value) | tir.Invert(value):
@@ -48,7 +51,7 @@ class ExpressionEmitter(EmitContext):
             case tir.Neg(value):
                 return emit_negate(self.b, self.emit(value), expr.dtype)
             case tir.Select():
-                return self._select(expr)
+                return self.select(expr)
             case _:
                 return self._other(expr)
 
@@ -69,11 +72,15 @@ class ExpressionEmitter(EmitContext):
 
     # -- operators -----------------------------------------------------------------------------
 
+    def operands(self, *exprs: Expr) -> list[Value]:
+        """The values of the operands of one operator."""
+        return [self.emit(expr) for expr in exprs]
+
     def _binary(self, expr: tir.Binary) -> Value:
-        x, y = self.emit(expr.lhs), self.emit(expr.rhs)
+        x, y = self.operands(expr.lhs, expr.rhs)
         dtype = expr.lhs.dtype
         if isinstance(expr, (tir.FloorDiv, tir.Mod)) and dtype.is_integer:
-            self._check_divisor(y, expr)
+            y = self.checked_divisor(y, expr)
         if isinstance(expr, tir.Pow):
             return self._power(x, y, expr)
         value = emit_binary(self.b, type(expr), x, y, dtype)
@@ -85,12 +92,12 @@ class ExpressionEmitter(EmitContext):
         to_float = expr.dtype.is_float or expr.dtype.is_complex
         return self.b.settled(value) if from_float and not to_float else value
 
-    def _check_divisor(self, y: Value, expr: Expr) -> None:
-        if find_constant(y) not in (None, 0):
-            return
-        self.check(
-            self.b.icmp_unsigned("!=", y, ir.Constant(y.type, 0)), Failure.DIVISION, expr.span
-        )
+    def checked_divisor(self, y: Value, expr: Expr) -> Value:
+        """The divisor `y`, which is not zero; otherwise leave with an error."""
+        if find_constant(y) in (None, 0):
+            is_valid = self.b.icmp_unsigned("!=", y, ir.Constant(y.type, 0))
+            self.check(is_valid, Failure.DIVISION, expr.span)
+        return y
 
     def _power(self, x: Value, y: Value, expr: tir.Pow) -> Value:
         dtype = expr.dtype
@@ -118,21 +125,25 @@ class ExpressionEmitter(EmitContext):
             case _:
                 return None
 
-    def _logical(self, expr: tir.And | tir.Or) -> Value:
+    def logical(self, expr: tir.And | tir.Or) -> Value:
         """The right side is evaluated only when the left one does not decide."""
-        if self._is_free(expr.rhs):
-            x, y = self.emit(expr.lhs), self.emit(expr.rhs)
+        if self.is_free(expr.rhs):
+            x, y = self.operands(expr.lhs, expr.rhs)
             return self.b.and_(x, y) if isinstance(expr, tir.And) else self.b.or_(x, y)
         first = self.emit(expr.lhs)
         otherwise = tir.Const(isinstance(expr, tir.Or), expr.dtype)
         sides = (expr.rhs, otherwise) if isinstance(expr, tir.And) else (otherwise, expr.rhs)
         return self._branch(first, *sides)
 
-    def _select(self, expr: tir.Select) -> Value:
+    def select(self, expr: tir.Select) -> Value:
+        """Only the chosen side is evaluated."""
         cond = self.emit(expr.cond)
-        if not (self._is_free(expr.then) and self._is_free(expr.otherwise)):
+        if not (self.is_free(expr.then) and self.is_free(expr.otherwise)):
             return self._branch(cond, expr.then, expr.otherwise)
-        then, otherwise = self.emit(expr.then), self.emit(expr.otherwise)
+        return self.choice(cond, *self.operands(expr.then, expr.otherwise))
+
+    def choice(self, cond: Value, then: Value, otherwise: Value) -> Value:
+        """One of two values that are computed already."""
         if isinstance(then, Complex):
             pairs = zip(then, otherwise, strict=True)
             return Complex(*(self.b.select(cond, p, q) for p, q in pairs))
@@ -176,7 +187,7 @@ class ExpressionEmitter(EmitContext):
         low, high = (bound for bound in to.bounds)
         source_low, source_high = source.bounds
         compare = self.b.icmp_signed if is_signed(source) else self.b.icmp_unsigned
-        fits: Value = self.true()
+        fits: Value = ir.Constant(like(value, I1), 1)
         if low > source_low:
             fits = self.b.and_(fits, compare(">=", value, ir.Constant(value.type, low)))
         if high < source_high:
@@ -186,15 +197,19 @@ class ExpressionEmitter(EmitContext):
     def _load(self, expr: tir.Load) -> Value:
         register = self.registers.get(expr.buffer)
         if register is None:
-            return self.arrays[expr.buffer].load(self.b, [self.emit(i) for i in expr.indices])
+            return self.load_element(self.arrays[expr.buffer], expr.indices)
         if register.is_set is not None:
             is_set = self.b.load(register.is_set)
             self.check(is_set, Failure.UNBOUND, expr.span, [expr.buffer.name])
         return register.load(self.b)
 
+    def load_element(self, array: ArrayAddress, indices: Sequence[Expr]) -> Value:
+        """The value of an element."""
+        return array.load(self.b, [self.emit(index) for index in indices])
+
     def _bounded(self, expr: tir.Bounded) -> Value:
-        index, extent = self.emit(expr.index), self.emit(expr.extent)
-        is_negative = self.b.icmp_signed("<", index, ir.Constant(I64, 0))
+        index, extent = self.operands(expr.index, expr.extent)
+        is_negative = self.b.icmp_signed("<", index, ir.Constant(index.type, 0))
         wrapped = self.b.select(is_negative, self.b.add(index, extent), index)
         parts = [(index, INT64), expr.buffer, str(expr.axis), (extent, INT64)]
         # Unsigned: an index that is still negative is huge.
@@ -202,10 +217,10 @@ class ExpressionEmitter(EmitContext):
         return wrapped
 
     def _call(self, expr: tir.Call) -> Value:
-        args = [self.emit(arg) for arg in expr.args]
+        args = self.operands(*expr.args)
         dtype = expr.args[0].dtype
         if expr.name == "fmod" and dtype.is_integer:
-            self._check_divisor(args[1], expr)
+            args[1] = self.checked_divisor(args[1], expr)
         return self._settled(emit_intrinsic(self.b, expr.name, args, dtype), expr, dtype)
 
     # -- functions outside ---------------------------------------------------------------------
@@ -217,7 +232,7 @@ class ExpressionEmitter(EmitContext):
         args = [self._c_argument(arg) for arg in call.args]
         result = call.callee.result
         returns = ir.VoidType() if result is None else memory_type(result)
-        value = self.callback(call, returns, args)
+        value = self.call_c(call, returns, args)
         if result is None:
             return None
         is_bool = value_type(result) != memory_type(result)
@@ -245,9 +260,7 @@ class ExpressionEmitter(EmitContext):
             I64 if result is None else memory_type(result), size=ir.Constant(I64, 2)
         )
         raw = self.b.bitcast(slot, I64.as_pointer())
-        status = self.callback(call, I32, [self.words_on_stack(values), raw])
-        worked = self.b.icmp_signed("==", status, ir.Constant(I32, 0))
-        self.check(worked, Failure.CALLBACK, call.span)
+        self.call_python(call, values, raw)
         if result is None:
             return None
         if result.is_complex:
@@ -266,7 +279,7 @@ class ExpressionEmitter(EmitContext):
             words += [(self.emit(extent), INT64), (stride, INT64)]
         return words
 
-    def _is_free(self, expr: Expr) -> bool:
+    def is_free(self, expr: Expr) -> bool:
         """True if `expr` may be evaluated although it is not needed: cheap, and it cannot fail.
 
         An index that is not `Bounded` was proved without looking at conditions inside the
@@ -289,4 +302,4 @@ class ExpressionEmitter(EmitContext):
                 return self._are_free(expr)
 
     def _are_free(self, expr: Expr) -> bool:
-        return all(self._is_free(child) for child in children(expr) if isinstance(child, Expr))
+        return all(self.is_free(child) for child in children(expr) if isinstance(child, Expr))

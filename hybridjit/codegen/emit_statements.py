@@ -50,17 +50,17 @@ class StatementEmitter(ExpressionEmitter):
         """Emit one statement of a sequence."""
         match stmt:
             case tis.Store():
-                self._store(stmt)
-            case tis.Let(var, value):
-                self.values[var] = self.emit(value)
+                self.store(stmt)
+            case tis.Let():
+                self.let(stmt)
             case tis.Allocate():
-                self._allocate(stmt)
+                self.allocate(stmt)
             case tis.For():
-                self._for(stmt)
+                self.loop(stmt)
             case tis.While():
                 self._while(stmt)
             case tis.If():
-                self._if(stmt)
+                self.choose(self.emit(stmt.cond), stmt)
             case tis.Break() | tis.Continue():
                 self._leave_loop(stmt)
             case _:
@@ -73,9 +73,9 @@ class StatementEmitter(ExpressionEmitter):
             case tis.Evaluate(value):
                 self._evaluate(value)
             case tis.Assert(cond, message):
-                self._assert(self.emit(cond), message, stmt.span)
+                self.require(self.emit(cond), message, stmt.span)
             case tis.Raise(error, message):
-                self.fail(Failure.RAISE, stmt.span, [error, *self._message(message)])
+                self.fail(Failure.RAISE, stmt.span, [error, *self.message(message)])
             case tis.Print(message):
                 self._print(stmt)
             case _:
@@ -83,7 +83,12 @@ class StatementEmitter(ExpressionEmitter):
 
     # -- memory --------------------------------------------------------------------------------
 
-    def _store(self, stmt: tis.Store) -> None:
+    def let(self, stmt: tis.Let) -> None:
+        """Give a name to a value."""
+        self.values[stmt.var] = self.emit(stmt.value)
+
+    def store(self, stmt: tis.Store) -> None:
+        """Set an element or a variable."""
         value = self.emit(stmt.value)
         register = self.registers.get(stmt.buffer)
         if register is not None:
@@ -91,14 +96,11 @@ class StatementEmitter(ExpressionEmitter):
             return
         self.arrays[stmt.buffer].store(self.b, [self.emit(i) for i in stmt.indices], value)
 
-    def _allocate(self, stmt: tis.Allocate) -> None:
+    def allocate(self, stmt: tis.Allocate) -> None:
+        """Make a variable or an array."""
         buffer = stmt.buffer
         if buffer.is_register:
-            tracked = buffer in self.doubtful
-            register = make_register(self.entry, buffer.dtype, buffer.name, tracked=tracked)
-            if register.is_set is not None:
-                self.b.store(ir.Constant(register.is_set.type.pointee, 0), register.is_set)
-            self.registers[buffer] = register
+            self.make_variable(buffer)
             return
         shape = [self._size(extent, stmt.span) for extent in buffer.shape]
         size = self._bytes(shape, buffer.dtype)
@@ -106,6 +108,15 @@ class StatementEmitter(ExpressionEmitter):
         if stmt.zero:
             call_zero(self.b, memory, size)
         self.arrays[buffer] = self.contiguous(memory, buffer, shape)
+
+    def make_variable(self, buffer: Buffer, lanes: int = 1) -> None:
+        """Make a scalar variable, one for each lane."""
+        tracked = buffer in self.doubtful
+        register = make_register(
+            self.entry, buffer.dtype, buffer.name, tracked=tracked, lanes=lanes
+        )
+        register.forget(self.b)
+        self.registers[buffer] = register
 
     def _size(self, extent: Expr, span: Span | None) -> Value:
         size = self.emit(extent)
@@ -166,7 +177,8 @@ class StatementEmitter(ExpressionEmitter):
 
     # -- control -------------------------------------------------------------------------------
 
-    def _for(self, loop: tis.For) -> None:
+    def loop(self, loop: tis.For) -> None:
+        """Run the body once for each value of the loop variable."""
         start, stop, step = (self.emit(bound) for bound in (loop.start, loop.stop, loop.step))
         if not isinstance(loop.step, Const):
             is_valid = self.b.icmp_signed("!=", step, ir.Constant(I64, 0))
@@ -281,11 +293,12 @@ class StatementEmitter(ExpressionEmitter):
         self.b.branch(test)
         self.b.position_at_end(done)
 
-    def _if(self, stmt: tis.If) -> None:
+    def choose(self, cond: Value, stmt: tis.If) -> None:
+        """Run one side of `stmt`, whose condition has the value `cond`."""
         then, otherwise, join = (
             self.function.append_basic_block(name) for name in ("then", "else", "join")
         )
-        self.b.cbranch(self.emit(stmt.cond), then, otherwise)
+        self.b.cbranch(cond, then, otherwise)
         for block, side in ((then, stmt.then), (otherwise, stmt.otherwise)):
             self.b.position_at_end(block)
             if side is not None:
@@ -311,18 +324,19 @@ class StatementEmitter(ExpressionEmitter):
         else:
             self.emit(value)
 
-    def _message(self, message: Sequence[str | Expr]) -> list[str | tuple[Value, DType]]:
+    def message(self, message: Sequence[str | Expr]) -> list[str | tuple[Value, DType]]:
+        """The parts of a message, computed."""
         return [
             part if isinstance(part, str) else (self.emit(part), part.dtype) for part in message
         ]
 
-    def _assert(self, holds: Value, message: Sequence[str | Expr], span: Span | None) -> None:
-        """The values of the message are computed only when they are needed."""
+    def require(self, holds: Value, message: Sequence[str | Expr], span: Span | None) -> None:
+        """An assertion: the values of its message are computed only when they are needed."""
         passed, failed = self.fork(holds)
         self.b.position_at_end(failed)
-        self.fail(Failure.RAISE, span, ["AssertionError", *self._message(message)])
+        self.fail(Failure.RAISE, span, ["AssertionError", *self.message(message)])
         self.b.position_at_end(passed)
 
     def _print(self, stmt: tis.Print) -> None:
-        values = [part for part in self._message(stmt.message) if isinstance(part, tuple)]
-        self.callback(stmt, ir.VoidType(), [self.words_on_stack(values)])
+        values = [part for part in self.message(stmt.message) if isinstance(part, tuple)]
+        self.call_python(stmt, values, ir.Constant(I64.as_pointer(), None))

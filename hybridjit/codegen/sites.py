@@ -30,8 +30,7 @@ class Failure(Enum):
     EXTENT = "extent"
     MEMORY = "memory"
     RAISE = "raise"
-    CALLBACK = "callback"
-    INTERRUPT = "interrupt"
+    PYTHON = "python"  # a callback or a signal handler raised an exception
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from hybridjit.errors import ArgumentError, InternalError, UnboundVariable, UninitializedRead
+from hybridjit.errors import (
+    ArgumentError,
+    InternalError,
+    UnboundVariable,
+    UninitializedRead,
+    mark_foreign,
+)
 from hybridjit.interp.scalars import (
     FUNCTIONS,
     OPERATORS,
@@ -249,13 +255,21 @@ def _compile_extern_call(expr: ir.ExternCall, scope: Scope) -> Eval:
         values = [arg(frame) for arg in args]
         if not callee.is_packed:
             values = [_c_argument(*item, callee, site) for item in zip(names, values, strict=True)]
-        with np.errstate(**frame[ERROR_STATE]):
-            result = callee.call(*values)
+        result = _call_outside(callee, values, frame)
         for mask in masks:
             frame[mask][...] = True  # what the callee did not write, it was allowed to
         return _extern_result(result, callee, site, frame)
 
     return call
+
+
+def _call_outside(callee: Extern, values: Sequence[object], frame: Frame) -> object:
+    try:
+        with np.errstate(**frame[ERROR_STATE]):
+            return callee.call(*values)
+    except BaseException as error:
+        mark_foreign(error)
+        raise
 
 
 def _c_argument(name: str, value: Any, callee: Extern, site: Site) -> object:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hybridjit.errors import InternalError
+from hybridjit.errors import InternalError, mark_foreign
 from hybridjit.interp.expressions import compile_expr, compile_index
 from hybridjit.interp.scalars import TRUE
 from hybridjit.interp.scope import RESULTS, UNSET, Eval, Frame, Scope
@@ -301,9 +301,20 @@ def _compile_print(stmt: ir.Print, scope: Scope) -> Run:
     message = _compile_message(stmt.message, scope)
 
     def run(frame: Frame) -> None:
-        sys.stdout.write(" ".join(str(part) for part in message(frame)) + "\n")
+        print_line(message(frame))
 
     return run
+
+
+def print_line(parts: Sequence[object]) -> None:
+    """Do what `print(*parts)` does, which may fail."""
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]  (as under pythonw)
+        return
+    try:
+        sys.stdout.write(" ".join(str(part) for part in parts) + "\n")
+    except BaseException as error:
+        mark_foreign(error)
+        raise
 
 
 def _compile_message(parts: Sequence[str | Expr], scope: Scope) -> Callable[[Frame], list[object]]:

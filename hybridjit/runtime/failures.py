@@ -18,6 +18,7 @@ from hybridjit.errors import (
     InternalError,
     NarrowingError,
     UnboundVariable,
+    mark_foreign,
     mark_raised,
 )
 from hybridjit.ir.dtype import BOOL, COMPLEX128, FLOAT64, INT64, UINT64, DType
@@ -29,8 +30,8 @@ _PYTHON_VALUES = (BOOL, INT64, FLOAT64, COMPLEX128)
 
 def make_exception(site: Site, words: Sequence[int]) -> BaseException:
     """The exception for a failure at `site`; `words` are those of the error record."""
-    if site.failure is Failure.INTERRUPT:
-        return _restored(words)
+    if site.failure is Failure.PYTHON:
+        return mark_foreign(_restored(words))
     reader = iter(words)
     parts = [part if isinstance(part, str) else read_value(part, reader) for part in site.parts]
     notes = _iteration(site, reader)
@@ -56,11 +57,12 @@ def make_exception(site: Site, words: Sequence[int]) -> BaseException:
 
 
 def _restored(words: Sequence[int]) -> BaseException:
-    """The exception of a signal handler, which the kernel fetched from the interpreter."""
+    """What a callback or a signal handler raised, and the kernel fetched from the interpreter."""
     try:
         _RESTORE(*(words[position] or None for position in range(3)))
     except BaseException as error:
-        return error.with_traceback(None)
+        here = error.__traceback__
+        return error.with_traceback(None if here is None else here.tb_next)
     raise InternalError("a kernel was interrupted without an exception", "runtime")
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hybridjit.codegen.engine import Library, emit_object, link, optimize
 from hybridjit.codegen.kernel import KernelModule, emit_kernel
 from hybridjit.codegen.layout import ArrayLayout, Layout, convention
-from hybridjit.codegen.sites import MAX_WORDS, Failure
+from hybridjit.codegen.sites import MAX_WORDS
 from hybridjit.codegen.stub_adapter import ADAPTER
 from hybridjit.codegen.target import host_target
 from hybridjit.interp.run import compile_prologue, compile_results
@@ -56,17 +56,15 @@ class NativeKernel:
 
     def fail(self, status: int, words: Any) -> NoReturn:
         """Raise the error that a run ended with: its number, and the words that it left."""
-        site = self.module.sites[status - 1]
-        if site.failure is Failure.CALLBACK:
-            raise self.callbacks.take_error()
-        raise make_exception(site, words)
+        raise make_exception(self.module.sites[status - 1], words)
 
 
 def compile_native(func: PrimFunc, layout: Layout) -> NativeKernel:
     """Native code for `func` on arguments that lie in memory as `layout` says."""
     compiled = _load(func, layout) or _compile(func, layout)
     module, image = compiled
-    callbacks = Callbacks(module.callbacks)
+    constants = frozenset(array.buffer for array in func.constants)
+    callbacks = Callbacks(module.callbacks, constants)
     library = link(image, (ADAPTER,), callbacks.addresses)
     prototype = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
     scope = Scope(span=func.span)
