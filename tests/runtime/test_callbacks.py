@@ -79,7 +79,7 @@ def test_signal_that_is_handled_as_a_callback_begins() -> None:
 
     for _ in range(CALLS):
         a = np.zeros(1)
-        with pytest.raises(KeyboardInterrupt, match="^$"):
+        with pytest.raises(KeyboardInterrupt, match=r"^$"):
             kernel(a)
         assert a.tolist() == [1]
     assert seen == []
@@ -95,7 +95,7 @@ def test_signal_that_is_handled_as_print_begins(capsys: pytest.CaptureFixture[st
 
     for _ in range(CALLS):
         a = np.zeros(1)
-        with pytest.raises(KeyboardInterrupt, match="^$"):
+        with pytest.raises(KeyboardInterrupt, match=r"^$"):
             kernel(a)
         assert a.tolist() == [0]
     assert capsys.readouterr().out == ""
