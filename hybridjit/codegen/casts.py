@@ -15,8 +15,11 @@ from hybridjit.codegen.llvm_types import (
     LLVMType,
     Module,
     Value,
-    constant,
     is_signed,
+    lanes_of,
+    mangled,
+    scalar_of,
+    shaped,
     value_type,
 )
 from hybridjit.ir.dtype import BFLOAT16, BOOL, FLOAT16, FLOAT32, DType
@@ -34,7 +37,8 @@ def emit_cast(b: Builder, value: Value, source: DType, to: DType) -> Value:
         return _truth(b, value, source)
     if source.is_float:
         value = widen(b, value, source)
-        return _from_float(b, value, FLOAT32 if value.type == FLOAT else source, to)
+        is_single = scalar_of(value.type) == FLOAT
+        return _from_float(b, value, FLOAT32 if is_single else source, to)
     return _from_integer(b, value, source, to)
 
 
@@ -43,7 +47,8 @@ def _to_complex(b: Builder, value: Value, source: DType, to: DType) -> Complex:
     if source.is_complex:
         real, imag = (emit_cast(b, x, source.component, part) for x in value)
         return Complex(real, imag)
-    return Complex(emit_cast(b, value, source, part), constant(0.0, part))
+    real = emit_cast(b, value, source, part)
+    return Complex(real, ir.Constant(real.type, 0.0))
 
 
 def _from_complex(b: Builder, value: Complex, source: DType, to: DType) -> Value:
@@ -63,9 +68,9 @@ def _from_float(b: Builder, value: Value, source: DType, to: DType) -> Value:
     if to.is_integer:
         return _saturated(b, value, to)
     if to is BFLOAT16:
-        single = value if source is FLOAT32 else b.fptrunc(value, FLOAT)
+        single = value if source is FLOAT32 else b.fptrunc(value, like(value, FLOAT))
         return narrow(b, single, BFLOAT16)
-    target = value_type(to)
+    target = like(value, value_type(to))
     return b.fpext(value, target) if to.bits > source.bits else _truncated(b, value, target)
 
 
@@ -76,20 +81,19 @@ def _truncated(b: Builder, value: Value, target: LLVMType) -> Value:
 def _saturated(b: Builder, value: Value, to: DType) -> Value:
     """Float to integer: truncated, saturated, NaN gives 0."""
     sign = "s" if is_signed(to) else "u"
-    name = f"llvm.fpto{sign}i.sat.i{to.bits}.{_SUFFIX[str(value.type)]}"
-    function_type = ir.FunctionType(ir.IntType(to.bits), [value.type])
+    target = like(value, ir.IntType(to.bits))
+    name = f"llvm.fpto{sign}i.sat.{mangled(target)}.{mangled(value.type)}"
+    function_type = ir.FunctionType(target, [value.type])
     return b.call(declare(b.module, name, function_type), [value])
-
-
-_SUFFIX = {"half": "f16", "float": "f32", "double": "f64"}
 
 
 def _from_integer(b: Builder, value: Value, source: DType, to: DType) -> Value:
     signed = is_signed(source)
     if to in (FLOAT16, BFLOAT16):  # through float32, as NumPy does
-        single = b.sitofp(value, FLOAT) if signed else b.uitofp(value, FLOAT)
+        float32 = like(value, FLOAT)
+        single = b.sitofp(value, float32) if signed else b.uitofp(value, float32)
         return narrow(b, single, to)
-    target = value_type(to)
+    target = like(value, value_type(to))
     if to.is_float:
         return b.sitofp(value, target) if signed else b.uitofp(value, target)
     width = 1 if source is BOOL else source.bits
@@ -98,27 +102,35 @@ def _from_integer(b: Builder, value: Value, source: DType, to: DType) -> Value:
     return b.trunc(value, target) if to.bits < width else value
 
 
+def like(value: Value, scalar: LLVMType) -> LLVMType:
+    """The type of as many lanes of `scalar` as `value` has."""
+    return shaped(scalar, lanes_of(value))
+
+
 def widen(b: Builder, value: Value, dtype: DType) -> Value:
     """A half-precision value as float32; other values as they are."""
     if dtype is FLOAT16:
-        return b.fpext(value, FLOAT)
+        return b.fpext(value, like(value, FLOAT))
     if dtype is BFLOAT16:
-        return b.bitcast(b.shl(b.zext(value, I32), ir.Constant(I32, 16)), FLOAT)
+        wide = like(value, I32)
+        high = b.shl(b.zext(value, wide), ir.Constant(wide, 16))
+        return b.bitcast(high, like(value, FLOAT))
     return value
 
 
 def narrow(b: Builder, value: Value, dtype: DType) -> Value:
     """A float32 rounded to half precision; for other types, `value` as it is."""
     if dtype is FLOAT16:
-        return b.fptrunc(value, HALF)
+        return b.fptrunc(value, like(value, HALF))
     if dtype is not BFLOAT16:
         return value
-    bits = b.bitcast(value, I32)
+    wide, short = like(value, I32), like(value, I16)
+    bits, shift = b.bitcast(value, wide), ir.Constant(wide, 16)
     # Round to nearest, ties to even: add half of the dropped part, less one if already even.
-    odd = b.and_(b.lshr(bits, ir.Constant(I32, 16)), ir.Constant(I32, 1))
-    rounded = b.add(b.add(bits, ir.Constant(I32, 0x7FFF)), odd)
-    high = b.trunc(b.lshr(rounded, ir.Constant(I32, 16)), I16)
-    quiet = b.or_(b.trunc(b.lshr(bits, ir.Constant(I32, 16)), I16), ir.Constant(I16, 0x40))
+    odd = b.and_(b.lshr(bits, shift), ir.Constant(wide, 1))
+    rounded = b.add(b.add(bits, ir.Constant(wide, 0x7FFF)), odd)
+    high = b.trunc(b.lshr(rounded, shift), short)
+    quiet = b.or_(b.trunc(b.lshr(bits, shift), short), ir.Constant(short, 0x40))
     return b.select(b.fcmp_unordered("uno", value, value), quiet, high)
 
 

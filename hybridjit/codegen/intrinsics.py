@@ -8,7 +8,7 @@ from llvmlite import ir
 
 from hybridjit.codegen.arithmetic import emit_compare
 from hybridjit.codegen.casts import declare
-from hybridjit.codegen.llvm_types import I1, Builder, Complex, Value, is_signed
+from hybridjit.codegen.llvm_types import I1, Builder, Complex, Value, is_signed, mangled
 from hybridjit.codegen.math.complexes import emit_complex_abs, emit_complex_math
 from hybridjit.codegen.math.integers import emit_clz, emit_popcount
 from hybridjit.codegen.math.library import emit_math
@@ -39,7 +39,8 @@ def _abs(b: Builder, args: Sequence[Value], dtype: DType) -> Value:
     (x,) = args
     if not is_signed(dtype):
         return x
-    function = declare(b.module, f"llvm.abs.i{dtype.bits}", ir.FunctionType(x.type, [x.type, I1]))
+    name, kind = f"llvm.abs.{mangled(x.type)}", ir.FunctionType(x.type, [x.type, I1])
+    function = declare(b.module, name, kind)
     return b.call(function, [x, ir.Constant(I1, 0)])
 
 

@@ -19,6 +19,7 @@ LLVMType = Any  # ir.Type
 I1, I8, I16, I32, I64 = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
 HALF, FLOAT, DOUBLE = ir.HalfType(), ir.FloatType(), ir.DoubleType()
 _CONSTANT: Any = ir.Constant
+_VECTOR: Any = ir.VectorType
 _FLOATS = {16: HALF, 32: FLOAT, 64: DOUBLE}
 
 
@@ -55,9 +56,39 @@ def is_signed(dtype: DType) -> bool:
     return dtype.kind is Kind.INT
 
 
+def lanes_of(value: Value) -> int:
+    """How many lanes a value has: 1, unless it is a vector."""
+    part = value[0] if isinstance(value, Complex) else value
+    return part.type.count if isinstance(part.type, _VECTOR) else 1
+
+
+def shaped(scalar: LLVMType, lanes: int) -> LLVMType:
+    """The type of `lanes` values of type `scalar`."""
+    return scalar if lanes == 1 else ir.VectorType(scalar, lanes)
+
+
+def scalar_of(kind: LLVMType) -> LLVMType:
+    """The type of one lane."""
+    return kind.element if isinstance(kind, _VECTOR) else kind
+
+
+def mangled(kind: LLVMType) -> str:
+    """How the names of LLVM's intrinsics spell a type: i64, f32, v16f32."""
+    prefix = f"v{kind.count}" if isinstance(kind, _VECTOR) else ""
+    return prefix + _SPELLING.get(str(scalar_of(kind)), str(scalar_of(kind)))
+
+
+_SPELLING = {"half": "f16", "float": "f32", "double": "f64"}
+
+
 def find_constant(value: Value) -> int | None:
-    """The number that `value` is, or None if it is computed at run time."""
-    return value.constant if isinstance(value, _CONSTANT) else None
+    """The number that `value` is, in every lane, or None if it is computed at run time."""
+    if not isinstance(value, _CONSTANT):
+        return None
+    if not isinstance(value.type, _VECTOR):
+        return value.constant
+    numbers = {find_constant(lane) for lane in value.constant}
+    return numbers.pop() if len(numbers) == 1 else None
 
 
 def constant(value: Any, dtype: DType) -> Value:

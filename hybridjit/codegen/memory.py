@@ -17,6 +17,7 @@ from hybridjit.codegen.llvm_types import (
     Value,
     find_constant,
     memory_type,
+    shaped,
     value_type,
 )
 from hybridjit.ir.dtype import BOOL, DType
@@ -35,29 +36,37 @@ class ArrayAddress:
     strides: tuple[Value, ...]
     align: int
 
-    def element(self, b: Builder, indices: Sequence[Value]) -> Value:
-        """The address of an element (of its real part, for complex types)."""
+    def element(self, b: Builder, indices: Sequence[Value], *, inside: bool = True) -> Value:
+        """The address of an element (of its real part, for complex types).
+
+        With `inside` false, the indices may be anything, as long as nothing is read there.
+        """
         size = self.dtype.bits // 8
         known = [find_constant(stride) for stride in self.strides]
         whole = [
             axis for axis, stride in enumerate(known) if stride is not None and not stride % size
         ]
-        row = self._row(b, indices, [axis for axis in range(len(known)) if axis not in whole])
+        others = [axis for axis in range(len(known)) if axis not in whole]
+        row = self._row(b, indices, others, inside=inside)
         # Addresses in units of elements are what LLVM's vectoriser understands best.
         factor = 2 if self.dtype.is_complex else 1
         strides = [ir.Constant(I64, (known[axis] or 0) // size * factor) for axis in whole]
         # Every index is inside its axis, so the element is inside the array: inbounds holds.
-        return b.gep(row, [_dot(b, [indices[axis] for axis in whole], strides)], inbounds=True)
+        offset = dot(b, [indices[axis] for axis in whole], strides, exact=inside)
+        return b.gep(row, [offset], inbounds=inside)
 
-    def _row(self, b: Builder, indices: Sequence[Value], axes: Sequence[int]) -> Value:
+    def _row(
+        self, b: Builder, indices: Sequence[Value], axes: Sequence[int], *, inside: bool
+    ) -> Value:
         """The address of the element at the indices along `axes`, elsewhere at 0, in bytes.
 
         A stride that is not known now need not be a whole number of elements: a field of records.
         """
         if not axes:
             return self.base
-        offset = _dot(b, [indices[axis] for axis in axes], [self.strides[axis] for axis in axes])
-        start = b.gep(b.bitcast(self.base, I8.as_pointer()), [offset], inbounds=True)
+        strides = [self.strides[axis] for axis in axes]
+        offset = dot(b, [indices[axis] for axis in axes], strides, exact=inside)
+        start = b.gep(b.bitcast(self.base, I8.as_pointer()), [offset], inbounds=inside)
         return b.bitcast(start, memory_type(self.dtype).as_pointer())
 
     def load(self, b: Builder, indices: Sequence[Value]) -> Value:
@@ -85,25 +94,34 @@ class ArrayAddress:
         b.store(stored, address, align=self.align)
 
 
-def _dot(b: Builder, indices: Sequence[Value], strides: Sequence[Value]) -> Value:
+def dot(
+    b: Builder, indices: Sequence[Value], strides: Sequence[Value], *, exact: bool = True
+) -> Value:
+    """The sum of the products; an exact one does not overflow."""
+    flags = ["nsw"] if exact else []
     offset: Value = ir.Constant(I64, 0)
     for index, stride in zip(indices, strides, strict=True):
-        term = index if find_constant(stride) == 1 else b.mul(index, stride, flags=["nsw"])
-        offset = term if find_constant(offset) == 0 else b.add(offset, term, flags=["nsw"])
+        term = index if find_constant(stride) == 1 else b.mul(index, stride, flags=flags)
+        offset = term if find_constant(offset) == 0 else b.add(offset, term, flags=flags)
     return offset
 
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """A scalar variable: a slot of the stack frame (two, for complex types)."""
+    """A scalar variable: a slot of the stack frame (two, for complex types).
+
+    In a vector loop every lane has its own: the slot holds a vector.
+    """
 
     dtype: DType
     slots: tuple[Value, ...]
     is_set: Value | None = None
+    lanes: int = 1
 
     def load(self, b: Builder) -> Value:
         """The value of the variable."""
-        values = [b.load(slot, typ=value_type(self.dtype)) for slot in self.slots]
+        kind = shaped(value_type(self.dtype), self.lanes)
+        values = [b.load(slot, typ=kind) for slot in self.slots]
         return Complex(*values) if self.dtype.is_complex else values[0]
 
     def store(self, b: Builder, value: Value) -> None:
@@ -112,14 +130,22 @@ class Register:
         for slot, part in zip(self.slots, parts, strict=True):
             b.store(part, slot)
         if self.is_set is not None:
-            b.store(ir.Constant(I1, 1), self.is_set)
+            b.store(ir.Constant(shaped(I1, self.lanes), 1), self.is_set)
+
+    def forget(self, b: Builder) -> None:
+        """Note that the variable has no value yet."""
+        if self.is_set is not None:
+            b.store(ir.Constant(shaped(I1, self.lanes), 0), self.is_set)
 
 
-def make_register(entry: Builder, dtype: DType, name: str, *, tracked: bool) -> Register:
+def make_register(
+    entry: Builder, dtype: DType, name: str, *, tracked: bool, lanes: int = 1
+) -> Register:
     """A scalar variable; a tracked one knows whether it has been assigned."""
-    count = 2 if dtype.is_complex else 1
-    slots = tuple(entry.alloca(value_type(dtype), name=name) for _ in range(count))
-    return Register(dtype, slots, entry.alloca(I1, name=f"{name}.set") if tracked else None)
+    kind = shaped(value_type(dtype), lanes)
+    slots = tuple(entry.alloca(kind, name=name) for _ in range(2 if dtype.is_complex else 1))
+    is_set = entry.alloca(shaped(I1, lanes), name=f"{name}.set") if tracked else None
+    return Register(dtype, slots, is_set, lanes)
 
 
 def stack_array(entry: Builder, size: int, name: str) -> Value:

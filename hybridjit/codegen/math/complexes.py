@@ -298,8 +298,9 @@ def emit_complex_math(
     target_has_fma: bool = True,
 ) -> tuple[Any, Any]:
     """The parts of the function `name` of complex values, each given as its two parts."""
-    format = FORMATS[dtype.component.bits]
-    function = _complex_function(builder.module, name, format, target_has_fma)
+    lanes: int = getattr(args[0][0].type, "count", 1)  # of a vector
+    scope = Scope(builder, target_has_fma, lanes)
+    function = _complex_function(name, FORMATS[dtype.component.bits], scope)
     result = builder.call(function, [part for arg in args for part in arg])
     return builder.extract_value(result, 0), builder.extract_value(result, 1)
 
@@ -308,25 +309,29 @@ def emit_complex_abs(
     builder: Any, dtype: DType, real: Any, imag: Any, target_has_fma: bool = True
 ) -> Any:
     """|z|."""
-    function = math_function(builder.module, "hypot", dtype.component, target_has_fma)
+    lanes: int = getattr(real.type, "count", 1)
+    function = math_function(builder.module, "hypot", dtype.component, target_has_fma, lanes)
     return builder.call(function, [real, imag])
 
 
-def _complex_function(module: Any, name: str, format: Format, has_fma: bool) -> Any:
-    symbol = f"hj.{name}.c{2 * format.bits}"
+def _complex_function(name: str, format: Format, scope: Scope) -> Any:
+    module, part = scope.builder.module, scope.type_of(format.type)
+    shape = "" if scope.lanes == 1 else f"v{scope.lanes}"
+    symbol = f"hj.{name}.{shape}c{2 * format.bits}"
     found = module.globals.get(symbol)
     if found is not None:
         return found
     if name not in COMPLEX_BODIES:
         raise InternalError(f"there is no complex function named {name}", "codegen")
     arity, body = COMPLEX_BODIES[name]
-    result = ir.LiteralStructType([format.type] * 2)
-    kind = ir.FunctionType(result, [format.type] * (2 * arity))
+    result = ir.LiteralStructType([part] * 2)
+    kind = ir.FunctionType(result, [part] * (2 * arity))
     function: Any = ir.Function(module, kind, symbol)
     function.linkage = "internal"
     function.attributes.add("alwaysinline")
     builder: Any = ir.IRBuilder(function.append_basic_block("entry"))
-    parts = [Real(Scope(builder, has_fma), format, arg) for arg in function.args]
+    inside = Scope(builder, scope.fma, scope.lanes)
+    parts = [Real(inside, format, arg) for arg in function.args]
     value = body(*(Complex(*parts[start : start + 2]) for start in range(0, len(parts), 2)))
     pair = builder.insert_value(ir.Constant(result, UNDEFINED), value.real.value, 0)
     builder.ret(builder.insert_value(pair, value.imag.value, 1))

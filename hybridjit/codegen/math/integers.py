@@ -6,26 +6,41 @@ from typing import Any
 
 from llvmlite import ir
 
-from hybridjit.codegen.math.values import declare
+from hybridjit.codegen.math.values import UNDEFINED, declare
 
 
 def emit_popcount(builder: Any, x: Any) -> Any:
     """The number of one bits."""
     kind = ir.FunctionType(x.type, [x.type])
-    return builder.call(declare(builder.module, f"llvm.ctpop.i{x.type.width}", kind), [x])
+    return builder.call(declare(builder.module, f"llvm.ctpop.{_shape(x)}", kind), [x])
 
 
 def emit_clz(builder: Any, x: Any) -> Any:
     """The number of leading zeros; the width for zero."""
     flag = ir.IntType(1)
     kind = ir.FunctionType(x.type, [x.type, flag])
-    function = declare(builder.module, f"llvm.ctlz.i{x.type.width}", kind)
+    function = declare(builder.module, f"llvm.ctlz.{_shape(x)}", kind)
     return builder.call(function, [x, ir.Constant(flag, 0)])
 
 
 def emit_integer_power(builder: Any, x: Any, y: Any) -> Any:
     """x**y of integers of one type, y >= 0, wrapping: by squaring."""
-    return builder.call(_power_function(builder.module, x.type), [x, y])
+    lanes: int = getattr(x.type, "count", 1)  # of a vector
+    if lanes == 1:
+        return builder.call(_power_function(builder.module, x.type), [x, y])
+    result: Any = ir.Constant(x.type, UNDEFINED)
+    for lane in range(lanes):  # each takes as many steps as its exponent has bits
+        place = ir.Constant(ir.IntType(32), lane)
+        base, exponent = (builder.extract_element(value, place) for value in (x, y))
+        power = emit_integer_power(builder, base, exponent)
+        result = builder.insert_element(result, power, place)
+    return result
+
+
+def _shape(x: Any) -> str:
+    """How LLVM spells the type: i64, or v4i64."""
+    lanes: int | None = getattr(x.type, "count", None)
+    return f"i{x.type.width}" if lanes is None else f"v{lanes}i{x.type.element.width}"
 
 
 def _power_function(module: Any, kind: Any) -> Any:
