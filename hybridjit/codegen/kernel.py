@@ -10,7 +10,7 @@ from llvmlite import ir
 from hybridjit.analysis.bounds import MAX_EXTENT
 from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.codegen.emit_statements import StatementEmitter
-from hybridjit.codegen.layout import Convention, Layout, convention
+from hybridjit.codegen.layout import ArrayLayout, Convention, Layout, convention
 from hybridjit.codegen.llvm_types import (
     I8,
     I16,
@@ -35,6 +35,7 @@ from hybridjit.ir.signature import ConstantArray
 from hybridjit.ir.stmt import Print
 
 ENTRY = "hj_kernel"
+Layouts = Mapping[Buffer, ArrayLayout]  # of the parameters
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,14 +50,15 @@ class KernelModule:
 
 def emit_kernel(func: PrimFunc, layout: Layout, target: Target) -> KernelModule:
     """The LLVM module of `func`, which is lowered to checked loops."""
-    call = convention(func, layout)
+    call = convention(func.header, layout)
     module = ir.Module(name=func.name)
     module.triple = target.triple
     function: Function = ir.Function(module, _function_type(call), ENTRY)
-    _set_attributes(function, call, layout)
+    layouts = dict(zip(func.buffers, layout.arrays, strict=True))
+    _set_attributes(function, call, layouts, is_disjoint=layout.is_disjoint)
     emitter = StatementEmitter(function, function.args[-1], func.fastmath)
     emitter.doubtful = find_unassigned_reads(func)
-    _bind_parameters(emitter, function, call, layout)
+    _bind_parameters(emitter, function, call, layouts)
     for array in func.constants:
         emitter.arrays[array.buffer] = _constant_array(emitter, array)
     emitter.run(func.body)
@@ -96,11 +98,13 @@ def _received(b: Builder, argument: Value, dtype: DType) -> Value:
     return b.trunc(argument, value_type(dtype)) if dtype is BOOL else argument
 
 
-def _set_attributes(function: Function, call: Convention, layout: Layout) -> None:
+def _set_attributes(
+    function: Function, call: Convention, layouts: Layouts, *, is_disjoint: bool
+) -> None:
     function.attributes.add("nounwind")
     for position, buffer in enumerate(call.buffers):
         # Outputs are made for the call: nothing else can point into them.
-        if layout.is_disjoint or not layout.is_parameter(buffer):
+        if is_disjoint or buffer not in layouts:
             function.args[position].add_attribute("noalias")
     first_result = len(function.args) - 1 - len(call.results)
     for argument in function.args[first_result:]:
@@ -108,7 +112,7 @@ def _set_attributes(function: Function, call: Convention, layout: Layout) -> Non
 
 
 def _bind_parameters(
-    emitter: StatementEmitter, function: Function, call: Convention, layout: Layout
+    emitter: StatementEmitter, function: Function, call: Convention, layouts: Layouts
 ) -> None:
     arguments = iter(function.args)
     bases = {buffer: next(arguments) for buffer in call.buffers}
@@ -127,6 +131,7 @@ def _bind_parameters(
     ]
     _check_extents(emitter, call)
     for buffer, base in bases.items():
+        layout = layouts.get(buffer, ArrayLayout())
         emitter.arrays[buffer] = _parameter(emitter, buffer, base, layout, strides)
 
 
@@ -142,20 +147,19 @@ def _parameter(
     emitter: StatementEmitter,
     buffer: Buffer,
     base: Value,
-    layout: Layout,
+    layout: ArrayLayout,
     passed: Mapping[tuple[Buffer, int], Value],
 ) -> ArrayAddress:
-    found = layout.of(buffer)
-    if found.strides is None:
+    if layout.strides is None:
         shape = [emitter.emit(extent) for extent in buffer.shape]
         address = emitter.contiguous(base, buffer, shape)
     else:
         strides = tuple(
             passed[buffer, axis] if stride is None else ir.Constant(I64, stride)
-            for axis, stride in enumerate(found.strides)
+            for axis, stride in enumerate(layout.strides)
         )
         address = ArrayAddress(base, buffer.dtype, strides, buffer.dtype.component.bits // 8)
-    align = address.align if found.align is None else found.align
+    align = address.align if layout.align is None else layout.align
     return ArrayAddress(base, buffer.dtype, address.strides, align)
 
 

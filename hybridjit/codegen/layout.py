@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hybridjit.ir.expr import Buffer, Var
-from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.header import Header
 from hybridjit.ir.signature import ScalarParam, ScalarResult
 
 
@@ -33,20 +33,12 @@ class ArrayLayout:
 class Layout:
     """What a kernel may assume about its arguments besides their types.
 
-    `arrays` has an entry for each buffer parameter. Outputs are made for the call, in C order.
-    With `is_disjoint`, no array that is written shares memory with another one.
+    `arrays` has an entry for each buffer parameter, in order. Outputs are made for the call, in C
+    order. With `is_disjoint`, no array that is written shares memory with another one.
     """
 
-    arrays: tuple[tuple[Buffer, ArrayLayout], ...] = ()
+    arrays: tuple[ArrayLayout, ...] = ()
     is_disjoint: bool = False
-
-    def of(self, buffer: Buffer) -> ArrayLayout:
-        """How `buffer` lies in memory."""
-        return dict(self.arrays).get(buffer, ArrayLayout())
-
-    def is_parameter(self, buffer: Buffer) -> bool:
-        """True if `buffer` is passed to the kernel by its caller."""
-        return any(param is buffer for param, _ in self.arrays)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,13 +52,13 @@ class Convention:
     results: tuple[ScalarResult, ...]
 
 
-def convention(func: PrimFunc, layout: Layout) -> Convention:
+def convention(func: Header, layout: Layout) -> Convention:
     """How the kernel of `func` is called."""
     buffers = (*func.buffers, *func.outputs)
     strides = tuple(
         (buffer, axis)
-        for buffer in func.buffers
-        for axis, stride in enumerate(layout.of(buffer).strides or ())
+        for buffer, array in zip(func.buffers, layout.arrays, strict=True)
+        for axis, stride in enumerate(array.strides or ())
         if stride is None
     )
     scalars = tuple(param.var for param in func.params if isinstance(param, ScalarParam))

@@ -17,6 +17,7 @@ from hybridjit.interp.statements import compile_stmt
 from hybridjit.ir.dtype import DType, Kind
 from hybridjit.ir.expr import Buffer
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.header import Header
 from hybridjit.ir.signature import Param, ScalarParam
 
 Array = NDArray[Any]
@@ -32,12 +33,15 @@ def interpret(func: PrimFunc, args: Sequence[object]) -> object:
 def compile_func(func: PrimFunc) -> Callable[[Sequence[object]], object]:
     """The function from arguments to results that interprets `func`; it may be called often."""
     scope = Scope(span=func.span)
-    begin = compile_prologue(func, scope)
+    begin = compile_prologue(func.header, scope)
+    constants = [(scope.bind(item.buffer), _read_only(item.data)) for item in func.constants]
     body = compile_stmt(func.body, scope)
-    gather = compile_results(func, scope)
+    gather = compile_results(func.header, scope)
 
     def run(args: Sequence[object]) -> object:
         frame = begin(args)
+        for slot, data in constants:
+            frame[slot] = data
         with np.errstate(all="ignore"):
             body(frame)
         return gather(frame)
@@ -45,17 +49,17 @@ def compile_func(func: PrimFunc) -> Callable[[Sequence[object]], object]:
     return run
 
 
-def compile_prologue(func: PrimFunc, scope: Scope) -> Callable[[Sequence[object]], Frame]:
+def compile_prologue(func: Header, scope: Scope) -> Callable[[Sequence[object]], Frame]:
     """What comes before the body: arguments checked and converted, sizes bound, outputs made."""
     bind_arguments = _compile_parameters(func, scope)
-    make_arrays = _compile_arrays(func, scope)
+    make_outputs = _compile_outputs(func, scope)
 
     def begin(args: Sequence[object]) -> Frame:
         frame = scope.new_frame()
         frame[ERROR_STATE] = np.geterr()
         with np.errstate(all="ignore"):
             bind_arguments(frame, args)
-            make_arrays(frame)
+            make_outputs(frame)
         return frame
 
     return begin
@@ -64,7 +68,7 @@ def compile_prologue(func: PrimFunc, scope: Scope) -> Callable[[Sequence[object]
 # Arguments
 
 
-def _compile_parameters(func: PrimFunc, scope: Scope) -> Callable[[Frame, Sequence[object]], None]:
+def _compile_parameters(func: Header, scope: Scope) -> Callable[[Frame, Sequence[object]], None]:
     slots = [scope.bind(param if isinstance(param, Buffer) else param.var) for param in func.params]
     dimensions = _compile_dimensions(func, scope)
     shapes = [
@@ -86,7 +90,7 @@ def _compile_parameters(func: PrimFunc, scope: Scope) -> Callable[[Frame, Sequen
     return bind
 
 
-def _compile_dimensions(func: PrimFunc, scope: Scope) -> list[tuple[int, int, int]]:
+def _compile_dimensions(func: Header, scope: Scope) -> list[tuple[int, int, int]]:
     """For each run-time dimension: its slot, and the array slot and axis that it is read from."""
     found: list[tuple[int, int, int]] = []
     for var in func.dimensions:
@@ -143,8 +147,7 @@ def _convert_scalar(name: str, dtype: DType, arg: object) -> Scalar:
 # Arrays that the function brings along, and results
 
 
-def _compile_arrays(func: PrimFunc, scope: Scope) -> Callable[[Frame], None]:
-    constants = [(scope.bind(item.buffer), _read_only(item.data)) for item in func.constants]
+def _compile_outputs(func: Header, scope: Scope) -> Callable[[Frame], None]:
     shapes = [_compile_shape(buffer, scope) for buffer in func.outputs]
     outputs = [
         (scope.bind(buffer), shape, buffer.dtype.numpy)
@@ -152,8 +155,6 @@ def _compile_arrays(func: PrimFunc, scope: Scope) -> Callable[[Frame], None]:
     ]
 
     def make(frame: Frame) -> None:
-        for slot, data in constants:
-            frame[slot] = data
         for slot, shape, dtype in outputs:
             frame[slot] = np.zeros(shape(frame), dtype)
 
@@ -166,7 +167,7 @@ def _read_only(data: Array) -> Array:
     return view
 
 
-def compile_results(func: PrimFunc, scope: Scope) -> Callable[[Frame], object]:
+def compile_results(func: Header, scope: Scope) -> Callable[[Frame], object]:
     """What comes after the body: the results, from the outputs and `frame[RESULTS]`."""
     if func.returns is None:
         return lambda frame: None

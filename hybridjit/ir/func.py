@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from hybridjit.errors import Span
 from hybridjit.ir.expr import Buffer, Var
+from hybridjit.ir.header import Header, buffers_in, dimensions_in
 from hybridjit.ir.printer import print_func
 from hybridjit.ir.signature import ConstantArray, Param, Result
 from hybridjit.ir.stmt import Stmt
@@ -35,17 +36,19 @@ class PrimFunc:
     @property
     def buffers(self) -> tuple[Buffer, ...]:
         """The buffer parameters, in order."""
-        return tuple(param for param in self.params if isinstance(param, Buffer))
+        return buffers_in(self.params)
 
     @property
     def dimensions(self) -> tuple[Var, ...]:
         """The run-time dimensions of the parameters, in order of first appearance."""
-        found: dict[Var, None] = {}
-        for buffer in self.buffers:
-            for extent in buffer.shape:
-                if isinstance(extent, Var):
-                    found.setdefault(extent)
-        return tuple(found)
+        return dimensions_in(self.params)
+
+    @property
+    def header(self) -> Header:
+        """What a call needs to know."""
+        return Header(
+            self.name, self.params, self.outputs, self.returns, self.returns_tuple, span=self.span
+        )
 
     def __str__(self) -> str:
         return print_func(self)

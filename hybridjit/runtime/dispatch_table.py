@@ -111,6 +111,7 @@ class _Writer:
         self.call = call
         self.memory = Memory()
         self.words = _number_words(call)
+        self.layouts = dict(zip(call.func.buffers, call.layout.arrays, strict=True))
         # Flat parameters, and for each the Python parameter and the item that it comes from.
         self.inputs: list[list[int]] = []
         self.places: dict[Buffer, tuple[int, int]] = {}
@@ -194,7 +195,7 @@ class _Writer:
         self.inputs.append(record)
 
     def _array(self, buffer: Buffer, value: Any) -> list[int]:
-        layout = self.call.layout.of(buffer)
+        layout = self.layouts[buffer]
         extents = [self._parameter_extent(extent) for extent in buffer.shape]
         strides = None
         if layout.strides is not None:

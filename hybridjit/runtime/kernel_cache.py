@@ -35,7 +35,7 @@ def find_key(func: PrimFunc, layout: Layout, target: Target) -> bytes | None:
     ingredients = {
         "versions": [compiler_identity(), *llvm_versions()],
         "target": [target.triple, target.cpu, target.features],
-        "layout": [[array.strides, array.align] for _, array in layout.arrays],
+        "layout": [[array.strides, array.align] for array in layout.arrays],
         "disjoint": layout.is_disjoint,
         "places": [_encode_span(span, func) for span in _spans(func)],
         "function": print_func(func),

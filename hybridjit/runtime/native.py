@@ -73,9 +73,9 @@ def compile_native(func: PrimFunc, layout: Layout) -> NativeKernel:
         library,
         callbacks,
         prototype(library.addresses[ADAPTER]),
-        compile_prologue(func, scope),
+        compile_prologue(func.header, scope),
         _compile_passing(func, module, scope),
-        compile_results(func, scope),
+        compile_results(func.header, scope),
     )
 
 
@@ -97,7 +97,7 @@ def _load(func: PrimFunc, layout: Layout) -> tuple[KernelModule, bytes] | None:
     if entry is None:
         return None
     sites = decode_sites(entry.meta["sites"], func)
-    return KernelModule("", convention(func, layout), sites, {}), entry.object_code
+    return KernelModule("", convention(func.header, layout), sites, {}), entry.object_code
 
 
 def _compile_passing(
@@ -124,7 +124,7 @@ def _compile_passing(
 def layout_of(func: PrimFunc, args: Sequence[Any], *, is_disjoint: bool) -> Layout:
     """What the code may assume about these arguments."""
     arrays = tuple(
-        (param, _array_layout(param, value))
+        _array_layout(param, value)
         for param, value in zip(func.params, args, strict=True)
         if isinstance(param, Buffer)
     )

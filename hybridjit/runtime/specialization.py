@@ -79,5 +79,5 @@ class Specialization:
     def layout(self, specs: Sequence[Spec], values: Sequence[Any]) -> Layout:
         """The layout of arguments; types given in their place stand for disjoint C order."""
         if any(value is spec for spec, value in zip(specs, values, strict=True)):
-            return Layout(tuple((buffer, ArrayLayout()) for buffer in self.func.buffers), True)
+            return Layout((ArrayLayout(),) * len(self.func.buffers), True)
         return self._layout(flatten(specs, values))
