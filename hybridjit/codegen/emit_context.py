@@ -136,10 +136,14 @@ class EmitContext:
         goes_on, poll = self.fork(self.b.icmp_signed(">=", left, ir.Constant(I64, 0)))
         self.b.position_at_end(poll)
         self.b.store(ir.Constant(I64, POLL_WORK), self._fuel)
-        status = self.b.call(poll_function(self.module), [self.error])
+        status = self.b.call(self.poll_function(), [self.error])
         self._check_python(status, None)
         self.b.branch(goes_on)
         self.b.position_at_end(goes_on)
+
+    def poll_function(self) -> Function:
+        """The function that looks for signals; 1 if the kernel is to end, with Python's error."""
+        return poll_function(self.module)
 
     def call_python(
         self, call: ExternCall | Print, values: Sequence[tuple[Value, DType]], result: Value

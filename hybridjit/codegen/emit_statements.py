@@ -179,21 +179,32 @@ class StatementEmitter(ExpressionEmitter):
 
     def loop(self, loop: tis.For) -> None:
         """Run the body once for each value of the loop variable."""
+        origin, trips = self.loop_bounds(loop)
+        self.iterate(loop, origin, (ir.Constant(I64, 0), trips))
+
+    def loop_bounds(self, loop: tis.For) -> tuple[tuple[Value, Value], Value]:
+        """The start and the step of a loop, and the number of its iterations."""
         start, stop, step = (self.emit(bound) for bound in (loop.start, loop.stop, loop.step))
         if not isinstance(loop.step, Const):
             is_valid = self.b.icmp_signed("!=", step, ir.Constant(I64, 0))
             self.check(is_valid, Failure.STEP, loop.span)
-        # Counting iterations from 0 keeps the counter from overflowing, whatever the bounds.
-        trips = self._trip_count(loop, start, stop, step)
-        first = ir.Constant(I64, 0)
+        return (start, step), self._trip_count(loop, start, stop, step)
+
+    def iterate(
+        self, loop: tis.For, origin: tuple[Value, Value], bounds: tuple[Value, Value]
+    ) -> None:
+        """Run the iterations of a loop, counted from 0, from one bound up to the other.
+
+        Counting keeps the counter from overflowing, whatever the bounds of the loop.
+        """
         done = self.function.append_basic_block("done")
         work = find_work(loop)
         if work is not None and work < POLL_WORK:
-            self._count(loop, (start, step), (first, trips), done)
+            self._count(loop, origin, bounds, done)
         elif is_innermost(loop):
-            self._count_in_chunks(loop, (start, step), trips, done)
+            self._count_in_chunks(loop, origin, bounds, done)
         else:
-            self._count(loop, (start, step), (first, trips), done, polled=True)
+            self._count(loop, origin, bounds, done, polled=True)
         self.b.position_at_end(done)
 
     def _count(
@@ -232,7 +243,11 @@ class StatementEmitter(ExpressionEmitter):
         self.b.position_at_end(again)
 
     def _count_in_chunks(
-        self, loop: tis.For, origin: tuple[Value, Value], trips: Value, done: Block
+        self,
+        loop: tis.For,
+        origin: tuple[Value, Value],
+        bounds: tuple[Value, Value],
+        done: Block,
     ) -> None:
         """An innermost loop that may be long: look for signals between chunks, not inside them.
 
@@ -242,19 +257,20 @@ class StatementEmitter(ExpressionEmitter):
         names = ("chunk", "between")
         outer, between = (self.function.append_basic_block(name) for name in names)
         before = self.b.block
-        self.b.cbranch(self.b.icmp_unsigned("!=", trips, ir.Constant(I64, 0)), outer, done)
+        first, last = bounds
+        self.b.cbranch(self.b.icmp_unsigned("<", first, last), outer, done)
         self.b.position_at_end(outer)
         base = self.b.phi(I64)
-        base.add_incoming(ir.Constant(I64, 0), before)
-        rest = self.b.sub(trips, base, flags=["nuw"])
+        base.add_incoming(first, before)
+        rest = self.b.sub(last, base, flags=["nuw"])
         is_last = self.b.icmp_unsigned("<=", rest, chunk)
-        end = self.b.select(is_last, trips, self.b.add(base, chunk))
+        end = self.b.select(is_last, last, self.b.add(base, chunk))
         self._leaves[between] = done
         self._count(loop, origin, (base, end), between)
         self.b.position_at_end(between)
         self.spend(self.b.sub(end, base, flags=["nuw"]))
         base.add_incoming(end, self.b.block)
-        self.b.cbranch(self.b.icmp_unsigned("<", end, trips), outer, done)
+        self.b.cbranch(self.b.icmp_unsigned("<", end, last), outer, done)
 
     def _exit_of(self, done: Block) -> Block:
         """Where `break` goes: out of all chunks."""

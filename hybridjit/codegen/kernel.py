@@ -9,6 +9,7 @@ from llvmlite import ir
 
 from hybridjit.analysis.bounds import MAX_EXTENT
 from hybridjit.analysis.initialization import find_unassigned_reads
+from hybridjit.codegen.emit_parallel import ParallelEmitter
 from hybridjit.codegen.emit_statements import StatementEmitter
 from hybridjit.codegen.layout import ArrayLayout, Convention, Layout, convention
 from hybridjit.codegen.llvm_types import (
@@ -47,6 +48,11 @@ class KernelModule:
     sites: tuple[Site, ...]
     callbacks: Mapping[str, ExternCall | Print]
 
+    @property
+    def is_parallel(self) -> bool:
+        """True if the kernel calls the thread pool."""
+        return any(site.failure is Failure.FORKED for site in self.sites)
+
 
 def emit_kernel(func: PrimFunc, layout: Layout, target: Target) -> KernelModule:
     """The LLVM module of `func`, which is lowered to checked loops."""
@@ -56,7 +62,10 @@ def emit_kernel(func: PrimFunc, layout: Layout, target: Target) -> KernelModule:
     function: Function = ir.Function(module, _function_type(call), ENTRY)
     layouts = dict(zip(func.buffers, layout.arrays, strict=True))
     _set_attributes(function, call, layouts, is_disjoint=layout.is_disjoint)
-    emitter = StatementEmitter(function, function.args[-1], func.fastmath)
+    emitter = ParallelEmitter(function, function.args[-1], func.fastmath)
+    emitter.fastmath = func.fastmath
+    # Where arrays overlap, what is legal for the loops of the script may not be for its memory.
+    emitter.runs_parallel = layout.is_disjoint
     emitter.doubtful = find_unassigned_reads(func)
     _bind_parameters(emitter, function, call, layouts)
     for array in func.constants:

@@ -30,6 +30,7 @@ class Failure(Enum):
     EXTENT = "extent"
     MEMORY = "memory"
     RAISE = "raise"
+    FORKED = "forked"  # a signal handler forked in a parallel loop: the child lacks its threads
     PYTHON = "python"  # a callback or a signal handler raised an exception
 
 

@@ -27,6 +27,7 @@ from hybridjit.runtime.cache import active_store
 from hybridjit.runtime.callbacks import Callbacks
 from hybridjit.runtime.failures import make_exception
 from hybridjit.runtime.kernel_cache import decode_sites, encode_sites, find_key
+from hybridjit.runtime.pool import pool_addresses
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +66,8 @@ def compile_native(func: PrimFunc, layout: Layout) -> NativeKernel:
     module, image = compiled
     constants = frozenset(array.buffer for array in func.constants)
     callbacks = Callbacks(module.callbacks, constants)
-    library = link(image, (ADAPTER,), callbacks.addresses)
+    pool = pool_addresses() if module.is_parallel else {}
+    library = link(image, (ADAPTER,), {**callbacks.addresses, **pool})
     prototype = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
     scope = Scope(span=func.span)
     return NativeKernel(

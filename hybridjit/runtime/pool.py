@@ -63,7 +63,7 @@ def get_num_threads() -> int:
     return _limits().own() or _limits().default
 
 
-class threads(AbstractContextManager[None]):  # noqa: N801
+class threads(AbstractContextManager[None]):
     """Let parallel loops use up to `count` threads inside a `with` block, on this thread only.
 
     The number belongs to the thread of the operating system: a coroutine that waits inside the
