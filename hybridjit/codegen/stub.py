@@ -31,6 +31,7 @@ DISPATCH = "hj_dispatch"
 _GO_ON = 0
 _FIT = 1
 _GIVE_UP = 2
+_NO, _YES, _FAILED = range(3)
 
 
 def emit_dispatcher(target: Target) -> str:
@@ -46,8 +47,9 @@ def emit_dispatcher(target: Target) -> str:
     given = [callee, args, count, names]
     guard = w.at(w.api(Api.INTERPRET_GUARD))
     with w.b.if_then(w.b.not_(w.is_zero(guard)), likely=False):
-        is_wanted = w.b.not_(w.is_zero(w.b.call(is_interpreting, [])))
-        with w.b.if_then(is_wanted):
+        answer = w.b.call(is_interpreting, [])
+        w.return_if(w.is_equal(answer, _FAILED), 0)
+        with w.b.if_then(w.is_equal(answer, _YES)):
             w.b.ret(w.b.call(slow, given))
     _emit_walk(w, attempt, given)
     w.b.ret(w.b.call(slow, given))
@@ -96,6 +98,7 @@ def _emit_attempt(module: ir.Module) -> ir.Function:
     w.call(Api.INC_REF, owner, result=VOID)
     with w.b.if_then(w.b.not_(w.b.call(captures, [table])), likely=False):
         w.call(Api.DEC_REF, owner, result=VOID)
+        _pass_error_on(w, result)
         w.b.ret(w.word(_GIVE_UP))
     found = w.b.call(run, [table, bound, words, w.at(out)])
     w.put(found, result)
@@ -105,15 +108,28 @@ def _emit_attempt(module: ir.Module) -> ir.Function:
     return w.hide()
 
 
+def _pass_error_on(w: Words, result: Word) -> None:
+    """End the call if looking at captures raised something: Ctrl-C may have been pressed.
+
+    A missing attribute means that what was captured is gone, which Python reports better.
+    """
+    with w.b.if_then(w.b.not_(w.is_zero(w.call(Api.ERROR_OCCURRED)))):
+        kind = w.api(Api.ATTRIBUTE_ERROR)
+        is_missing = w.call(Api.ERROR_MATCHES, kind, result=I32)
+        with w.b.if_then(w.b.icmp_signed("==", is_missing, ir.Constant(I32, 0))):
+            w.put(0, result)
+            w.b.ret(w.word(_FIT))
+        w.call(Api.CLEAR_ERROR, result=VOID)
+
+
 def _emit_interpret(module: ir.Module) -> ir.Function:
-    """`is_interpreting()`: nonzero unless the settings say that native code may run."""
+    """`is_interpreting()`: _NO if the settings say that native code may run."""
     w = Words(module, "is_interpreting", 0)
     answer = w.call(Api.CALL_NO_ARGS, w.api(Api.IS_INTERPRETING))
-    with w.b.if_then(w.is_zero(answer), likely=False):
-        w.call(Api.CLEAR_ERROR, result=VOID)  # the slow path runs into the same error
-        w.b.ret(w.word(1))
+    w.return_if(w.is_zero(answer), _FAILED)
     w.call(Api.DEC_REF, answer, result=VOID)
-    w.b.ret(w.b.zext(w.b.not_(w.is_equal(answer, w.api(Api.FALSE))), I64))
+    w.return_if(w.is_equal(answer, w.api(Api.FALSE)), _NO)
+    w.b.ret(w.word(_YES))
     return w.hide()
 
 

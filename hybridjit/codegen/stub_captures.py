@@ -11,7 +11,7 @@ from hybridjit.codegen.stub_words import Word, Words
 
 
 def emit_captures(module: ir.Module) -> ir.Function:
-    """`captures(table)`: True if the translation is up to date. Leaves no exception behind."""
+    """`captures(table)`: True if the translation is up to date; else an exception may be set."""
     w = Words(module, "captures", 1, I1)
     (table,) = w.args
     records = w.at(table, Table.CAPTURE_RECORDS)
@@ -30,10 +30,7 @@ def _check_capture(w: Words, record: Word) -> None:
     w.b.position_at_end(unknown)
     w.b.ret(MISS)
     with w.case(switch, CaptureKind.NAME, after):
-        found = w.call(Api.DICT_GET, owner, name)
-        with w.b.if_then(w.b.not_(w.is_equal(found, expected)), likely=False):
-            w.call(Api.CLEAR_ERROR, result=ir.VoidType())
-            w.b.ret(MISS)
+        w.return_unless(w.is_equal(w.call(Api.DICT_GET, owner, name), expected), MISS)
     with w.case(switch, CaptureKind.CELL, after):
         w.return_unless(w.is_equal(w.load(owner, Offsets.CELL_VALUE), expected), MISS)
     with w.case(switch, CaptureKind.ATTRIBUTE, after):
@@ -47,9 +44,7 @@ def _check_capture(w: Words, record: Word) -> None:
 
 def _check_attribute(w: Words, owner: Word, name: Word, expected: Word) -> None:
     found = w.call(Api.GET_ATTRIBUTE, owner, name)
-    with w.b.if_then(w.is_zero(found), likely=False):
-        w.call(Api.CLEAR_ERROR, result=ir.VoidType())
-        w.b.ret(MISS)
+    w.return_if(w.is_zero(found), MISS)
     w.call(Api.DEC_REF, found, result=ir.VoidType())
     w.return_unless(w.is_equal(found, expected), MISS)
 

@@ -58,6 +58,9 @@ class Api(IntEnum):
     ARRAY_SCALAR = 32
     COMPARE_MEMORY = 33
     COPY_MEMORY = 34
+    ERROR_OCCURRED = 35
+    ERROR_MATCHES = 36
+    ATTRIBUTE_ERROR = 37
 
 
 class Table(IntEnum):

@@ -92,18 +92,27 @@ def _run_entry(w: Words, is_long: Word, table: Word, words: Word) -> Word:
 
 
 def _emit_release(module: ir.Module) -> ir.Function:
-    """`is_long(table, words)`: nonzero if the kernel runs longer than giving up the GIL takes."""
+    """`is_long(table, words)`: nonzero if the kernel runs longer than giving up the GIL takes.
+
+    A size of zero must not hide a large one, nor a negative number: `range(n, 0)` is a loop too.
+    """
     w = Words(module, "is_long", 2)
     table, words = w.args
     estimate = w.room(1)
     w.put(w.at(table, Table.WORK), estimate)
     places = w.at(table, Table.WORK_WORDS)
     with w.loop(w.at(table, Table.WORK_SIZES)) as i:
-        size = _at_most(w, w.at(words, w.at(places, i)), LARGE_SIZE)
+        size = _at_most(w, _magnitude(w, w.at(words, w.at(places, i))), LARGE_SIZE)
         w.put(_at_most(w, w.b.mul(w.at(estimate), size), LARGE_SIZE), estimate)
     is_long = w.b.icmp_signed(">=", w.at(estimate), w.at(table, Table.RELEASE_AT))
     w.b.ret(w.b.zext(is_long, I64))
     return w.hide()
+
+
+def _magnitude(w: Words, value: Word) -> Word:
+    """How far `value` is from zero, at least 1."""
+    size = w.b.select(w.is_less(value, 0), w.b.neg(value), value)
+    return w.b.select(w.is_less(size, 1), w.word(1), size)
 
 
 def _at_most(w: Words, value: Word, limit: int) -> Word:

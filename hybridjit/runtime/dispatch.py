@@ -127,6 +127,9 @@ class _Dispatcher:
     api: ctypes.Array[ctypes.c_int64] = field(repr=False)
 
 
+_is_interpreting = config.api_edge(config.is_interpreting)
+
+
 @cache
 def find_dispatcher() -> _Dispatcher | None:
     """The dispatcher of this process, or None where native calls are not possible."""
@@ -137,7 +140,7 @@ def find_dispatcher() -> _Dispatcher | None:
     entries: dict[Api, int] = {
         **functions,
         Api.INTERPRET_GUARD: ctypes.addressof(config.may_interpret),
-        Api.IS_INTERPRETING: id(config.is_interpreting),
+        Api.IS_INTERPRETING: id(_is_interpreting),
         Api.SLOW_CALL: slow_call_of(cls),
     }
     api = (ctypes.c_int64 * len(Api))(*(entries[entry] for entry in Api))

@@ -41,6 +41,8 @@ _PYTHON_FUNCTIONS: dict[Api, str] = {
     Api.CALL_NO_ARGS: "PyObject_CallNoArgs",
     Api.CALL: "PyObject_CallObject",
     Api.CLEAR_ERROR: "PyErr_Clear",
+    Api.ERROR_OCCURRED: "PyErr_Occurred",
+    Api.ERROR_MATCHES: "PyErr_ExceptionMatches",
     Api.INT_VALUE: "PyLong_AsLongLongAndOverflow",
     Api.NEW_INT: "PyLong_FromLongLong",
     Api.NEW_FLOAT: "PyFloat_FromDouble",
@@ -59,6 +61,7 @@ _OBJECTS: dict[Api, object] = {
     Api.NONE: None,
     Api.TRUE: True,
     Api.FALSE: False,
+    Api.ATTRIBUTE_ERROR: AttributeError,
 }
 
 

@@ -5,6 +5,7 @@ With --fuzz=N, N interrupts are sent and how long they took is printed.
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import itertools
 import os
@@ -16,12 +17,13 @@ import traceback
 import tracemalloc
 import weakref
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 
-from hybridjit import Kernel, hybrid
+from hybridjit import Kernel, config, hybrid
 
 AnyKernel = Kernel[..., Any]
 ENDLESS = 2**50
@@ -314,3 +316,92 @@ def test_exceptions_of_callbacks_leak_nothing() -> None:
     assert tokens_alive == 0
     assert grown < 100_000
     assert (sys.getrefcount(a), sys.getrefcount(visit)) == references
+
+
+# Signals that arrive just before a kernel runs: the first Python code that it needs handles them
+
+
+@dataclass
+class Settings:
+    """An attribute whose reading runs Python code."""
+
+    factor: float
+
+    @property
+    def scale(self) -> float:
+        return self.factor
+
+
+SETTINGS = Settings(2.0)
+
+
+@hybrid.script
+def scaled(status: Any, a: Any) -> Any:
+    for i in range(a.shape[0]):
+        a[i] = a[i] * SETTINGS.scale + status
+
+
+@hybrid.script
+def counted(status: Any, a: Any) -> Any:
+    for i in range(a.shape[0]):
+        a[i] = a[i] + status
+
+
+def call_after_a_signal(kernel: AnyKernel, a: Any) -> None:
+    """Call the kernel with a signal pending: `map` runs no Python code in between."""
+    send = ctypes.CDLL(None)["raise"]
+    next(map(kernel, map(send, [signal.SIGINT]), [a]))
+
+
+def test_signal_before_a_captured_attribute_is_read() -> None:
+    for _ in range(4):
+        scaled(0, np.ones(3))
+    a = np.ones(3)
+    for _ in range(3):
+        with pytest.raises(KeyboardInterrupt, match=r"^$"):
+            call_after_a_signal(scaled, a)
+    assert a.tolist() == [1, 1, 1]
+
+
+def test_signal_before_the_settings_are_read() -> None:
+    with config.scope(interpret=True):
+        pass  # from now on, each call asks
+    for _ in range(4):
+        counted(0, np.ones(3))
+    for _ in range(3):
+        with pytest.raises(KeyboardInterrupt, match=r"^$"):
+            call_after_a_signal(counted, np.ones(3))
+
+
+@pytest.mark.parametrize("first", [0, -1])
+def test_other_threads_run_whatever_sizes_are_zero_or_negative(first: int) -> None:
+    @hybrid.script
+    def uneven(a: Any, low: Any, n: Any) -> Any:
+        for i in range(a.shape[0]):
+            a[i] += 1
+        total = 0.0
+        for _ in range(low, 0):
+            total += 1
+        for i in range(n):
+            total = total * 0.5 + i
+        return total
+
+    for size in (2, 3, 4, 0, 2, 0, 3, 0):
+        uneven(np.zeros(size), first, 10)
+    turns: list[int] = []
+    stop = threading.Event()
+
+    def take_turns() -> None:
+        while not stop.wait(0.001):
+            turns.append(1)
+
+    thread = threading.Thread(target=take_turns)
+    thread.start()
+    while not turns:
+        time.sleep(0.001)
+    before = len(turns)
+    uneven(np.zeros(0), first, 2**28)
+    seen = len(turns) - before
+    stop.set()
+    thread.join()
+    assert seen > 5  # one turn is theirs between two lines of this test, as in any Python code
