@@ -62,7 +62,7 @@ class Dependences:
     def __init__(self, part: Part, fastmath: Sequence[str] = ()) -> None:
         self.part = part
         self.fastmath = fastmath
-        self._isl = load_isl()
+        self._isl: Polyhedron = load_isl()
         self._can_wrap: dict[tuple[str, str], bool] = {}
 
     def find_reversed(self, old: Times, new: Times) -> Conflict | None:
@@ -234,8 +234,8 @@ class Dependences:
         later: tuple[Instances, Access | None, Sequence[int]],
         parameters: dict[str, int],
     ) -> tuple[int, ...] | None:
-        isl = self._isl
-        touched = []
+        isl: Polyhedron = self._isl
+        touched: list[Polyhedron] = []
         for statement, access, values in (first, later):
             where = [f"{dim} = {value}" for dim, value in zip(statement.dims, values, strict=True)]
             where += [f"{name} = {value}" for name, value in parameters.items()]

@@ -61,6 +61,11 @@ class Instances:
     has_effects: bool = False
     reduction: Reduction | None = None
 
+    def time_of(self, loop: For) -> str:
+        """When the iteration of `loop`, one of those around, runs among the others of the loop."""
+        dim = self.dims[self.loops.index(loop)]
+        return f"-{dim}" if steps_down(loop) else dim
+
 
 @dataclass(slots=True, eq=False)
 class Part:
@@ -189,7 +194,7 @@ class _Builder:
             names.texts[loop.var] = None
         self.loops.append(loop)
         self.dims.append(dim)
-        self.time += ("1", f"-{dim}" if _steps_down(loop) else dim)
+        self.time += ("1", f"-{dim}" if steps_down(loop) else dim)
         self.visit(loop.body)
         del self.time[-2:], self.guards[mark:]
         self.loops.pop()
@@ -292,7 +297,8 @@ def loop_bounds(loop: For, dim: str, names: AffineNames) -> list[str]:
     return bounds
 
 
-def _steps_down(loop: For) -> bool:
+def steps_down(loop: For) -> bool:
+    """Whether the variable of `loop` falls from one iteration to the next."""
     return isinstance(loop.step, Const) and isinstance(loop.step.value, int) and loop.step.value < 0
 
 

@@ -1,0 +1,45 @@
+"""Whether the iterations of a loop may run at the same time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hybridjit.analysis.context import infer_context
+from hybridjit.analysis.dependence import Conflict, Dependences
+from hybridjit.analysis.instances import infer_instances
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import For, LoopKind
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Obstacle:
+    """Why a loop cannot be concurrent: two iterations, or else a reason in words."""
+
+    reason: str
+    conflict: Conflict | None = None
+    help: str | None = None
+
+
+def find_obstacle(func: PrimFunc, loop: For) -> Obstacle | None:
+    """What keeps the iterations of `loop` from running at the same time; None if nothing does."""
+    if loop.kind is LoopKind.SCAN:
+        return Obstacle("a scan carries state from one step to the next")
+    if loop.var in infer_context(loop).left_early:
+        return Obstacle("break or return may leave it early")
+    conflict = Dependences(infer_instances(func, loop), func.fastmath).find_carried(0)
+    if conflict is None:
+        return None
+    return Obstacle("its iterations depend on each other", conflict, _find_help(conflict, func))
+
+
+def _find_help(conflict: Conflict, func: PrimFunc) -> str | None:
+    """What would make it legal, if the conflict is between two updates of one sum."""
+    first, later = conflict.first.statement, conflict.later.statement
+    if first is not later or first.reduction is None or "reassoc" in func.fastmath:
+        return None
+    if first.reduction.buffer is not conflict.buffer:
+        return None
+    return (
+        'the updates are a sum: fastmath={"reassoc"} allows any order of them, '
+        "or s.rfactor(loop) makes partial sums"
+    )

@@ -1,0 +1,1 @@
+"""Schedules: checked rewriting of the loops of a function."""

@@ -1,0 +1,100 @@
+"""Steps that change the loops themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hybridjit.errors import ScheduleError
+from hybridjit.schedule.handles import LoopHandle, LoopLike
+from hybridjit.schedule.primitives.fuse import fuse
+from hybridjit.schedule.primitives.reorder import reorder
+from hybridjit.schedule.primitives.split import split
+from hybridjit.schedule.recording import step
+from hybridjit.schedule.state import State, handles
+
+
+class LoopSteps(State):
+    """split, tile, fuse, reorder and their kin."""
+
+    @step
+    def split(
+        self,
+        loop: LoopLike,
+        factor: int | None = None,
+        *,
+        nparts: int | None = None,
+        factors: Sequence[int | None] | None = None,
+    ) -> tuple[LoopHandle, ...]:
+        """Split a loop into a nest that runs the same iterations in the same order.
+
+            for i in range(n):            for i_0 in range(ceil_div(n, 8)):
+                body(i)            -->        for i_1 in range(8):
+                                                  if i_0 * 8 + i_1 < n:
+                                                      body(i_0 * 8 + i_1)
+
+        `factor` is the extent of the inner loop, `nparts` that of the outer one; `factors` gives
+        all of them, None for one that is as large as it must be. The guard is left out where the
+        factors divide the number of iterations.
+
+        >>> outer, inner = s.split("i", factor=8)
+        """
+        wanted = _factors(factor, nparts, factors)
+        self.func, made = split(self.func, self.find_var(loop), wanted)
+        return handles(made)
+
+    @step
+    def tile(
+        self, x: LoopLike, y: LoopLike, x_factor: int, y_factor: int
+    ) -> tuple[LoopHandle, ...]:
+        """Split two loops, `y` right inside `x`, and run tiles of them: x_0, y_0, x_1, y_1.
+
+            for i in range(n):            for i_0 in range(n // 4):
+                for j in range(m):            for j_0 in range(m // 8):
+                    body(i, j)     -->            for i_1 in range(4):
+                                                      for j_1 in range(8):
+                                                          body(i_0 * 4 + i_1, j_0 * 8 + j_1)
+
+        >>> i_0, j_0, i_1, j_1 = s.tile("i", "j", 4, 8)
+        """
+        x_outer, x_inner = self.split(x, factor=x_factor)
+        y_outer, y_inner = self.split(y, factor=y_factor)
+        self.reorder(x_outer, y_outer, x_inner, y_inner)
+        return x_outer, y_outer, x_inner, y_inner
+
+    @step
+    def fuse(self, *loops: LoopLike) -> LoopHandle:
+        """Make one loop of nested ones; it runs the same iterations in the same order.
+
+            for i in range(n):            for i_j in range(n * m):
+                for j in range(m):   -->      body(i_j // m, i_j % m)
+                    body(i, j)
+
+        >>> both = s.fuse("i", "j")
+        """
+        self.func, made = fuse(self.func, self.find_vars(loops))
+        return LoopHandle(made)
+
+    @step
+    def reorder(self, *loops: LoopLike, unsafe: bool | None = None) -> None:
+        """Put nested loops in this order, in the places that they take up now.
+
+            for i in range(n):            for j in range(m):
+                for j in range(m):   -->      for i in range(n):
+                    body(i, j)                    body(i, j)
+
+        Refused unless every two iterations that depend on each other keep their order.
+
+        >>> s.reorder("j", "i")
+        """
+        self.func = reorder(self.func, self.find_vars(loops), unsafe=bool(unsafe))
+
+
+def _factors(
+    factor: int | None, nparts: int | None, factors: Sequence[int | None] | None
+) -> list[int | None]:
+    given = [option for option in (factor, nparts, factors) if option is not None]
+    if len(given) != 1:
+        raise ScheduleError("split takes exactly one of factor=, nparts= and factors=")
+    if factors is not None:
+        return list(factors)
+    return [None, factor] if factor is not None else [nparts, None]

@@ -1,0 +1,94 @@
+"""A nest: loops one inside the other with nothing but guards between them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hybridjit.arith.simplify import simplify
+from hybridjit.arith.totality import is_total
+from hybridjit.ir.expr import Const, Expr, Max, Var
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import For, If, Stmt
+from hybridjit.schedule.program import loops_around, only_stmt, the_loop
+from hybridjit.schedule.refusal import names, refuse
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nest:
+    """`loops`, outermost first, around `body`; `guards` are the conditions between them."""
+
+    loops: tuple[For, ...]
+    guards: tuple[If, ...]
+    body: Stmt
+
+    @property
+    def root(self) -> For:
+        """The outermost loop, with everything in it."""
+        return self.loops[0]
+
+    def rebuild(self, loops: Sequence[For]) -> Stmt:
+        """The nest with `loops` in the place of its own, and the guards inside of them all."""
+        body = self.body
+        for guard in reversed(self.guards):
+            body = dataclasses.replace(guard, then=body)
+        for loop in reversed(loops):
+            body = dataclasses.replace(loop, body=body)
+        return body
+
+
+def the_nest(func: PrimFunc, variables: Sequence[Var], step: str) -> Nest:
+    """The nest from the outermost to the innermost of the loops over `variables`."""
+    chain = _chain(func, variables, step)
+    loops: list[For] = []
+    guards: list[If] = []
+    stmt: Stmt = chain[0]
+    while len(loops) < len(chain):
+        match only_stmt(stmt):
+            case For() as loop if loop is chain[len(loops)]:
+                loops.append(loop)
+                stmt = loop.body
+            case If(otherwise=None) as guard if is_total(guard.cond):
+                guards.append(guard)
+                stmt = guard.then
+            case _:
+                outer, inner = loops[-1], chain[len(loops)]
+                raise refuse(
+                    func,
+                    f"{step}: loop '{inner.var.name}' is not the only statement in loop "
+                    f"'{outer.var.name}'",
+                    [outer, inner],
+                    help="s.fission separates the statements of a loop",
+                )
+    return Nest(tuple(loops), tuple(guards), stmt)
+
+
+def _chain(func: PrimFunc, variables: Sequence[Var], step: str) -> list[For]:
+    """All the loops from the outermost to the innermost of `variables`."""
+    if len(set(variables)) != len(variables):
+        raise refuse(func, f"{step}: a loop is named twice", variables)
+    loops = [the_loop(func, var) for var in variables]
+    innermost = max(loops, key=lambda loop: len(loops_around(func, loop)))
+    chain = [*loops_around(func, innermost), innermost]
+    if missing := [loop for loop in loops if loop not in chain]:
+        raise refuse(
+            func,
+            f"{step}: loops {names([*missing, innermost])} are not one inside the other",
+            [*missing, innermost],
+        )
+    return chain[min(chain.index(loop) for loop in loops) :]
+
+
+def bounds_of(loop: For) -> tuple[Expr, Expr, Expr]:
+    """Start, stop and step."""
+    return loop.start, loop.stop, loop.step
+
+
+def trip_count(func: PrimFunc, loop: For) -> Expr:
+    """The number of iterations of `loop`; run-time dimensions are known not to be negative."""
+    match simplify(loop.extent):
+        case Max(Var() as size, Const(0)) if size in func.dimensions:
+            return size
+        case extent:
+            return extent

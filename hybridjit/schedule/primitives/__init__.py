@@ -1,0 +1,1 @@
+"""One file per primitive: a pure function that checks, builds and replaces."""

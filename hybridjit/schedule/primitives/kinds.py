@@ -1,0 +1,52 @@
+"""parallel, vectorize, unroll, bind, serial: how the iterations of a loop are run."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from hybridjit.analysis.concurrency import find_obstacle
+from hybridjit.ir.expr import Var
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import LoopKind
+from hybridjit.schedule.program import replace_stmt, the_loop
+from hybridjit.schedule.refusal import refuse, refuse_conflict
+
+
+def set_kind(
+    func: PrimFunc, var: Var, kind: LoopKind, *, thread: str | None = None, unsafe: bool = False
+) -> PrimFunc:
+    """Run the loop over `var` as `kind` says.
+
+        for i in range(n):      -->     for i in parallel(n):
+            body(i)                         body(i)
+
+    Concurrent kinds are legal if no two iterations depend on each other, reductions aside that
+    give the same result in any order.
+    """
+    loop = the_loop(func, var)
+    if kind.is_concurrent and not unsafe:
+        obstacle = find_obstacle(func, loop)
+        if obstacle is not None and obstacle.conflict is not None:
+            raise refuse_conflict(
+                func,
+                f"loop '{var.name}' cannot be {_WORDS[kind]}",
+                obstacle.conflict,
+                [loop],
+                help=obstacle.help,
+            )
+        if obstacle is not None:
+            raise refuse(
+                func,
+                f"loop '{var.name}' cannot be {_WORDS[kind]}: {obstacle.reason}",
+                [loop],
+                help=obstacle.help,
+            )
+
+    return replace_stmt(func, loop, dataclasses.replace(loop, kind=kind, thread=thread))
+
+
+_WORDS = {
+    LoopKind.PARALLEL: "parallel",
+    LoopKind.VECTORIZED: "vectorized",
+    LoopKind.BOUND: "bound to threads",
+}

@@ -1,0 +1,84 @@
+"""reorder: run the loops of a nest in another order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hybridjit.analysis.dependence import Dependences
+from hybridjit.analysis.instances import Instances, infer_instances
+from hybridjit.arith.totality import is_total
+from hybridjit.ir.expr import Var
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import For
+from hybridjit.schedule.nest import Nest, bounds_of, the_nest
+from hybridjit.schedule.program import is_left_early, replace_stmt, variables_in
+from hybridjit.schedule.refusal import names, refuse, refuse_conflict
+
+
+def reorder(func: PrimFunc, variables: Sequence[Var], *, unsafe: bool = False) -> PrimFunc:
+    """Put the loops over `variables` in this order, in the places that they take up now.
+
+        for i in range(n):            for j in range(m):
+            for j in range(m):   -->      for i in range(n):
+                body(i, j)                    body(i, j)
+
+    Legal if every two iterations that depend on each other still run one after the other.
+    """
+    nest = the_nest(func, variables, "reorder")
+    order = _new_order(nest, variables)
+    if order == nest.loops:
+        return func
+    _check_bounds(func, nest, order)
+    if not unsafe:
+        _check_dependences(func, nest, order)
+
+    return replace_stmt(func, nest.root, nest.rebuild(order))
+
+
+def _new_order(nest: Nest, variables: Sequence[Var]) -> tuple[For, ...]:
+    by_var = {loop.var: loop for loop in nest.loops}
+    queue = iter(variables)
+    return tuple(by_var[next(queue)] if loop.var in variables else loop for loop in nest.loops)
+
+
+def _check_bounds(func: PrimFunc, nest: Nest, order: Sequence[For]) -> None:
+    """Bounds are evaluated further out, or more often, than before: they must not mind."""
+    for position, loop in enumerate(order):
+        inner = {other.var for other in order[position:]}
+        needed = [var for bound in bounds_of(loop) for var in variables_in(bound) if var in inner]
+        if needed:
+            raise refuse(
+                func,
+                f"reorder: the bounds of loop '{loop.var.name}' depend on loop {names(needed)}, "
+                "which would be inside of it",
+                [loop, *needed],
+            )
+        if not all(is_total(bound) for bound in bounds_of(loop)):
+            raise refuse(
+                func,
+                f"reorder: the bounds of loop '{loop.var.name}' read memory or may fail",
+                [loop],
+                help="compute them before the loops, into a variable",
+            )
+        if is_left_early(loop):
+            raise refuse(
+                func, f"reorder: break or return may leave loop '{loop.var.name}' early", [loop]
+            )
+
+
+def _check_dependences(func: PrimFunc, nest: Nest, order: Sequence[For]) -> None:
+    part = infer_instances(func, nest.root)
+    conflict = Dependences(part, func.fastmath).find_reversed(
+        lambda statement: statement.time,
+        lambda statement: (*_times(statement, order), *statement.time),
+    )
+    if conflict is not None:
+        moved = [loop for loop, old in zip(order, nest.loops, strict=True) if loop is not old]
+        raise refuse_conflict(
+            func, f"reorder of loops {names(moved)} would turn a dependence around", conflict, moved
+        )
+
+
+def _times(statement: Instances, order: Sequence[For]) -> list[str]:
+    """The iteration of the loops of the nest, in their new order; all statements are inside."""
+    return [statement.time_of(loop) for loop in order]

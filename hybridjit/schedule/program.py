@@ -1,0 +1,174 @@
+"""Find and replace loops, blocks and statements in a function.
+
+A loop is named by its variable and a block by its name: both are unique and survive rewriting.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+from hybridjit.errors import InternalError
+from hybridjit.ir.expr import Expr, Load, Node, Var
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import (
+    Block,
+    Break,
+    For,
+    If,
+    Iter,
+    Return,
+    Seq,
+    Stmt,
+    While,
+    flat_stmts,
+    seq,
+)
+from hybridjit.ir.visit import Mutator, Substitute, children, walk
+
+
+def loops_of(func: PrimFunc) -> list[For]:
+    """Every loop, outer ones before inner ones, in the order of the text."""
+    return [node for node in walk(func.body) if isinstance(node, For)]
+
+
+def blocks_of(func: PrimFunc) -> list[Block]:
+    """Every block, in the order of the text."""
+    return [node for node in walk(func.body) if isinstance(node, Block)]
+
+
+def find_loop(func: PrimFunc, var: Var) -> For | None:
+    """The loop over `var`, if there is one."""
+    return next((loop for loop in loops_of(func) if loop.var is var), None)
+
+
+def the_loop(func: PrimFunc, var: Var) -> For:
+    """The loop over `var`."""
+    loop = find_loop(func, var)
+    if loop is None:
+        raise InternalError(f"there is no loop over '{var.name}'", "schedule")
+    return loop
+
+
+def the_block(func: PrimFunc, name: str) -> Block:
+    """The block called `name`."""
+    block = next((block for block in blocks_of(func) if block.name == name), None)
+    if block is None:
+        raise InternalError(f"there is no block '{name}'", "schedule")
+    return block
+
+
+def path_to(func: PrimFunc, target: Stmt) -> tuple[Stmt, ...]:
+    """The statements from the body of `func` down to `target`, both included."""
+    found = _find_path(func.body, target)
+    if found is None:
+        raise InternalError("the statement is not part of the function", "schedule")
+    return tuple(found)
+
+
+def _find_path(stmt: Stmt, target: Stmt) -> list[Stmt] | None:
+    if stmt is target:
+        return [stmt]
+    for child in children(stmt):
+        if isinstance(child, Stmt):
+            below = _find_path(child, target)
+            if below is not None:
+                return [stmt, *below]
+    return None
+
+
+def loops_around(func: PrimFunc, target: Stmt) -> list[For]:
+    """The loops that `target` stands in, outermost first; a loop does not stand in itself."""
+    return [stmt for stmt in path_to(func, target)[:-1] if isinstance(stmt, For)]
+
+
+def replace_stmt(func: PrimFunc, old: Stmt, new: Stmt) -> PrimFunc:
+    """`func` with `new` in the place of `old`. A sequence joins the sequence that it stands in."""
+    return dataclasses.replace(func, body=_Replace({old: new}).rewrite(func.body))
+
+
+def replace_stmts(func: PrimFunc, changes: dict[Stmt, Stmt]) -> PrimFunc:
+    """`func` with each of the statements replaced; none of them stands inside another."""
+    return dataclasses.replace(func, body=_Replace(changes).rewrite(func.body))
+
+
+def delete_stmt(func: PrimFunc, old: Stmt) -> PrimFunc:
+    """`func` without `old`, and without loops, guards and blocks that then do nothing."""
+    path = path_to(func, old)
+    empty: Stmt = old
+    for around in reversed(path[:-1]):
+        if isinstance(around, Seq) and len(around.stmts) > 1:
+            break
+        if isinstance(around, If) and around.otherwise is not None:
+            break
+        empty = around
+    return replace_stmt(func, empty, Seq(()))
+
+
+class _Replace(Mutator):
+    def __init__(self, changes: dict[Stmt, Stmt]) -> None:
+        self.changes = changes
+
+    def rewrite(self, node: Node) -> Node:  # type: ignore[override]
+        if isinstance(node, Expr):
+            return node
+        if isinstance(node, Stmt) and node in self.changes:
+            return self.changes[node]
+        return super().rewrite(node)
+
+    def rewrite_Seq(self, node: Seq) -> Stmt:
+        rewritten = self.generic(node)
+        return rewritten if rewritten is node else seq(*rewritten.stmts)
+
+
+class _SubstituteLoop(Substitute):
+    """Replace a loop's variable, and keep what the iters bound to it range over."""
+
+    def __init__(self, variables: dict[Var, Expr], ranges: dict[Var, tuple[Expr, Expr]]) -> None:
+        super().__init__(variables)
+        self.ranges = ranges
+
+    def rewrite_Iter(self, node: Iter) -> Node:
+        made: Iter = self.generic(node)
+        if not isinstance(node.value, Var) or node.value not in self.ranges:
+            return made
+        is_loop = isinstance(made.value, Var)
+        return dataclasses.replace(made, domain=None if is_loop else self.ranges[node.value])
+
+
+def substitute_loop(body: Stmt, loop: For, value: Expr) -> Stmt:
+    """`body` of `loop` with `value` for the variable of the loop."""
+    ranges = {loop.var: (loop.start, loop.stop)}
+    return _SubstituteLoop({loop.var: value}, ranges).rewrite(body)
+
+
+def only_stmt(stmt: Stmt) -> Stmt:
+    """The statement that `stmt` amounts to: the one in a sequence of one, or itself."""
+    stmts = flat_stmts(stmt)
+    return stmts[0] if len(stmts) == 1 else stmt
+
+
+def is_left_early(loop: For) -> bool:
+    """Whether a `break` or a `return` may end `loop` before its last iteration."""
+    return any(isinstance(node, Return) for node in walk(loop.body)) or _has_break(loop.body)
+
+
+def _has_break(stmt: Stmt) -> bool:
+    """Whether `stmt` holds a `break` that leaves the loop around it."""
+    match stmt:
+        case Break():
+            return True
+        case For() | While():
+            return False
+        case _:
+            return any(_has_break(child) for child in children(stmt) if isinstance(child, Stmt))
+
+
+def variables_in(expr: Expr) -> Iterator[Var]:
+    """The variables that `expr` mentions."""
+    return (node for node in walk(expr) if isinstance(node, Var))
+
+
+def reads_memory(expr: Expr) -> bool:
+    """Whether `expr` loads anything."""
+    return any(isinstance(node, Load) for node in walk(expr))

@@ -1,0 +1,88 @@
+"""Refusals: a ScheduleError that shows the program, the loops at fault, and two iterations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from hybridjit.analysis.dependence import Conflict, Endpoint
+from hybridjit.errors import ScheduleError, Span
+from hybridjit.ir.expr import BufferRef, Load, Node, Var
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.printer import format_expr, print_func
+from hybridjit.ir.stmt import For, Store
+
+
+def refuse(
+    func: PrimFunc,
+    message: str,
+    marks: Iterable[Node] = (),
+    *,
+    help: str | None = None,
+    notes: Sequence[str] = (),
+) -> ScheduleError:
+    """The error that says `message`, with the program and `marks` underlined in it."""
+    marked = [node.var if isinstance(node, For) else node for node in marks]
+    program = f"the program at this step:\n{print_func(func, marked)}"
+    return ScheduleError(message, help=help, notes=(*notes, program))
+
+
+def refuse_conflict(
+    func: PrimFunc,
+    message: str,
+    conflict: Conflict,
+    marks: Iterable[Node] = (),
+    *,
+    help: str | None = None,
+) -> ScheduleError:
+    """The error for a step that would turn two conflicting iterations around."""
+    return refuse(func, f"{message}: {describe(conflict)}", marks, help=help)
+
+
+def describe(conflict: Conflict) -> str:
+    """`a[1]` written at line 7 in iteration i=1 is read at line 8 in iteration i=2."""
+    first, later = conflict.first, conflict.later
+    if conflict.buffer is None:
+        text = f"the effect {_place(first)} comes before the one {_place(later)}"
+    else:
+        element = ", ".join(map(str, conflict.element))
+        name = conflict.buffer.name + (f"[{element}]" if conflict.element else "")
+        before = "written" if first.is_write else "read"
+        after = "written" if later.is_write else "read"
+        text = f"`{name}` {before} by {_shown(first)} is {after} by {_shown(later)}"
+    if conflict.parameters:
+        values = ", ".join(f"{name}={value}" for name, value in conflict.parameters)
+        text += f" (for example with {values})"
+    return text
+
+
+def _shown(end: Endpoint) -> str:
+    return f"`{_text(end.node)}` {_place(end)}"
+
+
+def _place(end: Endpoint) -> str:
+    span = end.node.span or end.statement.node.span
+    line = "" if span is None else f"at line {_line(span)} "
+    iteration = ", ".join(f"{name}={value}" for name, value in end.iteration)
+    return f"{line}in iteration {iteration}" if iteration else f"{line}outside of the loops"
+
+
+def _line(span: Span) -> int:
+    return span.line
+
+
+def _text(node: Node) -> str:
+    match node:
+        case Store(buffer, indices):
+            return format_expr(Load(buffer, indices))
+        case Load():
+            return format_expr(node)
+        case BufferRef(buffer):
+            return buffer.name
+        case _:
+            return type(node).__name__.lower()
+
+
+def names(loops: Sequence[Var | For]) -> str:
+    """'i', 'j' and 'k'."""
+    quoted = [f"'{(loop.var if isinstance(loop, For) else loop).name}'" for loop in loops]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

@@ -1,0 +1,99 @@
+"""Schedule: the steps of every group on one program, queries, replay and display."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+from hybridjit.errors import ArgumentError
+from hybridjit.ir.func import PrimFunc
+from hybridjit.schedule.handles import BlockHandle, BlockLike, Handle, LoopHandle, LoopLike
+from hybridjit.schedule.kind_steps import KindSteps
+from hybridjit.schedule.loop_steps import LoopSteps
+from hybridjit.schedule.program import blocks_of, loops_around, loops_of, the_block
+from hybridjit.schedule.recording import step
+from hybridjit.schedule.state import handles
+from hybridjit.schedule.trace import RecordedTrace, Trace
+
+
+class Schedule(LoopSteps, KindSteps):
+    """A program and the steps that rewrite its loops; each is legal, or refused.
+
+    Loops and blocks are handles, or names. A refused step changes nothing.
+    """
+
+    @step
+    def loops(self, block: BlockLike | None = None) -> tuple[LoopHandle, ...]:
+        """The loops around a block, outermost first; without a block, all loops of the program.
+
+        >>> i, j, k = s.loops("c")
+        """
+        if block is None:
+            return handles(loop.var for loop in loops_of(self.func))
+        found = the_block(self.func, self.find_name(block))
+        return handles(loop.var for loop in loops_around(self.func, found))
+
+    @step
+    def loop(self, name: LoopLike) -> LoopHandle:
+        """The loop whose variable is called `name`.
+
+        >>> i = s.loop("i")
+        """
+        return LoopHandle(self.find_var(name))
+
+    @step
+    def blocks(self) -> tuple[BlockHandle, ...]:
+        """The blocks of the program, in the order of the text.
+
+        >>> (c,) = s.blocks()
+        """
+        return tuple(BlockHandle(block.name) for block in blocks_of(self.func))
+
+    @step
+    def block(self, name: BlockLike) -> BlockHandle:
+        """The block called `name`.
+
+        >>> c = s.block("c")
+        """
+        return BlockHandle(self.find_name(name))
+
+    def replay(self, trace: Trace | RecordedTrace) -> None:
+        """Take the steps of `trace`, which may come from another program, on this one."""
+        recorded = RecordedTrace.of(trace) if isinstance(trace, Trace) else trace
+        made: dict[int, Handle] = {}
+        for call in recorded.calls():
+            if call.name not in STEPS:
+                raise ArgumentError(f"a trace with a step '{call.name}', which does not exist")
+            args, options = call.arguments(made)
+            results: Any = getattr(self, call.name)(*args, **options)
+            values: tuple[Any, ...] = results if isinstance(results, tuple) else (results,)
+            made.update(zip(call.results, values, strict=False))
+
+    def show(self) -> str:
+        """The program as it is now, as text."""
+        return str(self.func)
+
+    def diff(self) -> str:
+        """What the last step changed, line by line."""
+        old, new = str(self.previous).splitlines(), str(self.func).splitlines()
+        return "\n".join(difflib.unified_diff(old, new, "before", "after", lineterm="", n=2))
+
+    def __repr__(self) -> str:
+        steps = len(self.trace.steps)
+        unsafe = sum(bool(step.options.get("unsafe")) for step in self.trace.steps)
+        note = f", {unsafe} of them unsafe" if unsafe else ""
+        return f"<Schedule of {self.func.name}: {steps} steps{note}>"
+
+
+def _find_steps() -> frozenset[str]:
+    steps = (name for cls in Schedule.__mro__ for name in vars(cls))
+    return frozenset(name for name in steps if hasattr(getattr(Schedule, name), "is_step"))
+
+
+STEPS = _find_steps()
+"""The names of the steps that a trace may hold."""
+
+
+def make_schedule(func: PrimFunc) -> Schedule:
+    """A schedule of `func` without steps."""
+    return Schedule(func)

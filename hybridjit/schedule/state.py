@@ -1,0 +1,112 @@
+"""The program a schedule works on: finding loops and blocks, and remembering replaced ones."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+from hybridjit import config
+from hybridjit.errors import ScheduleError
+from hybridjit.ir.expr import Var
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.verify import Stage, verify
+from hybridjit.schedule.handles import BlockHandle, BlockLike, LoopHandle, LoopLike
+from hybridjit.schedule.program import blocks_of, find_loop, loops_of
+from hybridjit.schedule.refusal import refuse
+from hybridjit.schedule.trace import Step, Trace
+
+
+class State:
+    """`func` as rewritten so far, the trace, and which step replaced what."""
+
+    def __init__(self, func: PrimFunc) -> None:
+        self.original = func
+        self.func = func
+        self.trace = Trace()
+        self.previous = func
+        self.is_in_step = False
+        self._replaced: dict[Var | str, str] = {}
+
+    def record(self, step: Step, before: PrimFunc) -> None:
+        """Note that `step` turned `before` into the present program."""
+        self.trace.steps.append(step)
+        if self.func is before:
+            return
+        self.previous = before
+        if config.current().verify:
+            verify(self.func, Stage.BLOCKS, f"schedule step {step.name}")
+        number = len(self.trace.steps)
+        made = ", ".join(result.name for result in step.results)
+        story = f"replaced by {made} in" if made else "removed in"
+        story = f"was {story} step {number} ({step.name})"
+        left = {loop.var for loop in loops_of(self.func)}
+        for loop in loops_of(before):
+            if loop.var not in left:
+                self._replaced[loop.var] = story
+        names = {block.name for block in blocks_of(self.func)}
+        for block in blocks_of(before):
+            if block.name not in names:
+                self._replaced[block.name] = story
+
+    def find_var(self, loop: LoopLike) -> Var:
+        """The variable of the loop that a handle or a name means."""
+        if isinstance(loop, LoopHandle):
+            if find_loop(self.func, loop.var) is None:
+                story = self._replaced.get(loop.var, "belongs to another schedule")
+                raise refuse(self.func, f"loop '{loop.name}' {story}")
+            return loop.var
+        if not isinstance(loop, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ScheduleError(f"expected a loop or the name of one, got {loop!r}")
+        return self._find_by_name(loop)
+
+    def _find_by_name(self, name: str) -> Var:
+        found = [loop for loop in loops_of(self.func) if loop.var.name == name]
+        if len(found) == 1:
+            return found[0].var
+        if found:
+            raise refuse(
+                self.func,
+                f"there are {len(found)} loops called '{name}'",
+                found,
+                help="s.loops(block) gives the loops around one block",
+            )
+        gone = [story for var, story in self._replaced.items() if _is_var(var, name)]
+        if gone:
+            raise refuse(self.func, f"loop '{name}' {gone[-1]}")
+        raise refuse(
+            self.func,
+            f"there is no loop '{name}'",
+            help=_closest(name, [loop.var.name for loop in loops_of(self.func)]),
+        )
+
+    def find_vars(self, loops: Iterable[LoopLike]) -> list[Var]:
+        """The variables of several loops."""
+        return [self.find_var(loop) for loop in loops]
+
+    def find_name(self, block: BlockLike) -> str:
+        """The name of the block that a handle or a name means."""
+        if not isinstance(block, BlockHandle | str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ScheduleError(f"expected a block or the name of one, got {block!r}")
+        name = block if isinstance(block, str) else block.name
+        names = [found.name for found in blocks_of(self.func)]
+        if name in names:
+            return name
+        if name in self._replaced:
+            raise refuse(self.func, f"block '{name}' {self._replaced[name]}")
+        raise refuse(self.func, f"there is no block '{name}'", help=_closest(name, names))
+
+
+def _is_var(var: Var | str, name: str) -> bool:
+    return isinstance(var, Var) and var.name == name
+
+
+def _closest(name: str, names: Sequence[str]) -> str | None:
+    close = difflib.get_close_matches(name, names, n=1)
+    if close:
+        return f"did you mean '{close[0]}'?"
+    return f"there are {', '.join(dict.fromkeys(names))}" if names else None
+
+
+def handles(variables: Iterable[Var]) -> tuple[LoopHandle, ...]:
+    """Handles for the loops over `variables`."""
+    return tuple(LoopHandle(var) for var in variables)

@@ -1,0 +1,156 @@
+"""The record of a schedule: every step, printed as Python, kept as JSON, replayed elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from hybridjit.errors import ArgumentValueError
+from hybridjit.schedule.handles import BlockHandle, Handle, LoopHandle
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """One call on a schedule: `results = s.name(*args, **options)`."""
+
+    name: str
+    args: tuple[Any, ...]
+    options: Mapping[str, Any]
+    results: tuple[Handle, ...] = ()
+    # Whether the call gave its results as one value, a list, or not at all.
+    is_list: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Trace:
+    """The steps of a schedule, in order. `print(trace)` shows a function that replays them."""
+
+    steps: list[Step] = field(default_factory=list[Step])
+
+    def __str__(self) -> str:
+        return "\n".join(["def schedule(s):", *_lines(self.steps)])
+
+    def to_json(self) -> str:
+        """The trace as JSON text."""
+        numbers: dict[Handle, int] = {}
+        steps = [_step_to_json(step, numbers) for step in self.steps]
+        return json.dumps({"format": FORMAT, "steps": steps}, indent=1)
+
+    @staticmethod
+    def from_json(text: str) -> RecordedTrace:
+        """The trace that `to_json` wrote."""
+        try:
+            data = json.loads(text)
+            if data["format"] != FORMAT:
+                raise ArgumentValueError(f"a trace of format {data['format']}, expected {FORMAT}")
+            return RecordedTrace(tuple(data["steps"]))
+        except (json.JSONDecodeError, KeyError, TypeError) as error:
+            raise ArgumentValueError(f"not the JSON of a trace: {error}") from None
+
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedTrace:
+    """A trace read back: handles are numbers until a replay gives them loops and blocks."""
+
+    steps: tuple[Mapping[str, Any], ...]
+
+    def calls(self) -> Iterator[RecordedCall]:
+        """The calls, in order."""
+        for step in self.steps:
+            yield RecordedCall(step["step"], step["args"], step["options"], step["results"])
+
+    @staticmethod
+    def of(trace: Trace) -> RecordedTrace:
+        """The same steps, without the loops of the program that they were taken on."""
+        numbers: dict[Handle, int] = {}
+        return RecordedTrace(tuple(_step_to_json(step, numbers) for step in trace.steps))
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """One call of a recorded trace."""
+
+    name: str
+    args: Sequence[Any]
+    options: Mapping[str, Any]
+    results: Sequence[int]
+
+    def arguments(self, made: Mapping[int, Handle]) -> tuple[list[Any], dict[str, Any]]:
+        """The arguments of the call, with the handles that earlier calls `made`."""
+        args = [_from_json(arg, made) for arg in self.args]
+        return args, {name: _from_json(value, made) for name, value in self.options.items()}
+
+
+def _step_to_json(step: Step, numbers: dict[Handle, int]) -> dict[str, Any]:
+    args = [_to_json(arg, numbers) for arg in step.args]
+    options = {name: _to_json(value, numbers) for name, value in step.options.items()}
+    results = [numbers.setdefault(result, len(numbers)) for result in step.results]
+    return {"step": step.name, "args": args, "options": options, "results": results}
+
+
+def _to_json(value: Any, numbers: dict[Handle, int]) -> Any:
+    match value:
+        case LoopHandle() | BlockHandle():
+            return {"handle": numbers[value]}
+        case list() | tuple():
+            return [_to_json(item, numbers) for item in cast("Sequence[Any]", value)]
+        case None | bool() | int() | float() | str():
+            return value
+        case _:
+            raise ArgumentValueError(
+                f"a trace cannot hold {value!r} of type {type(value).__name__}"
+            )
+
+
+def _from_json(value: Any, made: Mapping[int, Handle]) -> Any:
+    match value:
+        case {"handle": number}:
+            return made[number]
+        case list():
+            return [_from_json(item, made) for item in cast("list[Any]", value)]
+        case _:
+            return value
+
+
+def _lines(steps: Sequence[Step]) -> Iterator[str]:
+    """One line of Python for each step; a handle is a variable named after its loop or block."""
+    names: dict[Handle, str] = {}
+    if not steps:
+        yield "    pass"
+    for step in steps:
+        args = [_text(arg, names) for arg in step.args]
+        args += [f"{name}={_text(value, names)}" for name, value in step.options.items()]
+        call = f"s.{step.name}({', '.join(args)})"
+        targets = [_variable(result, names) for result in step.results]
+        if not targets:
+            yield f"    {call}"
+        elif step.is_list:
+            yield f"    {', '.join(targets)}{',' if len(targets) == 1 else ''} = {call}"
+        else:
+            yield f"    {targets[0]} = {call}"
+
+
+def _variable(handle: Handle, names: dict[Handle, str]) -> str:
+    if handle not in names:
+        base, count = handle.name, 0
+        name = base
+        while name in names.values() or name == "s":
+            count += 1
+            name = f"{base}_{count}"
+        names[handle] = name
+    return names[handle]
+
+
+def _text(value: Any, names: dict[Handle, str]) -> str:
+    match value:
+        case LoopHandle() | BlockHandle():
+            return names[value]
+        case list() | tuple():
+            return f"[{', '.join(_text(item, names) for item in cast('Sequence[Any]', value))}]"
+        case _:
+            return repr(value)
