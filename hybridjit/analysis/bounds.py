@@ -1,9 +1,10 @@
-"""Prove that an index stays inside its array: linear reasoning over the loops and guards around.
+"""Prove that an index stays inside its array: reasoning over the loops and guards around.
 
-To prove `e >= 0`, write e as a linear form and replace each loop variable, innermost first, by
-whichever end of its range makes e smaller: `i - j - 1` with j in range(i) becomes
-`i - (i - 1) - 1 = 0`. What remains are run-time dimensions, which are never negative. A guard
-`if i > 0` is a form that is known to be non-negative; subtracting it may finish the proof.
+To prove `e >= 0`, write e as a form and replace each loop variable, innermost first, by whichever
+end of its range makes e smaller: `i - j - 1` with j in range(i) becomes `i - (i - 1) - 1 = 0`.
+What remains are run-time dimensions, which are never negative. `min(n, x)` has two upper ends, of
+which one may do; `q = x // m` has `q <= r` wherever `x <= r * m + m - 1`. A guard `if i > 0` is a
+form that is known to be non-negative; subtracting it may finish the proof.
 
 Proofs are over the integers, code computes modulo 2^64. A fact counts only where the two are the
 same: `n + 1 < 5` says nothing about an n that may be 2^63 - 1. An index needs no such care: if
@@ -12,90 +13,57 @@ its form lies inside the array, so does its value.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from hybridjit.arith.linear import Linear, linear_form
+from hybridjit.analysis.forms import MAX_INT, MIN_INT, Forms, Range, array_limits
+from hybridjit.arith.linear import Linear
 from hybridjit.ir.dtype import INT64
-from hybridjit.ir.expr import (
-    And,
-    Cast,
-    Const,
-    Eq,
-    Expr,
-    ExternCall,
-    FloorDiv,
-    Ge,
-    Gt,
-    Le,
-    Load,
-    Lt,
-    Max,
-    Min,
-    Mod,
-    Not,
-    Select,
-    Var,
-)
+from hybridjit.ir.expr import And, Compare, Const, Eq, Expr, Ge, Gt, Le, Lt, Ne, Not, Or, Var
+from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For
-from hybridjit.ir.visit import map_children, walk
 
-# The largest size of a dimension: more than any memory holds. Kernels refuse larger ones.
-MAX_EXTENT = 1 << 48
-_MIN_INT, _MAX_INT = -(1 << 63), (1 << 63) - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """Bounds of a variable, both inclusive; None where nothing is known.
-
-    `least` and `most` are bounds as numbers.
-    """
-
-    low: Linear | None
-    high: Linear | None
-    least: int = _MIN_INT
-    most: int = _MAX_INT
+# Replacements tried before a proof is given up: those that succeed need about ten.
+_MAX_STEPS = 64
+# Guards used together in one proof.
+_MAX_GUARDS = 2
 
 
 @dataclass(slots=True)
-class Facts:
-    """What is known at a place: ranges of variables, innermost last, and guards that hold.
+class Facts(Forms):
+    """What is known at a place: ranges of variables, innermost last, and guards that hold."""
 
-    Expressions that are not linear (`x % 4`, `min(i, 3)`) are named by a variable of their own;
-    those that read memory by a new one each time, since their value may have changed.
-    """
-
-    ranges: dict[Var, Range] = field(default_factory=dict[Var, Range])
     guards: list[Linear] = field(default_factory=list[Linear])
-    dimensions: frozenset[Var] = frozenset()
-    lets: dict[Var, Linear] = field(default_factory=dict[Var, Linear])
-    named: dict[Expr, Var] = field(default_factory=dict[Expr, Var])
+    _steps: int = 0
+
+    @staticmethod
+    def of(func: PrimFunc) -> Facts:
+        """What is known where the body of `func` begins."""
+        buffers = (*func.buffers, *func.outputs)
+        return Facts(frozenset(func.dimensions), array_limits(buffers))
 
     def enter_loop(self, loop: For) -> None:
-        """Note the range of a loop variable for what is inside the loop."""
-        start, stop = self.form(loop.start), self.form(loop.stop)
+        """Note what holds inside a loop: the range of its variable, and that it is not empty."""
+        start, stop = self.exact(loop.start), self.exact(loop.stop)
+        self.position(loop.var)
         match loop.step:
             case Const(int(step)) if step > 0:
-                self._limit(loop.var, (start, 0), (stop, -1))
+                self._limit(loop.var, start, _last(start, stop, step))
             case Const(int(step)) if step < 0:
-                self._limit(loop.var, (stop, 1), (start, 0))
+                self._limit(loop.var, _last(start, stop, step), start)
             case _:
                 pass
 
-    def _limit(
-        self, var: Var, low: tuple[Linear | None, int], high: tuple[Linear | None, int]
-    ) -> None:
-        """Note that `var` is between two values, each a form and what to add to it.
-
-        There is such a value of `var`, so that the additions do not overflow.
-        """
-        ends: list[Linear | None] = []
-        numbers: list[int] = []
-        for (form, offset), default, side in ((low, _MIN_INT, 0), (high, _MAX_INT, 1)):
-            known = form if form is not None and self.is_exact(form) else None
-            ends.append(None if known is None else known.plus(Linear({}, offset)))
-            numbers.append(default if known is None else self._interval(known)[side] + offset)
-        self.ranges[var] = Range(ends[0], ends[1], numbers[0], numbers[1])
+    def _limit(self, var: Var, low: Linear | None, high: Linear | None) -> None:
+        if low is not None and high is not None and (low.terms or high.terms):
+            self.guards.append(high.plus(low, -1))
+        self.ranges[var] = Range(
+            () if low is None else (low,),
+            () if high is None else (high,),
+            least=MIN_INT if low is None else self.interval(low)[0],
+            most=MAX_INT if high is None else self.interval(high)[1],
+        )
 
     def bind(self, var: Var, value: Expr) -> None:
         """Note the value of a `Let`."""
@@ -103,156 +71,194 @@ class Facts:
         if form is not None:
             self.lets[var] = form
 
-    def assume(self, condition: Expr) -> int:
-        """Note that `condition` holds; return how many guards that added."""
-        before = len(self.guards)
-        self._add(condition)
-        return len(self.guards) - before
+    # -- guards --------------------------------------------------------------------------------
 
-    def _add(self, condition: Expr) -> None:
+    def assume(self, condition: Expr) -> None:
+        """Note that `condition` holds, until it is taken off `guards` again."""
         match condition:
             case And(a, b):
-                self._add(a)
-                self._add(b)
-            case Lt(a, b):
-                self._at_least(b, a, 1)
-            case Le(a, b):
-                self._at_least(b, a, 0)
-            case Gt(a, b):
-                self._at_least(a, b, 1)
-            case Ge(a, b):
-                self._at_least(a, b, 0)
-            case Eq(a, b):
-                self._at_least(a, b, 0)
-                self._at_least(b, a, 0)
-            case Not(inner):
-                negation = _NEGATED.get(type(inner))
-                if negation is not None:
-                    self._add(negation(inner.lhs, inner.rhs))  # type: ignore[attr-defined]
+                self.assume(a)
+                self.assume(b)
+            case Not(Not(inner)):
+                self.assume(inner)
+            case Not(Or(a, b)):
+                self.assume(Not(a))
+                self.assume(Not(b))
+            case Not(Compare(a, b) as inner):
+                self.assume(_NEGATED[type(inner)](a, b))
+            case Compare(a, b):
+                self._compare(type(condition), a, b)
             case _:
                 pass
+
+    def _compare(self, kind: type[Expr], a: Expr, b: Expr) -> None:
+        if kind in (Gt, Ge, Eq):
+            self._at_least(a, b, 1 if kind is Gt else 0)
+        if kind in (Lt, Le, Eq):
+            self._at_least(b, a, 1 if kind is Lt else 0)
 
     def _at_least(self, larger: Expr, smaller: Expr, gap: int) -> None:
         """Note that larger - smaller - gap >= 0."""
         if larger.dtype is not INT64:
             return
-        a, b = self.form(larger), self.form(smaller)
-        if a is not None and b is not None and self.is_exact(a) and self.is_exact(b):
+        a, b = self.exact(larger), self.exact(smaller)
+        if a is not None and b is not None:
             self.guards.append(a.plus(b, -1).plus(Linear({}, -gap)))
-
-    # -- forms ---------------------------------------------------------------------------------
-
-    def form(self, expr: Expr) -> Linear | None:
-        """`expr` as a linear form; the parts that are not linear are given names and ranges."""
-        if expr.dtype is not INT64:
-            return None
-        return linear_form(self._named_parts(expr), self._variable)
-
-    def _variable(self, var: Var) -> Linear | None:
-        return self.lets.get(var, Linear({var: 1}))
-
-    def _named_parts(self, expr: Expr) -> Expr:
-        if isinstance(expr, (FloorDiv, Mod, Min, Max, Select, Cast)) and expr.dtype is INT64:
-            return self._name(expr)
-        if not isinstance(expr, (Var, Const)):
-            return map_children(expr, self._named_parts)
-        return expr
-
-    def _name(self, expr: Expr) -> Var:
-        known = self.named.get(expr)
-        if known is not None:
-            return known
-        var = Var("part")
-        if not any(isinstance(node, (Load, ExternCall)) for node in walk(expr)):
-            self.named[expr] = var
-        low, high = self._ends_of(expr)
-        self._limit(var, (low, 0), (high, 0))
-        return var
-
-    def _ends_of(self, expr: Expr) -> tuple[Linear | None, Linear | None]:
-        match expr:
-            case Mod(_, Const(int(n))) if n > 0:
-                return Linear({}), Linear({}, n - 1)
-            case Mod(_, Var() as n) if n in self.dimensions:
-                return Linear({}), Linear({n: 1}, -1)
-            case FloorDiv(x, Const(int(n))) if n > 0:
-                return self._quotient(x, n)
-            case Min(a, b):
-                return None, self._bound(a, b)
-            case Max(a, b):
-                return self._bound(a, b), None
-            case Cast(_, value) if value.dtype.is_integer or value.dtype.is_bool:
-                if value.dtype.bits >= 64:
-                    return None, None
-                low, high = value.dtype.bounds
-                return Linear({}, low), Linear({}, high)
-            case _:
-                return None, None
-
-    def _bound(self, a: Expr, b: Expr) -> Linear | None:
-        """One of the two operands of min or max, a constant if there is one."""
-        first, second = (a, b) if isinstance(a, Const) else (b, a)
-        return self.form(first) or self.form(second)
-
-    def _quotient(self, x: Expr, n: int) -> tuple[Linear | None, Linear | None]:
-        form = self.form(x)
-        if form is None or not self.is_exact(form):
-            return None, None
-        low = self._lowest(form)
-        high = self._lowest(form.times(-1))
-        return (
-            None if low is None or low.terms else Linear({}, low.constant // n),
-            None if high is None or high.terms else Linear({}, -high.constant // n),
-        )
-
-    # -- overflow ------------------------------------------------------------------------------
-
-    def is_exact(self, form: Linear) -> bool:
-        """True if `form`, computed in int64, does not overflow, whatever its variables are."""
-        low, high = self._interval(form)
-        return low >= _MIN_INT and high <= _MAX_INT
-
-    def _interval(self, form: Linear) -> tuple[int, int]:
-        low = high = form.constant
-        for var, coefficient in form.terms.items():
-            ends = [coefficient * end for end in self._numbers(var)]
-            low, high = low + min(ends), high + max(ends)
-        return low, high
-
-    def _numbers(self, var: Var) -> tuple[int, int]:
-        if var in self.dimensions:
-            return 0, MAX_EXTENT
-        known = self.ranges.get(var)
-        return (_MIN_INT, _MAX_INT) if known is None else (known.least, known.most)
 
     # -- proofs --------------------------------------------------------------------------------
 
     def prove_non_negative(self, form: Linear) -> bool:
         """True if `form` is sure to be >= 0; False means not known."""
-        if self._holds(form):
-            return True
-        return any(self._holds(form.plus(guard, -1)) for guard in self.guards)
+        self._steps = _MAX_STEPS
+        return self._holds(form, self.guards, _MAX_GUARDS)
 
-    def _holds(self, form: Linear) -> bool:
-        low = self._lowest(form)
-        return (
-            low is not None
-            and low.constant >= 0
-            and all(var in self.dimensions and c >= 0 for var, c in low.terms.items())
+    def _holds(self, form: Linear, guards: Sequence[Linear], most: int) -> bool:
+        """Whether `form` is non-negative, with the help of at most so many of the guards."""
+        form = _tightened(form)
+        if self.interval(form)[0] >= 0:
+            return True
+        self._steps -= 1
+        if self._steps < 0:
+            return False
+        var = self._innermost(form, self._is_fixed)
+        if var is not None and any(
+            all(self._holds(part, guards, most) for part in parts)
+            for parts in self._eliminate(form, var)
+        ):
+            return True
+        return most > 0 and any(
+            self._holds(form.plus(guard, -scale), guards[position + 1 :], most - 1)
+            for position, guard in enumerate(guards)
+            for scale in _scales(form, guard)
         )
 
-    def _lowest(self, form: Linear) -> Linear | None:
-        """`form` with loop variables at the end of their range where it is smallest."""
-        for var in reversed(self.ranges):
-            coefficient = form.terms.get(var, 0)
-            if coefficient == 0:
-                continue
-            known = self.ranges[var]
-            end = known.low if coefficient > 0 else known.high
-            if end is None:
-                return None
-            form = form.replace(var, end)
+    def _is_fixed(self, var: Var) -> bool:
+        return var not in self.ranges
+
+    def lowest(self, form: Linear, is_kept: Callable[[Var], bool]) -> Iterator[Linear]:
+        """Forms over the variables that are kept, such that `form` is at least each of them."""
+        self._steps = _MAX_STEPS
+        return self._lowest(form, is_kept)
+
+    def _lowest(self, form: Linear, is_kept: Callable[[Var], bool]) -> Iterator[Linear]:
+        var = self._innermost(form, is_kept)
+        self._steps -= 1
+        if var is None:
+            yield form
+        elif self._steps > 0 and var in self.ranges:
+            for forms in self._eliminate(form, var):
+                if len(forms) == 1:
+                    yield from self._lowest(forms[0], is_kept)
+
+    def _innermost(self, form: Linear, is_kept: Callable[[Var], bool]) -> Var | None:
+        """The variable of `form`, of those not kept, that is bound last."""
+        found = [
+            factor for var in form.terms for factor in self.factors_of(var) if not is_kept(factor)
+        ]
+        return max(found, key=self.position, default=None)
+
+    def _eliminate(self, form: Linear, var: Var) -> Iterator[tuple[Linear, ...]]:
+        """Ways to prove `form` >= 0 without `var`: forms that suffice together."""
+        known = self.ranges[var]
+        signs = {self._sign(form, term, var) for term in self._terms_with(form, var)}
+        lows, highs = _ends(known, signs)
+        for low in lows:
+            for high in highs:
+                yield (self._replace(form, var, low, high),)
+        coefficient = form.terms.get(var, 0)
+        if known.quotient is not None and coefficient != 0 and self._is_linear(form, var):
+            yield (self._without_quotient(form, var, *known.quotient),)
+        if known.cases:
+            yield tuple(self._replace(form, var, case, case) for case in known.cases)
+
+    def _sign(self, form: Linear, term: Var, var: Var) -> int:
+        """The sign of what `var` is multiplied with in a term; 0 if not known."""
+        low, high = self.interval(self.without(term, var).times(form.terms[term]))
+        return 1 if low >= 0 else -1 if high <= 0 else 0
+
+    def _terms_with(self, form: Linear, var: Var) -> list[Var]:
+        return [term for term in form.terms if var in self.factors_of(term)]
+
+    def _is_linear(self, form: Linear, var: Var) -> bool:
+        return self._terms_with(form, var) == [var]
+
+    def _replace(self, form: Linear, var: Var, low: Linear, high: Linear) -> Linear:
+        """`form` with the bounds of `var` in its place: a form that is at most as large."""
+        result = form
+        for term in self._terms_with(form, var):
+            coefficient = form.terms[term]
+            bound = high if self._sign(form, term, var) < 0 else low
+            product = self.multiply(bound, self.without(term, var))
+            result = result.plus(Linear({term: 1}), -coefficient).plus(product, coefficient)
+        return result
+
+    def _without_quotient(self, form: Linear, q: Var, x: Linear, m: Linear) -> Linear:
+        """What makes c * q + rest >= 0, where q = x // m: m * q <= x <= m * q + m - 1."""
+        c = form.terms[q]
+        rest = self.multiply(form.plus(Linear({q: 1}), -c), m)
+        match c:
+            case 1:
+                return rest.plus(x)
+            case -1:
+                return rest.plus(m).plus(x, -1).plus(Linear({}, -1))
+            case _ if c > 0:
+                return rest.plus(x.plus(m, -1).plus(Linear({}, 1)), c)
+            case _:
+                return rest.plus(x, c)
+
+
+_NEGATED: dict[type[Expr], type[Compare]] = {Lt: Ge, Le: Gt, Gt: Le, Ge: Lt, Ne: Eq, Eq: Ne}
+
+
+def _last(start: Linear | None, stop: Linear | None, step: int) -> Linear | None:
+    """The last value of a loop that runs, or a bound of it."""
+    if stop is None:
+        return None
+    sign = 1 if step > 0 else -1
+    before = stop.plus(Linear({}, -sign))
+    if start is None or step == sign:
+        return before
+    distance = before.plus(start, -1)
+    if any(coefficient % step for coefficient in distance.terms.values()):
+        return before
+    # The steps taken are a whole number: what the constant leaves over is not reached.
+    return before.plus(Linear({}, -(distance.constant - distance.constant // step * step)))
+
+
+def _ends(known: Range, signs: set[int]) -> tuple[Sequence[Linear], Sequence[Linear]]:
+    """The lower and the upper bounds to try for a variable that is multiplied with such signs.
+
+    A side that is not needed has one bound, which means nothing.
+    """
+    if 0 in signs:
+        return (), ()
+    lows = _with_number(known.lows, known.least, MIN_INT) if 1 in signs else (_UNUSED,)
+    highs = _with_number(known.highs, known.most, MAX_INT) if -1 in signs else (_UNUSED,)
+    return lows, highs
+
+
+_UNUSED = Linear({})
+
+
+def _with_number(forms: tuple[Linear, ...], number: int, unknown: int) -> tuple[Linear, ...]:
+    constant = Linear({}, number)
+    return forms if number == unknown or constant in forms else (*forms, constant)
+
+
+def _scales(form: Linear, guard: Linear) -> list[int]:
+    """How often to subtract `guard` so that a variable of `form` goes away."""
+    scales: dict[int, None] = {}
+    for var, coefficient in guard.terms.items():
+        scale, rest = divmod(form.terms.get(var, 0), coefficient)
+        if rest == 0 and scale > 0:
+            scales[scale] = None
+    return list(scales)
+
+
+def _tightened(form: Linear) -> Linear:
+    """The same inequality `form >= 0` over the integers, in smaller numbers."""
+    divisor = math.gcd(*form.terms.values())
+    if divisor <= 1:
         return form
-
-
-_NEGATED: dict[type[Expr], type[Expr]] = {Lt: Ge, Le: Gt, Gt: Le, Ge: Lt}
+    terms = {var: coefficient // divisor for var, coefficient in form.terms.items()}
+    return Linear(terms, form.constant // divisor)

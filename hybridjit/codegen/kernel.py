@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from hybridjit.analysis.bounds import MAX_EXTENT
+from hybridjit.analysis.forms import MAX_EXTENT
 from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.codegen.emit_parallel import ParallelEmitter
 from hybridjit.codegen.emit_statements import StatementEmitter

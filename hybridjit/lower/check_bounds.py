@@ -8,13 +8,29 @@ Relies on: no blocks. Afterwards every index of a `Load` or `Store` is inside [0
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from hybridjit.analysis.bounds import Facts
 from hybridjit.arith.linear import Linear
 from hybridjit.ir.expr import Add, Bounded, Expr, Load, Not
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import For, If, Let, Stmt, Store
+from hybridjit.ir.stmt import (
+    Assert,
+    Break,
+    Continue,
+    For,
+    If,
+    Let,
+    Raise,
+    Return,
+    Seq,
+    Stmt,
+    Store,
+    While,
+    flat_stmts,
+)
 from hybridjit.ir.visit import Mutator
 
 Access = TypeVar("Access", Load, Store)
@@ -22,7 +38,7 @@ Access = TypeVar("Access", Load, Store)
 
 def check_bounds(func: PrimFunc) -> PrimFunc:
     """`func` with every index proved or checked."""
-    facts = Facts(dimensions=frozenset(func.dimensions))
+    facts = Facts.of(func)
     body = _CheckBounds(facts).rewrite(func.body)
     return func if body is func.body else dataclasses.replace(func, body=body)
 
@@ -33,11 +49,22 @@ class _CheckBounds(Mutator):
 
     def rewrite_For(self, node: For) -> Stmt:
         start, stop, step = (self.rewrite(bound) for bound in (node.start, node.stop, node.step))
-        self.facts.enter_loop(node)
-        body = self.rewrite(node.body)
+        with self._scope():
+            self.facts.enter_loop(node)
+            body = self.rewrite(node.body)
         if (start, stop, step, body) == (node.start, node.stop, node.step, node.body):
             return node
         return dataclasses.replace(node, start=start, stop=stop, step=step, body=body)
+
+    def rewrite_While(self, node: While) -> Stmt:
+        cond, body = self.rewrite(node.cond), self._under(node.cond, node.body)
+        if cond is node.cond and body is node.body:
+            return node
+        return dataclasses.replace(node, cond=cond, body=body)
+
+    def rewrite_Seq(self, node: Seq) -> Stmt:
+        with self._scope():
+            return self.generic(node)
 
     def rewrite_Let(self, node: Let) -> Stmt:
         self.facts.bind(node.var, node.value)
@@ -49,16 +76,28 @@ class _CheckBounds(Mutator):
         otherwise = node.otherwise
         if otherwise is not None:
             otherwise = self._under(Not(node.cond), otherwise)
+        elif _ends_here(node.then):
+            self.facts.assume(Not(node.cond))
         if cond is node.cond and then is node.then and otherwise is node.otherwise:
             return node
         return dataclasses.replace(node, cond=cond, then=then, otherwise=otherwise)
 
-    def _under(self, condition: Expr, stmt: Stmt) -> Stmt:
-        added = self.facts.assume(condition)
-        rewritten = self.rewrite(stmt)
-        if added:
-            del self.facts.guards[-added:]
+    def rewrite_Assert(self, node: Assert) -> Stmt:
+        rewritten = self.generic(node)
+        self.facts.assume(node.cond)
         return rewritten
+
+    def _under(self, condition: Expr, stmt: Stmt) -> Stmt:
+        with self._scope():
+            self.facts.assume(condition)
+            return self.rewrite(stmt)
+
+    @contextmanager
+    def _scope(self) -> Generator[None]:
+        """Forget the guards of a part of the program after it."""
+        before = len(self.facts.guards)
+        yield
+        del self.facts.guards[before:]
 
     def rewrite_Load(self, node: Load) -> Expr:
         return self._checked(self.generic(node))
@@ -91,3 +130,9 @@ class _CheckBounds(Mutator):
         return self.facts.prove_non_negative(
             form.times(-1).plus(Linear({}, -1))
         ) and self.facts.prove_non_negative(size.plus(form))
+
+
+def _ends_here(stmt: Stmt) -> bool:
+    """True if nothing that stands after `stmt` is run after it."""
+    stmts = flat_stmts(stmt)
+    return bool(stmts) and isinstance(stmts[-1], Break | Continue | Raise | Return)

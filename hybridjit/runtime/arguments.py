@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybridjit.analysis.bounds import MAX_EXTENT
+from hybridjit.analysis.forms import MAX_EXTENT
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.frontend.builtins import ElementTypeObject
 from hybridjit.frontend.kinds import (

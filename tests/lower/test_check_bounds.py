@@ -1,0 +1,126 @@
+"""check_bounds: what schedules leave is proved, and what is proved is never outside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import hybridjit as hj
+from hybridjit import hybrid
+from hybridjit.ir.func import PrimFunc
+from hybridjit.lower.check_bounds import check_bounds
+from tests.choices import samples, strategy
+from tests.lower.index_programs import find_wrong_index, make_program
+from tests.lower.tail_kernels import CUBES, LINES, PLANES, AnyKernel
+from tests.lower.ways import assert_all_ways_agree
+
+EVERY: tuple[tuple[AnyKernel, int], ...] = (
+    *((kernel, 1) for kernel in LINES),
+    *((kernel, 2) for kernel in PLANES),
+    *((kernel, 3) for kernel in CUBES),
+)
+SHAPES: dict[int, tuple[tuple[Any, ...], ...]] = {
+    1: ((100,), (96,), (1,), ("n",)),
+    2: ((100, 50), (8, 16), ("n", "m"), ("n", 50), (100, "m")),
+    3: ((6, 5, 7), ("n", "m", "k"), ("n", 5, "k"), (6, "m", 7)),
+}
+SIZES: dict[int, tuple[tuple[int, ...], ...]] = {
+    1: ((0,), (1,), (7,), (31,), (32,), (33,), (97,)),
+    2: ((0, 3), (3, 0), (1, 1), (7, 9), (8, 16), (5, 17)),
+    3: ((0, 2, 2), (2, 2, 0), (1, 1, 1), (2, 3, 5)),
+}
+
+
+@pytest.mark.parametrize(
+    ("kernel", "shape"),
+    [
+        pytest.param(kernel, shape, id=f"{kernel.__name__}-{'x'.join(map(str, shape))}")
+        for kernel, rank in EVERY
+        for shape in SHAPES[rank]
+    ],
+)
+def test_tails_of_schedules_are_proved(kernel: AnyKernel, shape: Any) -> None:
+    assert kernel.safety(hj.f64[shape]).checks == ()
+
+
+@pytest.mark.parametrize(("kernel", "rank"), EVERY)
+def test_tails_compute_the_same_in_all_ways(kernel: AnyKernel, rank: int) -> None:
+    for shape in SIZES[rank]:
+        assert_all_ways_agree(kernel, np.random.default_rng(0).random(shape))
+
+
+def wrong_index(func: PrimFunc) -> None:
+    checked = check_bounds(func)
+    found = find_wrong_index(checked)
+    assert found is None, f"{found}\n{checked}"
+
+
+@given(strategy(make_program))
+def test_what_is_proved_is_inside(func: PrimFunc) -> None:
+    wrong_index(func)
+
+
+def test_what_is_proved_is_inside_in_many_programs() -> None:
+    for func in samples(make_program, 300):
+        wrong_index(func)
+
+
+@hybrid.script
+def asserted(a: Any, k: Any) -> Any:
+    assert k >= 0
+    assert k < a.shape[0]
+    a[k] = 1.0
+
+
+@hybrid.script
+def refused(a: Any, k: Any) -> Any:
+    if k < 0 or k >= a.shape[0]:
+        raise ValueError("k")
+    a[k] = 1.0
+
+
+@hybrid.script
+def one_side(a: Any, k: Any) -> Any:
+    if k < a.shape[0]:
+        a[k] = 1.0
+
+
+@hybrid.script
+def leaves_something_else(a: Any, k: Any) -> Any:
+    for i in range(a.shape[0]):
+        if k >= a.shape[0]:
+            break
+        a[i] = 2.0
+    if k >= 0:
+        a[k] = 1.0
+
+
+@pytest.mark.parametrize("size", [5, "n"])
+@pytest.mark.parametrize(
+    ("kernel", "checks"), [(asserted, 0), (refused, 0), (one_side, 1), (leaves_something_else, 1)]
+)
+def test_what_was_tested_before_is_known(kernel: AnyKernel, checks: int, size: Any) -> None:
+    assert len(kernel.safety(hj.f64[size], 3).checks) == checks
+
+
+def test_sums_that_may_wrap_prove_nothing() -> None:
+    @hybrid.script
+    def wraps(a: Any, k: Any) -> Any:
+        if k >= 0 and k + 1 < a.shape[0]:
+            a[k] = 1.0
+
+    assert len(wraps.safety(hj.f64[5], 3).checks) == 1
+
+
+def test_products_of_different_arrays_may_wrap() -> None:
+    """The sizes of one array multiply to something that fits; those of two need not."""
+
+    @hybrid.script
+    def across(a: Any, b: Any) -> Any:
+        for f in range(a.shape[0] * b.shape[0]):
+            a[f // b.shape[0]] = 1.0
+
+    assert len(across.safety(hj.f64["n"], hj.f64["m"]).checks) == 1

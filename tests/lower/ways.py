@@ -1,0 +1,22 @@
+"""Plain Python, the interpreter and native code on the same arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hybridjit import Kernel, config
+from tests.oracle import Outcome, assert_same_outcome, run_all_ways, run_once
+
+
+def run_native(kernel: Kernel[..., Any], *args: Any) -> Any:
+    """Call a kernel, in native code whatever the settings are."""
+    with config.scope(interpret=False):
+        return kernel(*args)
+
+
+def assert_all_ways_agree(kernel: Kernel[..., Any], *args: Any) -> Outcome:
+    """Run a kernel three ways, natively twice: compiled now, and as the dispatcher calls it."""
+    plain = run_all_ways(kernel, args)
+    for _ in range(2):
+        assert_same_outcome(run_once(run_native, kernel, args), plain)
+    return plain
