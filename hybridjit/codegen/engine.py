@@ -62,7 +62,8 @@ def tidy(text: str, target: Target) -> Optimized:
 
 def _run(passes: Passes, text: str, builder: Any) -> Optimized:
     try:
-        module = llvm.parse_assembly(text)
+        # Constants and types live as long as their context: the common one would keep them all.
+        module = llvm.parse_assembly(text, context=llvm.create_context())
         module.verify()
         passes.run(module, builder)
         return module
