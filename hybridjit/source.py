@@ -36,11 +36,20 @@ _PRINTED = "<hybridjit"
 
 @dataclass(frozen=True, slots=True)
 class FunctionSource:
-    """A function as written; lines of `node` are those of `file`, columns are in characters."""
+    """A function as written; lines of `node` are those of `file`, columns are in characters.
+
+    `text` has all lines of the function, decorators included, which begin at `first_line`.
+    """
 
     name: str
     file: str
     node: ast.FunctionDef
+    text: str
+
+    @property
+    def first_line(self) -> int:
+        """Where the text begins in the file."""
+        return _first_line(self.node)
 
     @property
     def is_printed(self) -> bool:
@@ -323,7 +332,8 @@ def _finish(node: _Definition, file: str, lines: list[str]) -> FunctionSource:
     error = _find_excess(node, file)
     if error is not None:
         raise error
-    if not all(line.isascii() for line in lines[_first_line(node) - 1 : _last_line(node)]):
+    text = "".join(lines[_first_line(node) - 1 : _last_line(node)])
+    if not text.isascii():
         _count_characters(node, lines)
     if isinstance(node, ast.AsyncFunctionDef):
         raise ParseError(
@@ -331,7 +341,7 @@ def _finish(node: _Definition, file: str, lines: list[str]) -> FunctionSource:
             _span(node, file),
             help="write it with 'def' alone",
         )
-    return FunctionSource(node.name, file, node)
+    return FunctionSource(node.name, file, node, text)
 
 
 def _find_excess(root: _Definition, file: str) -> ParseError | None:

@@ -10,7 +10,8 @@ from typing import Annotated
 
 from hybridjit.errors import ArgumentError, ParseError
 from hybridjit.frontend.builtins import ElementTypeObject
-from hybridjit.frontend.captures import MISSING, Environment, lift
+from hybridjit.frontend.captures import MISSING, Environment
+from hybridjit.frontend.lift import lift
 from hybridjit.frontend.specs import ArraySpec, ScalarSpec, Spec
 from hybridjit.frontend.values import ElementType, PythonType
 from hybridjit.ir.dtype import BOOL, DType, ScalarType

@@ -54,11 +54,9 @@ class AssignmentTranslator(CallTranslator):
         """The scalar type that an annotation names, or None if it means nothing to the language."""
         if isinstance(annotation, ast.Constant) and annotation.value in DTYPES:
             return ScalarType(DTYPES[annotation.value])
-        captures = len(self.unit.captures)
         try:
             value = self.evaluate(annotation)
         except (HybridError, Skip):
-            del self.unit.captures[captures:]
             return None
         match value:
             case ElementType(dtype):

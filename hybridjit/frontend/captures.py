@@ -8,37 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, is_dataclass
 from enum import Enum
 from types import CellType, FunctionType, ModuleType, SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from hybridjit.frontend.builtins import BUILTINS, PYTHON_NAMES, ElementTypeObject
-from hybridjit.frontend.kinds import (
-    find_weak_type,
-    is_array,
-    is_numpy_scalar,
-    is_python_number,
-    is_sequence,
-    weak_type,
-)
-from hybridjit.frontend.values import (
-    Builtin,
-    Callee,
-    ElementType,
-    ExternValue,
-    Foreign,
-    Items,
-    Module,
-    Nothing,
-    NumpyFunction,
-    PythonType,
-    Scalar,
-    Text,
-    Value,
-)
-from hybridjit.ir.dtype import DType, ScalarType, find_dtype
-from hybridjit.ir.expr import Const, const
-from hybridjit.ir.extern import Extern
+from hybridjit.frontend.builtins import BUILTINS, PYTHON_NAMES
+from hybridjit.frontend.kinds import is_array, is_sequence
 
 MISSING = object()
 _FLOATING: tuple[type, ...] = (float, complex, np.inexact)
@@ -63,7 +38,7 @@ class AttributeSource:
     name: str
 
     def __call__(self) -> object:
-        return getattr(self.owner, self.name, None)
+        return getattr(self.owner, self.name, MISSING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +87,20 @@ def snapshot(value: object) -> object:
 class Environment:
     """Names around a function: closure first, then globals, then the language, then Python."""
 
-    def __init__(self, closure: Mapping[str, Any], module: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        closure: Mapping[str, Any],
+        module: Mapping[str, Any],
+        function: FunctionType | None = None,
+    ) -> None:
         self.closure = closure
         self.module = module
+        self.function = function
 
     @classmethod
     def of(cls, pyfunc: FunctionType) -> Environment:
         """What `pyfunc` sees, read afresh at every look."""
-        return cls(_Cells(pyfunc), pyfunc.__globals__)
+        return cls(_Cells(pyfunc), pyfunc.__globals__, pyfunc)
 
     def find(self, name: str) -> object:
         """The object called `name`, or MISSING."""
@@ -197,13 +178,14 @@ MATH_NAMES = {
     **{name: name for name in ("floor", "ceil", "trunc", "isnan", "isinf", "isfinite")},
     "fabs": "abs",
 }
-_FUNCTIONS: dict[int, NumpyFunction] = {
-    id(getattr(module, attribute)): NumpyFunction(name, module.__name__)
+# By identity: the module and our name of each of its functions, and the names of the language.
+MODULE_FUNCTIONS: dict[int, tuple[str, str]] = {
+    id(getattr(module, attribute)): (module.__name__, name)
     for module, names in ((np, NUMPY_NAMES), (math, MATH_NAMES))
     for attribute, name in names.items()
     if hasattr(module, attribute)
 }
-_BUILTIN_NAMES: dict[int, str] = {
+LANGUAGE_NAMES: dict[int, str] = {
     id(value): name for name, value in BUILTINS.items() if callable(value)
 } | {id(getattr(builtins, name)): name for name in PYTHON_NAMES}
 # The functions of each module that a script may call, for suggestions.
@@ -215,62 +197,6 @@ _PLAIN_OWNERS = (type, Enum, SimpleNamespace)
 def is_language_name(name: str) -> bool:
     """True if `name` is a function of the language unless the user gives it another meaning."""
     return name in BUILTINS or name in PYTHON_NAMES
-
-
-def lift(value: object) -> Value:
-    """What a Python object from around the script stands for inside it. Arrays stay `Foreign`."""
-    number = _lift_number(value)
-    if number is not None:
-        return number
-    match value:
-        case None:
-            return Nothing()
-        case str():
-            return Text(value)
-        case Extern():
-            return ExternValue(value)
-        case ModuleType():
-            return Module(value)
-        case _ if is_sequence(value):
-            return Items(tuple(lift(item) for item in value))
-        case _:
-            return _lift_type(value) or _lift_function(value) or Foreign(value)
-
-
-def _lift_number(value: object) -> Scalar | None:
-    if is_python_number(value):
-        type = weak_type(value)
-        return Scalar(Const(value, type.dtype), type)
-    dtype = find_dtype(value.dtype) if is_numpy_scalar(value) else None
-    return None if dtype is None else Scalar(const(value, dtype), ScalarType(dtype))
-
-
-def _lift_type(value: object) -> PythonType | ElementType | None:
-    weak = find_weak_type(value)
-    if weak is not None:
-        return PythonType(weak)
-    dtype = value.dtype if isinstance(value, ElementTypeObject) else _find_numpy_type(value)
-    return None if dtype is None else ElementType(dtype)
-
-
-def _find_numpy_type(value: object) -> DType | None:
-    is_scalar_type = isinstance(value, type) and issubclass(value, np.generic)
-    if not is_scalar_type and not isinstance(value, np.dtype):
-        return None
-    try:
-        return find_dtype(np.dtype(cast("type[np.generic[Any]] | np.dtype[Any]", value)))
-    except TypeError:  # an abstract type such as np.generic
-        return None
-
-
-def _lift_function(value: object) -> NumpyFunction | Builtin | Callee | None:
-    if id(value) in _FUNCTIONS:
-        return _FUNCTIONS[id(value)]
-    if id(value) in _BUILTIN_NAMES:
-        return Builtin(_BUILTIN_NAMES[id(value)])
-    # A script is inlined as its function.
-    pyfunc = getattr(value, "__hybrid_function__", value)
-    return Callee(pyfunc) if isinstance(pyfunc, FunctionType) else None
 
 
 def has_plain_attributes(owner: object) -> bool:

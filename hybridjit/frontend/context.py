@@ -13,17 +13,11 @@ from numpy.typing import NDArray
 
 from hybridjit.errors import ParseError, Span, TypeMismatch
 from hybridjit.frontend.arrays import element_of
-from hybridjit.frontend.captures import (
-    MISSING,
-    AttributeSource,
-    Capture,
-    NameSource,
-    lift,
-    snapshot,
-)
+from hybridjit.frontend.captures import MISSING, AttributeSource, Capture, NameSource, snapshot
 from hybridjit.frontend.conversion import convert, join_types, store_value
 from hybridjit.frontend.frame import Frame, Key, Pending, Skip, Unit, Variable
 from hybridjit.frontend.kinds import is_array, is_sequence
+from hybridjit.frontend.lift import lift
 from hybridjit.frontend.refusals import OTHER_NAMES
 from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import (
@@ -155,12 +149,12 @@ class Context:
         """What a name from around the function stands for; it becomes a constant."""
         environment, name = self.frame.environment, node.id
         value = environment.find(name)
+        self.capture(name, value, NameSource(environment, name))
         if value is MISSING:
             help = OTHER_NAMES.get(name)
             help = help or did_you_mean(name, [*self.frame.variables.names, *environment.names()])
             help = help or environment.find_alias(name) or "define it outside, or pass it in"
             raise self.refuse(f"'{name}' is not defined", node, help=help)
-        self.capture(name, value, NameSource(environment, name))
         return self.lift(value, name, node)
 
     def capture(self, name: str, value: object, read: NameSource | AttributeSource) -> None:

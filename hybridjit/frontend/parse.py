@@ -38,10 +38,11 @@ MAX_ROUNDS = 20
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A translated script, and the values from around it that it depends on."""
+    """A translated script, and what it depends on: values from around it, functions it calls."""
 
     func: PrimFunc
     captures: tuple[Capture, ...]
+    callees: Mapping[CodeType, FunctionSource]
 
 
 @dataclass(eq=False, slots=True)
@@ -199,7 +200,7 @@ class _Script(SignatureTranslator):
             )
         if config.current().verify:
             verify(func, Stage.BLOCKS)
-        return Parsed(func, tuple(self.unit.captures))
+        return Parsed(func, tuple(self.unit.captures), self.knowledge.callees)
 
     def _finish(self, blocks: bool) -> PrimFunc | None:
         returned = [r for r in self.results or () if isinstance(r, Buffer)]

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from hybridjit.errors import ParseError, Span, TypeMismatch
-from hybridjit.frontend.captures import lift
 from hybridjit.frontend.conversion import convert
 from hybridjit.frontend.frame import Frame, Key, Unit
 from hybridjit.frontend.inline import InlineTranslator
+from hybridjit.frontend.lift import lift
 from hybridjit.frontend.specs import ArraySpec, ConstantSpec, ScalarSpec, Spec, TupleSpec
 from hybridjit.frontend.values import Array, Items, Nothing, Scalar, Value, describe
 from hybridjit.ir.dtype import ScalarType

@@ -15,7 +15,7 @@ from hybridjit.frontend.arrays import (
     refuse_array_index,
     refuse_slice,
 )
-from hybridjit.frontend.captures import AttributeSource, has_plain_attributes
+from hybridjit.frontend.captures import MISSING, AttributeSource, has_plain_attributes
 from hybridjit.frontend.context import Context
 from hybridjit.frontend.operators import binary
 from hybridjit.frontend.refusals import refuse_text_arithmetic
@@ -255,13 +255,13 @@ class SubscriptTranslator(Context):
 
     def _outer_attribute(self, owner: object, node: ast.Attribute) -> Value:
         name = node.attr
-        if not hasattr(owner, name):
+        value = getattr(owner, name, MISSING)
+        self.capture(ast.unparse(node), value, AttributeSource(owner, name))
+        if value is MISSING:
             label = ast.unparse(node.value)
             raise self.refuse(
                 f"'{label}' has no attribute '{name}'", node, help=did_you_mean(name, dir(owner))
             )
-        value = getattr(owner, name)
-        self.capture(ast.unparse(node), value, AttributeSource(owner, name))
         return self.lift(value, name, node)
 
 

@@ -14,11 +14,18 @@ from numpy.typing import NDArray
 from hybridjit.codegen.stub_layout import Capture as Field
 from hybridjit.codegen.stub_layout import CaptureKind, Guard
 from hybridjit.frontend.builtins import BUILTINS, PYTHON_NAMES
-from hybridjit.frontend.captures import AttributeSource, Capture, NameSource, same_value
+from hybridjit.frontend.captures import (
+    MISSING,
+    AttributeSource,
+    Capture,
+    NameSource,
+    same_value,
+)
 from hybridjit.frontend.kinds import is_array, is_sequence
 from hybridjit.runtime.captured_arrays import captured_arrays
 from hybridjit.runtime.dispatch_memory import Memory, Unsupported, write
 
+_PYTHON: dict[str, Any] = builtins.__dict__
 Absent = dict[int, tuple[dict[str, Any], dict[str, None]]]
 
 
@@ -78,9 +85,12 @@ def _name_records(
     if name in names:
         return [_name_record(names, name, now, memory)]
     absent.setdefault(id(names), (names, {}))[1].setdefault(name)
+    if now is MISSING:
+        absent.setdefault(id(_PYTHON), (_PYTHON, {}))[1].setdefault(name)
+        return []
     if name in BUILTINS or name in PYTHON_NAMES:
         return []  # the language's own meaning of the name, unless something hides it
-    return [_name_record(builtins.__dict__, name, now, memory)]
+    return [_name_record(_PYTHON, name, now, memory)]
 
 
 def _plain_dict(names: Any) -> dict[str, Any]:

@@ -10,8 +10,9 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.errors import ParseError, TypeMismatch
-from hybridjit.frontend.captures import MISSING, Environment, lift, same_value, snapshot
+from hybridjit.frontend.captures import MISSING, Environment, same_value, snapshot
 from hybridjit.frontend.context import MAX_CONSTANT_ELEMENTS
+from hybridjit.frontend.lift import lift
 from hybridjit.frontend.values import (
     Builtin,
     Callee,
@@ -405,3 +406,38 @@ def test_arrays_that_live_only_for_a_moment_are_not_mistaken_for_each_other() ->
         return tables.ones[i] + tables.zeros[i]
 
     run_all_ways(f, [1])
+
+
+# Annotations
+
+
+def test_a_name_in_an_annotation_that_is_defined_later_is_noticed() -> None:
+    """`x: LATER` means nothing at first; then it makes x a float32."""
+
+    @hybrid.script
+    def third_of_one() -> Any:
+        x: LATER = 1 / 3  # noqa: F821  # pyright: ignore
+        return x  # pyright: ignore
+
+    names = third_of_one.__hybrid_function__.__globals__
+    for _ in range(3):
+        assert type(third_of_one()) is float
+    names["LATER"] = float32
+    try:
+        assert type(third_of_one()) is np.float32
+    finally:
+        del names["LATER"]
+    assert type(third_of_one()) is float
+
+
+def test_an_attribute_in_an_annotation_that_is_defined_later_is_noticed() -> None:
+    types = SimpleNamespace()
+
+    @hybrid.script
+    def third() -> Any:
+        x: types.later = 1 / 3  # pyright: ignore
+        return x  # pyright: ignore
+
+    assert type(third()) is float
+    types.later = float32
+    assert type(third()) is np.float32

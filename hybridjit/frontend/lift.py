@@ -1,0 +1,93 @@
+"""What a Python object from around a script stands for inside it."""
+
+from __future__ import annotations
+
+from types import FunctionType, ModuleType
+from typing import Any, cast
+
+import numpy as np
+
+from hybridjit.frontend.builtins import ElementTypeObject
+from hybridjit.frontend.captures import LANGUAGE_NAMES, MODULE_FUNCTIONS
+from hybridjit.frontend.kinds import (
+    find_weak_type,
+    is_numpy_scalar,
+    is_python_number,
+    is_sequence,
+    weak_type,
+)
+from hybridjit.frontend.values import (
+    Builtin,
+    Callee,
+    ElementType,
+    ExternValue,
+    Foreign,
+    Items,
+    Module,
+    Nothing,
+    NumpyFunction,
+    PythonType,
+    Scalar,
+    Text,
+    Value,
+)
+from hybridjit.ir.dtype import DType, ScalarType, find_dtype
+from hybridjit.ir.expr import Const, const
+from hybridjit.ir.extern import Extern
+
+
+def lift(value: object) -> Value:
+    """What a Python object from around the script stands for inside it. Arrays stay `Foreign`."""
+    number = _lift_number(value)
+    if number is not None:
+        return number
+    match value:
+        case None:
+            return Nothing()
+        case str():
+            return Text(value)
+        case Extern():
+            return ExternValue(value)
+        case ModuleType():
+            return Module(value)
+        case _ if is_sequence(value):
+            return Items(tuple(lift(item) for item in value))
+        case _:
+            return _lift_type(value) or _lift_function(value) or Foreign(value)
+
+
+def _lift_number(value: object) -> Scalar | None:
+    if is_python_number(value):
+        type = weak_type(value)
+        return Scalar(Const(value, type.dtype), type)
+    dtype = find_dtype(value.dtype) if is_numpy_scalar(value) else None
+    return None if dtype is None else Scalar(const(value, dtype), ScalarType(dtype))
+
+
+def _lift_type(value: object) -> PythonType | ElementType | None:
+    weak = find_weak_type(value)
+    if weak is not None:
+        return PythonType(weak)
+    dtype = value.dtype if isinstance(value, ElementTypeObject) else _find_numpy_type(value)
+    return None if dtype is None else ElementType(dtype)
+
+
+def _find_numpy_type(value: object) -> DType | None:
+    is_scalar_type = isinstance(value, type) and issubclass(value, np.generic)
+    if not is_scalar_type and not isinstance(value, np.dtype):
+        return None
+    try:
+        return find_dtype(np.dtype(cast("type[np.generic[Any]] | np.dtype[Any]", value)))
+    except TypeError:  # an abstract type such as np.generic
+        return None
+
+
+def _lift_function(value: object) -> NumpyFunction | Builtin | Callee | None:
+    if id(value) in MODULE_FUNCTIONS:
+        module, name = MODULE_FUNCTIONS[id(value)]
+        return NumpyFunction(name, module)
+    if id(value) in LANGUAGE_NAMES:
+        return Builtin(LANGUAGE_NAMES[id(value)])
+    # A script is inlined as its function.
+    pyfunc = getattr(value, "__hybrid_function__", value)
+    return Callee(pyfunc) if isinstance(pyfunc, FunctionType) else None
