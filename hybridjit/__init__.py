@@ -27,6 +27,7 @@ from hybridjit.frontend.parse import parse_text as parse
 from hybridjit.ir.equal import structural_equal
 from hybridjit.ir.func import PrimFunc
 from hybridjit.runtime import cache
+from hybridjit.runtime.pool import get_num_threads, set_num_threads, threads
 from hybridjit.script import Kernel, script
 
 __version__ = "0.1.0"
@@ -86,6 +87,7 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "get_num_threads",
     "hybrid",
     "i8",
     "i16",
@@ -97,7 +99,9 @@ __all__ = [
     "int64",
     "parse",
     "script",
+    "set_num_threads",
     "structural_equal",
+    "threads",
     "u8",
     "u16",
     "u32",

@@ -6,6 +6,9 @@ from hybridjit.ir.expr import Const
 from hybridjit.ir.stmt import For, If, Seq, Stmt, While
 from hybridjit.ir.visit import walk
 
+# Less work than this is done before another thread has woken up.
+MIN_PARALLEL_WORK = 1 << 12
+
 
 def find_work(stmt: Stmt) -> int | None:
     """The simple statements that one execution of `stmt` runs, at most; None if not known."""

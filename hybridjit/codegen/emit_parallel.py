@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from hybridjit.analysis.work import find_work
+from hybridjit.analysis.work import MIN_PARALLEL_WORK, find_work
 from hybridjit.codegen.casts import declare
 from hybridjit.codegen.emit_statements import StatementEmitter
 from hybridjit.codegen.llvm_types import I8, I32, I64, Builder, Complex, Function, Module, Value
@@ -28,8 +28,6 @@ from hybridjit.ir.expr import Buffer, ExternCall, Load, Node, Var
 from hybridjit.ir.stmt import Allocate, Break, For, LoopKind, Print, Return, Stmt, Store, While
 from hybridjit.ir.visit import children, walk
 
-# Less work than this, in simple statements, is done before another thread has woken up.
-MIN_WORK = 1 << 12
 _POINTER = I8.as_pointer()
 _RECORD = I64.as_pointer()
 
@@ -111,7 +109,7 @@ def is_outlined(loop: For) -> bool:
     if loop.kind is not LoopKind.PARALLEL or _leaves(loop.body):
         return False
     work = find_work(loop)
-    if work is not None and work < MIN_WORK:
+    if work is not None and work < MIN_PARALLEL_WORK:
         return False
     declared: set[Buffer] = set()
     assigned: set[Buffer] = set()
@@ -139,7 +137,7 @@ def _leaves(stmt: Stmt) -> bool:
 def _least_grain(loop: For) -> int:
     """So many iterations are worth a chunk."""
     work = find_work(loop.body)
-    return 1 if work is None else max(1, MIN_WORK // 2 // (work + 1))
+    return 1 if work is None else max(1, MIN_PARALLEL_WORK // 2 // (work + 1))
 
 
 # What travels

@@ -11,6 +11,8 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.lower.check_bounds import check_bounds
 from hybridjit.lower.lower_blocks import lower_blocks
+from hybridjit.lower.refute_bounds import refute_bounds
+from hybridjit.lower.privatize_reductions import privatize_reductions
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,9 @@ class Step:
 
 PIPELINE: tuple[Pass, ...] = (
     Pass(lower_blocks, gives=Stage.LOOPS),
+    Pass(privatize_reductions, gives=Stage.LOOPS),
     Pass(check_bounds, gives=Stage.LOOPS),
+    Pass(refute_bounds, gives=Stage.LOOPS),
 )
 
 

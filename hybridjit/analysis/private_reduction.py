@@ -1,0 +1,277 @@
+"""Find the reductions of a loop that private copies can serve, one for each group of iterations.
+
+    for i in ...:                     copy starts as the identity of +
+        s = s + a[i]      is served by      copy = copy + a[i]      in some iterations, then
+                                            s = s + copy            for one copy after the other
+
+Where the groups are contiguous and the copies are combined in order, the result is that of the
+plain loop: exactly for integers, bool, min and max, up to rounding for sums and products of
+floats, which are taken only if the function allows reassociation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import ml_dtypes
+
+from hybridjit.analysis.reduction import (
+    Reduction,
+    ReductionOp,
+    find_guarded_reduction,
+    find_reduction,
+)
+from hybridjit.arith.totality import is_total
+from hybridjit.ir.dtype import DType
+from hybridjit.ir.expr import (
+    Add,
+    And,
+    Binary,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Buffer,
+    BufferRef,
+    Call,
+    Const,
+    Expr,
+    Load,
+    Max,
+    Min,
+    Mul,
+    Node,
+    Or,
+    Var,
+)
+from hybridjit.ir.stmt import Allocate, For, If, Iter, Let, Stmt, Store
+from hybridjit.ir.visit import Mutator, children, rewrite, walk
+
+_COMBINE: dict[ReductionOp, type[Binary]] = {
+    ReductionOp.ADD: Add,
+    ReductionOp.MUL: Mul,
+    ReductionOp.MIN: Min,
+    ReductionOp.MAX: Max,
+    ReductionOp.AND: And,
+    ReductionOp.OR: Or,
+    ReductionOp.BIT_AND: BitAnd,
+    ReductionOp.BIT_OR: BitOr,
+    ReductionOp.BIT_XOR: BitXor,
+}
+_finfo: Any = ml_dtypes.finfo  # its types are not known
+_SMALLEST = (ReductionOp.MIN, ReductionOp.MINIMUM)
+_LARGEST = (ReductionOp.MAX, ReductionOp.MAXIMUM)
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateReduction:
+    """`buffer[indices]`, which a loop touches only to combine it with new values by `op`.
+
+    `is_flipped` if the element is the second operand: on equal floats (0.0 and -0.0) NumPy's
+    minimum and maximum tell the two apart.
+    """
+
+    op: ReductionOp
+    buffer: Buffer
+    indices: tuple[Expr, ...]
+    is_flipped: bool = False
+
+    def identity(self, fastmath: Sequence[str] = ()) -> Const:
+        """The value that changes nothing."""
+        return find_identity(self.op, self.buffer.dtype, fastmath)
+
+    def redirect(self, stmt: Stmt, copy: Buffer, indices: tuple[Expr, ...] = ()) -> Stmt:
+        """`stmt` with every access to the element going to an element of `copy` instead."""
+        return _Redirect(self.buffer, copy, indices).rewrite(stmt)
+
+    def combine(self, value: Expr) -> Stmt:
+        """Combine the element with what a copy has come to."""
+        operands = [Load(self.buffer, self.indices), value]
+        if self.is_flipped:
+            operands.reverse()
+        kind = _COMBINE.get(self.op)
+        joined = Call(self.op.value, tuple(operands)) if kind is None else kind(*operands)
+        return Store(self.buffer, self.indices, joined)
+
+
+def find_identity(op: ReductionOp, dtype: DType, fastmath: Sequence[str] = ()) -> Const:
+    """The value that `op` combines with any other one to that other one."""
+    match op:
+        case ReductionOp.ADD:
+            return Const(_typed(-0.0, dtype), dtype)  # 0.0 would turn -0.0 into 0.0
+        case ReductionOp.MUL:
+            return Const(_typed(1.0, dtype), dtype)
+        case ReductionOp.OR | ReductionOp.BIT_OR | ReductionOp.BIT_XOR:
+            return Const(_typed(0.0, dtype), dtype)
+        case ReductionOp.AND:
+            return Const(True, dtype)
+        case ReductionOp.BIT_AND:
+            low, high = (True, True) if dtype.is_bool else dtype.bounds
+            return Const(-1 if low < 0 else high, dtype)
+        case _:
+            return _extreme(dtype, op in _LARGEST, fastmath)
+
+
+def _typed(value: float, dtype: DType) -> bool | int | float | complex:
+    if dtype.is_complex:
+        return complex(value, -0.0 if value == 0 else 0.0)
+    return value if dtype.is_float else bool(value) if dtype.is_bool else int(value)
+
+
+def _extreme(dtype: DType, is_low: bool, fastmath: Sequence[str]) -> Const:
+    """The lowest or the highest value; an infinity must not occur where fastmath says so."""
+    if dtype.is_bool:
+        return Const(not is_low, dtype)
+    if dtype.is_integer:
+        return Const(dtype.bounds[0 if is_low else 1], dtype)
+    largest = float(_finfo(dtype.numpy).max) if "ninf" in fastmath else math.inf
+    return Const(-largest if is_low else largest, dtype)
+
+
+class _Redirect(Mutator):
+    def __init__(self, buffer: Buffer, copy: Buffer, indices: tuple[Expr, ...]) -> None:
+        self.buffer, self.copy, self.indices = buffer, copy, indices
+
+    def rewrite_Load(self, node: Load) -> Expr:
+        if node.buffer is self.buffer:
+            return replace(node, buffer=self.copy, indices=self.indices)
+        return self.generic(node)
+
+    def rewrite_Store(self, node: Store) -> Stmt:
+        if node.buffer is not self.buffer:
+            return self.generic(node)
+        value = self.rewrite(node.value)
+        return replace(node, buffer=self.copy, indices=self.indices, value=value)
+
+
+# Finding them
+
+
+def find_private_reductions(loop: For, fastmath: Sequence[str]) -> tuple[PrivateReduction, ...]:
+    """The reductions over the iterations of `loop` that private copies can serve."""
+    updates: dict[Buffer, list[_Update]] = {}
+    for update in find_updates(loop.body):
+        updates.setdefault(update.reduction.buffer, []).append(update)
+    touched = _count_touches(loop.body)
+    inside = _Inside(loop)
+    found: list[PrivateReduction] = []
+    for buffer, those in updates.items():
+        served = [_serve(update, inside, fastmath) for update in those]
+        covered = sum(_count_touches(update.stmt).get(buffer, 0) for update in those)
+        first = served[0]
+        if first is None or any(other != first for other in served):
+            continue
+        if buffer not in inside.declared and covered == touched[buffer]:
+            found.append(first)
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Update:
+    """A statement that performs a reduction."""
+
+    stmt: Stmt
+    reduction: Reduction
+
+    @property
+    def store(self) -> Store:
+        return next(node for node in walk(self.stmt) if isinstance(node, Store))
+
+
+def find_updates(stmt: Stmt) -> Iterator[_Update]:
+    """The statements in `stmt` that perform reductions."""
+    reduction = None
+    if isinstance(stmt, Store):
+        reduction = find_reduction(stmt)
+    elif isinstance(stmt, If):
+        reduction = find_guarded_reduction(stmt)
+    if reduction is not None:
+        yield _Update(stmt, reduction)
+        return
+    for child in children(stmt):
+        if isinstance(child, Stmt):
+            yield from find_updates(child)
+
+
+class _Inside:
+    """What a loop binds: its own variable, and everything in its body."""
+
+    def __init__(self, loop: For) -> None:
+        self.loops = {loop.var: loop}
+        self.lets: set[Var] = set()
+        self.declared: set[Buffer] = set()
+        for node in walk(loop.body):
+            if isinstance(node, For):
+                self.loops[node.var] = node
+            elif isinstance(node, Let):
+                self.lets.add(node.var)
+            elif isinstance(node, Iter) and not self.is_invariant(node.value):
+                self.lets.add(node.var)
+            elif isinstance(node, Allocate):
+                self.declared.add(node.buffer)
+
+    def is_invariant(self, expr: Expr) -> bool:
+        """True if `expr` is the same in all iterations, and cannot fail."""
+        variables = {node for node in walk(expr) if isinstance(node, Var)}
+        return is_total(expr) and variables.isdisjoint(self.lets | set(self.loops))
+
+
+def _serve(update: _Update, inside: _Inside, fastmath: Sequence[str]) -> PrivateReduction | None:
+    reduction = update.reduction
+    if not all(inside.is_invariant(index) for index in reduction.indices):
+        return None
+    is_flipped = _is_flipped(update)
+    if is_flipped is None or not _may_regroup(reduction, fastmath):
+        return None
+    if reduction.op in (ReductionOp.AND, ReductionOp.OR) and not _is_harmless(
+        reduction.update, inside.loops
+    ):
+        return None
+    return PrivateReduction(reduction.op, reduction.buffer, reduction.indices, is_flipped)
+
+
+def _is_flipped(update: _Update) -> bool | None:
+    """Whether the element is the second operand, where that matters; None for longer chains."""
+    store = update.store
+    if not isinstance(store.value, Call) or not store.value.dtype.is_float:
+        return False
+    element = Load(store.buffer, store.indices)
+    return store.value.args.index(element) == 1 if element in store.value.args else None
+
+
+def _may_regroup(reduction: Reduction, fastmath: Sequence[str]) -> bool:
+    is_extremum = reduction.op in _SMALLEST + _LARGEST
+    return is_extremum or not reduction.buffer.dtype.is_inexact or "reassoc" in fastmath
+
+
+def _is_harmless(expr: Expr, loops: Mapping[Var, For]) -> bool:
+    """True if `expr`, the second operand of `and`, may be evaluated where it would be skipped."""
+
+    def without_safe_loads(node: Node) -> Node | None:
+        if isinstance(node, Load) and not node.buffer.is_register and _is_inside(node, loops):
+            return Const(0, node.dtype)
+        return None
+
+    return is_total(rewrite(expr, without_safe_loads))
+
+
+def _is_inside(load: Load, loops: Mapping[Var, For]) -> bool:
+    """True if each index runs over its axis, from 0 to the end."""
+    for index, extent in zip(load.indices, load.buffer.shape, strict=True):
+        loop = loops.get(index) if isinstance(index, Var) else None
+        if loop is None or loop.start != Const(0) or loop.stop != extent:
+            return False
+        if not (isinstance(loop.step, Const) and loop.step.value.real > 0):
+            return False
+    return True
+
+
+def _count_touches(stmt: Stmt) -> dict[Buffer, int]:
+    """How often `stmt` mentions each buffer."""
+    counts: dict[Buffer, int] = {}
+    for node in walk(stmt):
+        if isinstance(node, Load | Store | BufferRef):
+            counts[node.buffer] = counts.get(node.buffer, 0) + 1
+    return counts

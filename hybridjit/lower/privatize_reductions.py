@@ -1,0 +1,178 @@
+"""Give each chunk of a parallel loop a private copy of what the loop reduces into.
+
+    for i in parallel(n):                 for chunk in parallel(chunks):
+        s = s + a[i]                          copy = 0
+                                              for i in range(chunk * size, chunk * size + size):
+                                 -->              copy = copy + a[i]
+                                              partial[chunk] = copy
+                                          for chunk in range(chunks):
+                                              s = s + partial[chunk]
+
+The chunks depend on the number of iterations only, and are combined in order: the result does not
+depend on the number of threads. A parallel loop with a reduction that no private copy can serve
+becomes a serial one: in order, it is right. Relies on: no blocks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from hybridjit.analysis.distinct import prove_distinct
+from hybridjit.analysis.private_reduction import (
+    PrivateReduction,
+    find_private_reductions,
+    find_updates,
+)
+from hybridjit.analysis.work import MIN_PARALLEL_WORK, find_work, loop_extent
+from hybridjit.arith.simplify import simplify
+from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Load, Max, Min, Var
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import Allocate, For, Let, LoopKind, Seq, Stmt, Store, seq
+from hybridjit.ir.visit import Mutator, walk
+
+# Enough for the threads of a large machine, few enough to combine at no cost.
+MAX_CHUNKS = 256
+_ZERO, _ONE = Const(0), Const(1)
+
+
+def privatize_reductions(func: PrimFunc) -> PrimFunc:
+    """`func` with no parallel loop that updates one element in several iterations."""
+    body = _Privatize(func).rewrite(func.body)
+    return func if body is func.body else replace(func, body=body)
+
+
+class _Privatize(Mutator):
+    def __init__(self, func: PrimFunc) -> None:
+        self.fastmath = func.fastmath
+        self.is_inside = False
+
+    def rewrite_Seq(self, node: Seq) -> Stmt:
+        rewritten = self.generic(node)
+        # A loop that became several statements joins its neighbours.
+        return rewritten if rewritten is node else seq(*rewritten.stmts)
+
+    def rewrite_For(self, node: For) -> Stmt:
+        if node.kind is not LoopKind.PARALLEL:
+            return self.generic(node)
+        # Loops inside a parallel one are not split: they run in order.
+        is_split = not self.is_inside and _is_worth_it(node)
+        reductions = find_private_reductions(node, self.fastmath) if is_split else ()
+        if _has_shared_updates(node, {found.buffer for found in reductions}):
+            return replace(self.generic(node), kind=LoopKind.SERIAL)
+        before, self.is_inside = self.is_inside, True
+        loop = self.generic(node)
+        self.is_inside = before
+        return split_reductions(loop, reductions, self.fastmath) if reductions else loop
+
+
+def _is_worth_it(loop: For) -> bool:
+    work = find_work(loop)
+    return isinstance(loop.step, Const) and (work is None or work >= MIN_PARALLEL_WORK)
+
+
+def _has_shared_updates(loop: For, private: set[Buffer]) -> bool:
+    """True if iterations of `loop` may update the same element, other than of `private`.
+
+    Any other conflict between its iterations has been refused. A variable is one element.
+    """
+    declared = {node.buffer for node in walk(loop.body) if isinstance(node, Allocate)}
+    known = private | declared
+    assigned = {node.buffer for node in walk(loop.body) if isinstance(node, Store)}
+    if any(buffer.is_register for buffer in assigned - known):
+        return True
+    return any(
+        update.reduction.buffer not in known and not prove_distinct(loop, update.reduction.indices)
+        for update in find_updates(loop.body)
+    )
+
+
+# Splitting
+
+
+def split_reductions(
+    loop: For, reductions: tuple[PrivateReduction, ...], fastmath: tuple[str, ...] = ()
+) -> Stmt:
+    """`loop`, of a constant step, in chunks that have private copies, and their combination."""
+    chunks = _Chunks.of(loop)
+    body = loop.body
+    opening: list[Stmt] = []
+    closing: list[Stmt] = []
+    partials: list[Buffer] = []
+    for reduction in reductions:
+        name, dtype = reduction.buffer.name, reduction.buffer.dtype
+        copy = Buffer(f"{name}_copy", dtype, (), Buffer.REGISTER)
+        partial = Buffer(f"{name}_partial", dtype, (chunks.most,), "local")
+        body = reduction.redirect(body, copy)
+        identity = reduction.identity(fastmath)
+        opening += [Allocate(copy, zero=False), Store(copy, (), identity)]
+        closing.append(Store(partial, (chunks.var,), Load(copy)))
+        partials.append(partial)
+    inner = chunks.inner_loop(replace(loop, body=body, kind=LoopKind.SERIAL))
+    outer = For(chunks.var, _ZERO, chunks.count, _ONE, seq(*opening, inner, *closing), loop.kind)
+    last = Var("chunk")
+    combined = [
+        reduction.combine(Load(partial, (last,)))
+        for reduction, partial in zip(reductions, partials, strict=True)
+    ]
+    allocated = [Allocate(partial, zero=False) for partial in partials]
+    combine = For(last, _ZERO, chunks.count, _ONE, seq(*combined))
+    return seq(*chunks.lets, *allocated, replace(outer, span=loop.span), combine)
+
+
+@dataclass(slots=True)
+class _Chunks:
+    """Contiguous groups of the iterations of a loop: how many there are, and of which size."""
+
+    trips: Expr
+    size: Expr
+    count: Expr
+    most: Const
+    lets: list[Stmt] = field(default_factory=list[Stmt])
+    var: Var = field(default_factory=lambda: Var("chunk"))
+
+    @staticmethod
+    def of(loop: For) -> _Chunks:
+        """As many chunks as are worth it, up to `MAX_CHUNKS`."""
+        work = find_work(loop.body)
+        least = 1 if work is None else max(1, MIN_PARALLEL_WORK // (work + 1))
+        trips = loop_extent(loop)
+        if trips is not None:
+            size = max(-(-trips // MAX_CHUNKS), least)
+            count = -(-trips // size)
+            return _Chunks(Const(trips), Const(size), Const(count), Const(max(1, count)))
+        chunks = _Chunks(_ZERO, _ONE, _ZERO, Const(MAX_CHUNKS))
+        chunks.trips = chunks.bind("trips", loop.extent)
+        even = FloorDiv(chunks.trips + (MAX_CHUNKS - 1), Const(MAX_CHUNKS))
+        chunks.size = chunks.bind("size", Max(even, Const(least)))
+        needed = FloorDiv(chunks.trips + chunks.size - 1, chunks.size)
+        chunks.count = chunks.bind("chunks", Min(needed, Const(MAX_CHUNKS)))
+        return chunks
+
+    def bind(self, name: str, value: Expr) -> Expr:
+        """A name for `value`, or `value` itself where it needs none."""
+        value = simplify(value)
+        if isinstance(value, Const | Var):
+            return value
+        var = Var(name)
+        self.lets.append(Let(var, value))
+        return var
+
+    def inner_loop(self, loop: For) -> For:
+        """`loop` for the iterations of one chunk.
+
+        Written so that no bound overflows, and that indices of a loop with step 1 are still seen
+        to stay between its bounds.
+        """
+        before = simplify(self.var * self.size)
+        if loop.step == _ONE:
+            start = loop.start + before
+            if not isinstance(self.size, Const):
+                start = Max(loop.start, start)  # for proofs, which know nothing about products
+            start = simplify(start)
+            stop = simplify(start + Min(self.size, loop.stop - start))
+            return replace(loop, start=start, stop=stop)
+        counter = Var(f"{loop.var.name}_count")
+        stop = simplify(before + Min(self.size, self.trips - before))
+        value = Let(loop.var, simplify(loop.start + counter * loop.step))
+        body = seq(value, loop.body)
+        return replace(loop, var=counter, start=before, stop=stop, step=_ONE, body=body)
