@@ -26,6 +26,7 @@ from hybridjit.codegen.llvm_types import (
     value_type,
 )
 from hybridjit.codegen.memory import ArrayAddress
+from hybridjit.codegen.pool_words import has_pool
 from hybridjit.codegen.sites import Failure, Site
 from hybridjit.codegen.stub_adapter import emit_adapter
 from hybridjit.codegen.target import Target
@@ -65,7 +66,7 @@ def emit_kernel(func: PrimFunc, layout: Layout, target: Target) -> KernelModule:
     emitter = ParallelEmitter(function, function.args[-1], func.fastmath)
     emitter.fastmath = func.fastmath
     # Where arrays overlap, what is legal for the loops of the script may not be for its memory.
-    emitter.runs_parallel = layout.is_disjoint
+    emitter.runs_parallel = layout.is_disjoint and has_pool(target.triple)
     emitter.doubtful = find_unassigned_reads(func)
     _bind_parameters(emitter, function, call, layouts)
     for array in func.constants:

@@ -161,6 +161,6 @@ def pointer_word(w: Words, function: Any) -> Word:
     return w.b.ptrtoint(w.b.bitcast(function, I8.as_pointer()), I64)
 
 
-def supports(triple: str) -> bool:
+def has_pool(triple: str) -> bool:
     """True if there is code for the pool on this kind of machine."""
     return triple.partition("-")[0] in _FUTEX and "linux" in triple

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import threading
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
@@ -18,9 +19,9 @@ from typing import Any
 
 from hybridjit import config
 from hybridjit.codegen.engine import emit_object, link, tidy
+from hybridjit.codegen.forks import hold_across_fork
 from hybridjit.codegen.pool import emit_pool
 from hybridjit.codegen.pool_layout import MAX_THREADS, POLL, RUN, STATE, Pool
-from hybridjit.codegen.pool_words import supports
 from hybridjit.codegen.target import Target, host_target, llvm_versions
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.runtime.cache import active_store
@@ -53,9 +54,11 @@ def set_num_threads(count: int) -> None:
     More than there are processors is allowed. The number is that of the whole process; `threads`
     changes it for one thread and for a while.
     """
-    _limits().default = _checked(count)
-    if _pool.cache_info().currsize:
-        _pool().state[Pool.LIMIT] = count
+    limits = _limits()
+    with _lock:
+        limits.default = _checked(count)
+        if limits.state is not None:
+            limits.state[Pool.LIMIT] = limits.default
 
 
 def get_num_threads() -> int:
@@ -104,6 +107,7 @@ class _Limits:
         wanted = config.current().num_threads
         available = min(count_cpus(), MAX_THREADS)
         self.default = available if wanted is None else min(wanted, available)
+        self.state: ctypes.Array[ctypes.c_int64] | None = None  # of the pool, once there is one
         self._libc = ctypes.CDLL(None)
         self._libc.pthread_getspecific.restype = ctypes.c_void_p
         self._libc.pthread_setspecific.argtypes = [ctypes.c_uint, ctypes.c_void_p]
@@ -121,9 +125,18 @@ class _Limits:
         self._libc.pthread_setspecific(self.key, count)
 
 
-@cache
 def _limits() -> _Limits:
+    with _lock:
+        return _only_limits()
+
+
+@cache
+def _only_limits() -> _Limits:
     return _Limits()
+
+
+_lock = threading.RLock()  # a signal handler may come in between
+hold_across_fork(_lock)
 
 
 # The pool
@@ -142,19 +155,15 @@ def pool_addresses() -> dict[str, int]:
     return _pool().addresses
 
 
-def has_pool() -> bool:
-    """True if parallel loops run on several threads on this kind of machine."""
-    return supports(host_target().triple)
-
-
 @cache
 def _pool() -> _NativePool:
     library = link(_object_code(host_target()), (RUN, POLL, STATE), {})
     _KEEP(library.tracker)
     state = (ctypes.c_int64 * Pool.SIZE).from_address(library.addresses[STATE])
-    state[Pool.LIMIT] = _limits().default
-    state[Pool.KEY] = _limits().key
-    state[Pool.SPINS] = _SPINS
+    limits = _limits()
+    with _lock:
+        limits.state = state
+        state[Pool.LIMIT], state[Pool.KEY], state[Pool.SPINS] = limits.default, limits.key, _SPINS
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_forget_threads)
     return _NativePool({name: library.addresses[name] for name in (RUN, POLL)}, state)
