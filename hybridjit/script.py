@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import CellType, FunctionType
 from typing import Any, Generic, TypeVar, cast, overload
 
@@ -32,6 +32,7 @@ from hybridjit.runtime.inspection import (
     find_safety,
     show_stage,
 )
+from hybridjit.runtime.pickling import Frozen, digest_of, freeze, is_importable, restore
 from hybridjit.runtime.promotion import Promotion
 from hybridjit.runtime.specialization import Specialization
 from hybridjit.source import FunctionSource, read_function
@@ -215,9 +216,32 @@ class Kernel(NativeCallable, Generic[P, R]):
             self._specializations[specs] = made
             return made
 
-    def __reduce__(self) -> str:
-        """Pickle and copy by name, as functions do."""
-        return self.__qualname__
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the kernel was made with besides its function."""
+        return {"fastmath": self.fastmath}
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Pickle by name, as functions do; what cannot be imported, as its text and values."""
+        if is_importable(self):
+            return self.__qualname__
+        frozen = freeze(self)
+        return _restore, (digest_of(frozen), frozen)
+
+    def __copy__(self) -> Kernel[P, R]:
+        return self  # as of functions
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Kernel[P, R]:
+        return self
+
+
+def _restore(digest: bytes | None, frozen: Frozen) -> Kernel[..., Any]:
+    """The other side of `Kernel.__reduce__`."""
+    return restore(digest, frozen, _make_kernel)
+
+
+def _make_kernel(function: FunctionType, options: Mapping[str, Any]) -> Kernel[..., Any]:
+    return Kernel(function, **options)
 
 
 # True, False, or flags: see ir/fastmath.py.

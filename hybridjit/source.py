@@ -89,6 +89,12 @@ def read_text(text: str, filename: str = f"{_PRINTED}>") -> FunctionSource:
             raise ParseError(f"expected a function, found nothing in {file}")
 
 
+def text_of(source: FunctionSource) -> tuple[int, str]:
+    """Return the number of the first line of a function, its decorators included, and its lines."""
+    first, last = _first_line(source.node), _last_line(source.node)
+    return first, "".join(linecache.getlines(source.file)[first - 1 : last])
+
+
 def span_of(node: ast.AST, source: FunctionSource) -> Span:
     """Return where `node` stands; a node without a position takes that of its first child."""
     for candidate in _with_first_children(node):

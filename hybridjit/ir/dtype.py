@@ -33,6 +33,9 @@ class DType:
     def __str__(self) -> str:
         return self.name
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dtype_named, (self.name,)
+
     @property
     def is_bool(self) -> bool:
         return self.kind is Kind.BOOL

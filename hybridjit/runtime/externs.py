@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-from collections.abc import Callable, Sequence
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,10 +24,25 @@ _CAPSULE_NAME = ctypes.pythonapi.PyCapsule_GetName
 _NDARRAY: type[Any] = np.ndarray
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Function(Extern):
-    """An extern that plain Python can call too, with arguments converted as a script does."""
+    """An extern that plain Python can call too, with arguments converted as a script does.
 
-    __slots__ = ()
+    `origin` says where another process finds a C function: its symbol, and the library that has
+    it, or None for the process itself.
+    """
+
+    origin: tuple[str, str | None] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.is_packed:
+            return Function, (self.name, self.call, self.result)
+        if self.origin is None:
+            raise pickle.PicklingError(
+                f"cannot pickle the C function '{self.name}': its address means nothing in another "
+                "process; declare it by its symbol, or as a function of a ctypes.CDLL"
+            )
+        return _find_again, (self.origin, self.name, self.result, self.params)
 
     def __call__(self, *args: Any) -> Any:
         params = self.params
@@ -80,9 +97,37 @@ def extern(
     params = tuple(_parameter(entry) for entry in argtypes)
     result = None if restype is None else _dtype(restype, "restype")
     address, label = _address(function)
+    call = _c_function(address, result, params)
+    return Function(_identifier(name or label), call, result, params, _origin(function))
+
+
+def _c_function(address: int, result: DType | None, params: Sequence[DType | Pointer]) -> Any:
     ctype = None if result is None else np.ctypeslib.as_ctypes_type(result.numpy)
-    prototype = ctypes.CFUNCTYPE(ctype, *(_ctype(param) for param in params))
-    return Function(_identifier(name or label), prototype(address), result, params)
+    return ctypes.CFUNCTYPE(ctype, *(_ctype(param) for param in params))(address)
+
+
+def _origin(function: Any) -> tuple[str, str | None] | None:
+    """The symbol and the library of a C function, if it was given by them."""
+    if isinstance(function, str):
+        return function, None
+    # ctypes keeps the library of a function alive there; other functions have none.
+    kept: Mapping[str, object] = getattr(function, "_objects", None) or {}
+    library = kept.get("0")
+    if not isinstance(library, ctypes.CDLL):
+        return None
+    return function.__name__, library._name
+
+
+def _find_again(
+    origin: tuple[str, str | None],
+    name: str,
+    result: DType | None,
+    params: tuple[DType | Pointer, ...],
+) -> Function:
+    """The C function that another process declared."""
+    symbol, library = origin
+    found = getattr(ctypes.CDLL(library), symbol)
+    return Function(name, _c_function(_pointer(found), result, params), result, params, origin)
 
 
 def _address(function: Any) -> tuple[int, str]:
