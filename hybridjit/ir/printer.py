@@ -21,7 +21,7 @@ from hybridjit.ir.printer_exprs import format_literal, format_with
 from hybridjit.ir.printer_names import TYPED_BOOL, Names, make_identifier
 from hybridjit.ir.printer_stmts import StmtPrinter, quote
 from hybridjit.ir.signature import ConstantArray, Param, ScalarParam, ScalarResult
-from hybridjit.ir.stmt import Stmt
+from hybridjit.ir.stmt import Allocate, Stmt
 from hybridjit.ir.visit import walk
 
 if TYPE_CHECKING:
@@ -30,7 +30,19 @@ if TYPE_CHECKING:
 
 def print_func(func: PrimFunc, marks: Iterable[Node] = ()) -> str:
     """`func` as hybrid script; the lines of statements and loop variables in `marks` underlined."""
+    return _print(func, _signature_names(func), marks)
+
+
+def name_buffers(func: PrimFunc) -> dict[str, Buffer]:
+    """The buffers of `func` by the names that they print as, in the order of the text."""
     names = _signature_names(func)
+    _print(func, names, ())
+    made = (node.buffer for node in walk(func.body) if isinstance(node, Allocate))
+    constants = (constant.buffer for constant in func.constants)
+    return {names.text(b): b for b in (*func.buffers, *constants, *func.outputs, *made)}
+
+
+def _print(func: PrimFunc, names: Names, marks: Iterable[Node]) -> str:
     printer = StmtPrinter(names, marks, func.returns or (), func.returns_tuple)
     params = ", ".join(_param(param, names) for param in func.params)
     if func.fastmath:

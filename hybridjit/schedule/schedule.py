@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import difflib
-from typing import Any
+from typing import Any, cast
 
 from hybridjit.errors import ArgumentError
 from hybridjit.ir.func import PrimFunc
 from hybridjit.schedule.handles import BlockHandle, BlockLike, Handle, LoopHandle, LoopLike
 from hybridjit.schedule.kind_steps import KindSteps
 from hybridjit.schedule.loop_steps import LoopSteps
+from hybridjit.schedule.memory_steps import MemorySteps
 from hybridjit.schedule.program import blocks_of, loops_around, loops_of, the_block
 from hybridjit.schedule.recording import step
 from hybridjit.schedule.state import handles
 from hybridjit.schedule.trace import RecordedTrace, Trace
 
 
-class Schedule(LoopSteps, KindSteps):
+class Schedule(LoopSteps, KindSteps, MemorySteps):
     """A program and the steps that rewrite its loops; each is legal, or refused.
 
     Loops and blocks are handles, or names. A refused step changes nothing.
@@ -66,7 +67,7 @@ class Schedule(LoopSteps, KindSteps):
                 raise ArgumentError(f"a trace with a step '{call.name}', which does not exist")
             args, options = call.arguments(made)
             results: Any = getattr(self, call.name)(*args, **options)
-            values: tuple[Any, ...] = results if isinstance(results, tuple) else (results,)
+            values = cast("tuple[Any, ...]", results) if isinstance(results, tuple) else (results,)
             made.update(zip(call.results, values, strict=False))
 
     def show(self) -> str:

@@ -1,0 +1,97 @@
+"""Steps that say where data is kept, and in which order."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from hybridjit.config import api_edge
+from hybridjit.ir.expr import Buffer
+from hybridjit.ir.printer import name_buffers
+from hybridjit.ir.stmt import Store
+from hybridjit.ir.visit import walk
+from hybridjit.schedule.buffers import find_buffer
+from hybridjit.schedule.handles import BlockHandle
+from hybridjit.schedule.index_map import parse_index_map, text_of
+from hybridjit.schedule.primitives.set_scope import set_scope
+from hybridjit.schedule.primitives.storage_align import storage_align
+from hybridjit.schedule.primitives.transform_layout import transform_layout
+from hybridjit.schedule.program import the_block
+from hybridjit.schedule.recording import step
+from hybridjit.schedule.refusal import refuse
+from hybridjit.schedule.state import State
+
+S = TypeVar("S", bound="MemorySteps")
+TransformLayout = Callable[[S, str, "str | Callable[..., Any]"], None]
+
+
+def _with_text(method: TransformLayout[S]) -> TransformLayout[S]:
+    """`method` with its index map as text, which is what the trace can hold."""
+
+    @api_edge
+    @functools.wraps(method)
+    def called(self: S, buffer: str, index_map: str | Callable[..., Any]) -> None:
+        method(self, buffer, text_of(index_map))
+
+    return called
+
+
+class MemorySteps(State):
+    """set_scope, storage_align, transform_layout and their kin. Buffers go by their names."""
+
+    @step
+    def set_scope(self, target: BlockHandle | str, scope: str) -> None:
+        """Say in which memory a scratch buffer lives: "global", "shared", "local", "register".
+
+            t = allocate((8,), "float32", "global")   -->   t = allocate((8,), "float32", "local")
+
+        `target` is the name of the buffer, or a block that writes nothing else.
+
+        >>> s.set_scope("t", "local")
+        """
+        self.func = set_scope(self.func, self._find_target(target), scope)
+
+    @step
+    def storage_align(self, buffer: str, axis: int, factor: int, offset: int | None = None) -> None:
+        """Pad a scratch buffer: the stride of an axis becomes `offset` + a multiple of `factor`.
+
+            t = allocate((8, 30), "float32", "local")   -->   t = allocate((8, 33), ...)
+
+        as `axis=0, factor=32, offset=1` do. Strides count elements.
+
+        >>> s.storage_align("t", 0, 32, 1)
+        """
+        found = find_buffer(self.func, buffer)
+        self.func = storage_align(self.func, found, axis, factor, offset or 0)
+
+    @_with_text
+    @step
+    def transform_layout(self, buffer: str, index_map: str | Callable[..., Any]) -> None:
+        """Keep the elements of a scratch buffer in another order.
+
+            t = allocate((64, n), ...)                t = allocate((16, n, 4), ...)
+            t[i, j] = a[i, j]                  -->    t[i // 4, j, i % 4] = a[i, j]
+
+        as the index map `lambda i, j: (i // 4, j, i % 4)` does, or its text. Refused if two
+        elements would share a place.
+
+        >>> s.transform_layout("t", "i, j -> i // 4, j, i % 4")
+        """
+        found = find_buffer(self.func, buffer)
+        self.func = transform_layout(self.func, found, parse_index_map(text_of(index_map)))
+
+    def _find_target(self, target: BlockHandle | str) -> Buffer:
+        """The buffer of that name, or else the one that the block of that name writes."""
+        if isinstance(target, str) and target in name_buffers(self.func):
+            return find_buffer(self.func, target)
+        block = the_block(self.func, self.find_name(target))
+        written = {node.buffer: None for node in walk(block) if isinstance(node, Store)}
+        if len(written) != 1:
+            raise refuse(
+                self.func,
+                f"block '{block.name}' writes {len(written)} buffers",
+                [block],
+                help="give the name of the buffer",
+            )
+        return next(iter(written))

@@ -1,0 +1,56 @@
+"""set_scope: say in which memory a buffer lives."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from hybridjit.ir.expr import Buffer, const
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import Allocate, Store, seq
+from hybridjit.schedule.buffers import check_not_passed, replace_buffer, the_allocation
+from hybridjit.schedule.program import replace_stmt
+from hybridjit.schedule.refusal import refuse
+
+SCOPES = ("global", "shared", "local", Buffer.REGISTER)
+
+
+def set_scope(func: PrimFunc, buffer: Buffer, scope: str) -> PrimFunc:
+    """Let the scratch buffer `buffer` live in `scope`.
+
+    t = allocate((8,), "float32", "global")   -->   t = allocate((8,), "float32", "local")
+    """
+    check_scope(func, scope, "set_scope")
+    allocation = the_allocation(func, buffer, "set_scope")
+    if scope == buffer.scope:
+        return func
+    _check_register(func, buffer, scope)
+
+    made = dataclasses.replace(buffer, scope=scope)
+    if made.is_register and allocation.zero:
+        start = Store(buffer, (), const(0, buffer.dtype))
+        func = replace_stmt(func, allocation, seq(Allocate(buffer, zero=False), start))
+
+    return replace_buffer(func, buffer, made)
+
+
+def check_scope(func: PrimFunc, scope: str, step: str) -> None:
+    """Refuse a scope that does not exist."""
+    if scope not in SCOPES:
+        raise refuse(
+            func, f"{step}: there is no scope {scope!r}", help=f"there are {', '.join(SCOPES)}"
+        )
+
+
+def _check_register(func: PrimFunc, buffer: Buffer, scope: str) -> None:
+    """A register is a scalar variable: read by its bare name, an error before it is assigned."""
+    if buffer.is_register:
+        raise refuse(func, f"set_scope: '{buffer.name}' is a scalar variable, which is a register")
+    if scope != Buffer.REGISTER:
+        return
+    if buffer.shape:
+        raise refuse(
+            func,
+            f"set_scope: '{buffer.name}' has {buffer.ndim} dimensions, a register has none",
+            help='scope "local" is for small arrays; those too end up in registers where they can',
+        )
+    check_not_passed(func, buffer, "set_scope")
