@@ -12,6 +12,7 @@ from hybridjit.codegen.casts import declare
 from hybridjit.codegen.emit_context import POLL_WORK, LoopTargets
 from hybridjit.codegen.emit_expressions import ExpressionEmitter
 from hybridjit.codegen.llvm_types import I1, I64, Block, Value, find_constant, memory_type
+from hybridjit.codegen.loop_hints import hint_loop
 from hybridjit.codegen.memory import (
     MAX_STACK_BYTES,
     ArrayAddress,
@@ -232,7 +233,8 @@ class StatementEmitter(ExpressionEmitter):
             self.spend(ir.Constant(I64, (find_work(loop.body) or 0) + 1))
         following = self.b.add(counter, ir.Constant(I64, 1), flags=["nuw", "nsw"])
         counter.add_incoming(following, self.b.block)
-        self.b.cbranch(self.b.icmp_unsigned("<", following, last), body, done)
+        goes_on = self.b.icmp_unsigned("<", following, last)
+        hint_loop(self.module, self.b.cbranch(goes_on, body, done), loop)
 
     def _round(self, body: Stmt, leave: Block, again: Block) -> None:
         """The body of a loop; go on where `continue` goes."""

@@ -7,7 +7,7 @@ Compiling for ever needs no more memory: what llvmlite never frees is freed here
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -43,7 +43,19 @@ class Library:
 def optimize(text: str, target: Target) -> Optimized:
     """Parse, verify and optimise an LLVM module."""
     builder = _pass_builder(target)
-    return _run(builder.getModulePassManager(), text, builder)
+    module = _run(builder.getModulePassManager(), _parse(text), builder)
+    variants = [f for f in module.functions if f.name.startswith("hj.") and not f.is_declaration]
+    return _inline_variants(module, variants, builder) if variants else module
+
+
+def _inline_variants(module: Optimized, variants: Sequence[Any], builder: Any) -> Optimized:
+    """Inline the vector functions that loops over math functions call, and drop the others."""
+    for function in variants:
+        function.linkage = "internal"
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.add_global_dead_code_eliminate_pass()
+    return _run(passes, module, builder)
 
 
 def tidy(text: str, target: Target) -> Optimized:
@@ -57,14 +69,18 @@ def tidy(text: str, target: Target) -> Optimized:
     passes.add_new_gvn_pass()
     passes.add_instruction_combine_pass()
     passes.add_simplify_cfg_pass()
-    return _run(passes, text, _pass_builder(target))
+    return _run(passes, _parse(text), _pass_builder(target))
 
 
-def _run(passes: Passes, text: str, builder: Any) -> Optimized:
+def _parse(text: str) -> Optimized:
+    # Constants and types live as long as their context: the common one would keep them all.
+    module = llvm.parse_assembly(text, context=llvm.create_context())
+    module.verify()
+    return module
+
+
+def _run(passes: Passes, module: Optimized, builder: Any) -> Optimized:
     try:
-        # Constants and types live as long as their context: the common one would keep them all.
-        module = llvm.parse_assembly(text, context=llvm.create_context())
-        module.verify()
         passes.run(module, builder)
         return module
     finally:

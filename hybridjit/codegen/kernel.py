@@ -25,6 +25,7 @@ from hybridjit.codegen.llvm_types import (
     memory_type,
     value_type,
 )
+from hybridjit.codegen.loop_hints import finish_hints
 from hybridjit.codegen.memory import ArrayAddress
 from hybridjit.codegen.pool_words import has_pool
 from hybridjit.codegen.sites import Failure, Site
@@ -76,7 +77,7 @@ def emit_kernel(func: PrimFunc, layout: Layout, target: Target) -> KernelModule:
         emitter.leave(0)
     emitter.entry.branch(function.basic_blocks[1])
     emit_adapter(module, function)
-    text = _with_vector_width(str(module), target.vector_bits)
+    text = _with_vector_width(finish_hints(str(module)), target.vector_bits)
     return KernelModule(text, call, tuple(emitter.sites), emitter.callbacks)
 
 

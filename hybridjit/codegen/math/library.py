@@ -126,7 +126,8 @@ def math_function(
 
 
 # These have a rare path behind a branch, which LLVM's loop vectoriser cannot widen. It is told
-# of vector functions to call instead, and the scalar one must not be inlined before.
+# of vector functions to call instead, and the scalar one must not be inlined before. After it,
+# `engine.optimize` inlines the calls and drops the functions that were not needed.
 BRANCHING = ("sin", "cos", "tan")
 VARIANT_BITS = (512, 256)
 
@@ -145,7 +146,7 @@ def _add_variants(module: Any, name: str, function: Any, format: Format, has_fma
         lanes = bits // format.bits
         variant = math_function(module, name, format, has_fma, lanes)
         mappings.append(f"_ZGV_LLVM_N{lanes}v_{function.name}({variant.name})")
-        _keep(module, variant)
+        variant.linkage = "external"  # or LLVM would drop it: nothing calls it yet
     function.attributes.add(f'"vector-function-abi-variant"="{",".join(mappings)}"')
 
 
@@ -157,18 +158,6 @@ class _Attributes(ir.values.FunctionAttributes):
 
     def add(self, name: str) -> None:
         _set.add(self, name)
-
-
-def _keep(module: Any, function: Any) -> None:
-    """Keep a function that nothing calls yet: list it in llvm.compiler.used."""
-    used: Any = module.globals.get("llvm.compiler.used")
-    if used is None:
-        used = ir.GlobalVariable(module, ir.ArrayType(ir.PointerType(), 0), "llvm.compiler.used")
-        used.linkage, used.section = "appending", "llvm.metadata"
-        used.initializer = ir.Constant(used.value_type, [])
-    functions = [*used.initializer.constant, function]
-    used.value_type = ir.ArrayType(ir.PointerType(), len(functions))
-    used.initializer = ir.Constant(used.value_type, functions)
 
 
 def _define(module: Any, symbol: str, body: Body, format: Format, scope: Scope) -> Any:

@@ -1,0 +1,62 @@
+"""Loops over math functions are run two vectors at a time; LLVM's guess stands for others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hybridjit import hybrid
+from hybridjit.codegen.kernel import emit_kernel
+from hybridjit.codegen.layout import ArrayLayout, Layout
+from hybridjit.codegen.target import host_target
+from hybridjit.lower.pipeline import lower
+from tests.corpus.case import Array
+
+
+def logarithms(a: Array) -> None:
+    for i in range(a.shape[0]):
+        a[i] = np.log(a[i])
+
+
+def powers(a: Array) -> None:
+    for i in range(a.shape[0]):
+        a[i] = a[i] ** 0.3
+
+
+def rows(a: Array) -> None:
+    for i in range(a.shape[0]):
+        a[i] = np.exp(a[i])
+        for j in range(i):
+            a[i] += a[j]
+
+
+def roots(a: Array) -> None:
+    for i in range(a.shape[0]):
+        a[i] = np.sqrt(a[i])
+
+
+def llvm_text(function: Callable[..., Any]) -> str:
+    target = host_target()
+    func = lower(hybrid.script(function).prim_func(np.ones(64, np.float32)), target)
+    return emit_kernel(func, Layout((ArrayLayout(),), True), target).text
+
+
+@pytest.mark.parametrize("function", [logarithms, powers])
+def test_loops_over_math_functions_are_interleaved(function: Callable[..., Any]) -> None:
+    assert "llvm.loop.interleave.count" in llvm_text(function)
+
+
+@pytest.mark.parametrize("function", [roots, rows])
+def test_other_loops_are_not(function: Callable[..., Any]) -> None:
+    """A root is one instruction; a loop around another one is not vectorised."""
+    assert "llvm.loop" not in llvm_text(function)
+
+
+def test_the_metadata_of_a_loop_refers_to_itself() -> None:
+    """LLVM takes no notice of any other."""
+    (line,) = (line for line in llvm_text(logarithms).splitlines() if "distinct" in line)
+    name = line.partition(" ")[0]
+    assert line.startswith(f"{name} = distinct !{{ {name}, ")
