@@ -225,6 +225,10 @@ class BoundsError(RunError, IndexError):
     """An index lies outside its axis."""
 
 
+class RefutedIndex(BoundsError):
+    """An index is sure to lie outside its axis: found by the compiler, before anything ran."""
+
+
 class DivisionByZero(RunError, ZeroDivisionError):
     """An integer was divided by zero."""
 
@@ -298,6 +302,19 @@ def mark_foreign(error: BaseException) -> BaseException:
     """Return `error`, raised by code of the user that a kernel called: it is to leave as itself."""
     error.__dict__[_FOREIGN] = True
     return error
+
+
+def name_call(error: HybridError, name: str) -> None:
+    """Let an error about the arguments of a call say which function was called.
+
+    One that has a place in the source, or that a callback raised, speaks for itself.
+    """
+    first, *rest = error.diagnostics
+    called = f"{name}(): "
+    is_own = first.span is None and _FOREIGN not in error.__dict__
+    if is_own and not first.message.startswith(called):
+        error.diagnostics = (replace(first, message=f"{called}{first.message}"), *rest)
+        error.args = (error.message,)
 
 
 def trim_error(error: BaseException) -> None:

@@ -19,6 +19,7 @@ import numpy as np
 
 import hybridjit
 from hybridjit import Kernel
+from hybridjit.errors import RefutedIndex
 
 Run = Callable[..., Any]
 Array = Any  # comparing arrays of unknown types has no static types worth the name
@@ -133,6 +134,8 @@ def assert_same_outcome(
 ) -> None:
     """Fail unless two runs ended alike, changed the arguments alike and printed the same."""
     _assert_same_error(actual.error, expected.error)
+    if isinstance(actual.error, RefutedIndex):
+        return  # the compiler saw it coming: nothing has run, nothing was written
     result = _converted(expected.result, actual.result) if joined else expected.result
     assert_same(actual.result, result, ulp=ulp)
     for position, pair in enumerate(zip(actual.arguments, expected.arguments, strict=True)):

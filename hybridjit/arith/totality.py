@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from hybridjit.ir.expr import Cast, Const, Expr, ExternCall, FloorDiv, Load, Mod, Node, Pow
+from hybridjit.ir.expr import (
+    Bounded,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    ExternCall,
+    FloorDiv,
+    Load,
+    Mod,
+    Node,
+    Pow,
+)
 from hybridjit.ir.visit import walk
 
 
 def is_total(expr: Expr) -> bool:
     """Whether evaluating `expr` cannot fail and has no effect, so that it need not happen."""
-    return not any(_may_fail(node) for node in walk(expr))
+    return not any(may_fail(node) for node in walk(expr))
 
 
-def _may_fail(node: Node) -> bool:
+def may_fail(node: Node) -> bool:
+    """Whether the operator of `node`, its operands aside, can fail or has an effect."""
     match node:
-        case Load() | ExternCall():
+        case Load() | Bounded() | ExternCall():
             return True
+        case Call(name="fmod"):
+            return node.dtype.is_integer
         case FloorDiv(_, Const(divisor)) | Mod(_, Const(divisor)):
             return divisor == 0 and not node.dtype.is_float
         case Pow(_, Const(exponent)) if node.dtype.is_integer:

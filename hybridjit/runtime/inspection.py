@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from hybridjit.analysis.refutation import find_refutation
 from hybridjit.codegen.engine import emit_assembly, optimize
 from hybridjit.codegen.kernel import emit_kernel
 from hybridjit.codegen.layout import Layout
@@ -15,6 +16,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.stmt import Store
 from hybridjit.ir.visit import walk
+from hybridjit.lower.check_bounds import check_bounds
 from hybridjit.lower.pipeline import lower, lower_steps
 
 StageName = Literal["tir", "lowered", "llvm", "asm", "passes"]
@@ -26,18 +28,18 @@ def show_stage(func: PrimFunc, layout: Layout, stage: StageName) -> str:
         case "tir":
             return str(func)
         case "lowered":
-            return str(lower(func))
+            return str(lower(func, host_target()))
         case "passes":
             return _show_passes(func)
         case "llvm" | "asm":
             target = host_target()
-            module = optimize(emit_kernel(lower(func), layout, target).text, target)
+            module = optimize(emit_kernel(lower(func, target), layout, target).text, target)
             return str(module) if stage == "llvm" else emit_assembly(module, target)
 
 
 def _show_passes(func: PrimFunc) -> str:
     parts: list[str] = []
-    for step in lower_steps(func):
+    for step in lower_steps(func, host_target()):
         title = f"# {step.name}: {step.seconds * 1e3:.2f} ms"
         parts.append(f"{title}\n{step.func}" if step.changed else f"{title}, no change")
     return "\n\n".join(parts)
@@ -62,37 +64,68 @@ class Check:
     span: Span | None
 
     def __str__(self) -> str:
-        place = "" if self.span is None else f"line {self.span.line}: "
-        return (
-            f"{place}index `{self.index}` of '{self.buffer}', axis {self.axis}, is checked: "
-            "it is not known to stay inside the array"
-        )
+        return f"{self.place} is checked: it is not known to stay inside the array"
+
+    @property
+    def place(self) -> str:
+        """The index in words."""
+        line = "" if self.span is None else f"line {self.span.line}: "
+        return f"{line}index `{self.index}` of '{self.buffer}', axis {self.axis},"
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted(Check):
+    """An index that is outside its axis in every run: the first one that a run gets to."""
+
+    value: int
+    size: int
+    iteration: tuple[tuple[str, int], ...]
+
+    def __str__(self) -> str:
+        where = ", ".join(f"{name}={value}" for name, value in self.iteration)
+        there = f" in iteration {where}" if where else ""
+        return f"{self.place} is refuted: it is {self.value}{there}, and the size is {self.size}"
 
 
 @dataclass(frozen=True, slots=True)
 class Safety:
-    """What is known about the memory accesses of a kernel."""
+    """What is known about the memory accesses of a kernel: proved, refuted, or checked."""
 
     proved: int
     checks: tuple[Check, ...]
+    refuted: Refuted | None = None
 
     def __str__(self) -> str:
-        total = self.proved + len(self.checks)
+        found = self.checks if self.refuted is None else (self.refuted, *self.checks)
+        total = self.proved + len(found)
         lines = [f"{self.proved} of {total} indices are proved to be inside their arrays"]
-        return "\n".join([*lines, *(str(check) for check in self.checks)])
+        return "\n".join([*lines, *map(str, found)])
 
 
 def find_safety(func: PrimFunc) -> Safety:
-    """Which indices of `func` are proved, and which are checked when it runs."""
+    """Which indices of `func` are proved, which are checked when it runs, and which one fails."""
+    name = check_bounds.__name__
+    checked = next(step.func for step in lower_steps(func, host_target()) if step.name == name)
     indices = [
         index
-        for node in walk(lower(func).body)
+        for node in walk(checked.body)
         if isinstance(node, Load | Store)
         for index in node.indices
     ]
-    checks = tuple(
-        Check(index.buffer, index.axis, format_expr(index.index), index.span)
-        for index in indices
-        if isinstance(index, Bounded)
+    refuted = find_refutation(checked)
+    bounded = [index for index in indices if isinstance(index, Bounded)]
+    return Safety(
+        len(indices) - len(bounded),
+        tuple(
+            Check(*_describe(index))
+            for index in bounded
+            if refuted is None or index is not refuted.access
+        ),
+        None
+        if refuted is None
+        else Refuted(*_describe(refuted.access), refuted.index, refuted.size, refuted.iteration),
     )
-    return Safety(len(indices) - len(checks), checks)
+
+
+def _describe(index: Bounded) -> tuple[str, int, str, Span | None]:
+    return index.buffer, index.axis, format_expr(index.index), index.span

@@ -1,0 +1,68 @@
+"""refute_bounds: an access that every run fails at is an IndexError before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hybridjit as hj
+from hybridjit import Kernel
+from hybridjit.errors import BoundsError, RefutedIndex
+from hybridjit.runtime.inspection import Refuted
+from tests.lower.failing_kernels import SURE, UNSURE, past_the_end
+from tests.lower.ways import assert_all_ways_agree, run_native
+
+AnyKernel = Kernel[..., Any]
+
+
+@pytest.mark.parametrize(("kernel", "args", "message", "iteration"), SURE)
+def test_a_sure_failure_is_found_before_anything_runs(
+    kernel: AnyKernel, args: Sequence[Any], message: str, iteration: str
+) -> None:
+    copies = [np.array(arg) for arg in args]
+    with pytest.raises(RefutedIndex, match=message) as caught:
+        run_native(kernel, *copies)
+    assert (f"in iteration {iteration}\n" in str(caught.value)) == bool(iteration)
+    assert [copy.tolist() for copy in copies] == [arg.tolist() for arg in args]
+    assert isinstance(assert_all_ways_agree(kernel, *args).error, IndexError)
+
+
+@pytest.mark.parametrize(("kernel", "args", "message", "iteration"), SURE)
+def test_the_interpreter_fails_at_the_same_access(
+    kernel: AnyKernel, args: Sequence[Any], message: str, iteration: str
+) -> None:
+    with pytest.raises(BoundsError, match=message) as caught:
+        kernel.interpret(*(np.array(arg) for arg in args))
+    with pytest.raises(RefutedIndex, match=message) as refuted:
+        kernel.compile(*args)
+    assert refuted.value.span == caught.value.span
+    assert refuted.value.message == caught.value.message
+
+
+@pytest.mark.parametrize(("kernel", "args"), UNSURE)
+def test_what_may_not_happen_is_left_to_the_run(kernel: AnyKernel, args: Sequence[Any]) -> None:
+    assert not isinstance(assert_all_ways_agree(kernel, *args).error, RefutedIndex)
+    assert kernel.safety(*args).refuted is None
+
+
+def test_safety_lists_the_verdicts() -> None:
+    safety = past_the_end.safety(hj.f64[8], hj.f64[8])
+    assert isinstance(safety.refuted, Refuted)
+    assert (safety.refuted.value, safety.refuted.iteration) == (8, (("i", 8),))
+    assert len(safety.checks) == 1
+    assert "index `i` of 'a', axis 0, is refuted: it is 8 in iteration i=8" in str(safety)
+
+
+def test_sizes_known_at_run_time_refute_nothing() -> None:
+    past_the_end.compile(hj.f64["n"], hj.f64["m"])
+    assert past_the_end.safety(hj.f64["n"], hj.f64["m"]).refuted is None
+
+
+def test_sizes_that_vary_still_fail() -> None:
+    kernel: AnyKernel = Kernel(past_the_end.__hybrid_function__)
+    for size in (3, 4, 5, 6):
+        with pytest.raises(IndexError, match=f"index {size} is out of bounds"):
+            run_native(kernel, np.ones(size), np.ones(size + 1))
