@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from hybridjit.arith.linear import linear_form
 from hybridjit.ir.expr import Const
-from hybridjit.ir.stmt import For, If, Seq, Stmt, While
+from hybridjit.ir.stmt import For, If, LoopKind, Seq, Stmt, While
 from hybridjit.ir.visit import walk
 
 # Less work than this is done before another thread has woken up.
@@ -32,11 +33,24 @@ def _sum(parts: list[int | None]) -> int | None:
 
 
 def loop_extent(loop: For) -> int | None:
-    """The number of iterations, if it is a constant."""
+    """The number of iterations, if it is a constant: also that of range(i * 16, i * 16 + 16)."""
     extent = loop.extent
-    return int(extent.value.real) if isinstance(extent, Const) else None
+    if isinstance(extent, Const):
+        return int(extent.value.real)
+    start, stop = linear_form(loop.start), linear_form(loop.stop)
+    step = int(loop.step.value.real) if isinstance(loop.step, Const) else 0
+    if start is None or stop is None or step == 0:
+        return None
+    distance = stop.plus(start, -1)
+    return None if distance.terms else len(range(0, distance.constant, step))
 
 
 def is_innermost(loop: For) -> bool:
-    """True if there is no loop inside `loop`."""
-    return not any(isinstance(node, For | While) for node in walk(loop.body))
+    """True if there is no loop inside `loop`, but for vectors and single iterations."""
+    return not any(isinstance(node, For | While) and _counts(node) for node in walk(loop.body))
+
+
+def _counts(loop: For | While) -> bool:
+    extent = None if isinstance(loop, While) else loop_extent(loop)
+    is_vector = isinstance(loop, For) and loop.kind is LoopKind.VECTORIZED
+    return extent is None or (extent > 1 and not is_vector)

@@ -20,6 +20,7 @@ from llvmlite import ir
 from hybridjit.analysis.work import MIN_PARALLEL_WORK, find_work
 from hybridjit.codegen.casts import declare
 from hybridjit.codegen.emit_statements import StatementEmitter
+from hybridjit.codegen.emit_vectors import VectorEmitter
 from hybridjit.codegen.llvm_types import I8, I32, I64, Builder, Complex, Function, Module, Value
 from hybridjit.codegen.memory import ArrayAddress, Register, make_register
 from hybridjit.codegen.pool_layout import POLL, RUN
@@ -32,7 +33,7 @@ _POINTER = I8.as_pointer()
 _RECORD = I64.as_pointer()
 
 
-class ParallelEmitter(StatementEmitter):
+class ParallelEmitter(VectorEmitter):
     """Statements of a kernel. Its outermost parallel loops run on the pool, if they can."""
 
     fastmath: Sequence[str] = ()
@@ -42,7 +43,7 @@ class ParallelEmitter(StatementEmitter):
         if self.runs_parallel and is_outlined(loop):
             self._run_on_pool(loop)
         else:
-            StatementEmitter.loop(self, loop)
+            super().loop(loop)
 
     def _run_on_pool(self, loop: For) -> None:
         origin, trips = self.loop_bounds(loop)
@@ -90,7 +91,7 @@ class ParallelEmitter(StatementEmitter):
         self.b.position_at_end(passed)
 
 
-class _ChunkEmitter(StatementEmitter):
+class _ChunkEmitter(VectorEmitter):
     """Statements of a chunk: it asks the pool whether to go on."""
 
     def poll_function(self) -> Function:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from hybridjit.analysis.work import find_work, is_innermost
+from hybridjit.analysis.work import find_work, is_innermost, loop_extent
 from hybridjit.codegen.casts import declare
 from hybridjit.codegen.emit_context import POLL_WORK, LoopTargets
 from hybridjit.codegen.emit_expressions import ExpressionEmitter
@@ -27,6 +27,7 @@ from hybridjit.ir import stmt as tis
 from hybridjit.ir.dtype import INT64, DType
 from hybridjit.ir.expr import Buffer, Const, Expr, ExternCall
 from hybridjit.ir.stmt import Stmt, flat_stmts
+from hybridjit.ir.visit import children
 
 
 class StatementEmitter(ExpressionEmitter):
@@ -180,8 +181,17 @@ class StatementEmitter(ExpressionEmitter):
 
     def loop(self, loop: tis.For) -> None:
         """Run the body once for each value of the loop variable."""
+        if loop_extent(loop) == 1 and not _jumps(loop.body):
+            self._run_once(loop)
+            return
         origin, trips = self.loop_bounds(loop)
         self.iterate(loop, origin, (ir.Constant(I64, 0), trips))
+
+    def _run_once(self, loop: tis.For) -> None:
+        self.values[loop.var] = self.emit(loop.start)
+        self.loop_vars.append(loop.var)
+        self.run(loop.body)
+        self.loop_vars.pop()
 
     def loop_bounds(self, loop: tis.For) -> tuple[tuple[Value, Value], Value]:
         """The start and the step of a loop, and the number of its iterations."""
@@ -226,9 +236,11 @@ class StatementEmitter(ExpressionEmitter):
         counter = self.b.phi(I64, name=loop.var.name)
         counter.add_incoming(first, before)
         self.values[loop.var] = self._loop_value(counter, *origin)
-        self.loop_vars.append(loop.var)
+        # What no source text says, lowering has made: an error does not speak of it.
+        shown = [loop.var] if loop.span is not None else []
+        self.loop_vars += shown
         self._round(loop.body, self._exit_of(done), again)
-        self.loop_vars.pop()
+        del self.loop_vars[len(self.loop_vars) - len(shown) :]
         if polled:
             self.spend(ir.Constant(I64, (find_work(loop.body) or 0) + 1))
         following = self.b.add(counter, ir.Constant(I64, 1), flags=["nuw", "nsw"])
@@ -358,3 +370,11 @@ class StatementEmitter(ExpressionEmitter):
     def _print(self, stmt: tis.Print) -> None:
         values = [part for part in self.message(stmt.message) if isinstance(part, tuple)]
         self.call_python(stmt, values, ir.Constant(I64.as_pointer(), None))
+
+
+def _jumps(stmt: Stmt) -> bool:
+    """True if `stmt` has a `break` or `continue` of the loop around it."""
+    if isinstance(stmt, tis.For | tis.While):
+        return False
+    inner = [child for child in children(stmt) if isinstance(child, Stmt)]
+    return isinstance(stmt, tis.Break | tis.Continue) or any(_jumps(child) for child in inner)

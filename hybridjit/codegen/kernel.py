@@ -67,6 +67,7 @@ def emit_kernel(func: PrimFunc, layout: Layout, target: Target) -> KernelModule:
     emitter = ParallelEmitter(function, function.args[-1], func.fastmath)
     emitter.fastmath = func.fastmath
     # Where arrays overlap, what is legal for the loops of the script may not be for its memory.
+    emitter.may_vectorize = layout.is_disjoint
     emitter.runs_parallel = layout.is_disjoint and has_pool(target.triple)
     emitter.doubtful = find_unassigned_reads(func)
     _bind_parameters(emitter, function, call, layouts)

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import llvmlite
 import llvmlite.binding as binding
 
+from hybridjit.target import Target
+
 llvm: Any = binding  # llvmlite has no types that a checker could follow
 Machine = Any  # binding.TargetMachine
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A processor: everything about it that changes the code."""
-
-    triple: str
-    cpu: str
-    features: str
-
-    @property
-    def vector_bits(self) -> int:
-        """The widest vectors that the processor has."""
-        enabled = set(self.features.split(","))
-        return 512 if "+avx512f" in enabled else 256 if "+avx2" in enabled else 128
 
 
 @cache

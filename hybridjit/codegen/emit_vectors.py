@@ -1,0 +1,358 @@
+"""Vector loops: every iteration is a lane, and each statement runs in all lanes at once.
+
+A value is *uniform*, one LLVM value for all lanes, or has lanes: a vector, or a ramp for indices.
+Where control depends on the lane, a mask says which lanes are active; code under a mask is only
+reached if some lane is, so that what is uniform there may run as it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+
+from llvmlite import ir
+
+from hybridjit.analysis.work import loop_extent
+from hybridjit.codegen.emit_statements import StatementEmitter
+from hybridjit.codegen.llvm_types import (
+    I64,
+    Block,
+    Complex,
+    Value,
+    find_constant,
+)
+from hybridjit.codegen.memory import ArrayAddress, Register
+from hybridjit.codegen.sites import Failure
+from hybridjit.codegen.vector_memory import Access
+from hybridjit.codegen.vector_values import (
+    Index,
+    Ramp,
+    any_lane,
+    first_lane,
+    has_lanes,
+    splat,
+    take_lane,
+    undefined,
+)
+from hybridjit.errors import InternalError, Span
+from hybridjit.ir import expr as tir
+from hybridjit.ir import stmt as tis
+from hybridjit.ir.dtype import INT64, DType
+from hybridjit.ir.expr import Const, Expr
+from hybridjit.ir.stmt import LoopKind, Stmt, flat_stmts
+from hybridjit.ir.visit import walk
+
+MAX_LANES = 1 << 9
+
+
+def find_lanes(loop: tis.For) -> int | None:
+    """How many lanes run `loop` at once; None if it is an ordinary loop."""
+    lanes = loop_extent(loop)
+    if loop.kind is not LoopKind.VECTORIZED or lanes is None:
+        return None
+    is_power = lanes & (lanes - 1) == 0
+    return lanes if is_power and 1 < lanes <= MAX_LANES else None
+
+
+class VectorEmitter(StatementEmitter):
+    """Code for statements, in and outside of vector loops."""
+
+    # With arrays that may overlap, iterations must run one after the other.
+    may_vectorize = True
+    lanes: int | None = None
+    mask: Value | None = None
+
+    # -- statements ----------------------------------------------------------------------------
+
+    def loop(self, loop: tis.For) -> None:
+        """Run a loop, or all lanes of a vector loop."""
+        lanes = find_lanes(loop)
+        if lanes is None or self.lanes is not None or not self.may_vectorize:
+            super().loop(loop)
+            return
+        assert isinstance(loop.step, Const)
+        self.values[loop.var] = Ramp(self.emit(loop.start), int(loop.step.value.real))
+        self.lanes = lanes
+        self.loop_vars.append(loop.var)
+        self.run(loop.body)
+        self.loop_vars.pop()
+        self.lanes = None
+
+    def let(self, stmt: tis.Let) -> None:
+        """Give a name to a value."""
+        self.values[stmt.var] = self.index(stmt.value)
+
+    def allocate(self, stmt: tis.Allocate) -> None:
+        """Make a variable, one for each lane, or an array."""
+        if self.lanes is None:
+            super().allocate(stmt)
+        elif stmt.buffer.is_register:
+            self.make_variable(stmt.buffer, self.lanes)
+        else:
+            raise InternalError("an array is made in a vector loop", "codegen", stmt.span)
+
+    def store(self, stmt: tis.Store) -> None:
+        """Set an element or a variable, in the active lanes."""
+        if self.lanes is None:
+            super().store(stmt)
+            return
+        value = self.emit(stmt.value)
+        register = self.registers.get(stmt.buffer)
+        if register is None:
+            self._access(self.arrays[stmt.buffer], stmt.indices).store(value)
+        elif register.lanes > 1:
+            self._assign(register, self._whole(value))
+        else:
+            raise InternalError("all lanes set one variable", "codegen", stmt.span)
+
+    def _assign(self, register: Register, value: Value) -> None:
+        if self.mask is None:
+            register.store(self.b, value)
+            return
+        was_set = None if register.is_set is None else self.b.load(register.is_set)
+        register.store(self.b, self.choice(self.mask, value, register.load(self.b)))
+        if was_set is not None:
+            self.b.store(self.b.or_(was_set, self.mask), register.is_set)
+
+    def choose(self, cond: Value, stmt: tis.If) -> None:
+        """Run each side in the lanes that want it."""
+        if not has_lanes(cond):
+            super().choose(cond, stmt)
+            return
+        for flags, side in ((cond, stmt.then), (None, stmt.otherwise)):
+            if side is None:
+                continue
+            with self._active(self.b.not_(cond) if flags is None else flags):
+                if self._is_harmless(side):
+                    self.run(side)
+                else:
+                    self._run_if_any(side)
+
+    def _run_if_any(self, stmt: Stmt) -> None:
+        some, join = (self.function.append_basic_block(name) for name in ("some", "join"))
+        self.b.cbranch(any_lane(self.b, self.mask), some, join)
+        self.b.position_at_end(some)
+        self.run(stmt)
+        self.jump(join)
+        self.b.position_at_end(join)
+
+    def _is_harmless(self, stmt: Stmt) -> bool:
+        """True if nothing in `stmt` can fail or touch memory when no lane is active."""
+        return all(
+            isinstance(inner, tis.Store)
+            and self._is_masked(inner.buffer, inner.indices)
+            and self._is_harmless_value(inner.value)
+            and all(self._is_harmless_value(index) for index in inner.indices)
+            for inner in flat_stmts(stmt)
+        )
+
+    def _is_harmless_value(self, expr: Expr) -> bool:
+        return self.is_free(expr) and all(
+            self._is_masked(node.buffer, node.indices)
+            for node in walk(expr)
+            if isinstance(node, tir.Load)
+        )
+
+    def _is_masked(self, buffer: tir.Buffer, indices: Sequence[Expr]) -> bool:
+        """Whether an access leaves memory alone when no lane is active."""
+        return buffer.is_register or any(self.varies(index) for index in indices)
+
+    def require(self, holds: Value, message: Sequence[str | Expr], span: Span | None) -> None:
+        """An assertion, in every active lane."""
+        if not has_lanes(holds):
+            super().require(holds, message, span)
+            return
+        with self._failing(holds):
+            self.fail(Failure.RAISE, span, ["AssertionError", *self.message(message)])
+
+    # -- expressions ---------------------------------------------------------------------------
+
+    def emit(self, expr: Expr) -> Value:
+        """The value of `expr`: one value, or a vector."""
+        value = super().emit(expr)
+        return value if self.lanes is None else self._spread(value)
+
+    def operands(self, *exprs: Expr) -> list[Value]:
+        """The values of the operands of one operator: all of them with lanes, or none."""
+        values = super().operands(*exprs)
+        if self.lanes is None or not any(has_lanes(value) for value in values):
+            return values
+        return [self._whole(value) for value in values]
+
+    def select(self, expr: tir.Select) -> Value:
+        """Each side is evaluated in the lanes that want it."""
+        if self.lanes is None or not self.varies(expr):
+            return super().select(expr)
+        return self._either(self.emit(expr.cond), expr.then, expr.otherwise)
+
+    def logical(self, expr: tir.And | tir.Or) -> Value:
+        """The right side is evaluated in the lanes where the left one does not decide."""
+        if self.lanes is None or not self.varies(expr):
+            return super().logical(expr)
+        decided = Const(isinstance(expr, tir.Or), expr.dtype)
+        sides = (expr.rhs, decided) if isinstance(expr, tir.And) else (decided, expr.rhs)
+        return self._either(self.emit(expr.lhs), *sides)
+
+    def _either(self, cond: Value, then: Expr, otherwise: Expr) -> Value:
+        if not has_lanes(cond):
+            cond = splat(self.b, cond, self.lanes or 1)
+        sides = [
+            self._where(cond, then),
+            self._where(self.b.not_(cond), otherwise),
+        ]
+        return self.choice(cond, *sides)
+
+    def _where(self, flags: Value, expr: Expr) -> Value:
+        """The value of `expr` in the lanes with a flag; anything in the others."""
+        if self.is_free(expr):
+            return self._whole(self.emit(expr))
+        with self._active(flags):
+            before = self.b.block
+            some, join = (self.function.append_basic_block(name) for name in ("some", "join"))
+            self.b.cbranch(any_lane(self.b, self.mask), some, join)
+            self.b.position_at_end(some)
+            value, end = self._whole(self.emit(expr)), self.b.block
+            self.b.branch(join)
+            self.b.position_at_end(join)
+        if isinstance(value, Complex):
+            return Complex(*(self._merge(part, end, before) for part in value))
+        return self._merge(value, end, before)
+
+    def _merge(self, value: Value, end: Block, before: Block) -> Value:
+        phi = self.b.phi(value.type)
+        phi.add_incoming(value, end)
+        phi.add_incoming(undefined(value.type), before)
+        return phi
+
+    def checked_divisor(self, y: Value, expr: Expr) -> Value:
+        """The divisor, which is not zero in any lane: in one that is not active it is 1."""
+        y = super().checked_divisor(y, expr)
+        if self.mask is None or not has_lanes(y) or find_constant(y) is not None:
+            return y
+        return self.b.select(self.mask, y, ir.Constant(y.type, 1))
+
+    def load_element(self, array: ArrayAddress, indices: Sequence[Expr]) -> Value:
+        """The elements that the active lanes read."""
+        if self.lanes is None:
+            return super().load_element(array, indices)
+        return self._access(array, indices).load()
+
+    def _access(self, array: ArrayAddress, indices: Sequence[Expr]) -> Access:
+        found = [self.index(index) for index in indices]
+        return Access(self.b, array, found, self.lanes or 1, self.mask)
+
+    # -- lanes ---------------------------------------------------------------------------------
+
+    def index(self, expr: Expr) -> Index:
+        """The value of `expr`, as a ramp if it is one."""
+        if self.lanes is None or expr.dtype is not INT64:
+            return self.emit(expr)
+        match expr:
+            case tir.Var():
+                return self.values[expr]
+            case tir.Add(x, y):
+                return self._sum(self.index(x), self.index(y), 1)
+            case tir.Sub(x, y):
+                return self._sum(self.index(x), self.index(y), -1)
+            case tir.Mul(x, Const(int(factor))) | tir.Mul(Const(int(factor)), x):
+                return self._scaled(self.index(x), factor)
+            case _:
+                return self.emit(expr)
+
+    def _sum(self, x: Index, y: Index, sign: int) -> Index:
+        combine = self.b.add if sign > 0 else self.b.sub
+        ramps = [value for value in (x, y) if isinstance(value, Ramp)]
+        others = [value for value in (x, y) if not isinstance(value, Ramp)]
+        if not ramps or any(has_lanes(value) for value in others):
+            x, y = (self._spread(value) for value in (x, y))
+            if has_lanes(x) or has_lanes(y):
+                x, y = self._whole(x), self._whole(y)
+            return combine(x, y)
+        bases = [value.base if isinstance(value, Ramp) else value for value in (x, y)]
+        strides = [value.stride if isinstance(value, Ramp) else 0 for value in (x, y)]
+        return _ramp(combine(*bases), strides[0] + sign * strides[1])
+
+    def _scaled(self, x: Index, factor: int) -> Index:
+        if isinstance(x, Ramp):
+            return _ramp(self.b.mul(x.base, ir.Constant(I64, factor)), x.stride * factor)
+        return self.b.mul(x, ir.Constant(x.type, factor))
+
+    def _spread(self, value: Index) -> Value:
+        """A ramp as the vector that it stands for."""
+        return value.whole(self.b, self.lanes or 1) if isinstance(value, Ramp) else value
+
+    def _whole(self, value: Value) -> Value:
+        return value if has_lanes(value) else splat(self.b, value, self.lanes or 1)
+
+    def varies(self, expr: Expr) -> bool:
+        """Whether `expr` may differ from lane to lane."""
+        for node in walk(expr):
+            match node:
+                case tir.Var():
+                    varies = has_lanes(self.values[node])
+                case tir.Load(buffer):
+                    register = self.registers.get(buffer)
+                    varies = register is not None and register.lanes > 1
+                case _:
+                    varies = False
+            if varies:
+                return True
+        return False
+
+    @contextmanager
+    def _active(self, flags: Value) -> Generator[None]:
+        """Emit code for those active lanes that have a flag."""
+        outside = self.mask
+        self.mask = flags if outside is None else self.b.and_(outside, flags)
+        yield
+        self.mask = outside
+
+    # -- failing -------------------------------------------------------------------------------
+
+    def check(
+        self,
+        holds: Value,
+        failure: Failure,
+        span: Span | None,
+        parts: Sequence[str | tuple[Value, DType]] = (),
+    ) -> None:
+        """Go on if `holds`, in every active lane."""
+        if not has_lanes(holds):
+            super().check(holds, failure, span, parts)
+            return
+        with self._failing(holds):
+            self.fail(failure, span, parts)
+
+    @contextmanager
+    def _failing(self, holds: Value) -> Generator[None]:
+        """Emit code for the lanes where `holds` is false, if there are any; it ends its block."""
+        with self._active(self.b.not_(holds)):
+            passed, failed = self.fork(self.b.not_(any_lane(self.b, self.mask)))
+            self.b.position_at_end(failed)
+            yield
+        self.b.position_at_end(passed)
+
+    def fail(
+        self,
+        failure: Failure,
+        span: Span | None,
+        parts: Sequence[str | tuple[Value, DType]] = (),
+    ) -> None:
+        """Leave the kernel with the error of the first active lane."""
+        if self.lanes is None:
+            super().fail(failure, span, parts)
+            return
+        lane = ir.Constant(I64, 0) if self.mask is None else first_lane(self.b, self.mask)
+        in_lane = [
+            part if isinstance(part, str) else (take_lane(self.b, part[0], lane), part[1])
+            for part in parts
+        ]
+        outside = {var: self.values[var] for var in self.loop_vars if var in self.values}
+        for var, value in outside.items():
+            self.values[var] = take_lane(self.b, value, lane)
+        super().fail(failure, span, in_lane)
+        self.values.update(outside)
+
+
+def _ramp(base: Value, stride: int) -> Index:
+    return base if stride == 0 else Ramp(base, stride)

@@ -1,0 +1,212 @@
+"""Loads and stores of all lanes at once: contiguous, reversed, or gathered and scattered.
+
+A mask says which lanes take part; the others touch no memory, wherever they point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from hybridjit.codegen.casts import declare
+from hybridjit.codegen.llvm_types import (
+    I1,
+    I8,
+    I32,
+    I64,
+    Builder,
+    Complex,
+    LLVMType,
+    Value,
+    find_constant,
+    lanes_of,
+    mangled,
+    memory_type,
+)
+from hybridjit.codegen.memory import ArrayAddress, dot
+from hybridjit.codegen.vector_values import (
+    Index,
+    Ramp,
+    has_lanes,
+    reverse,
+    shuffle,
+    splat,
+    undefined,
+)
+from hybridjit.ir.dtype import BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """The elements of an array that the lanes touch: one index per axis, and a mask or None."""
+
+    b: Builder
+    array: ArrayAddress
+    indices: Sequence[Index]
+    lanes: int
+    mask: Value | None
+
+    def load(self) -> Value:
+        """The elements; a value without lanes where all lanes read the same one."""
+        stride = self._stride()
+        if stride == 0:
+            return self.array.load(self.b, self._at_lane(0))
+        loaded = self._load_parts(stride)
+        if self.array.dtype is BOOL:  # a view of other data may hold any byte: all but 0 are True
+            return self.b.icmp_unsigned("!=", loaded[0], ir.Constant(loaded[0].type, 0))
+        return Complex(*loaded) if self.array.dtype.is_complex else loaded[0]
+
+    def store(self, value: Value) -> None:
+        """Set the elements; where lanes meet in one, the last lane wins."""
+        if not has_lanes(value):
+            value = splat(self.b, value, self.lanes)
+        if self.array.dtype is BOOL:
+            value = self.b.zext(value, ir.VectorType(I8, self.lanes))
+        stride, size = self._stride(), self._size
+        if self.array.dtype.is_complex:
+            self._store_complex(value, stride)
+        elif stride == size:
+            self._store_row(value, self._address(0), self.mask)
+        elif stride == -size:
+            mask = None if self.mask is None else reverse(self.b, self.mask)
+            self._store_row(reverse(self.b, value), self._address(self.lanes - 1), mask)
+        else:
+            self._scatter(value, self._pointers())
+
+    # -- parts ---------------------------------------------------------------------------------
+
+    def _load_parts(self, stride: int | None) -> list[Value]:
+        b, size = self.b, self._size
+        if self.array.dtype.is_complex:
+            return self._load_complex(stride)
+        if stride == size:
+            return [self._load_row(self._address(0), self.lanes, self.mask)]
+        if stride == -size:
+            mask = None if self.mask is None else reverse(b, self.mask)
+            return [reverse(b, self._load_row(self._address(self.lanes - 1), self.lanes, mask))]
+        return [self._gather(self._pointers())]
+
+    def _load_complex(self, stride: int | None) -> list[Value]:
+        """Real and imaginary parts take turns in memory."""
+        if stride == self._size:
+            both = self._load_row(self._address(0), 2 * self.lanes, self._mask_of_pairs())
+            return [shuffle(self.b, both, range(part, 2 * self.lanes, 2)) for part in range(2)]
+        pointers = self._pointers()
+        return [self._gather(self._part(pointers, part)) for part in range(2)]
+
+    def _store_complex(self, value: Value, stride: int | None) -> None:
+        if stride == self._size:
+            turns = [place for lane in range(self.lanes) for place in (lane, lane + self.lanes)]
+            both = shuffle(self.b, value.real, turns, value.imag)
+            self._store_row(both, self._address(0), self._mask_of_pairs())
+            return
+        pointers = self._pointers()
+        for part in range(2):
+            self._scatter(value[part], self._part(pointers, part))
+
+    def _mask_of_pairs(self) -> Value | None:
+        if self.mask is None:
+            return None
+        return shuffle(self.b, self.mask, [place // 2 for place in range(2 * self.lanes)])
+
+    def _part(self, pointers: Value, part: int) -> Value:
+        offsets = ir.Constant(ir.VectorType(I64, self.lanes), part)
+        return self._vector_gep(pointers, offsets)
+
+    # -- addresses -----------------------------------------------------------------------------
+
+    @property
+    def _size(self) -> int:
+        return self.array.dtype.bits // 8
+
+    def _stride(self) -> int | None:
+        """The bytes from one lane's element to the next one's; None if it varies or is unknown."""
+        total = 0
+        for index, stride in zip(self.indices, self.array.strides, strict=True):
+            if not has_lanes(index):
+                continue
+            step = find_constant(stride)
+            if step is None or not isinstance(index, Ramp):
+                return None
+            total += step * index.stride
+        return total
+
+    def _at_lane(self, lane: int) -> list[Value]:
+        """The indices in one lane."""
+        number = ir.Constant(I64, lane)
+        return [
+            index.lane(self.b, number) if isinstance(index, Ramp) else index
+            for index in self.indices
+        ]
+
+    def _address(self, lane: int) -> Value:
+        return self.array.element(self.b, self._at_lane(lane), inside=self.mask is None)
+
+    def _pointers(self) -> Value:
+        """One address for each lane: a common start, and what varies."""
+        zero = ir.Constant(I64, 0)
+        varying = [axis for axis, index in enumerate(self.indices) if has_lanes(index)]
+        common = [zero if axis in varying else i for axis, i in enumerate(self.indices)]
+        start = self.array.element(self.b, common, inside=False)
+        known = [find_constant(self.array.strides[axis]) for axis in varying]
+        vectors = [self._whole(self.indices[axis]) for axis in varying]
+        if all(stride is not None and stride % self._size == 0 for stride in known):
+            factor = 2 if self.array.dtype.is_complex else 1
+            steps = [(stride or 0) // self._size * factor for stride in known]
+            kind, strides = memory_type(self.array.dtype), [ir.Constant(I64, s) for s in steps]
+        else:
+            kind, strides = I8, [self.array.strides[axis] for axis in varying]
+        wide = [splat(self.b, stride, self.lanes) for stride in strides]
+        offsets = self._whole(dot(self.b, vectors, wide, exact=False))
+        return self._vector_gep(start, offsets, kind)
+
+    def _whole(self, index: Index) -> Value:
+        if isinstance(index, Ramp):
+            return index.whole(self.b, self.lanes)
+        return index if has_lanes(index) else splat(self.b, index, self.lanes)
+
+    def _vector_gep(self, base: Value, offsets: Value, kind: LLVMType | None = None) -> Value:
+        kind = memory_type(self.array.dtype) if kind is None else kind
+        gep = self.b.gep(base, [offsets], source_etype=kind)
+        gep.type = ir.VectorType(ir.PointerType(), self.lanes)  # llvmlite takes it for one pointer
+        return gep
+
+    # -- instructions --------------------------------------------------------------------------
+
+    def _load_row(self, address: Value, count: int, mask: Value | None) -> Value:
+        kind = ir.VectorType(memory_type(self.array.dtype), count)
+        if mask is None:
+            return self.b.load(address, align=self.array.align, typ=kind)
+        name = f"llvm.masked.load.{mangled(kind)}.p0"
+        return self._call(name, kind, [address, self._align, mask, undefined(kind)])
+
+    def _store_row(self, value: Value, address: Value, mask: Value | None) -> None:
+        if mask is None:
+            pointer = self.b.bitcast(address, value.type.as_pointer())
+            self.b.store(value, pointer, align=self.array.align)
+            return
+        name = f"llvm.masked.store.{mangled(value.type)}.p0"
+        self._call(name, ir.VoidType(), [value, address, self._align, mask])
+
+    def _gather(self, pointers: Value) -> Value:
+        kind = ir.VectorType(memory_type(self.array.dtype), self.lanes)
+        name = f"llvm.masked.gather.{mangled(kind)}.v{self.lanes}p0"
+        return self._call(name, kind, [pointers, self._align, self._flags, undefined(kind)])
+
+    def _scatter(self, value: Value, pointers: Value) -> None:
+        name = f"llvm.masked.scatter.{mangled(value.type)}.v{lanes_of(value)}p0"
+        self._call(name, ir.VoidType(), [value, pointers, self._align, self._flags])
+
+    def _call(self, name: str, returns: LLVMType, args: Sequence[Value]) -> Value:
+        function_type = ir.FunctionType(returns, [arg.type for arg in args])
+        return self.b.call(declare(self.b.module, name, function_type), args)
+
+    @property
+    def _align(self) -> Value:
+        return ir.Constant(I32, self.array.align)
+
+    @property
+    def _flags(self) -> Value:
+        return ir.Constant(ir.VectorType(I1, self.lanes), 1) if self.mask is None else self.mask
