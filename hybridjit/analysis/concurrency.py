@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hybridjit.analysis.context import infer_context
-from hybridjit.analysis.dependence import Conflict, Dependences
+from hybridjit.analysis.dependence import Conflict, Dependences, may_reorder
 from hybridjit.analysis.instances import infer_instances
+from hybridjit.analysis.private_reduction import find_private_reductions
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, LoopKind
 
@@ -21,12 +22,18 @@ class Obstacle:
 
 
 def find_obstacle(func: PrimFunc, loop: For) -> Obstacle | None:
-    """What keeps the iterations of `loop` from running at the same time; None if nothing does."""
+    """What keeps the iterations of `loop` from running at the same time; None if nothing does.
+
+    A reduction into one element is no obstacle where it may be reordered: lowering gives each
+    thread or lane an element of its own, and combines them after the loop.
+    """
     if loop.kind is LoopKind.SCAN:
         return Obstacle("a scan carries state from one step to the next")
     if loop.var in infer_context(loop).left_early:
         return Obstacle("break or return may leave it early")
-    conflict = Dependences(infer_instances(func, loop), func.fastmath).find_carried(0)
+    combined = [found.buffer for found in find_private_reductions(loop, func.fastmath)]
+    dependences = Dependences(infer_instances(func, loop), ordered=True)
+    conflict = dependences.find_carried(0, besides=combined)
     if conflict is None:
         return None
     return Obstacle("its iterations depend on each other", conflict, _find_help(conflict, func))
@@ -35,10 +42,12 @@ def find_obstacle(func: PrimFunc, loop: For) -> Obstacle | None:
 def _find_help(conflict: Conflict, func: PrimFunc) -> str | None:
     """What would make it legal, if the conflict is between two updates of one sum."""
     first, later = conflict.first.statement, conflict.later.statement
-    if first is not later or first.reduction is None or "reassoc" in func.fastmath:
+    if first is not later or first.reduction is None:
         return None
     if first.reduction.buffer is not conflict.buffer:
         return None
+    if may_reorder(first.reduction, func.fastmath):
+        return "the updates are a reduction of many elements: s.rfactor(loop) makes partial results"
     return (
         'the updates are a sum: fastmath={"reassoc"} allows any order of them, '
         "or s.rfactor(loop) makes partial sums"

@@ -8,10 +8,11 @@ min and max, and for floats when the function allows reassociation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from hybridjit.analysis.elements import Elements, where
 from hybridjit.analysis.instances import Access, Instances, Part
 from hybridjit.analysis.reduction import Reduction, ReductionOp
 from hybridjit.arith.polyhedra import Polyhedron, load_isl
@@ -59,11 +60,13 @@ class Conflict:
 class Dependences:
     """The conflicts between the statements of a part of a program."""
 
-    def __init__(self, part: Part, fastmath: Sequence[str] = ()) -> None:
+    def __init__(self, part: Part, fastmath: Sequence[str] = (), *, ordered: bool = False) -> None:
+        """With `ordered`, the updates of a reduction conflict like all other accesses."""
         self.part = part
         self.fastmath = fastmath
+        self.ordered = ordered
         self._isl: Polyhedron = load_isl()
-        self._can_wrap: dict[tuple[str, str], bool] = {}
+        self._elements = Elements(part)
 
     def find_reversed(self, old: Times, new: Times) -> Conflict | None:
         """A conflict whose instances run in the order of `old` and not strictly so in `new`."""
@@ -71,16 +74,23 @@ class Dependences:
         kept = after.lex_lt_union_map(after)
         return self._find(before.lex_lt_union_map(before), kept)
 
-    def find_carried(self, depth: int) -> Conflict | None:
-        """A conflict between different iterations of the loop at this `depth`."""
+    def find_carried(self, depth: int, besides: Collection[Buffer] = ()) -> Conflict | None:
+        """A conflict between different iterations of the loop at this `depth`.
+
+        Accesses to the buffers in `besides` do not count.
+        """
         inside = [found for found in self.part.statements if len(found.dims) > depth]
         old = self._time_map(lambda statement: statement.time, inside)
         loop = self._time_map(lambda statement: (statement.dims[depth],), inside)
         same = loop.lex_le_union_map(loop).intersect(loop.lex_ge_union_map(loop))
-        return self._find(old.lex_lt_union_map(old), same)
+        return self._find(old.lex_lt_union_map(old), same, besides)
 
-    def _find(self, before: Polyhedron, kept: Polyhedron) -> Conflict | None:
+    def _find(
+        self, before: Polyhedron, kept: Polyhedron, besides: Collection[Buffer] = ()
+    ) -> Conflict | None:
         for buffer, statements in self._touching():
+            if buffer in besides:
+                continue
             for conflicts in self._conflicts(buffer, statements):
                 violated = conflicts.intersect(before).subtract(kept)
                 if not violated.is_empty():
@@ -117,7 +127,7 @@ class Dependences:
 
     def _commutes(self, statement: Instances, buffer: Buffer | None) -> ReductionOp | None:
         reduction = statement.reduction
-        if reduction is None or reduction.buffer is not buffer:
+        if self.ordered or reduction is None or reduction.buffer is not buffer:
             return None
         return reduction.op if may_reorder(reduction, self.fastmath) else None
 
@@ -125,7 +135,7 @@ class Dependences:
         self, accesses: Sequence[tuple[Instances, Access | None]], writes_only: bool
     ) -> Polyhedron:
         maps = [
-            self._element_map(statement, access)
+            self._elements.map_of(statement, access)
             for statement, access in accesses
             if access is None or access.is_write or not writes_only
         ]
@@ -136,38 +146,6 @@ class Dependences:
         facts = " and ".join(self.part.context)
         context = self._isl.Set(f"{self.part.parameters} -> {{ : {facts} }}")
         return union.intersect_params(context)
-
-    def _element_map(self, statement: Instances, access: Access | None) -> str:
-        """`S1[v0, v1] -> B[elements] : constraints`, in the syntax of isl."""
-        constraints = [statement.domain] if statement.domain else []
-        source = f"{statement.name}[{', '.join(statement.dims)}]"
-        if access is None:
-            return f"{source} -> B[] {_where(constraints)}"
-        target = list(self.part.private.get(access.buffer, ()))
-        for axis, index in enumerate(access.element):
-            extent = self.part.names.affine(access.buffer.shape[axis])
-            wraps = index is not None and self._may_wrap(statement, index)
-            if index is None or wraps:
-                target.append(f"x{axis}")
-            else:
-                target.append(index)
-            if wraps and extent is not None:
-                wrapped = f"{index} < 0 and x{axis} = {index} + {extent}"
-                constraints.append(f"(({index} >= 0 and x{axis} = {index}) or ({wrapped}))")
-            if extent is not None:
-                constraints.append(f"0 <= {target[-1]} < {extent}")
-        return f"{source} -> B[{', '.join(target)}] {_where(constraints)}"
-
-    def _may_wrap(self, statement: Instances, index: str) -> bool:
-        """Whether `index` can be negative, and so count from the end."""
-        key = (statement.name, index)
-        if key not in self._can_wrap:
-            constraints = [*self.part.context, f"{index} < 0"]
-            constraints += [statement.domain] if statement.domain else []
-            dims = ", ".join(statement.dims)
-            text = f"{self.part.parameters} -> {{ [{dims}] {_where(constraints)} }}"
-            self._can_wrap[key] = not self._isl.Set(text).is_empty()
-        return self._can_wrap[key]
 
     def _time_map(self, times: Times, statements: Sequence[Instances] | None = None) -> Polyhedron:
         statements = self.part.statements if statements is None else statements
@@ -237,14 +215,12 @@ class Dependences:
         isl: Polyhedron = self._isl
         touched: list[Polyhedron] = []
         for statement, access, values in (first, later):
-            where = [f"{dim} = {value}" for dim, value in zip(statement.dims, values, strict=True)]
-            where += [f"{name} = {value}" for name, value in parameters.items()]
+            facts = [f"{dim} = {value}" for dim, value in zip(statement.dims, values, strict=True)]
+            facts += [f"{name} = {value}" for name, value in parameters.items()]
             dims = ", ".join(statement.dims)
-            at = isl.Set(
-                f"{self.part.parameters} -> {{ {statement.name}[{dims}] {_where(where)} }}"
-            )
+            at = isl.Set(f"{self.part.parameters} -> {{ {statement.name}[{dims}] {where(facts)} }}")
             accesses = isl.Map(
-                f"{self.part.parameters} -> {{ {self._element_map(statement, access)} }}"
+                f"{self.part.parameters} -> {{ {self._elements.map_of(statement, access)} }}"
             )
             touched.append(at.apply(accesses))
         common = touched[0].intersect(touched[1])
@@ -278,10 +254,6 @@ def _earliest(points: Polyhedron) -> Polyhedron:
     """The first of `points`; any of them if there is no first."""
     first = points.lexmin() if points.is_bounded() else points
     return first.sample_point()
-
-
-def _where(constraints: Sequence[str]) -> str:
-    return f": {' and '.join(constraints)}" if constraints else ""
 
 
 def _parameter_names(point: Polyhedron, isl: Polyhedron) -> list[str]:

@@ -16,7 +16,18 @@ from dataclasses import dataclass, field
 
 from hybridjit.analysis.reduction import Reduction, find_reduction
 from hybridjit.arith.polyhedra import AffineNames
-from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, ExternCall, Load, Node
+from hybridjit.ir.expr import (
+    And,
+    Buffer,
+    BufferRef,
+    Const,
+    Expr,
+    ExternCall,
+    Load,
+    Node,
+    Or,
+    Select,
+)
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
     Allocate,
@@ -34,17 +45,21 @@ from hybridjit.ir.stmt import (
     Store,
     While,
 )
-from hybridjit.ir.visit import walk
+from hybridjit.ir.visit import children, walk
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Access:
-    """One read or write. `element` has a text for each index of the buffer; None: any index."""
+    """One read or write. `element` has a text for each index of the buffer; None: any index.
+
+    `condition` is what must be true inside the statement for it to happen; empty: nothing.
+    """
 
     buffer: Buffer
     element: tuple[str | None, ...]
     is_write: bool
     node: Node
+    condition: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -246,11 +261,8 @@ class _Builder:
                 self.part.private[buffer] = tuple(self.dims)
                 self._add_reads(stmt, buffer.shape)
             case _:
-                accesses = [
-                    access for node in walk(stmt) for access in _accesses_of(node, self.part.names)
-                ]
                 reduction = find_reduction(stmt) if isinstance(stmt, Store) else None
-                self._add(stmt, accesses, reduction)
+                self._add(stmt, [*_accesses_below(stmt, self.part.names)], reduction)
 
     def _add_reads(self, stmt: Stmt, exprs: Sequence[Expr]) -> None:
         """The reads of a compound statement's header, if there are any."""
@@ -304,31 +316,53 @@ def steps_down(loop: For) -> bool:
 
 def _reads(exprs: Sequence[Expr], names: AffineNames) -> Iterator[Access]:
     for expr in exprs:
-        for node in walk(expr):
-            yield from _accesses_of(node, names)
+        yield from _accesses_below(expr, names)
 
 
-def _accesses_of(node: Node, names: AffineNames) -> Iterator[Access]:
+def _accesses_below(
+    node: Node, names: AffineNames, conditions: tuple[str, ...] = ()
+) -> Iterator[Access]:
+    """What `node` and its children touch, each under the conditions that decide over it."""
+    yield from _accesses_of(node, names, " and ".join(conditions))
+    for child in children(node):
+        decides = _deciding(node, child)
+        known = () if decides is None else _some(names.condition(decides[0], holds=decides[1]))
+        yield from _accesses_below(child, names, (*conditions, *known))
+
+
+def _deciding(node: Node, child: Node) -> tuple[Expr, bool] | None:
+    """The condition, and what it must be, for `child` to be evaluated whenever `node` is."""
+    match node:
+        case Select(cond, then, otherwise) if child is not cond:
+            return None if then is otherwise else (cond, child is then)
+        case And(first, second) | Or(first, second) if child is second and first is not second:
+            return first, isinstance(node, And)
+        case _:
+            return None
+
+
+def _accesses_of(node: Node, names: AffineNames, condition: str = "") -> Iterator[Access]:
     """What `node` itself touches, its children aside."""
     match node:
-        case Load(buffer, indices):
-            yield Access(buffer, tuple(names.affine(index) for index in indices), False, node)
-        case Store(buffer, indices):
-            yield Access(buffer, tuple(names.affine(index) for index in indices), True, node)
+        case Load(buffer, indices) | Store(buffer, indices):
+            element = tuple(names.affine(index) for index in indices)
+            yield Access(buffer, element, isinstance(node, Store), node, condition)
         case BufferRef(buffer):
             # A callee may read and write all that it is given.
-            yield Access(buffer, (None,) * buffer.ndim, True, node)
+            yield Access(buffer, (None,) * buffer.ndim, True, node, condition)
         case _:
             pass
 
 
 def _accesses_inside(stmt: Stmt, names: AffineNames) -> list[Access]:
-    """The accesses of a statement taken as a whole: what is bound in it has no text."""
+    """The accesses of a statement taken as a whole: the variables of its loops have no text."""
     nodes = list(walk(stmt))
     for node in nodes:
         match node:
-            case For(var) | Let(var) | Iter(var):
+            case For(var):
                 names.texts[var] = None
+            case Let(var, value) | Iter(var, value):
+                names.bind(var, value)
             case _:
                 pass
     return [access for node in nodes for access in _accesses_of(node, names)]

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import ml_dtypes
@@ -47,7 +48,7 @@ from hybridjit.ir.expr import (
     Var,
 )
 from hybridjit.ir.stmt import Allocate, For, If, Iter, Let, Stmt, Store
-from hybridjit.ir.visit import Mutator, children, rewrite, walk
+from hybridjit.ir.visit import Mutator, children, rewrite, substitute, walk
 
 _COMBINE: dict[ReductionOp, type[Binary]] = {
     ReductionOp.ADD: Add,
@@ -61,6 +62,8 @@ _COMBINE: dict[ReductionOp, type[Binary]] = {
     ReductionOp.BIT_XOR: BitXor,
 }
 _finfo: Any = ml_dtypes.finfo  # its types are not known
+# Names of larger expressions are not expanded: names in names would grow without bound.
+_MAX_NODES = 64
 _SMALLEST = (ReductionOp.MIN, ReductionOp.MINIMUM)
 _LARGEST = (ReductionOp.MAX, ReductionOp.MAXIMUM)
 
@@ -200,36 +203,47 @@ class _Inside:
 
     def __init__(self, loop: For) -> None:
         self.loops = {loop.var: loop}
-        self.lets: set[Var] = set()
+        self.names: dict[Var, Expr] = {}
+        self.varying: set[Var] = {loop.var}
         self.declared: set[Buffer] = set()
         for node in walk(loop.body):
             if isinstance(node, For):
                 self.loops[node.var] = node
-            elif isinstance(node, Let):
-                self.lets.add(node.var)
-            elif isinstance(node, Iter) and not self.is_invariant(node.value):
-                self.lets.add(node.var)
+                self.varying.add(node.var)
+            elif isinstance(node, Let | Iter):
+                self._name(node.var, self.expand(node.value))
             elif isinstance(node, Allocate):
                 self.declared.add(node.buffer)
 
+    def _name(self, var: Var, value: Expr) -> None:
+        if sum(1 for _ in islice(walk(value), _MAX_NODES + 1)) > _MAX_NODES:
+            self.varying.add(var)
+        else:
+            self.names[var] = value
+
+    def expand(self, expr: Expr) -> Expr:
+        """`expr` with values in the place of the names that the body gives them."""
+        return substitute(expr, self.names)
+
     def is_invariant(self, expr: Expr) -> bool:
-        """True if `expr` is the same in all iterations, and cannot fail."""
+        """True if `expr`, expanded, is the same in all iterations, and cannot fail."""
         variables = {node for node in walk(expr) if isinstance(node, Var)}
-        return is_total(expr) and variables.isdisjoint(self.lets | set(self.loops))
+        return is_total(expr) and variables.isdisjoint(self.varying)
 
 
 def _serve(update: _Update, inside: _Inside, fastmath: Sequence[str]) -> PrivateReduction | None:
     reduction = update.reduction
-    if not all(inside.is_invariant(index) for index in reduction.indices):
+    indices = tuple(inside.expand(index) for index in reduction.indices)
+    if not all(inside.is_invariant(index) for index in indices):
         return None
     is_flipped = _is_flipped(update)
     if is_flipped is None or not _may_regroup(reduction, fastmath):
         return None
-    if reduction.op in (ReductionOp.AND, ReductionOp.OR) and not _is_harmless(
-        reduction.update, inside.loops
-    ):
-        return None
-    return PrivateReduction(reduction.op, reduction.buffer, reduction.indices, is_flipped)
+    if reduction.op in (ReductionOp.AND, ReductionOp.OR):
+        skipped = inside.expand(reduction.update)
+        if not _is_harmless(skipped, inside.loops):
+            return None
+    return PrivateReduction(reduction.op, reduction.buffer, indices, is_flipped)
 
 
 def _is_flipped(update: _Update) -> bool | None:

@@ -51,7 +51,8 @@ class BlockTranslator(LoopTranslator):
             inside = {it.value: it.var for it in iters if isinstance(it.value, Var)}
             body = substitute(body, inside)
             init = None if init is None else substitute(init, inside)
-        block = Block(name, iters, body, init, span=self.span(stmt))
+        hints = self.annotations(call)
+        block = Block(name, iters, body, init, hints, span=self.span(stmt))
         if is_explicit:
             self._check_sees(block, stmt)
         else:
@@ -92,8 +93,9 @@ class BlockTranslator(LoopTranslator):
         return value.text
 
     def _iters(self, call: ast.Call, names: ast.expr | None, stmt: ast.With) -> tuple[Iter, ...]:
-        if call.keywords:
-            self._check_no_iters(call)
+        keywords = [keyword for keyword in call.keywords if keyword.arg != "annotations"]
+        if keywords:
+            self._check_no_iters(call, keywords)
             return ()
         nodes = call.args[1:]
         targets: list[ast.Name | None] = [None] * len(nodes)
@@ -111,9 +113,9 @@ class BlockTranslator(LoopTranslator):
             self._iter(node, target, stmt) for node, target in zip(nodes, targets, strict=True)
         )
 
-    def _check_no_iters(self, call: ast.Call) -> None:
-        match call:
-            case ast.Call(args=[_], keywords=[ast.keyword(arg="iters", value=ast.Tuple(elts=[]))]):
+    def _check_no_iters(self, call: ast.Call, keywords: list[ast.keyword]) -> None:
+        match call.args, keywords:
+            case [_], [ast.keyword(arg="iters", value=ast.Tuple(elts=[]))]:
                 return
             case _:
                 raise self.refuse(

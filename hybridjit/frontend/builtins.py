@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, SupportsIndex, TypeVar
 
@@ -25,27 +25,29 @@ from hybridjit.ir.intrinsics import INTRINSICS, Domain
 
 T = TypeVar("T")
 DTypeLike = Any
+# Hints of a schedule, in printed programs.
+Hints = Mapping[str, bool | int | float | str] | None
 
 
 # -- loops -----------------------------------------------------------------------------------------
 
 
-def serial(*bounds: int) -> range:
+def serial(*bounds: int, annotations: Hints = None) -> range:
     """`range`: iterations run in order."""
     return range(*bounds)
 
 
-def parallel(*bounds: int) -> range:
+def parallel(*bounds: int, annotations: Hints = None) -> range:
     """A loop whose iterations may run on several threads."""
     return range(*bounds)
 
 
-def vectorize(*bounds: int) -> range:
+def vectorize(*bounds: int, annotations: Hints = None) -> range:
     """A loop whose iterations run as lanes of vector instructions."""
     return range(*bounds)
 
 
-def unroll(*bounds: int) -> range:
+def unroll(*bounds: int, annotations: Hints = None) -> range:
     """A loop that is replaced by one copy of its body per iteration when it is compiled."""
     return range(*bounds)
 
@@ -55,12 +57,12 @@ def const_range(*bounds: int) -> range:
     return range(*bounds)
 
 
-def scan(*bounds: int) -> range:
+def scan(*bounds: int, annotations: Hints = None) -> range:
     """A loop that carries state from one step to the next. In a `block`: a scan iteration."""
     return range(*bounds)
 
 
-def bind(*arguments: Any) -> range:
+def bind(*arguments: Any, annotations: Hints = None) -> range:
     """`bind(n, "threadIdx.x")`: a loop bound to a thread axis; on a CPU, an ordinary loop."""
     return range(*arguments[:-1])
 

@@ -23,8 +23,9 @@ class ExpansionTranslator(StatementTranslator):
     def loop_bounds(self, node: ast.Call, args: Sequence[ast.expr]) -> Sequence[Expr]:
         """Start, stop and step of the loop that is written `node`."""
         label = ast.unparse(node.func)
-        if node.keywords:
-            raise self.refuse_keyword(label, node.keywords[0])
+        for keyword in node.keywords:
+            if keyword.arg != "annotations" or label == "range":
+                raise self.refuse_keyword(label, keyword)
         if not 1 <= len(args) <= 3:
             raise self.refuse(
                 f"{label} takes 1 to 3 arguments, found {len(args)}",

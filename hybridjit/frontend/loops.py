@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import Any, cast
 
 from hybridjit.frontend.arrays import count
 from hybridjit.frontend.builtin_calls import LOOP_NAMES
@@ -26,7 +27,7 @@ from hybridjit.frontend.values import (
 )
 from hybridjit.ir.dtype import BOOL, WEAK_INT
 from hybridjit.ir.expr import Add, And, Const, Expr, Gt, Load, Mul, Sub, Var
-from hybridjit.ir.stmt import For, If, LoopKind, Stmt
+from hybridjit.ir.stmt import Annotations, For, If, LoopKind, Stmt
 from hybridjit.ir.visit import walk
 
 # Deeper nests are a slip; the passes recurse over them.
@@ -112,9 +113,34 @@ class LoopTranslator(ExpansionTranslator):
         self.frame.loops.append(LoopScope(kind, name))
         body = self._loop_body(stmt, {stmt.target: var})
         self.frame.loops.pop()
-        loop = For(var, start, stop, step, body, kind, thread, span=self.span(stmt))
+        hints = self.annotations(stmt.iter)
+        loop = For(var, start, stop, step, body, kind, thread, hints, span=self.span(stmt))
         self.emit(loop)
         self._keep_last_values([stmt.target], [loop])
+
+    def annotations(self, call: ast.Call) -> Annotations:
+        """The hints of a schedule in a printed loop or block: `annotations={"name": 1}`."""
+        for keyword in call.keywords:
+            if keyword.arg == "annotations":
+                return self._read_annotations(keyword.value)
+        return ()
+
+    def _read_annotations(self, node: ast.expr) -> Annotations:
+        try:
+            given = ast.literal_eval(node)
+        except ValueError:
+            given = None
+        if isinstance(given, dict):
+            items = tuple(cast("dict[Any, Any]", given).items())
+            if all(
+                isinstance(n, str) and isinstance(v, bool | int | float | str) for n, v in items
+            ):
+                return items
+        raise self.refuse(
+            "annotations are names with numbers or strings",
+            node,
+            help='write them as in annotations={"name": 1}',
+        )
 
     def _thread(self, node: ast.Call) -> str:
         value = self.evaluate(node.args[-1]) if len(node.args) >= 2 else None

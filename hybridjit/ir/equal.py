@@ -36,6 +36,7 @@ _ATTRIBUTE = {
     "Extern",
     "LoopKind",
     "IterKind",
+    "Annotations",
 }
 
 

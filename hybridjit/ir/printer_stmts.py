@@ -79,7 +79,11 @@ class StmtPrinter:
             self.stmt(body)
 
     def _for(self, loop: ir.For) -> None:
-        header = f"for {self._names.bind(loop.var)} in {loop.kind.value}({self._range(loop)}):"
+        word = loop.kind.value
+        if loop.annotations and loop.kind is LoopKind.SERIAL:
+            word = "serial"  # Python's range takes no keywords
+        bounds = self._range(loop) + annotation_text(loop.annotations)
+        header = f"for {self._names.bind(loop.var)} in {word}({bounds}):"
         self._loops += 1
         self._body(header, loop.body, loop, loop.var)
         self._loops -= 1
@@ -140,19 +144,19 @@ class StmtPrinter:
         self._loops = outer_loops
 
     def _block_header(self, block: ir.Block) -> str:
-        name, iters = quote(block.name), block.iters
+        name, iters, hints = quote(block.name), block.iters, annotation_text(block.annotations)
         if not iters:
             # A bare block would bind the loops around it when it is parsed.
-            return f"{name}, iters=())" if self._loops else f"{name})"
+            return f"{name}, iters=(){hints})" if self._loops or hints else f"{name})"
         values = [item.value for item in iters]
         if all(_is_bare(item) for item in iters) and len(set(values)) == len(values):
             texts = [self._iter(item) for item in iters]
             for item in iters:
                 self._names.show_as(item.var, self.expr(item.value))
-            return f"{name}, {', '.join(texts)})"
+            return f"{name}, {', '.join(texts)}{hints})"
         variables = [self._names.bind(item.var) for item in iters]
         bound = f"({variables[0]},)" if len(variables) == 1 else f"({', '.join(variables)})"
-        return f"{name}, {', '.join(map(self._iter, iters))}) as {bound}"
+        return f"{name}, {', '.join(map(self._iter, iters))}{hints}) as {bound}"
 
     def _iter(self, item: Iter) -> str:
         value = self.expr(item.value)
@@ -221,6 +225,17 @@ class StmtPrinter:
 def _is_bare(item: Iter) -> bool:
     """True for an iter that prints as the loop variable it is bound to."""
     return isinstance(item.value, Var) and item.domain is None
+
+
+def annotation_text(annotations: ir.Annotations) -> str:
+    """`annotations` as a further argument of a loop or a block."""
+    if not annotations:
+        return ""
+    items = (
+        f"{quote(name)}: {quote(value) if isinstance(value, str) else repr(value)}"
+        for name, value in annotations
+    )
+    return f", annotations={{{', '.join(items)}}}"
 
 
 def quote(text: str) -> str:

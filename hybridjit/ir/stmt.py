@@ -43,6 +43,10 @@ class IterKind(Enum):
     SCAN = "scan"
 
 
+Annotations = tuple[tuple[str, "bool | int | float | str"], ...]
+"""Hints of a schedule, names with values. They never change what a program computes."""
+
+
 class Stmt(Node):
     """Something that is executed."""
 
@@ -71,6 +75,12 @@ class For(Stmt):
     body: Stmt
     kind: LoopKind = LoopKind.SERIAL
     thread: str | None = None
+    annotations: Annotations = ()
+
+    @property
+    def is_unsafe(self) -> bool:
+        """True if a schedule gave the loop its kind without a proof, as it was told to."""
+        return ("unsafe", True) in self.annotations
 
     @property
     def extent(self) -> Expr:
@@ -151,6 +161,7 @@ class Block(Stmt):
     iters: tuple[Iter, ...]
     body: Stmt
     init: Stmt | None = None
+    annotations: Annotations = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

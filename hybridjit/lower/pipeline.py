@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from hybridjit import config
@@ -11,16 +11,23 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.lower.check_bounds import check_bounds
 from hybridjit.lower.lower_blocks import lower_blocks
-from hybridjit.lower.refute_bounds import refute_bounds
 from hybridjit.lower.privatize_reductions import privatize_reductions
+from hybridjit.lower.refute_bounds import refute_bounds
+from hybridjit.lower.unroll_loops import unroll_loops
+from hybridjit.lower.vectorize_loops import vectorize_loops
+from hybridjit.target import Target
 
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """One step: a pure function, and the stage that its result is at."""
+    """One step: a pure function, and the stage that its result is at.
 
-    run: Callable[[PrimFunc], PrimFunc]
+    The function takes the target too, if what it makes depends on it.
+    """
+
+    run: Callable[..., PrimFunc]
     gives: Stage
+    takes_target: bool = False
 
     @property
     def name(self) -> str:
@@ -43,26 +50,26 @@ PIPELINE: tuple[Pass, ...] = (
     Pass(privatize_reductions, gives=Stage.LOOPS),
     Pass(check_bounds, gives=Stage.LOOPS),
     Pass(refute_bounds, gives=Stage.LOOPS),
+    Pass(vectorize_loops, gives=Stage.LOOPS, takes_target=True),
+    Pass(unroll_loops, gives=Stage.LOOPS),
 )
 
 
-def lower(func: PrimFunc) -> PrimFunc:
+def lower(func: PrimFunc, target: Target) -> PrimFunc:
     """`func` as plain, checked loops."""
-    for step in lower_steps(func):
+    for step in lower_steps(func, target):
         func = step.func
     return func
 
 
-def lower_steps(func: PrimFunc) -> list[Step]:
-    """Every step of lowering `func`, for inspection."""
-    steps: list[Step] = []
+def lower_steps(func: PrimFunc, target: Target) -> Iterator[Step]:
+    """Every step of lowering `func`, as it is made."""
     check = config.current().verify
     for step in PIPELINE:
         start = time.perf_counter()
-        result = step.run(func)
+        result = step.run(func, target) if step.takes_target else step.run(func)
         seconds = time.perf_counter() - start
         if check and result is not func:
             verify(result, step.gives, step.name)
-        steps.append(Step(step.name, result, seconds, result is not func))
+        yield Step(step.name, result, seconds, result is not func)
         func = result
-    return steps

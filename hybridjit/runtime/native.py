@@ -84,7 +84,7 @@ def compile_native(func: PrimFunc, layout: Layout) -> NativeKernel:
 def _compile(func: PrimFunc, layout: Layout) -> tuple[KernelModule, bytes]:
     """Make the code, and keep it for later processes."""
     target = host_target()
-    module = emit_kernel(lower(func), layout, target)
+    module = emit_kernel(lower(func, target), layout, target)
     image = emit_object(optimize(module.text, target), target)
     key = find_key(func, layout, target)
     if key is not None:

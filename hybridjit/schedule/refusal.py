@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from hybridjit.analysis.concurrency import Obstacle
 from hybridjit.analysis.dependence import Conflict, Endpoint
 from hybridjit.errors import ScheduleError, Span
 from hybridjit.ir.expr import BufferRef, Load, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr, print_func
-from hybridjit.ir.stmt import For, Store
+from hybridjit.ir.stmt import For, LoopKind, Store
 
 
 def refuse(
@@ -36,6 +37,21 @@ def refuse_conflict(
 ) -> ScheduleError:
     """The error for a step that would turn two conflicting iterations around."""
     return refuse(func, f"{message}: {describe(conflict)}", marks, help=help)
+
+
+_KINDS = {
+    LoopKind.PARALLEL: "parallel",
+    LoopKind.VECTORIZED: "vectorized",
+    LoopKind.BOUND: "bound to threads",
+}
+
+
+def refuse_obstacle(func: PrimFunc, loop: For, obstacle: Obstacle) -> ScheduleError:
+    """The error for a loop that cannot run as its kind says."""
+    message = f"loop '{loop.var.name}' cannot be {_KINDS[loop.kind]}"
+    if obstacle.conflict is not None:
+        return refuse_conflict(func, message, obstacle.conflict, [loop.var], help=obstacle.help)
+    return refuse(func, f"{message}: {obstacle.reason}", [loop.var], help=obstacle.help)
 
 
 def describe(conflict: Conflict) -> str:

@@ -9,7 +9,7 @@ from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import LoopKind
 from hybridjit.schedule.program import replace_stmt, the_loop
-from hybridjit.schedule.refusal import refuse, refuse_conflict
+from hybridjit.schedule.refusal import refuse_obstacle
 
 
 def set_kind(
@@ -25,28 +25,13 @@ def set_kind(
     """
     loop = the_loop(func, var)
     if kind.is_concurrent and not unsafe:
+        wanted = dataclasses.replace(loop, kind=kind)
         obstacle = find_obstacle(func, loop)
-        if obstacle is not None and obstacle.conflict is not None:
-            raise refuse_conflict(
-                func,
-                f"loop '{var.name}' cannot be {_WORDS[kind]}",
-                obstacle.conflict,
-                [loop],
-                help=obstacle.help,
-            )
         if obstacle is not None:
-            raise refuse(
-                func,
-                f"loop '{var.name}' cannot be {_WORDS[kind]}: {obstacle.reason}",
-                [loop],
-                help=obstacle.help,
-            )
+            raise refuse_obstacle(func, wanted, obstacle)
 
-    return replace_stmt(func, loop, dataclasses.replace(loop, kind=kind, thread=thread))
-
-
-_WORDS = {
-    LoopKind.PARALLEL: "parallel",
-    LoopKind.VECTORIZED: "vectorized",
-    LoopKind.BOUND: "bound to threads",
-}
+    hints = tuple(item for item in loop.annotations if item[0] != "unsafe")
+    if unsafe:
+        hints = (*hints, ("unsafe", True))
+    changed = dataclasses.replace(loop, kind=kind, thread=thread, annotations=hints)
+    return replace_stmt(func, loop, changed)

@@ -1,0 +1,133 @@
+"""The box of a buffer's elements that a part of a program touches.
+
+    for i in range(i_0 * 32, min(i_0 * 32 + 32, n)):      t: 34 elements at the most, from
+        c[i] = t[i] + t[i + 1] + t[i + 2]                 i_0 * 32 to min(i_0 * 32 + 34, n + 2)
+
+The bounds are expressions over what is bound outside of the part. They are exact for affine
+accesses: the least and the greatest index on each axis. An axis with an index that is not affine
+counts as touched from end to end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from hybridjit.analysis.elements import Elements
+from hybridjit.analysis.instances import Instances, Part, infer_instances
+from hybridjit.arith.from_isl import range_of
+from hybridjit.arith.polyhedra import Polyhedron, load_isl
+from hybridjit.arith.simplify import simplify
+from hybridjit.ir.expr import Buffer, Const, Expr
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import Stmt
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AxisRange:
+    """The indices from `start` up to `stop`, not included, of one axis.
+
+    They mean nothing where no element is touched at all. `limit` is a number that stop - start
+    never exceeds, if there is one. `is_whole` says that the range was not worked out: it goes
+    from 0 to the end of the axis.
+    """
+
+    start: Expr
+    stop: Expr
+    extent: Expr
+    limit: int | None
+    is_whole: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Region:
+    """A box of elements of `buffer`."""
+
+    buffer: Buffer
+    axes: tuple[AxisRange, ...]
+
+
+def infer_region(
+    func: PrimFunc, root: Stmt, buffer: Buffer, *, reads: bool = True, writes: bool = True
+) -> Region | None:
+    """The box of `buffer` that `root`, a part of `func`, reads or writes; None: it does not.
+
+    Memory handed to a callee is written, and may be read.
+    """
+    part = infer_instances(func, root)
+    touched = touched_elements(part, buffer, reads=reads, writes=writes)
+    if touched is None:
+        return None
+    return box_around(part, buffer, touched)
+
+
+def touched_elements(
+    part: Part,
+    buffer: Buffer,
+    *,
+    reads: bool = True,
+    writes: bool = True,
+    statements: Iterable[Instances] | None = None,
+) -> Polyhedron | None:
+    """The elements of `buffer` that are touched, as a set of isl; None if there is no access.
+
+    For a buffer made inside of loops of the part it is what is touched of any of its copies.
+    """
+    elements, isl = Elements(part), load_isl()
+    maps = [
+        elements.map_of(statement, access)
+        for statement in (part.statements if statements is None else statements)
+        for access in statement.accesses
+        if access.buffer is buffer and (writes if access.is_write else reads)
+    ]
+    if not maps:
+        return None
+    pieces = [isl.Map(f"{part.parameters} -> {{ {text} }}").range() for text in maps]
+    union = pieces[0]
+    for piece in pieces[1:]:
+        union = union.union(piece)
+    private = len(part.private.get(buffer, ()))
+    shown = union.project_out(isl.dim_type.set, 0, private).reset_tuple_id()
+    return shown.intersect_params(context_of(part)).coalesce()
+
+
+def context_of(part: Part) -> Polyhedron:
+    """What holds around the part, as a set of parameters."""
+    facts = " and ".join(part.context)
+    return load_isl().Set(f"{part.parameters} -> {{ : {facts} }}")
+
+
+def box_around(part: Part, buffer: Buffer, touched: Polyhedron) -> Region:
+    """The smallest box around a set of elements of `buffer`."""
+    axes = (_axis_range(part, buffer, touched, axis) for axis in range(buffer.ndim))
+    return Region(buffer, tuple(axes))
+
+
+def _axis_range(part: Part, buffer: Buffer, touched: Polyhedron, axis: int) -> AxisRange:
+    kind = load_isl().dim_type.set
+    points = touched.project_out(kind, axis + 1, buffer.ndim - axis - 1)
+    points = points.project_out(kind, 0, axis).coalesce()
+    if points.is_empty():
+        return AxisRange(Const(0), Const(0), Const(0), 0)
+    if not points.dim_is_bounded(kind, 0):
+        return _whole_axis(buffer.shape[axis])
+    start, stop = range_of(points, context_of(part), part.names.parameters)
+    least, most = _extremes_of_extent(points)
+    extent = Const(most) if most is not None and least == most else simplify(stop - start)
+    return AxisRange(start, stop, extent, most)
+
+
+def _whole_axis(size: Expr) -> AxisRange:
+    limit = size.value if isinstance(size, Const) and isinstance(size.value, int) else None
+    return AxisRange(Const(0), size, size, limit, is_whole=True)
+
+
+def _extremes_of_extent(points: Polyhedron) -> tuple[int | None, int | None]:
+    """The least and the greatest number of indices in the range, over all parameters."""
+    one = load_isl().Val(1)
+    extent = points.dim_max(0).sub(points.dim_min(0)).add_constant_val(one).coalesce()
+    least, most = extent.min_val(), extent.max_val()
+    return (
+        least.to_python() if least.is_int() else None,
+        most.to_python() if most.is_int() else None,
+    )
