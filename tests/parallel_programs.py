@@ -52,12 +52,20 @@ def fresh(kernel: AnyKernel) -> AnyKernel:
 
 def check(kernel: AnyKernel, args: tuple[Any, ...], *counts: int) -> None:
     """Native calls on so many threads, through Python and then not, agree with the interpreter."""
-    expected = run_once(lambda k, *xs: k.interpret(*xs), kernel, args)
+    expected = run_once(_interpret, kernel, args)
     for count in counts:
         for _ in range(3):
             with threads(count):
-                found = run_once(lambda k, *xs: k(*xs), kernel, args)
+                found = run_once(_run, kernel, args)
             assert_same_outcome(found, expected)
+
+
+def _interpret(kernel: AnyKernel, *args: Any) -> Any:
+    return kernel.interpret(*args)
+
+
+def _run(kernel: AnyKernel, *args: Any) -> Any:
+    return kernel(*args)
 
 
 # -- loops whose iterations have nothing to do with each other -----------------------------------

@@ -8,8 +8,10 @@ from hybridjit.analysis.context import infer_context
 from hybridjit.analysis.dependence import Conflict, Dependences, may_reorder
 from hybridjit.analysis.instances import infer_instances
 from hybridjit.analysis.private_reduction import find_private_reductions
+from hybridjit.ir.expr import Buffer, ExternCall
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import For, LoopKind
+from hybridjit.ir.stmt import For, LoopKind, Print
+from hybridjit.ir.visit import walk
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,13 +27,18 @@ def find_obstacle(func: PrimFunc, loop: For) -> Obstacle | None:
     """What keeps the iterations of `loop` from running at the same time; None if nothing does.
 
     A reduction into one element is no obstacle where it may be reordered: lowering gives each
-    thread or lane an element of its own, and combines them after the loop.
+    thread or lane an element of its own, and combines them after the loop. Nor is an error that
+    an iteration may raise: of several, the first in the order of the loop is reported.
     """
     if loop.kind is LoopKind.SCAN:
         return Obstacle("a scan carries state from one step to the next")
     if loop.var in infer_context(loop).left_early:
         return Obstacle("break or return may leave it early")
-    combined = [found.buffer for found in find_private_reductions(loop, func.fastmath)]
+    combined: list[Buffer | None] = [
+        found.buffer for found in find_private_reductions(loop, func.fastmath)
+    ]
+    if not any(isinstance(node, ExternCall | Print) for node in walk(loop.body)):
+        combined.append(None)  # errors are the only effects
     dependences = Dependences(infer_instances(func, loop), ordered=True)
     conflict = dependences.find_carried(0, besides=combined)
     if conflict is None:

@@ -74,10 +74,10 @@ class Dependences:
         kept = after.lex_lt_union_map(after)
         return self._find(before.lex_lt_union_map(before), kept)
 
-    def find_carried(self, depth: int, besides: Collection[Buffer] = ()) -> Conflict | None:
+    def find_carried(self, depth: int, besides: Collection[Buffer | None] = ()) -> Conflict | None:
         """A conflict between different iterations of the loop at this `depth`.
 
-        Accesses to the buffers in `besides` do not count.
+        Accesses to the buffers in `besides` do not count, nor do effects if it has None.
         """
         inside = [found for found in self.part.statements if len(found.dims) > depth]
         old = self._time_map(lambda statement: statement.time, inside)
@@ -86,7 +86,7 @@ class Dependences:
         return self._find(old.lex_lt_union_map(old), same, besides)
 
     def _find(
-        self, before: Polyhedron, kept: Polyhedron, besides: Collection[Buffer] = ()
+        self, before: Polyhedron, kept: Polyhedron, besides: Collection[Buffer | None] = ()
     ) -> Conflict | None:
         for buffer, statements in self._touching():
             if buffer in besides:
