@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import CellType, FunctionType
+from types import CellType, FunctionType, MethodType
 from typing import Any, Generic, TypeVar, cast, overload
 
 from typing_extensions import ParamSpec
@@ -21,7 +21,13 @@ from hybridjit.frontend.parse import parse
 from hybridjit.frontend.specs import Spec
 from hybridjit.ir.fastmath import read_fastmath
 from hybridjit.ir.func import PrimFunc
-from hybridjit.runtime.arguments import bind, flatten, spec_of_argument, store_results
+from hybridjit.runtime.arguments import (
+    NamedCall,
+    bind,
+    flatten,
+    spec_of_argument,
+    store_results,
+)
 from hybridjit.runtime.dispatch import NativeCalls
 from hybridjit.runtime.dispatch_object import NativeCallable, native_calls
 from hybridjit.runtime.dispatch_table import CallShape
@@ -74,6 +80,10 @@ class Kernel(NativeCallable, Generic[P, R]):
     def interpret(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the IR of the script in the interpreter."""
         return self._call(args, kwargs, interpret=True)
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        """A kernel in a class is bound to instances as a function is; see @staticmethod."""
+        return self if instance is None else MethodType(self, instance)
 
     @functools.cached_property
     def py_func(self) -> Callable[P, R]:
@@ -140,6 +150,10 @@ class Kernel(NativeCallable, Generic[P, R]):
         return f"<hybridjit kernel '{self.__name__}' at {code.co_filename}:{code.co_firstlineno}>"
 
     def _call(self, args: Sequence[Any], kwargs: dict[str, Any], *, interpret: bool) -> Any:
+        with NamedCall(self.__name__):
+            return self._named_call(args, kwargs, interpret=interpret)
+
+    def _named_call(self, args: Sequence[Any], kwargs: dict[str, Any], *, interpret: bool) -> Any:
         out = None
         if "out" in kwargs and "out" not in self.signature.parameters:
             kwargs = dict(kwargs)
@@ -149,7 +163,7 @@ class Kernel(NativeCallable, Generic[P, R]):
             result = self._specialize(specs).interpret(flatten(specs, values))
         else:
             result = self._run(specs, values)
-        return result if out is None else store_results(self.__name__, result, out)
+        return result if out is None else store_results(result, out)
 
     def _run(self, specs: tuple[Spec, ...], values: list[Any]) -> object:
         """Run native code, and let the dispatcher have calls like this one."""
@@ -164,13 +178,14 @@ class Kernel(NativeCallable, Generic[P, R]):
     def _bind(
         self, args: Sequence[Any], kwargs: dict[str, Any]
     ) -> tuple[tuple[Spec, ...], list[Any]]:
-        values = bind(self.signature, args, kwargs)
-        specs = tuple(
-            spec_of_argument(name, value, declared)
-            for name, value, declared in zip(
-                self.signature.parameters, values, self._declarations(), strict=True
+        with NamedCall(self.__name__):
+            values = bind(self.signature, args, kwargs)
+            specs = tuple(
+                spec_of_argument(name, value, declared)
+                for name, value, declared in zip(
+                    self.signature.parameters, values, self._declarations(), strict=True
+                )
             )
-        )
         return specs, values
 
     def _declarations(self) -> list[Spec | None]:

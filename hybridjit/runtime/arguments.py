@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from enum import Enum
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridjit.analysis.forms import MAX_EXTENT
-from hybridjit.errors import ArgumentError, ArgumentValueError
+from hybridjit.errors import ArgumentError, ArgumentValueError, name_call
 from hybridjit.frontend.builtins import ElementTypeObject
 from hybridjit.frontend.kinds import (
     is_array,
@@ -37,6 +38,21 @@ _CONSTANTS: tuple[type, ...] = (str, np.dtype, ElementTypeObject, type)
 _MAX_ENUMERATED = 1_000_000
 # How many candidates NumPy may look at to tell whether two arrays share memory.
 _MAX_WORK: Any = 1_000_000
+_NO_METHOD = "a script is no method: decorate it with @staticmethod, above, and drop 'self'"
+
+
+class NamedCall(AbstractContextManager[None]):
+    """Errors about arguments say which kernel was called.
+
+    Not a generator: its frames would come from contextlib and stay in every traceback.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, ArgumentError):
+            name_call(error, self._name)
 
 
 def bind(signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
@@ -51,8 +67,8 @@ def bind(signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str,
     try:
         bound = signature.bind(*args, **kwargs)
     except TypeError as error:
-        if names[:1] == ["self"]:
-            help = "a script is no method: decorate it with @staticmethod, above, and drop 'self'"
+        if names[:1] == ["self"] or not _is_supported(args[:1]):
+            help = _NO_METHOD
         raise ArgumentError(str(error), help=help) from None
     bound.apply_defaults()
     return list(bound.arguments.values())
@@ -92,7 +108,17 @@ def _spec(name: str, value: object) -> Spec:
     )
 
 
+def _is_supported(args: Sequence[Any]) -> bool:
+    try:
+        _spec("", tuple(args))
+    except ArgumentError:
+        return False
+    return True
+
+
 def _conversion_help(name: str, value: object) -> str | None:
+    if name == "self":
+        return _NO_METHOD
     if isinstance(value, Enum):
         return f"pass its number, {name}.value"
     return f"convert it with np.asarray({name})" if hasattr(value, "__array__") else None
@@ -236,13 +262,12 @@ def check_writable(func: PrimFunc, written: frozenset[Buffer], values: Sequence[
             continue
         if not value.flags.writeable:
             raise ArgumentValueError(
-                f"argument '{param.name}' is written by '{func.name}', but it is read-only",
+                f"argument '{param.name}' is written, but it is read-only",
                 help=f"pass a copy: {param.name}.copy()",
             )
         if overlaps_itself(value):
             raise ArgumentValueError(
-                f"argument '{param.name}' is written by '{func.name}', "
-                "but some of its elements share memory",
+                f"argument '{param.name}' is written, but some of its elements share memory",
                 help=f"pass a copy: {param.name}.copy()",
             )
 
@@ -286,13 +311,13 @@ def _elements_collide(array: NDArray[Any]) -> bool:
     return bool(np.any(np.diff(np.sort(offsets)) < array.itemsize))
 
 
-def store_results(name: str, result: object, out: object) -> object:
+def store_results(result: object, out: object) -> object:
     """Copy the results of a call into the arrays that the caller gave with `out=`."""
     arrays = [item for item in _items(result) if is_array(item)]
     given = _items(out)
     if len(arrays) != len(given):
         raise ArgumentError(
-            f"'{name}' returns {len(arrays)} array{'s' * (len(arrays) != 1)}, "
+            f"the kernel returns {len(arrays)} array{'s' * (len(arrays) != 1)}, "
             f"but out= has {len(given)}"
         )
     targets = [_target(array, item) for array, item in zip(arrays, given, strict=True)]

@@ -46,8 +46,8 @@ def check_not_captured(
             for param, value in zip(func.params, values, strict=True):
                 if param in written and overlap(array, value):
                     raise ArgumentValueError(
-                        f"argument '{param.name}' is written by '{func.name}', but it shares "
-                        f"memory with '{capture.name}', which the script reads as a constant",
+                        f"argument '{param.name}' is written, but it shares memory "
+                        f"with '{capture.name}', which the script reads as a constant",
                         help=f"pass '{capture.name}' as an argument too, or pass a copy: "
                         f"{param.name}.copy()",
                     )

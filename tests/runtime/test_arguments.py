@@ -174,7 +174,7 @@ def test_errors_of_arguments_are_type_errors_and_value_errors() -> None:
 
 
 def test_writing_to_a_read_only_array_is_refused() -> None:
-    with pytest.raises(ArgumentValueError, match="'a' is written by 'fill', but it is read-only"):
+    with pytest.raises(ArgumentValueError, match="'a' is written, but it is read-only"):
         fill.interpret(read_only())
 
 
@@ -367,7 +367,7 @@ def test_a_parameter_called_out_wins() -> None:
         (read_only(), "out= is read-only"),
         (np.lib.stride_tricks.as_strided(np.zeros(1), (3,), (0,)), "elements of out= share memory"),
         (3, "out= must be an array, got an int"),
-        ((np.zeros(3), np.zeros(3)), "'doubled' returns 1 array, but out= has 2"),
+        ((np.zeros(3), np.zeros(3)), "the kernel returns 1 array, but out= has 2"),
     ],
 )
 def test_an_out_that_does_not_fit_is_refused(out: Any, message: str) -> None:

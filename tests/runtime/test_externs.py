@@ -165,7 +165,7 @@ def test_an_array_that_a_c_function_may_write_must_be_writable() -> None:
 
     a = np.zeros(3)
     a.flags.writeable = False
-    with pytest.raises(ValueError, match="'a' is written by 'f', but it is read-only"):
+    with pytest.raises(ValueError, match="'a' is written, but it is read-only"):
         f.interpret(a)
 
 

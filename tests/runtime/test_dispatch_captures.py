@@ -1,0 +1,159 @@
+"""Native calls see when what a script captures has changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hybridjit import hybrid
+from hybridjit.runtime.dispatch_object import native_class
+from tests.runtime.native_calls import (
+    agrees,
+    warm,
+)
+
+pytestmark = pytest.mark.skipif(
+    native_class() is None, reason="native calls are not possible on this interpreter"
+)
+
+
+# Captured values
+
+SCALE = 2.0
+TABLE = np.array([1.0, 2.0, 3.0])
+PAIR = (1, 2.5)
+ITEMS = [1.0, 2.0]
+
+
+def helper(x: Any) -> Any:
+    return x + 1
+
+
+def other_helper(x: Any) -> Any:
+    return x - 1
+
+
+def difference(x: Any, y: Any) -> Any:
+    return x - y
+
+
+def test_changed_global_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    @hybrid.script
+    def scaled(a: Any) -> Any:
+        return a[0] * SCALE + PAIR[1]
+
+    a = np.array([3.0])
+    warm(scaled, a)
+    monkeypatch.setitem(globals(), "SCALE", 5.0)
+    assert scaled(a) == 17.5
+    for _ in range(3):
+        scaled(a)
+    assert agrees(scaled, a)
+    monkeypatch.setitem(globals(), "PAIR", (1, 3.5))
+    assert scaled(a) == 18.5
+    for _ in range(3):
+        scaled(a)
+    assert agrees(scaled, a)
+
+
+def test_equal_value_in_another_object_is_accepted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    @hybrid.script
+    def scaled(a: Any) -> Any:
+        return a[0] * SCALE
+
+    a = np.array([3.0])
+    warm(scaled, a)
+    for count in range(20):
+        monkeypatch.setitem(globals(), "SCALE", float(f"2.{0}"))
+        assert scaled(a) == 6.0, count
+    for _ in range(40):
+        scaled(a)
+    assert agrees(scaled, a)
+
+
+def test_changed_function_and_closure_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    factor = 2.0
+
+    @hybrid.script
+    def scaled(a: Any) -> Any:
+        return helper(a[0]) * factor
+
+    a = np.array([3.0])
+    warm(scaled, a)
+    factor = 10.0
+    assert scaled(a) == 40.0
+    monkeypatch.setitem(globals(), "helper", other_helper)
+    assert scaled(a) == 20.0
+
+
+def test_array_changed_in_place_is_seen() -> None:
+    @hybrid.script
+    def looked_up(a: Any) -> Any:
+        return a[0] * TABLE[1]
+
+    a = np.array([3.0])
+    warm(looked_up, a)
+    TABLE[1] = 10.0
+    try:
+        assert looked_up(a) == 30.0
+        for _ in range(3):
+            looked_up(a)
+        assert agrees(looked_up, a)
+    finally:
+        TABLE[1] = 2.0
+    assert looked_up(a) == 6.0
+
+
+def test_list_changed_in_place_is_seen() -> None:
+    @hybrid.script
+    def looked_up(a: Any) -> Any:
+        return a[0] * ITEMS[1]
+
+    a = np.array([3.0])
+    for _ in range(3):
+        assert looked_up(a) == 6.0
+    ITEMS[1] = 10.0
+    try:
+        assert looked_up(a) == 30.0
+    finally:
+        ITEMS[1] = 2.0
+
+
+def test_name_that_hides_one_of_the_language_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    @hybrid.script
+    def rounded(a: Any) -> Any:
+        return ceil_div(a[0], 2)  # type: ignore[name-defined]  # noqa: F821
+
+    a = np.array([3])
+    warm(rounded, a)
+    monkeypatch.setitem(globals(), "unrelated", 1)
+    assert agrees(rounded, a)
+    monkeypatch.setitem(globals(), "ceil_div", difference)
+    assert rounded(a) == 1
+
+
+def test_function_of_a_module_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    @hybrid.script
+    def root(a: Any) -> Any:
+        return np.sqrt(a[0])
+
+    a = np.array([4.0])
+    warm(root, a)
+    monkeypatch.setattr(np, "sqrt", np.square)
+    assert root(a) == 16.0
+
+
+def test_attribute_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Settings:
+        step = 3
+
+    @hybrid.script
+    def stepped(a: Any) -> Any:
+        return a[0] + Settings.step
+
+    a = np.array([1.0])
+    warm(stepped, a)
+    monkeypatch.setattr(Settings, "step", 4)
+    assert stepped(a) == 5.0
