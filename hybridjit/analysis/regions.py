@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from hybridjit.analysis.elements import Elements
 from hybridjit.analysis.instances import Instances, Part, infer_instances
 from hybridjit.arith.from_isl import range_of
-from hybridjit.arith.polyhedra import Polyhedron, load_isl
+from hybridjit.arith.polyhedra import Polyhedron, load_isl, within_limit
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Buffer, Const, Expr
 from hybridjit.ir.func import PrimFunc
@@ -99,8 +100,17 @@ def context_of(part: Part) -> Polyhedron:
 
 def box_around(part: Part, buffer: Buffer, touched: Polyhedron) -> Region:
     """The smallest box around a set of elements of `buffer`."""
-    axes = (_axis_range(part, buffer, touched, axis) for axis in range(buffer.ndim))
-    return Region(buffer, tuple(axes))
+    axes = (
+        within_limit(partial(_axis_range, part, buffer, touched, axis))
+        for axis in range(buffer.ndim)
+    )
+    return Region(
+        buffer,
+        tuple(
+            _whole_axis(size) if found is None else found
+            for found, size in zip(axes, buffer.shape, strict=True)
+        ),
+    )
 
 
 def _axis_range(part: Part, buffer: Buffer, touched: Polyhedron, axis: int) -> AxisRange:
@@ -124,9 +134,11 @@ def _whole_axis(size: Expr) -> AxisRange:
 
 def _extremes_of_extent(points: Polyhedron) -> tuple[int | None, int | None]:
     """The least and the greatest number of indices in the range, over all parameters."""
-    one = load_isl().Val(1)
-    extent = points.dim_max(0).sub(points.dim_min(0)).add_constant_val(one).coalesce()
-    least, most = extent.min_val(), extent.max_val()
+    isl = load_isl()
+    extent = points.dim_max(0).sub(points.dim_min(0)).add_constant_val(isl.Val(1)).coalesce()
+    values = isl.Set.from_pw_aff(extent)
+    values = values.project_out(isl.dim_type.param, 0, values.dim(isl.dim_type.param))
+    least, most = values.dim_min_val(0), values.dim_max_val(0)
     return (
         least.to_python() if least.is_int() else None,
         most.to_python() if most.is_int() else None,

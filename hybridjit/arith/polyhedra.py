@@ -7,9 +7,10 @@ written with them is a superset of the true one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import (
@@ -41,6 +42,8 @@ from hybridjit.ir.expr import (
 # Larger factors could make an index wrap around 2^64 within a run that ends: no text for them.
 MAX_FACTOR = 1 << 15
 
+T = TypeVar("T")
+
 Polyhedron = Any
 """An object of islpy, which has no types of its own."""
 
@@ -48,6 +51,29 @@ Polyhedron = Any
 def load_isl() -> ModuleType:
     """islpy, imported when it is first needed: plain kernels do not pay for it."""
     return import_module("islpy")
+
+
+# Projections of sets with divisions can grow without limit: this much takes about a second.
+MAX_OPERATIONS = 300_000
+
+
+def within_limit(compute: Callable[[], T]) -> T | None:
+    """What `compute` gives, or None if isl needs too many operations for it."""
+    isl = load_isl()
+    context = isl.DEFAULT_CONTEXT
+    if context.get_max_operations():
+        return compute()  # an outer computation has set the limit
+    context.reset_operations()
+    context.set_max_operations(MAX_OPERATIONS)
+    try:
+        return compute()
+    except isl.Error as error:
+        if "maximal number of operations" in str(error):
+            return None
+        raise
+    finally:
+        context.set_max_operations(0)
+        context.reset_operations()
 
 
 class AffineNames:
