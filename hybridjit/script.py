@@ -71,13 +71,23 @@ class Kernel(NativeCallable, Generic[P, R]):
         self._source: FunctionSource | None = None
         self._declared: list[Spec | None] | None = None
 
+    # Two signatures, since a ParamSpec cannot have a keyword more: the function's own, which
+    # editors show, and the one with `out=`.
+    @overload
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+    @overload
+    def __call__(self, *args: Any, out: Any, **kwargs: Any) -> R: ...
     @api_edge
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         # Calls like earlier ones do not come here: the dispatcher runs them.
         return self._call(args, kwargs, interpret=config.current().interpret)
 
+    @overload
+    def interpret(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+    @overload
+    def interpret(self, *args: Any, out: Any, **kwargs: Any) -> R: ...
     @api_edge
-    def interpret(self, *args: P.args, **kwargs: P.kwargs) -> R:
+    def interpret(self, *args: Any, **kwargs: Any) -> Any:
         """Run the IR of the script in the interpreter."""
         return self._call(args, kwargs, interpret=True)
 

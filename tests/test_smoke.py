@@ -74,7 +74,7 @@ def test_arguments_are_written_in_place() -> None:
 def test_out_receives_the_result() -> None:
     a, out = numbers(3, 3), np.zeros((3, 3))
 
-    result = softmax(a, out=out)  # pyright: ignore[reportCallIssue, reportUnknownVariableType]
+    result = softmax(a, out=out)
 
     assert result is out
     np.testing.assert_allclose(out.sum(axis=1), 1)

@@ -193,8 +193,7 @@ def test_result_may_go_to_a_captured_array() -> None:
     """The result is complete before it is stored, so `out=` may be what the script reads."""
     for _ in range(5):
         expected = shifted.py_func()
-        call: Any = shifted
-        call(out=TABLE)
+        shifted(out=TABLE)
         assert TABLE.tolist() == expected.tolist()
 
 
