@@ -6,9 +6,10 @@ only those near its ends are run.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from hybridjit.arith.fold import fold_integer, fold_unary
 from hybridjit.ir.dtype import FLOAT64, INT64
@@ -44,6 +45,7 @@ from tests.choices import Choose, pick
 
 SIZES = (0, 1, 2, 5)
 NUMBERS = (-(2**63), -2, 0, 1, 3, 2**63 - 1)
+_MAX_PLACES = 200
 _NOTHING = Seq(())
 _NEAR = 4  # how many iterations are run at each end of a loop
 
@@ -54,7 +56,8 @@ class Place:
 
     index: int
     size: int
-    values: str
+    is_checked: bool = field(compare=False)
+    values: str = field(compare=False)
 
 
 class DivisionError(Exception):
@@ -122,11 +125,11 @@ def _make_index(choose: Choose, known: list[Expr], extent: Expr) -> Expr:
     x = _make_expr(choose, known, 2)
     match choose(6):
         case 0:
-            return Mod(x, extent)
+            return _made(Mod, x, extent)
         case 1:
-            return Min(Max(x, Const(0)), Sub(extent, Const(1)))
+            return _made(Min, _made(Max, x, Const(0)), _made(Sub, extent, Const(1)))
         case 2:
-            return FloorDiv(x, pick(choose, [Const(2), Const(4), known[1]]))
+            return _made(FloorDiv, x, pick(choose, [Const(2), Const(4), known[1]]))
         case _:
             return x
 
@@ -141,9 +144,17 @@ def _make_expr(choose: Choose, known: list[Expr], depth: int) -> Expr:
     kind = pick(choose, [Add, Sub, Add, Sub, Mul, FloorDiv, Mod, Min, Max])
     if kind is Mul or (kind in (FloorDiv, Mod) and choose(3)):
         b = pick(choose, [Const(1 + choose(5)), b])
-    if isinstance(a, Const) and isinstance(b, Const):
-        return a
-    return kind(a, b)
+    return _made(kind, a, b)
+
+
+def _made(kind: type[Binary], a: Expr, b: Expr) -> Expr:
+    """An operator, its value if that is known: what the front end makes."""
+    match a, b:
+        case Const(int(x)), Const(int(y)):
+            folded = fold_integer(kind, x, y, INT64)
+            return a if folded is None else Const(folded)
+        case _:
+            return kind(a, b)
 
 
 def _make_condition(choose: Choose, known: list[Expr]) -> Expr:
@@ -165,51 +176,47 @@ def _make_condition(choose: Choose, known: list[Expr]) -> Expr:
 
 def find_wrong_index(func: PrimFunc) -> Place | None:
     """An index that is not checked, and a run of `func` in which it lies outside its axis."""
-    n, m = func.dimensions[:2]
-    (k,) = [param.var for param in func.params if isinstance(param, ScalarParam)]
-    for values in itertools.product(SIZES, SIZES, NUMBERS):
-        machine = Machine(dict(zip((n, m, k), values, strict=True)))
-        for place in machine.run(func.body):
-            if not 0 <= place.index < place.size:
+    for trace in traces(func):
+        for place in trace:
+            if not place.is_checked and not 0 <= place.index < place.size:
                 return place
     return None
 
 
+def traces(func: PrimFunc) -> Iterator[list[Place]]:
+    """The indices that runs of `func` get to, each up to the one that fails."""
+    n, m = func.dimensions[:2]
+    (k,) = [param.var for param in func.params if isinstance(param, ScalarParam)]
+    for values in itertools.product(SIZES, SIZES, NUMBERS):
+        yield Machine(dict(zip((n, m, k), values, strict=True))).run(func.body)
+
+
 class Machine:
-    """Runs statements, and gives each index of a store that is not `Bounded`."""
+    """Runs statements, and notes the indices of stores."""
 
     def __init__(self, values: dict[Var, int]) -> None:
         self.values = values
-        self.fuel = 400
+        self.found: list[Place] = []
 
     def run(self, stmt: Stmt) -> list[Place]:
-        found: list[Place] = []
-        try:
-            for place in self._execute(stmt):
-                found.append(place)
-        except (DivisionError, LeaveError, SkipError):
-            pass
-        return found
+        with contextlib.suppress(DivisionError, LeaveError, SkipError):
+            self._execute(stmt)
+        return self.found
 
-    def _execute(self, stmt: Stmt) -> Iterator[Place]:
-        self.fuel -= 1
-        if self.fuel < 0:
-            raise LeaveError
+    def _execute(self, stmt: Stmt) -> None:
         match stmt:
             case Seq(stmts):
                 for child in stmts:
-                    yield from self._execute(child)
+                    self._execute(child)
             case For():
-                yield from self._loop(stmt)
+                self._loop(stmt)
             case If(cond, then, otherwise):
-                side = then if self.value(cond) else otherwise
-                if side is not None:
-                    yield from self._execute(side)
+                self._execute(then if self.value(cond) else otherwise or _NOTHING)
             case Let(var, value):
                 self.values[var] = self.value(value)
             case Store(buffer, indices):
                 for index, extent in zip(indices, buffer.shape, strict=True):
-                    yield from self._index(index, extent)
+                    self._index(index, extent)
             case _:
                 self._leave(stmt)
 
@@ -225,25 +232,24 @@ class Machine:
             case _:
                 raise NotImplementedError(type(stmt).__name__)
 
-    def _loop(self, loop: For) -> Iterator[Place]:
+    def _loop(self, loop: For) -> None:
         bounds = [self.value(bound) for bound in (loop.start, loop.stop, loop.step)]
         values = range(*bounds)
         near = dict.fromkeys([*values[:_NEAR], *values[-_NEAR:]])
         for value in near:
             self.values[loop.var] = value
-            try:
-                yield from self._execute(loop.body)
-            except SkipError:
-                continue
+            with contextlib.suppress(SkipError):
+                self._execute(loop.body)
 
-    def _index(self, index: Expr, extent: Expr) -> Iterator[Place]:
+    def _index(self, index: Expr, extent: Expr) -> None:
         size = self.value(extent)
-        if isinstance(index, Bounded):
-            if not -size <= self.value(index.index) < size:
-                raise LeaveError
-            return
+        is_checked = isinstance(index, Bounded)
+        value = self.value(index.index if is_checked else index)
         names = ", ".join(f"{var.name}={value}" for var, value in self.values.items())
-        yield Place(self.value(index), size, names)
+        self.found.append(Place(value, size, is_checked, names))
+        too_many = len(self.found) > _MAX_PLACES
+        if too_many or (is_checked and not -size <= value < size):
+            raise LeaveError
 
     def value(self, expr: Expr) -> int:
         match expr:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hybridjit import Kernel, config
-from tests.oracle import Outcome, assert_same_outcome, run_all_ways, run_once
+from tests.oracle import WAYS, Outcome, assert_same_outcome, run_all_ways, run_once
 
 
 def run_native(kernel: Kernel[..., Any], *args: Any) -> Any:
@@ -17,6 +17,17 @@ def run_native(kernel: Kernel[..., Any], *args: Any) -> Any:
 def assert_all_ways_agree(kernel: Kernel[..., Any], *args: Any) -> Outcome:
     """Run a kernel three ways, natively twice: compiled now, and as the dispatcher calls it."""
     plain = run_all_ways(kernel, args)
-    for _ in range(2):
-        assert_same_outcome(run_once(run_native, kernel, args), plain)
+    _assert_native_agrees(kernel, args, plain)
     return plain
+
+
+def assert_native_agrees(kernel: Kernel[..., Any], *args: Any) -> Outcome:
+    """The same without plain Python, whose integers do not wrap."""
+    expected = run_once(WAYS["interpret"], kernel, args)
+    _assert_native_agrees(kernel, args, expected)
+    return expected
+
+
+def _assert_native_agrees(kernel: Kernel[..., Any], args: Any, expected: Outcome) -> None:
+    for _ in range(2):
+        assert_same_outcome(run_once(run_native, kernel, args), expected)

@@ -1,0 +1,175 @@
+"""Test before a loop whether all of its indices stay inside: if so, run it without checks.
+
+    for i in range(n):                                     if 0 <= k and n + k <= m:
+        out[i] = a[checked_index(i + k, m)]      -->           for i in range(n):
+                                                                   out[i] = a[i + k]
+                                                           else:
+                                                               for i in range(n):
+                                                                   out[i] = a[checked_index(...)]
+
+The checked loop is as it was, so that errors come from the same iteration, after the same
+effects. Relies on: checked indices.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from itertools import islice
+
+from hybridjit.analysis.bounds import Facts
+from hybridjit.analysis.forms import MAX_EXTENT, Range
+from hybridjit.arith.linear import Linear
+from hybridjit.ir.dtype import INT64
+from hybridjit.ir.expr import Add, And, Bounded, Const, Expr, Le, Mul, Node, Or, Var
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import For, If, Let, Stmt
+from hybridjit.ir.visit import Mutator, fresh_copy, walk
+
+# A second copy of a larger loop costs more to compile than its checks cost to run.
+MAX_NODES = 1000
+# Values beyond this are left to the checked loop: sums of a few smaller ones do not overflow.
+_LIMIT = MAX_EXTENT
+_LARGEST_CONSTANT = 1 << 40
+# Of the ways to test one index, so many are tried at run time: `min(n, m)` has two.
+_MAX_WAYS = 2
+
+
+def hoist_checks(func: PrimFunc) -> PrimFunc:
+    """`func` with a version without checks of every loop whose indices can be tested before it."""
+    body = _HoistChecks(func).rewrite(func.body)
+    return func if body is func.body else dataclasses.replace(func, body=body)
+
+
+class _HoistChecks(Mutator):
+    """Outer loops first; the version that keeps its checks is left alone."""
+
+    def __init__(self, func: PrimFunc) -> None:
+        self.func = func
+
+    def rewrite_For(self, node: For) -> Stmt:
+        nodes = list(walk(node))
+        checks = dict.fromkeys(item for item in nodes if isinstance(item, Bounded))
+        if not checks:
+            return node
+        tests = _LoopTests(self.func, nodes)
+        found = {check: tests.find(check) for check in checks}
+        hoisted = frozenset(check for check, needed in found.items() if needed is not None)
+        if not hoisted or len(nodes) > MAX_NODES:
+            return self.generic(node)
+        fast = self.rewrite(_DropChecks(hoisted).rewrite(node))
+        conditions = [*tests.assumptions(), *(c for each in found.values() for c in each or ())]
+        if not conditions:
+            return fast
+        return If(_all(dict.fromkeys(conditions)), fast, fresh_copy(node), span=node.span)
+
+
+class _DropChecks(Mutator):
+    def __init__(self, checks: frozenset[Bounded]) -> None:
+        self.checks = checks
+
+    def rewrite_Bounded(self, node: Bounded) -> Expr:
+        return self.rewrite(node.index) if node in self.checks else self.generic(node)
+
+
+class _LoopTests:
+    """What has to be tested before a loop, for each of the checks inside it.
+
+    All that is known is about the loop itself. Of variables bound outside, `assumptions` are
+    tested as well: they are small enough for sums of them to be exact.
+    """
+
+    def __init__(self, func: PrimFunc, nodes: list[Node]) -> None:
+        self.facts = Facts.of(func)
+        self.outside = [var for var in _outside(nodes) if var not in self.facts.dimensions]
+        for var in self.outside:
+            self.facts.position(var)
+            self.facts.ranges[var] = Range(least=-_LIMIT, most=_LIMIT)
+        for item in nodes:
+            if isinstance(item, For):
+                self.facts.enter_loop(item)
+            elif isinstance(item, Let):
+                self.facts.bind(item.var, item.value)
+
+    def find(self, check: Bounded) -> list[Expr] | None:
+        """Conditions for the index to stay inside [0, n) in all iterations; None if not known."""
+        index, size = self.facts.form(check.index), self.facts.exact(check.extent)
+        if index is None or size is None:
+            return None
+        below = size.plus(index, -1).plus(Linear({}, -1))
+        lower, upper = self._test(index), self._test(below)
+        return None if lower is None or upper is None else [*lower, *upper]
+
+    def _test(self, form: Linear) -> list[Expr] | None:
+        """What to test before the loop so that `form` >= 0 inside it: at most one condition."""
+        found = list(islice(filter(self._is_useful, self._lowest(form)), _MAX_WAYS))
+        if any(self.facts.interval(lowest)[0] >= 0 for lowest in found):
+            return []
+        return [_any(map(self._at_least_zero, found))] if found else None
+
+    def _lowest(self, form: Linear) -> Iterator[Linear]:
+        return self.facts.lowest(form, self._is_outside)
+
+    def _is_useful(self, form: Linear) -> bool:
+        """Whether `form >= 0` may hold and can be computed: no sum of its terms overflows."""
+        ends = [self.facts.interval(Linear({var: c})) for var, c in form.terms.items()]
+        size = sum(max(abs(low), abs(high)) for low, high in ends)
+        may_hold = self.facts.interval(form)[1] >= 0
+        return may_hold and size < 1 << 62 and abs(form.constant) < _LARGEST_CONSTANT
+
+    def _is_outside(self, var: Var) -> bool:
+        return var in self.facts.dimensions or var in self.outside
+
+    def _at_least_zero(self, form: Linear) -> Expr:
+        """`form >= 0`, as a comparison of two sums."""
+        constant = form.constant
+        more = [self._term(var, c) for var, c in form.terms.items() if c > 0]
+        less = [self._term(var, -c) for var, c in form.terms.items() if c < 0]
+        return Le(_sum(less, max(0, -constant)), _sum(more, max(0, constant)))
+
+    def _term(self, var: Var, coefficient: int) -> Expr:
+        product: Expr = reduce(Mul, self.facts.factors_of(var))
+        return product if coefficient == 1 else Mul(product, Const(coefficient))
+
+    def assumptions(self) -> list[Expr]:
+        """Conditions under which the variables bound outside are as small as was assumed."""
+        return [
+            condition
+            for var in self.outside
+            for condition in (Le(Const(-_LIMIT), var), Le(var, Const(_LIMIT)))
+        ]
+
+
+def _sum(terms: list[Expr], constant: int) -> Expr:
+    if not terms:
+        return Const(constant)
+    total = reduce(Add, terms)
+    return Add(total, Const(constant)) if constant else total
+
+
+def _outside(nodes: list[Node]) -> list[Var]:
+    """The variables that indices and loops are made of and that are bound outside the loop."""
+    bound = {item.var for item in nodes if isinstance(item, For | Let)}
+    used: dict[Var, None] = {}
+    for item in nodes:
+        match item:
+            case For(start=start, stop=stop, step=step):
+                parts = [start, stop, step]
+            case Let(value=value) if value.dtype is INT64:
+                parts = [value]
+            case Bounded(index, extent):
+                parts = [index, extent]
+            case _:
+                continue
+        inner = (node for part in parts for node in walk(part) if isinstance(node, Var))
+        used.update((var, None) for var in inner if var.of is INT64 and var not in bound)
+    return list(used)
+
+
+def _all(conditions: Iterable[Expr]) -> Expr:
+    return reduce(And, conditions)
+
+
+def _any(conditions: Iterable[Expr]) -> Expr:
+    return reduce(Or, dict.fromkeys(conditions))
