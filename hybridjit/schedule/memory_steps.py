@@ -12,8 +12,10 @@ from hybridjit.ir.printer import name_buffers
 from hybridjit.ir.stmt import Store
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.buffers import find_buffer
-from hybridjit.schedule.handles import BlockHandle
+from hybridjit.schedule.handles import BlockHandle, BlockLike, LoopLike
 from hybridjit.schedule.index_map import parse_index_map, text_of
+from hybridjit.schedule.primitives.cache_read import cache_read
+from hybridjit.schedule.primitives.cache_write import cache_write
 from hybridjit.schedule.primitives.set_scope import set_scope
 from hybridjit.schedule.primitives.storage_align import storage_align
 from hybridjit.schedule.primitives.transform_layout import transform_layout
@@ -80,6 +82,54 @@ class MemorySteps(State):
         """
         found = find_buffer(self.func, buffer)
         self.func = transform_layout(self.func, found, parse_index_map(text_of(index_map)))
+
+    @step
+    def cache_read(
+        self, block: BlockLike, buffer: str, scope: str, *, at: LoopLike | None = None
+    ) -> BlockHandle:
+        """Let a block read a copy of a buffer; gives the block that copies.
+
+            for i in range(n):                a_local = allocate((n,), "float32", "local")
+                with block("c", i):           for ax0 in range(n):
+                    c[i] = a[i] + 1    -->        with block("a_local", ax0):
+                                                      a_local[ax0] = a[ax0]
+                                              for i in range(n):
+                                                  with block("c", i):
+                                                      c[i] = a_local[i] + 1
+
+        With `at`, each iteration of that loop copies what it reads. Refused if the buffer is
+        written between the copy and the reads.
+
+        >>> copy = s.cache_read("c", "a", "local")
+        """
+        found = find_buffer(self.func, buffer)
+        loop = None if at is None else self.find_var(at)
+        self.func, name = cache_read(self.func, self.find_name(block), found, scope, loop)
+        return BlockHandle(name)
+
+    @step
+    def cache_write(
+        self, block: BlockLike, buffer: str, scope: str, *, at: LoopLike | None = None
+    ) -> BlockHandle:
+        """Let a block write to a copy of a buffer; gives the block that writes it back.
+
+            for i in range(n):                    c_local = allocate((n,), "float32", "local")
+                with block("c", i):               for i in range(n):
+                    c[i] = a[i] + 1                   with block("c", i):
+                                           -->            c_local[i] = a[i] + 1
+                                                  for ax0 in range(n):
+                                                      with block("c_local", ax0):
+                                                          c[ax0] = c_local[ax0]
+
+        With `at`, each iteration of that loop copies what it touches: this is how the tile of a
+        matrix product stays in registers. What is not overwritten is read into the copy first.
+
+        >>> copy = s.cache_write("c", "c", "local")
+        """
+        found = find_buffer(self.func, buffer)
+        loop = None if at is None else self.find_var(at)
+        self.func, name = cache_write(self.func, self.find_name(block), found, scope, loop)
+        return BlockHandle(name)
 
     def _find_target(self, target: BlockHandle | str) -> Buffer:
         """The buffer of that name, or else the one that the block of that name writes."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from typing import Any
 
 from hybridjit.errors import InternalError
 from hybridjit.ir.expr import Expr, Load, Node, Var
@@ -90,6 +91,12 @@ def replace_stmt(func: PrimFunc, old: Stmt, new: Stmt) -> PrimFunc:
 def replace_stmts(func: PrimFunc, changes: dict[Stmt, Stmt]) -> PrimFunc:
     """`func` with each of the statements replaced; none of them stands inside another."""
     return dataclasses.replace(func, body=_Replace(changes).rewrite(func.body))
+
+
+def replace_inside(stmt: Stmt, changes: dict[Stmt, Stmt]) -> Stmt:
+    """`stmt` with statements in it replaced; none of them stands inside another."""
+    changed: Any = _Replace(changes).rewrite(stmt)
+    return changed
 
 
 def delete_stmt(func: PrimFunc, old: Stmt) -> PrimFunc:

@@ -12,6 +12,7 @@ from hybridjit.ir.stmt import Allocate, Stmt, Store
 from hybridjit.ir.visit import Mutator
 
 Indices = tuple[Expr, ...]
+Reindexing = Callable[[Stmt, Buffer, Buffer, Callable[[Indices], Indices]], Stmt]
 Access = TypeVar("Access", Load, Store)
 
 
@@ -33,6 +34,16 @@ class _Reindex(Mutator):
             return node
         indices = tuple(simplify(index) for index in self.move(node.indices))
         return dataclasses.replace(node, buffer=self.new, indices=indices)
+
+
+class _ReindexLoads(_Reindex):
+    def rewrite_Store(self, node: Store) -> Stmt:
+        return self.generic(node)
+
+
+def reindex_loads(stmt: Stmt, old: Buffer, new: Buffer, move: Callable[[Indices], Indices]) -> Stmt:
+    """`stmt` with every read of `old` going to `new` instead; what it writes stays."""
+    return _ReindexLoads(old, new, move).rewrite(stmt)
 
 
 def reindex(stmt: Stmt, old: Buffer, new: Buffer, move: Callable[[Indices], Indices]) -> Stmt:

@@ -1,0 +1,136 @@
+"""Which elements of a buffer are sure to be written.
+
+Domains of statements are supersets where a program is not affine, and a statement may be jumped
+over. The stores considered here are those that surely run in every iteration of their domain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from hybridjit.analysis.elements import Elements, where
+from hybridjit.analysis.instances import Access, Instances, Part
+from hybridjit.analysis.regions import context_of
+from hybridjit.arith.polyhedra import AffineNames, Polyhedron, load_isl
+from hybridjit.ir.expr import And, Buffer, Compare, Const, Expr, Not, Or
+from hybridjit.ir.stmt import (
+    Block,
+    Break,
+    Continue,
+    For,
+    If,
+    IterKind,
+    Return,
+    Seq,
+    Stmt,
+    Store,
+    While,
+)
+from hybridjit.ir.visit import children, walk
+
+
+class Coverage:
+    """What the sure stores of `root`, which `part` is about, write to `buffer`."""
+
+    def __init__(self, part: Part, root: Stmt, buffer: Buffer) -> None:
+        self.part = part
+        self.buffer = buffer
+        self._isl: Polyhedron = load_isl()
+        self._elements = Elements(part)
+        sure = set(_sure_stores(root, part.names))
+        self._writes = [
+            (statement, access)
+            for statement, access in self._accesses()
+            if access.is_write and statement.node in sure and None not in access.element
+        ]
+
+    def _accesses(self) -> Iterator[tuple[Instances, Access]]:
+        for statement in self.part.statements:
+            for access in statement.accesses:
+                if access.buffer is self.buffer:
+                    yield statement, access
+
+    def prove_read_after_write(self) -> bool:
+        """Whether every read of the buffer is sure to come after a write of the same element."""
+        reads = [(found, access) for found, access in self._accesses() if not access.is_write]
+        if not reads:
+            return True
+        if not self._writes:
+            return False
+        read, written = self._map(reads), self._map(self._writes)
+        times = self._times()
+        same = read.apply_range(written.reverse())
+        earlier = times.lex_gt_union_map(times)
+        return bool(read.domain().is_subset(same.intersect(earlier).domain()))
+
+    def prove_written(self, constraints: Sequence[str]) -> bool:
+        """Whether all elements [x0, x1 ...] that meet the constraints are sure to be written."""
+        dims = ", ".join(f"x{axis}" for axis in range(self.buffer.ndim))
+        facts = [*self.part.context, *constraints]
+        wanted = self._isl.Set(f"{self.part.parameters} -> {{ B[{dims}] {where(facts)} }}")
+        if not self._writes:
+            return bool(wanted.is_empty())
+        return bool(self._isl.UnionSet.from_set(wanted).is_subset(self._map(self._writes).range()))
+
+    def _map(self, accesses: Sequence[tuple[Instances, Access]]) -> Polyhedron:
+        maps = [self._elements.map_of(statement, access) for statement, access in accesses]
+        union = self._isl.UnionMap(f"{self.part.parameters} -> {{ {'; '.join(maps)} }}")
+        return union.intersect_params(context_of(self.part))
+
+    def _times(self) -> Polyhedron:
+        length = max(len(statement.time) for statement in self.part.statements)
+        maps = [
+            f"{statement.name}[{', '.join(statement.dims)}] -> "
+            f"[{', '.join((*statement.time, *['0'] * (length - len(statement.time))))}]"
+            for statement in self.part.statements
+        ]
+        return self._isl.UnionMap(f"{self.part.parameters} -> {{ {'; '.join(maps)} }}")
+
+
+def _sure_stores(root: Stmt, names: AffineNames) -> Iterator[Stmt]:
+    """The stores in `root` that run in every iteration of their domain."""
+    if any(isinstance(node, While | Break | Continue | Return) for node in walk(root)):
+        return
+    yield from _visit(root, names, {})
+
+
+def _visit(stmt: Stmt, names: AffineNames, starts: dict[Expr, Expr]) -> Iterator[Stmt]:
+    match stmt:
+        case Store():
+            yield stmt
+        case For(var, start, stop, Const(int()), body):
+            if names.affine(start) is not None and names.affine(stop) is not None:
+                yield from _visit(body, names, {**starts, var: start})
+        case If(cond) if not _is_exact(cond, names):
+            pass
+        case Block(init=Stmt()) if not _is_exact_init(stmt, names, starts):
+            yield from _visit(stmt.body, names, starts)
+        case Seq() | If() | Block():
+            for child in children(stmt):
+                if isinstance(child, Stmt):
+                    yield from _visit(child, names, starts)
+        case _:
+            pass
+
+
+def _is_exact(cond: Expr, names: AffineNames) -> bool:
+    """Whether isl can say exactly when `cond` holds."""
+    match cond:
+        case And(x, y) | Or(x, y):
+            return _is_exact(x, names) and _is_exact(y, names)
+        case Not(x):
+            return _is_exact(x, names)
+        case Compare():
+            return names.condition(cond) is not None
+        case _:
+            return False
+
+
+def _is_exact_init(block: Block, names: AffineNames, starts: dict[Expr, Expr]) -> bool:
+    """Whether isl can say exactly when the reduction of the block begins."""
+    for item in block.iters:
+        if item.kind is IterKind.REDUCE:
+            start = item.domain[0] if item.domain is not None else starts.get(item.value)
+            if start is None or names.affine(start) is None or names.affine(item.value) is None:
+                return False
+    return True
