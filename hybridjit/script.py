@@ -17,7 +17,6 @@ from hybridjit.errors import ArgumentError, ArgumentValueError, HybridError
 from hybridjit.frontend.annotations import spec_of
 from hybridjit.frontend.builtins import BUILTINS
 from hybridjit.frontend.captures import Environment
-from hybridjit.frontend.parse import parse
 from hybridjit.frontend.specs import Spec
 from hybridjit.ir.fastmath import read_fastmath
 from hybridjit.ir.func import PrimFunc
@@ -41,6 +40,7 @@ from hybridjit.runtime.inspection import (
 from hybridjit.runtime.pickling import Frozen, digest_of, freeze, is_importable, restore
 from hybridjit.runtime.promotion import Promotion
 from hybridjit.runtime.specialization import Specialization
+from hybridjit.runtime.translation import Request
 from hybridjit.source import FunctionSource, read_function
 
 P = ParamSpec("P")
@@ -235,9 +235,8 @@ class Kernel(NativeCallable, Generic[P, R]):
                 if known.is_current():
                     return known
                 self.native_calls.forget(known)
-            environment = Environment.of(self.__hybrid_function__)
-            parsed = parse(self._read(), environment, specs, fastmath=self.fastmath)
-            made = Specialization(parsed)
+            request = Request(self.__hybrid_function__, self._read(), specs, self.fastmath)
+            made = Specialization(request)
             self._specializations[specs] = made
             return made
 

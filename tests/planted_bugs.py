@@ -18,6 +18,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+from hybridjit import config
 from hybridjit.frontend import assignments, comparisons, conversion, operators, variables
 from hybridjit.frontend.context import Context
 from hybridjit.frontend.expressions import ExpressionTranslator
@@ -301,7 +302,8 @@ def sample(number: int) -> Program:
 
 def programs_to_catch(bug: Bug, most: int = MAX_PROGRAMS) -> int | None:
     """How many programs it takes until one fails because of the bug; None if none does."""
-    with bug.plant():
+    # What a compiler with a bug makes must not get to the disk.
+    with bug.plant(), config.scope(cache_enabled=False):
         for tried, program in enumerate(_candidates(bug, most), 1):
             try:
                 check_program(program)

@@ -50,11 +50,6 @@ class KernelModule:
     sites: tuple[Site, ...]
     callbacks: Mapping[str, ExternCall | Print]
 
-    @property
-    def is_parallel(self) -> bool:
-        """True if the kernel calls the thread pool."""
-        return any(site.failure is Failure.FORKED for site in self.sites)
-
 
 def emit_kernel(func: PrimFunc, layout: Layout, target: Target) -> KernelModule:
     """The LLVM module of `func`, which is lowered to checked loops."""

@@ -12,6 +12,8 @@ from enum import Enum
 from hybridjit.errors import Span
 from hybridjit.ir.dtype import DType
 
+# The entry of a kernel that takes all its arguments in one array of words.
+ADAPTER = "hj_call"
 # Words in the error record; a message with more values is cut.
 MAX_WORDS = 32
 

@@ -12,8 +12,7 @@ from typing import Any
 from llvmlite import ir
 
 from hybridjit.codegen.llvm_types import I32, I64
-
-ADAPTER = "hj_call"
+from hybridjit.codegen.sites import ADAPTER
 
 
 def emit_adapter(module: ir.Module, kernel: Any) -> None:

@@ -27,10 +27,8 @@ from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import type_name
 from hybridjit.interp.scalars import cast
 from hybridjit.ir.dtype import INT64, DType, ScalarType, find_dtype
-from hybridjit.ir.expr import Buffer, BufferRef, ExternCall
-from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Store
-from hybridjit.ir.visit import walk
+from hybridjit.ir.expr import Buffer
+from hybridjit.ir.header import Header
 
 # Their value is part of the specialisation.
 _CONSTANTS: tuple[type, ...] = (str, np.dtype, ElementTypeObject, type)
@@ -244,18 +242,7 @@ def flatten(specs: Sequence[Spec], values: Sequence[Any]) -> list[Any]:
     return flat
 
 
-def written_buffers(func: PrimFunc) -> frozenset[Buffer]:
-    """The parameters that a run may write to."""
-    written: set[Buffer] = set()
-    for node in walk(func.body):
-        if isinstance(node, Store):
-            written.add(node.buffer)
-        elif isinstance(node, ExternCall):
-            written.update(arg.buffer for arg in node.args if isinstance(arg, BufferRef))
-    return frozenset(written & set(func.buffers))
-
-
-def check_writable(func: PrimFunc, written: frozenset[Buffer], values: Sequence[Any]) -> None:
+def check_writable(func: Header, written: frozenset[Buffer], values: Sequence[Any]) -> None:
     """Refuse to write to memory that is read-only, or to one element under two indices."""
     for param, value in zip(func.params, values, strict=True):
         if param not in written:
@@ -272,7 +259,7 @@ def check_writable(func: PrimFunc, written: frozenset[Buffer], values: Sequence[
             )
 
 
-def share_memory(func: PrimFunc, written: frozenset[Buffer], values: Sequence[Any]) -> bool:
+def share_memory(func: Header, written: frozenset[Buffer], values: Sequence[Any]) -> bool:
     """True if an array that is written may share memory with another argument."""
     arrays = [
         (param in written, np.lib.array_utils.byte_bounds(value))

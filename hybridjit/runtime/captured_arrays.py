@@ -14,28 +14,13 @@ from numpy.typing import NDArray
 from hybridjit.errors import ArgumentValueError
 from hybridjit.frontend.captures import Capture
 from hybridjit.frontend.kinds import is_array, is_sequence
-from hybridjit.ir.expr import Buffer, BufferRef, Load
-from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.visit import walk
+from hybridjit.ir.expr import Buffer
+from hybridjit.ir.header import Header
 from hybridjit.runtime.arguments import overlap
 
 
-def find_guarded(
-    func: PrimFunc, written: frozenset[Buffer], captures: Sequence[Capture]
-) -> tuple[Capture, ...]:
-    """The captures whose elements `func` reads, if it writes to arguments as well.
-
-    A script that only asks for the shape of an array may be given that array to write to.
-    """
-    if not written or not func.constants:
-        return ()
-    read = {node.buffer for node in walk(func.body) if isinstance(node, (Load, BufferRef))}
-    names = {constant.buffer.name for constant in func.constants if constant.buffer in read}
-    return tuple(capture for capture in captures if capture.name.rpartition(".")[2] in names)
-
-
 def check_not_captured(
-    func: PrimFunc,
+    func: Header,
     written: frozenset[Buffer],
     values: Sequence[Any],
     guarded: Sequence[Capture],

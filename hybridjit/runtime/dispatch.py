@@ -12,24 +12,21 @@ or an array that is not C-contiguous.
 from __future__ import annotations
 
 import ctypes
-import json
 from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
 from hybridjit import config
-from hybridjit.codegen.engine import Library, emit_object, link, tidy
+from hybridjit.codegen.engine import Library, link
 from hybridjit.codegen.forks import COMPILE_LOCK
 from hybridjit.codegen.layout import Layout
 from hybridjit.codegen.stub import DISPATCH, emit_dispatcher
 from hybridjit.codegen.stub_layout import Api, Head, Table
 from hybridjit.codegen.stub_words import API
-from hybridjit.codegen.target import Target, host_target, llvm_versions
-from hybridjit.runtime.cache import active_store
 from hybridjit.runtime.dispatch_facts import find_functions, slow_call_of
 from hybridjit.runtime.dispatch_object import connect, native_class
 from hybridjit.runtime.dispatch_table import CallShape, TableOwner, make_table
-from hybridjit.runtime.kernel_cache import compiler_identity
+from hybridjit.runtime.shared_code import shared_code
 from hybridjit.runtime.specialization import Specialization
 
 
@@ -144,19 +141,6 @@ def find_dispatcher() -> _Dispatcher | None:
         Api.SLOW_CALL: slow_call_of(cls),
     }
     api = (ctypes.c_int64 * len(Api))(*(entries[entry] for entry in Api))
-    target = host_target()
-    library = link(_object_code(target), (DISPATCH,), {API: ctypes.addressof(api)})
+    image = shared_code("dispatcher", emit_dispatcher)
+    library = link(image, (DISPATCH,), {API: ctypes.addressof(api)})
     return _Dispatcher(library.addresses[DISPATCH], library, api)
-
-
-def _object_code(target: Target) -> bytes:
-    """The code of the dispatcher, from the disk where an earlier process left it."""
-    versions = [compiler_identity(), *llvm_versions()]
-    machine = [target.triple, target.cpu, target.features]
-    key = json.dumps({"dispatcher": versions, "target": machine}).encode()
-    entry = active_store().load(key)
-    if entry is not None:
-        return entry.object_code
-    image = emit_object(tidy(emit_dispatcher(target), target), target)
-    active_store().save(key, {}, image)
-    return image

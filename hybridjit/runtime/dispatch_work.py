@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Add, Call, Const, Expr, ExternCall, FloorDiv, Max, Min, Mul, Sub, Var
@@ -11,21 +10,12 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.signature import ScalarParam
 from hybridjit.ir.stmt import For, Print, Stmt, While
 from hybridjit.ir.visit import children, walk
+from hybridjit.runtime.translation import Work
 
-# Giving up the GIL and taking it back costs 40 to 60 ns (measured); a simple iteration 0.2 to 1.
-RELEASE_AT = 4096
 # An estimate beyond every threshold: nobody knows how long it takes.
 UNBOUNDED = 1 << 40
 # A call of a math function, in iterations.
 _CALL_COST = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """So many iterations, times each of the run-time `sizes`."""
-
-    iterations: int
-    sizes: tuple[Var, ...]
 
 
 def estimate_work(func: PrimFunc) -> Work:

@@ -1,42 +1,71 @@
-"""Kernels in native code: compile a PrimFunc, and call it on NumPy arrays."""
+"""Kernels in native code: link object code, and call it on NumPy arrays."""
 
 from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hybridjit.codegen.engine import Library, emit_object, link, optimize
-from hybridjit.codegen.kernel import KernelModule, emit_kernel
-from hybridjit.codegen.layout import ArrayLayout, Layout, convention
-from hybridjit.codegen.sites import MAX_WORDS
-from hybridjit.codegen.stub_adapter import ADAPTER
-from hybridjit.codegen.target import host_target
+from hybridjit.codegen.engine import Library, link
+from hybridjit.codegen.layout import ArrayLayout, Convention, Layout, convention
+from hybridjit.codegen.sites import ADAPTER, MAX_WORDS, Failure, Site
+from hybridjit.errors import Span
 from hybridjit.interp.run import compile_prologue, compile_results
 from hybridjit.interp.scope import RESULTS, Frame, Scope
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Buffer, Const
-from hybridjit.ir.func import PrimFunc
-from hybridjit.lower.pipeline import lower
+from hybridjit.ir.header import Header
 from hybridjit.runtime.cache import active_store
-from hybridjit.runtime.callbacks import Callbacks
 from hybridjit.runtime.failures import make_exception
-from hybridjit.runtime.kernel_cache import decode_sites, encode_sites, find_key
 from hybridjit.runtime.pool import pool_addresses
+from hybridjit.runtime.saved import decode_sites, encode_sites
+from hybridjit.runtime.versions import is_unchanged
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Code:
+    """Object code, what its failures mean, and the addresses of what it calls in this process.
+
+    `callbacks` are behind these addresses, and must live as long as the code.
+    """
+
+    image: bytes = field(repr=False)
+    sites: tuple[Site, ...]
+    imports: Mapping[str, int] = field(default_factory=dict[str, int])
+    callbacks: object = None
+
+    @property
+    def is_parallel(self) -> bool:
+        """True if the code calls the thread pool."""
+        return any(site.failure is Failure.FORKED for site in self.sites)
+
+
+def find_code(key: bytes, root: Span | None) -> Code | None:
+    """The code from an earlier process, of the script at `root`."""
+    entry = active_store().load(key)
+    if entry is None:
+        return None
+    return Code(entry.object_code, decode_sites(entry.meta["sites"], root))
+
+
+def keep_code(key: bytes, code: Code, root: Span | None) -> None:
+    """Keep code for later processes, unless it calls something in this one."""
+    if not code.imports and is_unchanged():
+        active_store().save(key, {"sites": encode_sites(code.sites, root)}, code.image)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NativeKernel:
-    """Code in memory for one PrimFunc and one layout of its arguments."""
+    """Code in memory for one function and one layout of its arguments."""
 
-    module: KernelModule
+    code: Code
+    convention: Convention
     library: Library
-    callbacks: Callbacks
     entry: Callable[..., int]
     begin: Callable[[Sequence[Any]], Frame]
     pass_arguments: Callable[[Frame], list[int]]
@@ -46,7 +75,7 @@ class NativeKernel:
         """Run on arguments that have the types and the layout of the kernel."""
         frame = self.begin(args)
         record = (ctypes.c_int64 * MAX_WORDS)()
-        results = [np.zeros(1, result.dtype.numpy) for result in self.module.convention.results]
+        results = [np.zeros(1, result.dtype.numpy) for result in self.convention.results]
         words = [*self.pass_arguments(frame), *(result.ctypes.data for result in results)]
         words.append(ctypes.addressof(record))
         status = self.entry((ctypes.c_uint64 * len(words))(*words))
@@ -57,56 +86,29 @@ class NativeKernel:
 
     def fail(self, status: int, words: Any) -> NoReturn:
         """Raise the error that a run ended with: its number, and the words that it left."""
-        raise make_exception(self.module.sites[status - 1], words)
+        raise make_exception(self.code.sites[status - 1], words)
 
 
-def compile_native(func: PrimFunc, layout: Layout) -> NativeKernel:
-    """Native code for `func` on arguments that lie in memory as `layout` says."""
-    compiled = _load(func, layout) or _compile(func, layout)
-    module, image = compiled
-    constants = frozenset(array.buffer for array in func.constants)
-    callbacks = Callbacks(module.callbacks, constants)
-    pool = pool_addresses() if module.is_parallel else {}
-    library = link(image, (ADAPTER,), {**callbacks.addresses, **pool})
+def load_native(func: Header, layout: Layout, code: Code) -> NativeKernel:
+    """Bring the code for arguments that lie in memory as `layout` says into the process."""
+    pool = pool_addresses() if code.is_parallel else {}
+    library = link(code.image, (ADAPTER,), {**code.imports, **pool})
     prototype = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
+    call = convention(func, layout)
     scope = Scope(span=func.span)
     return NativeKernel(
-        module,
+        code,
+        call,
         library,
-        callbacks,
         prototype(library.addresses[ADAPTER]),
-        compile_prologue(func.header, scope),
-        _compile_passing(func, module, scope),
-        compile_results(func.header, scope),
+        compile_prologue(func, scope),
+        _compile_passing(call, scope),
+        compile_results(func, scope),
     )
 
 
-def _compile(func: PrimFunc, layout: Layout) -> tuple[KernelModule, bytes]:
-    """Make the code, and keep it for later processes."""
-    target = host_target()
-    module = emit_kernel(lower(func, target), layout, target)
-    image = emit_object(optimize(module.text, target), target)
-    key = find_key(func, layout, target)
-    if key is not None:
-        active_store().save(key, {"sites": encode_sites(module.sites, func)}, image)
-    return module, image
-
-
-def _load(func: PrimFunc, layout: Layout) -> tuple[KernelModule, bytes] | None:
-    """The code from an earlier process."""
-    key = find_key(func, layout, host_target())
-    entry = None if key is None else active_store().load(key)
-    if entry is None:
-        return None
-    sites = decode_sites(entry.meta["sites"], func)
-    return KernelModule("", convention(func.header, layout), sites, {}), entry.object_code
-
-
-def _compile_passing(
-    func: PrimFunc, module: KernelModule, scope: Scope
-) -> Callable[[Frame], list[int]]:
+def _compile_passing(call: Convention, scope: Scope) -> Callable[[Frame], list[int]]:
     """The words with the arguments of the kernel, from the frame that the prologue made."""
-    call = module.convention
     buffers = [scope.slot(buffer) for buffer in call.buffers]
     sizes = [scope.slot(var) for var in call.dimensions]
     strides = [(scope.slot(buffer), axis) for buffer, axis in call.strides]
@@ -123,7 +125,7 @@ def _compile_passing(
     return passed
 
 
-def layout_of(func: PrimFunc, args: Sequence[Any], *, is_disjoint: bool) -> Layout:
+def layout_of(func: Header, args: Sequence[Any], *, is_disjoint: bool) -> Layout:
     """What the code may assume about these arguments."""
     arrays = tuple(
         _array_layout(param, value)

@@ -8,7 +8,6 @@ never unloaded: its threads sleep in it until the process ends. A forked child s
 from __future__ import annotations
 
 import ctypes
-import json
 import os
 import threading
 from contextlib import AbstractContextManager
@@ -18,15 +17,13 @@ from types import TracebackType
 from typing import Any
 
 from hybridjit import config
-from hybridjit.codegen.engine import emit_object, link, tidy
+from hybridjit.codegen.engine import link
 from hybridjit.codegen.forks import hold_across_fork
 from hybridjit.codegen.pool import emit_pool
 from hybridjit.codegen.pool_layout import MAX_THREADS, POLL, RUN, STATE, Pool
-from hybridjit.codegen.target import Target, host_target, llvm_versions
 from hybridjit.errors import ArgumentError, ArgumentValueError
-from hybridjit.runtime.cache import active_store
 from hybridjit.runtime.cpus import count_cpus
-from hybridjit.runtime.kernel_cache import compiler_identity
+from hybridjit.runtime.shared_code import shared_code
 
 _KEEP = ctypes.pythonapi.Py_IncRef
 _KEEP.argtypes, _KEEP.restype = [ctypes.py_object], None
@@ -157,7 +154,7 @@ def pool_addresses() -> dict[str, int]:
 
 @cache
 def _pool() -> _NativePool:
-    library = link(_object_code(host_target()), (RUN, POLL, STATE), {})
+    library = link(shared_code("pool", emit_pool), (RUN, POLL, STATE), {})
     _KEEP(library.tracker)
     state = (ctypes.c_int64 * Pool.SIZE).from_address(library.addresses[STATE])
     limits = _limits()
@@ -174,16 +171,3 @@ def _forget_threads() -> None:
     for place in _LOST_IN_FORK:
         state[place] = 0
     state[Pool.GENERATION] += 1
-
-
-def _object_code(target: Target) -> bytes:
-    """The code of the pool, from the disk where an earlier process left it."""
-    versions = [compiler_identity(), *llvm_versions()]
-    machine = [target.triple, target.cpu, target.features]
-    key = json.dumps({"pool": versions, "target": machine}).encode()
-    entry = active_store().load(key)
-    if entry is not None:
-        return entry.object_code
-    image = emit_object(tidy(emit_pool(target), target), target)
-    active_store().save(key, {}, image)
-    return image

@@ -8,30 +8,54 @@ from typing import Any
 
 from hybridjit.codegen.forks import COMPILE_LOCK
 from hybridjit.codegen.layout import ArrayLayout, Layout
+from hybridjit.codegen.target import host_target
 from hybridjit.frontend.captures import Capture
-from hybridjit.frontend.parse import Parsed
 from hybridjit.frontend.specs import Spec
 from hybridjit.interp.run import compile_func
 from hybridjit.ir.func import PrimFunc
-from hybridjit.runtime.arguments import (
-    check_writable,
-    flatten,
-    share_memory,
-    written_buffers,
-)
-from hybridjit.runtime.captured_arrays import check_not_captured, find_guarded
-from hybridjit.runtime.native import NativeKernel, compile_native, layout_of
+from hybridjit.ir.header import Header
+from hybridjit.runtime import compiler
+from hybridjit.runtime.arguments import check_writable, flatten, share_memory
+from hybridjit.runtime.cache import active_store
+from hybridjit.runtime.captured_arrays import check_not_captured
+from hybridjit.runtime.kernel_cache import find_key
+from hybridjit.runtime.native import NativeKernel, find_code, keep_code, layout_of, load_native
+from hybridjit.runtime.translation import Request, SavedTranslation, Summary
 
 
 class Specialization:
-    """A script translated for one set of argument types, valid while its captures are."""
+    """A script translated for one set of argument types, valid while its captures are.
 
-    def __init__(self, parsed: Parsed) -> None:
-        self.func: PrimFunc = parsed.func
-        self.captures: tuple[Capture, ...] = parsed.captures
-        self.written = written_buffers(parsed.func)
-        self.guarded = find_guarded(self.func, self.written, self.captures)
+    Where an earlier process left its summary and its code, the script is not parsed.
+    """
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._saved = SavedTranslation(request, active_store())
+        self.summary = self._saved.find() or self._translate()
         self.natives: dict[Layout, NativeKernel] = {}
+
+    def _translate(self) -> Summary:
+        parsed = compiler.translate(self._request)
+        self.func = parsed.func
+        summary = compiler.summarize(parsed)
+        self._saved.keep(summary, parsed.callees)
+        return summary
+
+    @cached_property
+    def func(self) -> PrimFunc:
+        """The IR of the script."""
+        return compiler.translate(self._request).func
+
+    @property
+    def header(self) -> Header:
+        """What a call passes and gets. Its variables may be others than those of `func`."""
+        return self.summary.header
+
+    @property
+    def captures(self) -> tuple[Capture, ...]:
+        """What the script took from around it."""
+        return self.summary.captures
 
     def is_current(self) -> bool:
         """True while what the script took from around it has not changed."""
@@ -59,12 +83,13 @@ class Specialization:
 
     def _check(self, args: Sequence[Any]) -> None:
         """Refuse to write where that would not mean what the script says."""
-        check_writable(self.func, self.written, args)
-        check_not_captured(self.func, self.written, args, self.guarded)
+        written = self.summary.written
+        check_writable(self.header, written, args)
+        check_not_captured(self.header, written, args, self.summary.guarded)
 
     def _layout(self, args: Sequence[Any]) -> Layout:
-        is_disjoint = not share_memory(self.func, self.written, args)
-        return layout_of(self.func, args, is_disjoint=is_disjoint)
+        is_disjoint = not share_memory(self.header, self.summary.written, args)
+        return layout_of(self.header, args, is_disjoint=is_disjoint)
 
     def compile(self, layout: Layout) -> NativeKernel:
         """The code for arguments with this layout, made once."""
@@ -73,11 +98,21 @@ class Specialization:
             with COMPILE_LOCK:
                 found = self.natives.get(layout)
                 if found is None:
-                    found = self.natives[layout] = compile_native(self.func, layout)
+                    found = self.natives[layout] = self._compile(layout)
         return found
+
+    def _compile(self, layout: Layout) -> NativeKernel:
+        root = self.header.span
+        key = self._saved.code_key(layout) or find_key(self.func, layout, host_target())
+        code = None if key is None else find_code(key, root)
+        if code is None:
+            code = compiler.build(self.func, layout)
+            if key is not None:
+                keep_code(key, code, root)
+        return load_native(self.header, layout, code)
 
     def layout(self, specs: Sequence[Spec], values: Sequence[Any]) -> Layout:
         """The layout of arguments; types given in their place stand for disjoint C order."""
         if any(value is spec for spec, value in zip(specs, values, strict=True)):
-            return Layout((ArrayLayout(),) * len(self.func.buffers), True)
+            return Layout((ArrayLayout(),) * len(self.header.buffers), True)
         return self._layout(flatten(specs, values))

@@ -79,13 +79,13 @@ def run_threads(work: Callable[[int], None], count: int = THREADS) -> None:
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The functions and layouts that were compiled."""
     found: list[Any] = []
-    compile_native = specialization.compile_native
+    load_native = specialization.load_native
 
-    def count(func: Any, layout: Any) -> Any:
+    def count(func: Any, layout: Any, code: Any) -> Any:
         found.append((func, layout))
-        return compile_native(func, layout)
+        return load_native(func, layout, code)
 
-    monkeypatch.setattr(specialization, "compile_native", count)
+    monkeypatch.setattr(specialization, "load_native", count)
     return found
 
 

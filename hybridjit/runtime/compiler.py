@@ -1,0 +1,72 @@
+"""The compiler, as the runtime sees it: from a script to its translation, and on to object code.
+
+The runtime loads this module, and with it the front end, the passes and code generation, when it
+needs code that is not on disk.
+"""
+
+from __future__ import annotations
+
+from hybridjit.codegen.engine import emit_object, optimize
+from hybridjit.codegen.kernel import emit_kernel
+from hybridjit.codegen.layout import Layout
+from hybridjit.codegen.target import host_target
+from hybridjit.frontend.captures import Capture, Environment
+from hybridjit.frontend.parse import Parsed, parse
+from hybridjit.ir.expr import Buffer, BufferRef, ExternCall, Load
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import Store
+from hybridjit.ir.visit import walk
+from hybridjit.lower.pipeline import lower
+from hybridjit.runtime.callbacks import Callbacks
+from hybridjit.runtime.dispatch_work import estimate_work
+from hybridjit.runtime.native import Code
+from hybridjit.runtime.translation import Request, Summary
+
+
+def translate(request: Request) -> Parsed:
+    """The IR of a script."""
+    environment = Environment.of(request.function)
+    return parse(request.source, environment, request.specs, fastmath=request.fastmath)
+
+
+def build(func: PrimFunc, layout: Layout) -> Code:
+    """Object code for `func` on arguments that lie in memory as `layout` says."""
+    target = host_target()
+    module = emit_kernel(lower(func, target), layout, target)
+    image = emit_object(optimize(module.text, target), target)
+    constants = frozenset(array.buffer for array in func.constants)
+    callbacks = Callbacks(module.callbacks, constants)
+    return Code(image, module.sites, callbacks.addresses, callbacks)
+
+
+def summarize(parsed: Parsed) -> Summary:
+    """What calls need to know about a translation."""
+    func = parsed.func
+    written = _find_written(func)
+    guarded = _find_guarded(func, written, parsed.captures)
+    return Summary(func.header, parsed.captures, written, guarded, estimate_work(func))
+
+
+def _find_written(func: PrimFunc) -> frozenset[Buffer]:
+    """The parameters that a run may write to."""
+    written: set[Buffer] = set()
+    for node in walk(func.body):
+        if isinstance(node, Store):
+            written.add(node.buffer)
+        elif isinstance(node, ExternCall):
+            written.update(arg.buffer for arg in node.args if isinstance(arg, BufferRef))
+    return frozenset(written & set(func.buffers))
+
+
+def _find_guarded(
+    func: PrimFunc, written: frozenset[Buffer], captures: tuple[Capture, ...]
+) -> tuple[Capture, ...]:
+    """The captures whose elements `func` reads, if it writes to arguments as well.
+
+    A script that only asks for the shape of an array may be given that array to write to.
+    """
+    if not written or not func.constants:
+        return ()
+    read = {node.buffer for node in walk(func.body) if isinstance(node, (Load, BufferRef))}
+    names = {constant.buffer.name for constant in func.constants if constant.buffer in read}
+    return tuple(capture for capture in captures if capture.name.rpartition(".")[2] in names)
