@@ -91,12 +91,14 @@ class PrivateReduction:
 
     def combine(self, value: Expr) -> Stmt:
         """Combine the element with what a copy has come to."""
-        operands = [Load(self.buffer, self.indices), value]
-        if self.is_flipped:
-            operands.reverse()
-        kind = _COMBINE.get(self.op)
-        joined = Call(self.op.value, tuple(operands)) if kind is None else kind(*operands)
+        joined = self.join(Load(self.buffer, self.indices), value)
         return Store(self.buffer, self.indices, joined)
+
+    def join(self, earlier: Expr, later: Expr) -> Expr:
+        """What two partial results come to."""
+        operands = (later, earlier) if self.is_flipped else (earlier, later)
+        kind = _COMBINE.get(self.op)
+        return Call(self.op.value, operands) if kind is None else kind(*operands)
 
 
 def find_identity(op: ReductionOp, dtype: DType, fastmath: Sequence[str] = ()) -> Const:

@@ -37,6 +37,9 @@ from hybridjit.codegen.vector_values import (
 )
 from hybridjit.ir.dtype import BOOL
 
+# Elements so many apart are loaded with what is between them, and picked: faster than a gather.
+MAX_STEP = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Access:
@@ -86,7 +89,32 @@ class Access:
         if stride == -size:
             mask = None if self.mask is None else reverse(b, self.mask)
             return [reverse(b, self._load_row(self._address(self.lanes - 1), self.lanes, mask))]
+        if stride is not None and self.mask is None and stride in self._close_strides:
+            return [self._load_close(stride // size)]
         return [self._gather(self._pointers())]
+
+    @property
+    def _close_strides(self) -> list[int]:
+        return [step * self._size for step in range(2, MAX_STEP + 1)]
+
+    def _load_close(self, step: int) -> Value:
+        """Every `step`-th element of some rows, the last of which ends with the last one read."""
+        b, lanes = self.b, self.lanes
+        first, end = self._address(0), (lanes - 1) * step + 1
+        starts = [row * lanes for row in range(step - 1)] + [end - lanes]
+        rows = [
+            self._load_row(b.gep(first, [ir.Constant(I64, start)], inbounds=True), lanes, None)
+            for start in starts
+        ]
+        wanted = [lane * step for lane in range(lanes)]
+        first_row = [min(place, lanes - 1) for place in wanted]
+        taken = shuffle(b, rows[0], first_row)
+        for number in range(1, step):
+            row = [lanes + min(place - starts[number], lanes - 1) for place in wanted]
+            is_taken = [place < number * lanes for place in wanted]
+            places = [lane if is_taken[lane] else row[lane] for lane in range(lanes)]
+            taken = shuffle(b, taken, places, rows[number])
+        return taken
 
     def _load_complex(self, stride: int | None) -> list[Value]:
         """Real and imaginary parts take turns in memory."""

@@ -10,6 +10,7 @@ from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Lt, Mod, Sub, Var
 from hybridjit.ir.stmt import For, If, Let, Stmt
 from hybridjit.ir.visit import fresh_copy
+from hybridjit.lower.vector_width import Width
 
 # Above this many vectors, a loop over vectors; below, LLVM cuts one wide vector into registers.
 MAX_WHOLE = 4
@@ -24,24 +25,32 @@ class Cut:
     trips: Expr
 
 
-def cut(loop: For, width: int) -> Cut:
-    """`loop` in vectors of `width` lanes."""
+def cut(loop: For, width: Width) -> Cut:
+    """`loop` in vectors: wide ones, vectors of the machine, and a rest."""
     extent = loop_extent(loop)
     if extent is None:
         return _cut_at_run_time(loop, width)
-    trips = Const(extent)
-    if extent & (extent - 1) == 0 and extent <= MAX_WHOLE * width:
-        return Cut((), (loop,), trips)
-    rest = extent % width
-    last = simplify(loop.start + (extent - rest) * loop_step(loop))
-    strips = _strips(loop, width, last)
-    if rest == 0:
-        return Cut((), (strips,), trips)
-    remaining = _rest(loop, last, _lanes_for(rest), Const(rest))
-    return Cut((), (remaining,) if rest == extent else (strips, remaining), trips)
+    if extent & (extent - 1) == 0 and extent <= MAX_WHOLE * width.lanes:
+        return Cut((), (loop,), Const(extent))
+    loops: list[Stmt] = []
+    done = 0
+    for lanes in width.steps:
+        end = extent - (extent - done) % lanes
+        if done < end:
+            loops.append(_strips(loop, lanes, _at(loop, done), _at(loop, end)))
+            done = end
+    if done < extent:
+        rest = extent - done
+        loops.append(_rest(loop, _at(loop, done), _lanes_for(rest), Const(rest)))
+    return Cut((), tuple(loops), Const(extent))
 
 
-def _cut_at_run_time(loop: For, width: int) -> Cut:
+def _at(loop: For, number: int) -> Expr:
+    """The value of the loop variable in an iteration."""
+    return simplify(loop.start + number * loop_step(loop))
+
+
+def _cut_at_run_time(loop: For, width: Width) -> Cut:
     """The bounds of a loop are evaluated once, before it: what is used twice gets a name."""
     names: list[Let] = []
 
@@ -54,21 +63,27 @@ def _cut_at_run_time(loop: For, width: int) -> Cut:
         return var
 
     start = named("start", loop.start)
-    trips = named("trips", dataclasses.replace(loop, start=start).extent)
-    whole = FloorDiv(trips, Const(width)) * (width * loop_step(loop))
-    last = named("last", start + whole)
     loop = dataclasses.replace(loop, start=start)
-    rest = _rest(loop, last, width, simplify(Mod(trips, Const(width))))
-    return Cut(tuple(names), (_strips(loop, width, last), rest), trips)
+    trips = named("trips", loop.extent)
+    loops: list[Stmt] = []
+    done = start
+    for lanes in width.steps:
+        end = named("end", start + FloorDiv(trips, Const(lanes)) * (lanes * loop_step(loop)))
+        loops.append(_strips(loop, lanes, done, end))
+        done = end
+    rest = _rest(loop, done, width.lanes, simplify(Mod(trips, Const(width.lanes))))
+    return Cut(tuple(names), (*loops, rest), trips)
 
 
-def _strips(loop: For, width: int, last: Expr) -> Stmt:
-    """Whole vectors, as long as there are any."""
+def _strips(loop: For, lanes: int, first: Expr, end: Expr) -> Stmt:
+    """Whole vectors, from one value of the loop variable up to another."""
+    stride = lanes * loop_step(loop)
+    if simplify(first + stride) == end:
+        return fresh_copy(dataclasses.replace(loop, start=first, stop=end))
     # No source text says this loop: it has no span, and no error speaks of it.
     strip = Var(f"{loop.var.name}_0")
-    stride = width * loop_step(loop)
     vector = dataclasses.replace(loop, start=strip, stop=strip + stride)
-    return For(strip, loop.start, last, Const(stride), vector)
+    return For(strip, first, end, Const(stride), fresh_copy(vector))
 
 
 def _rest(loop: For, first: Expr, lanes: int, count: Expr) -> Stmt:

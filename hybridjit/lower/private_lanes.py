@@ -5,10 +5,13 @@
                                         total_lanes[lane] = 0
                              -->    for j in vectorize(...):           # cut into vectors
                                         total_lanes[j - ...] = total_lanes[j - ...] + a[j]
-                                    for lane in unroll(16):
-                                        total = total + total_lanes[lane]
+                                    for lane in vectorize(8):          # then 4, 2, 1
+                                        total_lanes[lane] = (
+                                            total_lanes[lane] + total_lanes[lane + 8]
+                                        )
+                                    total = total + total_lanes[0]
 
-The partial results are combined in the order of the lanes, whatever the number of iterations.
+The order in which partial results are combined depends only on how many there are.
 """
 
 from __future__ import annotations
@@ -62,9 +65,16 @@ def _begin(partial: Buffer, identity: Expr) -> list[Stmt]:
 
 
 def _end(partial: Buffer, reduction: PrivateReduction) -> Stmt:
-    lane = Var("lane")
-    store = reduction.combine(Load(partial, (lane,)))
-    return For(lane, Const(0), partial.shape[0], Const(1), store, LoopKind.UNROLLED)
+    """Halves are combined until one value is left: a tree that depends on the width only."""
+    lanes = int(partial.shape[0].value.real)  # type: ignore[attr-defined]
+    stmts: list[Stmt] = []
+    while lanes > 1:
+        lanes //= 2
+        lane = Var("lane")
+        joined = reduction.join(Load(partial, (lane,)), Load(partial, (lane + lanes,)))
+        store = Store(partial, (lane,), joined)
+        stmts.append(For(lane, Const(0), Const(lanes), Const(1), store, LoopKind.VECTORIZED))
+    return seq(*stmts, reduction.combine(Load(partial, (Const(0),))))
 
 
 class _Redirect(Mutator):

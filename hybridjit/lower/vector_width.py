@@ -1,20 +1,43 @@
-"""How many lanes a vector loop is cut into."""
+"""How many lanes a vector loop is cut into, and how many vectors run side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
+from hybridjit.analysis.work import loop_extent
 from hybridjit.ir.dtype import INT64
-from hybridjit.ir.expr import Bounded, Expr, Load, Node
+from hybridjit.ir.expr import Bounded, Call, Const, Expr, Load, Node
 from hybridjit.ir.stmt import Assert, For, Raise, Store
-from hybridjit.ir.visit import children
+from hybridjit.ir.visit import children, walk
 from hybridjit.target import Target
 
+# Several vectors at once hide the latency of chains of operations, where registers are enough.
+# The size of the body, in nodes, and for how many vectors it is small enough.
+_SIZES = ((40, 4), (100, 2))
+_CALL_NODES = 10
 
-def find_width(loop: For, target: Target) -> int:
-    """The lanes of one vector, as wide as the widest values of the loop are."""
+
+@dataclass(frozen=True, slots=True)
+class Width:
+    """The lanes of one vector, and of those that run at once while there are so many left."""
+
+    lanes: int
+    wide: int
+
+    @property
+    def steps(self) -> list[int]:
+        """Both, the larger one first."""
+        return sorted({self.lanes, self.wide}, reverse=True)
+
+
+def find_width(loop: For, target: Target) -> Width:
+    """As many lanes as the widest values of the loop leave room for."""
     widest = max(_value_bits(loop.body), default=64)
-    return max(2, target.vector_bits // widest)
+    lanes = max(2, target.vector_bits // widest)
+    wide = lanes * _find_factor(loop)
+    extent = loop_extent(loop)
+    return Width(lanes, lanes if extent is not None and extent < 2 * wide else wide)
 
 
 def _value_bits(node: Node) -> Iterator[int]:
@@ -38,3 +61,12 @@ def _value_bits(node: Node) -> Iterator[int]:
             pass
     for child in children(node):
         yield from _value_bits(child)
+
+
+def _find_factor(loop: For) -> int:
+    size = 0
+    for node in walk(loop.body):
+        if isinstance(node, For):
+            return 1  # what the inner loop carries along needs the registers
+        size += _CALL_NODES if isinstance(node, Call) else not isinstance(node, Const)
+    return next((factor for most, factor in _SIZES if size <= most), 1)
