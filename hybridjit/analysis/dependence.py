@@ -85,6 +85,23 @@ class Dependences:
         same = loop.lex_le_union_map(loop).intersect(loop.lex_ge_union_map(loop))
         return self._find(old.lex_lt_union_map(old), same, besides)
 
+    def find_lost(self, kept: Polyhedron) -> Conflict | None:
+        """A conflict, in the order of the program, that the relation `kept` does not hold."""
+        times = self._time_map(lambda statement: statement.time)
+        return self._find(times.lex_lt_union_map(times), kept)
+
+    def find_before(
+        self,
+        firsts: Sequence[Instances],
+        laters: Sequence[Instances],
+        besides: Collection[Buffer | None] = (),
+    ) -> Conflict | None:
+        """A conflict of one of `firsts` with one of `laters` that runs after it."""
+        first = self._time_map(lambda statement: statement.time, firsts)
+        later = self._time_map(lambda statement: statement.time, laters)
+        nothing = self._isl.UnionMap("{ }")
+        return self._find(first.lex_lt_union_map(later), nothing, besides)
+
     def _find(
         self, before: Polyhedron, kept: Polyhedron, besides: Collection[Buffer | None] = ()
     ) -> Conflict | None:
@@ -251,9 +268,13 @@ def _endpoint(statement: Instances, access: Access | None, values: Sequence[int]
 
 
 def _earliest(points: Polyhedron) -> Polyhedron:
-    """The first of `points`; any of them if there is no first."""
-    first = points.lexmin() if points.is_bounded() else points
-    return first.sample_point()
+    """The first of `points`, as far as there is a first."""
+    dims = load_isl().dim_type.set
+    for position in range(points.dim(dims)):
+        least = points.dim_min_val(position)
+        earlier = points.fix_val(dims, position, least) if least.is_int() else points
+        points = points if earlier.is_empty() else earlier
+    return points.sample_point()
 
 
 def _parameter_names(point: Polyhedron, isl: Polyhedron) -> list[str]:

@@ -29,6 +29,7 @@ from hybridjit.ir.expr import (
     Select,
 )
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.signature import ScalarParam
 from hybridjit.ir.stmt import (
     Allocate,
     Assert,
@@ -108,6 +109,10 @@ def infer_instances(func: PrimFunc, root: Stmt) -> Part:
     part = Part()
     for dimension in func.dimensions:
         part.context.append(f"{part.names.parameter(dimension)} >= 0")
+    for param in func.params:
+        # Named before anything in the body is met: two parts at one place have the same names.
+        if isinstance(param, ScalarParam) and param.var.dtype.is_integer:
+            part.names.parameter(param.var)
     builder = _Builder(part)
     if not builder.approach(func.body, root):
         raise ValueError("the statement is not a part of the function")

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
+from hybridjit.arith.simplify import simplify
 from hybridjit.errors import InternalError
-from hybridjit.ir.expr import Expr, Load, Node, Var
+from hybridjit.ir.expr import Const, Expr, Load, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
     Block,
@@ -18,6 +19,7 @@ from hybridjit.ir.stmt import (
     For,
     If,
     Iter,
+    Let,
     Return,
     Seq,
     Stmt,
@@ -25,7 +27,7 @@ from hybridjit.ir.stmt import (
     flat_stmts,
     seq,
 )
-from hybridjit.ir.visit import Mutator, Substitute, children, walk
+from hybridjit.ir.visit import Mutator, N, Substitute, children, walk
 
 
 def loops_of(func: PrimFunc) -> list[For]:
@@ -129,18 +131,51 @@ class _Replace(Mutator):
 
 
 class _SubstituteLoop(Substitute):
-    """Replace a loop's variable, and keep what the iters bound to it range over."""
+    """Replace a loop's variable, and keep what the iters bound to it range over.
+
+    What changes is simplified, as the rules of the IR want it: no operator on two constants, no
+    name for a constant.
+    """
 
     def __init__(self, variables: dict[Var, Expr], ranges: dict[Var, tuple[Expr, Expr]]) -> None:
         super().__init__(variables)
         self.ranges = ranges
+        self.is_inside_expr = False
+
+    def rewrite(self, node: N) -> N:
+        if not isinstance(node, Expr) or self.is_inside_expr:
+            return super().rewrite(node)
+        self.is_inside_expr = True
+        made = super().rewrite(node)
+        self.is_inside_expr = False
+        return made if made is node else cast(N, simplify(made))
+
+    def rewrite_Let(self, node: Let) -> Stmt:
+        made: Let = self.generic(node)
+        if not isinstance(made.value, Const | Var):
+            return made
+        self.variables[made.var] = made.value
+        return Seq(())
+
+    def rewrite_If(self, node: If) -> Stmt:
+        made: If = self.generic(node)
+        if not isinstance(made.cond, Const):
+            return made
+        return made.then if made.cond.value else (made.otherwise or Seq(()))
+
+    def rewrite_Seq(self, node: Seq) -> Stmt:
+        made = self.generic(node)
+        return made if made is node else seq(*made.stmts)
 
     def rewrite_Iter(self, node: Iter) -> Node:
         made: Iter = self.generic(node)
-        if not isinstance(node.value, Var) or node.value not in self.ranges:
-            return made
-        is_loop = isinstance(made.value, Var)
-        return dataclasses.replace(made, domain=None if is_loop else self.ranges[node.value])
+        if made is node:
+            return node
+        domain = made.domain
+        if isinstance(node.value, Var):
+            domain = self.ranges.get(node.value, domain)
+        # A value that has become a loop variable ranges over that loop.
+        return dataclasses.replace(made, domain=None if isinstance(made.value, Var) else domain)
 
 
 def substitute_loop(body: Stmt, loop: For, value: Expr) -> Stmt:

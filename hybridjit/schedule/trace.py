@@ -96,7 +96,8 @@ def _step_to_json(step: Step, numbers: dict[Handle, int]) -> dict[str, Any]:
 def _to_json(value: Any, numbers: dict[Handle, int]) -> Any:
     match value:
         case LoopHandle() | BlockHandle():
-            return {"handle": numbers[value]}
+            # A handle that no step gave is as good as its name.
+            return {"handle": numbers[value]} if value in numbers else value.name
         case list() | tuple():
             return [_to_json(item, numbers) for item in cast("Sequence[Any]", value)]
         case None | bool() | int() | float() | str():
@@ -149,7 +150,7 @@ def _variable(handle: Handle, names: dict[Handle, str]) -> str:
 def _text(value: Any, names: dict[Handle, str]) -> str:
     match value:
         case LoopHandle() | BlockHandle():
-            return names[value]
+            return names.get(value, repr(value.name))
         case list() | tuple():
             return f"[{', '.join(_text(item, names) for item in cast('Sequence[Any]', value))}]"
         case _:
