@@ -97,8 +97,14 @@ class Dependences:
         besides: Collection[Buffer | None] = (),
     ) -> Conflict | None:
         """A conflict of one of `firsts` with one of `laters` that runs after it."""
-        first = self._time_map(lambda statement: statement.time, firsts)
-        later = self._time_map(lambda statement: statement.time, laters)
+        if not firsts or not laters:
+            return None
+        length = max(len(statement.time) for statement in self.part.statements)
+
+        def time(statement: Instances) -> Sequence[str]:
+            return (*statement.time, *["0"] * (length - len(statement.time)))
+
+        first, later = self._time_map(time, firsts), self._time_map(time, laters)
         nothing = self._isl.UnionMap("{ }")
         return self._find(first.lex_lt_union_map(later), nothing, besides)
 

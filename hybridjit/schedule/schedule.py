@@ -13,11 +13,12 @@ from hybridjit.schedule.loop_steps import LoopSteps
 from hybridjit.schedule.memory_steps import MemorySteps
 from hybridjit.schedule.program import blocks_of, loops_around, loops_of, the_block
 from hybridjit.schedule.recording import step
+from hybridjit.schedule.stage_steps import StageSteps
 from hybridjit.schedule.state import handles
 from hybridjit.schedule.trace import RecordedTrace, Trace
 
 
-class Schedule(LoopSteps, KindSteps, MemorySteps):
+class Schedule(LoopSteps, KindSteps, MemorySteps, StageSteps):
     """A program and the steps that rewrite its loops; each is legal, or refused.
 
     Loops and blocks are handles, or names. A refused step changes nothing.

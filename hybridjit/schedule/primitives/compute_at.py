@@ -1,0 +1,202 @@
+"""compute_at: compute a buffer inside of the loop that reads it, as much as an iteration needs."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from hybridjit.analysis.coverage import Coverage
+from hybridjit.analysis.dependence import Dependences
+from hybridjit.analysis.instances import Part, infer_instances
+from hybridjit.analysis.regions import AxisRange, Region, box_around, touched_elements
+from hybridjit.analysis.reordering import find_fault
+from hybridjit.arith.totality import is_total
+from hybridjit.ir.expr import Var
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import Allocate, For, Seq, Stmt, While, seq
+from hybridjit.schedule.buffers import find_allocation
+from hybridjit.schedule.parts import check_concurrent_loops
+from hybridjit.schedule.program import (
+    path_to,
+    replace_inside,
+    replace_stmts,
+    the_block,
+    the_loop,
+)
+from hybridjit.schedule.refusal import refuse, refuse_conflict
+from hybridjit.schedule.restriction import find_slices, is_all_of_axis, restrict
+from hybridjit.schedule.stages import Stage, count_accesses, find_stage, writes
+
+STEP = "compute_at"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Moved:
+    """The program after the move: `scope` stands for the sequence of the stage."""
+
+    func: PrimFunc
+    scope: Stmt
+    nests: tuple[Stmt, ...]
+    target: Stmt
+
+
+def compute_at(func: PrimFunc, block_name: str, var: Var) -> PrimFunc:
+    """Compute the buffer of a block in the loop over `var`, in each iteration what that needs.
+
+        t = allocate((n,), "float32")         for i in range(n - 1):
+        for i in range(n):                        t = allocate((n,), "float32")
+            with block("t", i):                   for j in range(i, i + 2):
+                t[i] = f(a[i])         -->            with block("t", j):
+        for i in range(n - 1):                            t[j] = f(a[j])
+            with block("c", i):                   with block("c", i):
+                c[i] = t[i] + t[i + 1]                c[i] = t[i] + t[i + 1]
+
+    All nests beside the block that write its buffer move with it. A buffer that is used nowhere
+    else is made anew in each iteration, and what two iterations need is computed twice; lowering
+    makes it as small as what is needed. Any other buffer is legal only if every element is still
+    computed once. What the block reads must not be written in between.
+    """
+    stage = find_stage(func, the_block(func, block_name), the_loop(func, var), STEP)
+    _check_order(func, stage)
+    part = infer_instances(func, stage.loop.body)
+    region = _needed(func, stage, part)
+
+    nests = tuple(_restricted(func, stage, nest, region, part) for nest in stage.nests)
+    allocation = _find_private(func, stage)
+    moved = _move(func, stage, nests, allocation)
+
+    if allocation is None:
+        _check_runs_once(func, stage, moved)
+    else:
+        _check_inputs(func, stage, moved)
+    check_concurrent_loops(func, moved.func, stage.loop.body, STEP)
+    return moved.func
+
+
+def _check_order(func: PrimFunc, stage: Stage) -> None:
+    stmts = stage.scope.stmts
+    if stmts.index(stage.nests[-1]) > stmts.index(stage.target):
+        raise refuse(
+            func,
+            f"{STEP}: loop '{stage.loop.var.name}' comes before '{stage.buffer.name}' is computed",
+            [stage.loop],
+            help="s.reverse_compute_at moves a block into a loop before it",
+        )
+
+
+def _needed(func: PrimFunc, stage: Stage, part: Part) -> Region:
+    """What an iteration of the loop reads of the buffer."""
+    loop, buffer = stage.loop, stage.buffer
+    touched = touched_elements(part, buffer, writes=False)
+    if touched is None:
+        raise refuse(func, f"{STEP}: loop '{loop.var.name}' does not read '{buffer.name}'", [loop])
+    if writes(loop.body, buffer):
+        raise refuse(
+            func, f"{STEP}: loop '{loop.var.name}' writes to '{buffer.name}' itself", [loop]
+        )
+    return box_around(part, buffer, touched)
+
+
+def _restricted(func: PrimFunc, stage: Stage, nest: Stmt, region: Region, part: Part) -> Stmt:
+    """`nest` for the slices of the region, axis by axis."""
+    made = nest
+    for axis, wanted in enumerate(region.axes):
+        made = _restricted_axis(func, stage, made, axis, wanted, part)
+    return made
+
+
+def _restricted_axis(
+    func: PrimFunc, stage: Stage, nest: Stmt, axis: int, wanted: AxisRange, part: Part
+) -> Stmt:
+    buffer = stage.buffer
+    if is_all_of_axis(wanted, buffer.shape[axis], part):
+        return nest
+    slices = find_slices(nest, buffer, axis)
+    if isinstance(slices, str):
+        raise refuse(
+            func,
+            f"{STEP}: an iteration of loop '{stage.loop.var.name}' needs a part of "
+            f"'{buffer.name}', but the nest that computes it cannot leave out the rest: {slices}",
+            [stage.loop, *stage.nests],
+        )
+    return restrict(nest, slices, wanted, part)
+
+
+def _find_private(func: PrimFunc, stage: Stage) -> Allocate | None:
+    """The allocation of the buffer, if each iteration of the loop may have one of its own.
+
+    Then nothing but the nests and the body of the loop touches the buffer, and what they read of
+    it was not left there by an earlier run of the sequence.
+    """
+    allocation = find_allocation(func, stage.buffer)
+    if allocation is None or not all(is_total(extent) for extent in stage.buffer.shape):
+        return None
+    inside = sum(count_accesses(stmt, stage.buffer) for stmt in (*stage.nests, stage.loop.body))
+    if inside != count_accesses(func.body, stage.buffer):
+        return None
+    return allocation if _is_fresh(func, stage, allocation) else None
+
+
+def _is_fresh(func: PrimFunc, stage: Stage, allocation: Allocate) -> bool:
+    around = path_to(func, allocation)
+    inner = path_to(func, stage.scope)[len(around) - 1 :]
+    if not any(isinstance(stmt, For | While) for stmt in inner):
+        return True
+    part = infer_instances(func, stage.scope)
+    return Coverage(part, stage.scope, stage.buffer).prove_read_after_write()
+
+
+def _move(
+    func: PrimFunc, stage: Stage, nests: tuple[Stmt, ...], allocation: Allocate | None
+) -> Moved:
+    own = () if allocation is None else (allocation,)
+    loop = dataclasses.replace(stage.loop, body=seq(*own, *nests, stage.loop.body))
+    target = replace_inside(stage.target, {stage.loop: loop})
+    kept = [
+        target if stmt is stage.target else stmt
+        for stmt in stage.scope.stmts
+        if stmt not in stage.nests and stmt is not allocation
+    ]
+    scope = seq(*kept)
+    changes: dict[Stmt, Stmt] = {stage.scope: scope}
+    if allocation is not None and allocation not in stage.scope.stmts:
+        changes[allocation] = Seq(())
+    return Moved(replace_stmts(func, changes), scope, nests, target)
+
+
+def _check_inputs(func: PrimFunc, stage: Stage, moved: Moved) -> None:
+    """Refuse if what a nest reads is written between where it ran and where it runs now."""
+    part = infer_instances(moved.func, moved.scope)
+    dependences = Dependences(part)
+    for old, nest in zip(stage.nests, moved.nests, strict=True):
+        own = {statement for made in moved.nests for statement in part.inside(made)}
+        passed = [*stage.after(old), moved.target]
+        firsts = [found for stmt in passed for found in part.inside(stmt) if found not in own]
+        conflict = dependences.find_before(firsts, part.inside(nest), [stage.buffer])
+        if conflict is not None:
+            raise refuse_conflict(
+                func,
+                f"{STEP}: what '{stage.buffer.name}' is computed from changes before loop "
+                f"'{stage.loop.var.name}' needs it",
+                conflict,
+                [stage.loop],
+            )
+
+
+def _check_runs_once(func: PrimFunc, stage: Stage, moved: Moved) -> None:
+    old, new = infer_instances(func, stage.scope), infer_instances(moved.func, moved.scope)
+    fault = find_fault(old, new, func.fastmath)
+    if fault is None:
+        return
+    if fault.conflict is not None:
+        raise refuse_conflict(
+            func,
+            f"{STEP} to loop '{stage.loop.var.name}' would turn a dependence around",
+            fault.conflict,
+            [stage.loop],
+        )
+    raise refuse(
+        func,
+        f"{STEP}: '{stage.buffer.name}' is used outside of loop '{stage.loop.var.name}', so each "
+        "element must be computed once, but the iterations need some twice or not at all",
+        [stage.loop, fault.statement.node],
+    )

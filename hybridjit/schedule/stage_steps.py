@@ -1,0 +1,28 @@
+"""Steps that move where a buffer is computed."""
+
+from __future__ import annotations
+
+from hybridjit.schedule.handles import BlockLike, LoopLike
+from hybridjit.schedule.primitives.compute_at import compute_at
+from hybridjit.schedule.recording import step
+from hybridjit.schedule.state import State
+
+
+class StageSteps(State):
+    """compute_at, reverse_compute_at, compute_inline, reverse_compute_inline, compute_root."""
+
+    @step
+    def compute_at(self, block: BlockLike, loop: LoopLike) -> None:
+        """Compute the buffer of a block in a loop that reads it, as much as an iteration needs.
+
+            for i in range(n):                for i in range(n - 1):
+                t[i] = f(a[i])                    for j in range(i, i + 2):
+            for i in range(n - 1):     -->            t[j] = f(a[j])
+                c[i] = t[i] + t[i + 1]            c[i] = t[i] + t[i + 1]
+
+        What two iterations need is computed twice, unless the buffer is used elsewhere, too: then
+        that is refused. Refused if what the block reads is written in between.
+
+        >>> s.compute_at("t", "i_1")
+        """
+        self.func = compute_at(self.func, self.find_name(block), self.find_var(loop))

@@ -1,0 +1,161 @@
+"""Stages: the nests that compute a buffer, beside a statement that uses it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hybridjit.ir.expr import Buffer, BufferRef, ExternCall, Load, Node
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import (
+    Allocate,
+    Assert,
+    Block,
+    Break,
+    Continue,
+    For,
+    LoopKind,
+    Print,
+    Raise,
+    Return,
+    Seq,
+    Stmt,
+    Store,
+    While,
+)
+from hybridjit.ir.visit import walk
+from hybridjit.schedule.program import path_to
+from hybridjit.schedule.refusal import refuse
+
+_NOT_MOVED = (ExternCall, Print, Raise, Assert, Return, Break, Continue, While)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stage:
+    """`nests`, statements of the sequence `scope`, compute `buffer` and nothing else.
+
+    `loop` is in `target`, another statement of the sequence.
+    """
+
+    buffer: Buffer
+    scope: Seq
+    nests: tuple[Stmt, ...]
+    target: Stmt
+    loop: For
+
+    def after(self, nest: Stmt) -> list[Stmt]:
+        """The statements between `nest` and the target, other nests left out."""
+        stmts = self.scope.stmts
+        between = stmts[stmts.index(nest) + 1 : stmts.index(self.target)]
+        return [stmt for stmt in between if stmt not in self.nests]
+
+
+def find_stage(func: PrimFunc, block: Block, loop: For, step: str) -> Stage:
+    """The stage that `block` belongs to: it and all nests beside it that write its buffer."""
+    buffer = written_buffer(func, block, step)
+    scope, nest, target = _find_fork(func, block, loop, step)
+    nests = tuple(stmt for stmt in scope.stmts if stmt is not target and writes(stmt, buffer))
+    for stmt in nests:
+        check_nest(func, stmt, buffer, step)
+    assert nest in nests
+    return Stage(buffer, scope, nests, target, loop)
+
+
+def written_buffer(func: PrimFunc, block: Block, step: str) -> Buffer:
+    """The one buffer that `block` writes, its own scratch aside."""
+    own = allocated_in(block)
+    found = {
+        node.buffer: None
+        for node in walk(block)
+        if isinstance(node, Store | BufferRef) and node.buffer not in own
+    }
+    if len(found) != 1:
+        names = ", ".join(f"'{buffer.name}'" for buffer in found) or "none"
+        raise refuse(
+            func, f"{step}: block '{block.name}' must write one buffer, it writes {names}", [block]
+        )
+    return next(iter(found))
+
+
+def _find_fork(func: PrimFunc, block: Block, loop: For, step: str) -> tuple[Seq, Stmt, Stmt]:
+    """The sequence in which the ways to block and loop part, and the two statements of it."""
+    to_block, to_loop = path_to(func, block), path_to(func, loop)
+    if loop in to_block:
+        raise refuse(
+            func, f"{step}: block '{block.name}' is in loop '{loop.var.name}' already", [loop]
+        )
+    depth = sum(1 for a, b in zip(to_block, to_loop, strict=False) if a is b)
+    scope = to_block[depth - 1]
+    if not isinstance(scope, Seq) or depth in (len(to_block), len(to_loop)):
+        raise refuse(
+            func,
+            f"{step}: block '{block.name}' and loop '{loop.var.name}' do not stand one after the "
+            "other",
+            [block, loop],
+        )
+    _check_way_in(func, to_loop[depth:], step)
+    return scope, to_block[depth], to_loop[depth]
+
+
+def _check_way_in(func: PrimFunc, path: tuple[Stmt, ...], step: str) -> None:
+    for stmt in path:
+        match stmt:
+            case Block(name):
+                raise refuse(func, f"{step}: the loop is inside of block '{name}'", [stmt])
+            case While():
+                raise refuse(func, f"{step}: the loop is inside of a while loop", [stmt])
+            case For(var, kind=LoopKind.VECTORIZED):
+                raise refuse(
+                    func,
+                    f"{step}: loop '{var.name}' is vectorized already",
+                    [stmt],
+                    help="move the block first, then vectorize",
+                )
+            case _:
+                pass
+
+
+def check_nest(func: PrimFunc, nest: Stmt, buffer: Buffer, step: str) -> None:
+    """Refuse to move a statement that does more than to compute `buffer`."""
+    own = allocated_in(nest)
+    for node in walk(nest):
+        if isinstance(node, _NOT_MOVED):
+            raise refuse(
+                func,
+                f"{step}: what computes '{buffer.name}' holds {_describe(node)}, which cannot move",
+                [nest],
+            )
+        if isinstance(node, Store) and node.buffer is not buffer and node.buffer not in own:
+            raise refuse(
+                func,
+                f"{step}: what computes '{buffer.name}' writes '{node.buffer.name}', too",
+                [nest],
+                help="s.fission separates the statements of a loop",
+            )
+
+
+def _describe(node: Node) -> str:
+    words: dict[type[Node], str] = {ExternCall: "an external call", While: "a while loop"}
+    word = type(node).__name__.lower()
+    return words.get(type(node), f"'{word}'")
+
+
+def writes(stmt: Stmt, buffer: Buffer) -> bool:
+    """Whether `stmt` writes to `buffer`, or hands it to a callee that may."""
+    return any(isinstance(node, Store | BufferRef) and node.buffer is buffer for node in walk(stmt))
+
+
+def touches(stmt: Stmt, buffer: Buffer) -> bool:
+    """Whether `stmt` reads or writes `buffer`."""
+    return count_accesses(stmt, buffer) > 0
+
+
+def count_accesses(stmt: Stmt, buffer: Buffer) -> int:
+    """How many nodes of `stmt` touch `buffer`."""
+    return sum(
+        isinstance(node, Load | Store | BufferRef) and node.buffer is buffer for node in walk(stmt)
+    )
+
+
+def allocated_in(stmt: Stmt) -> set[Buffer]:
+    """The buffers that `stmt` makes."""
+    return {node.buffer for node in walk(stmt) if isinstance(node, Allocate)}
