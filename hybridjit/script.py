@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import CellType, FunctionType, MethodType
-from typing import Any, Generic, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from typing_extensions import ParamSpec
 
@@ -19,7 +19,7 @@ from hybridjit.frontend.builtins import BUILTINS
 from hybridjit.frontend.captures import Environment
 from hybridjit.frontend.specs import Spec
 from hybridjit.ir.fastmath import read_fastmath
-from hybridjit.ir.func import PrimFunc
+from hybridjit.lazy import lazy_module
 from hybridjit.runtime.arguments import (
     NamedCall,
     bind,
@@ -27,21 +27,27 @@ from hybridjit.runtime.arguments import (
     spec_of_argument,
     store_results,
 )
+from hybridjit.runtime.call_shape import CallShape
 from hybridjit.runtime.dispatch import NativeCalls
 from hybridjit.runtime.dispatch_object import NativeCallable, native_calls
-from hybridjit.runtime.dispatch_table import CallShape
-from hybridjit.runtime.inspection import (
-    Safety,
-    SpecializationInfo,
-    StageName,
-    find_safety,
-    show_stage,
-)
-from hybridjit.runtime.pickling import Frozen, digest_of, freeze, is_importable, restore
 from hybridjit.runtime.promotion import Promotion
 from hybridjit.runtime.specialization import Specialization
 from hybridjit.runtime.translation import Request
 from hybridjit.source import FunctionSource, read_function
+
+if TYPE_CHECKING:
+    from hybridjit.ir.func import PrimFunc
+    from hybridjit.runtime import compiler, inspection, pickling
+    from hybridjit.runtime.inspection import Safety, SpecializationInfo, StageName
+    from hybridjit.runtime.pickling import Frozen
+    from hybridjit.schedule import recipe as recipes
+    from hybridjit.schedule.recipe import Recipe
+    from hybridjit.schedule.schedule import Schedule
+else:
+    compiler = lazy_module("hybridjit.runtime.compiler")
+    inspection = lazy_module("hybridjit.runtime.inspection")
+    pickling = lazy_module("hybridjit.runtime.pickling")
+    recipes = lazy_module("hybridjit.schedule.recipe")
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -59,11 +65,14 @@ class Kernel(NativeCallable, Generic[P, R]):
     __qualname__: str
     __doc__: str | None
 
-    def __init__(self, pyfunc: FunctionType, fastmath: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, pyfunc: FunctionType, fastmath: tuple[str, ...] = (), schedule: Any = None
+    ) -> None:
         functools.update_wrapper(self, pyfunc)
         self.__hybrid_function__ = pyfunc
         self.signature = _checked_signature(pyfunc)
         self.fastmath = fastmath
+        self._recipe = schedule
         self._specializations: dict[tuple[Spec, ...], Specialization] = {}
         self._reasons: dict[tuple[Spec, ...], str] = {}
         self._promotion = Promotion()
@@ -106,6 +115,24 @@ class Kernel(NativeCallable, Generic[P, R]):
         specs, _ = self._bind(args, kwargs)
         return self._specialize(specs).func
 
+    @api_edge
+    def schedule(self, *args: Any, **kwargs: Any) -> Schedule:
+        """A schedule of the script for these arguments: values, or types such as `hj.f32[8, "n"]`.
+
+        Take steps on it, then make a kernel of them with `kernel.with_schedule(s)`.
+        """
+        specs, _ = self._bind(args, kwargs)
+        return compiler.open_schedule(self._request(specs))
+
+    @api_edge
+    def with_schedule(self, schedule: Recipe) -> Kernel[P, R]:
+        """The same script under another schedule: a function of a `Schedule`, or a trace.
+
+        The steps are taken anew for every specialisation. Where arguments share memory, the
+        script runs as it is written.
+        """
+        return Kernel(self.__hybrid_function__, self.fastmath, recipes.check_recipe(schedule))
+
     @property
     def specializations(self) -> tuple[Specialization, ...]:
         """The translations made so far."""
@@ -120,13 +147,14 @@ class Kernel(NativeCallable, Generic[P, R]):
         """
         specs, values = self._bind(args, kwargs)
         specialization = self._specialize(specs)
-        return show_stage(specialization.func, specialization.layout(specs, values), stage)
+        layout = specialization.layout(specs, values)
+        return inspection.show_stage(specialization.func, layout, stage)
 
     @api_edge
     def safety(self, *args: Any, **kwargs: Any) -> Safety:
         """Which indices are proved to be inside their arrays, and which are checked, and where."""
         specs, _ = self._bind(args, kwargs)
-        return find_safety(self._specialize(specs).func)
+        return inspection.find_safety(self._specialize(specs).func)
 
     @api_edge
     def compile(self, *args: Any, **kwargs: Any) -> None:
@@ -138,7 +166,7 @@ class Kernel(NativeCallable, Generic[P, R]):
     def cache_info(self) -> tuple[SpecializationInfo, ...]:
         """What the kernel was translated for so far, why, and into how many pieces of code."""
         return tuple(
-            SpecializationInfo(
+            inspection.SpecializationInfo(
                 ", ".join(map(str, specs)),
                 self._reasons.get(specs, "asked for"),
                 len(specialization.natives),
@@ -235,22 +263,24 @@ class Kernel(NativeCallable, Generic[P, R]):
                 if known.is_current():
                     return known
                 self.native_calls.forget(known)
-            request = Request(self.__hybrid_function__, self._read(), specs, self.fastmath)
-            made = Specialization(request)
+            made = Specialization(self._request(specs))
             self._specializations[specs] = made
             return made
+
+    def _request(self, specs: tuple[Spec, ...]) -> Request:
+        return Request(self.__hybrid_function__, self._read(), specs, self.fastmath, self._recipe)
 
     @property
     def options(self) -> dict[str, Any]:
         """What the kernel was made with besides its function."""
-        return {"fastmath": self.fastmath}
+        return {"fastmath": self.fastmath, "schedule": self._recipe}
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         """Pickle by name, as functions do; what cannot be imported, as its text and values."""
-        if is_importable(self):
+        if pickling.is_importable(self):
             return self.__qualname__
-        frozen = freeze(self)
-        return _restore, (digest_of(frozen), frozen)
+        frozen = pickling.freeze(self)
+        return _restore, (pickling.digest_of(frozen), frozen)
 
     def __copy__(self) -> Kernel[P, R]:
         return self  # as of functions
@@ -261,7 +291,7 @@ class Kernel(NativeCallable, Generic[P, R]):
 
 def _restore(digest: bytes | None, frozen: Frozen) -> Kernel[..., Any]:
     """The other side of `Kernel.__reduce__`."""
-    return restore(digest, frozen, _make_kernel)
+    return pickling.restore(digest, frozen, _make_kernel)
 
 
 def _make_kernel(function: FunctionType, options: Mapping[str, Any]) -> Kernel[..., Any]:
@@ -273,29 +303,38 @@ Fastmath = bool | Iterable[str]
 
 
 @overload
-def script(function: Callable[P, R], *, fastmath: Fastmath = False) -> Kernel[P, R]: ...
+def script(
+    function: Callable[P, R], *, fastmath: Fastmath = False, schedule: Recipe | None = None
+) -> Kernel[P, R]: ...
 @overload
 def script(
-    function: None = None, *, fastmath: Fastmath = False
+    function: None = None, *, fastmath: Fastmath = False, schedule: Recipe | None = None
 ) -> Callable[[Callable[P, R]], Kernel[P, R]]: ...
-def script(function: Callable[..., Any] | None = None, *, fastmath: Fastmath = False) -> Any:
+def script(
+    function: Callable[..., Any] | None = None,
+    *,
+    fastmath: Fastmath = False,
+    schedule: Recipe | None = None,
+) -> Any:
     """Make a kernel of a function over NumPy arrays: `@hybrid.script`.
 
     The function is read, never executed. It is translated at the first call with arguments of
     new types. `fastmath=True`, or a set of "contract", "reassoc", "nnan", "ninf", "nsz", "arcp"
     and "afn", lets native code round otherwise than NumPy; of inlined scripts it does not count.
+    `schedule` says how its loops are run: a function of a `Schedule`, or a trace.
     """
     flags = read_fastmath(fastmath)
     if function is None:
-        return functools.partial(script, fastmath=flags)
+        return functools.partial(script, fastmath=flags, schedule=schedule)
+    recipe = None if schedule is None else recipes.check_recipe(schedule)
     if isinstance(function, Kernel):
         kernel = cast("Kernel[..., Any]", function)
-        if not flags or flags == kernel.fastmath:
+        if schedule is None and (not flags or flags == kernel.fastmath):
             return kernel
         function = kernel.__hybrid_function__
     if not isinstance(function, FunctionType):
         raise ArgumentError(f"@hybrid.script decorates a function, got {function!r}")
-    made: Kernel[..., Any] = Kernel(function, flags)
+    made: Kernel[..., Any] = Kernel(function, flags, recipe)
     return made
 
 

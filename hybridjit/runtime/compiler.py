@@ -6,6 +6,8 @@ needs code that is not on disk.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hybridjit.codegen.engine import emit_object, optimize
 from hybridjit.codegen.kernel import emit_kernel
 from hybridjit.codegen.layout import Layout
@@ -17,14 +19,35 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Store
 from hybridjit.ir.visit import walk
 from hybridjit.lower.pipeline import lower
+from hybridjit.lower.serialize_loops import serialize_loops
 from hybridjit.runtime.callbacks import Callbacks
 from hybridjit.runtime.dispatch_work import estimate_work
 from hybridjit.runtime.native import Code
 from hybridjit.runtime.translation import Request, Summary
+from hybridjit.schedule.recipe import apply_recipe
+from hybridjit.schedule.schedule import Schedule
 
 
 def translate(request: Request) -> Parsed:
-    """The IR of a script."""
+    """The IR of a script, as its schedule makes it."""
+    parsed = _translate_as_written(request)
+    if request.schedule is None:
+        return parsed
+    return replace(parsed, func=apply_recipe(parsed.func, request.schedule).func)
+
+
+def translate_in_order(request: Request) -> PrimFunc:
+    """The IR of a script for arguments that share memory: no schedule, every loop in order."""
+    return serialize_loops(_translate_as_written(request).func)
+
+
+def open_schedule(request: Request) -> Schedule:
+    """A schedule of a script, with the steps of its own taken already."""
+    func = _translate_as_written(request).func
+    return Schedule(func) if request.schedule is None else apply_recipe(func, request.schedule)
+
+
+def _translate_as_written(request: Request) -> Parsed:
     environment = Environment.of(request.function)
     return parse(request.source, environment, request.specs, fastmath=request.fastmath)
 

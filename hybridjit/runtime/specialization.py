@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hybridjit.codegen.forks import COMPILE_LOCK
 from hybridjit.codegen.layout import ArrayLayout, Layout
@@ -12,15 +12,20 @@ from hybridjit.codegen.target import host_target
 from hybridjit.frontend.captures import Capture
 from hybridjit.frontend.specs import Spec
 from hybridjit.interp.run import compile_func
-from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.header import Header
-from hybridjit.runtime import compiler
+from hybridjit.lazy import lazy_module
 from hybridjit.runtime.arguments import check_writable, flatten, share_memory
 from hybridjit.runtime.cache import active_store
 from hybridjit.runtime.captured_arrays import check_not_captured
-from hybridjit.runtime.kernel_cache import find_key
 from hybridjit.runtime.native import NativeKernel, find_code, keep_code, layout_of, load_native
 from hybridjit.runtime.translation import Request, SavedTranslation, Summary
+
+if TYPE_CHECKING:
+    from hybridjit.ir.func import PrimFunc
+    from hybridjit.runtime import compiler, kernel_cache
+else:
+    compiler = lazy_module("hybridjit.runtime.compiler")
+    kernel_cache = lazy_module("hybridjit.runtime.kernel_cache")
 
 
 class Specialization:
@@ -47,6 +52,11 @@ class Specialization:
         """The IR of the script."""
         return compiler.translate(self._request).func
 
+    @cached_property
+    def func_in_order(self) -> PrimFunc:
+        """The IR for arguments that share memory: neither a schedule nor a proof counts there."""
+        return compiler.translate_in_order(self._request)
+
     @property
     def header(self) -> Header:
         """What a call passes and gets. Its variables may be others than those of `func`."""
@@ -65,10 +75,16 @@ class Specialization:
     def _interpreter(self) -> Callable[[Sequence[object]], object]:
         return compile_func(self.func)
 
+    @cached_property
+    def _interpreter_in_order(self) -> Callable[[Sequence[object]], object]:
+        return compile_func(self.func_in_order)
+
     def interpret(self, args: Sequence[Any]) -> object:
         """Run the IR in the interpreter."""
         self._check(args)
-        return self._interpreter(args)
+        if self._layout(args).is_disjoint:
+            return self._interpreter(args)
+        return self._interpreter_in_order(args)
 
     def run(self, args: Sequence[Any]) -> object:
         """Run native code, made when arguments with this layout come for the first time."""
@@ -103,13 +119,18 @@ class Specialization:
 
     def _compile(self, layout: Layout) -> NativeKernel:
         root = self.header.span
-        key = self._saved.code_key(layout) or find_key(self.func, layout, host_target())
+        key = self._saved.code_key(layout)
+        if key is None:
+            key = kernel_cache.find_key(self._func(layout), layout, host_target())
         code = None if key is None else find_code(key, root)
         if code is None:
-            code = compiler.build(self.func, layout)
+            code = compiler.build(self._func(layout), layout)
             if key is not None:
                 keep_code(key, code, root)
         return load_native(self.header, layout, code)
+
+    def _func(self, layout: Layout) -> PrimFunc:
+        return self.func if layout.is_disjoint else self.func_in_order
 
     def layout(self, specs: Sequence[Spec], values: Sequence[Any]) -> Layout:
         """The layout of arguments; types given in their place stand for disjoint C order."""

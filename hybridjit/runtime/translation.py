@@ -48,6 +48,7 @@ class Request:
     source: FunctionSource
     specs: tuple[Spec, ...]
     fastmath: tuple[str, ...] = ()
+    schedule: Any = None  # a recipe of schedule/recipe.py, which a warm start does not load
 
     def identify(self) -> Json:
         """What is known before the script is parsed; raises `Unidentified`."""
@@ -57,7 +58,15 @@ class Request:
             "text": [self.source.text, self.source.is_printed],
             "specs": [identifier.of_spec(spec) for spec in self.specs],
             "fastmath": self.fastmath,
+            "schedule": self._identify_schedule(),
         }
+
+    def _identify_schedule(self) -> Json:
+        if self.schedule is None:
+            return None
+        if callable(self.schedule):
+            raise Unidentified  # only running it tells what it does
+        return [dict(step) for step in self.schedule.steps]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,45 @@
+"""Recipes: whatever says how to schedule a program, applied to one program after another."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from hybridjit.errors import ArgumentError
+from hybridjit.ir.func import PrimFunc
+from hybridjit.schedule.schedule import Schedule
+from hybridjit.schedule.trace import RecordedTrace, Trace
+
+Recipe = Callable[[Schedule], Any] | Schedule | Trace | RecordedTrace
+"""A function of a schedule, or the steps of one."""
+
+
+def check_recipe(recipe: object) -> Callable[[Schedule], Any] | RecordedTrace:
+    """A recipe as it is kept: a function as it is, anything else as recorded steps."""
+    match recipe:
+        case Schedule():
+            return RecordedTrace.of(recipe.trace)
+        case Trace():
+            return RecordedTrace.of(recipe)
+        case RecordedTrace():
+            return recipe
+        case _ if inspect.isroutine(recipe) or callable(recipe):
+            return recipe
+        case _:
+            raise ArgumentError(
+                f"a schedule is a function of a Schedule, a Schedule or a trace, got {recipe!r}",
+                help="write it as in `def tiled(s): s.split('i', factor=8)`",
+            )
+
+
+def apply_recipe(func: PrimFunc, recipe: Callable[[Schedule], Any] | RecordedTrace) -> Schedule:
+    """A schedule of `func` with the steps of `recipe` taken."""
+    schedule = Schedule(func)
+    if isinstance(recipe, RecordedTrace):
+        schedule.replay(recipe)
+        return schedule
+    result = recipe(schedule)
+    if isinstance(result, Schedule) and result is not schedule:
+        raise ArgumentError("a schedule function must work on the schedule that it is given")
+    return schedule
