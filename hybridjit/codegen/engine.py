@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import llvmlite.binding as binding
@@ -28,6 +28,7 @@ _pass_managers: Any = newpassmanagers
 LIBRARIES_PER_SESSION = 16
 # A builder leaves 1.5 kB behind, so it is used again; but each use slows the next by 0.2 %.
 RUNS_PER_BUILDER = 16
+VERSIONS_WITH_ORDERED_SUMS = range(14, 23)
 _libraries = itertools.count()
 _runs = itertools.count()
 
@@ -96,11 +97,23 @@ def _pass_builder(target: Target) -> Any:
 
 @lru_cache(maxsize=1)
 def _numbered_builder(target: Target, number: int) -> Any:
+    _vectorize_sums_in_order()
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = True
     options.slp_vectorization = True
     options.loop_unrolling = True
     return llvm.create_pass_builder(target_machine(target), options)
+
+
+@cache
+def _vectorize_sums_in_order() -> None:
+    """Let the loop vectoriser have float sums: it adds the lanes one by one, as the loop does.
+
+    For x86 it does so only when told. Six times faster for a sum of logarithms. An option that it
+    does not know ends the process, so that we set it for the versions that we know.
+    """
+    if llvm.llvm_version_info[0] in VERSIONS_WITH_ORDERED_SUMS:
+        llvm.set_option("hybridjit", "-force-ordered-reductions")
 
 
 def emit_object(module: Optimized, target: Target) -> bytes:

@@ -25,6 +25,7 @@ from hybridjit.codegen.llvm_types import (
     memory_type,
     value_type,
 )
+from hybridjit.codegen.math.avx512 import note_features
 from hybridjit.codegen.loop_hints import finish_hints
 from hybridjit.codegen.memory import ArrayAddress
 from hybridjit.codegen.pool_words import has_pool
@@ -56,6 +57,7 @@ def emit_kernel(func: PrimFunc, layout: Layout, target: Target) -> KernelModule:
     call = convention(func.header, layout)
     module = ir.Module(name=func.name)
     module.triple = target.triple
+    note_features(module, target.features)
     function: Function = ir.Function(module, _function_type(call), ENTRY)
     layouts = dict(zip(func.buffers, layout.arrays, strict=True))
     _set_attributes(function, call, layouts, is_disjoint=layout.is_disjoint)

@@ -173,6 +173,18 @@ FITS = (
         )
     ),
     Fit(
+        "LOG2_WIDE",
+        "log2(1 + f) = f P(f), 1 + f as for LOG: for float32, in float64",
+        near_zero(
+            lambda f: mp.log1p(f) / mp.ln2 / f,
+            series(lambda n: mpf(-1) ** n / (n + 1) / mp.ln2),
+        ),
+        mp.sqrt(mpf("0.5")) - 1,
+        mp.sqrt(2) - 1,
+        lambda f: f / mp.log1p(f) * mp.ln2 if f else mp.ln2,
+        {64: 13},
+    ),
+    Fit(
         "LOG_RATIO",
         "log(1 + f) = 2 s + s z P(z), s = f / (2 + f), z = s**2, |s| <= 3 - sqrt(8)",
         near_zero(

@@ -14,6 +14,7 @@ import numpy as np
 from llvmlite import ir
 
 from hybridjit.codegen.math import emit_complex_math, emit_math
+from hybridjit.codegen.math.avx512 import note_features
 from hybridjit.ir.dtype import DType
 
 Array = np.ndarray[Any, Any]
@@ -86,6 +87,7 @@ def make_loop(
     """A module with one loop over `arity` inputs and an output, two vectors at a time."""
     module: Any = ir.Module("loop")
     module.triple = llvm.get_default_triple()
+    note_features(module, llvm.get_host_cpu_features().flatten())
     kind = ir.FunctionType(ir.VoidType(), [I64, *[POINTER] * (arity + 1)])
     function: Any = ir.Function(module, kind, "loop")
     function.attributes = Attributes(['"prefer-vector-width"="512"'])

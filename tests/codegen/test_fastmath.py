@@ -124,16 +124,24 @@ def llvm_of(kernel: Kernel[..., Any]) -> str:
 def test_the_flags_stand_on_float_instructions() -> None:
     text = llvm_of(fast_dot("contract", "nsz"))
     assert re.search(r"fmul nsz contract", text)
-    assert re.search(r"fadd nsz contract", text)
+    assert re.search(r"call nsz contract double @llvm.vector.reduce.fadd", text)
 
 
 def test_a_plain_kernel_has_no_flags_on_instructions() -> None:
-    assert not re.search(r"f(mul|add) [a-z]+ [a-z<]", llvm_of(hybrid.script(dot)))
+    assert not re.search(r"(fmul|fadd|call) [a-z]+ (double|<)", llvm_of(hybrid.script(dot)))
 
 
-def test_a_sum_is_vectorised_if_it_may_be_reordered() -> None:
-    assert "llvm.vector.reduce.fadd" in llvm_of(fast_dot("reassoc"))
-    assert "llvm.vector.reduce.fadd" not in llvm_of(fast_dot("contract"))
+def test_a_sum_has_a_lane_each_if_it_may_be_reordered() -> None:
+    """Vectors are added to each other, and their lanes at the end; else lane after lane."""
+    vector_sum = r"fadd [a-z ]*<\d+ x double>"
+    assert re.search(vector_sum, llvm_of(fast_dot("reassoc")))
+    assert not re.search(vector_sum, llvm_of(fast_dot("contract")))
+
+
+def test_sums_in_order_are_vectorised_too_and_exact() -> None:
+    kernel = hybrid.script(dot)
+    assert "llvm.vector.reduce.fadd" in llvm_of(kernel)
+    assert kernel(A, B) == kernel.interpret(A, B)
 
 
 @pytest.mark.parametrize("flags", [(flag,) for flag in FASTMATH_FLAGS] + [FASTMATH_FLAGS])

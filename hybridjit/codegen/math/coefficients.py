@@ -208,6 +208,27 @@ LOG10: dict[int, tuple[float, ...]] = {
     ),
 }
 
+# log2(1 + f) = f P(f), 1 + f as for LOG: for float32, in float64
+LOG2_WIDE: dict[int, tuple[float, ...]] = {
+    64: _read(  # error 2**-35.8
+        """
+        0x1.71547652a1e9bp+0
+        -0x1.715476565ce49p-1
+        0x1.ec709ebb9561fp-2
+        -0x1.71547097f8bf3p-2
+        0x1.277651fc12ecdp-2
+        -0x1.ec72b57473e03p-3
+        0x1.a63f4455dae74p-3
+        -0x1.714173b2c5c7bp-3
+        0x1.45291bbfc20dap-3
+        -0x1.252f1ccc48b33p-3
+        0x1.2871c093354b4p-3
+        -0x1.248952f9cf23dp-3
+        0x1.3ce9efd2e17e4p-4
+        """
+    ),
+}
+
 # log(1 + f) = 2 s + s z P(z), s = f / (2 + f), z = s**2, |s| <= 3 - sqrt(8)
 LOG_RATIO: dict[int, tuple[float, ...]] = {
     64: _read(  # error 2**-58.5

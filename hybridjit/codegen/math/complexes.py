@@ -330,7 +330,7 @@ def _complex_function(name: str, format: Format, scope: Scope) -> Any:
     function.linkage = "internal"
     function.attributes.add("alwaysinline")
     builder: Any = ir.IRBuilder(function.append_basic_block("entry"))
-    inside = Scope(builder, scope.fma, scope.lanes)
+    inside = scope.at(builder)
     parts = [Real(inside, format, arg) for arg in function.args]
     value = body(*(Complex(*parts[start : start + 2]) for start in range(0, len(parts), 2)))
     pair = builder.insert_value(ir.Constant(result, UNDEFINED), value.real.value, 0)

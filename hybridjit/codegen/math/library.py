@@ -19,6 +19,7 @@ from hybridjit.codegen.math import (
     roots,
     trigonometric,
 )
+from hybridjit.codegen.math.avx512 import has_avx512
 from hybridjit.codegen.math.values import F32, FORMATS, Flag, Format, Real, Scope
 from hybridjit.errors import InternalError
 from hybridjit.ir.dtype import BFLOAT16, FLOAT16, DType
@@ -117,8 +118,9 @@ def math_function(
     body = BODIES.get(name)
     if body is None:
         raise InternalError(f"there is no math function named {name}", "codegen")
-    function = _define(module, symbol, body, format, Scope(None, target_has_fma, lanes))
-    if name in BRANCHING:
+    avx512 = target_has_fma and has_avx512(module)
+    function = _define(module, symbol, body, format, Scope(None, target_has_fma, lanes, avx512))
+    if name in BRANCHING or (avx512 and name in SHORTER_WITH_AVX512):
         _add_variants(module, name, function, format, target_has_fma)
     else:
         function.attributes.add("alwaysinline")
@@ -129,6 +131,8 @@ def math_function(
 # of vector functions to call instead, and the scalar one must not be inlined before. After it,
 # `engine.optimize` inlines the calls and drops the functions that were not needed.
 BRANCHING = ("sin", "cos", "tan")
+# With the instructions of avx512.py, which the loop vectoriser does not know, these are shorter.
+SHORTER_WITH_AVX512 = ("log", "log2", "log10", "log1p", "pow", "cbrt")
 VARIANT_BITS = (512, 256)
 
 
@@ -145,8 +149,10 @@ def _add_variants(module: Any, name: str, function: Any, format: Format, has_fma
     for bits in VARIANT_BITS:
         lanes = bits // format.bits
         variant = math_function(module, name, format, has_fma, lanes)
-        mappings.append(f"_ZGV_LLVM_N{lanes}v_{function.name}({variant.name})")
+        vectors = "v" * len(function.args)
+        mappings.append(f"_ZGV_LLVM_N{lanes}{vectors}_{function.name}({variant.name})")
         variant.linkage = "external"  # or LLVM would drop it: nothing calls it yet
+    function.linkage = "external"  # or LLVM would change its parameters, for one it finds constant
     function.attributes.add(f'"vector-function-abi-variant"="{",".join(mappings)}"')
 
 
@@ -167,7 +173,7 @@ def _define(module: Any, symbol: str, body: Body, format: Format, scope: Scope) 
     function: Any = ir.Function(module, ir.FunctionType(result, [kind] * arity), symbol)
     function.linkage = "internal"
     builder: Any = ir.IRBuilder(function.append_basic_block("entry"))
-    inside = Scope(builder, scope.fma, scope.lanes)
+    inside = scope.at(builder)
     builder.ret(body(*(Real(inside, format, arg) for arg in function.args)).value)
     return function
 

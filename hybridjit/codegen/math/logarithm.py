@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 
+from hybridjit.codegen.math import avx512
+from hybridjit.codegen.math.avx512 import Operand, Response
 from hybridjit.codegen.math.coefficients import LOG, LOG2, LOG10, LOG_RATIO
 from hybridjit.codegen.math.exponential import LN2_HIGH, LN2_LOW, LOG2_E
 from hybridjit.codegen.math.values import Bits, Real, fma, mad, poly, two_product, two_sum, where
@@ -19,11 +21,19 @@ LOG10_E = {32: float.fromhex("0x1.bcb7b2p-2"), 64: float.fromhex("0x1.bcb7b1526e
 LOG10_E_LOW = float.fromhex("0x1.95355baaafad3p-57")
 # log10(2) = high + low, the high part short enough that k * high is exact
 LOG10_2_HIGH = {32: float.fromhex("0x1.344p-2"), 64: float.fromhex("0x1.34413509f78p-2")}
+SPECIAL = {
+    Operand.QUIET_NAN: Response.QUIET_NAN,
+    Operand.SIGNALLING_NAN: Response.QUIET_NAN,
+    Operand.ZERO: Response.MINUS_INFINITY,
+    Operand.MINUS_INFINITY: Response.NAN,
+    Operand.INFINITY: Response.INFINITY,
+    Operand.NEGATIVE: Response.NAN,
+}
 LOG10_2_LOW = {32: float.fromhex("0x1.3509f8p-18"), 64: float.fromhex("0x1.fef311f12b358p-46")}
 
 
 def log(x: Real) -> Real:
-    k, f = _reduce(x)
+    k, f = reduce_positive(x)
     bits = x.format.bits
     small = mad(k, LN2_LOW[bits], log1p_rest(f))
     return _where_positive(x, mad(k, LN2_HIGH[bits], f + small))
@@ -34,7 +44,7 @@ def log2(x: Real) -> Real:
 
     float32 has a polynomial of its own, of degree 11, without the first bits of log2(e).
     """
-    k, f = _reduce(x)
+    k, f = reduce_positive(x)
     if x.format.bits == 32:
         return _where_positive(x, k + fma(f, LOG2_E, poly(f, LOG2[32]) * f))
     high, low = _times_constant(f, log1p_rest(f), x.of(LOG2_E), LOG2_E_LOW)
@@ -44,7 +54,7 @@ def log2(x: Real) -> Real:
 def log10(x: Real) -> Real:
     """As log2, with k log10(2) exact in its high part."""
     bits = x.format.bits
-    k, f = _reduce(x)
+    k, f = reduce_positive(x)
     if bits == 32:
         small = mad(k, LOG10_2_LOW[32], poly(f, LOG10[32]) * f)
         return _where_positive(x, mad(k, LOG10_2_HIGH[32], fma(f, LOG10_E[32], small)))
@@ -69,8 +79,12 @@ def log1p_rest(f: Real) -> Real:
     return mad(poly(f, LOG[f.format.bits]), f, -0.5) * (f * f)
 
 
-def _reduce(x: Real) -> tuple[Real, Real]:
+def reduce_positive(x: Real) -> tuple[Real, Real]:
     """k and f of a positive number, subnormal or not."""
+    if x.scope.fills_register(x.format):
+        k, m = avx512.exponent(x), avx512.mantissa(x)
+        is_upper = m > 2.0 * SQRT_HALF[x.format.bits]
+        return where(is_upper, k + 1.0, k), where(is_upper, m * 0.5, m) - 1.0
     lift = x.format.precision + 1
     is_tiny = x < x.format.tiny
     k, m = split_exponent(where(is_tiny, x * 2.0**lift, x))
@@ -87,6 +101,8 @@ def split_exponent(x: Real) -> tuple[Bits, Real]:
 
 def _where_positive(x: Real, y: Real) -> Real:
     """y; -inf at zero, NaN below it and at NaN, inf at inf."""
+    if x.scope.fills_register(x.format):
+        return avx512.mend(y, x, SPECIAL)
     special = where(x.equals(0.0), x.of(-math.inf), math.nan)
     special = where(x.equals(math.inf), x, special)
     return where(x.is_positive_finite(), y, special)
@@ -95,6 +111,8 @@ def _where_positive(x: Real, y: Real) -> Real:
 def log1p(x: Real) -> Real:
     """log(u), u = 1 + x rounded; what the rounding lost is scaled and added to f."""
     y = log1p_of_pair(x, x.of(0.0))
+    if x.scope.fills_register(x.format):
+        return avx512.mend(y.with_sign_of(x), x + 1.0, SPECIAL)
     y = where(x.equals(-1.0), x.of(-math.inf), y)
     y = where(x < -1.0, x.of(math.nan), y)
     # Also +-0.0 and NaN, and infinity.
@@ -105,9 +123,16 @@ def log1p_of_pair(x: Real, low: Real) -> Real:
     """log(1 + x + low) for finite x > -1."""
     bits = x.format.bits
     u = two_sum(x.of(1.0), x)
-    n, m = split_exponent(u.hi)
-    lost = (u.lo + low) * (0 - n).at_least(2 - x.format.bias).power_of_two()
-    total = two_sum(m - 1.0, lost)
-    k = n.to_real()
+    k, f, lost = _reduce_sum(u.hi, u.lo + low)
+    total = two_sum(f, lost)
     small = mad(k, LN2_LOW[bits], log1p_rest(total.hi) + total.lo)
     return mad(k, LN2_HIGH[bits], total.hi + small)
+
+
+def _reduce_sum(x: Real, low: Real) -> tuple[Real, Real, Real]:
+    """k and f of a positive normal x, and `low` scaled as f is."""
+    if x.scope.fills_register(x.format):
+        k, f = reduce_positive(x)
+        return k, f, avx512.scale(low, -k)
+    n, m = split_exponent(x)
+    return n.to_real(), m - 1.0, low * (0 - n).at_least(2 - x.format.bias).power_of_two()

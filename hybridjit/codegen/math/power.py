@@ -1,21 +1,25 @@
 """pow(x, y) = 2**(y log2(x)), with every special case of C99.
 
 The product is as large as 1024, and its error in absolute terms is the relative error of the
-result: the logarithm is computed in pairs, to 68 bits (float32: 38).
+result: the logarithm is computed to 68 bits, in pairs (float32: to 36 bits, in float64).
 """
 
 from __future__ import annotations
 
 import math
 
-from hybridjit.codegen.math.coefficients import EXP2, LOG2_RATIO
-from hybridjit.codegen.math.logarithm import split_exponent
+from hybridjit.codegen.math import avx512
+from hybridjit.codegen.math.coefficients import EXP2, LOG2_RATIO, LOG2_WIDE
+from hybridjit.codegen.math.logarithm import reduce_positive
 from hybridjit.codegen.math.values import (
+    F32,
+    F64,
     Bits,
     Pair,
     Real,
     fma,
     mad,
+    patch,
     poly,
     quick_two_sum,
     round_to_int,
@@ -39,7 +43,19 @@ SMALLEST = {32: -160.0, 64: -1080.0}
 
 
 def power(x: Real, y: Real) -> Real:
-    return _with_special_cases(x, y, _power(abs(x), y))
+    if x.scope.lanes == 1:
+        return _any_power(x, y)
+    is_common = x.is_positive_finite() & (abs(y) < math.inf)
+    return patch(_positive_power(x, y), ~is_common, lambda: _any_power(x, y))
+
+
+def _positive_power(x: Real, y: Real) -> Real:
+    """x**y of positive finite x and finite y."""
+    return _power_single(x, y) if x.format is F32 else _power_double(x, y)
+
+
+def _any_power(x: Real, y: Real) -> Real:
+    return _with_special_cases(x, y, _magnitude(abs(x), y))
 
 
 def _with_special_cases(x: Real, y: Real, magnitude: Real) -> Real:
@@ -53,43 +69,62 @@ def _with_special_cases(x: Real, y: Real, magnitude: Real) -> Real:
     return where(is_one, x.of(1.0), where(is_undefined, x.of(math.nan), signed))
 
 
-def _power(x: Real, y: Real) -> Real:
-    """x**y of x >= 0."""
-    bits = x.format.bits
+def _magnitude(x: Real, y: Real) -> Real:
+    """x**y of x >= 0, infinite ones included, or NaN."""
+    is_large = (x > 1.0) ^ (y < 0.0)
+    extreme = where(is_large, x.of(math.inf), 0.0)
+    is_extreme = x.equals(0.0) | x.equals(math.inf) | abs(y).equals(math.inf)
+    result = where(is_extreme, extreme, _positive_power(x, y))
+    return where(x.is_nan() | y.is_nan(), x + y, result)
+
+
+def _power_single(x: Real, y: Real) -> Real:
+    """In float64, but for the last polynomial."""
+    k, f = reduce_positive(x)
+    wide = f.to(F64)
+    log = mad(wide, poly(wide, LOG2_WIDE[64]), k.to(F64))
+    exponent = y.to(F64) * log
+    if x.scope.fills_register(F32):
+        whole = exponent.intrinsic("rint")
+        return avx512.scale(_exp2_near_zero((exponent - whole).to(F32)), whole.to(F32))
+    clamped = exponent.at_most(LARGEST[32]).at_least(SMALLEST[32])
+    whole, n = round_to_int(clamped)
+    return scale(_exp2_near_zero((clamped - whole).to(F32)), n.resize(F32))
+
+
+def _exp2_near_zero(r: Real) -> Real:
+    return mad(r, poly(r, EXP2[32]), 1.0)
+
+
+def _power_double(x: Real, y: Real) -> Real:
     log = log2_pair(x)
-    special = where(x.equals(0.0), x.of(-math.inf), x)
-    log_high = where(x.is_positive_finite(), log.hi, special)
-    exponent = y * log_high
-    rest = mad(y, log.lo, fma(y, log_high, -exponent))
-    rest = where(abs(exponent) < -SMALLEST[bits], rest, 0.0)
-    clamped = exponent.at_most(LARGEST[bits]).at_least(SMALLEST[bits])
-    return where(exponent.is_nan(), exponent, exp2_of_pair(Pair(clamped, rest)))
+    exponent = y * log.hi
+    rest = mad(y, log.lo, fma(y, log.hi, -exponent))
+    rest = where(abs(exponent) < -SMALLEST[64], rest, 0.0)
+    return exp2_of_pair(Pair(exponent.at_most(LARGEST[64]).at_least(SMALLEST[64]), rest))
 
 
 def log2_pair(x: Real) -> Pair:
     """log2 of a positive number to 68 bits (float32: 38).
 
-    x = 2**n m, s = (m - 1) / (m + 1), z = s**2, log2(m) = s (A + z (A/3 + z P(z))), A = 2 / ln2,
-    all but P in pairs; P is 2**-11 of the whole. Degree 9 (float32), 19 (float64).
+    x = 2**k (1 + f), s = f / (f + 2), z = s**2, log2(1 + f) = s (A + z (A/3 + z P(z))) with
+    A = 2 / ln2, all but P in pairs; P is 2**-11 of the whole. Degree 9 (float32), 19 (float64).
     """
-    is_tiny, lift = x < x.format.tiny, x.format.precision + 1
-    n, m = split_exponent(where(is_tiny, x * 2.0**lift, x))
-    n = where(is_tiny, n - lift, n)
     bits = x.format.bits
-    s = _ratio(m)
+    k, f = reduce_positive(x)
+    s = _ratio(f)
     square = two_product(s.hi, s.hi)
     z = Pair(square.hi, mad(s.hi, s.lo + s.lo, square.lo))
     inner = _constant_plus(THIRD_OF_IT[bits], z.hi * poly(z.hi, LOG2_RATIO[bits]), x.of(0.0))
     middle = multiply(z, inner)
     log = multiply(s, _constant_plus(TWO_OVER_LN2[bits], middle.hi, middle.lo))
-    total = quick_two_sum(n.to_real(), log.hi)
+    total = quick_two_sum(k, log.hi)
     return quick_two_sum(total.hi, total.lo + log.lo)
 
 
-def _ratio(m: Real) -> Pair:
-    """(m - 1) / (m + 1), with one division."""
-    f = m - 1.0
-    divisor = quick_two_sum(m.of(2.0), f)
+def _ratio(f: Real) -> Pair:
+    """f / (f + 2), with one division."""
+    divisor = quick_two_sum(f.of(2.0), f)
     inverse = 1.0 / divisor.hi
     ratio = f * inverse
     rest = fma(ratio, -divisor.lo, fma(ratio, -divisor.hi, f)) * inverse
@@ -113,6 +148,8 @@ def exp2_of_pair(x: Pair) -> Real:
     k, n = round_to_int(x.hi)
     r = quick_two_sum(x.hi - k, x.lo)
     small = mad(r.hi, poly(r.hi, EXP2[r.hi.format.bits]), r.lo * LN2)
+    if k.scope.fills_register(k.format):
+        return avx512.scale(1.0 + small, k)
     return scale(1.0 + small, n)
 
 

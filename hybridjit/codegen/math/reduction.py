@@ -89,7 +89,7 @@ def _reduce_large(x: Real) -> tuple[Pair, Bits]:
     function = _cold_function(builder.module, f"hj.reduce_large.{shape}", x.value.type, kinds)
     if not function.blocks:
         inside: Any = ir.IRBuilder(function.append_basic_block("entry"))
-        _define_lanes(Real(Scope(inside, scope.fma, scope.lanes), x.format, function.args[0]))
+        _define_lanes(Real(scope.at(inside), x.format, function.args[0]))
     result = builder.call(function, [x.value])
     hi, lo, k = (builder.extract_value(result, place) for place in range(3))
     pair = Pair(Real(scope, x.format, hi), Real(scope, x.format, lo))

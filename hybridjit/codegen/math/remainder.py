@@ -13,17 +13,18 @@ from hybridjit.codegen.math.values import Bits, Real, fma, where
 
 
 def fmod(x: Real, y: Real) -> Real:
-    """C's: x - y trunc(x / y), exactly, with the sign of x. One lane."""
+    """C's: x - y trunc(x / y), exactly, with the sign of x."""
     a, b = abs(x), abs(y)
     builder = x.scope.builder
     start = builder.block
     far, done = (builder.append_basic_block(name) for name in ("far", "done"))
     near_value = _near(a, b)
     is_far = (a >= b * 2.0 ** (x.format.precision - 2)) & (b > 0.0)  # no integer division by zero
-    builder.cbranch(is_far.value, far, done)
+    builder.cbranch(x.scope.any_lane(is_far.value), far, done)
 
     builder.position_at_end(far)
-    far_value = _far(a, b)
+    one = x.of(1.0)  # in lanes that are not far
+    far_value = where(is_far, _far(where(is_far, a, one), where(is_far, b, one)), near_value)
     far_end = builder.block
     builder.branch(done)
 
@@ -50,7 +51,10 @@ def _near(a: Real, b: Real) -> Real:
 
 
 def _far(a: Real, b: Real) -> Real:
-    """In integers: the significand of a, shifted left by a few bits at a time, modulo that of b."""
+    """In integers: the significand of a, shifted left by a few bits at a time, modulo that of b.
+
+    A lane that is done is shifted by no bits while others go on.
+    """
     format = a.format
     exponent_a, m_a = _decompose(a)
     exponent_b, m_b = _decompose(b)
@@ -71,7 +75,7 @@ def _far(a: Real, b: Real) -> Real:
     following = Bits(a.scope, format, builder.urem((m << bits).value, m_b.value))
     left.add_incoming((remaining - bits).value, loop)
     rest.add_incoming(following.value, loop)
-    builder.cbranch((remaining > step).value, loop, after)
+    builder.cbranch(a.scope.any_lane((remaining > step).value), loop, after)
 
     builder.position_at_end(after)
     return _compose(following, exponent_b)

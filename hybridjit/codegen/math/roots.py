@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from hybridjit.codegen.math import avx512
+from hybridjit.codegen.math.avx512 import Operand, Response
 from hybridjit.codegen.math.coefficients import CBRT
 from hybridjit.codegen.math.values import (
     F32,
@@ -33,11 +35,14 @@ def rsqrt(x: Real) -> Real:
     return where(is_tiny, y * 2.0**32, y)
 
 
+ITSELF = {operand: Response.OPERAND for operand in Operand if operand is not Operand.NEGATIVE}
 CBRT_2, CBRT_HALF = float.fromhex("0x1.428a2f98d728bp+0"), float.fromhex("0x1.965fea53d6e3dp-1")
 
 
 def cbrt(x: Real) -> Real:
     """x = 2**(3q + j) m, |j| <= 1: a polynomial, then one Halley step, which triples the digits."""
+    if x.scope.fills_register(x.format):
+        return _cbrt_avx512(x)
     format = x.format
     magnitude = abs(x)
     is_tiny = magnitude < format.tiny
@@ -45,20 +50,29 @@ def cbrt(x: Real) -> Real:
     bits = where(is_tiny, magnitude * 2.0**lift, magnitude).bits
     e = (bits.logical_shift(format.mantissa) - format.bias).to_real()
     q, n = round_scaled(e, 1.0 / 3.0)
-    j = mad(q, -3.0, e)
     m = ((bits & ((1 << format.mantissa) - 1)) | bits.of_float(1.0)).real
-    is_up, is_down = j > 0.5, j < -0.5
-    factor = where(is_up, x.of(CBRT_2), where(is_down, x.of(CBRT_HALF), 1.0))
-    target = m * where(is_up, x.of(2.0), where(is_down, x.of(0.5), 1.0))
-
-    y = poly(m, CBRT[format.bits]) * factor
-    square = two_product(y, y)
-    difference = mad(square.lo, y, fma(square.hi, y, -target))
-    y = y - y * (difference / mad(square.hi, y + y, target))
-
+    y = _cbrt_of_mantissa(m, mad(q, -3.0, e))
     result = y * where(is_tiny, n - lift // 3, n).power_of_two()
     special = where(magnitude < math.inf, result, magnitude)
     return where(x.equals(0.0) | x.is_nan(), x, special.with_sign_of(x))
+
+
+def _cbrt_avx512(x: Real) -> Real:
+    e, m = avx512.exponent(x), avx512.mantissa(abs(x))
+    q, _ = round_scaled(e, 1.0 / 3.0)
+    result = avx512.scale(_cbrt_of_mantissa(m, mad(q, -3.0, e)), q)
+    return avx512.mend(result.with_sign_of(x), x, ITSELF)
+
+
+def _cbrt_of_mantissa(m: Real, j: Real) -> Real:
+    """The cube root of m 2**j, 1 <= m <= 2, j = -1, 0 or 1."""
+    is_up, is_down = j > 0.5, j < -0.5
+    factor = where(is_up, m.of(CBRT_2), where(is_down, m.of(CBRT_HALF), 1.0))
+    target = m * where(is_up, m.of(2.0), where(is_down, m.of(0.5), 1.0))
+    y = poly(m, CBRT[m.format.bits]) * factor
+    square = two_product(y, y)
+    difference = mad(square.lo, y, fma(square.hi, y, -target))
+    return y - y * (difference / mad(square.hi, y + y, target))
 
 
 def hypot(x: Real, y: Real) -> Real:

@@ -8,7 +8,7 @@ A value may have one lane or be an LLVM vector: the code is the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from llvmlite import ir
@@ -58,11 +58,20 @@ FORMATS = {32: F32, 64: F64}
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where code is emitted, for how many lanes, and whether multiply and add can be fused."""
+    """Where code is emitted, for how many lanes, and what the processor has."""
 
     builder: Any  # ir.IRBuilder
     fma: bool
     lanes: int = 1
+    avx512: bool = False
+
+    def at(self, builder: Any) -> Scope:
+        """The same for code that is emitted elsewhere."""
+        return replace(self, builder=builder)
+
+    def fills_register(self, format: Format) -> bool:
+        """True if a value is a whole register of AVX-512."""
+        return self.avx512 and self.lanes * format.bits == 512
 
     def type_of(self, scalar: ir.Type) -> ir.Type:
         return scalar if self.lanes == 1 else ir.VectorType(scalar, self.lanes)
@@ -341,6 +350,29 @@ class Flag:
 
 
 _V = TypeVar("_V", Real, Bits)
+
+
+def patch(y: Real, is_rare: Flag, patched: Callable[[], Real]) -> Real:
+    """y, but `patched()` where the flag is set.
+
+    Vectors branch around it if no lane needs it. One lane does not: LLVM vectorises no branches.
+    """
+    if y.scope.lanes == 1:
+        return where(is_rare, patched(), y)
+    builder = y.scope.builder
+    start = builder.block
+    rare, done = (builder.append_basic_block(name) for name in ("rare", "done"))
+    branch = builder.cbranch(y.scope.any_lane(is_rare.value), rare, done)
+    branch.set_weights([1, 1000])
+    builder.position_at_end(rare)
+    chosen = where(is_rare, patched(), y).value
+    end = builder.block
+    builder.branch(done)
+    builder.position_at_end(done)
+    result = builder.phi(y.value.type)
+    result.add_incoming(y.value, start)
+    result.add_incoming(chosen, end)
+    return Real(y.scope, y.format, result)
 
 
 def where(flag: Flag, then: _V, otherwise: _V | float | int) -> _V:
