@@ -74,11 +74,11 @@ class StatementEmitter(ExpressionEmitter):
                 self._return(values)
             case tis.Evaluate(value):
                 self._evaluate(value)
-            case tis.Assert(cond, message):
-                self.require(self.emit(cond), message, stmt.span)
-            case tis.Raise(error, message):
-                self.fail(Failure.RAISE, stmt.span, [error, *self.message(message)])
-            case tis.Print(message):
+            case tis.Assert(cond):
+                self.require(self.emit(cond), stmt)
+            case tis.Raise(error):
+                self.fail_with(error, stmt)
+            case tis.Print():
                 self._print(stmt)
             case _:
                 raise InternalError(f"no code for {type(stmt).__name__}", "codegen", stmt.span)
@@ -360,12 +360,17 @@ class StatementEmitter(ExpressionEmitter):
             part if isinstance(part, str) else (self.emit(part), part.dtype) for part in message
         ]
 
-    def require(self, holds: Value, message: Sequence[str | Expr], span: Span | None) -> None:
+    def require(self, holds: Value, check: tis.Assert) -> None:
         """An assertion: the values of its message are computed only when they are needed."""
         passed, failed = self.fork(holds)
         self.b.position_at_end(failed)
-        self.fail(Failure.RAISE, span, ["AssertionError", *self.message(message)])
+        self.fail_with("AssertionError", check)
         self.b.position_at_end(passed)
+
+    def fail_with(self, error: str, stmt: tis.Assert | tis.Raise) -> None:
+        """Leave the kernel with an exception that the script raises."""
+        failure = Failure.RAISE_TUPLE if stmt.is_tuple else Failure.RAISE
+        self.fail(failure, stmt.span, [error, *self.message(stmt.message)])
 
     def _print(self, stmt: tis.Print) -> None:
         values = [part for part in self.message(stmt.message) if isinstance(part, tuple)]

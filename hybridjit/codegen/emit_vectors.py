@@ -157,13 +157,13 @@ class VectorEmitter(StatementEmitter):
         """Whether an access leaves memory alone when no lane is active."""
         return buffer.is_register or any(self.varies(index) for index in indices)
 
-    def require(self, holds: Value, message: Sequence[str | Expr], span: Span | None) -> None:
+    def require(self, holds: Value, check: tis.Assert) -> None:
         """An assertion, in every active lane."""
         if not has_lanes(holds):
-            super().require(holds, message, span)
+            super().require(holds, check)
             return
         with self._failing(holds):
-            self.fail(Failure.RAISE, span, ["AssertionError", *self.message(message)])
+            self.fail_with("AssertionError", check)
 
     # -- expressions ---------------------------------------------------------------------------
 

@@ -32,6 +32,7 @@ class Failure(Enum):
     EXTENT = "extent"
     MEMORY = "memory"
     RAISE = "raise"
+    RAISE_TUPLE = "raise tuple"  # the parts are the items of one argument
     FORKED = "forked"  # a signal handler forked in a parallel loop: the child lacks its threads
     PYTHON = "python"  # a callback or a signal handler raised an exception
 

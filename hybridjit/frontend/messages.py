@@ -68,25 +68,40 @@ class MessageTranslator(AssignmentTranslator):
                 node.keywords[0],
                 help="leave it out: the parts are printed on one line, with blanks between them",
             )
-        parts = self._message(node.args)
+        parts, _ = self._message(node.args)
         self.emit(Print(parts, span=self.span(node)))
 
-    def _message(self, nodes: Sequence[ast.expr]) -> Message:
-        parts: list[str | Expr] = []
-        for node, value in zip(nodes, self.evaluate_all(nodes), strict=True):
-            for item in value.items if isinstance(value, Items) else (value,):
-                if isinstance(item, Text):
-                    parts.append(item.text)
-                elif isinstance(item, Array):
-                    raise self.mismatch(
-                        f"{describe(item)} cannot be printed as a whole",
-                        node,
-                        help=f"print its elements in a loop, as in print({element_of(item)})",
-                    )
-                else:
-                    scalar = self.as_scalar(item, node, "a string or a number")
-                    parts.append(convert(scalar, scalar.type.dtype, self.span(node)))
-        return tuple(parts)
+    def _message(
+        self, nodes: Sequence[ast.expr], *, may_be_tuple: bool = False
+    ) -> tuple[Message, bool]:
+        """The parts of a message; True if they are the items of one tuple."""
+        values = self.evaluate_all(nodes)
+        match values:
+            case [Items(items)] if may_be_tuple:
+                return tuple(self._part(item, nodes[0]) for item in items), True
+            case _:
+                pairs = zip(values, nodes, strict=True)
+                return tuple(self._part(value, node) for value, node in pairs), False
+
+    def _part(self, item: Value, node: ast.expr) -> str | Expr:
+        match item:
+            case Text(text):
+                return text
+            case Array():
+                raise self.mismatch(
+                    f"{describe(item)} cannot be printed as a whole",
+                    node,
+                    help=f"print its elements in a loop, as in print({element_of(item)})",
+                )
+            case Items():
+                raise self.mismatch(
+                    f"{describe(item)} cannot be printed as a whole",
+                    node,
+                    help="give its items one by one",
+                )
+            case _:
+                scalar = self.as_scalar(item, node, "a string or a number")
+                return convert(scalar, scalar.type.dtype, self.span(node))
 
     def run_assert(self, stmt: ast.Assert) -> None:
         """`assert condition, message`; the message is computed only on failure."""
@@ -99,13 +114,14 @@ class MessageTranslator(AssignmentTranslator):
                 help='give the parts as a tuple, as in ("x =", x)',
             )
         with self.collect() as needed:
-            message = () if stmt.msg is None else self._message([stmt.msg])
+            given = [] if stmt.msg is None else [stmt.msg]
+            message, is_tuple = self._message(given, may_be_tuple=True)
         if isinstance(cond, Const) and cond.value:
             return
         if not needed and not isinstance(cond, Const):
-            self.emit(Assert(cond, message, span=span))
+            self.emit(Assert(cond, message, is_tuple, span=span))
             return
-        failure = self.close([*needed, Raise("AssertionError", message, span=span)])
+        failure = self.close([*needed, Raise("AssertionError", message, is_tuple, span=span)])
         if isinstance(cond, Const):
             self.emit(failure)
         else:
@@ -129,7 +145,8 @@ class MessageTranslator(AssignmentTranslator):
                 kind,
                 help="raise an error of Python's own, such as ValueError or RuntimeError",
             )
-        self.emit(Raise(name, self._message(args), span=self.span(stmt)))
+        message, is_tuple = self._message(args, may_be_tuple=True)
+        self.emit(Raise(name, message, is_tuple, span=self.span(stmt)))
         return False
 
 

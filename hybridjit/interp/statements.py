@@ -275,12 +275,12 @@ def _compile_evaluate(stmt: ir.Evaluate, scope: Scope) -> Run:
 
 
 def _compile_assert(stmt: ir.Assert, scope: Scope) -> Run:
-    cond, message = compile_expr(stmt.cond, scope), _compile_message(stmt.message, scope)
+    cond, arguments = compile_expr(stmt.cond, scope), _compile_arguments(stmt, scope)
     site = scope.site(stmt)
 
     def run(frame: Frame) -> None:
         if not cond(frame):
-            raise site.annotated(AssertionError(*message(frame)), frame)
+            raise site.annotated(AssertionError(*arguments(frame)), frame)
 
     return run
 
@@ -289,12 +289,20 @@ def _compile_raise(stmt: ir.Raise, scope: Scope) -> Run:
     if stmt.error not in ir.RAISABLE:
         raise InternalError(f"'{stmt.error}' cannot be raised", "interp", stmt.span)
     error: type[Exception] = vars(builtins)[stmt.error]
-    message, site = _compile_message(stmt.message, scope), scope.site(stmt)
+    arguments, site = _compile_arguments(stmt, scope), scope.site(stmt)
 
     def run(frame: Frame) -> None:
-        raise site.annotated(error(*message(frame)), frame)
+        raise site.annotated(error(*arguments(frame)), frame)
 
     return run
+
+
+def _compile_arguments(
+    stmt: ir.Assert | ir.Raise, scope: Scope
+) -> Callable[[Frame], Sequence[object]]:
+    """The function that gives the arguments of an exception."""
+    message = _compile_message(stmt.message, scope)
+    return (lambda frame: [tuple(message(frame))]) if stmt.is_tuple else message
 
 
 def _compile_print(stmt: ir.Print, scope: Scope) -> Run:

@@ -165,18 +165,22 @@ class StmtPrinter:
         return f"{item.kind.value}({self.exprs((item.value, *(item.domain or ())))})"
 
     def _assert(self, check: ir.Assert) -> None:
-        message = self._message(check.message)
-        if len(check.message) > 1:
-            message = f"({message})"
+        message = self._message(check)
         self.line(f"assert {self.expr(check.cond)}{message and ', ' + message}", check)
 
     def _raise(self, stmt: ir.Raise) -> None:
-        self.line(f"raise {stmt.error}({self._message(stmt.message)})", stmt)
+        self.line(f"raise {stmt.error}({self._message(stmt)})", stmt)
 
     def _print(self, stmt: ir.Print) -> None:
-        self.line(f"print({self._message(stmt.message)})", stmt)
+        self.line(f"print({self._parts(stmt.message)})", stmt)
 
-    def _message(self, message: Sequence[str | Expr]) -> str:
+    def _message(self, stmt: ir.Assert | ir.Raise) -> str:
+        parts = self._parts(stmt.message)
+        if not stmt.is_tuple:
+            return parts
+        return f"({parts},)" if len(stmt.message) == 1 else f"({parts})"
+
+    def _parts(self, message: Sequence[str | Expr]) -> str:
         return ", ".join(
             quote(item) if isinstance(item, str) else self.expr(item) for item in message
         )

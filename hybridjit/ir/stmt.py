@@ -166,18 +166,26 @@ class Block(Stmt):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assert(Stmt):
-    """An AssertionError unless `cond` is true. `message` holds strings and values to show."""
+    """An AssertionError unless `cond` is true. `message` holds strings and values to show.
+
+    It is one string or value, or with `is_tuple` the items of a tuple, of any number.
+    """
 
     cond: Expr
     message: tuple[str | Expr, ...] = ()
+    is_tuple: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Raise(Stmt):
-    """Leave the function with the built-in exception `error`, such as "ValueError"."""
+    """Leave the function with the built-in exception `error`, such as "ValueError".
+
+    `message` holds its arguments, or with `is_tuple` the items of the tuple that is its only one.
+    """
 
     error: str
     message: tuple[str | Expr, ...] = ()
+    is_tuple: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

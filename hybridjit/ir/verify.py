@@ -235,6 +235,8 @@ class FuncVerifier:
 
     def _assert(self, check: ir.Assert) -> None:
         self._exprs.typed(check.cond, BOOL, "the condition of an Assert")
+        if len(check.message) > 1 and not check.is_tuple:
+            raise Fault("an Assert has one message, or a tuple")
         self._message(check)
 
     def _raise(self, stmt: ir.Raise) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import traceback
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 from hybridjit import hybrid
 from tests.conftest import Golden
+from tests.frontend.from_text import script_from_text
 
 needs_notes = pytest.mark.skipif(sys.version_info < (3, 11), reason="notes came with Python 3.11")
 
@@ -91,3 +93,41 @@ def test_what_a_script_raises_shows_no_frames_of_ours(run: Any) -> None:
         names = [entry.name for entry in traceback.extract_tb(caught.value.__traceback__)]
         left_over = [] if sys.version_info >= (3, 11) else ["edge"]
         assert names[1:] in ([], left_over)
+
+
+MESSAGES = {
+    "none": "assert x > 1",
+    "text": 'assert x > 1, "small"',
+    "number": "assert x > 1, x",
+    "tuple": 'assert x > 1, ("small", x)',
+    "tuple_of_one": 'assert x > 1, ("small",)',
+    "empty_tuple": "assert x > 1, ()",
+    "computed": 'assert x > 1, ("small", double(x))',
+    "raise": 'raise ValueError("small", x)',
+    "raise_tuple": 'raise ValueError(("small", x))',
+    "raise_empty_tuple": "raise ValueError(())",
+    "raise_assertion": 'raise AssertionError("small", x)',
+}
+
+
+@pytest.mark.parametrize("statement", MESSAGES.values(), ids=MESSAGES)
+def test_arguments_of_exceptions_are_those_of_python(statement: str) -> None:
+    text = f"def f(x):\n    {statement}\n"
+    kernel = script_from_text(text, {"double": double})
+    arguments = [raised_by(way, 1) for way in (kernel.py_func, kernel.interpret, *[kernel] * 4)]
+    assert arguments == [arguments[0]] * 6
+
+
+def double(x: Any) -> Any:
+    y = 0
+    for _ in range(2):
+        y += x
+    return y
+
+
+def raised_by(call: Callable[[Any], Any], x: Any) -> tuple[type, tuple[Any, ...]]:
+    try:
+        call(x)
+    except (AssertionError, ValueError) as error:
+        return type(error), error.args
+    raise AssertionError("nothing was raised")

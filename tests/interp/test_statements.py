@@ -455,24 +455,25 @@ def test_print_goes_to_the_current_stdout(capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.parametrize(
-    ("message", "args", "text"),
+    ("message", "is_tuple", "args", "text"),
     [
-        ((), (), "^$"),
-        (("x is wrong",), ("x is wrong",), "x is wrong"),
-        (("x is", Var("x")), ("x is", 5), r"\('x is', 5\)"),
+        ((), False, (), "^$"),
+        (("x is wrong",), False, ("x is wrong",), "x is wrong"),
+        (("x is", Var("x")), True, (("x is", 5),), r"\('x is', 5\)"),
+        ((), True, ((),), r"\(\)"),
     ],
 )
 def test_assert_and_raise(
-    message: tuple[str | Expr, ...], args: tuple[object, ...], text: str
+    message: tuple[str | Expr, ...], is_tuple: bool, args: tuple[object, ...], text: str
 ) -> None:
     variables = [part for part in message if isinstance(part, Var)]
     params = tuple(ScalarParam(var, weak=True) for var in variables)
     given = [5 for _ in params]
 
     with pytest.raises(AssertionError, match=text) as asserted:
-        run(Assert(Const(False, BOOL), message), *given, params=params)
+        run(Assert(Const(False, BOOL), message, is_tuple), *given, params=params)
     with pytest.raises(KeyError, match=text) as raised:
-        run(Raise("KeyError", message), *given, params=params)
+        run(Raise("KeyError", message, is_tuple), *given, params=params)
 
     assert asserted.value.args == args
     assert raised.value.args == args

@@ -130,7 +130,7 @@ def every_statement() -> PrimFunc:
         ),
         Assert(Gt(half, const(0, FLOAT64))),
         Assert(Gt(half, const(0, FLOAT64)), ("not positive",)),
-        Assert(Gt(half, const(0, FLOAT64)), ("half is", half)),
+        Assert(Gt(half, const(0, FLOAT64)), ("half is", half), True),
         Print(("half =", half)),
         loop(j, 8, Seq(())),
         Evaluate(ExternCall(SHOW, (BufferRef(a), Load(acc)))),

@@ -397,6 +397,9 @@ def test_long_elif_chain_does_not_nest() -> None:
     ("stmt", "text"),
     [
         (Assert(p, (i,)), "assert p, i"),
+        (Assert(p, (i,), True), "assert p, (i,)"),
+        (Assert(p, (), True), "assert p, ()"),
+        (Raise("ValueError", ("i", i), True), 'raise ValueError(("i", i))'),
         (Raise("KeyError"), "raise KeyError()"),
         (Print(()), "print()"),
         (Print(("a 'b' \"c\" \\ \n é",)), 'print("a \'b\' \\"c\\" \\\\ \\n é")'),

@@ -487,6 +487,7 @@ def test_condition_is_not_constant_but_for_while_true() -> None:
         (While(i, NOTHING), "the condition of a While has type int64, not bool: i"),
         (Assert(i), "the condition of an Assert has type int64, not bool: i"),
         (Assert(p, (Add(x, y),)), "Add of float32 and float64"),
+        (Assert(p, ("p is", p)), "an Assert has one message, or a tuple"),
         (Print((Var("j"),)), "variable 'j' is used but not bound"),
         (Raise("SystemExit"), "'SystemExit' is not an exception that can be raised"),
         (Raise("ValueError", (Add(x, y),)), "Add of float32 and float64"),

@@ -812,3 +812,13 @@ def numpy_minimum_reduce(a):
     for i in range(len(a)):
         least = np.minimum(least, a[i])
     return least
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def print_a_tuple(a):
+    print("ends:", (a[0], a[-1]))
+
+
+@cases.right(VECTOR, says="give its items one by one")
+def print_a_tuple(a):
+    print("ends:", a[0], a[-1])
