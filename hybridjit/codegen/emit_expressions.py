@@ -19,11 +19,13 @@ from hybridjit.codegen.llvm_types import (
     constant,
     find_constant,
     is_signed,
+    lanes_of,
     memory_type,
     value_type,
 )
 from hybridjit.codegen.math.integers import emit_integer_power
 from hybridjit.codegen.memory import ArrayAddress
+from hybridjit.codegen.quick_index import emit_quick_index
 from hybridjit.codegen.sites import Failure
 from hybridjit.errors import InternalError
 from hybridjit.ir import expr as tir
@@ -208,13 +210,36 @@ class ExpressionEmitter(EmitContext):
         return array.load(self.b, [self.emit(index) for index in indices])
 
     def _bounded(self, expr: tir.Bounded) -> Value:
+        """An index inside [0, n): one comparison, unless it counts from the end or is wrong."""
         index, extent = self.operands(expr.index, expr.extent)
+        if lanes_of(index) > 1:
+            return self._wrapped(index, extent, expr)
+        quick = self._quick_index(expr.index, index)
+        start = self.b.block
+        inside, other = self.fork(self.b.icmp_unsigned("<", quick, extent))
+        self.b.position_at_end(other)
+        wrapped = self._wrapped(index, extent, expr)
+        end = self.b.block
+        self.b.branch(inside)
+        self.b.position_at_end(inside)
+        return self._phi([(quick, start), (wrapped, end)])
+
+    def _wrapped(self, index: Value, extent: Value, expr: tir.Bounded) -> Value:
         is_negative = self.b.icmp_signed("<", index, ir.Constant(index.type, 0))
         wrapped = self.b.select(is_negative, self.b.add(index, extent), index)
         parts = [(index, INT64), expr.buffer, str(expr.axis), (extent, INT64)]
         # Unsigned: an index that is still negative is huge.
         self.check(self.b.icmp_unsigned("<", wrapped, extent), Failure.BOUNDS, expr.span, parts)
         return wrapped
+
+    def _quick_index(self, expr: Expr, index: Value) -> Value:
+        """`index`, the value of `expr`, or what is the same wherever it is inside an axis."""
+        match expr:
+            case tir.Cast(to, value, False) if to is INT64 and self.is_free(value):
+                quick = emit_quick_index(self.b, self.emit(value), value.dtype)
+                return index if quick is None else quick
+            case _:
+                return index
 
     def _call(self, expr: tir.Call) -> Value:
         args = self.operands(*expr.args)
