@@ -13,6 +13,8 @@ def double(a):
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hybridjit import config, errors, hybrid
 from hybridjit.errors import (
     ArgumentError,
@@ -23,12 +25,28 @@ from hybridjit.errors import (
     TypeMismatch,
 )
 from hybridjit.frontend.builtins import TYPES
-from hybridjit.frontend.parse import parse_text as parse
-from hybridjit.ir.equal import structural_equal
-from hybridjit.ir.func import PrimFunc
+from hybridjit.lazy import lazy_names
 from hybridjit.runtime import cache
-from hybridjit.runtime.pool import get_num_threads, set_num_threads, threads
 from hybridjit.script import Kernel, script
+
+if TYPE_CHECKING:
+    from hybridjit.frontend.parse import parse_text as parse
+    from hybridjit.ir.equal import structural_equal
+    from hybridjit.ir.func import PrimFunc
+    from hybridjit.runtime.pool import get_num_threads, set_num_threads, threads
+
+# Loaded when they are used.
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "PrimFunc": "hybridjit.ir.func:PrimFunc",
+        "get_num_threads": "hybridjit.runtime.pool:get_num_threads",
+        "parse": "hybridjit.frontend.parse:parse_text",
+        "set_num_threads": "hybridjit.runtime.pool:set_num_threads",
+        "structural_equal": "hybridjit.ir.equal:structural_equal",
+        "threads": "hybridjit.runtime.pool:threads",
+    },
+)
 
 __version__ = "0.1.0"
 

@@ -32,10 +32,9 @@ from hybridjit.ir.expr import (
     Sub,
     Var,
 )
+from hybridjit.ir.header import MAX_EXTENT
 from hybridjit.ir.visit import walk
 
-# The largest size of a dimension: more than any memory holds. Kernels refuse larger ones.
-MAX_EXTENT = 1 << 48
 MIN_INT, MAX_INT = -(1 << 63), (1 << 63) - 1
 
 Interval = tuple[int, int]

@@ -3,7 +3,8 @@
 A child has only the thread that forked. A lock that another thread held at that moment would
 stay locked in the child for ever; so fork waits for all locks, and both sides release them. It
 takes them in the order in which a compilation does, or fork and a compilation would wait for
-each other: first that of compilations, then LLVM's, then those that are held for a moment.
+each other: first that of compilations, then that of late imports, then LLVM's, then those that
+are held for a moment.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import threading
 from typing import Any
 
 import llvmlite.binding.ffi as ffi
+
+from hybridjit.lazy import LOADING
 
 # Held while a kernel is translated and compiled: one compilation per key, whoever asks.
 COMPILE_LOCK = threading.RLock()
@@ -28,6 +31,7 @@ def hold_across_fork(lock: Any) -> None:
 
 def _acquire() -> None:
     COMPILE_LOCK.acquire()
+    LOADING.acquire()
     if _LLVM_LOCK is not None:
         _LLVM_LOCK.__enter__()
     for lock in _brief_locks:
@@ -39,6 +43,7 @@ def _release() -> None:
         lock.release()
     if _LLVM_LOCK is not None:
         _LLVM_LOCK.__exit__()
+    LOADING.release()
     COMPILE_LOCK.release()
 
 

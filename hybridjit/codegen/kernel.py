@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from hybridjit.analysis.forms import MAX_EXTENT
 from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.codegen.emit_parallel import ParallelEmitter
 from hybridjit.codegen.emit_statements import StatementEmitter
@@ -25,8 +24,8 @@ from hybridjit.codegen.llvm_types import (
     memory_type,
     value_type,
 )
-from hybridjit.codegen.math.avx512 import note_features
 from hybridjit.codegen.loop_hints import finish_hints
+from hybridjit.codegen.math.avx512 import note_features
 from hybridjit.codegen.memory import ArrayAddress
 from hybridjit.codegen.pool_words import has_pool
 from hybridjit.codegen.sites import Failure, Site
@@ -35,6 +34,7 @@ from hybridjit.codegen.target import Target
 from hybridjit.ir.dtype import BOOL, FLOAT16, INT64, DType
 from hybridjit.ir.expr import Buffer, ExternCall
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.header import MAX_EXTENT
 from hybridjit.ir.signature import ConstantArray
 from hybridjit.ir.stmt import Print
 

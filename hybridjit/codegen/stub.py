@@ -15,6 +15,7 @@ from hybridjit.codegen.llvm_types import I32, I64
 from hybridjit.codegen.stub_captures import emit_captures
 from hybridjit.codegen.stub_layout import (
     ARGUMENTS_OFFSET,
+    DISPATCH,
     MAX_SLOTS,
     MAX_WORDS,
     Api,
@@ -27,7 +28,6 @@ from hybridjit.codegen.stub_run import MISFIT, VOID, emit_run
 from hybridjit.codegen.stub_words import Word, Words
 from hybridjit.codegen.target import Target
 
-DISPATCH = "hj_dispatch"
 _GO_ON = 0
 _FIT = 1
 _GIVE_UP = 2

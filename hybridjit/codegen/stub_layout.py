@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+# The native function, and the table of the process that it refers to.
+DISPATCH = "hj_dispatch"
+API = "hj_api"
 # What the dispatcher has room for on its stack. Kernels that need more are called through Python.
 MAX_SLOTS = 64
 MAX_INPUTS = 64

@@ -9,11 +9,10 @@ import ast
 from typing import Annotated
 
 from hybridjit.errors import ArgumentError, ParseError
-from hybridjit.frontend.builtins import ElementTypeObject
+from hybridjit.frontend.builtins import ElementTypeObject, find_element_type
 from hybridjit.frontend.captures import MISSING, Environment
-from hybridjit.frontend.lift import lift
+from hybridjit.frontend.kinds import find_weak_type
 from hybridjit.frontend.specs import ArraySpec, ScalarSpec, Spec
-from hybridjit.frontend.values import ElementType, PythonType
 from hybridjit.ir.dtype import BOOL, DType, ScalarType
 from hybridjit.source import FunctionSource, span_of
 
@@ -63,21 +62,17 @@ def spec_of(node: ast.expr, environment: Environment) -> Spec | None:
 
 
 def _scalar(node: ast.expr, environment: Environment) -> Spec | None:
-    value = lift(_find(node, environment))
-    match value:
-        case ElementType(dtype):
-            return ScalarSpec(ScalarType(dtype))
-        case PythonType(type):
-            return ScalarSpec(type)
-        case _:
-            return None
+    value = _find(node, environment)
+    type = find_weak_type(value)
+    if type is None:
+        dtype = find_element_type(value)
+        type = None if dtype is None else ScalarType(dtype)
+    return None if type is None else ScalarSpec(type)
 
 
 def _element_type(node: ast.expr, environment: Environment) -> DType | None:
-    value = lift(_find(node, environment))
-    if isinstance(value, ElementType):
-        return value.dtype
-    return BOOL if isinstance(value, PythonType) and value.type.dtype is BOOL else None
+    value = _find(node, environment)
+    return BOOL if value is bool else find_element_type(value)
 
 
 def _find(node: ast.expr, environment: Environment) -> object:

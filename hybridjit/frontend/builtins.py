@@ -13,6 +13,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, SupportsIndex, TypeVar
+from typing import cast as cast_type
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,6 +192,19 @@ class ElementTypeObject:
 
     def __repr__(self) -> str:
         return self.dtype.name
+
+
+def find_element_type(value: object) -> DType | None:
+    """The element type that an object names: one of ours, a NumPy scalar type or dtype."""
+    if isinstance(value, ElementTypeObject):
+        return value.dtype
+    is_scalar_type = isinstance(value, type) and issubclass(value, np.generic)
+    if not is_scalar_type and not isinstance(value, np.dtype):
+        return None
+    try:
+        return find_dtype(np.dtype(cast_type("type[np.generic[Any]] | np.dtype[Any]", value)))
+    except TypeError:  # an abstract type such as np.generic
+        return None
 
 
 def numpy_dtype(dtype: DTypeLike) -> np.dtype[Any]:

@@ -16,7 +16,7 @@ from hybridjit.frontend.arrays import element_of
 from hybridjit.frontend.captures import MISSING, AttributeSource, Capture, NameSource, snapshot
 from hybridjit.frontend.conversion import convert, join_types, store_value
 from hybridjit.frontend.frame import Frame, Key, Pending, Skip, Unit, Variable
-from hybridjit.frontend.kinds import is_array, is_sequence
+from hybridjit.frontend.kinds import is_array, is_masked_array, is_sequence
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.refusals import OTHER_NAMES
 from hybridjit.frontend.suggest import did_you_mean
@@ -170,7 +170,7 @@ class Context:
         return lift(value)
 
     def _constant_array(self, array: NDArray[Any], name: str, node: ast.AST) -> Array:
-        if isinstance(array, np.ma.MaskedArray):
+        if is_masked_array(array):
             raise self.mismatch(
                 f"the captured array '{name}' is a masked array, whose mask would be ignored",
                 node,

@@ -35,6 +35,11 @@ def is_array(value: object) -> TypeGuard[NDArray[Any]]:
     return isinstance(value, np.ndarray)
 
 
+def is_masked_array(array: NDArray[Any]) -> bool:
+    """True for an array with a mask. Only a subclass can have one: numpy.ma takes 10 ms to load."""
+    return type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray)
+
+
 def is_numpy_scalar(value: object) -> TypeGuard[NumpyScalar]:
     """True for a NumPy scalar such as np.float32(1)."""
     return isinstance(value, np.generic)
@@ -58,3 +63,9 @@ def weak_type(value: PythonNumber) -> ScalarType:
 def find_weak_type(cls: object) -> ScalarType | None:
     """The weak type of the values of a Python class: of `float`, a Python float."""
     return _WEAK_TYPES.get(cls) if isinstance(cls, type) else None
+
+
+def type_name(value: object) -> str:
+    """The name of the type of a Python object, qualified when it is not a built-in."""
+    cls = type(value)
+    return cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"

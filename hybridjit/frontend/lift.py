@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from types import FunctionType, ModuleType
-from typing import Any, cast
 
-import numpy as np
-
-from hybridjit.frontend.builtins import ElementTypeObject
+from hybridjit.frontend.builtins import find_element_type
 from hybridjit.frontend.captures import LANGUAGE_NAMES, MODULE_FUNCTIONS
 from hybridjit.frontend.kinds import (
     find_weak_type,
@@ -31,7 +28,7 @@ from hybridjit.frontend.values import (
     Text,
     Value,
 )
-from hybridjit.ir.dtype import DType, ScalarType, find_dtype
+from hybridjit.ir.dtype import ScalarType, find_dtype
 from hybridjit.ir.expr import Const, const
 from hybridjit.ir.extern import Extern
 
@@ -68,18 +65,8 @@ def _lift_type(value: object) -> PythonType | ElementType | None:
     weak = find_weak_type(value)
     if weak is not None:
         return PythonType(weak)
-    dtype = value.dtype if isinstance(value, ElementTypeObject) else _find_numpy_type(value)
+    dtype = find_element_type(value)
     return None if dtype is None else ElementType(dtype)
-
-
-def _find_numpy_type(value: object) -> DType | None:
-    is_scalar_type = isinstance(value, type) and issubclass(value, np.generic)
-    if not is_scalar_type and not isinstance(value, np.dtype):
-        return None
-    try:
-        return find_dtype(np.dtype(cast("type[np.generic[Any]] | np.dtype[Any]", value)))
-    except TypeError:  # an abstract type such as np.generic
-        return None
 
 
 def _lift_function(value: object) -> NumpyFunction | Builtin | Callee | None:

@@ -17,6 +17,7 @@ from hybridjit.frontend.arrays import (
 )
 from hybridjit.frontend.captures import MISSING, AttributeSource, has_plain_attributes
 from hybridjit.frontend.context import Context
+from hybridjit.frontend.kinds import type_name
 from hybridjit.frontend.operators import binary
 from hybridjit.frontend.refusals import refuse_text_arithmetic
 from hybridjit.frontend.suggest import did_you_mean
@@ -35,7 +36,6 @@ from hybridjit.frontend.values import (
     describe,
     index,
     integer,
-    type_name,
 )
 from hybridjit.ir.dtype import INT64, ScalarType
 from hybridjit.ir.expr import Call, Const, Expr, Load, Mul

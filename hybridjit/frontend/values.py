@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
+from hybridjit.frontend.kinds import type_name
 from hybridjit.ir.dtype import WEAK_INT, DType, ScalarType
 from hybridjit.ir.expr import Buffer, Const, Expr
 from hybridjit.ir.extern import Extern
@@ -188,9 +189,3 @@ def _describe_callable(
             return f"the module '{module.__name__}'"
         case Method(_, name):
             return f"the method '{name}'"
-
-
-def type_name(value: object) -> str:
-    """The name of the type of a Python object, qualified when it is not a built-in."""
-    cls = type(value)
-    return cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,17 @@ from hybridjit.errors import ArgumentError, ArgumentValueError, InternalError
 from hybridjit.interp.expressions import compile_expr
 from hybridjit.interp.scalars import Scalar, as_scalar, cast, dtype_of, is_number
 from hybridjit.interp.scope import ERROR_STATE, RESULTS, Eval, Frame, Scope
-from hybridjit.interp.statements import compile_stmt
 from hybridjit.ir.dtype import DType, Kind
 from hybridjit.ir.expr import Buffer
-from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.header import Header
 from hybridjit.ir.signature import Param, ScalarParam
+from hybridjit.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from hybridjit.interp import statements
+    from hybridjit.ir.func import PrimFunc
+else:
+    statements = lazy_module("hybridjit.interp.statements")  # native code needs the rest only
 
 Array = NDArray[Any]
 _NDARRAY: type[Any] = np.ndarray
@@ -35,7 +40,7 @@ def compile_func(func: PrimFunc) -> Callable[[Sequence[object]], object]:
     scope = Scope(span=func.span)
     begin = compile_prologue(func.header, scope)
     constants = [(scope.bind(item.buffer), _read_only(item.data)) for item in func.constants]
-    body = compile_stmt(func.body, scope)
+    body = statements.compile_stmt(func.body, scope)
     gather = compile_results(func.header, scope)
 
     def run(args: Sequence[object]) -> object:

@@ -9,6 +9,9 @@ from hybridjit.errors import Span
 from hybridjit.ir.expr import Buffer, Var
 from hybridjit.ir.signature import Param, Result
 
+# The largest size of a dimension: more than any memory holds. Kernels refuse larger ones.
+MAX_EXTENT = 1 << 48
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Header:

@@ -19,11 +19,12 @@ from functools import reduce
 from itertools import islice
 
 from hybridjit.analysis.bounds import Facts
-from hybridjit.analysis.forms import MAX_EXTENT, Range
+from hybridjit.analysis.forms import Range
 from hybridjit.arith.linear import Linear
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Add, And, Bounded, Const, Expr, Le, Mul, Node, Or, Var
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.header import MAX_EXTENT
 from hybridjit.ir.stmt import For, If, Let, Stmt
 from hybridjit.ir.visit import Mutator, fresh_copy, walk
 

@@ -12,23 +12,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybridjit.analysis.forms import MAX_EXTENT
 from hybridjit.errors import ArgumentError, ArgumentValueError, name_call
 from hybridjit.frontend.builtins import ElementTypeObject
 from hybridjit.frontend.kinds import (
     is_array,
+    is_masked_array,
     is_numpy_scalar,
     is_python_number,
     is_sequence,
+    type_name,
     weak_type,
 )
 from hybridjit.frontend.specs import ArraySpec, ConstantSpec, ScalarSpec, Spec, TupleSpec
 from hybridjit.frontend.suggest import did_you_mean
-from hybridjit.frontend.values import type_name
 from hybridjit.interp.scalars import cast
 from hybridjit.ir.dtype import INT64, DType, ScalarType, find_dtype
 from hybridjit.ir.expr import Buffer
-from hybridjit.ir.header import Header
+from hybridjit.ir.header import MAX_EXTENT, Header
 
 # Their value is part of the specialisation.
 _CONSTANTS: tuple[type, ...] = (str, np.dtype, ElementTypeObject, type)
@@ -150,7 +150,7 @@ def _check_extents(name: str, array: NDArray[Any]) -> None:
 
 
 def _array_dtype(name: str, array: NDArray[Any]) -> DType:
-    if isinstance(array, np.ma.MaskedArray):
+    if is_masked_array(array):
         raise ArgumentError(
             f"argument '{name}' is a masked array, whose mask would be ignored",
             help=f"pass {name}.filled(0), or its data and its mask separately",

@@ -12,22 +12,24 @@ or an array that is not C-contiguous.
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass, field
-from functools import cache
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
-from hybridjit import config
-from hybridjit.codegen.engine import Library, link
 from hybridjit.codegen.forks import COMPILE_LOCK
 from hybridjit.codegen.layout import Layout
-from hybridjit.codegen.stub import DISPATCH, emit_dispatcher
-from hybridjit.codegen.stub_layout import Api, Head, Table
-from hybridjit.codegen.stub_words import API
-from hybridjit.runtime.dispatch_facts import find_functions, slow_call_of
-from hybridjit.runtime.dispatch_object import connect, native_class
-from hybridjit.runtime.dispatch_table import CallShape, TableOwner, make_table
-from hybridjit.runtime.shared_code import shared_code
+from hybridjit.codegen.stub_layout import Head, Table
+from hybridjit.lazy import lazy_module
+from hybridjit.runtime.call_shape import CallShape
+from hybridjit.runtime.dispatch_object import connect
 from hybridjit.runtime.specialization import Specialization
+
+if TYPE_CHECKING:
+    from hybridjit.runtime import dispatch_table, dispatcher
+    from hybridjit.runtime.dispatch_table import TableOwner
+else:
+    # For the second call and those that follow.
+    dispatch_table = lazy_module("hybridjit.runtime.dispatch_table")
+    dispatcher = lazy_module("hybridjit.runtime.dispatcher")
 
 
 class Form(NamedTuple):
@@ -77,15 +79,15 @@ class NativeCalls:
         if known.count < 2 or known.count & (known.count - 1):
             return
         with COMPILE_LOCK:
-            dispatcher = find_dispatcher()
-            table = None if dispatcher is None else make_table(call)
-            if dispatcher is None or table is None:
+            entry = dispatcher.find_dispatcher()
+            table = None if entry is None else dispatch_table.make_table(call)
+            if entry is None or table is None:
                 return
             self._replace(known.table, table)
             known.table = table
             if not self._is_connected:
                 self._is_connected = True
-                connect(kernel, self._head, dispatcher.address)
+                connect(kernel, self._head, entry.address)
 
     def forget(self, specialization: Specialization) -> None:
         """Drop what was made of a translation that is out of date."""
@@ -113,34 +115,3 @@ class NativeCalls:
             following = table.address
         self._head[Head.FIRST] = following
         self._tables = kept  # only now may the old table go
-
-
-@dataclass(frozen=True, slots=True)
-class _Dispatcher:
-    """The dispatcher in memory, never unloaded."""
-
-    address: int
-    library: Library
-    api: ctypes.Array[ctypes.c_int64] = field(repr=False)
-
-
-_is_interpreting = config.api_edge(config.is_interpreting)
-
-
-@cache
-def find_dispatcher() -> _Dispatcher | None:
-    """The dispatcher of this process, or None where native calls are not possible."""
-    cls = native_class()
-    functions = None if cls is None else find_functions()
-    if cls is None or functions is None:
-        return None
-    entries: dict[Api, int] = {
-        **functions,
-        Api.INTERPRET_GUARD: ctypes.addressof(config.may_interpret),
-        Api.IS_INTERPRETING: id(_is_interpreting),
-        Api.SLOW_CALL: slow_call_of(cls),
-    }
-    api = (ctypes.c_int64 * len(Api))(*(entries[entry] for entry in Api))
-    image = shared_code("dispatcher", emit_dispatcher)
-    library = link(image, (DISPATCH,), {API: ctypes.addressof(api)})
-    return _Dispatcher(library.addresses[DISPATCH], library, api)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import inspect
 import itertools
 import sys
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from hybridjit.arith.simplify import simplify
-from hybridjit.codegen.layout import Layout
 from hybridjit.codegen.sites import ADAPTER
 from hybridjit.codegen.sites import MAX_WORDS as ERROR_WORDS
 from hybridjit.codegen.stub_layout import (
@@ -39,15 +37,13 @@ from hybridjit.config import api_edge
 from hybridjit.frontend.specs import ArraySpec, ConstantSpec, ScalarSpec, Spec, TupleSpec
 from hybridjit.ir.dtype import BOOL, COMPLEX128, FLOAT64, INT64
 from hybridjit.ir.expr import Buffer, Const, Expr, Var
-from hybridjit.ir.header import Header
 from hybridjit.ir.signature import ScalarParam, ScalarResult
+from hybridjit.runtime.call_shape import CallShape
 from hybridjit.runtime.dispatch_captures import capture_records, guard_records
 from hybridjit.runtime.dispatch_inputs import array_record, constant_record, scalar_record
 from hybridjit.runtime.dispatch_memory import Memory, Unsupported, write
 from hybridjit.runtime.dispatch_programs import program_of
 from hybridjit.runtime.native import NativeKernel
-from hybridjit.runtime.specialization import Specialization
-from hybridjit.runtime.translation import Summary
 
 # Giving up the GIL and taking it back costs 40 to 60 ns (measured); a simple iteration 0.2 to 1.
 RELEASE_AT = 4096
@@ -57,36 +53,6 @@ _WEAK_RESULTS = {
     FLOAT64: ResultKind.FLOAT,
     COMPLEX128: ResultKind.COMPLEX,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class CallShape:
-    """What a table is made of: a call that ran, and the code that it ran.
-
-    `values` are the arguments, one for each parameter of `signature`.
-    """
-
-    signature: inspect.Signature
-    specs: tuple[Spec, ...]
-    values: Sequence[Any]
-    specialization: Specialization
-    layout: Layout
-    native: NativeKernel
-
-    @property
-    def func(self) -> Header:
-        """The function that the call runs."""
-        return self.specialization.header
-
-    @property
-    def summary(self) -> Summary:
-        """What is known about it."""
-        return self.specialization.summary
-
-    @property
-    def written(self) -> frozenset[Buffer]:
-        """The arrays that the call writes to."""
-        return self.summary.written
 
 
 @dataclass(slots=True, eq=False)

@@ -7,7 +7,7 @@ import importlib
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,12 @@ from hybridjit.frontend.builtins import numpy_dtype
 from hybridjit.interp.scalars import as_scalar, cast
 from hybridjit.ir.dtype import DType, find_dtype
 from hybridjit.ir.extern import Extern, Pointer
-from hybridjit.ir.printer_names import RESERVED
+from hybridjit.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from hybridjit.ir import printer_names
+else:
+    printer_names = lazy_module("hybridjit.ir.printer_names")
 
 _CAPSULE_POINTER = ctypes.pythonapi.PyCapsule_GetPointer
 _CAPSULE_NAME = ctypes.pythonapi.PyCapsule_GetName
@@ -196,4 +201,5 @@ def _ctype(param: DType | Pointer) -> Any:
 def _identifier(name: str) -> str:
     if not name.isidentifier():
         return "extern"
-    return f"extern_{name}" if name in RESERVED else name  # it has to be told from our own
+    # It has to be told from our own.
+    return f"extern_{name}" if name in printer_names.RESERVED else name

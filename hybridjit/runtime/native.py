@@ -6,7 +6,7 @@ import ctypes
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,16 @@ from hybridjit.interp.scope import RESULTS, Frame, Scope
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Buffer, Const
 from hybridjit.ir.header import Header
+from hybridjit.lazy import lazy_module
 from hybridjit.runtime.cache import active_store
 from hybridjit.runtime.failures import make_exception
-from hybridjit.runtime.pool import pool_addresses
 from hybridjit.runtime.saved import decode_sites, encode_sites
 from hybridjit.runtime.versions import is_unchanged
+
+if TYPE_CHECKING:
+    from hybridjit.runtime import pool
+else:
+    pool = lazy_module("hybridjit.runtime.pool")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,8 +96,8 @@ class NativeKernel:
 
 def load_native(func: Header, layout: Layout, code: Code) -> NativeKernel:
     """Bring the code for arguments that lie in memory as `layout` says into the process."""
-    pool = pool_addresses() if code.is_parallel else {}
-    library = link(code.image, (ADAPTER,), {**code.imports, **pool})
+    threads = pool.pool_addresses() if code.is_parallel else {}
+    library = link(code.image, (ADAPTER,), {**code.imports, **threads})
     prototype = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
     call = convention(func, layout)
     scope = Scope(span=func.span)

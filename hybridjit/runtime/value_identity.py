@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from hybridjit.errors import HybridError
-from hybridjit.frontend.builtins import ElementTypeObject
+from hybridjit.frontend.builtins import ElementTypeObject, find_element_type
 from hybridjit.frontend.captures import (
     LANGUAGE_NAMES,
     MISSING,
@@ -169,22 +169,14 @@ def _of_type(value: Any) -> Json:
     weak = find_weak_type(value)
     if weak is not None:
         return ["python type", weak.dtype.name]
-    if isinstance(value, ElementTypeObject):
-        return ["element type", value.dtype.name]
-    if isinstance(value, np.dtype) or issubclass(value, np.generic):
-        return _of_element_type(value)
-    if value.__module__ in _LIBRARIES:
-        return ["class", value.__module__, value.__qualname__]
-    if issubclass(value, BaseException) or _is_ours(value):
-        raise Unidentified(f"the class {value.__qualname__}")
-    return ["owner", "class", value.__module__, value.__qualname__]
+    dtype = find_element_type(value)
+    if dtype is not None:
+        return ["element type", dtype.name]
+    return _of_class(value)
 
 
-def _of_element_type(value: Any) -> Json:
-    try:
-        dtype = find_dtype(np.dtype(value))
-    except TypeError:  # an abstract type such as np.generic
-        dtype = None
-    if dtype is None:
-        raise Unidentified(f"the type {value!r}")
-    return ["element type", dtype.name]
+def _of_class(cls: Any) -> Json:
+    name = [cls.__module__, cls.__qualname__]
+    if isinstance(cls, np.dtype) or issubclass(cls, (np.generic, BaseException)) or _is_ours(cls):
+        raise Unidentified(f"the type {cls!r}")
+    return ["class" if cls.__module__ in _LIBRARIES else "owner class", *name]

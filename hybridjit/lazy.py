@@ -1,0 +1,70 @@
+"""The one place where modules of ours are imported late: when something in them is first used.
+
+`import hybridjit`, and a call whose code is on disk, load what they need and nothing else: the
+front end, the passes, code generation, schedules and tools stay out. A module that uses one of
+these only now and then says so among its imports, where type checkers see the real thing:
+
+    if TYPE_CHECKING:
+        from hybridjit.runtime import compiler
+    else:
+        compiler = lazy_module("hybridjit.runtime.compiler")
+
+A package offers names of such modules with a `__getattr__` of its own (PEP 562):
+
+    if TYPE_CHECKING:
+        from hybridjit.ir.func import PrimFunc as PrimFunc
+    __getattr__ = lazy_names(__name__, {"PrimFunc": "hybridjit.ir.func:PrimFunc"})
+
+No module may use another one of these while it is being loaded itself.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any
+
+# Held while a module is loaded. A fork waits for it: a child could not finish what another thread
+# of its parent began.
+LOADING = threading.RLock()
+
+
+class _LazyModule(ModuleType):
+    """Stands for a module that is not loaded yet."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(_load(self.__name__), name)
+
+
+def lazy_module(name: str) -> ModuleType:
+    """The module called `name`, which is loaded when it is first asked for something."""
+    return _LazyModule(name)
+
+
+def lazy_names(owner: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """The `__getattr__` of the module `owner`: each name lives in "module:name" elsewhere."""
+
+    def find(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {owner!r} has no attribute {name!r}")
+        module, _, attribute = homes[name].partition(":")
+        value = getattr(_load(module), attribute)
+        setattr(sys.modules[owner], name, value)  # found without us from now on
+        return value
+
+    return find
+
+
+def _load(name: str) -> ModuleType:
+    loaded = sys.modules.get(name)
+    if loaded is not None and not _is_loading(loaded):
+        return loaded
+    with LOADING:
+        return importlib.import_module(name)
+
+
+def _is_loading(module: ModuleType) -> bool:
+    return getattr(module.__spec__, "_initializing", False)

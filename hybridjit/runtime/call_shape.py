@@ -1,0 +1,46 @@
+"""A call that ran: what the dispatcher learns from."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hybridjit.codegen.layout import Layout
+from hybridjit.frontend.specs import Spec
+from hybridjit.ir.expr import Buffer
+from hybridjit.ir.header import Header
+from hybridjit.runtime.native import NativeKernel
+from hybridjit.runtime.specialization import Specialization
+from hybridjit.runtime.translation import Summary
+
+
+@dataclass(frozen=True, slots=True)
+class CallShape:
+    """What a table is made of: a call that ran, and the code that it ran.
+
+    `values` are the arguments, one for each parameter of `signature`.
+    """
+
+    signature: inspect.Signature
+    specs: tuple[Spec, ...]
+    values: Sequence[Any]
+    specialization: Specialization
+    layout: Layout
+    native: NativeKernel
+
+    @property
+    def func(self) -> Header:
+        """The function that the call runs."""
+        return self.specialization.header
+
+    @property
+    def summary(self) -> Summary:
+        """What is known about it."""
+        return self.specialization.summary
+
+    @property
+    def written(self) -> frozenset[Buffer]:
+        """The arrays that the call writes to."""
+        return self.summary.written

@@ -1,0 +1,52 @@
+"""The dispatcher in memory: what a native call enters. See `hybridjit.codegen.stub`."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
+
+from hybridjit import config
+from hybridjit.codegen.engine import Library, link
+from hybridjit.codegen.stub_layout import API, DISPATCH, Api
+from hybridjit.lazy import lazy_module
+from hybridjit.runtime.dispatch_facts import find_functions, slow_call_of
+from hybridjit.runtime.dispatch_object import native_class
+from hybridjit.runtime.shared_code import shared_code
+
+if TYPE_CHECKING:
+    from hybridjit.codegen import stub
+else:
+    stub = lazy_module("hybridjit.codegen.stub")  # its code is on disk, as a rule
+
+
+@dataclass(frozen=True, slots=True)
+class _Dispatcher:
+    """The dispatcher in memory, never unloaded."""
+
+    address: int
+    library: Library
+    api: ctypes.Array[ctypes.c_int64] = field(repr=False)
+
+
+_is_interpreting = config.api_edge(config.is_interpreting)
+
+
+@cache
+def find_dispatcher() -> _Dispatcher | None:
+    """The dispatcher of this process, or None where native calls are not possible."""
+    cls = native_class()
+    functions = None if cls is None else find_functions()
+    if cls is None or functions is None:
+        return None
+    entries: dict[Api, int] = {
+        **functions,
+        Api.INTERPRET_GUARD: ctypes.addressof(config.may_interpret),
+        Api.IS_INTERPRETING: id(_is_interpreting),
+        Api.SLOW_CALL: slow_call_of(cls),
+    }
+    api = (ctypes.c_int64 * len(Api))(*(entries[entry] for entry in Api))
+    image = shared_code("dispatcher", lambda target: stub.emit_dispatcher(target))
+    library = link(image, (DISPATCH,), {API: ctypes.addressof(api)})
+    return _Dispatcher(library.addresses[DISPATCH], library, api)
