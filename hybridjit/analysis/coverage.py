@@ -1,4 +1,4 @@
-"""Which elements of a buffer are sure to be written.
+"""Which elements of a buffer are sure to be written, and how long their values are needed.
 
 Domains of statements are supersets where a program is not affine, and a statement may be jumped
 over. The stores considered here are those that surely run in every iteration of their domain.
@@ -25,6 +25,8 @@ from hybridjit.ir.stmt import (
     Stmt,
     Store,
     While,
+    flat_stmts,
+    seq,
 )
 from hybridjit.ir.visit import children, walk
 
@@ -72,6 +74,45 @@ class Coverage:
             return bool(wanted.is_empty())
         return bool(self._isl.UnionSet.from_set(wanted).is_subset(self._map(self._writes).range()))
 
+    def find_window(self, axis: int) -> int | None:
+        """The least number of places along `axis` that hold all values while they are needed.
+
+        With them, the elements i and i + window share a place. A value is needed from its write
+        up to the last read of it, and until then nothing may be written to its place. None if no
+        number is enough.
+        """
+        written = self._map([found for found in self._accesses() if found[1].is_write])
+        times = self._times()
+        before = times.lex_lt_union_map(times)
+        # The writes that come between a write and a read of what it wrote.
+        between = self._flow(times).apply_range(before.reverse()).intersect(before)
+        apart = written.reverse().apply_range(between).apply_range(written).deltas()
+        sets = apart.get_set_list()
+        spans = [self._span(sets.get_at(k), axis) for k in range(sets.n_set())]
+        return None if None in spans else 1 + max((span for span in spans if span), default=0)
+
+    def _flow(self, times: Polyhedron) -> Polyhedron:
+        """From each write of the buffer to the reads of what it wrote."""
+        unsure = [
+            found for found in self._accesses() if found[1].is_write and found not in self._writes
+        ]
+        reads = [found for found in self._accesses() if not found[1].is_write]
+        info = self._isl.UnionAccessInfo.from_sink(self._map(reads))
+        info = info.set_must_source(self._map(self._writes)).set_may_source(self._map(unsure))
+        return info.set_schedule_map(times).compute_flow().get_may_dependence()
+
+    def _span(self, apart: Polyhedron, axis: int) -> int | None:
+        """How far apart along `axis` elements are that agree in all other indices."""
+        for other in range(self.buffer.ndim):
+            if other != axis:
+                apart = apart.fix_val(self._isl.dim_type.set, other, self._isl.Val(0))
+        if apart.is_empty():
+            return 0
+        ends = [apart.dim_max_val(axis), apart.dim_min_val(axis)]
+        if not all(end.is_int() for end in ends):
+            return None
+        return max(abs(end.to_python()) for end in ends)
+
     def _map(self, accesses: Sequence[tuple[Instances, Access]]) -> Polyhedron:
         maps = [self._elements.map_of(statement, access) for statement, access in accesses]
         union = self._isl.UnionMap(f"{self.part.parameters} -> {{ {'; '.join(maps)} }}")
@@ -89,9 +130,11 @@ class Coverage:
 
 def _sure_stores(root: Stmt, names: AffineNames) -> Iterator[Stmt]:
     """The stores in `root` that run in every iteration of their domain."""
-    if any(isinstance(node, While | Break | Continue | Return) for node in walk(root)):
-        return
-    yield from _visit(root, names, {})
+    stmts = flat_stmts(root)
+    if stmts and isinstance(stmts[-1], Return):
+        stmts.pop()
+    if not any(isinstance(node, While | Break | Continue | Return) for node in walk(seq(*stmts))):
+        yield from _visit(seq(*stmts), names, {})
 
 
 def _visit(stmt: Stmt, names: AffineNames, starts: dict[Expr, Expr]) -> Iterator[Stmt]:
@@ -101,7 +144,7 @@ def _visit(stmt: Stmt, names: AffineNames, starts: dict[Expr, Expr]) -> Iterator
         case For(var, start, stop, Const(int()), body):
             if names.affine(start) is not None and names.affine(stop) is not None:
                 yield from _visit(body, names, {**starts, var: start})
-        case If(cond) if not _is_exact(cond, names):
+        case If(cond) if not is_exact(cond, names):
             pass
         case Block(init=Stmt()) if not _is_exact_init(stmt, names, starts):
             yield from _visit(stmt.body, names, starts)
@@ -113,13 +156,13 @@ def _visit(stmt: Stmt, names: AffineNames, starts: dict[Expr, Expr]) -> Iterator
             pass
 
 
-def _is_exact(cond: Expr, names: AffineNames) -> bool:
+def is_exact(cond: Expr, names: AffineNames) -> bool:
     """Whether isl can say exactly when `cond` holds."""
     match cond:
         case And(x, y) | Or(x, y):
-            return _is_exact(x, names) and _is_exact(y, names)
+            return is_exact(x, names) and is_exact(y, names)
         case Not(x):
-            return _is_exact(x, names)
+            return is_exact(x, names)
         case Compare():
             return names.condition(cond) is not None
         case _:

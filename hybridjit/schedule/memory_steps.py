@@ -16,6 +16,8 @@ from hybridjit.schedule.handles import BlockHandle, BlockLike, LoopLike
 from hybridjit.schedule.index_map import parse_index_map, text_of
 from hybridjit.schedule.primitives.cache_read import cache_read
 from hybridjit.schedule.primitives.cache_write import cache_write
+from hybridjit.schedule.primitives.double_buffer import double_buffer
+from hybridjit.schedule.primitives.rolling_buffer import rolling_buffer
 from hybridjit.schedule.primitives.set_scope import set_scope
 from hybridjit.schedule.primitives.storage_align import storage_align
 from hybridjit.schedule.primitives.transform_layout import transform_layout
@@ -130,6 +132,41 @@ class MemorySteps(State):
         loop = None if at is None else self.find_var(at)
         self.func, name = cache_write(self.func, self.find_name(block), found, scope, loop)
         return BlockHandle(name)
+
+    @step
+    def double_buffer(self, buffer: str) -> None:
+        """Give a scratch buffer of a loop's body two places, and fill it one iteration ahead.
+
+            for i in range(n):                        t = allocate((2, 8), ...)
+                t = allocate((8,), ...)               if 0 < n:
+                fill(t, i)                                fill(t[0], 0)
+                use(t, i)                      -->    for i in range(n):
+                                                          if i + 1 < n:
+                                                              fill(t[(i + 1) % 2], i + 1)
+                                                          use(t[i % 2], i)
+
+        Refused if filling depends on what an earlier iteration did with the buffer.
+
+        >>> s.double_buffer("t")
+        """
+        self.func = double_buffer(self.func, find_buffer(self.func, buffer))
+
+    @step
+    def rolling_buffer(self, buffer: str, *, axis: int | None = None) -> None:
+        """Fold a scratch buffer along an axis: it keeps only values that are still needed.
+
+            t = allocate((n,), ...)                   t = allocate((3,), ...)
+            for i in range(n):                        for i in range(n):
+                t[i] = f(a[i])                -->         t[i % 3] = f(a[i])
+                if i >= 2:                                if i >= 2:
+                    b[i] = t[i] + t[i - 2]                    b[i] = t[i % 3] + t[(i - 2) % 3]
+
+        Refused if all elements are needed at some time. Without an axis, the first one along
+        which the buffer gets smaller.
+
+        >>> s.rolling_buffer("t")
+        """
+        self.func = rolling_buffer(self.func, find_buffer(self.func, buffer), axis)
 
     def _find_target(self, target: BlockHandle | str) -> Buffer:
         """The buffer of that name, or else the one that the block of that name writes."""

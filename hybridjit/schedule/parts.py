@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 
 from hybridjit.analysis.concurrency import find_obstacle
 from hybridjit.analysis.coverage import Coverage
 from hybridjit.analysis.instances import infer_instances
 from hybridjit.ir.expr import Buffer, BufferRef, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, Block, Seq, Stmt
+from hybridjit.ir.stmt import Allocate, Block, For, Seq, Stmt
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.buffers import find_allocation
-from hybridjit.schedule.program import loops_around, path_to, replace_stmt, the_loop
+from hybridjit.schedule.program import path_to, replace_stmt, the_loop
 from hybridjit.schedule.refusal import refuse, refuse_conflict
 
 
@@ -68,15 +69,18 @@ def _is_filled(func: PrimFunc, allocation: Allocate, place: Stmt) -> bool:
     return Coverage(part, Seq(before), allocation.buffer).prove_written(inside)
 
 
-def check_concurrent_loops(before: PrimFunc, after: PrimFunc, place: Stmt, step: str) -> None:
-    """Refuse what made the iterations of a concurrent loop around `place` depend on each other."""
-    for loop in loops_around(before, place):
+def check_concurrent(func: PrimFunc, loops: Iterable[For], step: str) -> None:
+    """Refuse what made the iterations of a concurrent loop of `func` depend on each other.
+
+    `loops` may be as they were before the step: their variables count.
+    """
+    for loop in loops:
         if not loop.kind.is_concurrent:
             continue
-        obstacle = find_obstacle(after, the_loop(after, loop.var))
+        obstacle = find_obstacle(func, the_loop(func, loop.var))
         if obstacle is not None and obstacle.conflict is not None:
             raise refuse_conflict(
-                after,
+                func,
                 f"{step} would make iterations of the {loop.kind.value} loop '{loop.var.name}' "
                 "depend on each other",
                 obstacle.conflict,

@@ -7,7 +7,7 @@ then left over of it is never touched.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from hybridjit.analysis.coverage import Coverage
@@ -113,9 +113,9 @@ def _may_fail(part: Part, dims: Sequence[str], facts: Sequence[str], wanted: Exp
     return not load_isl().Set(text).is_empty()
 
 
-def fresh_block_name(func: PrimFunc, base: str) -> str:
-    """`base`, or else the first of `base_1`, `base_2` ... that no block has."""
-    taken = {block.name for block in blocks_of(func)}
+def fresh_block_name(func: PrimFunc, base: str, others: Collection[str] = ()) -> str:
+    """`base`, or else the first of `base_1`, `base_2` ... that is not taken."""
+    taken = {block.name for block in blocks_of(func)} | set(others)
     name, count = base, 0
     while name in taken:
         count += 1

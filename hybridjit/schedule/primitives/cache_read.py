@@ -13,13 +13,13 @@ from hybridjit.ir.stmt import Allocate, Block, Stmt, While, seq
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.parts import (
-    check_concurrent_loops,
+    check_concurrent,
     check_elementwise,
     find_place,
     set_elements,
 )
 from hybridjit.schedule.primitives.set_scope import check_scope
-from hybridjit.schedule.program import replace_inside, replace_stmt, the_block
+from hybridjit.schedule.program import loops_around, replace_inside, replace_stmt, the_block
 from hybridjit.schedule.refusal import refuse, refuse_conflict
 from hybridjit.schedule.reindex import reindex_loads
 from hybridjit.schedule.staging import (
@@ -60,7 +60,7 @@ def cache_read(
     staged = seq(Allocate(scratch.made, zero=False), copy, changed)
 
     made = bind_loops(replace_stmt(set_elements(func, buffer, place), place, staged))
-    check_concurrent_loops(func, made, place, "cache_read")
+    check_concurrent(made, loops_around(func, place), "cache_read")
     return made, name
 
 

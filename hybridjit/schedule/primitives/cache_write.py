@@ -8,14 +8,15 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Block, Break, Continue, For, Return, Stmt, Store, While, seq
 from hybridjit.ir.visit import children, walk
 from hybridjit.schedule.bind_loops import bind_loops
+from hybridjit.schedule.label_iters import label_iters
 from hybridjit.schedule.parts import (
-    check_concurrent_loops,
+    check_concurrent,
     check_elementwise,
     find_place,
     set_elements,
 )
 from hybridjit.schedule.primitives.set_scope import check_scope
-from hybridjit.schedule.program import replace_stmt, the_block
+from hybridjit.schedule.program import loops_around, replace_stmt, the_block
 from hybridjit.schedule.refusal import refuse
 from hybridjit.schedule.reindex import reindex
 from hybridjit.schedule.staging import (
@@ -60,8 +61,8 @@ def cache_write(
         made = set_elements(func, buffer, place)
 
     made = replace_stmt(made, place, seq(Allocate(scratch.made, zero=False), *staged))
-    made = bind_loops(made)
-    check_concurrent_loops(func, made, place, "cache_write")
+    made = label_iters(bind_loops(made), [name])
+    check_concurrent(made, loops_around(func, place), "cache_write")
     return made, name
 
 
