@@ -9,6 +9,7 @@ import multiprocessing
 import pickle
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -324,9 +325,11 @@ def test_types_of_elements_stay_themselves() -> None:
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
 def test_multiprocessing(method: str) -> None:
     kernel = make_scale(3.0)
-    with multiprocessing.get_context(method).Pool(1) as pool:
-        results = pool.map(kernel, [np.arange(3.0), np.arange(5.0)])
-        named = pool.apply(at_module_level, (np.ones(1),))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of fork, where threads are running
+        with multiprocessing.get_context(method).Pool(1) as pool:
+            results = pool.map(kernel, [np.arange(3.0), np.arange(5.0)])
+            named = pool.apply(at_module_level, (np.ones(1),))
     assert [result.tolist() for result in results] == [[0, 3, 6], [0, 3, 6, 9, 12]]
     assert named == 3
 

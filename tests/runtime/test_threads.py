@@ -21,6 +21,7 @@ import pytest
 
 from hybridjit import Kernel, hybrid
 from hybridjit.runtime import specialization
+from hybridjit.source import _texts_lock, read_text  # pyright: ignore[reportPrivateUsage]
 
 AnyKernel = Kernel[..., Any]
 REPOSITORY = Path(__file__).parents[2]
@@ -240,6 +241,25 @@ def test_fork_in_another_thread() -> None:
             run_child(work)
 
     run_threads(fork, 3)
+
+
+@needs_fork
+def test_fork_while_another_thread_remembers_a_text() -> None:
+    is_held = threading.Event()
+
+    def hold() -> None:
+        with _texts_lock:
+            is_held.set()
+            time.sleep(0.05)
+
+    def work() -> None:
+        assert read_text("def f(): pass").name == "f"
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    is_held.wait()
+    run_child(work)
+    thread.join()
 
 
 def call_in_worker(size: int) -> float:
