@@ -6,6 +6,7 @@ in bounds by construction: each loop variable carries the interval of its values
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +17,8 @@ from hybridjit.ir.func import PrimFunc
 from tests.choices import Choose, pick
 
 DTYPES = ("int64", "int32", "uint8", "float32")
+# Loops over the scalar n run at most so often.
+MAX_SIZE = 4
 # Rare shapes of code are picked once in so many times.
 RARELY = 6
 
@@ -31,6 +34,13 @@ class Nest:
     def fresh_args(self) -> list[Any]:
         """Arguments that a run may write to."""
         return [arg.copy() if isinstance(arg, np.ndarray) else arg for arg in self.args]
+
+    def variations(self) -> Iterator[tuple[Any, ...]]:
+        """Arguments with every size that the program takes, and other indices in its table."""
+        *arrays, table, _ = self.args
+        for size in range(MAX_SIZE + 1):
+            for shift in range(3):
+                yield *arrays, (table * (shift + 1) + shift) % 9, size
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +130,7 @@ class _Writer:
             name = pick(self.choose, outer)
             return f"{name}, {size + 1}", (self.loops[name][0], size)
         if kind == 5 and self.symbolic:
-            return "n", (0, 3)
+            return "n", (0, MAX_SIZE - 1)
         return str(size), (0, size - 1)
 
     def scalar(self) -> None:
@@ -232,4 +242,4 @@ def make_nest(choose: Choose) -> Nest:
 def _arguments(choose: Choose, arrays: list[_Array]) -> tuple[Any, ...]:
     generator = np.random.default_rng(choose(1 << 16))
     data = [generator.integers(0, 9, a.shape).astype(a.dtype) for a in arrays]
-    return (*data, generator.integers(0, 9, 4), choose(4))
+    return (*data, generator.integers(0, 9, 4), choose(MAX_SIZE + 1))

@@ -180,12 +180,14 @@ class _Run:
                 raise UnsupportedError(type(expr).__name__)
 
 
-def conflicting_pairs(touches: Sequence[Touch]) -> Iterator[tuple[Touch, Touch]]:
-    """The pairs whose order matters, the earlier one first."""
+def conflicting_pairs(
+    touches: Sequence[Touch], *, commuting: bool = True
+) -> Iterator[tuple[Touch, Touch]]:
+    """The pairs whose order matters, the earlier one first; `commuting` updates do not."""
     for first, later in itertools.combinations(touches, 2):
         if not (first.is_write or later.is_write):
             continue
-        if first.commutes is not None and first.commutes == later.commutes:
+        if commuting and first.commutes is not None and first.commutes == later.commutes:
             continue
         yield first, later
 
@@ -213,12 +215,12 @@ def _pairs(
     }
 
 
-def is_concurrent(found: Record, loop: Var) -> bool:
+def is_concurrent(found: Record, loop: Var, *, commuting: bool) -> bool:
     """Whether no two different iterations of `loop` touch an element in a way that matters."""
     return not any(
         _meet(first, later, loop)
         for touches in found.touches.values()
-        for first, later in conflicting_pairs(touches)
+        for first, later in conflicting_pairs(touches, commuting=commuting)
     )
 
 

@@ -1,0 +1,109 @@
+"""Hold a scheduled program against the program it was made of, in every way of running it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from hybridjit.arith.simplify import simplify
+from hybridjit.errors import ScheduleError
+from hybridjit.interp.run import interpret
+from hybridjit.ir.expr import Const, Node
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import For
+from hybridjit.ir.verify import Stage, verify
+from hybridjit.ir.visit import rewrite
+from hybridjit.runtime import compiler
+from hybridjit.runtime.native import layout_of, load_native
+from hybridjit.schedule.schedule import Schedule
+from tests.choices import Choose, pick
+from tests.nests.generate import Nest, make_nest
+from tests.nests.moves import MOVES
+
+# Steps tried on one program. Refused ones count.
+MAX_STEPS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """A program, the schedule that moves led to, and which moves were made or refused."""
+
+    nest: Nest
+    schedule: Schedule
+    made: list[str] = field(default_factory=list[str])
+    refused: list[str] = field(default_factory=list[str])
+
+    def __repr__(self) -> str:
+        return f"{self.nest.text}\n\n{self.schedule.trace}\n\n{self.schedule.func}"
+
+
+def make_scheduled(choose: Choose) -> Scheduled:
+    """A random program under a random schedule."""
+    nest = make_nest(choose)
+    found = Scheduled(nest, Schedule(nest.func))
+    names = list(MOVES)
+    for _ in range(1 + choose(MAX_STEPS)):
+        take_move(found, pick(choose, names), choose)
+    return found
+
+
+def take_move(found: Scheduled, name: str, choose: Choose) -> None:
+    """Make a move, or see it refused; then nothing may have changed."""
+    before = found.schedule.func
+    try:
+        MOVES[name](found.schedule, choose)
+    except ScheduleError:
+        found.refused.append(name)
+        if found.schedule.func is not before:
+            raise AssertionError(f"a refused {name} changed the program:\n{found!r}") from None
+    else:
+        found.made.append(name)
+        verify(found.schedule.func, Stage.BLOCKS, name)
+
+
+def check_scheduled(found: Scheduled, *, native: bool) -> None:
+    """Fail unless the scheduled program computes what the original does, bit for bit."""
+    nest, func = found.nest, found.schedule.func
+    expected = _run(nest.func, nest.fresh_args())
+    ways = {"interpreted": func, "in another order": backwards(func)}
+    for way, version in ways.items():
+        _compare(expected, _run(version, nest.fresh_args()), f"{way}:\n{found!r}")
+    if native:
+        _compare(expected, _run_native(func, nest.fresh_args()), f"native:\n{found!r}")
+
+
+def backwards(func: PrimFunc) -> PrimFunc:
+    """`func` with every concurrent loop run from its last iteration to its first."""
+    return dataclasses.replace(func, body=rewrite(func.body, _turn_around))
+
+
+def _turn_around(node: Node) -> Node | None:
+    if not isinstance(node, For) or not node.kind.is_concurrent:
+        return None
+    assert isinstance(node.step, Const)
+    step = int(node.step.value.real)
+    last = simplify(node.start + (node.extent - 1) * step)
+    return dataclasses.replace(
+        node, start=last, stop=simplify(node.start - step), step=Const(-step)
+    )
+
+
+def _run(func: PrimFunc, args: list[Any]) -> list[Any]:
+    interpret(func, args)
+    return args
+
+
+def _run_native(func: PrimFunc, args: list[Any]) -> list[Any]:
+    layout = layout_of(func.header, args, is_disjoint=True)
+    load_native(func.header, layout, compiler.build(func, layout))(args)
+    return args
+
+
+def _compare(expected: Sequence[Any], found: Sequence[Any], what: str) -> None:
+    for a, b in zip(expected, found, strict=True):
+        if np.asarray(a).tobytes() != np.asarray(b).tobytes():
+            raise AssertionError(f"{a!r} became {b!r}, {what}")
