@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from hybridjit.analysis.dependence import Conflict, Dependences
 from hybridjit.analysis.elements import where
 from hybridjit.analysis.instances import Instances, Part
+from hybridjit.analysis.regions import context_of
 from hybridjit.arith.polyhedra import Polyhedron, load_isl
 from hybridjit.errors import InternalError
 from hybridjit.ir.stmt import For, If
@@ -40,6 +41,21 @@ def find_fault(old: Part, new: Part, fastmath: Sequence[str] = ()) -> Fault | No
     kept = same.reverse().apply_range(times.lex_lt_union_map(times)).apply_range(same)
     conflict = Dependences(old, fastmath).find_lost(kept)
     return None if conflict is None else Fault(conflict.first.statement, conflict)
+
+
+def find_skipped(old: Part, new: Part, statements: Sequence[Instances]) -> Instances | None:
+    """One of the `statements` of `old` that may have an instance which does not run in `new`."""
+    if old.names.parameters != new.names.parameters:
+        raise InternalError("two versions of a part have different parameters", "reordering")
+    pairs, _ = _pair(Part(list(statements), old.names, old.context), new)
+    partners = dict(pairs)
+    for statement in statements:
+        if statement not in partners:
+            return statement
+        same = _same_instances(new, [(statement, partners[statement])])
+        if not _domain(old, statement).is_subset(same.range()):
+            return statement
+    return None
 
 
 def _pair(old: Part, new: Part) -> tuple[list[tuple[Instances, Instances]], Instances | None]:
@@ -75,15 +91,19 @@ def _same_instances(new: Part, pairs: Sequence[tuple[Instances, Instances]]) -> 
         source = f"N{after.name}[{', '.join(after.dims)}]"
         maps.append(f"{source} -> {before.name}[{target}] {domain}")
     relation = load_isl().UnionMap(f"{new.parameters} -> {{ {'; '.join(maps)} }}")
-    return relation.intersect_params(_context(new))
+    return relation.intersect_params(context_of(new))
 
 
 def _runs_once(old: Part, statement: Instances, same: Polyhedron) -> bool:
+    is_same = same.range().is_equal(_domain(old, statement))
+    return bool(is_same and same.reverse().is_single_valued())
+
+
+def _domain(part: Part, statement: Instances) -> Polyhedron:
     domain = where([statement.domain] if statement.domain else [])
     text = f"{statement.name}[{', '.join(statement.dims)}] {domain}"
-    wanted = load_isl().UnionSet(f"{old.parameters} -> {{ {text} }}")
-    wanted = wanted.intersect_params(_context(old))
-    return bool(same.range().is_equal(wanted) and same.reverse().is_single_valued())
+    found = load_isl().UnionSet(f"{part.parameters} -> {{ {text} }}")
+    return found.intersect_params(context_of(part))
 
 
 def _times(part: Part) -> Polyhedron:
@@ -94,7 +114,3 @@ def _times(part: Part) -> Polyhedron:
         for statement in part.statements
     ]
     return load_isl().UnionMap(f"{part.parameters} -> {{ {'; '.join(maps)} }}")
-
-
-def _context(part: Part) -> Polyhedron:
-    return load_isl().Set(f"{part.parameters} -> {{ {where(part.context)} }}")

@@ -19,7 +19,7 @@ from hybridjit.arith.polyhedra import load_isl
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import And, Buffer, Const, Expr, Ge, Le, Load, Lt, Max, Min, Var
-from hybridjit.ir.stmt import Allocate, Block, For, If, Iter, IterKind, Let, Stmt, Store
+from hybridjit.ir.stmt import Block, For, If, Iter, IterKind, Let, Stmt, Store
 from hybridjit.ir.visit import substitute, walk
 from hybridjit.schedule.program import replace_inside, variables_in
 from hybridjit.schedule.stages import allocated_in
@@ -43,7 +43,7 @@ def restrict(nest: Stmt, slices: Slices, wanted: AxisRange, part: Part) -> Stmt:
 
     `part` knows what holds at the place where the nest will stand.
     """
-    loop = slices.innermost
+    loop = _find_loop(nest, slices)
     if loop is None:
         return _guarded(nest, slices.index, wanted, part)
     limits = _limits(slices, loop, wanted)
@@ -51,6 +51,14 @@ def restrict(nest: Stmt, slices: Slices, wanted: AxisRange, part: Part) -> Stmt:
         body = _guarded(loop.body, slices.index, wanted, part)
         return replace_inside(nest, {loop: dataclasses.replace(loop, body=body)})
     return replace_inside(nest, {loop: _clipped(loop, limits, part)})
+
+
+def _find_loop(nest: Stmt, slices: Slices) -> For | None:
+    """The innermost loop as it is in `nest`, which may have been restricted before."""
+    if slices.innermost is None:
+        return None
+    var = slices.innermost.var
+    return next(node for node in walk(nest) if isinstance(node, For) and node.var is var)
 
 
 def find_slices(nest: Stmt, buffer: Buffer, axis: int) -> Slices | str:
@@ -179,8 +187,3 @@ def is_all_of_axis(wanted: AxisRange, extent: Expr, part: Part) -> bool:
     return wanted.is_whole or (
         prove(part, Le(wanted.start, Const(0))) and prove(part, Ge(wanted.stop, extent))
     )
-
-
-def is_allocation_of(stmt: Stmt, buffer: Buffer) -> bool:
-    """Whether `stmt` makes `buffer`."""
-    return isinstance(stmt, Allocate) and stmt.buffer is buffer

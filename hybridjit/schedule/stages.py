@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hybridjit.ir.expr import Buffer, BufferRef, ExternCall, Load, Node
+from hybridjit.analysis.coverage import is_exact
+from hybridjit.analysis.instances import infer_instances
+from hybridjit.arith.polyhedra import AffineNames
+from hybridjit.ir.expr import Buffer, BufferRef, Const, ExternCall, Load, Node
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
     Allocate,
@@ -13,6 +16,7 @@ from hybridjit.ir.stmt import (
     Break,
     Continue,
     For,
+    If,
     LoopKind,
     Print,
     Raise,
@@ -47,6 +51,29 @@ class Stage:
         stmts = self.scope.stmts
         between = stmts[stmts.index(nest) + 1 : stmts.index(self.target)]
         return [stmt for stmt in between if stmt not in self.nests]
+
+
+def is_certain(func: PrimFunc, stage: Stage) -> bool:
+    """Whether isl knows exactly which iterations of the loop run once the sequence has begun."""
+    stmts = stage.scope.stmts
+    first = min(stmts.index(nest) for nest in (*stage.nests, stage.target))
+    last = max(stmts.index(nest) for nest in (*stage.nests, stage.target))
+    for stmt in stmts[first : last + 1]:
+        if any(isinstance(node, Return | Break | Continue | While) for node in walk(stmt)):
+            return False
+    names = infer_instances(func, stage.scope).names
+    path = path_to(func, stage.loop)
+    return all(_is_known(stmt, names) for stmt in path[path.index(stage.target) :])
+
+
+def _is_known(stmt: Stmt, names: AffineNames) -> bool:
+    match stmt:
+        case For(_, start, stop, Const(int())):
+            return names.affine(start) is not None and names.affine(stop) is not None
+        case If(cond):
+            return is_exact(cond, names)
+        case _:
+            return isinstance(stmt, Seq)
 
 
 def find_stage(func: PrimFunc, block: Block, loop: For, step: str) -> Stage:

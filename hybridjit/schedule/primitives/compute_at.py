@@ -6,16 +6,19 @@ import dataclasses
 
 from hybridjit.analysis.coverage import Coverage
 from hybridjit.analysis.dependence import Dependences
+from hybridjit.analysis.inside import find_outside
 from hybridjit.analysis.instances import Part, infer_instances
-from hybridjit.analysis.regions import AxisRange, Region, box_around, touched_elements
+from hybridjit.analysis.regions import Region, box_around, touched_elements
 from hybridjit.analysis.reordering import find_fault
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, Seq, Stmt, While, seq
 from hybridjit.schedule.buffers import find_allocation
-from hybridjit.schedule.parts import check_concurrent_loops
+from hybridjit.schedule.lost_errors import check_errors
+from hybridjit.schedule.parts import check_concurrent
 from hybridjit.schedule.program import (
+    loops_around,
     path_to,
     replace_inside,
     replace_stmts,
@@ -23,8 +26,8 @@ from hybridjit.schedule.program import (
     the_loop,
 )
 from hybridjit.schedule.refusal import refuse, refuse_conflict
-from hybridjit.schedule.restriction import find_slices, is_all_of_axis, restrict
-from hybridjit.schedule.stages import Stage, count_accesses, find_stage, writes
+from hybridjit.schedule.restriction import Slices, find_slices, is_all_of_axis, restrict
+from hybridjit.schedule.stages import Stage, count_accesses, find_stage, is_certain, writes
 
 STEP = "compute_at"
 
@@ -64,11 +67,13 @@ def compute_at(func: PrimFunc, block_name: str, var: Var) -> PrimFunc:
     allocation = _find_private(func, stage)
     moved = _move(func, stage, nests, allocation)
 
+    known = is_certain(func, stage) and _is_exact(region, part)
     if allocation is None:
-        _check_runs_once(func, stage, moved)
+        _check_runs_once(func, stage, moved if known else None)
     else:
         _check_inputs(func, stage, moved)
-    check_concurrent_loops(func, moved.func, stage.loop.body, STEP)
+        check_errors(func, stage, (moved.func, moved.scope) if known else None, STEP)
+    check_concurrent(moved.func, loops_around(func, stage.loop.body), STEP)
     return moved.func
 
 
@@ -100,25 +105,26 @@ def _restricted(func: PrimFunc, stage: Stage, nest: Stmt, region: Region, part: 
     """`nest` for the slices of the region, axis by axis."""
     made = nest
     for axis, wanted in enumerate(region.axes):
-        made = _restricted_axis(func, stage, made, axis, wanted, part)
+        if is_all_of_axis(wanted, stage.buffer.shape[axis], part):
+            continue
+        slices = _find_slices(func, stage, nest, axis)
+        if isinstance(slices, str):
+            raise refuse(
+                func,
+                f"{STEP}: an iteration of loop '{stage.loop.var.name}' needs a part of "
+                f"'{stage.buffer.name}', but the nest that computes it cannot leave out the rest: "
+                f"{slices}",
+                [stage.loop, *stage.nests],
+            )
+        made = restrict(made, slices, wanted, part)
     return made
 
 
-def _restricted_axis(
-    func: PrimFunc, stage: Stage, nest: Stmt, axis: int, wanted: AxisRange, part: Part
-) -> Stmt:
-    buffer = stage.buffer
-    if is_all_of_axis(wanted, buffer.shape[axis], part):
-        return nest
-    slices = find_slices(nest, buffer, axis)
-    if isinstance(slices, str):
-        raise refuse(
-            func,
-            f"{STEP}: an iteration of loop '{stage.loop.var.name}' needs a part of "
-            f"'{buffer.name}', but the nest that computes it cannot leave out the rest: {slices}",
-            [stage.loop, *stage.nests],
-        )
-    return restrict(nest, slices, wanted, part)
+def _find_slices(func: PrimFunc, stage: Stage, nest: Stmt, axis: int) -> Slices | str:
+    scope = infer_instances(func, stage.scope)
+    if find_outside(scope, stage.buffer, [axis], scope.inside(nest)) is not None:
+        return f"its index on axis {axis} may be negative, and so count from the end"
+    return find_slices(nest, stage.buffer, axis)
 
 
 def _find_private(func: PrimFunc, stage: Stage) -> Allocate | None:
@@ -182,12 +188,21 @@ def _check_inputs(func: PrimFunc, stage: Stage, moved: Moved) -> None:
             )
 
 
-def _check_runs_once(func: PrimFunc, stage: Stage, moved: Moved) -> None:
-    old, new = infer_instances(func, stage.scope), infer_instances(moved.func, moved.scope)
-    fault = find_fault(old, new, func.fastmath)
-    if fault is None:
-        return
-    if fault.conflict is not None:
+def _is_exact(region: Region, part: Part) -> bool:
+    """Whether isl can say what is in the region."""
+    bounds = (bound for axis in region.axes for bound in (axis.start, axis.stop))
+    return all(part.names.affine(bound) is not None for bound in bounds)
+
+
+def _check_runs_once(func: PrimFunc, stage: Stage, moved: Moved | None) -> None:
+    """Refuse unless every iteration of the nests runs once; None: that is not known."""
+    old = infer_instances(func, stage.scope)
+    fault = None
+    if moved is not None:
+        fault = find_fault(old, infer_instances(moved.func, moved.scope), func.fastmath)
+        if fault is None:
+            return
+    if fault is not None and fault.conflict is not None:
         raise refuse_conflict(
             func,
             f"{STEP} to loop '{stage.loop.var.name}' would turn a dependence around",
@@ -196,7 +211,8 @@ def _check_runs_once(func: PrimFunc, stage: Stage, moved: Moved) -> None:
         )
     raise refuse(
         func,
-        f"{STEP}: '{stage.buffer.name}' is used outside of loop '{stage.loop.var.name}', so each "
-        "element must be computed once, but the iterations need some twice or not at all",
-        [stage.loop, fault.statement.node],
+        f"{STEP}: '{stage.buffer.name}' is used outside of loop '{stage.loop.var.name}', or keeps "
+        "what it held before, so each element must be computed once, but the iterations of the "
+        "loop may need it more often or not at all",
+        [stage.loop, *stage.nests],
     )
