@@ -48,7 +48,14 @@ def session() -> Any:
     return llvm.create_lljit_compiler(use_jit_link=False, suppress_errors=True)
 
 
-def loop_module(name: str, dtype: DType, arity: int, fma: bool = True, lanes: int = 1) -> ir.Module:
+def loop_module(
+    name: str,
+    dtype: DType,
+    arity: int,
+    fma: bool = True,
+    lanes: int = 1,
+    features: str | None = None,
+) -> ir.Module:
     """void loop(n, x..., out): out[i] = name(x[i]...)."""
     element = ELEMENTS[dtype.name]
     kind = element if lanes == 1 else ir.VectorType(element, lanes)
@@ -63,7 +70,7 @@ def loop_module(name: str, dtype: DType, arity: int, fma: bool = True, lanes: in
             result = b.uitofp(result, kind)
         b.store(result, places[-1], align=size)
 
-    return make_loop(step, arity, lanes)
+    return make_loop(step, arity, lanes, features)
 
 
 def complex_module(name: str, dtype: DType, arity: int) -> ir.Module:
@@ -82,12 +89,16 @@ def complex_module(name: str, dtype: DType, arity: int) -> ir.Module:
 
 
 def make_loop(
-    step: Callable[[Any, list[Any], Any], None], arity: int, stride: int = 1
+    step: Callable[[Any, list[Any], Any], None],
+    arity: int,
+    stride: int = 1,
+    features: str | None = None,
 ) -> ir.Module:
     """A module with one loop over `arity` inputs and an output, two vectors at a time."""
     module: Any = ir.Module("loop")
     module.triple = llvm.get_default_triple()
-    note_features(module, llvm.get_host_cpu_features().flatten())
+    own = llvm.get_host_cpu_features().flatten()
+    note_features(module, own if features is None else features)
     kind = ir.FunctionType(ir.VoidType(), [I64, *[POINTER] * (arity + 1)])
     function: Any = ir.Function(module, kind, "loop")
     function.attributes = Attributes(['"prefer-vector-width"="512"'])
@@ -146,10 +157,16 @@ def compile_complex(name: str, dtype: DType, arity: int = 1) -> Callable[..., Ar
 
 @cache
 def compile_loop(
-    name: str, dtype: DType, arity: int = 1, fma: bool = True, lanes: int = 1
+    name: str,
+    dtype: DType,
+    arity: int = 1,
+    fma: bool = True,
+    lanes: int = 1,
+    features: str | None = None,
 ) -> Callable[..., Array]:
     """f(x...[, out]): the function over whole contiguous arrays."""
-    return load(optimize(loop_module(name, dtype, arity, fma, lanes)), name, dtype, arity)
+    module = loop_module(name, dtype, arity, fma, lanes, features)
+    return load(optimize(module), name, dtype, arity)
 
 
 def load(module: Any, name: str, dtype: DType, arity: int) -> Callable[..., Array]:

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from hybridjit.codegen.math import BOUNDS
+from hybridjit.codegen.math.library import SHORTER_WITH_AVX512
 from hybridjit.ir.dtype import dtype_named
 from tests.codegen.math_reference import ARITY, REFERENCES, arguments, error_in_ulp
 from tests.codegen.native_math import compile_loop, loop_module, optimize
 
+EDGES = np.array([0.0, -0.0, 1.0, -1.0, 2.0**0.5, 0.5**0.5, np.inf, -np.inf, np.nan, 1e-45, 1e-40])
 SLOW = ("lgamma", "gamma", "erfc", "erf")  # in mpmath
 LGAMMA_LEFT = 4 * 2.0**-53  # for x < 0, of max(1, |lgamma(x)|): it has zeros there
 
@@ -78,6 +80,19 @@ def test_explicit_vectors_give_the_same_bits(name: str, lanes: int) -> None:
     x = np.concatenate([x[: len(x) // 16 * 16 - 16], large])
     scalar, vector = compile_loop(name, dtype), compile_loop(name, dtype, lanes=lanes)
     np.testing.assert_array_equal(scalar(x), vector(x))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", SHORTER_WITH_AVX512)
+def test_the_instructions_of_avx512_give_the_same_bits(name: str, dtype: str) -> None:
+    """A result does not depend on where in a loop it is computed, or on the processor."""
+    arity = ARITY.get(name, 1)
+    args = [np.concatenate([part, EDGES.astype(dtype)]) for part in arguments(name, dtype, 300)]
+    args[-1] = args[-1][::-1]  # edges meet common arguments
+    short, plain = (
+        compile_loop(name, dtype_named(dtype), arity, features=features) for features in (None, "")
+    )
+    np.testing.assert_array_equal(short(*args), plain(*args))
 
 
 def test_bounds_are_at_most_four_ulp() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from hybridjit.codegen.math import avx512
 from hybridjit.codegen.math.coefficients import COSH, EXP, EXP2, EXPM1, SINH
 from hybridjit.codegen.math.values import (
     Bits,
@@ -84,10 +85,6 @@ EXPM1_MIN = {32: -20.0, 64: -40.0}  # -1 to the last bit
 
 
 def expm1(x: Real) -> Real:
-    return where(x.equals(0.0), x, _expm1(x))
-
-
-def _expm1(x: Real) -> Real:
     """2**k (r + r**2 P(r)) + (2**k - 1), with s = 2**(k-1) so that 2**k cannot overflow.
 
     The large terms s r + (s - 1/2) are summed first and the small one, which holds the rest of r
@@ -97,10 +94,10 @@ def _expm1(x: Real) -> Real:
     clamped = x.at_least(EXPM1_MIN[bits]).at_most(EXP_MAX[bits])
     k, n = round_scaled(clamped, LOG2_E)
     r, rest = _reduce_twice(clamped, k)
-    s = (n - 1).power_of_two()
+    s = _powers_of_two(k, n, -1)
     small = mad(r * r, poly(r, EXPM1[bits]), rest)
     half = mad(s, small, fma(s, r, s - 0.5))
-    return _where_in_range(x, EXP_MAX[bits], half + half)
+    return _where_in_range(x, EXP_MAX[bits], half + half).with_sign_of(x)  # of zero, too
 
 
 def _reduce_twice(x: Real, k: Real) -> tuple[Real, Real]:
@@ -116,35 +113,37 @@ SINH_MAX = {32: float.fromhex("0x1.65a9f8p+6"), 64: float.fromhex("0x1.633ce8fb9
 
 def sinh(x: Real) -> Real:
     """C (a - b) + S (a + b), with C + S = exp(r), a = 2**k / 2, b = 2**-k / 2; all of it halved."""
-    s, c, rest, plus, minus = _hyperbolic_parts(abs(x))
-    r, small = s
-    small = mad(plus, small + rest, c * minus)
-    half = fma(plus, r, minus) + small
+    s, c, plus, minus = _hyperbolic_parts(abs(x))
+    half = mad(plus, s, c * minus)
     magnitude = _where_in_range(abs(x), SINH_MAX[x.format.bits], half + half)
     return magnitude.with_sign_of(x)
 
 
 def cosh(x: Real) -> Real:
     """C (a + b) + S (a - b), as in sinh."""
-    s, c, rest, plus, minus = _hyperbolic_parts(abs(x))
-    r, small = s
-    small = mad(minus, small + rest, c * plus)
-    half = fma(minus, r, plus) + small
+    s, c, plus, minus = _hyperbolic_parts(abs(x))
+    half = mad(plus, c, s * minus)
     return _where_in_range(abs(x), SINH_MAX[x.format.bits], half + half)
 
 
-def _hyperbolic_parts(x: Real) -> tuple[tuple[Real, Real], Real, Real, Real, Real]:
-    """Of x >= 0: sinh(r) as r and the rest, cosh(r) - 1, the low part of r, (a +- b)/2."""
+def _hyperbolic_parts(x: Real) -> tuple[Real, Real, Real, Real]:
+    """Of x >= 0: sinh(r), cosh(r), (a + b) / 2 and (a - b) / 2."""
     bits = x.format.bits
     clamped = x.at_most(SINH_MAX[bits])
     k, n = round_scaled(clamped, LOG2_E)
-    r, rest = _reduce_twice(clamped, k)
+    r = _reduce(clamped, k)
     z = r * r
-    s = poly(z, SINH[bits]) * z * r
-    c = poly(z, COSH[bits]) * z
-    a = (n - 2).power_of_two()
-    b = (-2 - n.at_most(x.format.bits)).power_of_two()
-    return (r, s), c, rest, a + b, a - b
+    s = mad(poly(z, SINH[bits]), z * r, r)
+    c = mad(poly(z, COSH[bits]), z, 1.0)
+    a, b = _powers_of_two(k, n, -2), _powers_of_two(-k, 0 - n.at_most(bits), -2)
+    return s, c, a + b, a - b
+
+
+def _powers_of_two(k: Real, n: Bits, offset: int) -> Real:
+    """2**(k + offset), k being given as a float and as an integer."""
+    if k.scope.fills_register(k.format):
+        return avx512.scale(k.of(2.0**offset), k)
+    return (n + offset).power_of_two()
 
 
 TANH_MAX = {32: 10.0, 64: 20.0}  # 1 to the last bit
@@ -158,7 +157,7 @@ def tanh(x: Real) -> Real:
     clamped = where(limit < doubled, limit, doubled)  # NaN stays
     k, n = round_scaled(clamped, LOG2_E)
     r = _reduce(clamped, k)
-    s = n.power_of_two()
+    s = _powers_of_two(k, n, 0)
     e = mad(s, poly(r, EXPM1[bits]) * (r * r), fma(s, r, s - 1.0))
     return (e / (e + 2.0)).with_sign_of(x)
 

@@ -6,9 +6,8 @@ import math
 
 from hybridjit.codegen.math.coefficients import ASIN, ASINH, ATAN
 from hybridjit.codegen.math.exponential import LN2_HIGH, LN2_LOW
-from hybridjit.codegen.math.logarithm import log1p_rest, split_exponent
+from hybridjit.codegen.math.logarithm import log1p_rest, reduce_sum
 from hybridjit.codegen.math.values import (
-    Bits,
     Flag,
     Real,
     fma,
@@ -121,8 +120,8 @@ HUGE = {32: 2.0**30, 64: 2.0**60}  # x**2 + 1 is x**2 from here on
 
 def _log(u: Real, low: Real, is_huge: Flag) -> Real:
     """log(u + low), u >= 1, and ln2 more where is_huge."""
-    n, m = split_exponent(u)
-    return _log_reduced(where(is_huge, n + 1, n), m - 1.0, low * _inverse_power(n))
+    k, f, low = reduce_sum(u, low)
+    return _log_reduced(where(is_huge, k + 1.0, k), f, low)
 
 
 def acosh(x: Real) -> Real:
@@ -132,8 +131,7 @@ def acosh(x: Real) -> Real:
     t = x - 1.0
     root = (t * (t + 2.0)).sqrt()
     u = two_sum(x.of(1.0), where(is_huge, t, t + root))
-    n, m = split_exponent(u.hi)
-    y = _log_reduced(where(is_huge, n + 1, n), m - 1.0, u.lo * _inverse_power(n))
+    y = _log(u.hi, u.lo, is_huge)
     return where(x >= 1.0, where(x < math.inf, y, x), math.nan)
 
 
@@ -141,21 +139,14 @@ def atanh(x: Real) -> Real:
     """log(1 + 2|x| / (1 - |x|)) / 2."""
     magnitude = abs(x)
     u = two_sum((magnitude + magnitude) / (1.0 - magnitude), x.of(1.0))
-    n, m = split_exponent(u.hi)
-    y = 0.5 * _log_reduced(n, m - 1.0, u.lo * _inverse_power(n))
+    y = 0.5 * _log_reduced(*reduce_sum(u.hi, u.lo))
     y = where(magnitude < 1.0, y, where(magnitude.equals(1.0), x.of(math.inf), math.nan))
     return y.with_sign_of(x)
 
 
-def _inverse_power(n: Bits) -> Real:
-    """2**-n of n >= -1, which may be too large: then nothing is left to scale."""
-    return (0 - n.at_most(n.format.bias - 2)).power_of_two()
-
-
-def _log_reduced(n: Bits, f: Real, low: Real) -> Real:
-    """n ln2 + log(1 + f + low)."""
+def _log_reduced(k: Real, f: Real, low: Real) -> Real:
+    """k ln2 + log(1 + f + low)."""
     bits = f.format.bits
-    k = n.to_real()
     total = quick_two_sum(f, low)
     small = mad(k, LN2_LOW[bits], log1p_rest(total.hi) + total.lo)
     return mad(k, LN2_HIGH[bits], total.hi + small)

@@ -86,6 +86,8 @@ def emit_math(
     lanes: int = getattr(args[0].type, "count", 1)  # of a vector
     scope = Scope(builder, target_has_fma, lanes)
     wide = [_widen(scope, arg, dtype) for arg in args]
+    if dtype is FLOAT16 and name in ("minimum", "maximum"):
+        wide.reverse()  # of two zeros NumPy takes the first here, in other types the second
     format = FORMATS.get(dtype.bits, F32)
     function = math_function(builder.module, name, format, target_has_fma, lanes)
     result = builder.call(function, wide)
@@ -132,7 +134,10 @@ def math_function(
 # `engine.optimize` inlines the calls and drops the functions that were not needed.
 BRANCHING = ("sin", "cos", "tan")
 # With the instructions of avx512.py, which the loop vectoriser does not know, these are shorter.
-SHORTER_WITH_AVX512 = ("log", "log2", "log10", "log1p", "pow", "cbrt")
+SHORTER_WITH_AVX512 = (
+    *("log", "log2", "log10", "log1p", "pow", "cbrt"),
+    *("expm1", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
+)
 VARIANT_BITS = (512, 256)
 
 

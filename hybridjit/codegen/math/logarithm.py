@@ -83,7 +83,7 @@ def reduce_positive(x: Real) -> tuple[Real, Real]:
     """k and f of a positive number, subnormal or not."""
     if x.scope.fills_register(x.format):
         k, m = avx512.exponent(x), avx512.mantissa(x)
-        is_upper = m > 2.0 * SQRT_HALF[x.format.bits]
+        is_upper = m >= 2.0 * SQRT_HALF[x.format.bits]
         return where(is_upper, k + 1.0, k), where(is_upper, m * 0.5, m) - 1.0
     lift = x.format.precision + 1
     is_tiny = x < x.format.tiny
@@ -123,14 +123,17 @@ def log1p_of_pair(x: Real, low: Real) -> Real:
     """log(1 + x + low) for finite x > -1."""
     bits = x.format.bits
     u = two_sum(x.of(1.0), x)
-    k, f, lost = _reduce_sum(u.hi, u.lo + low)
+    k, f, lost = reduce_sum(u.hi, u.lo + low)
     total = two_sum(f, lost)
     small = mad(k, LN2_LOW[bits], log1p_rest(total.hi) + total.lo)
     return mad(k, LN2_HIGH[bits], total.hi + small)
 
 
-def _reduce_sum(x: Real, low: Real) -> tuple[Real, Real, Real]:
-    """k and f of a positive normal x, and `low` scaled as f is."""
+def reduce_sum(x: Real, low: Real) -> tuple[Real, Real, Real]:
+    """k and f of a positive normal x, and `low` scaled as f is.
+
+    For large k it is not quite: but then nothing is left of it anyway.
+    """
     if x.scope.fills_register(x.format):
         k, f = reduce_positive(x)
         return k, f, avx512.scale(low, -k)
