@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from llvmlite import ir
 
 from hybridjit.analysis.work import loop_extent
+from hybridjit.arith.fold import wrap
+from hybridjit.codegen.arithmetic import emit_binary
 from hybridjit.codegen.emit_statements import StatementEmitter
 from hybridjit.codegen.llvm_types import (
     I64,
@@ -256,11 +258,15 @@ class VectorEmitter(StatementEmitter):
                 return self._sum(self.index(x), self.index(y), -1)
             case tir.Mul(x, Const(int(factor))) | tir.Mul(Const(int(factor)), x):
                 return self._scaled(self.index(x), factor)
+            case tir.FloorDiv(x, Const(int(divisor))) if divisor != 0:
+                found = self.index(x)
+                quotient = _divided(found, divisor)
+                return self._floor_div(found, divisor) if quotient is None else quotient
             case _:
                 return self.emit(expr)
 
     def _sum(self, x: Index, y: Index, sign: int) -> Index:
-        combine = self.b.add if sign > 0 else self.b.sub
+        combine = self._add if sign > 0 else self._subtract
         ramps = [value for value in (x, y) if isinstance(value, Ramp)]
         others = [value for value in (x, y) if not isinstance(value, Ramp)]
         if not ramps or any(has_lanes(value) for value in others):
@@ -271,6 +277,20 @@ class VectorEmitter(StatementEmitter):
         bases = [value.base if isinstance(value, Ramp) else value for value in (x, y)]
         strides = [value.stride if isinstance(value, Ramp) else 0 for value in (x, y)]
         return _ramp(combine(*bases), strides[0] + sign * strides[1])
+
+    def _add(self, x: Value, y: Value) -> Value:
+        a, b = find_constant(x), find_constant(y)
+        return self.b.add(x, y) if a is None or b is None else _constant(a + b, x)
+
+    def _subtract(self, x: Value, y: Value) -> Value:
+        a, b = find_constant(x), find_constant(y)
+        if x is y:
+            a = b = 0
+        return self.b.sub(x, y) if a is None or b is None else _constant(a - b, x)
+
+    def _floor_div(self, x: Index, divisor: int) -> Value:
+        whole = self._spread(x)
+        return emit_binary(self.b, tir.FloorDiv, whole, ir.Constant(whole.type, divisor), INT64)
 
     def _scaled(self, x: Index, factor: int) -> Index:
         if isinstance(x, Ramp):
@@ -352,6 +372,20 @@ class VectorEmitter(StatementEmitter):
             self.values[var] = take_lane(self.b, value, lane)
         super().fail(failure, span, in_lane)
         self.values.update(outside)
+
+
+def _constant(number: int, like: Value) -> Value:
+    return ir.Constant(like.type, wrap(number, INT64))
+
+
+def _divided(x: Index, divisor: int) -> Index | None:
+    """The ramp that is `divisor` times smaller, if there is one."""
+    if not isinstance(x, Ramp) or x.stride % divisor:
+        return None
+    base = find_constant(x.base)
+    if base is None or base % divisor:
+        return None
+    return _ramp(ir.Constant(I64, base // divisor), x.stride // divisor)
 
 
 def _ramp(base: Value, stride: int) -> Index:

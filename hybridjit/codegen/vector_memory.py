@@ -95,7 +95,8 @@ class Access:
 
     @property
     def _close_strides(self) -> list[int]:
-        return [step * self._size for step in range(2, MAX_STEP + 1)]
+        # With fewer lanes than that, whole rows would go past the last element.
+        return [step * self._size for step in range(2, min(MAX_STEP, self.lanes) + 1)]
 
     def _load_close(self, step: int) -> Value:
         """Every `step`-th element of some rows, the last of which ends with the last one read."""

@@ -21,7 +21,7 @@ from hybridjit.ir.expr import Const
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, LoopKind, Seq, Stmt, seq
 from hybridjit.ir.visit import Mutator
-from hybridjit.lower.cut_loops import cut, loop_step
+from hybridjit.lower.cut_loops import cut
 from hybridjit.lower.private_lanes import private_lanes
 from hybridjit.lower.vector_width import find_width
 from hybridjit.target import Target
@@ -59,8 +59,6 @@ def _has_vectors(lanes: Lanes) -> bool:
     """Whether the loop has vector code, and enough iterations to need it."""
     loop = lanes.loop
     if lanes.obstacle is not None or not isinstance(loop.step, Const):
-        return False
-    if lanes.needs_number and abs(loop_step(loop)) != 1:
         return False
     extent = loop_extent(loop)
     return extent is None or extent > 1
