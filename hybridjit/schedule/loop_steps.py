@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hybridjit.errors import ScheduleError
-from hybridjit.schedule.handles import LoopHandle, LoopLike
+from hybridjit.schedule.handles import BlockLike, LoopHandle, LoopLike
+from hybridjit.schedule.primitives.fission import fission
 from hybridjit.schedule.primitives.fuse import fuse
+from hybridjit.schedule.primitives.merge import merge
+from hybridjit.schedule.primitives.partition import partition, peel
 from hybridjit.schedule.primitives.reorder import reorder
 from hybridjit.schedule.primitives.split import split
+from hybridjit.schedule.primitives.unit_loop import add_unit_loop
 from hybridjit.schedule.recording import step
 from hybridjit.schedule.state import State, handles
 
@@ -87,6 +91,86 @@ class LoopSteps(State):
         >>> s.reorder("j", "i")
         """
         self.func = reorder(self.func, self.find_vars(loops), unsafe=bool(unsafe))
+
+    @step
+    def merge(self, first: LoopLike, second: LoopLike, *, unsafe: bool | None = None) -> LoopHandle:
+        """Make one loop of two that stand one after the other.
+
+            for i in range(n):            for i in range(n):
+                a(i)                          a(i)
+            for j in range(n):     -->        b(i)
+                b(j)
+
+        Refused if an iteration of `b` depends on a later one of `a`.
+
+        >>> s.merge("p", "q")
+        """
+        var = self.find_var(first)
+        self.func = merge(self.func, var, self.find_var(second), unsafe=bool(unsafe))
+        return LoopHandle(var)
+
+    @step
+    def fission(
+        self, loop: LoopLike, after: BlockLike, *, unsafe: bool | None = None
+    ) -> tuple[LoopHandle, ...]:
+        """Cut the body of a loop in two, after the statement that a block stands in.
+
+            for i in range(n):            for i in range(n):
+                a(i)               -->        a(i)
+                b(i)                      for i in range(n):
+                                              b(i)
+
+        Refused if an iteration of `a` depends on an earlier one of `b`.
+
+        >>> first, second = s.fission("r", after="t")
+        """
+        self.func, made = fission(
+            self.func, self.find_var(loop), self.find_name(after), unsafe=bool(unsafe)
+        )
+        return handles(made)
+
+    @step
+    def partition(self, loop: LoopLike, at: int) -> tuple[LoopHandle, ...]:
+        """Cut a loop in two, before the iteration where its variable is `at`.
+
+            for i in range(n):            for i in range(min(at, n)):
+                body(i)            -->        body(i)
+                                          for i in range(max(at, 0), n):
+                                              body(i)
+
+        >>> first, second = s.partition("i", 4)
+        """
+        self.func, made = partition(self.func, self.find_var(loop), at)
+        return handles(made)
+
+    @step
+    def peel(
+        self, loop: LoopLike, count: int = 1, *, last: bool | None = None
+    ) -> tuple[LoopHandle, ...]:
+        """Take the first `count` iterations out of a loop, or the last with `last=True`.
+
+            for i in range(n):            for i in range(min(count, n)):
+                body(i)            -->        body(i)
+                                          for i in range(count, n):
+                                              body(i)
+
+        >>> first, second = s.peel("i")
+        """
+        self.func, made = peel(self.func, self.find_var(loop), count, last=bool(last))
+        return handles(made)
+
+    @step
+    def add_unit_loop(self, block: BlockLike) -> LoopHandle:
+        """Put a loop of one iteration around a block.
+
+            with block("c"):       -->     for u in range(1):
+                body                           with block("c"):
+                                                   body
+
+        >>> u = s.add_unit_loop("c")
+        """
+        self.func, made = add_unit_loop(self.func, self.find_name(block))
+        return LoopHandle(made)
 
 
 def _factors(

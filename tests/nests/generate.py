@@ -114,7 +114,7 @@ class _Writer:
 
     def bounds(self) -> tuple[str, tuple[int, int]]:
         """The arguments of range, and the values that the variable can have."""
-        size = 2 + self.choose(4)
+        size = pick(self.choose, (4, 4, 2, 3, 5))
         kind = self.choose(10)
         outer = [name for name, (low, high) in self.loops.items() if low >= 0 and high <= 5]
         if kind == 0:

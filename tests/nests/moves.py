@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
+from hybridjit.ir.stmt import For, Seq
+from hybridjit.ir.visit import walk
 from hybridjit.schedule.handles import LoopHandle
-from hybridjit.schedule.program import blocks_of
+from hybridjit.schedule.program import blocks_of, loops_of
 from hybridjit.schedule.schedule import Schedule
 from tests.choices import Choose, pick
 
@@ -65,7 +68,39 @@ def _tile(s: Schedule, choose: Choose) -> None:
     s.tile(x, y, 1 + choose(3), 1 + choose(3))
 
 
+def _ignore(result: object) -> None:
+    """Moves give nothing back."""
+
+
+def _merge(s: Schedule, choose: Choose) -> None:
+    pairs = [
+        (first, second)
+        for node in walk(s.func.body)
+        if isinstance(node, Seq)
+        for first, second in pairwise(node.stmts)
+        if isinstance(first, For) and isinstance(second, For)
+    ]
+    loops = [loop.var for loop in loops_of(s.func)]
+    if not pairs or choose(8) == 0:  # loops that are no neighbours must be refused
+        s.merge(LoopHandle(pick(choose, loops)), LoopHandle(pick(choose, loops)))
+    else:
+        first, second = pick(choose, pairs)
+        s.merge(LoopHandle(first.var), LoopHandle(second.var))
+
+
+def _fission(s: Schedule, choose: Choose) -> None:
+    block = any_block(s, choose)
+    chain = s.loops(block) or s.loops()
+    s.fission(pick(choose, chain), after=block)
+
+
 MOVES: dict[str, Move] = {
+    "merge": _merge,
+    "fission": _fission,
+    "partition": lambda s, choose: _ignore(s.partition(any_loop(s, choose), choose(6) - 1)),
+    "peel": lambda s, choose: _ignore(s.peel(any_loop(s, choose), 1 + choose(3))),
+    "peel last": lambda s, choose: _ignore(s.peel(any_loop(s, choose), 1 + choose(3), last=True)),
+    "unit loop": lambda s, choose: _ignore(s.add_unit_loop(any_block(s, choose))),
     "split": _split,
     "split in three": _split_in_three,
     "fuse": _fuse,

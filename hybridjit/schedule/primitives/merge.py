@@ -1,0 +1,111 @@
+"""merge: two loops, one after the other, become one that does the work of both."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from hybridjit.analysis.dependence import Conflict, Dependences
+from hybridjit.analysis.instances import Instances, Part, infer_instances, steps_down
+from hybridjit.arith.simplify import simplify
+from hybridjit.ir.expr import Const, Var
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.printer import format_expr
+from hybridjit.ir.stmt import For, LoopKind, Seq, Stmt, seq
+from hybridjit.schedule.nest import trip_count
+from hybridjit.schedule.program import (
+    is_left_early,
+    path_to,
+    replace_stmt,
+    substitute_loop,
+    the_loop,
+)
+from hybridjit.schedule.refusal import refuse, refuse_conflict
+
+
+def merge(func: PrimFunc, first: Var, second: Var, *, unsafe: bool = False) -> PrimFunc:
+    """Run the body of the loop over `second` in the loop over `first`, right after its own.
+
+        for i in range(n):            for i in range(n):
+            a(i)                          a(i)
+        for j in range(n):     -->        b(i)
+            b(j)
+
+    Legal if nothing that `b` does in an iteration depends on a later iteration of `a`.
+    """
+    a, b = the_loop(func, first), the_loop(func, second)
+    parent = _check_neighbours(func, a, b)
+    _check_alike(func, a, b)
+    if not unsafe:
+        conflict = _find_conflict(func, parent, a, b)
+        if conflict is not None:
+            raise refuse_conflict(
+                func, "merge would run a step before one that it depends on", conflict, [a, b]
+            )
+
+    value = a.var if _same_range(a, b) else simplify(b.start + (a.var - a.start))
+    body = seq(a.body, substitute_loop(b.body, b, value))
+    merged = dataclasses.replace(a, body=body)
+    rest = [merged if stmt is a else stmt for stmt in parent.stmts if stmt is not b]
+    return replace_stmt(func, parent, seq(*rest))
+
+
+def _check_neighbours(func: PrimFunc, a: For, b: For) -> Seq:
+    parent: Stmt = path_to(func, a)[-2] if len(path_to(func, a)) > 1 else a
+    if isinstance(parent, Seq) and b in parent.stmts:
+        position = parent.stmts.index(a)
+        if parent.stmts.index(b) == position + 1:
+            return parent
+    raise refuse(
+        func,
+        f"merge: loop '{b.var.name}' does not come right after loop '{a.var.name}'",
+        [a, b],
+        help="merge takes two loops side by side, the first one first",
+    )
+
+
+def _check_alike(func: PrimFunc, a: For, b: For) -> None:
+    if a.step != b.step or not isinstance(a.step, Const):
+        raise refuse(func, "merge: the loops have different steps", [a, b])
+    if a.step != Const(1) and a.start != b.start:
+        raise refuse(func, "merge: loops with a step must start at the same value", [a, b])
+    trips, others = trip_count(func, a), trip_count(func, b)
+    if trips != others:
+        raise refuse(
+            func,
+            f"merge: loop '{a.var.name}' runs {format_expr(trips)} iterations, loop "
+            f"'{b.var.name}' {format_expr(others)}",
+            [a, b],
+            help="s.partition cuts the longer loop in two",
+        )
+    for loop in (a, b):
+        if loop.kind not in (LoopKind.SERIAL, LoopKind.SCAN):
+            raise refuse(func, f"loop '{loop.var.name}' is {loop.kind.value} already", [loop])
+        if is_left_early(loop):
+            raise refuse(
+                func, f"merge: break or return may leave loop '{loop.var.name}' early", [loop]
+            )
+
+
+def _same_range(a: For, b: For) -> bool:
+    return simplify(a.start) == simplify(b.start)
+
+
+def _find_conflict(func: PrimFunc, parent: Seq, a: For, b: For) -> Conflict | None:
+    part = infer_instances(func, parent)
+    position = str(parent.stmts.index(a))
+
+    def merged(statement: Instances) -> tuple[str, ...]:
+        if not statement.loops or statement.loops[0] not in (a, b):
+            return statement.time
+        which = "0" if statement.loops[0] is a else "1"
+        return (position, _count(part, statement), which, *statement.time)
+
+    return Dependences(part, func.fastmath).find_reversed(lambda found: found.time, merged)
+
+
+def _count(part: Part, statement: Instances) -> str:
+    """The number of the iteration; loops with equal steps need no more than the distance."""
+    loop, dim = statement.loops[0], statement.dims[0]
+    start = part.names.affine(loop.start)
+    distance = dim if start is None else f"({dim} - {start})"
+    return f"-{distance}" if steps_down(loop) else distance

@@ -1,0 +1,21 @@
+"""add_unit_loop: a loop of one iteration around a block, to be bound or fused."""
+
+from __future__ import annotations
+
+from hybridjit.ir.expr import Const, Var
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import For
+from hybridjit.schedule.program import replace_stmt, the_block
+
+
+def add_unit_loop(func: PrimFunc, block: str) -> tuple[PrimFunc, Var]:
+    """Put a loop of one iteration around `block`.
+
+    with block("c"):       -->     for u in range(1):
+        body                           with block("c"):
+                                           body
+    """
+    found = the_block(func, block)
+    var = Var("u")
+    loop = For(var, Const(0), Const(1), Const(1), found, span=found.span)
+    return replace_stmt(func, found, loop), var
