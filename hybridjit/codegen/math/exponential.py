@@ -113,30 +113,30 @@ SINH_MAX = {32: float.fromhex("0x1.65a9f8p+6"), 64: float.fromhex("0x1.633ce8fb9
 
 def sinh(x: Real) -> Real:
     """C (a - b) + S (a + b), with C + S = exp(r), a = 2**k / 2, b = 2**-k / 2; all of it halved."""
-    s, c, plus, minus = _hyperbolic_parts(abs(x))
-    half = mad(plus, s, c * minus)
+    r, s, c, plus, minus = _hyperbolic_parts(abs(x))
+    half = fma(plus, r, minus) + mad(plus, s, c * minus)
     magnitude = _where_in_range(abs(x), SINH_MAX[x.format.bits], half + half)
     return magnitude.with_sign_of(x)
 
 
 def cosh(x: Real) -> Real:
     """C (a + b) + S (a - b), as in sinh."""
-    s, c, plus, minus = _hyperbolic_parts(abs(x))
-    half = mad(plus, c, s * minus)
+    r, s, c, plus, minus = _hyperbolic_parts(abs(x))
+    half = fma(minus, r, plus) + mad(minus, s, c * plus)
     return _where_in_range(abs(x), SINH_MAX[x.format.bits], half + half)
 
 
-def _hyperbolic_parts(x: Real) -> tuple[Real, Real, Real, Real]:
-    """Of x >= 0: sinh(r), cosh(r), (a + b) / 2 and (a - b) / 2."""
+def _hyperbolic_parts(x: Real) -> tuple[Real, Real, Real, Real, Real]:
+    """Of x >= 0: r, sinh(r) - r, cosh(r) - 1, (a + b) / 2 and (a - b) / 2."""
     bits = x.format.bits
     clamped = x.at_most(SINH_MAX[bits])
     k, n = round_scaled(clamped, LOG2_E)
     r = _reduce(clamped, k)
     z = r * r
-    s = mad(poly(z, SINH[bits]), z * r, r)
-    c = mad(poly(z, COSH[bits]), z, 1.0)
+    s = poly(z, SINH[bits]) * (z * r)
+    c = poly(z, COSH[bits]) * z
     a, b = _powers_of_two(k, n, -2), _powers_of_two(-k, 0 - n.at_most(bits), -2)
-    return s, c, a + b, a - b
+    return r, s, c, a + b, a - b
 
 
 def _powers_of_two(k: Real, n: Bits, offset: int) -> Real:
