@@ -125,13 +125,15 @@ def _fmod(x: Scalar, y: Scalar) -> Scalar:
     return np.fmod(x, y)
 
 
-# NumPy leaves open which zero it returns for 0.0 and -0.0; here equal operands give the second,
-# as NumPy's float32 and float64 loops do on x86.
+# Equal operands, 0.0 and -0.0, give the second, as NumPy's float32 and float64 loops do on x86.
+# In float16, where no instruction does it, they give the first.
 def _minimum(x: Scalar, y: Scalar) -> Scalar:
+    x, y = (y, x) if _type_of(x) is np.float16 else (x, y)
     return x if x < y or x != x else y
 
 
 def _maximum(x: Scalar, y: Scalar) -> Scalar:
+    x, y = (y, x) if _type_of(x) is np.float16 else (x, y)
     return x if x > y or x != x else y
 
 
