@@ -14,6 +14,7 @@ from hybridjit.frontend.operators import binary, logical_not, select
 from hybridjit.frontend.values import Scalar
 from hybridjit.ir.dtype import (
     BOOL,
+    FLOAT16,
     FLOAT64,
     INT8,
     INT64,
@@ -105,12 +106,20 @@ def _language(name: str, args: list[Scalar], span: Span | None) -> Scalar:
         case "select":
             return select(truth(args[0], span), args[1], args[2], span)
         case "clip":
-            lower = intrinsic(INTRINSICS["maximum"], args[:2], span)
-            return intrinsic(INTRINSICS["minimum"], [lower, args[2]], span)
+            raised = _clipped("maximum", args[0], args[1], span)
+            return _clipped("minimum", raised, args[2], span)
         case "real" | "imag" | "conj" if not args[0].type.dtype.is_complex:
             return args[0] if name != "imag" else binary(Sub, args[0], args[0], span)
         case _:
             return intrinsic(INTRINSICS[name], args, span)
+
+
+def _clipped(name: str, x: Scalar, bound: Scalar, span: Span | None) -> Scalar:
+    """`x` or the bound: `x` if they are equal, of which zeros differ. See `_minimum` in interp."""
+    found = intrinsic(INTRINSICS[name], [bound, x], span)
+    if found.type.dtype is FLOAT16:
+        return intrinsic(INTRINSICS[name], [x, bound], span)
+    return found
 
 
 def _numpy(name: str, args: list[Scalar], span: Span | None) -> Scalar:
