@@ -17,6 +17,15 @@ from hybridjit.ir.expr import Add, Const, Expr, FloorDiv, Max, Mod, Mul, Neg, Su
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.visit import substitute
 
+IndexFunction = (
+    Callable[[Expr], Any]
+    | Callable[[Expr, Expr], Any]
+    | Callable[[Expr, Expr, Expr], Any]
+    | Callable[[Expr, Expr, Expr, Expr], Any]
+    | Callable[..., Any]
+)
+"""An index map as a function. It takes any number of indices; the first cases type lambdas."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IndexMap:
@@ -73,7 +82,7 @@ def _range(expr: Expr, ranges: Ranges) -> tuple[Expr, Expr]:
         case Mod(_, divisor):
             return Const(0), divisor
         case _:
-            return expr, expr + 1
+            return _simplified(expr, expr + 1)
 
 
 def _simplified(low: Expr, stop: Expr) -> tuple[Expr, Expr]:
@@ -99,12 +108,12 @@ def _at_least_0(stop: Expr) -> Expr:
     return simplify(Max(stop, Const(0)))
 
 
-def text_of(index_map: str | Callable[..., Any]) -> str:
+def text_of(index_map: str | IndexFunction) -> str:
     """The text of an index map that is given as a function: what a trace can hold."""
     return index_map if isinstance(index_map, str) else str(_trace(index_map))
 
 
-def _trace(function: Callable[..., Any]) -> IndexMap:
+def _trace(function: IndexFunction) -> IndexMap:
     """The index map that `function` computes when it is called with variables."""
     if not callable(function):
         raise ScheduleError(f"expected an index map, a function or its text, got {function!r}")
@@ -112,7 +121,8 @@ def _trace(function: Callable[..., Any]) -> IndexMap:
     if any(parameter.kind is not parameter.POSITIONAL_OR_KEYWORD for parameter in parameters):
         raise ScheduleError("an index map takes one argument for each index, each with a name")
     inputs = tuple(Var(parameter.name) for parameter in parameters)
-    result = function(*inputs)
+    call: Callable[..., Any] = function
+    result = call(*inputs)
     outputs = cast("Sequence[Any]", result) if isinstance(result, tuple | list) else [result]
     return IndexMap(inputs, tuple(map(_lift, outputs)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from hybridjit.config import api_edge
 from hybridjit.ir.expr import Buffer
@@ -13,7 +13,7 @@ from hybridjit.ir.stmt import Store
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.buffers import find_buffer
 from hybridjit.schedule.handles import BlockHandle, BlockLike, LoopLike
-from hybridjit.schedule.index_map import parse_index_map, text_of
+from hybridjit.schedule.index_map import IndexFunction, parse_index_map, text_of
 from hybridjit.schedule.primitives.cache_read import cache_read
 from hybridjit.schedule.primitives.cache_write import cache_write
 from hybridjit.schedule.primitives.double_buffer import double_buffer
@@ -27,7 +27,7 @@ from hybridjit.schedule.refusal import refuse
 from hybridjit.schedule.state import State
 
 S = TypeVar("S", bound="MemorySteps")
-TransformLayout = Callable[[S, str, "str | Callable[..., Any]"], None]
+TransformLayout = Callable[[S, str, "str | IndexFunction"], None]
 
 
 def _with_text(method: TransformLayout[S]) -> TransformLayout[S]:
@@ -35,7 +35,7 @@ def _with_text(method: TransformLayout[S]) -> TransformLayout[S]:
 
     @api_edge
     @functools.wraps(method)
-    def called(self: S, buffer: str, index_map: str | Callable[..., Any]) -> None:
+    def called(self: S, buffer: str, index_map: str | IndexFunction) -> None:
         method(self, buffer, text_of(index_map))
 
     return called
@@ -71,7 +71,7 @@ class MemorySteps(State):
 
     @_with_text
     @step
-    def transform_layout(self, buffer: str, index_map: str | Callable[..., Any]) -> None:
+    def transform_layout(self, buffer: str, index_map: str | IndexFunction) -> None:
         """Keep the elements of a scratch buffer in another order.
 
             t = allocate((64, n), ...)                t = allocate((16, n, 4), ...)
