@@ -10,6 +10,7 @@ from hybridjit import config
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.lower.check_bounds import check_bounds
+from hybridjit.lower.compact_buffers import compact_buffers
 from hybridjit.lower.hoist_checks import hoist_checks
 from hybridjit.lower.lower_blocks import lower_blocks
 from hybridjit.lower.privatize_reductions import privatize_reductions
@@ -51,6 +52,7 @@ PIPELINE: tuple[Pass, ...] = (
     Pass(privatize_reductions, gives=Stage.LOOPS),
     Pass(check_bounds, gives=Stage.LOOPS),
     Pass(refute_bounds, gives=Stage.LOOPS),
+    Pass(compact_buffers, gives=Stage.LOOPS),
     Pass(hoist_checks, gives=Stage.LOOPS),
     Pass(vectorize_loops, gives=Stage.LOOPS, takes_target=True),
     Pass(unroll_loops, gives=Stage.LOOPS),
