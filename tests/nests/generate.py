@@ -61,6 +61,7 @@ class _Writer:
     # The loop variables in scope, with the interval of their values.
     loops: dict[str, tuple[int, int]] = field(default_factory=dict[str, "tuple[int, int]"])
     scalars: list[str] = field(default_factory=list[str])
+    first: tuple[str, tuple[int, int]] | None = None
     count: int = 0
 
     def line(self, text: str) -> None:
@@ -98,6 +99,11 @@ class _Writer:
         name = f"i{self.count}"
         self.count += 1
         bounds, interval = self.bounds()
+        if not self.loops:
+            # Neighbours that run the same iterations can be merged.
+            if self.first is not None and self.choose(4):
+                bounds, interval = self.first
+            self.first = bounds, interval
         self.line(f"for {name} in range({bounds}):")
         self.loops[name] = interval
         outer = list(self.scalars)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import TypeVar
 
+from hybridjit.errors import ScheduleError
 from hybridjit.ir.stmt import For, Seq
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.handles import LoopHandle
@@ -12,23 +14,31 @@ from hybridjit.schedule.program import blocks_of, loops_of
 from hybridjit.schedule.schedule import Schedule
 from tests.choices import Choose, pick
 
+T = TypeVar("T")
 Move = Callable[[Schedule, Choose], None]
+
+
+def pick_one(choose: Choose, options: Sequence[T]) -> T:
+    """One of `options`; without any, the move cannot be made."""
+    if not options:
+        raise ScheduleError("there is nothing to choose from")
+    return pick(choose, options)
 
 
 def any_loop(s: Schedule, choose: Choose) -> LoopHandle:
     """A loop of the program."""
-    return pick(choose, s.loops())
+    return pick_one(choose, s.loops())
 
 
 def any_block(s: Schedule, choose: Choose) -> str:
     """The name of a block of the program."""
-    return pick(choose, blocks_of(s.func)).name
+    return pick_one(choose, blocks_of(s.func)).name
 
 
 def any_chain(s: Schedule, choose: Choose) -> list[LoopHandle]:
     """The loops around a block."""
     chains = [list(s.loops(block.name)) for block in blocks_of(s.func)]
-    return pick(choose, [chain for chain in chains if chain] or [list(s.loops())])
+    return pick_one(choose, [chain for chain in chains if chain])
 
 
 def _split(s: Schedule, choose: Choose) -> None:
@@ -82,7 +92,7 @@ def _merge(s: Schedule, choose: Choose) -> None:
     ]
     loops = [loop.var for loop in loops_of(s.func)]
     if not pairs or choose(8) == 0:  # loops that are no neighbours must be refused
-        s.merge(LoopHandle(pick(choose, loops)), LoopHandle(pick(choose, loops)))
+        s.merge(LoopHandle(pick_one(choose, loops)), LoopHandle(pick_one(choose, loops)))
     else:
         first, second = pick(choose, pairs)
         s.merge(LoopHandle(first.var), LoopHandle(second.var))
@@ -90,8 +100,7 @@ def _merge(s: Schedule, choose: Choose) -> None:
 
 def _fission(s: Schedule, choose: Choose) -> None:
     block = any_block(s, choose)
-    chain = s.loops(block) or s.loops()
-    s.fission(pick(choose, chain), after=block)
+    s.fission(pick_one(choose, s.loops(block)), after=block)
 
 
 MOVES: dict[str, Move] = {
