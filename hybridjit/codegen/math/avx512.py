@@ -6,12 +6,13 @@ numbers, zeros, infinities and NaNs, which otherwise takes several instructions 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any
 
 from llvmlite import ir
 
-from hybridjit.codegen.math.values import UNDEFINED, Real, declare
+from hybridjit.codegen.math.values import UNDEFINED, Bits, Real, declare
 
 _I32 = ir.IntType(32)
 _ROUNDING = ir.Constant(_I32, 4)  # as the processor is set
@@ -64,6 +65,16 @@ def mantissa(x: Real) -> Real:
 def scale(x: Real, power: Real) -> Real:
     """x 2**power for an integral power, rounded once."""
     return _call("scalef", x, x.value, power.value, _undefined(x), _all_lanes(x), _ROUNDING)
+
+
+def look_up(index: Bits, table: Sequence[float]) -> Real:
+    """table[index], the index taken modulo the number of lanes, which the table has entries."""
+    format, scope = index.format, index.scope
+    kind = scope.type_of(format.type)
+    entries = ir.Constant(kind, list(table))
+    name = f"llvm.x86.avx512.permvar.{'sf' if format.bits == 32 else 'df'}.512"
+    function = declare(scope.builder.module, name, ir.FunctionType(kind, [kind, index.value.type]))
+    return Real(scope, format, scope.builder.call(function, [entries, index.value]))
 
 
 def mend(y: Real, x: Real, responses: dict[Operand, Response]) -> Real:

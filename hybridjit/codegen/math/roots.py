@@ -51,7 +51,11 @@ def cbrt(x: Real) -> Real:
     e = (bits.logical_shift(format.mantissa) - format.bias).to_real()
     q, n = round_scaled(e, 1.0 / 3.0)
     m = ((bits & ((1 << format.mantissa) - 1)) | bits.of_float(1.0)).real
-    y = _cbrt_of_mantissa(m, mad(q, -3.0, e))
+    j = mad(q, -3.0, e)
+    is_up, is_down = j > 0.5, j < -0.5
+    factor = where(is_up, x.of(CBRT_2), where(is_down, x.of(CBRT_HALF), 1.0))
+    target = m * where(is_up, x.of(2.0), where(is_down, x.of(0.5), 1.0))
+    y = _cbrt_of(target, poly(m, CBRT[format.bits]) * factor)
     result = y * where(is_tiny, n - lift // 3, n).power_of_two()
     special = where(magnitude < math.inf, result, magnitude)
     return where(x.equals(0.0) | x.is_nan(), x, special.with_sign_of(x))
@@ -60,19 +64,19 @@ def cbrt(x: Real) -> Real:
 def _cbrt_avx512(x: Real) -> Real:
     e, m = avx512.exponent(x), avx512.mantissa(abs(x))
     q, _ = round_scaled(e, 1.0 / 3.0)
-    result = avx512.scale(_cbrt_of_mantissa(m, mad(q, -3.0, e)), q)
-    return avx512.mend(result.with_sign_of(x), x, ITSELF)
+    j = mad(q, -3.0, e)
+    # of j = 0, 1 and -1, which is the last one
+    factors = [1.0, CBRT_2, *[1.0] * (x.scope.lanes - 3), CBRT_HALF]
+    factor = avx512.look_up((j + x.format.shifter).bits, factors)
+    y = _cbrt_of(avx512.scale(m, j), poly(m, CBRT[x.format.bits]) * factor)
+    return avx512.mend(avx512.scale(y, q).with_sign_of(x), x, ITSELF)
 
 
-def _cbrt_of_mantissa(m: Real, j: Real) -> Real:
-    """The cube root of m 2**j, 1 <= m <= 2, j = -1, 0 or 1."""
-    is_up, is_down = j > 0.5, j < -0.5
-    factor = where(is_up, m.of(CBRT_2), where(is_down, m.of(CBRT_HALF), 1.0))
-    target = m * where(is_up, m.of(2.0), where(is_down, m.of(0.5), 1.0))
-    y = poly(m, CBRT[m.format.bits]) * factor
+def _cbrt_of(x: Real, y: Real) -> Real:
+    """The cube root of x by one step from y."""
     square = two_product(y, y)
-    difference = mad(square.lo, y, fma(square.hi, y, -target))
-    return y - y * (difference / mad(square.hi, y + y, target))
+    difference = mad(square.lo, y, fma(square.hi, y, -x))
+    return y - y * (difference / mad(square.hi, y + y, x))
 
 
 def hypot(x: Real, y: Real) -> Real:
