@@ -6,9 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import CellType, FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
-
-from typing_extensions import ParamSpec
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, overload
 
 from hybridjit import config
 from hybridjit.codegen.forks import COMPILE_LOCK
@@ -122,7 +120,9 @@ class Kernel(NativeCallable, Generic[P, R]):
         Take steps on it, then make a kernel of them with `kernel.with_schedule(s)`.
         """
         specs, _ = self._bind(args, kwargs)
-        return compiler.open_schedule(self._request(specs))
+        schedule = compiler.open_schedule(self._request(specs))
+        schedule.origin = Kernel(self.__hybrid_function__, self.fastmath)
+        return schedule
 
     @api_edge
     def with_schedule(self, schedule: Recipe) -> Kernel[P, R]:

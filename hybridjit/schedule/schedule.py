@@ -16,6 +16,7 @@ from hybridjit.schedule.recording import step
 from hybridjit.schedule.stage_steps import StageSteps
 from hybridjit.schedule.state import handles
 from hybridjit.schedule.trace import RecordedTrace, Trace
+from hybridjit.schedule.verification import Origin, Verified, verify_kernels
 
 
 class Schedule(LoopSteps, KindSteps, MemorySteps, StageSteps):
@@ -23,6 +24,10 @@ class Schedule(LoopSteps, KindSteps, MemorySteps, StageSteps):
 
     Loops and blocks are handles, or names. A refused step changes nothing.
     """
+
+    def __init__(self, func: PrimFunc, origin: Origin | None = None) -> None:
+        super().__init__(func)
+        self.origin = origin
 
     @step
     def loops(self, block: BlockLike | None = None) -> tuple[LoopHandle, ...]:
@@ -70,6 +75,19 @@ class Schedule(LoopSteps, KindSteps, MemorySteps, StageSteps):
             results: Any = getattr(self, call.name)(*args, **options)
             values = cast("tuple[Any, ...]", results) if isinstance(results, tuple) else (results,)
             made.update(zip(call.results, values, strict=False))
+
+    def verify(self, *args: Any) -> Verified:
+        """Run the scheduled kernel against the original one on `args`, and at awkward sizes.
+
+        Sizes 0, 1, primes, and one more and one less than those of `args`, as far as the program
+        takes them. Raises ScheduleError where the results differ.
+        """
+        if self.origin is None:
+            raise ArgumentError(
+                "this schedule was not made from a kernel",
+                help="make it with kernel.schedule(*args)",
+            )
+        return verify_kernels(self.origin, self.origin.with_schedule(self), args)
 
     def show(self) -> str:
         """The program as it is now, as text."""

@@ -1,0 +1,110 @@
+"""Run a scheduled program against its original, at the given sizes and at awkward ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from hybridjit.errors import HybridError, ScheduleError
+
+_ARRAY: type[Any] = np.ndarray
+_TUPLE: type[Any] = tuple
+# Fewer than one vector, one, one more and one less than round numbers, primes.
+AWKWARD = (0, 1, 2, 7, 17, 31)
+# Results that may be rounded otherwise are compared to so many digits of their type.
+_LOOSE = {"float16": 1e-2, "bfloat16": 1e-1, "float32": 1e-4, "complex64": 1e-4}
+
+
+class Origin(Protocol):
+    """What a schedule came from: a kernel that can be run as it is, or with steps taken."""
+
+    fastmath: tuple[str, ...]
+
+    def __call__(self, *args: Any) -> Any: ...
+
+    def with_schedule(self, schedule: Any) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What was compared: the shapes of the arrays of each run, and those that could not run."""
+
+    shapes: tuple[tuple[tuple[int, ...], ...], ...]
+    skipped: int
+
+    def __str__(self) -> str:
+        note = f", {self.skipped} more do not fit the program" if self.skipped else ""
+        return f"equal at {len(self.shapes)} sets of sizes{note}"
+
+
+def verify_kernels(plain: Origin, scheduled: Any, args: Sequence[Any]) -> Verified:
+    """Call both on `args` and on arguments of other sizes; raise ScheduleError if they differ."""
+    seen: list[tuple[tuple[int, ...], ...]] = []
+    skipped = 0
+    for sizes in _sizes(args):
+        changed = [_resized(arg, sizes) for arg in args]
+        expected = _outcome(plain, changed)
+        if expected is None:
+            skipped += 1
+            continue
+        found = _outcome(scheduled, changed)
+        shapes = tuple(arg.shape for arg in changed if isinstance(arg, _ARRAY))
+        if found is None or not _equal(expected, found, loose=bool(plain.fastmath)):
+            raise ScheduleError(
+                f"the scheduled program differs from the original for arrays of shapes "
+                f"{', '.join(map(str, shapes))}",
+                help="a step was taken with unsafe=True, or this is a bug in hybridjit",
+            )
+        seen.append(shapes)
+    return Verified(tuple(seen), skipped)
+
+
+def _sizes(args: Sequence[Any]) -> Iterator[dict[int, int]]:
+    """What to make of each size that occurs in `args`: itself first, then awkward numbers."""
+    found: list[int] = sorted({n for arg in args if isinstance(arg, _ARRAY) for n in arg.shape})
+    yield {}
+    if not found:
+        return
+    for size in AWKWARD:
+        yield dict.fromkeys(found, size)
+    for size in found:
+        yield {size: max(size - 1, 0)}
+        yield {size: size + 1}
+    yield {size: size + 1 for size in found}
+
+
+def _resized(arg: Any, sizes: dict[int, int]) -> Any:
+    if not isinstance(arg, _ARRAY):
+        return arg
+    shape = tuple(sizes.get(n, n) for n in arg.shape)
+    return np.zeros(shape, arg.dtype) if arg.size == 0 else np.resize(arg, shape)
+
+
+def _outcome(run: Any, args: Sequence[Any]) -> list[Any] | None:
+    """The arguments after a run and its result; None if it does not take such arguments."""
+    copies = [arg.copy() if isinstance(arg, _ARRAY) else arg for arg in args]
+    try:
+        result = run(*copies)
+    except (HybridError, ArithmeticError, LookupError, ValueError):
+        return None
+    return [*copies, *(result if isinstance(result, _TUPLE) else (result,))]
+
+
+def _equal(expected: Sequence[Any], found: Sequence[Any], *, loose: bool) -> bool:
+    return all(_same(a, b, loose=loose) for a, b in zip(expected, found, strict=True))
+
+
+def _same(a: Any, b: Any, *, loose: bool) -> bool:
+    if a is None or b is None:
+        return a is b
+    x: Any = np.asarray(a)
+    y: Any = np.asarray(b)
+    if x.shape != y.shape or x.dtype != y.dtype:
+        return False
+    if not loose or x.dtype.kind in "biu":
+        return x.tobytes() == y.tobytes()
+    tolerance = _LOOSE.get(x.dtype.name, 1e-8)
+    return bool(np.allclose(x, y, rtol=tolerance, atol=tolerance, equal_nan=True))
