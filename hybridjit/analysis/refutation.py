@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.analysis.work import loop_extent
@@ -99,7 +100,7 @@ class _Walker:
     def _visit_leaf(self, stmt: Stmt, path: _Path, *, is_certain: bool) -> None:
         match stmt:
             case Store(_, indices, value):
-                self._evaluate([value, *indices], path, is_certain=is_certain)
+                self._evaluate([value], path, indices, is_certain=is_certain)
             case Let(var, value):
                 self._evaluate([value], path, is_certain=is_certain)
                 self._bind(var, value)
@@ -131,8 +132,19 @@ class _Walker:
         if trips != 0:
             self.visit(loop.body, (*path, 1, around), is_certain=is_certain)
 
-    def _evaluate(self, exprs: Sequence[Expr], path: _Path, *, is_certain: bool) -> None:
-        places = (place for expr in exprs for place in _places(expr, self.doubtful, is_certain))
+    def _evaluate(
+        self,
+        exprs: Sequence[Expr],
+        path: _Path,
+        indices: Sequence[Expr] = (),
+        *,
+        is_certain: bool,
+    ) -> None:
+        """Take in expressions, and then the indices of a store."""
+        places = chain(
+            chain.from_iterable(_places(expr, self.doubtful, is_certain) for expr in exprs),
+            _index_places(indices, self.doubtful, is_certain),
+        )
         for position, (node, is_reached) in enumerate(places):
             if isinstance(node, Bounded):
                 self._check(node, (*path, position), is_reached=is_reached)
@@ -173,19 +185,26 @@ def _places(
     expr: Node, doubtful: frozenset[Buffer], is_certain: bool
 ) -> Iterator[tuple[Node, bool]]:
     """What may end a run, in order of evaluation, and whether it is sure to be evaluated."""
+    if isinstance(expr, Load):
+        yield from _index_places(expr.indices, doubtful, is_certain)
+        if expr.buffer in doubtful:
+            yield expr, False
+        return
     for position, child in enumerate(children(expr)):
         may_be_skipped = position > 0 and isinstance(expr, And | Or | Select)
         yield from _places(child, doubtful, is_certain and not may_be_skipped)
-    match expr:
-        case Bounded():
-            yield expr, is_certain
-        case Load(buffer):
-            if buffer in doubtful:
-                yield expr, False
-        case _ if may_fail(expr):
-            yield expr, False
-        case _:
-            pass
+    if may_fail(expr):
+        yield expr, is_certain
+
+
+def _index_places(
+    indices: Sequence[Expr], doubtful: frozenset[Buffer], is_certain: bool
+) -> Iterator[tuple[Node, bool]]:
+    """All indices into an array are evaluated before the first of them is checked."""
+    for index in indices:
+        inner = index.index if isinstance(index, Bounded) else index
+        yield from _places(inner, doubtful, is_certain)
+    yield from ((index, is_certain) for index in indices if isinstance(index, Bounded))
 
 
 def _elements(buffer: Buffer) -> int:

@@ -207,11 +207,26 @@ class ExpressionEmitter(EmitContext):
 
     def load_element(self, array: ArrayAddress, indices: Sequence[Expr]) -> Value:
         """The value of an element."""
-        return array.load(self.b, [self.emit(index) for index in indices])
+        return array.load(self.b, self.indices(indices))
+
+    def indices(self, exprs: Sequence[Expr]) -> list[Value]:
+        """Indices into one array: all of them are computed before the first is checked."""
+        inner = [expr.index if isinstance(expr, tir.Bounded) else expr for expr in exprs]
+        if all(map(self.is_free, inner[1:])):
+            return [self.emit(expr) for expr in exprs]
+        values = [self.emit(expr) for expr in inner]
+        return [
+            self._checked(expr, value, self.emit(expr.extent))
+            if isinstance(expr, tir.Bounded)
+            else value
+            for expr, value in zip(exprs, values, strict=True)
+        ]
 
     def _bounded(self, expr: tir.Bounded) -> Value:
+        return self._checked(expr, *self.operands(expr.index, expr.extent))
+
+    def _checked(self, expr: tir.Bounded, index: Value, extent: Value) -> Value:
         """An index inside [0, n): one comparison, unless it counts from the end or is wrong."""
-        index, extent = self.operands(expr.index, expr.extent)
         if lanes_of(index) > 1:
             return self._wrapped(index, extent, expr)
         quick = self._quick_index(expr.index, index)

@@ -96,7 +96,7 @@ class StatementEmitter(ExpressionEmitter):
         if register is not None:
             register.store(self.b, value)
             return
-        self.arrays[stmt.buffer].store(self.b, [self.emit(i) for i in stmt.indices], value)
+        self.arrays[stmt.buffer].store(self.b, self.indices(stmt.indices), value)
 
     def allocate(self, stmt: tis.Allocate) -> None:
         """Make a variable or an array."""

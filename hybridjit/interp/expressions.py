@@ -58,6 +58,8 @@ def compile_index(
     slots = [slot for index in indices if (slot := scope.find_number(index)) is not None]
     if len(slots) == len(indices) > 1:
         return itemgetter(*slots)
+    if len(indices) > 1 and any(isinstance(index, ir.Bounded) for index in indices):
+        return _compile_checked_index(indices, scope)
     match [_compile_position(index, scope) for index in indices]:
         case [only]:
             return lambda frame: (only(frame),)
@@ -65,6 +67,28 @@ def compile_index(
             return lambda frame: (first(frame), second(frame))
         case several:
             return lambda frame: tuple([index(frame) for index in several])
+
+
+def _compile_checked_index(indices: Sequence[Expr], scope: Scope) -> Callable[[Frame], Position]:
+    """All indices are evaluated before the first of them is checked, as NumPy does it."""
+    values = [
+        _compile_position(index.index if isinstance(index, ir.Bounded) else index, scope)
+        for index in indices
+    ]
+    checks = [
+        _compile_check(index, scope) if isinstance(index, ir.Bounded) else _as_it_is
+        for index in indices
+    ]
+
+    def position(frame: Frame) -> Position:
+        found = [value(frame) for value in values]
+        return tuple([check(frame, value) for check, value in zip(checks, found, strict=True)])
+
+    return position
+
+
+def _as_it_is(frame: Frame, value: Scalar) -> Scalar:
+    return value
 
 
 def _compile_position(index: Expr, scope: Scope) -> Eval:
@@ -146,14 +170,16 @@ def _uninitialized(buffer: ir.Buffer, position: Position, site: Site, frame: Fra
 
 
 def _compile_bounded(expr: ir.Bounded, scope: Scope) -> Eval:
-    index, extent, site = (
-        compile_expr(expr.index, scope),
-        compile_expr(expr.extent, scope),
-        scope.site(expr),
-    )
+    index, check = compile_expr(expr.index, scope), _compile_check(expr, scope)
+    return lambda frame: check(frame, index(frame))
 
-    def check(frame: Frame) -> Scalar:
-        position, size = index(frame), extent(frame)
+
+def _compile_check(expr: ir.Bounded, scope: Scope) -> Callable[[Frame, Scalar], Scalar]:
+    """The function that takes an index to its place in the array."""
+    extent, site = compile_expr(expr.extent, scope), scope.site(expr)
+
+    def check(frame: Frame, position: Scalar) -> Scalar:
+        size = extent(frame)
         if not -size <= position < size:
             raise site.out_of_bounds(frame, expr.buffer, expr.axis, int(position), int(size))
         return position + size if position < 0 else position
