@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from types import FunctionType
 
+from hybridjit.errors import HybridError
 from hybridjit.frontend.arrays import loop_over
 from hybridjit.frontend.builtin_calls import LOOP_NAMES
-from hybridjit.frontend.frame import LoopScope
-from hybridjit.frontend.statements import StatementTranslator
-from hybridjit.frontend.values import Array, Builtin, Items, Scalar, Value, describe, integer
+from hybridjit.frontend.captures import Environment
+from hybridjit.frontend.frame import LoopScope, Skip
+from hybridjit.frontend.growth import assigned_names, least_statements, may_escape
+from hybridjit.frontend.lift import lift
+from hybridjit.frontend.statements import MAX_STATEMENTS, StatementTranslator
+from hybridjit.frontend.values import (
+    Array,
+    Builtin,
+    Callee,
+    Items,
+    Scalar,
+    Value,
+    describe,
+    integer,
+)
 from hybridjit.ir.expr import Const, Expr
+from hybridjit.source import FunctionSource
 
 # A longer expansion is a slip: every iteration is a copy of the body.
 MAX_EXPANDED = 1024
@@ -104,6 +119,7 @@ class ExpansionTranslator(StatementTranslator):
 
     def _expand(self, stmt: ast.For, values: Sequence[Value]) -> bool:
         """One copy of the body for each value."""
+        self._check_growth(stmt, len(values))
         outer = self.unit.copied_at
         self.unit.copied_at = outer or self.span(stmt)
         path = self.frame.path
@@ -120,6 +136,57 @@ class ExpansionTranslator(StatementTranslator):
         self.unit.copied_at = outer
         return goes_on
 
+    def _check_growth(self, stmt: ast.For, rounds: int) -> None:
+        """Refuse a loop that is sure to become too large; inner ones were counted with it."""
+        if may_escape(stmt) or any(scope.is_expanded for scope in self.frame.loops):
+            return
+        changed = assigned_names([stmt])
+
+        def copies(loop: ast.For) -> int:
+            return self._find_rounds(loop, changed)
+
+        each = least_statements(stmt.body, self.frame.environment, copies, self._find_inlined)
+        if self.unit.statements + rounds * each > MAX_STATEMENTS:
+            self.unit.statements += rounds * each  # the only error that is worth reporting
+            raise self.refuse_growth(stmt)
+
+    def _find_rounds(self, loop: ast.For, changed: set[str]) -> int:
+        """How many copies of its body a loop inside another becomes; 0 if that is not known."""
+        match loop.iter:
+            case ast.Call(ast.Name("const_range"), [bound], []) if not _reads(bound, changed):
+                pass
+            case _:
+                return 0
+        try:
+            with self.collect():
+                value = self.evaluate(bound)
+        except (HybridError, Skip):
+            return 0
+        match value:
+            case Scalar(Const(count)):
+                return int(count.real)
+            case _:
+                return 0
+
+    def _find_inlined(
+        self, call: ast.Call, environment: Environment
+    ) -> tuple[Sequence[ast.stmt], Environment] | None:
+        """The statements of the function that a call copies, if it can be told, and its names."""
+        if not isinstance(call.func, ast.Name) or call.func.id in self.frame.variables.names:
+            return None
+        found = lift(environment.find(call.func.id))
+        if not isinstance(found, Callee):
+            return None
+        try:
+            body = self.read_callee(found.pyfunc).node.body
+        except HybridError:
+            return None
+        return body, Environment.of(found.pyfunc)
+
+    def read_callee(self, pyfunc: FunctionType) -> FunctionSource:
+        """The source of a function; the same nodes in every round, for they name variables."""
+        raise NotImplementedError
+
     def _bind_expanded(self, target: ast.expr, value: Value, stmt: ast.For) -> None:
         match target, value:
             case ast.Name(), _:
@@ -132,6 +199,10 @@ class ExpansionTranslator(StatementTranslator):
                     self._bind_expanded(part, item, stmt)
             case _:
                 raise self.mismatch(f"cannot unpack {describe(value)} here", target)
+
+
+def _reads(expr: ast.expr, names: set[str]) -> bool:
+    return any(isinstance(node, ast.Name) and node.id in names for node in ast.walk(expr))
 
 
 def _item_loop_help(value: Value, node: ast.expr) -> str:

@@ -37,10 +37,6 @@ class InlineTranslator(BlockTranslator):
         """The variables of a function, with what is known of its static branches."""
         raise NotImplementedError
 
-    def read_callee(self, pyfunc: FunctionType) -> FunctionSource:
-        """The source of a function; the same nodes in every round, for they name variables."""
-        raise NotImplementedError
-
     def inline(self, pyfunc: FunctionType, node: ast.Call) -> Value:
         source = self._source_of(pyfunc, node)
         arguments = self._bind_arguments(pyfunc, source, node)
