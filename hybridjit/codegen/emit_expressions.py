@@ -23,6 +23,7 @@ from hybridjit.codegen.llvm_types import (
     memory_type,
     value_type,
 )
+from hybridjit.codegen.magnitude import emit_sure_answers, find_magnitude
 from hybridjit.codegen.math.integers import emit_integer_power
 from hybridjit.codegen.memory import ArrayAddress
 from hybridjit.codegen.quick_index import emit_quick_index
@@ -36,6 +37,11 @@ from hybridjit.ir.visit import children
 
 class ExpressionEmitter(EmitContext):
     """Values of expressions."""
+
+    @property
+    def may_branch(self) -> bool:
+        """True if code may depend on a condition: on one truth value, not on one per lane."""
+        return True
 
     def emit(self, expr: Expr) -> Value:
         """The value of `expr`."""
@@ -79,6 +85,9 @@ class ExpressionEmitter(EmitContext):
         return [self.emit(expr) for expr in exprs]
 
     def _binary(self, expr: tir.Binary) -> Value:
+        point = find_magnitude(expr)
+        if point is not None and self.may_branch:
+            return self._compare_magnitude(expr, point)
         x, y = self.operands(expr.lhs, expr.rhs)
         dtype = expr.lhs.dtype
         if isinstance(expr, (tir.FloorDiv, tir.Mod)) and dtype.is_integer:
@@ -87,6 +96,20 @@ class ExpressionEmitter(EmitContext):
             return self._power(x, y, expr)
         value = emit_binary(self.b, type(expr), x, y, dtype)
         return self._settled(value, expr, dtype) if isinstance(expr, tir.Compare) else value
+
+    def _compare_magnitude(self, expr: tir.Binary, arg: Expr) -> Value:
+        """abs(z) < c; the root is taken only when z is close to the circle."""
+        z, bound = self.emit(arg), self.emit(expr.rhs)
+        is_sure, answer = emit_sure_answers(self.b, expr, z)
+        start = self.b.block
+        done, close = self.fork(self.b.settled(is_sure))
+        self.b.position_at_end(close)
+        length = emit_intrinsic(self.b, "abs", [z], arg.dtype)
+        exact = emit_binary(self.b, type(expr), length, bound, expr.rhs.dtype)
+        end = self.b.block
+        self.b.branch(done)
+        self.b.position_at_end(done)
+        return self.b.settled(self._phi([(answer, start), (exact, end)]))
 
     def _settled(self, value: Value, expr: Expr, source: DType) -> Value:
         """What a float decides is one value for all who ask, even under fast-math flags."""

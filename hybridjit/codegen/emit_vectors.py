@@ -169,6 +169,10 @@ class VectorEmitter(StatementEmitter):
 
     # -- expressions ---------------------------------------------------------------------------
 
+    @property
+    def may_branch(self) -> bool:
+        return self.lanes is None
+
     def emit(self, expr: Expr) -> Value:
         """The value of `expr`: one value, or a vector."""
         value = super().emit(expr)

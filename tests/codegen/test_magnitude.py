@@ -1,0 +1,71 @@
+"""abs(z) against a constant: the same answer without the root, everywhere."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from hybridjit import config, hybrid
+from hybridjit.codegen import magnitude
+from hybridjit.codegen.llvm_types import DOUBLE, FLOAT
+from tests.corpus.case import Array
+
+BOUND = 2.0
+
+
+def compare(z: Array, out: Array) -> None:
+    for i in range(z.shape[0]):
+        out[i] = (
+            int(abs(z[i]) < 2.0)
+            + 2 * int(abs(z[i]) <= 2.0)
+            + 4 * int(abs(z[i]) > 2.0)
+            + 8 * int(abs(z[i]) >= 2.0)
+        )
+
+
+def first_escape(z: Array) -> int:
+    i = 0
+    while i < z.shape[0] and abs(z[i]) <= 2.0:
+        i += 1
+    return i
+
+
+def points(dtype: str) -> Array:
+    """On the circle, a few ulp and a few margins beside it, far away, and nowhere."""
+    rng = np.random.default_rng(0)
+    angles = rng.uniform(0, 2 * np.pi, 400)
+    eps = float(np.finfo(dtype).eps)
+    steps = np.concatenate([rng.integers(-4, 5, 300) * eps, rng.uniform(-1e-3, 1e-3, 100)])
+    near = BOUND * (1 + steps) * np.exp(1j * angles)
+    edges = [0.0, 2.0, -2.0, np.nan, np.inf, -np.inf, 1e30, 1e-30, 1e300, 5e-324]
+    far = [complex(x, y) for x in edges for y in edges]
+    with np.errstate(over="ignore"):
+        return np.concatenate([near, np.array(far)]).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_every_comparison_is_exact(dtype: str) -> None:
+    z = points(dtype)
+    kernel = hybrid.script(compare)
+    native, expected = np.zeros((2, len(z)), np.int64)
+    kernel(z, native)
+    kernel.interpret(z, expected)
+    np.testing.assert_array_equal(native, expected)
+
+
+def test_a_margin_that_is_too_small_is_noticed() -> None:
+    """The points are close enough to the circle to tell."""
+    none = {FLOAT: 0.0, DOUBLE: 0.0}
+    with patch.object(magnitude, "_MARGINS", none), config.scope(cache_enabled=False):
+        z = points("complex128")
+        kernel = hybrid.script(compare)
+        native, expected = np.zeros((2, len(z)), np.int64)
+        kernel.interpret(z, expected)
+        kernel(z, native)
+    assert (native != expected).any()
+
+
+def test_loops_until_a_point_escapes() -> None:
+    assert hybrid.script(first_escape)(np.array([0.5, 1j, 2.0, 3.0, 1.0])) == 3
