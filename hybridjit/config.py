@@ -13,6 +13,8 @@ settings for the code that runs inside it. `api_edge` is here because it obeys o
     HYBRIDJIT_VERIFY=0          do not verify the IR after every pass
 """
 
+from __future__ import annotations
+
 import ctypes
 import os
 from collections.abc import Callable
@@ -21,11 +23,12 @@ from contextvars import ContextVar, Token
 from dataclasses import dataclass, replace
 from functools import cache, wraps
 from types import TracebackType
-from typing import Literal, ParamSpec, TypedDict, TypeVar
-
-from typing_extensions import Unpack
+from typing import TYPE_CHECKING, Literal, ParamSpec, TypedDict, TypeVar
 
 from hybridjit.errors import ConfigError, trim_error
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # takes 3 ms to load
 
 TracebackStyle = Literal["short", "full"]
 

@@ -13,11 +13,17 @@ plain Python would have raised in its place. `str(error)` is the finished report
 
 import linecache
 import os
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+from hybridjit.lazy import lazy_module
+
+if TYPE_CHECKING:
+    import unicodedata
+else:
+    unicodedata = lazy_module("unicodedata")
 
 # A person mends a handful of errors before running again; more would scroll the first one away.
 MAX_DIAGNOSTICS = 5

@@ -12,6 +12,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from hybridjit.codegen.llvm_types import I32, I64
+from hybridjit.codegen.object_layout import Head, Offsets
 from hybridjit.codegen.stub_captures import emit_captures
 from hybridjit.codegen.stub_layout import (
     ARGUMENTS_OFFSET,
@@ -19,8 +20,6 @@ from hybridjit.codegen.stub_layout import (
     MAX_SLOTS,
     MAX_WORDS,
     Api,
-    Head,
-    Offsets,
     Table,
 )
 from hybridjit.codegen.stub_match import emit_bind, emit_match

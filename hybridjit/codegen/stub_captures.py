@@ -5,7 +5,8 @@ from __future__ import annotations
 from llvmlite import ir
 
 from hybridjit.codegen.llvm_types import I1, I32
-from hybridjit.codegen.stub_layout import C_CONTIGUOUS, Api, Capture, CaptureKind, Offsets, Table
+from hybridjit.codegen.object_layout import Offsets
+from hybridjit.codegen.stub_layout import C_CONTIGUOUS, Api, Capture, CaptureKind, Table
 from hybridjit.codegen.stub_match import HIT, MISS
 from hybridjit.codegen.stub_words import Word, Words
 

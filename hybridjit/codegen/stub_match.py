@@ -5,6 +5,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from hybridjit.codegen.llvm_types import DOUBLE, FLOAT, I1, I32, I64
+from hybridjit.codegen.object_layout import Offsets
 from hybridjit.codegen.stub_layout import (
     MAX_INPUTS,
     NATIVE_ORDERS,
@@ -16,7 +17,6 @@ from hybridjit.codegen.stub_layout import (
     Input,
     InputKind,
     Nesting,
-    Offsets,
     Parameter,
     Span,
     Table,

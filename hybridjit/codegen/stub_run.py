@@ -7,6 +7,7 @@ from collections.abc import Callable
 from llvmlite import ir
 
 from hybridjit.codegen.llvm_types import DOUBLE, I8, I32, I64
+from hybridjit.codegen.object_layout import Offsets
 from hybridjit.codegen.sites import MAX_WORDS as ERROR_WORDS
 from hybridjit.codegen.stub_layout import (
     C_CONTIGUOUS,
@@ -20,7 +21,6 @@ from hybridjit.codegen.stub_layout import (
     Api,
     Extent,
     ExtentKind,
-    Offsets,
     Output,
     Result,
     ResultKind,

@@ -9,7 +9,8 @@ from typing import Any
 from llvmlite import ir
 
 from hybridjit.codegen.llvm_types import I8, I32, I64
-from hybridjit.codegen.stub_layout import API, Api, Offsets
+from hybridjit.codegen.object_layout import Offsets
+from hybridjit.codegen.stub_layout import API, Api
 
 Word = Any  # ir.Value of type i64, or a Python int
 

@@ -19,7 +19,7 @@ MISSING = object()
 _FLOATING: tuple[type, ...] = (float, complex, np.inexact)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class NameSource:
     """Where a captured name is looked up. Call it for the value that it has now."""
 
@@ -30,7 +30,7 @@ class NameSource:
         return self.environment.find(self.name)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class AttributeSource:
     """Where a captured attribute is looked up. Call it for the value that it has now."""
 
@@ -41,7 +41,7 @@ class AttributeSource:
         return getattr(self.owner, self.name, MISSING)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Capture:
     """A value taken from around the script, and how to look whether it is still the same."""
 

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from hybridjit.lazy import lazy_module
+
+if TYPE_CHECKING:
+    import difflib
+else:
+    difflib = lazy_module("difflib")
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:

@@ -6,11 +6,16 @@ takes no notice. The flags are LLVM's, whose manual defines them.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
+from hybridjit.lazy import lazy_module
+
+if TYPE_CHECKING:
+    import difflib
+else:
+    difflib = lazy_module("difflib")
 
 # contract: x * y + z may round once          reassoc: sums and products in any order
 # nnan, ninf: no NaN, no infinity occurs      nsz: the sign of a zero does not count

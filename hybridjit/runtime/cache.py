@@ -15,10 +15,11 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from hybridjit import config
 from hybridjit.codegen.forks import hold_across_fork
+from hybridjit.lazy import lazy_module
 from hybridjit.runtime.cache_directory import CacheDirectory, ForeignFile, Location, find_location
 from hybridjit.runtime.cache_entry import (
     MAX_FILE_SIZE,
@@ -30,13 +31,11 @@ from hybridjit.runtime.cache_entry import (
     encode_entry,
     entry_name,
 )
-from hybridjit.runtime.cache_eviction import (
-    evict,
-    find_entries,
-    is_time_to_evict,
-    remove_all,
-    remove_temporaries,
-)
+
+if TYPE_CHECKING:
+    from hybridjit.runtime import cache_eviction
+else:
+    cache_eviction = lazy_module("hybridjit.runtime.cache_eviction")  # not for reading
 
 SWITCHED_OFF = Location(None, "HYBRIDJIT_CACHE is 0")
 
@@ -113,7 +112,7 @@ class Store:
         try:
             if self.location.path is not None:
                 with CacheDirectory(self.location.path) as directory:
-                    return remove_all(directory)
+                    return cache_eviction.remove_all(directory)
         except FileNotFoundError:
             pass
         except (CacheError, OSError) as fault:
@@ -127,7 +126,7 @@ class Store:
         try:
             if self.location.path is not None:
                 with CacheDirectory(self.location.path) as directory:
-                    sizes = [entry.size for entry in find_entries(directory)]
+                    sizes = [entry.size for entry in cache_eviction.find_entries(directory)]
         except FileNotFoundError:
             pass
         except (CacheError, OSError) as fault:
@@ -140,14 +139,14 @@ class Store:
 
     def _save(self, path: str, key: bytes, meta: Mapping[str, Json], object_code: bytes) -> None:
         with CacheDirectory(path, create=True) as directory:
-            remove_temporaries(directory)
+            cache_eviction.remove_temporaries(directory)
             data = encode_entry(key, meta, object_code, directory.make_secret())
             if len(data) > min(self._size_limit, MAX_FILE_SIZE):
                 return
             directory.write_entry(entry_name(key), data)
             self._count("stored")
-            if is_time_to_evict(len(data), self._size_limit):
-                self._count("evicted", evict(directory, self._size_limit))
+            if cache_eviction.is_time_to_evict(len(data), self._size_limit):
+                self._count("evicted", cache_eviction.evict(directory, self._size_limit))
 
     def _count(self, counter: _Counter, by: int = 1) -> None:
         with _counting:

@@ -18,11 +18,12 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import NamedTuple
-
-from typing_extensions import Self
+from typing import TYPE_CHECKING, NamedTuple
 
 from hybridjit.runtime.cache_entry import MAX_FILE_SIZE, SECRET_SIZE, CacheError, CorruptEntry
+
+if TYPE_CHECKING:
+    from typing_extensions import Self  # takes 3 ms to load
 
 SECRET_NAME = "secret"
 ENTRY_SUFFIX = ".entry"

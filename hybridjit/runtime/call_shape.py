@@ -16,7 +16,7 @@ from hybridjit.runtime.specialization import Specialization
 from hybridjit.runtime.translation import Summary
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CallShape:
     """What a table is made of: a call that ran, and the code that it ran.
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hybridjit.codegen.forks import COMPILE_LOCK
 from hybridjit.codegen.layout import Layout
-from hybridjit.codegen.stub_layout import Head, Table
+from hybridjit.codegen.object_layout import Head
 from hybridjit.lazy import lazy_module
 from hybridjit.runtime.call_shape import CallShape
 from hybridjit.runtime.dispatch_object import connect
@@ -111,7 +111,7 @@ class NativeCalls:
             kept.insert(position, new)
         following = 0
         for table in reversed(kept):
-            table.table[Table.NEXT] = following
+            table.follow(following)
             following = table.address
         self._head[Head.FIRST] = following
         self._tables = kept  # only now may the old table go

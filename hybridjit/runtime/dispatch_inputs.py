@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hybridjit.codegen.object_layout import Offsets
 from hybridjit.codegen.stub_layout import (
     ALIGNED,
     C_CONTIGUOUS,
@@ -19,7 +20,6 @@ from hybridjit.codegen.stub_layout import (
     Input,
     InputKind,
     Nesting,
-    Offsets,
     Span,
 )
 from hybridjit.frontend.kinds import NumpyScalar, is_numpy_scalar

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from hybridjit.codegen.stub_layout import Head, Offsets
+from hybridjit.codegen.object_layout import Head, Offsets
 from hybridjit.runtime.dispatch_facts import is_known_interpreter, read_word
 
 C = TypeVar("C", bound=type)

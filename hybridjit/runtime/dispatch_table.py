@@ -65,6 +65,10 @@ class TableOwner:
     native: NativeKernel
     is_exact: bool
 
+    def follow(self, address: int) -> None:
+        """Let the dispatcher try the table at `address` after this one; 0 is the end."""
+        self.table[Table.NEXT] = address
+
     @property
     def hits(self) -> int:
         """How many calls it has served."""

@@ -11,7 +11,7 @@ from hybridjit import config
 from hybridjit.codegen.engine import Library, link
 from hybridjit.codegen.stub_layout import API, DISPATCH, Api
 from hybridjit.lazy import lazy_module
-from hybridjit.runtime.dispatch_facts import find_functions, slow_call_of
+from hybridjit.runtime.dispatch_functions import find_functions, slow_call_of
 from hybridjit.runtime.dispatch_object import native_class
 from hybridjit.runtime.shared_code import shared_code
 

@@ -11,9 +11,8 @@ A capture holds the objects of this process. A `Read` says how to get there from
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from hybridjit.frontend.captures import (
     AttributeSource,
@@ -33,8 +32,7 @@ MAX_READS = 1000
 Path = tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Read:
+class Read(NamedTuple):
     """One look at something around a script: a name that a function sees, or an attribute.
 
     `owner` leads to that function or object: the number of the read that gave it, then positions

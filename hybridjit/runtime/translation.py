@@ -69,7 +69,7 @@ class Request:
         return [dict(step) for step in self.schedule.steps]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Work:
     """So many iterations, times each of the run-time `sizes`."""
 

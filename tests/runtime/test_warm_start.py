@@ -356,6 +356,21 @@ def f(a, b):
     assert processes.translations == 1
 
 
+def test_arrays_that_share_memory_do_not_get_the_code_of_others(processes: Processes) -> None:
+    text = """
+@hybrid.script
+def f(a, b):
+    for i in range(64):
+        a[i] = b[i] + 1
+"""
+    for _ in range(2):
+        module = processes.load(text)
+        module.f(np.zeros(64), np.zeros(64))
+        line = np.zeros(65)
+        module.f(line[1:], line[:64])
+        np.testing.assert_array_equal(line, np.arange(65.0))
+
+
 def test_the_ir_is_there_when_it_is_asked_for(processes: Processes) -> None:
     text = SCRIPT.format(value="a[i] * 2")
     processes.run(text)
