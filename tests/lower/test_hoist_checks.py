@@ -262,3 +262,43 @@ def test_the_versions_are_printed() -> None:
 def test_the_loop_vectorises() -> None:
     register = {512: "zmm", 256: "ymm", 128: "xmm"}[host_target().vector_bits]
     assert register in different_sizes.inspect("asm", hj.f64["n"], hj.f64["m"], hj.f64["k"])
+
+
+# --- kinds of loops -------------------------------------------------------------------------------
+
+
+@hybrid.script
+def in_lanes(a: Any, out: Any, k: Any) -> Any:
+    for i in hybrid.vectorize(out.shape[0]):
+        out[i] = a[i + k] * 2.0
+
+
+@hybrid.script
+def in_threads(a: Any, out: Any, k: Any) -> Any:
+    for i in hybrid.parallel(out.shape[0]):
+        out[i] = a[i + k] * 2.0
+
+
+@hybrid.script
+def unrolled(a: Any, out: Any, k: Any) -> Any:
+    for i in range(out.shape[0]):
+        for j in hybrid.unroll(4):
+            out[i] += a[i + j * k]
+
+
+@hybrid.script
+def carried(a: Any, out: Any, k: Any) -> Any:
+    for t in hybrid.scan(1, out.shape[0]):
+        out[t] = out[t - 1] + a[t + k]
+
+
+@pytest.mark.parametrize("kernel", [in_lanes, in_threads, unrolled, carried])
+def test_every_kind_of_loop(kernel: AnyKernel) -> None:
+    """Where all indices are inside, and where the first iteration fails: nothing was written."""
+    for size, k in ((8, 0), (9, 1), (40, 3), (1, 0), (0, 0)):
+        outcome = assert_all_ways_agree(kernel, line(size * 4 + k + 4), np.zeros(size), k)
+        assert outcome.error is None
+    with pytest.raises(IndexError, match="out of bounds"):
+        kernel(line(8), np.zeros(8), -20)
+    with pytest.raises(IndexError, match="out of bounds"):
+        kernel(line(8), np.zeros(8), HUGE - 3)
