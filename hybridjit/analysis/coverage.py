@@ -63,7 +63,9 @@ class Coverage:
         times = self._times()
         same = read.apply_range(written.reverse())
         earlier = times.lex_gt_union_map(times)
-        return bool(read.domain().is_subset(same.intersect(earlier).domain()))
+        # Each store writes one element, so this is what earlier ones have written of it.
+        covered = same.intersect(earlier).apply_range(written)
+        return bool(read.is_subset(covered))
 
     def prove_written(self, constraints: Sequence[str]) -> bool:
         """Whether all elements [x0, x1 ...] that meet the constraints are sure to be written."""

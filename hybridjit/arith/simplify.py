@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from hybridjit.arith import laws_logic, laws_order, laws_product, laws_sum
 from hybridjit.arith.fold import fold_integer, fold_unary
 from hybridjit.arith.laws_sum import Law, literal
-from hybridjit.ir.expr import Binary, Const, Expr, ExternCall, Unary
+from hybridjit.ir.expr import Binary, Const, Expr, ExternCall, Unary, Var
 from hybridjit.ir.visit import map_children, walk
 
 LAWS: Mapping[type[Expr], tuple[Law, ...]] = {
@@ -61,9 +61,10 @@ def _apply_laws(expr: Expr) -> Expr | None:
         if simpler is not None:
             break
         simpler = law(expr)
-    if simpler is not None and simpler.span is None and expr.span is not None:
-        return dataclasses.replace(simpler, span=expr.span)
-    return simpler
+    if simpler is None or simpler.span is not None or expr.span is None:
+        return simpler
+    # A variable is its identity: a copy of it with a span would be another variable.
+    return simpler if isinstance(simpler, Var) else dataclasses.replace(simpler, span=expr.span)
 
 
 def _fold(expr: Expr) -> Expr | None:

@@ -368,3 +368,11 @@ def test_a_long_sum_takes_no_time() -> None:
     for number in range(200):
         total = total + number
     assert simplify(total) == i + sum(range(200))
+
+
+def test_a_variable_stays_the_same_variable() -> None:
+    """A copy that carries the span of what was simplified would be another variable."""
+    var = Var("i")
+    span = Span("kernel.py", 1, 1, 1, 6)
+
+    assert simplify(Add(Sub(var, Const(1)), Const(1), span=span)) is var
