@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import dataclasses
 
+from hybridjit.arith.simplify import simplify
+from hybridjit.arith.substitution import FoldingSubstitute
 from hybridjit.ir.expr import And, Const, Eq, Expr, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Block, For, If, Iter, IterKind, Let, Seq, Stmt, seq
-from hybridjit.ir.visit import Substitute
+from hybridjit.ir.stmt import Block, For, If, Iter, IterKind, Let, Stmt, seq
 
 
 def lower_blocks(func: PrimFunc) -> PrimFunc:
@@ -24,21 +25,20 @@ def lower_blocks(func: PrimFunc) -> PrimFunc:
     return func if body is func.body else dataclasses.replace(func, body=body)
 
 
-class _LowerBlocks(Substitute):
-    """`starts` holds the first value of each loop variable in scope."""
+class _LowerBlocks(FoldingSubstitute):
+    """`starts` holds the first value of each loop variable in scope.
+
+    A block that became several statements joins its neighbours: the scope of a `Let` is the `Seq`.
+    """
 
     def __init__(self, variables: dict[Var, Expr]) -> None:
         super().__init__(variables)
         self.starts: dict[Var, Expr] = {}
+        self.is_folding = False  # until a constant comes in: simplifying takes time
 
     def rewrite_For(self, node: For) -> Stmt:
         self.starts[node.var] = node.start
         return self.generic(node)
-
-    def rewrite_Seq(self, node: Seq) -> Stmt:
-        rewritten = self.generic(node)
-        # A block that became several statements joins its neighbours: a Let's scope is the Seq.
-        return rewritten if rewritten is node else seq(*rewritten.stmts)
 
     def rewrite_Block(self, node: Block) -> Stmt:
         lets: list[Stmt] = []
@@ -49,14 +49,21 @@ class _LowerBlocks(Substitute):
                 first.append(Eq(value, self.rewrite(self._start(it)), span=it.span))
             if isinstance(value, (Var, Const)):
                 self.variables[it.var] = value
+                self.is_folding = self.is_folding or isinstance(value, Const)
             else:
                 lets.append(Let(it.var, value, span=it.span))
-        stmts = [*lets]
-        if node.init is not None:
-            init = self.rewrite(node.init)
-            stmts.append(If(_all(first), init, span=node.span) if first else init)
-        stmts.append(self.rewrite(node.body))
-        return seq(*stmts)
+        init = [] if node.init is None else self._init(node, node.init, first)
+        return seq(*lets, *init, self.rewrite(node.body))
+
+    def _init(self, block: Block, init: Stmt, first: list[Expr]) -> list[Stmt]:
+        """`init` if all the conditions in `first` hold."""
+        body = self.rewrite(init)
+        if not first:
+            return [body]
+        cond = simplify(_all(first)) if self.is_folding else _all(first)
+        if isinstance(cond, Const):
+            return [body] if cond.value else []
+        return [If(cond, body, span=block.span)]
 
     def _start(self, it: Iter) -> Expr:
         if it.domain is not None:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
-from hybridjit.arith.simplify import simplify
+from hybridjit.arith.substitution import FoldingSubstitute
 from hybridjit.errors import InternalError
-from hybridjit.ir.expr import Const, Expr, Load, Node, Var
+from hybridjit.ir.expr import Expr, Load, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
     Block,
@@ -19,7 +19,6 @@ from hybridjit.ir.stmt import (
     For,
     If,
     Iter,
-    Let,
     Return,
     Seq,
     Stmt,
@@ -27,7 +26,7 @@ from hybridjit.ir.stmt import (
     flat_stmts,
     seq,
 )
-from hybridjit.ir.visit import Mutator, N, Substitute, children, walk
+from hybridjit.ir.visit import Mutator, children, walk
 
 
 def loops_of(func: PrimFunc) -> list[For]:
@@ -130,42 +129,12 @@ class _Replace(Mutator):
         return rewritten if rewritten is node else seq(*rewritten.stmts)
 
 
-class _SubstituteLoop(Substitute):
-    """Replace a loop's variable, and keep what the iters bound to it range over.
-
-    What changes is simplified, as the rules of the IR want it: no operator on two constants, no
-    name for a constant.
-    """
+class _SubstituteLoop(FoldingSubstitute):
+    """Replace a loop's variable, and keep what the iters bound to it range over."""
 
     def __init__(self, variables: dict[Var, Expr], ranges: dict[Var, tuple[Expr, Expr]]) -> None:
         super().__init__(variables)
         self.ranges = ranges
-        self.is_inside_expr = False
-
-    def rewrite(self, node: N) -> N:
-        if not isinstance(node, Expr) or self.is_inside_expr:
-            return super().rewrite(node)
-        self.is_inside_expr = True
-        made = super().rewrite(node)
-        self.is_inside_expr = False
-        return made if made is node else cast(N, simplify(made))
-
-    def rewrite_Let(self, node: Let) -> Stmt:
-        made: Let = self.generic(node)
-        if not isinstance(made.value, Const | Var):
-            return made
-        self.variables[made.var] = made.value
-        return Seq(())
-
-    def rewrite_If(self, node: If) -> Stmt:
-        made: If = self.generic(node)
-        if not isinstance(made.cond, Const):
-            return made
-        return made.then if made.cond.value else (made.otherwise or Seq(()))
-
-    def rewrite_Seq(self, node: Seq) -> Stmt:
-        made = self.generic(node)
-        return made if made is node else seq(*made.stmts)
 
     def rewrite_Iter(self, node: Iter) -> Node:
         made: Iter = self.generic(node)

@@ -1,0 +1,46 @@
+"""Replace variables by values that may be constants, and keep to the rules of the IR.
+
+No operator stands on two constants, no `Let` gives a name to a constant or a variable, and no
+`If` asks what is known.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from hybridjit.arith.simplify import simplify
+from hybridjit.ir.expr import Const, Expr, Var
+from hybridjit.ir.stmt import If, Let, Seq, Stmt, seq
+from hybridjit.ir.visit import N, Substitute
+
+
+class FoldingSubstitute(Substitute):
+    """Replace variables by expressions; what changes is simplified, as long as `is_folding`."""
+
+    is_folding = True
+    _is_inside_expr = False
+
+    def rewrite(self, node: N) -> N:
+        if not isinstance(node, Expr) or self._is_inside_expr:
+            return super().rewrite(node)
+        self._is_inside_expr = True
+        made = super().rewrite(node)
+        self._is_inside_expr = False
+        return cast(N, simplify(made)) if self.is_folding and made is not node else made
+
+    def rewrite_Let(self, node: Let) -> Stmt:
+        made: Let = self.generic(node)
+        if not self.is_folding or not isinstance(made.value, Const | Var):
+            return made
+        self.variables[made.var] = made.value
+        return Seq(())
+
+    def rewrite_If(self, node: If) -> Stmt:
+        made: If = self.generic(node)
+        if not isinstance(made.cond, Const):
+            return made
+        return made.then if made.cond.value else (made.otherwise or Seq(()))
+
+    def rewrite_Seq(self, node: Seq) -> Stmt:
+        made = self.generic(node)
+        return made if made is node else seq(*made.stmts)
