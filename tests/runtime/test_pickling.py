@@ -397,3 +397,23 @@ def test_cloudpickle_takes_what_pickle_cannot() -> None:
     with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):
         pickle.dumps(kernel)
     assert pickle.loads(cloudpickle.dumps(kernel))(np.ones(1)) == 2
+
+
+# With a schedule
+
+
+def test_schedules() -> None:
+    factor = 4
+
+    def tiled(s: Any) -> None:
+        (i,) = s.loops("b")
+        s.split(i, factor=factor)
+
+    kernel = make_scale(2.0)
+    for recipe in (tiled, kernel.schedule(np.arange(8.0)).trace):
+        check(kernel.with_schedule(recipe), np.arange(8.0))
+    sent = send(kernel.with_schedule(tiled))
+    assert sent.inspect("tir", np.arange(8.0)) == kernel.with_schedule(tiled).inspect(
+        "tir", np.arange(8.0)
+    )
+    assert sent.inspect("tir", np.arange(8.0)) != kernel.inspect("tir", np.arange(8.0))
