@@ -13,13 +13,14 @@ from hybridjit.schedule.loop_steps import LoopSteps
 from hybridjit.schedule.memory_steps import MemorySteps
 from hybridjit.schedule.program import blocks_of, loops_around, loops_of, the_block
 from hybridjit.schedule.recording import step
+from hybridjit.schedule.reduction_steps import ReductionSteps
 from hybridjit.schedule.stage_steps import StageSteps
 from hybridjit.schedule.state import handles
 from hybridjit.schedule.trace import RecordedTrace, Trace
 from hybridjit.schedule.verification import Origin, Verified, verify_kernels
 
 
-class Schedule(LoopSteps, KindSteps, MemorySteps, StageSteps):
+class Schedule(LoopSteps, KindSteps, MemorySteps, StageSteps, ReductionSteps):
     """A program and the steps that rewrite its loops; each is legal, or refused.
 
     Loops and blocks are handles, or names. A refused step changes nothing.

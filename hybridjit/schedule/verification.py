@@ -79,7 +79,7 @@ def _sizes(args: Sequence[Any]) -> Iterator[dict[int, int]]:
 def _resized(arg: Any, sizes: dict[int, int]) -> Any:
     if not isinstance(arg, _ARRAY):
         return arg
-    shape = tuple(sizes.get(n, n) for n in arg.shape)
+    shape: Any = tuple(sizes.get(n, n) for n in arg.shape)
     return np.zeros(shape, arg.dtype) if arg.size == 0 else np.resize(arg, shape)
 
 

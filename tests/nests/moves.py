@@ -109,6 +109,7 @@ MOVES: dict[str, Move] = {
     "partition": lambda s, choose: _ignore(s.partition(any_loop(s, choose), choose(6) - 1)),
     "peel": lambda s, choose: _ignore(s.peel(any_loop(s, choose), 1 + choose(3))),
     "peel last": lambda s, choose: _ignore(s.peel(any_loop(s, choose), 1 + choose(3), last=True)),
+    "rfactor": lambda s, choose: _ignore(s.rfactor(any_loop(s, choose))),
     "unit loop": lambda s, choose: _ignore(s.add_unit_loop(any_block(s, choose))),
     "split": _split,
     "split in three": _split_in_three,
