@@ -40,7 +40,7 @@ class ParallelEmitter(VectorEmitter):
     runs_parallel = False
 
     def loop(self, loop: For) -> None:
-        if self.runs_parallel and is_outlined(loop):
+        if self.runs_parallel and self.lanes is None and is_outlined(loop):
             self._run_on_pool(loop)
         else:
             super().loop(loop)

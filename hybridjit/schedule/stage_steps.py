@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hybridjit.schedule.handles import BlockLike, LoopLike
 from hybridjit.schedule.primitives.compute_at import compute_at
+from hybridjit.schedule.primitives.compute_inline import compute_inline
 from hybridjit.schedule.recording import step
 from hybridjit.schedule.state import State
 
@@ -26,3 +27,18 @@ class StageSteps(State):
         >>> s.compute_at("t", "i_1")
         """
         self.func = compute_at(self.func, self.find_name(block), self.find_var(loop))
+
+    @step
+    def compute_inline(self, block: BlockLike) -> None:
+        """Put the value that a block stores in the place of every read of its buffer.
+
+            for i in range(n):
+                t[i] = a[i] * 2               for i in range(n - 1):
+            for i in range(n - 1):     -->        c[i] = a[i] * 2 + a[i + 1] * 2
+                c[i] = t[i] + t[i + 1]
+
+        The block stores each element once, at its loop variables, from what is the same later on.
+
+        >>> s.compute_inline("t")
+        """
+        self.func = compute_inline(self.func, self.find_name(block))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 from hybridjit.analysis.coverage import is_exact
@@ -78,13 +79,23 @@ def _is_known(stmt: Stmt, names: AffineNames) -> bool:
 
 def find_stage(func: PrimFunc, block: Block, loop: For, step: str) -> Stage:
     """The stage that `block` belongs to: it and all nests beside it that write its buffer."""
+    found = find_nest(func, block, loop, step)
+    nests = tuple(
+        stmt
+        for stmt in found.scope.stmts
+        if stmt is not found.target and writes(stmt, found.buffer)
+    )
+    for stmt in nests:
+        check_nest(func, stmt, found.buffer, step)
+    return dataclasses.replace(found, nests=nests)
+
+
+def find_nest(func: PrimFunc, block: Block, loop: For, step: str) -> Stage:
+    """The nest of `block` alone, as a stage."""
     buffer = written_buffer(func, block, step)
     scope, nest, target = _find_fork(func, block, loop, step)
-    nests = tuple(stmt for stmt in scope.stmts if stmt is not target and writes(stmt, buffer))
-    for stmt in nests:
-        check_nest(func, stmt, buffer, step)
-    assert nest in nests
-    return Stage(buffer, scope, nests, target, loop)
+    check_nest(func, nest, buffer, step)
+    return Stage(buffer, scope, (nest,), target, loop)
 
 
 def written_buffer(func: PrimFunc, block: Block, step: str) -> Buffer:

@@ -1,0 +1,232 @@
+"""compute_inline: compute the elements of a buffer where they are read, and do without it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hybridjit.analysis.coverage import Coverage
+from hybridjit.analysis.inside import find_outside
+from hybridjit.analysis.instances import Instances, infer_instances
+from hybridjit.analysis.overwriting import Overwriting, find_overwriting
+from hybridjit.arith.linear import linear_form
+from hybridjit.arith.simplify import simplify
+from hybridjit.ir.expr import Buffer, Expr, Load, Var
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import Block, For, Iter, Let, Seq, Stmt, Store, While, seq
+from hybridjit.ir.visit import Mutator, substitute, walk
+from hybridjit.schedule.bind_loops import bind_loops
+from hybridjit.schedule.buffers import find_allocation
+from hybridjit.schedule.lost_errors import find_failing
+from hybridjit.schedule.parts import check_concurrent
+from hybridjit.schedule.program import loops_around, path_to, replace_stmts, the_block
+from hybridjit.schedule.refusal import refuse
+from hybridjit.schedule.stages import check_nest, count_accesses, touches, written_buffer
+
+STEP = "compute_inline"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Definition:
+    """`buffer[indices] = value` for all iterations of `nest`, a statement of `scope`."""
+
+    buffer: Buffer
+    scope: Seq
+    nest: Stmt
+    store: Store
+    values: Mapping[Var, Expr]
+
+    @property
+    def users(self) -> tuple[Stmt, ...]:
+        """The statements after the nest."""
+        return self.scope.stmts[self.scope.stmts.index(self.nest) + 1 :]
+
+
+def compute_inline(func: PrimFunc, block_name: str) -> PrimFunc:
+    """Put the value that a block stores in the place of every read of its buffer.
+
+        for i in range(n):
+            with block("t", i):
+                t[i] = a[i] * 2               for i in range(n - 1):
+        for i in range(n - 1):         -->        with block("c", i):
+            with block("c", i):                       c[i] = a[i] * 2 + a[i + 1] * 2
+                c[i] = t[i] + t[i + 1]
+
+    The block stores each element once, at its loop variables, and does nothing else; every element
+    that is read has been stored, and what it is computed from is the same where it is read.
+    """
+    block = the_block(func, block_name)
+    definition = _find_definition(func, block)
+    _check_reads(func, definition)
+    _check_inputs(func, definition)
+    inverse = _invert(func, definition)
+
+    inline = _Inline(definition, inverse)
+    users = [inline.rewrite(stmt) for stmt in definition.users]
+    kept = definition.scope.stmts[: -len(users) - 1]
+    changes: dict[Stmt, Stmt] = {}
+    allocation = find_allocation(func, definition.buffer)
+    if allocation is not None and allocation not in kept:
+        changes[allocation] = Seq(())
+    changes[definition.scope] = seq(*(stmt for stmt in kept if stmt is not allocation), *users)
+    made = bind_loops(replace_stmts(func, changes))
+
+    check_concurrent(made, loops_around(func, definition.scope), STEP)
+    return made
+
+
+# -- check -----------------------------------------------------------------------------------------
+
+
+def _find_definition(func: PrimFunc, block: Block) -> Definition:
+    buffer = written_buffer(func, block, STEP)
+    if find_allocation(func, buffer) is None:
+        raise refuse(
+            func, f"{STEP}: '{buffer.name}' is not scratch memory of the function", [block]
+        )
+    scope, nest = _find_scope(func, block, buffer)
+    check_nest(func, nest, buffer, STEP)
+    stores = [node for node in walk(nest) if isinstance(node, Store)]
+    if len(stores) != 1 or count_accesses(nest, buffer) != 1:
+        raise refuse(
+            func,
+            f"{STEP}: '{buffer.name}' is not computed by one store that does not read it",
+            [nest],
+            help="s.compute_at can move any computation",
+        )
+    return Definition(buffer, scope, nest, stores[0], _values(nest))
+
+
+def _find_scope(func: PrimFunc, block: Block, buffer: Buffer) -> tuple[Seq, Stmt]:
+    """The innermost sequence around the block in which the buffer is used later on."""
+    path = path_to(func, block)
+    for scope, nest in zip(reversed(path[:-1]), reversed(path[1:]), strict=True):
+        if not isinstance(scope, Seq):
+            continue
+        users = scope.stmts[scope.stmts.index(nest) + 1 :]
+        if not any(touches(stmt, buffer) for stmt in users):
+            continue
+        inside = sum(count_accesses(stmt, buffer) for stmt in (nest, *users))
+        if inside == count_accesses(func.body, buffer):
+            return scope, nest
+        break
+    raise refuse(
+        func,
+        f"{STEP}: '{buffer.name}' must be used only after block '{block.name}', beside the loops "
+        "around it",
+        [block],
+    )
+
+
+def _check_reads(func: PrimFunc, definition: Definition) -> None:
+    """Refuse unless every element that is read has been stored, and is in bounds."""
+    buffer, nest = definition.buffer, definition.nest
+    for stmt in definition.users:
+        if any(isinstance(node, Store) and node.buffer is buffer for node in walk(stmt)):
+            raise refuse(func, f"{STEP}: '{buffer.name}' is written a second time", [nest, stmt])
+    part = infer_instances(func, definition.scope)
+    if find_outside(part, buffer) is not None:
+        raise refuse(
+            func, f"{STEP}: an index of '{buffer.name}' is not proved to be in bounds", [nest]
+        )
+    if not Coverage(part, definition.scope, buffer).prove_read_after_write():
+        raise refuse(
+            func, f"{STEP}: an element of '{buffer.name}' may be read that is not stored", [nest]
+        )
+    if find_failing(part, [nest], part.inside(nest)) is not None:
+        raise refuse(
+            func,
+            f"{STEP}: computing '{buffer.name}' may raise an error, which would be lost where "
+            "nothing reads it",
+            [nest],
+        )
+
+
+def _check_inputs(func: PrimFunc, definition: Definition) -> None:
+    """Refuse if what the value is computed from is written before it is read."""
+    part = infer_instances(func, definition.scope)
+    inside = part.inside(definition.nest)
+    (store,) = (found for found in inside if found.node is definition.store)
+    users = [found for stmt in definition.users for found in part.inside(stmt)]
+    found = find_overwriting(part, store, inside, users)
+    if found is None:
+        found = next(
+            (Overwriting(b, u, u) for u in users for b in _changed_inside(inside, u)), None
+        )
+    if found is not None:
+        raise refuse(
+            func,
+            f"{STEP}: '{found.buffer.name}', which '{definition.buffer.name}' is computed from, "
+            "changes before that is used",
+            [found.writer.node, definition.nest],
+        )
+
+
+def _changed_inside(inputs: Sequence[Instances], user: Instances) -> list[Buffer]:
+    """The inputs that a while loop, which is one instance with all its rounds, changes itself."""
+    if not isinstance(user.node, While):
+        return []
+    read = {access.buffer for found in inputs for access in found.accesses if not access.is_write}
+    return [access.buffer for access in user.accesses if access.is_write and access.buffer in read]
+
+
+def _values(nest: Stmt) -> dict[Var, Expr]:
+    """What every name bound in the nest, loops aside, stands for."""
+    values: dict[Var, Expr] = {}
+    for node in walk(nest):
+        match node:
+            case Iter(var, value) | Let(var, value):
+                values[var] = substitute(value, values)
+            case _:
+                pass
+    return values
+
+
+def _invert(func: PrimFunc, definition: Definition) -> Mapping[Var, tuple[int, Expr, int]]:
+    """For each loop of the nest: the axis, the offset and the sign of the index that is its own."""
+    found: dict[Var, tuple[int, Expr, int]] = {}
+    loops = {node.var for node in walk(definition.nest) if isinstance(node, For)}
+    for axis, index in enumerate(definition.store.indices):
+        index = simplify(substitute(index, definition.values))
+        form = linear_form(index)
+        own = [var for var in (form.terms if form else ()) if var in loops]
+        if form is None or len(own) != 1 or abs(form.terms[own[0]]) != 1 or own[0] in found:
+            continue
+        sign = form.terms[own[0]]
+        found[own[0]] = (axis, simplify(index - own[0] * sign), sign)
+    if loops != found.keys() or len(found) != definition.buffer.ndim:
+        raise refuse(
+            func,
+            f"{STEP}: the indices of '{definition.buffer.name}' must be the variables of the loops "
+            "around it, each of them once",
+            [definition.nest],
+        )
+    return found
+
+
+def _value(definition: Definition) -> Expr:
+    return substitute(definition.store.value, definition.values)
+
+
+# -- build -----------------------------------------------------------------------------------------
+
+
+class _Inline(Mutator):
+    """Put the value in the place of loads; `made` are the loads that it brings along."""
+
+    def __init__(
+        self, definition: Definition, inverse: Mapping[Var, tuple[int, Expr, int]]
+    ) -> None:
+        self.buffer = definition.buffer
+        self.value = _value(definition)
+        self.inverse = inverse
+
+    def rewrite_Load(self, node: Load) -> Expr:
+        load: Load = self.generic(node)
+        if load.buffer is not self.buffer:
+            return load
+        loops: dict[Var, Expr] = {}
+        for var, (axis, offset, sign) in self.inverse.items():
+            moved = load.indices[axis] - offset
+            loops[var] = simplify(moved if sign > 0 else offset - load.indices[axis])
+        return simplify(substitute(self.value, loops))
