@@ -117,6 +117,10 @@ CHANGES: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
     "item of a list": (("T = [1, [2]]", "a[i] + T[1][0]"), ("T = [1, [3]]", "a[i] + T[1][0]")),
     "array": (("T = np.array([1., 2, 3])", "T[i]"), ("T = np.array([1., 2, 4])", "T[i]")),
     "dtype of an array": (("T = np.arange(3)", "T[i] / 2"), ("T = np.arange(3.0)", "T[i] / 2")),
+    "type of the same bits": (
+        ("T = np.ones(3, np.int64)", "T[i] / 2"),
+        ("T = np.ones(3, np.int64).view(np.float64)", "T[i] / 2"),
+    ),
     "shape of an array": (
         ("T = np.arange(6.0).reshape(2, 3)", "T[1, 0]"),
         ("T = np.arange(6.0).reshape(3, 2)", "T[1, 0]"),
@@ -153,6 +157,16 @@ CHANGES: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
     "helper in a tuple": (
         ("def g(x): return x + 1\ndef k(x): return x + 2\nT = (g, k)", "T[0](a[i])"),
         ("def g(x): return x + 1\ndef k(x): return x + 2\nT = (k, g)", "T[0](a[i])"),
+    ),
+    "closure of a helper in a tuple": (
+        (
+            "def make(n):\n    def h(x): return x + n\n    return h\nT = make(1), make(2)",
+            "T[1](a[i])",
+        ),
+        (
+            "def make(n):\n    def h(x): return x + n\n    return h\nT = make(1), make(3)",
+            "T[1](a[i])",
+        ),
     ),
     "attribute": (
         ("C = SimpleNamespace(n=1)", "a[i] + C.n"),
