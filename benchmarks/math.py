@@ -1,11 +1,13 @@
 """Our math functions over 64k elements, against NumPy (SVML where it has it) and Numba.
 
-The loops are compiled as a kernel's are: vectorised by LLVM, 512 bits where the host has them, two
-vectors at a time. The three are timed in turn, and the best time of each counts.
+A script with one loop per function. The three are timed in turn, and the best time of each counts.
+
+    python -m benchmarks.math [function ...]
 """
 
-import ctypes
+import linecache
 import math
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -13,11 +15,11 @@ from typing import Any
 import numba
 import numpy as np
 
-from hybridjit.ir.dtype import dtype_named
-from tests.codegen.native_math import Array, compile_loop
+from hybridjit import hybrid
 
 COUNT = 1 << 16
 ROUNDS = 60
+Array = np.ndarray[Any, Any]
 
 # ours: NumPy's, Numba's as an expression of x (and y), the interval of x
 FUNCTIONS: dict[str, tuple[str | None, str, float, float]] = {
@@ -57,11 +59,11 @@ BINARY = ("atan2", "pow", "hypot", "fmod")
 Run = Callable[[], object]
 
 
-def main() -> None:
+def main(names: list[str]) -> None:
     print(f"{'':10}{'ns per element':>24}{'times faster than':>24}")
     print(f"{'':10}{'ours':>8}{'NumPy':>8}{'Numba':>8}{'NumPy':>14}{'Numba':>10}")
     for dtype in ("float32", "float64"):
-        rows = [report(name, dtype) for name in FUNCTIONS]
+        rows = [report(name, dtype) for name in names]
         over_numpy = [row[0] for row in rows if row[0] is not None]
         over_numba = [row[1] for row in rows]
         means = (geometric_mean(over_numpy), geometric_mean(over_numba))
@@ -94,20 +96,21 @@ def make_runs(name: str, dtype: str) -> tuple[Run, Run | None, Run]:
     args += [rng.uniform(0.1, 5, COUNT).astype(dtype)] * (arity - 1)
     out = np.empty(COUNT, dtype)
 
-    ours: Any = compile_loop(name, dtype_named(dtype), arity)
-    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (*args, out)]
-    loop: Any = numba_loop(expression, arity)
-    loop(*args, out)
+    call = f"{name}(x, y)" if arity == 2 else f"{name}(x)"
+    ours: Any = hybrid.script(make_loop("x ** y" if name == "pow" else call, arity))
+    theirs: Any = numba.njit(make_loop(expression, arity))
+    ours(*args, out)
+    theirs(*args, out)
     ufunc: Any = None if numpy_name is None else getattr(np, numpy_name)
     return (
-        lambda: ours.raw(COUNT, *pointers),
+        lambda: ours(*args, out),
         None if ufunc is None else lambda: ufunc(*args, out),
-        lambda: loop(*args, out),
+        lambda: theirs(*args, out),
     )
 
 
-def numba_loop(expression: str, arity: int) -> Any:
-    """The same loop for Numba."""
+def make_loop(expression: str, arity: int) -> Any:
+    """A function that stores an expression of x (and y) for every element."""
     names = ("x", "y")[:arity]
     parameters = ", ".join(f"{name}s" for name in names)
     bindings = "; ".join(f"{name} = {name}s[i]" for name in names)
@@ -117,9 +120,11 @@ def numba_loop(expression: str, arity: int) -> Any:
         f"        {bindings}\n"
         f"        out[i] = {expression}\n"
     )
+    file = f"<{expression}>"
+    linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
     scope: dict[str, Any] = {"math": math, "np": np}
-    exec(source, scope)
-    return numba.njit(scope["loop"])
+    exec(compile(source, file, "exec"), scope)
+    return scope["loop"]
 
 
 def best_of(runs: tuple[Run | None, ...]) -> list[float]:
@@ -140,4 +145,4 @@ def geometric_mean(values: list[float]) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:] or list(FUNCTIONS))
