@@ -23,6 +23,7 @@ class _Writer:
     choose: Choose
     rank: int
     size: str
+    plain: bool
     lines: list[str] = field(default_factory=list[str])
     count: int = 0
 
@@ -45,6 +46,8 @@ class _Writer:
 
     def bounds(self, outer: list[str]) -> str:
         n = self.size
+        if self.plain and not self.one_in(8):
+            return n
         kinds = [n] * 6 + [f"1, {n}", f"{n} - 1", f"{n} - 2", f"{n} - 1, -1, -1", f"0, {n}, 2"]
         kinds += [f"{outer[-1]} + 1", f"{outer[-1]}, {n}"] if outer else []
         return pick(self.choose, kinds)
@@ -58,12 +61,14 @@ class _Writer:
 
     def axis(self, name: str) -> str:
         n = self.size
+        if self.plain and not self.one_in(8):
+            return name
         kinds = [name] * 8 + [f"{name} + 1", f"{name} - 1", f"{n} - 1 - {name}"]
         kinds += [f"{name} // 2", f"2 * {name}", "0", f"min({name} + 1, {n} - 1)", f"{name} % 3"]
         return pick(self.choose, kinds)
 
     def guard(self, depth: int, loops: list[str]) -> int:
-        if not self.one_in(3):
+        if not self.one_in(12 if self.plain else 3):
             return depth
         name, n = pick(self.choose, loops), self.size
         kinds = [f"{name} > 0", f"{name} < {n} - 1", f"0 < {name} and {name} < {n} - 1"]
@@ -93,7 +98,7 @@ class _Writer:
         inside = self.guard(inside, loops)
         index = self.index(loops)
         value = self.term("a", loops)
-        kind = self.choose(10)
+        kind = 9 if self.plain else self.choose(10)
         if kind < 2:
             self.line(inside, "for r in range(3):")
             self.line(inside + 1, f"t[{index}] += {value} * p[r]")
@@ -133,7 +138,7 @@ def make_stages(choose: Choose) -> Nest:
     """A program in which one stage computes `t` and another one reads it, and its arguments."""
     symbolic = choose(3) == 0
     rank = 1 + choose(2)
-    writer = _Writer(choose, rank, "a.shape[0]" if symbolic else str(SIZE))
+    writer = _Writer(choose, rank, "a.shape[0]" if symbolic else str(SIZE), choose(2) == 0)
     depth = 1
     shape = ", ".join([writer.size] * rank)
     zero = "" if choose(4) else ', "global", zero=False'

@@ -171,34 +171,32 @@ def _changed_inside(inputs: Sequence[Instances], user: Instances) -> list[Buffer
 
 
 def _values(nest: Stmt) -> dict[Var, Expr]:
-    """What every name bound in the nest, loops aside, stands for."""
+    """What every name for a value in the nest stands for."""
     values: dict[Var, Expr] = {}
     for node in walk(nest):
-        match node:
-            case Iter(var, value) | Let(var, value):
-                values[var] = substitute(value, values)
-            case _:
-                pass
+        if isinstance(node, Let):
+            values[node.var] = substitute(node.value, values)
     return values
 
 
 def _invert(func: PrimFunc, definition: Definition) -> Mapping[Var, tuple[int, Expr, int]]:
-    """For each loop of the nest: the axis, the offset and the sign of the index that is its own."""
+    """For each loop or iter that the value depends on: the axis, offset and sign of its index."""
+    bound = {node.var for node in walk(definition.nest) if isinstance(node, For | Iter)}
     found: dict[Var, tuple[int, Expr, int]] = {}
-    loops = {node.var for node in walk(definition.nest) if isinstance(node, For)}
     for axis, index in enumerate(definition.store.indices):
         index = simplify(substitute(index, definition.values))
         form = linear_form(index)
-        own = [var for var in (form.terms if form else ()) if var in loops]
-        if form is None or len(own) != 1 or abs(form.terms[own[0]]) != 1 or own[0] in found:
-            continue
-        sign = form.terms[own[0]]
-        found[own[0]] = (axis, simplify(index - own[0] * sign), sign)
-    if loops != found.keys() or len(found) != definition.buffer.ndim:
+        own = [var for var in (form.terms if form else ()) if var in bound]
+        if form is not None and len(own) == 1 and abs(form.terms[own[0]]) == 1:
+            sign = form.terms[own[0]]
+            found.setdefault(own[0], (axis, simplify(index - own[0] * sign), sign))
+    used = {node for node in walk(_value(definition)) if isinstance(node, Var)}
+    if missing := used & bound - found.keys():
+        names = ", ".join(sorted(f"'{var.name}'" for var in missing))
         raise refuse(
             func,
-            f"{STEP}: the indices of '{definition.buffer.name}' must be the variables of the loops "
-            "around it, each of them once",
+            f"{STEP}: the value of '{definition.buffer.name}' depends on {names}, which cannot be "
+            "told from its indices",
             [definition.nest],
         )
     return found
