@@ -7,6 +7,7 @@ needs code that is not on disk.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from hybridjit.codegen.engine import emit_object, optimize
 from hybridjit.codegen.kernel import emit_kernel
@@ -18,14 +19,20 @@ from hybridjit.ir.expr import Buffer, BufferRef, ExternCall, Load
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Store
 from hybridjit.ir.visit import walk
+from hybridjit.lazy import lazy_module
 from hybridjit.lower.pipeline import lower
 from hybridjit.lower.serialize_loops import serialize_loops
 from hybridjit.runtime.callbacks import Callbacks
 from hybridjit.runtime.dispatch_work import estimate_work
 from hybridjit.runtime.native import Code
 from hybridjit.runtime.translation import Request, Summary
-from hybridjit.schedule.recipe import apply_recipe
-from hybridjit.schedule.schedule import Schedule
+
+if TYPE_CHECKING:
+    from hybridjit.schedule import recipe, schedule
+    from hybridjit.schedule.schedule import Schedule
+else:
+    recipe = lazy_module("hybridjit.schedule.recipe")
+    schedule = lazy_module("hybridjit.schedule.schedule")
 
 
 def translate(request: Request) -> Parsed:
@@ -33,7 +40,7 @@ def translate(request: Request) -> Parsed:
     parsed = _translate_as_written(request)
     if request.schedule is None:
         return parsed
-    return replace(parsed, func=apply_recipe(parsed.func, request.schedule).func)
+    return replace(parsed, func=recipe.apply_recipe(parsed.func, request.schedule).func)
 
 
 def translate_in_order(request: Request) -> PrimFunc:
@@ -44,7 +51,9 @@ def translate_in_order(request: Request) -> PrimFunc:
 def open_schedule(request: Request) -> Schedule:
     """A schedule of a script, with the steps of its own taken already."""
     func = _translate_as_written(request).func
-    return Schedule(func) if request.schedule is None else apply_recipe(func, request.schedule)
+    if request.schedule is None:
+        return schedule.Schedule(func)
+    return recipe.apply_recipe(func, request.schedule)
 
 
 def _translate_as_written(request: Request) -> Parsed:
