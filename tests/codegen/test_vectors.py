@@ -33,7 +33,7 @@ def array(size: int, dtype: Any, step: int = 1, seed: int = 0) -> Any:
     if np.dtype(dtype).kind not in "ub":
         values = values - 8
     if np.dtype(dtype).kind == "c":
-        values = values + 1j * rng.integers(-9, 9, values.size)
+        values = values + np.multiply(1j, rng.integers(-9, 9, values.size))
     return values.astype(dtype)[::step]
 
 
@@ -68,6 +68,12 @@ def branches(a: Array, b: Array) -> None:
             b[j] = min(a[j], b[j])
 
 
+@hybrid.script
+def downwards(a: Array, b: Array) -> None:
+    for j in vectorize(b.shape[0] - 1, -1, -1):
+        b[j] = a[j] * j
+
+
 @pytest.mark.parametrize("dtype", [*NUMBERS, np.bool_])
 def test_element_types(dtype: Any) -> None:
     for step in (1, 2, 3, -1, -2):
@@ -86,12 +92,12 @@ def test_branches(dtype: Any) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("kernel", [copy, arithmetic, branches])
+@pytest.mark.parametrize("kernel", [copy, arithmetic, branches, downwards])
 def test_sizes(kernel: AnyKernel, size: int) -> None:
     check(kernel, array(size, np.float32), array(size, np.float32, seed=1))
 
 
-@pytest.mark.parametrize("kernel", [copy, arithmetic, branches])
+@pytest.mark.parametrize("kernel", [copy, arithmetic, branches, downwards])
 def test_sizes_at_run_time(kernel: AnyKernel) -> None:
     """From its second value on, a size is not part of the code."""
     fresh: AnyKernel = Kernel(kernel.__hybrid_function__)
@@ -140,7 +146,7 @@ def test_lanes_that_are_not_active_touch_nothing(by: int) -> None:
 
 
 def test_arrays_that_overlap_keep_the_order_of_the_loop() -> None:
-    memory = np.arange(40.0)
+    memory: Any = np.arange(40.0)
     expected = memory.copy()
     copy.py_func(expected[:-1], expected[1:])
 

@@ -17,6 +17,7 @@ from hybridjit.ir.verify import Stage, verify
 from hybridjit.lower.lower_blocks import lower_blocks
 from hybridjit.lower.unroll_loops import MAX_STATEMENTS, unroll_loops
 from tests.corpus.case import Array
+from tests.guarded import run_native
 from tests.oracle import assert_same_outcome, run_once
 
 
@@ -121,12 +122,15 @@ def test_too_many_copies_are_refused() -> None:
 def test_unrolled_loops_mean_the_same(kernel: Kernel[..., Any], args: Any) -> None:
     func = kernel.prim_func(*args)
 
-    expected = run_once(lambda _, *a: compile_func(func)(a), kernel, args)
+    def interpret(_: object, *values: Any) -> Any:
+        return compile_func(func)(values)
 
-    assert_same_outcome(
-        run_once(lambda _, *a: compile_func(unroll_loops(lower_blocks(func)))(a), kernel, args),
-        expected,
-    )
-    native = run_once(lambda k, *a: k(*a), kernel, args)
+    def interpret_unrolled(_: object, *values: Any) -> Any:
+        return compile_func(unroll_loops(lower_blocks(func)))(values)
+
+    expected = run_once(interpret, kernel, args)
+
+    assert_same_outcome(run_once(interpret_unrolled, kernel, args), expected)
+    native = run_once(run_native, kernel, args)
     assert_same_outcome(native, expected)
     assert str(native.error) == str(expected.error)  # it names the iteration
