@@ -21,6 +21,7 @@ from hybridjit.codegen.memory import (
     make_register,
     stack_array,
 )
+from hybridjit.codegen.prefetch import emit_prefetches
 from hybridjit.codegen.sites import Failure
 from hybridjit.errors import InternalError, Span
 from hybridjit.ir import stmt as tis
@@ -239,6 +240,7 @@ class StatementEmitter(ExpressionEmitter):
         # What no source text says, lowering has made: an error does not speak of it.
         shown = [loop.var] if loop.span is not None else []
         self.loop_vars += shown
+        emit_prefetches(self, loop, origin[1])
         self._round(loop.body, self._exit_of(done), again)
         del self.loop_vars[len(self.loop_vars) - len(shown) :]
         if polled:

@@ -41,6 +41,8 @@ def step(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], 
         finally:
             self.is_in_step = False
         options = {name: value for name, value in kwargs.items() if value is not None}
+        if self.decision is not None:
+            options["decision"], self.decision = self.decision, None
         handles, is_list = _handles(result)
         self.record(Step(method.__name__, args, options, handles, is_list), before)
         return result

@@ -8,19 +8,29 @@ from typing import Any, cast
 from hybridjit.errors import ArgumentError
 from hybridjit.ir.func import PrimFunc
 from hybridjit.schedule.handles import BlockHandle, BlockLike, Handle, LoopHandle, LoopLike
+from hybridjit.schedule.hardware_steps import HardwareSteps
 from hybridjit.schedule.kind_steps import KindSteps
 from hybridjit.schedule.loop_steps import LoopSteps
 from hybridjit.schedule.memory_steps import MemorySteps
 from hybridjit.schedule.program import blocks_of, loops_around, loops_of, the_block
 from hybridjit.schedule.recording import step
 from hybridjit.schedule.reduction_steps import ReductionSteps
+from hybridjit.schedule.sampling_steps import SamplingSteps
 from hybridjit.schedule.stage_steps import StageSteps
 from hybridjit.schedule.state import handles
 from hybridjit.schedule.trace import RecordedTrace, Trace
 from hybridjit.schedule.verification import Origin, Verified, verify_kernels
 
 
-class Schedule(LoopSteps, KindSteps, MemorySteps, StageSteps, ReductionSteps):
+class Schedule(
+    LoopSteps,
+    KindSteps,
+    MemorySteps,
+    StageSteps,
+    ReductionSteps,
+    HardwareSteps,
+    SamplingSteps,
+):
     """A program and the steps that rewrite its loops; each is legal, or refused.
 
     Loops and blocks are handles, or names. A refused step changes nothing.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from hybridjit import config
 from hybridjit.errors import ScheduleError
@@ -25,6 +26,8 @@ class State:
         self.trace = Trace()
         self.previous = func
         self.is_in_step = False
+        # What a step that chooses has chosen, for the trace.
+        self.decision: Any = None
         self._replaced: dict[Var | str, str] = {}
 
     def record(self, step: Step, before: PrimFunc) -> None:

@@ -21,7 +21,6 @@ from hybridjit.schedule.refusal import refuse
 from hybridjit.schedule.reindex import reindex
 from hybridjit.schedule.staging import fresh_block_name
 
-
 Element = tuple[Expr, ...] | None
 """The indices of the one element that a loop reduces into; None if there are several."""
 

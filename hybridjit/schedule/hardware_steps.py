@@ -1,0 +1,68 @@
+"""Steps that speak of the hardware: hints, prefetching, blocks for intrinsics."""
+
+from __future__ import annotations
+
+from hybridjit.ir.stmt import Block, For
+from hybridjit.schedule.handles import BlockHandle, BlockLike, LoopHandle, LoopLike
+from hybridjit.schedule.primitives.annotate import Hint, annotate, prefetch
+from hybridjit.schedule.primitives.blockize import blockize
+from hybridjit.schedule.program import blocks_of, the_block, the_loop
+from hybridjit.schedule.recording import step
+from hybridjit.schedule.state import State
+
+
+class HardwareSteps(State):
+    """annotate, pragma, prefetch, blockize."""
+
+    @step
+    def annotate(self, target: LoopLike | BlockLike, name: str, value: Hint = True) -> None:
+        """Put a hint on a loop or a block. A name is taken for a block if there is one.
+
+            for i in range(n):     -->     for i in serial(n, annotations={"name": value}):
+                body                           body
+
+        >>> s.annotate("i", "unroll_count", 4)
+        """
+        self.func = annotate(self.func, self._find_loop_or_block(target), name, value)
+
+    @step
+    def pragma(self, loop: LoopLike, name: str, value: Hint = True) -> None:
+        """Put a hint on a loop, as `annotate` does.
+
+        >>> s.pragma("i", "auto_unroll_max_step", 16)
+        """
+        self.func = annotate(self.func, the_loop(self.func, self.find_var(loop)), name, value)
+
+    @step
+    def prefetch(self, buffer: str, loop: LoopLike, distance: int = 8) -> None:
+        """Fetch the elements that a loop will read some iterations later into the cache.
+
+            for i in range(n):     -->     for i in serial(n, annotations={"prefetch_a": 8}):
+                c[i] = a[i]                    c[i] = a[i]
+
+        >>> s.prefetch("a", "i", 16)
+        """
+        found = the_loop(self.func, self.find_var(loop))
+        self.func = prefetch(self.func, found, buffer, distance)
+
+    @step
+    def blockize(self, loop: LoopLike) -> BlockHandle:
+        """Make one block of a loop and everything in it.
+
+            for i in range(n):            for i in range(n):
+                for j in range(4):            with block("j_o", i):
+                    body(i, j)     -->            for j in range(4):
+                                                      body(i, j)
+
+        >>> inner = s.blockize("j")
+        """
+        self.func, name = blockize(self.func, self.find_var(loop))
+        return BlockHandle(name)
+
+    def _find_loop_or_block(self, target: LoopLike | BlockLike) -> For | Block:
+        is_name = isinstance(target, str)
+        blocks = [block.name for block in blocks_of(self.func)]
+        if isinstance(target, BlockHandle) or (is_name and target in blocks):
+            return the_block(self.func, self.find_name(target))
+        assert isinstance(target, LoopHandle | str)
+        return the_loop(self.func, self.find_var(target))

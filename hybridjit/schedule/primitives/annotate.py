@@ -1,0 +1,46 @@
+"""annotate, prefetch: hints on loops and blocks, which never change what a program computes."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from hybridjit.ir.expr import Load
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import Annotations, Block, For
+from hybridjit.ir.visit import walk
+from hybridjit.schedule.buffers import find_buffer
+from hybridjit.schedule.program import replace_stmt
+from hybridjit.schedule.refusal import refuse
+
+Hint = bool | int | float | str
+RESERVED = ("unsafe",)
+PREFETCH = "prefetch_"
+
+
+def annotate(func: PrimFunc, target: For | Block, name: str, value: Hint) -> PrimFunc:
+    """Put a hint on a loop or a block, in the place of an older one with the same name.
+
+    for i in range(n):     -->     for i in serial(n, annotations={"name": value}):
+        body                           body
+    """
+    if name in RESERVED or not name.isidentifier():
+        raise refuse(func, f"annotate: {name!r} is no name for a hint", [target])
+    if not isinstance(value, Hint):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise refuse(func, f"annotate: a hint is a number or a string, got {value!r}", [target])
+    hints: Annotations = tuple(item for item in target.annotations if item[0] != name)
+    changed = dataclasses.replace(target, annotations=(*hints, (name, value)))
+    return replace_stmt(func, target, changed)
+
+
+def prefetch(func: PrimFunc, loop: For, buffer: str, distance: int) -> PrimFunc:
+    """Ask for the elements of `buffer` that a loop reads `distance` iterations later.
+
+    for i in range(n):     -->     for i in serial(n, annotations={"prefetch_a": 8}):
+        c[i] = a[i]                    c[i] = a[i]
+    """
+    found = find_buffer(func, buffer)
+    if not any(isinstance(node, Load) and node.buffer is found for node in walk(loop.body)):
+        raise refuse(func, f"prefetch: loop '{loop.var.name}' does not read '{buffer}'", [loop])
+    if distance < 1:
+        raise refuse(func, f"prefetch: the distance must be at least 1, got {distance}", [loop])
+    return annotate(func, loop, f"{PREFETCH}{buffer}", distance)

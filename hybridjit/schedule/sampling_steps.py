@@ -1,0 +1,130 @@
+"""Steps that choose: their decisions are recorded, so that a replay chooses the same."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from hybridjit.errors import ScheduleError
+from hybridjit.ir.expr import Const, Load, Var
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import Store
+from hybridjit.ir.visit import walk
+from hybridjit.schedule.handles import BlockLike, LoopHandle, LoopLike
+from hybridjit.schedule.nest import trip_count
+from hybridjit.schedule.program import blocks_of, loops_around, the_block, the_loop
+from hybridjit.schedule.recording import step
+from hybridjit.schedule.refusal import refuse
+from hybridjit.schedule.state import State
+
+
+class SamplingSteps(State):
+    """sample_perfect_tile, sample_categorical, sample_compute_location."""
+
+    def __init__(self, func: PrimFunc) -> None:
+        super().__init__(func)
+        self._random = random.Random(0)
+
+    def seed(self, number: int) -> None:
+        """Start the random choices from `number`. Without it every schedule chooses alike."""
+        self._random = random.Random(number)
+
+    @step
+    def sample_perfect_tile(
+        self,
+        loop: LoopLike,
+        count: int,
+        *,
+        max_innermost_factor: int | None = None,
+        decision: Sequence[int] | None = None,
+    ) -> list[int]:
+        """Choose `count` factors whose product is the number of iterations of a loop.
+
+        >>> factors = s.sample_perfect_tile("i", 2)
+        """
+        found = the_loop(self.func, self.find_var(loop))
+        trips = trip_count(self.func, found)
+        if not isinstance(trips, Const) or count < 1:
+            raise refuse(
+                self.func,
+                f"sample_perfect_tile: the extent of loop '{found.var.name}' is not a constant",
+                [found],
+            )
+        limit = 64 if max_innermost_factor is None else max_innermost_factor
+        options = _tilings(int(trips.value.real), count, limit)
+        # A decision made for another size is made anew.
+        kept = tuple(decision or ())
+        chosen = kept if kept in options else self._random.choice(options)
+        self.decision = list(chosen)
+        return list(chosen)
+
+    @step
+    def sample_categorical(
+        self,
+        candidates: Sequence[int],
+        probs: Sequence[float] | None = None,
+        *,
+        decision: int | None = None,
+    ) -> int:
+        """Choose one of `candidates`, with these probabilities. The decision is its place.
+
+        >>> width = s.sample_categorical([4, 8, 16])
+        """
+        if not candidates or (probs is not None and len(probs) != len(candidates)):
+            raise ScheduleError("sample_categorical needs candidates, and one probability for each")
+        place = decision
+        if place is None or not 0 <= place < len(candidates):
+            place = self._random.choices(range(len(candidates)), probs)[0]
+        self.decision = place
+        return candidates[place]
+
+    @step
+    def sample_compute_location(
+        self, block: BlockLike, *, decision: int | None = None
+    ) -> LoopHandle | None:
+        """Choose a loop around a reader of what a block writes, or None: leave it where it is.
+
+        >>> where = s.sample_compute_location("t")
+        """
+        options = _readers(self.func, self.find_name(block))
+        place = decision
+        if place is None or not 0 <= place <= len(options):
+            place = self._random.randrange(len(options) + 1)
+        self.decision = place
+        return None if place == len(options) else LoopHandle(options[place])
+
+
+def _tilings(trips: int, count: int, limit: int) -> list[tuple[int, ...]]:
+    """Every way to write `trips` as a product of `count` factors, the last at most `limit`."""
+    if count == 1:
+        return [(trips,)]
+    found: list[tuple[int, ...]] = []
+    for last in (n for n in range(1, min(trips, limit) + 1) if trips % n == 0):
+        found += [(*rest, last) for rest in _products(trips // last, count - 1)]
+    return found or [(trips, *(1,) * (count - 1))]
+
+
+def _products(number: int, count: int) -> list[tuple[int, ...]]:
+    if count == 1:
+        return [(number,)]
+    return [
+        (first, *rest)
+        for first in range(1, number + 1)
+        if number % first == 0
+        for rest in _products(number // first, count - 1)
+    ]
+
+
+def _readers(func: PrimFunc, name: str) -> list[Var]:
+    """The loops around blocks that read what block `name` writes."""
+    producer = the_block(func, name)
+    written = {node.buffer for node in walk(producer) if isinstance(node, Store)}
+    own = set(loops_around(func, producer))
+    found: dict[Var, None] = {}
+    for block in blocks_of(func):
+        reads = {node.buffer for node in walk(block) if isinstance(node, Load)}
+        if block is not producer and reads & written:
+            for loop in loops_around(func, block):
+                if loop not in own:
+                    found.setdefault(loop.var)
+    return list(found)
