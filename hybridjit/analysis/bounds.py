@@ -246,12 +246,12 @@ def _with_number(forms: tuple[Linear, ...], number: int, unknown: int) -> tuple[
 
 
 def _scales(form: Linear, guard: Linear) -> list[int]:
-    """How often to subtract `guard` so that a variable of `form` goes away."""
+    """How often to subtract `guard` so that a variable of `form` goes away or changes its sign."""
     scales: dict[int, None] = {}
     for var, coefficient in guard.terms.items():
-        scale, rest = divmod(form.terms.get(var, 0), coefficient)
-        if rest == 0 and scale > 0:
-            scales[scale] = None
+        own = form.terms.get(var, 0)
+        if own * coefficient > 0:
+            scales[max(1, own // coefficient)] = None
     return list(scales)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hybridjit.schedule.handles import BlockLike, LoopLike
 from hybridjit.schedule.primitives.compute_at import compute_at
 from hybridjit.schedule.primitives.compute_inline import compute_inline
+from hybridjit.schedule.primitives.reverse_compute_at import reverse_compute_at
 from hybridjit.schedule.recording import step
 from hybridjit.schedule.state import State
 
@@ -42,3 +43,18 @@ class StageSteps(State):
         >>> s.compute_inline("t")
         """
         self.func = compute_inline(self.func, self.find_name(block))
+
+    @step
+    def reverse_compute_at(self, block: BlockLike, loop: LoopLike) -> None:
+        """Run the nest of a block in a loop before it, each iteration as soon as it is ready.
+
+            for i in range(n):                for i in range(n):
+                t[i] = f(a[i])         -->        t[i] = f(a[i])
+            for i in range(n):                    for j in range(i, i + 1):
+                c[i] = t[i] + 1                       c[j] = t[j] + 1
+
+        Refused unless each of its iterations still runs once, after what it depends on.
+
+        >>> s.reverse_compute_at("c", "i")
+        """
+        self.func = reverse_compute_at(self.func, self.find_name(block), self.find_var(loop))

@@ -106,6 +106,19 @@ def test_what_was_tested_before_is_known(kernel: AnyKernel, checks: int, size: A
     assert len(kernel.safety(hj.f64[size], 3).checks) == checks
 
 
+@pytest.mark.parametrize("size", [10, "n"])
+def test_a_guard_may_say_more_than_is_needed(size: Any) -> None:
+    @hybrid.script
+    def halves(a: Any) -> Any:
+        for i in range(100):
+            if 2 * i < a.shape[0]:
+                a[i] = 1.0
+            if i < a.shape[0] - 3:
+                a[i + 2] = 1.0
+
+    assert halves.safety(hj.f64[size]).checks == ()
+
+
 def test_sums_that_may_wrap_prove_nothing() -> None:
     @hybrid.script
     def wraps(a: Any, k: Any) -> Any:
