@@ -129,3 +129,8 @@ __all__ = [
     "uint32",
     "uint64",
 ]
+
+
+def __dir__() -> list[str]:
+    """All names, those that are not loaded yet included."""
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,87 @@
+"""What is loaded when: the compiler comes late, and nobody notices."""
+
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+import hybridjit
+from hybridjit.lazy import lazy_module, lazy_names
+
+ROOT = Path(__file__).parent.parent
+# What a warm start does without.
+COMPILER = (
+    *("hybridjit.frontend.parse", "hybridjit.frontend.values", "hybridjit.ir.stmt"),
+    *("hybridjit.ir.printer", "hybridjit.lower.pipeline", "hybridjit.codegen.kernel"),
+    *("hybridjit.schedule.schedule", "hybridjit.runtime.compiler", "islpy", "numpy.ma"),
+)
+SCRIPT = """
+from hybridjit import hybrid
+@hybrid.script
+def double(a):
+    b = output_tensor(a.shape, a.dtype)
+    for i in range(a.shape[0]):
+        b[i] = 2 * a[i]
+    return b
+"""
+
+
+def run(program: str, folder: Path) -> str:
+    """What a new process that runs `program` prints; it can import the script."""
+    (folder / "doubling.py").write_text(SCRIPT, encoding="utf-8")
+    paths = f"sys.path[:0] = [{str(ROOT)!r}, {str(folder)!r}]"
+    text = f"import os, sys\n{paths}\nos.environ['HYBRIDJIT_CACHE_DIR'] = {str(folder)!r}\n"
+    text += program
+    return subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, check=True
+    ).stdout
+
+
+def test_import_loads_no_compiler(tmp_path: Path) -> None:
+    program = f"import hybridjit\nprint([name for name in {COMPILER!r} if name in sys.modules])"
+    assert run(program, tmp_path) == "[]\n"
+
+
+def test_a_kernel_from_the_disk_loads_no_compiler(tmp_path: Path) -> None:
+    program = f"""
+import numpy as np
+import doubling
+assert doubling.double(np.ones(3)).tolist() == [2.0, 2.0, 2.0]
+print([name for name in {COMPILER!r} if name in sys.modules])
+"""
+    assert "hybridjit.runtime.compiler" in run(program, tmp_path)
+    assert run(program, tmp_path) == "[]\n"
+
+
+def test_every_public_name_is_there(tmp_path: Path) -> None:
+    program = "import hybridjit\nprint(all(hasattr(hybridjit, n) for n in hybridjit.__all__))"
+    assert run(program, tmp_path) == "True\n"
+
+
+def test_names_that_come_late_are_listed(tmp_path: Path) -> None:
+    program = "import hybridjit\nprint(set(hybridjit.__all__) <= set(dir(hybridjit)))"
+    assert run(program, tmp_path) == "True\n"
+
+
+def test_a_name_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(AttributeError, match="module 'hybridjit' has no attribute 'sprict'"):
+        _ = hybridjit.sprict  # type: ignore[attr-defined] # pyright: ignore
+
+
+def test_a_lazy_name_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = types.ModuleType("owner")
+    monkeypatch.setitem(sys.modules, "owner", owner)
+    find = lazy_names("owner", {"root": "math:sqrt"})
+    assert find("root")(4.0) == 2.0
+    assert vars(owner)["root"] is find("root")
+
+
+def test_a_lazy_module_is_the_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    lazy = lazy_module("colorsys")
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+    assert lazy.rgb_to_hsv(0.0, 0.0, 0.0) == (0.0, 0.0, 0.0)
+    assert lazy.rgb_to_hsv is sys.modules["colorsys"].rgb_to_hsv
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = lazy.nothing
