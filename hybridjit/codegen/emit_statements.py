@@ -21,7 +21,7 @@ from hybridjit.codegen.memory import (
     make_register,
     stack_array,
 )
-from hybridjit.codegen.prefetch import emit_prefetches
+from hybridjit.codegen.prefetch import Request, emit_prefetches, find_requests
 from hybridjit.codegen.sites import Failure
 from hybridjit.errors import InternalError, Span
 from hybridjit.ir import stmt as tis
@@ -37,6 +37,7 @@ class StatementEmitter(ExpressionEmitter):
     stack_bytes = 0
     doubtful: frozenset[Buffer] = frozenset()
     results: Sequence[ArrayAddress] = ()
+    prefetches: tuple[Request, ...] = ()
 
     def run(self, stmt: Stmt) -> None:
         """Emit a statement that is a scope of its own."""
@@ -240,8 +241,11 @@ class StatementEmitter(ExpressionEmitter):
         # What no source text says, lowering has made: an error does not speak of it.
         shown = [loop.var] if loop.span is not None else []
         self.loop_vars += shown
-        emit_prefetches(self, loop, origin[1])
+        outer = self.prefetches
+        self.prefetches = (*outer, *find_requests(self, loop, origin[1]))
+        emit_prefetches(self, loop)
         self._round(loop.body, self._exit_of(done), again)
+        self.prefetches = outer
         del self.loop_vars[len(self.loop_vars) - len(shown) :]
         if polled:
             self.spend(ir.Constant(I64, (find_work(loop.body) or 0) + 1))

@@ -5,6 +5,7 @@ Nothing is read, so that an address past the end of an array does no harm.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from llvmlite import ir
@@ -13,7 +14,7 @@ from hybridjit.arith.totality import is_total
 from hybridjit.codegen.casts import declare
 from hybridjit.codegen.llvm_types import I8, I32, I64, Value
 from hybridjit.ir.expr import Load, Var
-from hybridjit.ir.stmt import For
+from hybridjit.ir.stmt import For, While
 from hybridjit.ir.visit import walk
 
 if TYPE_CHECKING:
@@ -24,27 +25,54 @@ PREFIX = "prefetch_"
 _READ, _KEEP, _DATA = 0, 3, 1
 
 
-def emit_prefetches(emitter: StatementEmitter, loop: For, step: Value) -> None:
-    """The prefetches that the annotations of `loop` ask for, at the start of its body."""
-    for name, distance in loop.annotations:
-        if name.startswith(PREFIX) and isinstance(distance, int):
-            for load in _find_loads(emitter, loop, name.removeprefix(PREFIX)):
-                _emit(emitter, loop.var, load, emitter.b.mul(step, ir.Constant(I64, distance)))
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Fetch what is read from the buffer called `name` when `var` is further on by `ahead`."""
+
+    name: str
+    var: Var
+    ahead: Value
 
 
-def _find_loads(emitter: StatementEmitter, loop: For, name: str) -> list[Load]:
-    """The loads whose address is known at the start of the body, each once."""
+def find_requests(emitter: StatementEmitter, loop: For, step: Value) -> list[Request]:
+    """The requests in the annotations of `loop`; they hold in the loops inside of it, too."""
     return [
-        node
-        for node in dict.fromkeys(walk(loop.body))
-        if isinstance(node, Load)
-        and node.buffer.name == name
-        and node.buffer in emitter.arrays
-        and all(is_total(index) for index in node.indices)
-        and all(
-            var in emitter.values for i in node.indices for var in walk(i) if isinstance(var, Var)
+        Request(
+            name.removeprefix(PREFIX),
+            loop.var,
+            emitter.b.mul(step, ir.Constant(I64, distance)),
         )
+        for name, distance in loop.annotations
+        if name.startswith(PREFIX) and isinstance(distance, int)
     ]
+
+
+def emit_prefetches(emitter: StatementEmitter, loop: For) -> None:
+    """The prefetches for what the body of `loop` itself reads, at its start."""
+    for request in emitter.prefetches:
+        for load in _find_loads(emitter, loop, request):
+            _emit(emitter, request.var, load, request.ahead)
+
+
+def _find_loads(emitter: StatementEmitter, loop: For, request: Request) -> list[Load]:
+    """The loads that stand in no inner loop and whose address is known, each once."""
+    inner = [node for node in walk(loop.body) if isinstance(node, For | While)]
+    deeper = {id(node) for nested in inner for node in walk(nested)}
+    found = {
+        node: None
+        for node in walk(loop.body)
+        if isinstance(node, Load) and id(node) not in deeper and _is_wanted(emitter, node, request)
+    }
+    return list(found)
+
+
+def _is_wanted(emitter: StatementEmitter, load: Load, request: Request) -> bool:
+    if load.buffer.name != request.name or load.buffer not in emitter.arrays:
+        return False
+    if not all(is_total(index) for index in load.indices):
+        return False
+    used = [var for index in load.indices for var in walk(index) if isinstance(var, Var)]
+    return request.var in used and all(var in emitter.values for var in used)
 
 
 def _emit(emitter: StatementEmitter, var: Var, load: Load, ahead: Value) -> None:
