@@ -97,11 +97,17 @@ def _exp2_near_zero(r: Real) -> Real:
 
 
 def _power_double(x: Real, y: Real) -> Real:
-    log = log2_pair(x)
-    exponent = y * log.hi
-    rest = mad(y, log.lo, fma(y, log.hi, -exponent))
-    rest = where(abs(exponent) < -SMALLEST[64], rest, 0.0)
-    return exp2_of_pair(Pair(exponent.at_most(LARGEST[64]).at_least(SMALLEST[64]), rest))
+    """y k and y log2(1 + f) are added only after their sum's integral part is gone."""
+    k, log = _log2_parts(x)
+    first, second = two_product(y, k), two_product(y, log.hi)
+    exponent = first.hi + second.hi
+    clamped = exponent.at_most(LARGEST[64]).at_least(SMALLEST[64])
+    whole, n = round_to_int(clamped)
+    fraction = (first.hi - whole) + second.hi
+    rest = mad(y, log.lo, first.lo + second.lo)
+    is_in_range = exponent.equals(clamped)
+    r = quick_two_sum(where(is_in_range, fraction, 0.0), where(is_in_range, rest, 0.0))
+    return _exp2_sum(r, whole, n)
 
 
 def log2_pair(x: Real) -> Pair:
@@ -110,6 +116,13 @@ def log2_pair(x: Real) -> Pair:
     x = 2**k (1 + f), s = f / (f + 2), z = s**2, log2(1 + f) = s (A + z (A/3 + z P(z))) with
     A = 2 / ln2, all but P in pairs; P is 2**-11 of the whole. Degree 9 (float32), 19 (float64).
     """
+    k, log = _log2_parts(x)
+    total = quick_two_sum(k, log.hi)
+    return quick_two_sum(total.hi, total.lo + log.lo)
+
+
+def _log2_parts(x: Real) -> tuple[Real, Pair]:
+    """log2(x) as k and log2(1 + f)."""
     bits = x.format.bits
     k, f = reduce_positive(x)
     s = _ratio(f)
@@ -117,9 +130,7 @@ def log2_pair(x: Real) -> Pair:
     z = Pair(square.hi, mad(s.hi, s.lo + s.lo, square.lo))
     inner = _constant_plus(THIRD_OF_IT[bits], z.hi * poly(z.hi, LOG2_RATIO[bits]), x.of(0.0))
     middle = multiply(z, inner)
-    log = multiply(s, _constant_plus(TWO_OVER_LN2[bits], middle.hi, middle.lo))
-    total = quick_two_sum(k, log.hi)
-    return quick_two_sum(total.hi, total.lo + log.lo)
+    return k, multiply(s, _constant_plus(TWO_OVER_LN2[bits], middle.hi, middle.lo))
 
 
 def _ratio(f: Real) -> Pair:
@@ -146,7 +157,11 @@ def multiply(a: Pair, b: Pair) -> Pair:
 def exp2_of_pair(x: Pair) -> Real:
     """2**x, for SMALLEST <= x <= LARGEST."""
     k, n = round_to_int(x.hi)
-    r = quick_two_sum(x.hi - k, x.lo)
+    return _exp2_sum(quick_two_sum(x.hi - k, x.lo), k, n)
+
+
+def _exp2_sum(r: Pair, k: Real, n: Bits) -> Real:
+    """2**(r + k), k being given as a float and as an integer."""
     small = mad(r.hi, poly(r.hi, EXP2[r.hi.format.bits]), r.lo * LN2)
     if k.scope.fills_register(k.format):
         return avx512.scale(1.0 + small, k)
