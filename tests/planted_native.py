@@ -370,12 +370,12 @@ def same_condition(condition: Any) -> Any:
     return condition
 
 
-def swapped_sizes(text: str, call: Any, *rest: Any) -> Any:
-    sizes = tuple(reversed(call.dimensions))
-    return _kernel_module(text, dataclasses.replace(call, dimensions=sizes), *rest)
+def swapped_sizes(func: Any, layout: Any) -> Any:
+    call = _convention(func, layout)
+    return dataclasses.replace(call, dimensions=tuple(reversed(call.dimensions)))
 
 
-_kernel_module: Any = kernel.KernelModule
+_convention = vars(native)["convention"]
 
 
 def wrapping_cast(b: Any, value: Any, to: Any) -> Any:
@@ -543,7 +543,7 @@ BUGS = (
     ),
     Bug(
         "run-time sizes are swapped",
-        [replaced(kernel, "KernelModule", swapped_sizes)],
+        [replaced(native, "convention", swapped_sizes)],
         compared(rectangle, (np.zeros((2, 3)),), (np.zeros((3, 5)),)),
     ),
     Bug(
