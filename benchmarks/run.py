@@ -9,6 +9,7 @@ BENCHMARKS: tuple[str, ...] = (
     "benchmarks.calls",
     "benchmarks.kernels",
     "benchmarks.math",
+    "benchmarks.vectors",
     "benchmarks.parallel",
 )
 

@@ -22,6 +22,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, LoopKind, Seq, Stmt, seq
 from hybridjit.ir.visit import Mutator
 from hybridjit.lower.cut_loops import cut
+from hybridjit.lower.drop_continues import drop_continues
 from hybridjit.lower.private_lanes import private_lanes
 from hybridjit.lower.vector_width import find_width
 from hybridjit.target import Target
@@ -45,11 +46,11 @@ class _VectorizeLoops(Mutator):
     def rewrite_For(self, node: For) -> Stmt:
         if node.kind is not LoopKind.VECTORIZED:
             return self.generic(node)
-        lanes = find_lanes(node, self.fastmath)
+        vector = dataclasses.replace(node, body=drop_continues(node.body))
+        lanes = find_lanes(vector, self.fastmath)
         if not _has_vectors(lanes):
             return dataclasses.replace(self.generic(node), kind=LoopKind.SERIAL)
-        width = find_width(node, self.target)
-        parts = cut(node, width)
+        parts = cut(vector, find_width(vector, self.target))
         if lanes.needs_number:
             return private_lanes(lanes, parts, self.fastmath)
         return seq(*parts.names, *parts.loops)

@@ -33,7 +33,7 @@ def array(size: int, dtype: Any, step: int = 1, seed: int = 0) -> Any:
     if np.dtype(dtype).kind not in "ub":
         values = values - 8
     if np.dtype(dtype).kind == "c":
-        values = values + np.multiply(1j, rng.integers(-9, 9, values.size))
+        values = values + 1j * np.arange(len(values))
     return values.astype(dtype)[::step]
 
 

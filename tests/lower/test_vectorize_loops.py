@@ -59,6 +59,21 @@ def scratch(a: Array, b: Array) -> None:
         b[j] = t[0] * t[2]
 
 
+@hybrid.script
+def skipping(a: Array, b: Array) -> None:
+    for j in vectorize(a.shape[0]):
+        if a[j] % 3 == 0:
+            continue
+        if a[j] % 5 == 0:
+            b[j] = 1
+            continue
+        elif a[j] > 20:
+            b[j] = 2
+        else:
+            continue
+        b[j] += a[j]
+
+
 # -- shape -----------------------------------------------------------------------------------------
 
 
@@ -141,6 +156,18 @@ def test_arrays_of_an_iteration_are_laid_out_by_lane() -> None:
     assert "t[k, j] = a[j] + float32(k)" in text
 
 
+def test_continue_becomes_a_branch() -> None:
+    assert body_of(cut(skipping, hj.i64[8], hj.i64[8])) == (
+        "for j in vectorize(8):\n"
+        "    if a[j] % 3 != 0:\n"
+        "        if a[j] % 5 == 0:\n"
+        "            b[j] = 1\n"
+        "        elif a[j] > 20:\n"
+        "            b[j] = 2\n"
+        "            b[j] = b[j] + a[j]"
+    )
+
+
 # -- what has no vector code -----------------------------------------------------------------------
 
 
@@ -204,7 +231,7 @@ SIZES = (0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 35)
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("spec", ["exact", "symbolic"])
-@pytest.mark.parametrize("kernel", [doubled, total, scratch])
+@pytest.mark.parametrize("kernel", [doubled, total, scratch, skipping])
 def test_cut_loops_mean_the_same(kernel: Kernel[..., Any], spec: str, size: int) -> None:
     a: Any = np.arange(1, size + 1, dtype=np.int32)
     b: Any = np.zeros_like(a)
