@@ -12,6 +12,8 @@ import hybridjit as hj
 from hybridjit import hybrid
 from hybridjit.ir.func import PrimFunc
 from hybridjit.lower.check_bounds import check_bounds
+from hybridjit.runtime.inspection import find_safety
+from hybridjit.schedule.schedule import Schedule
 from tests.choices import samples, strategy
 from tests.lower.index_programs import find_wrong_index, make_program
 from tests.lower.tail_kernels import CUBES, LINES, PLANES, AnyKernel
@@ -50,6 +52,44 @@ def test_tails_of_schedules_are_proved(kernel: AnyKernel, shape: Any) -> None:
 def test_tails_compute_the_same_in_all_ways(kernel: AnyKernel, rank: int) -> None:
     for shape in SIZES[rank]:
         assert_all_ways_agree(kernel, np.random.default_rng(0).random(shape))
+
+
+@hybrid.script
+def multiply(a: Any, b: Any, c: Any) -> Any:
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+def tile(s: Schedule) -> None:
+    i, j, k = s.loops("c")
+    i_0, i_1 = s.split(i, factor=32)
+    j_0, j_1 = s.split(j, factor=16)
+    s.reorder(i_0, j_0, k, i_1, j_1)
+    s.vectorize(j_1)
+
+
+def split_in_three(s: Schedule) -> None:
+    s.split(s.loops("c")[0], factors=[None, 4, 8])
+
+
+def split_by_parts(s: Schedule) -> None:
+    s.split(s.loops("c")[2], nparts=4)
+
+
+def fuse_and_split(s: Schedule) -> None:
+    i, j, _ = s.loops("c")
+    s.split(s.fuse(i, j), factor=16)
+
+
+@pytest.mark.parametrize("shape", [(100, 70, 30), ("n", "m", "k"), ("n", 70, "k")])
+@pytest.mark.parametrize("steps", [tile, split_in_three, split_by_parts, fuse_and_split])
+def test_schedules_leave_nothing_to_check(steps: Any, shape: Any) -> None:
+    n, m, k = shape
+    schedule = multiply.schedule(hj.f64[n, k], hj.f64[k, m], hj.f64[n, m])
+    steps(schedule)
+    assert find_safety(schedule.func).checks == ()
 
 
 def wrong_index(func: PrimFunc) -> None:
