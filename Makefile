@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 PYTEST := $(BIN)/python -m pytest -n 2
 # Tests outside tests/torture that grow with N too.
-TORTURE := $(patsubst %,tests/runtime/test_%.py,aliasing threads interrupt unload)
+TORTURE := $(patsubst %,tests/runtime/test_%.py,aliasing threads interrupt unload pool)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check golden bench fuzz mutants torture size clean
@@ -51,6 +51,7 @@ fuzz: $(INSTALLED)  ## run every property test on N random examples (make fuzz N
 mutants: $(INSTALLED)  ## plant bugs in the compiler and say which tests catch them
 	$(BIN)/python -m tests.planted_bugs
 	$(BIN)/python -m tests.planted_native
+	$(BIN)/python -m tests.planted_parallel
 
 torture: $(INSTALLED)  ## guard pages, forks, threads, signals, a damaged cache: N rounds of each
 	$(PYTEST) tests/torture $(TORTURE) --fuzz=$(N)

@@ -152,6 +152,14 @@ def pool_addresses() -> dict[str, int]:
     return _pool().addresses
 
 
+def clear() -> None:
+    """Forget the pool: kernels compiled from now on get a new one, for tests.
+
+    The old one stays in memory, for the kernels that have it; they must not run in a child.
+    """
+    _pool.cache_clear()
+
+
 @cache
 def _pool() -> _NativePool:
     library = link(shared_code("pool", emit_pool), (RUN, POLL, STATE), {})
@@ -161,13 +169,18 @@ def _pool() -> _NativePool:
     with _lock:
         limits.state = state
         state[Pool.LIMIT], state[Pool.KEY], state[Pool.SPINS] = limits.default, limits.key, _SPINS
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=_forget_threads)
     return _NativePool({name: library.addresses[name] for name in (RUN, POLL)}, state)
 
 
 def _forget_threads() -> None:
-    state = _pool().state
+    """In a child after fork."""
+    state = _only_limits().state if _only_limits.cache_info().currsize else None
+    if state is None:
+        return
     for place in _LOST_IN_FORK:
         state[place] = 0
     state[Pool.GENERATION] += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)

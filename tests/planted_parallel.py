@@ -1,0 +1,236 @@
+"""Test the testers of parallel loops: bugs planted in lowering, code generation and the pool.
+
+Each must be noticed by comparing a few parallel loops with the interpreter.
+`python -m tests.planted_parallel` plants them all and prints what was noticed.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from llvmlite import ir
+
+from hybridjit import hybrid, threads
+from hybridjit.analysis.private_reduction import PrivateReduction
+from hybridjit.codegen import emit_statements, pool
+from hybridjit.codegen.pool_layout import Pool
+from hybridjit.codegen.pool_words import PoolWords
+from hybridjit.hybrid import allocate, parallel
+from hybridjit.ir.expr import Const, Expr, Min
+from hybridjit.ir.stmt import Stmt, Store, seq
+from hybridjit.lower import privatize_reductions
+from hybridjit.runtime import pool as runtime_pool
+from tests import parallel_programs as programs
+from tests.parallel_programs import AnyKernel, check, eager, fresh
+from tests.planted_native import Bug, Check, notices, replaced
+
+_SIZE = 257
+_COUNTS = (1, 2, 3) * 10
+
+
+@hybrid.script
+def refuses(a: Any, out: Any) -> Any:
+    for i in parallel(a.shape[0]):
+        k = 0
+        while k < 500_000:
+            k += 1
+            out[i] = out[i] * 0.5 + a[i]
+        if a[i] < 0:
+            raise ValueError("negative", a[i])
+
+
+def refused() -> tuple[Any, ...]:
+    """The last iteration of the first chunk fails, but before that the first one of the second."""
+    a = np.ones(64)
+    a[3:5] = -1, -2
+    return a, np.zeros(64)
+
+
+@hybrid.script
+def slow(out: Any, steps: Any) -> Any:
+    for i in parallel(out.shape[0]):
+        k = 0
+        x = 0.0
+        while k < steps:
+            k += 1
+            x = x * 0.5 + 1.0
+        out[i] = x
+
+
+def compared(kernel: AnyKernel) -> Check:
+    """A parallel loop agrees with the interpreter, again and again."""
+
+    def run() -> None:
+        runtime_pool.clear()
+        make = next(program.make for program in programs.PROGRAMS if program.kernel is kernel)
+        with eager():
+            check(fresh(kernel), make(_SIZE), *_COUNTS)
+
+    run.__name__ = kernel.__name__
+    return run
+
+
+def errors_agree() -> None:
+    """The error of the lowest iteration is the one reported."""
+    runtime_pool.clear()
+    with eager():
+        made = fresh(refuses)
+        for _ in range(10):
+            with threads(2), pytest.raises(ValueError, match="negative") as caught:
+                made(*refused())
+            assert caught.value.args == ("negative", -1.0)
+
+
+def nobody_is_late() -> None:
+    """When a call returns, its loop is done."""
+    runtime_pool.clear()
+    with eager():
+        for _ in range(30):
+            out = np.zeros(3)
+            with threads(3):
+                slow(out, 1_000_000)
+            assert (out == 2.0).all()
+
+
+@hybrid.script
+def counts(out: Any, steps: Any) -> Any:
+    for i in parallel(out.shape[0]):
+        tmp = allocate((5,), "float64", "local")
+        for k in range(steps):
+            tmp[(k * 7 + i) % 5] += 1.0
+        for j in range(5):
+            out[i] += tmp[j]
+
+
+def scratch_is_private() -> None:
+    """No iteration sees the scratch of another one."""
+    runtime_pool.clear()
+    with eager():
+        for _ in range(20):
+            out = np.zeros(16)
+            with threads(3):
+                counts(out, 100_000)
+            assert (out == 100_000).all()
+
+
+# -- bugs ----------------------------------------------------------------------------------------
+
+_write, _least, _is_less = PoolWords.write, PoolWords.least, PoolWords.is_less
+_combine = PrivateReduction.combine
+
+
+def starts_late(w: PoolWords, value: Any, place: Pool) -> None:
+    _write(w, 2 if place is Pool.NEXT else value, place)
+
+
+def one_less(w: PoolWords, a: Any, b: Any) -> Any:
+    least = _least(w, a, b)
+    return w.b.sub(least, w.word(1)) if w.function.name == "work" else least
+
+
+def first_in_time(w: PoolWords, a: Any, b: Any) -> Any:
+    is_failure = w.function.name == "fail" and a is w.args[0]
+    return w.is_equal(b, (1 << 63) - 1) if is_failure else _is_less(w, a, b)
+
+
+def nothing(*args: Any) -> None:
+    """Do not even try."""
+
+
+def common_array(entry: Any, size: int, name: str) -> Any:
+    kind = ir.ArrayType(ir.IntType(8), size)
+    memory: Any = ir.GlobalVariable(entry.module, kind, entry.module.get_unique_name(name))
+    memory.initializer, memory.linkage, memory.align = ir.Constant(kind, None), "internal", 64
+    return entry.bitcast(memory, ir.IntType(8).as_pointer())
+
+
+def without_constants(*stmts: Stmt) -> Stmt:
+    return seq(*(s for s in stmts if not (isinstance(s, Store) and isinstance(s.value, Const))))
+
+
+def always_zero(reduction: PrivateReduction, fastmath: Sequence[str] = ()) -> Const:
+    return Const(0, reduction.buffer.dtype)
+
+
+def twice(reduction: PrivateReduction, value: Expr) -> Stmt:
+    return seq(_combine(reduction, value), _combine(reduction, value))
+
+
+def shorter(a: Expr, b: Expr) -> Expr:
+    return Min(a, b - 1)
+
+
+def longer(a: Expr, b: Expr) -> Expr:
+    return a
+
+
+BUGS = (
+    Bug(
+        "the first iterations are lost",
+        [replaced(PoolWords, "write", starts_late)],
+        compared(programs.scaled),
+    ),
+    Bug(
+        "the last iteration of a chunk is lost",
+        [replaced(PoolWords, "least", one_less)],
+        compared(programs.scaled),
+    ),
+    Bug(
+        "the caller does not wait for its workers",
+        [replaced(pool, "_wait", nothing)],
+        nobody_is_late,
+    ),
+    Bug(
+        "the failure that is first in time wins",
+        [replaced(PoolWords, "is_less", first_in_time)],
+        errors_agree,
+    ),
+    Bug(
+        "threads share their scratch",
+        [replaced(emit_statements, "stack_array", common_array)],
+        scratch_is_private,
+    ),
+    Bug(
+        "private copies are not initialised",
+        [replaced(privatize_reductions, "seq", without_constants)],
+        compared(programs.integer_sums),
+    ),
+    Bug(
+        "private copies start as zero",
+        [replaced(PrivateReduction, "identity", always_zero)],
+        compared(programs.integer_sums),
+    ),
+    Bug(
+        "partial results are combined twice",
+        [replaced(PrivateReduction, "combine", twice)],
+        compared(programs.integer_sums),
+    ),
+    Bug(
+        "the last chunk is too short",
+        [replaced(privatize_reductions, "Min", shorter)],
+        compared(programs.integer_sums),
+    ),
+    Bug(
+        "the last chunk is too long",
+        [replaced(privatize_reductions, "Min", longer)],
+        compared(programs.integer_sums),
+    ),
+)
+
+
+def main() -> int:
+    missed = 0
+    for bug in BUGS:
+        found = notices(bug.check, bug.plants)
+        missed += found is None
+        print(f"{bug!s:50} {'MISSED' if found is None else found[:100]}", flush=True)
+    print(f"{len(BUGS) - missed} of {len(BUGS)} bugs noticed")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
