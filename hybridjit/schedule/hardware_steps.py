@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from hybridjit.ir.stmt import Block, For
 from hybridjit.schedule.handles import BlockHandle, BlockLike, LoopHandle, LoopLike
+from hybridjit.schedule.intrinsic import INTRINSICS
 from hybridjit.schedule.primitives.annotate import Hint, annotate, prefetch
 from hybridjit.schedule.primitives.blockize import blockize
+from hybridjit.schedule.primitives.tensorize import tensorize
 from hybridjit.schedule.program import blocks_of, the_block, the_loop
 from hybridjit.schedule.recording import step
+from hybridjit.schedule.refusal import refuse
 from hybridjit.schedule.state import State
 
 
 class HardwareSteps(State):
-    """annotate, pragma, prefetch, blockize."""
+    """annotate, pragma, prefetch, blockize, tensorize."""
 
     @step
     def annotate(self, target: LoopLike | BlockLike, name: str, value: Hint = True) -> None:
@@ -58,6 +61,25 @@ class HardwareSteps(State):
         """
         self.func, name = blockize(self.func, self.find_var(loop))
         return BlockHandle(name)
+
+    @step
+    def tensorize(self, loop: LoopLike, intrinsic: str) -> None:
+        """Do what a loop and everything in it does by an intrinsic, declared with `hj.intrinsic`.
+
+            for k in range(4):                     the implementation of dot4,
+                c[i] += a[i, k] * b[k]     -->     on a[i, 0:4], b[0:4] and c[i:i+1]
+
+        >>> s.tensorize("z", "double4")
+        """
+        var = self.find_var(loop)
+        found = INTRINSICS.find(intrinsic)
+        if found is None:
+            raise refuse(
+                self.func,
+                f"tensorize: there is no intrinsic '{intrinsic}'",
+                help="declare it first: hj.intrinsic(name, description, implementation)",
+            )
+        self.func = tensorize(self.func, var, found)
 
     def _find_loop_or_block(self, target: LoopLike | BlockLike) -> For | Block:
         is_name = isinstance(target, str)

@@ -1,0 +1,92 @@
+"""Tensor intrinsics: a small program, and a better way to do the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hybridjit.errors import ArgumentValueError
+from hybridjit.interp.run import interpret
+from hybridjit.ir.expr import Buffer, Const, ExternCall
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.visit import walk
+
+# Random arguments that the two sides are compared on when an intrinsic is declared.
+_TRIALS = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Intrinsic:
+    """`implementation` computes what `description` does, on the same buffers."""
+
+    name: str
+    description: PrimFunc
+    implementation: PrimFunc
+
+
+class Intrinsics:
+    """The intrinsics of this process, by name: traces find them again."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Intrinsic] = {}
+
+    def declare(self, name: str, description: PrimFunc, implementation: PrimFunc) -> Intrinsic:
+        """Remember an intrinsic, after a look at whether the two sides agree."""
+        _check_alike(name, description, implementation)
+        _check_equal(name, description, implementation)
+        self._known[name] = Intrinsic(name, description, implementation)
+        return self._known[name]
+
+    def find(self, name: str) -> Intrinsic | None:
+        """The intrinsic called `name`."""
+        return self._known.get(name)
+
+    def clear(self) -> None:
+        """Forget all of them."""
+        self._known.clear()
+
+
+INTRINSICS = Intrinsics()
+
+
+def _check_alike(name: str, description: PrimFunc, implementation: PrimFunc) -> None:
+    sides = [
+        [(buffer.dtype, buffer.shape) for buffer in func.params if isinstance(buffer, Buffer)]
+        for func in (description, implementation)
+    ]
+    count = len(description.params)
+    if sides[0] != sides[1] or len(sides[0]) != count or len(implementation.params) != count:
+        raise ArgumentValueError(
+            f"intrinsic '{name}': description and implementation must take the same arrays, "
+            "and nothing but arrays"
+        )
+    if not all(isinstance(extent, Const) for _, shape in sides[0] for extent in shape):
+        raise ArgumentValueError(f"intrinsic '{name}': the sizes of its arrays must be constants")
+    for func in (description, implementation):
+        if func.outputs or func.returns:
+            raise ArgumentValueError(
+                f"intrinsic '{name}': it writes to its arguments and returns nothing"
+            )
+
+
+def _check_equal(name: str, description: PrimFunc, implementation: PrimFunc) -> None:
+    """Run both on small integers, on which sums in any order are exact."""
+    if any(isinstance(node, ExternCall) for node in walk(implementation.body)):
+        return  # the interpreter cannot tell what foreign code may do
+    generator = np.random.default_rng(0)
+    for _ in range(_TRIALS):
+        args = [_random_array(generator, buffer) for buffer in description.buffers]
+        expected, found = ([arg.copy() for arg in args] for _ in range(2))
+        interpret(description, expected)
+        interpret(implementation, found)
+        if any(x.tobytes() != y.tobytes() for x, y in zip(expected, found, strict=True)):
+            raise ArgumentValueError(
+                f"intrinsic '{name}': the implementation does not compute what the description does"
+            )
+
+
+def _random_array(generator: np.random.Generator, buffer: Buffer) -> Any:
+    shape = [int(extent.value.real) for extent in buffer.shape if isinstance(extent, Const)]
+    return generator.integers(0, 4, shape).astype(buffer.dtype.numpy)

@@ -1,0 +1,57 @@
+"""tensorize: do what a loop nest does by an intrinsic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hybridjit.ir.expr import Buffer, BufferRef, Var
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.visit import walk
+from hybridjit.schedule.bind_loops import bind_loops
+from hybridjit.schedule.copies import copy_beside
+from hybridjit.schedule.intrinsic import Intrinsic
+from hybridjit.schedule.matching import Matcher, Mismatch, Place
+from hybridjit.schedule.program import replace_stmt, the_loop
+from hybridjit.schedule.refusal import refuse
+from hybridjit.schedule.reindex import reindex
+
+
+def tensorize(func: PrimFunc, var: Var, intrinsic: Intrinsic) -> PrimFunc:
+    """Replace the loop over `var`, and what is in it, by the implementation of `intrinsic`.
+
+        for k in range(4):                     the implementation of dot4,
+            c[i] += a[i, k] * b[k]     -->     on a[i, 0:4], b[0:4] and c[i:i+1]
+
+    The loop must do exactly what the description does, on parts of its buffers. Indices of the
+    implementation are checked like all others.
+    """
+    loop = the_loop(func, var)
+    try:
+        places = Matcher().match(intrinsic.description.body, loop)
+    except Mismatch as mismatch:
+        raise refuse(
+            func,
+            f"tensorize: loop '{var.name}' does not do what '{intrinsic.name}' describes: "
+            f"{mismatch}",
+            [loop],
+        ) from None
+    _check(func, intrinsic, places)
+
+    body = copy_beside(func, intrinsic.implementation.body)
+    pairs = zip(intrinsic.implementation.buffers, intrinsic.description.buffers, strict=True)
+    for parameter, described in pairs:
+        place = places[described]
+        body = reindex(body, parameter, place.buffer, place.indices)
+    return bind_loops(replace_stmt(func, loop, body))
+
+
+def _check(func: PrimFunc, intrinsic: Intrinsic, places: Mapping[Buffer, Place]) -> None:
+    unused = [buffer for buffer in intrinsic.description.buffers if buffer not in places]
+    if unused:
+        raise refuse(func, f"tensorize: '{unused[0].name}' is not used in the description")
+    if any(isinstance(node, BufferRef) for node in walk(intrinsic.implementation.body)):
+        raise refuse(
+            func,
+            f"tensorize: '{intrinsic.name}' hands whole arrays to foreign code, which has no way "
+            "to see a part of one",
+        )
