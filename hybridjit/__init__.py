@@ -27,19 +27,23 @@ from hybridjit.errors import (
 from hybridjit.frontend.builtins import TYPES
 from hybridjit.lazy import lazy_names
 from hybridjit.runtime import cache
-from hybridjit.script import Kernel, script
+from hybridjit.script import Kernel, intrinsic, script
 
 if TYPE_CHECKING:
     from hybridjit.frontend.parse import parse_text as parse
     from hybridjit.ir.equal import structural_equal
     from hybridjit.ir.func import PrimFunc
     from hybridjit.runtime.pool import get_num_threads, set_num_threads, threads
+    from hybridjit.schedule.schedule import Schedule
+    from hybridjit.schedule.trace import Trace
 
 # Loaded when they are used.
 __getattr__ = lazy_names(
     __name__,
     {
         "PrimFunc": "hybridjit.ir.func:PrimFunc",
+        "Schedule": "hybridjit.schedule.schedule:Schedule",
+        "Trace": "hybridjit.schedule.trace:Trace",
         "get_num_threads": "hybridjit.runtime.pool:get_num_threads",
         "parse": "hybridjit.frontend.parse:parse_text",
         "set_num_threads": "hybridjit.runtime.pool:set_num_threads",
@@ -87,7 +91,9 @@ __all__ = [
     "Kernel",
     "ParseError",
     "PrimFunc",
+    "Schedule",
     "ScheduleError",
+    "Trace",
     "TypeMismatch",
     "__version__",
     "bf16",
@@ -115,6 +121,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "intrinsic",
     "parse",
     "script",
     "set_num_threads",

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from hybridjit.runtime import compiler, inspection, pickling
     from hybridjit.runtime.inspection import Safety, SpecializationInfo, StageName
     from hybridjit.runtime.pickling import Frozen
+    from hybridjit.schedule import intrinsic as intrinsics
     from hybridjit.schedule import recipe as recipes
     from hybridjit.schedule.recipe import Recipe
     from hybridjit.schedule.schedule import Schedule
@@ -45,6 +46,7 @@ else:
     compiler = lazy_module("hybridjit.runtime.compiler")
     inspection = lazy_module("hybridjit.runtime.inspection")
     pickling = lazy_module("hybridjit.runtime.pickling")
+    intrinsics = lazy_module("hybridjit.schedule.intrinsic")
     recipes = lazy_module("hybridjit.schedule.recipe")
 
 P = ParamSpec("P")
@@ -237,6 +239,17 @@ class Kernel(NativeCallable, Generic[P, R]):
             ]
         return self._declared
 
+    def annotated(self) -> PrimFunc:
+        """The IR for arguments of the types that the annotations of the parameters give."""
+        specs = self._declarations()
+        for parameter, spec in zip(self.signature.parameters, specs, strict=True):
+            if spec is None:
+                raise ArgumentError(
+                    f"parameter '{parameter}' of '{self.__name__}' has no type",
+                    help=f"annotate it, as in {parameter}: hj.f32[16]",
+                )
+        return self.prim_func(*specs)
+
     def _read(self) -> FunctionSource:
         if self._source is None:
             self._source = read_function(self.__hybrid_function__)
@@ -336,6 +349,23 @@ def script(
         raise ArgumentError(f"@hybrid.script decorates a function, got {function!r}")
     made: Kernel[..., Any] = Kernel(function, flags, recipe)
     return made
+
+
+def intrinsic(
+    name: str,
+    description: Kernel[..., Any] | PrimFunc,
+    implementation: Kernel[..., Any] | PrimFunc,
+) -> None:
+    """Declare a tensor intrinsic: a small program, and a better way to do the same.
+
+    Both are scripts over annotated arrays of constant sizes, such as `a: hj.f32[16]`, that write
+    to their arguments. `s.tensorize(loop, name)` then puts the one in the place of the other.
+    """
+    sides = [
+        side.annotated() if isinstance(side, Kernel) else side
+        for side in (description, implementation)
+    ]
+    intrinsics.INTRINSICS.declare(name, *sides)
 
 
 def _checked_signature(pyfunc: FunctionType) -> inspect.Signature:
