@@ -43,9 +43,10 @@ def translate(request: Request) -> Parsed:
     return replace(parsed, func=recipe.apply_recipe(parsed.func, request.schedule).func)
 
 
-def translate_in_order(request: Request) -> PrimFunc:
+def translate_in_order(request: Request) -> Parsed:
     """The IR of a script for arguments that share memory: no schedule, every loop in order."""
-    return serialize_loops(_translate_as_written(request).func)
+    parsed = _translate_as_written(request)
+    return replace(parsed, func=serialize_loops(parsed.func))
 
 
 def open_schedule(request: Request) -> Schedule:

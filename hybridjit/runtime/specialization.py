@@ -21,6 +21,7 @@ from hybridjit.runtime.native import NativeKernel, find_code, keep_code, layout_
 from hybridjit.runtime.translation import Request, SavedTranslation, Summary
 
 if TYPE_CHECKING:
+    from hybridjit.frontend.parse import Parsed
     from hybridjit.ir.func import PrimFunc
     from hybridjit.runtime import compiler, kernel_cache
 else:
@@ -36,6 +37,7 @@ class Specialization:
 
     def __init__(self, request: Request) -> None:
         self._request = request
+        self._is_void = False
         self._saved = SavedTranslation(request, active_store())
         self.summary = self._saved.find() or self._translate()
         self.natives: dict[Layout, NativeKernel] = {}
@@ -50,12 +52,22 @@ class Specialization:
     @cached_property
     def func(self) -> PrimFunc:
         """The IR of the script."""
-        return compiler.translate(self._request).func
+        return self._checked(compiler.translate(self._request))
 
     @cached_property
     def func_in_order(self) -> PrimFunc:
         """The IR for arguments that share memory: neither a schedule nor a proof counts there."""
-        return compiler.translate_in_order(self._request)
+        return self._checked(compiler.translate_in_order(self._request))
+
+    def _checked(self, parsed: Parsed) -> PrimFunc:
+        """The IR of a translation that was made after the summary, of the same values if possible.
+
+        Where another thread changes a value meanwhile, this call runs with the one or the other,
+        and the next one starts afresh.
+        """
+        if not all(capture.is_current() for capture in (*self.captures, *parsed.captures)):
+            self._is_void = True
+        return parsed.func
 
     @property
     def header(self) -> Header:
@@ -69,7 +81,7 @@ class Specialization:
 
     def is_current(self) -> bool:
         """True while what the script took from around it has not changed."""
-        return all(capture.is_current() for capture in self.captures)
+        return not self._is_void and all(capture.is_current() for capture in self.captures)
 
     @cached_property
     def _interpreter(self) -> Callable[[Sequence[object]], object]:
@@ -125,7 +137,7 @@ class Specialization:
         code = None if key is None else find_code(key, root)
         if code is None:
             code = compiler.build(self._func(layout), layout)
-            if key is not None:
+            if key is not None and self.is_current():
                 keep_code(key, code, root)
         return load_native(self.header, layout, code)
 

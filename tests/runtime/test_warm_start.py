@@ -283,6 +283,30 @@ def test_a_global_changed_after_a_warm_start_is_noticed(processes: Processes) ->
     np.testing.assert_array_equal(module.f(np.arange(3.0)), np.arange(3.0) * 5)
 
 
+def test_a_value_that_changes_for_a_moment_while_a_script_is_parsed(
+    processes: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by another thread: the code made of it is neither used again nor kept."""
+    text = "N = 2" + SCRIPT.format(value="a[i] * N")
+    processes.run(text)
+    module, strided = processes.load(text), np.arange(6.0)[::2]
+    module.f(np.arange(3.0))
+    translate = compiler.translate
+
+    def meanwhile(request: Any) -> Any:
+        module.N = 5
+        try:
+            return translate(request)
+        finally:
+            module.N = 2
+
+    with monkeypatch.context() as context:
+        context.setattr(compiler, "translate", meanwhile)
+        module.f(strided)
+    for later in (module, processes.load(text)):
+        np.testing.assert_array_equal(later.f(strided), strided * 2)
+
+
 def test_the_same_source_in_another_module_reads_that_module(processes: Processes) -> None:
     script = SCRIPT.format(value="a[i] * N")
     first = processes.load("N = 2" + script, "first")
