@@ -7,7 +7,7 @@ from functools import reduce
 
 from hybridjit.arith.polyhedra import Polyhedron, load_isl
 from hybridjit.arith.simplify import simplify
-from hybridjit.ir.dtype import INT64
+from hybridjit.ir.dtype import BOOL, INT64
 from hybridjit.ir.expr import (
     Add,
     And,
@@ -43,7 +43,8 @@ def expr_of(function: Polyhedron, context: Polyhedron, variables: Variables) -> 
 def condition_of(params: Polyhedron, context: Polyhedron, variables: Variables) -> Expr:
     """The condition that is true, where `context` holds, for just the parameters in `params`."""
     build = load_isl().AstBuild.from_context(context)
-    return simplify(_convert(build.expr_from_set(params.gist_params(context)), variables))
+    found = _convert(build.expr_from_set(params.gist_params(context)), variables)
+    return Const(bool(found.value), BOOL) if isinstance(found, Const) else simplify(found)
 
 
 def range_of(points: Polyhedron, context: Polyhedron, variables: Variables) -> tuple[Expr, Expr]:

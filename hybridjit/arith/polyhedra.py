@@ -57,14 +57,14 @@ def load_isl() -> ModuleType:
 MAX_OPERATIONS = 300_000
 
 
-def within_limit(compute: Callable[[], T]) -> T | None:
+def within_limit(compute: Callable[[], T], operations: int = MAX_OPERATIONS) -> T | None:
     """What `compute` gives, or None if isl needs too many operations for it."""
     isl = load_isl()
     context = isl.DEFAULT_CONTEXT
     if context.get_max_operations():
         return compute()  # an outer computation has set the limit
     context.reset_operations()
-    context.set_max_operations(MAX_OPERATIONS)
+    context.set_max_operations(operations)
     try:
         return compute()
     except isl.Error as error:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from hybridjit.schedule.effort import with_limited_effort
 from hybridjit.schedule.handles import BlockLike, LoopLike
 from hybridjit.schedule.primitives.compute_at import compute_at
 from hybridjit.schedule.primitives.compute_inline import compute_inline
@@ -27,7 +30,8 @@ class StageSteps(State):
 
         >>> s.compute_at("t", "i_1")
         """
-        self.func = compute_at(self.func, self.find_name(block), self.find_var(loop))
+        apply = partial(compute_at, self.func, self.find_name(block), self.find_var(loop))
+        self.func = with_limited_effort(self.func, "compute_at", apply)
 
     @step
     def compute_inline(self, block: BlockLike) -> None:
@@ -42,7 +46,8 @@ class StageSteps(State):
 
         >>> s.compute_inline("t")
         """
-        self.func = compute_inline(self.func, self.find_name(block))
+        apply = partial(compute_inline, self.func, self.find_name(block))
+        self.func = with_limited_effort(self.func, "compute_inline", apply)
 
     @step
     def reverse_compute_at(self, block: BlockLike, loop: LoopLike) -> None:
@@ -57,4 +62,5 @@ class StageSteps(State):
 
         >>> s.reverse_compute_at("c", "i")
         """
-        self.func = reverse_compute_at(self.func, self.find_name(block), self.find_var(loop))
+        apply = partial(reverse_compute_at, self.func, self.find_name(block), self.find_var(loop))
+        self.func = with_limited_effort(self.func, "reverse_compute_at", apply)
