@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from hybridjit import Kernel, config, hybrid
+from hybridjit.codegen.math.bounds import COMPLEX_BOUNDS
 from hybridjit.ir.expr import Call, Pow
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.visit import walk
@@ -24,9 +25,13 @@ CALLS = [
     for case in CORPUS
     for arguments in case.arguments
 ]
-# Where the last bit of a function weighs more: float32 results kept in float64 arrays, and
-# lgamma between its zeros at negative arguments, whose bound is an absolute one.
-ULP = {"functions_of_integers": 2 << 29, "special_functions": 256}
+# Where the last bit of a function weighs more: float32 results kept in float64 arrays, lgamma
+# between its zeros at negative arguments, whose bound is an absolute one, and complex tan and tanh.
+ULP = {
+    "functions_of_integers": 2 << 29,
+    "special_functions": 256,
+    "complex_functions": int(COMPLEX_BOUNDS["tan"]),
+}
 SEEDS = range(300)
 CHUNK = 50
 # Functions that are exact: native code must give the very bits of the interpreter.
