@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from hybridjit import Kernel, hybrid
-from hybridjit.hybrid import allocate, exp, float32, int8, sin, unroll, vectorize
+from hybridjit.hybrid import allocate, exp, float32, int8, parallel, sin, unroll, vectorize
 from tests.corpus.case import Array
 from tests.guarded import check_guarded, run_guarded, run_interpreter, run_native
 from tests.oracle import assert_same_outcome, run_once
@@ -199,6 +199,19 @@ def test_inner_loops_and_scratch(dtype: Any) -> None:
 def test_reductions(size: int) -> None:
     for dtype in (np.int32, np.int64, np.int8):
         check(reductions, array(size, dtype), np.arange(size))
+
+
+@hybrid.script
+def in_threads(a: Array, b: Array) -> None:
+    for i in parallel(a.shape[0]):
+        for j in vectorize(a.shape[1]):
+            if a[i, j] > 0:
+                b[i, j] = a[i, j] * 2 + i
+
+
+def test_vector_loops_in_parallel_loops() -> None:
+    a = array(200 * 37, np.float32).reshape(200, 37)
+    check(in_threads, a, np.zeros_like(a))
 
 
 # -- operators and functions -----------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from typing import Any
 
 import ml_dtypes
@@ -143,8 +142,9 @@ class LoopMaker:
         return f"a{self.rng.randrange(self.inputs)}[{self.rng.choice(places)}]"
 
 
-def make_arguments(rng: random.Random, maker: LoopMaker, n: int) -> list[Any]:
-    """Arrays that are long enough for every place, some of them with strides."""
+def make_arguments(seed: int, maker: LoopMaker, n: int) -> list[Any]:
+    """Arrays that are long enough for every place, of types and strides that follow from `seed`."""
+    rng = random.Random(seed)
     numbers = np.random.default_rng(rng.randrange(1 << 30))
     args = [_array(rng, numbers, 3 * n + 6) for _ in range(maker.inputs + maker.outputs)]
     return [*args, numbers.permutation(n), np.float32(1.5), rng.randint(0, 3)]
@@ -159,12 +159,13 @@ def _array(rng: random.Random, numbers: np.random.Generator, size: int) -> Any:
     return values.astype(dtype)[::step]
 
 
-def vector_program(seed: int, lengths: Sequence[int] = LENGTHS) -> Program:
-    """The random vector loop number `seed`, with arguments."""
+def vector_program(seed: int) -> tuple[Program, list[Any]]:
+    """The random vector loop number `seed`, with arguments; and others of another length."""
     rng = random.Random(seed)
     maker = LoopMaker(rng)
     source = maker.source()
-    return Program(source, make_arguments(rng, maker, rng.choice(lengths)))
+    first, second = (make_arguments(seed, maker, rng.choice(LENGTHS)) for _ in range(2))
+    return Program(source, first), second
 
 
 def _indent(lines: list[str]) -> list[str]:
