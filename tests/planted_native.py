@@ -25,7 +25,7 @@ from llvmlite import ir as llvm_ir
 from hybridjit import Kernel, config, hybrid
 from hybridjit.analysis.bounds import Facts
 from hybridjit.arith.linear import Linear
-from hybridjit.codegen import arithmetic, casts, emit_context, emit_statements, kernel
+from hybridjit.codegen import arithmetic, casts, kernel
 from hybridjit.codegen.emit_context import EmitContext
 from hybridjit.codegen.emit_expressions import ExpressionEmitter
 from hybridjit.codegen.emit_statements import StatementEmitter
@@ -477,8 +477,7 @@ BUGS = (
     Bug(
         "the last iteration of a chunk is lost",
         [
-            replaced(emit_statements, "POLL_WORK", 16),
-            replaced(emit_context, "POLL_WORK", 16),
+            replaced(EmitContext, "poll_work", 16),
             replaced(StatementEmitter, "_count", short_chunks),
         ],
         compared(long_loop, (np.zeros(50), 50)),

@@ -46,6 +46,9 @@ class LoopTargets:
 class EmitContext:
     """The part of the emitter that everything else builds on."""
 
+    # How much work may be done before the code looks for signals.
+    poll_work = POLL_WORK
+
     def __init__(self, function: Function, error: Value, fastmath: Sequence[str] = ()) -> None:
         self.function = function
         self.module: Module = function.module
@@ -130,12 +133,12 @@ class EmitContext:
         """Note that so much work is done; now and then, let Python handle signals."""
         if self._fuel is None:
             self._fuel = self.entry.alloca(I64, name="fuel")
-            self.entry.store(ir.Constant(I64, POLL_WORK), self._fuel)
+            self.entry.store(ir.Constant(I64, self.poll_work), self._fuel)
         left = self.b.sub(self.b.load(self._fuel), work)
         self.b.store(left, self._fuel)
         goes_on, poll = self.fork(self.b.icmp_signed(">=", left, ir.Constant(I64, 0)))
         self.b.position_at_end(poll)
-        self.b.store(ir.Constant(I64, POLL_WORK), self._fuel)
+        self.b.store(ir.Constant(I64, self.poll_work), self._fuel)
         status = self.b.call(self.poll_function(), [self.error])
         self._check_python(status, None)
         self.b.branch(goes_on)

@@ -19,6 +19,7 @@ from llvmlite import ir
 
 from hybridjit.analysis.work import MIN_PARALLEL_WORK, find_work
 from hybridjit.codegen.casts import declare
+from hybridjit.codegen.emit_context import POLL_WORK
 from hybridjit.codegen.emit_statements import StatementEmitter
 from hybridjit.codegen.emit_vectors import VectorEmitter
 from hybridjit.codegen.llvm_types import I8, I32, I64, Builder, Complex, Function, Module, Value
@@ -92,7 +93,9 @@ class ParallelEmitter(VectorEmitter):
 
 
 class _ChunkEmitter(VectorEmitter):
-    """Statements of a chunk: it asks the pool whether to go on."""
+    """Statements of a chunk: it asks the pool whether to go on, which costs next to nothing."""
+
+    poll_work = POLL_WORK >> 4
 
     def poll_function(self) -> Function:
         return declare(self.module, POLL, ir.FunctionType(I32, [_RECORD]))

@@ -9,7 +9,7 @@ from llvmlite import ir
 
 from hybridjit.analysis.work import find_work, is_innermost, loop_extent
 from hybridjit.codegen.casts import declare
-from hybridjit.codegen.emit_context import POLL_WORK, LoopTargets
+from hybridjit.codegen.emit_context import LoopTargets
 from hybridjit.codegen.emit_expressions import ExpressionEmitter
 from hybridjit.codegen.llvm_types import I1, I64, Block, Value, find_constant, memory_type
 from hybridjit.codegen.loop_hints import hint_loop
@@ -212,7 +212,7 @@ class StatementEmitter(ExpressionEmitter):
         """
         done = self.function.append_basic_block("done")
         work = find_work(loop)
-        if work is not None and work < POLL_WORK:
+        if work is not None and work < self.poll_work:
             self._count(loop, origin, bounds, done)
         elif is_innermost(loop):
             self._count_in_chunks(loop, origin, bounds, done)
@@ -273,7 +273,7 @@ class StatementEmitter(ExpressionEmitter):
 
         So the loop itself stays as plain as LLVM's vectoriser wants it.
         """
-        chunk = ir.Constant(I64, max(1, POLL_WORK // ((find_work(loop.body) or 0) + 1)))
+        chunk = ir.Constant(I64, max(1, self.poll_work // ((find_work(loop.body) or 0) + 1)))
         names = ("chunk", "between")
         outer, between = (self.function.append_basic_block(name) for name in names)
         before = self.b.block

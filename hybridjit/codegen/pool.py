@@ -108,6 +108,7 @@ def _emit_poll(module: ir.Module, look: Function) -> None:
         failed = w.is_less(w.get(Pool.FAILED_AT), w.at(ticket, Ticket.BEGIN))
         w.return_if(failed, ir.Constant(I32, 1))
     w.return_if(w.is_zero(w.at(ticket, Ticket.IS_CALLER)), ir.Constant(I32, 0))
+    w.return_unless(_is_due(w, ticket), ir.Constant(I32, 0))
     w.b.ret(w.b.trunc(w.b.call(look, [ticket]), I32))
 
 
@@ -137,9 +138,14 @@ def _emit_work(module: ir.Module, fail: Function, look: Function) -> Function:
 
 
 def _look_now_and_then(w: PoolWords, ticket: Word, look: Function) -> None:
-    passed = w.b.sub(w.now(), w.at(ticket, Ticket.POLLED_AT))
-    with w.b.if_then(w.b.not_(w.is_less(passed, _POLL_EVERY)), likely=False):
+    with w.b.if_then(_is_due(w, ticket), likely=False):
         w.b.call(look, [ticket])
+
+
+def _is_due(w: PoolWords, ticket: Word) -> Any:
+    """Whether the last look for signals was some time ago."""
+    passed = w.b.sub(w.now(), w.at(ticket, Ticket.POLLED_AT))
+    return w.b.not_(w.is_less(passed, _POLL_EVERY))
 
 
 def _make_ticket(w: PoolWords, *, is_caller: bool, is_shared: bool) -> Word:
@@ -148,6 +154,7 @@ def _make_ticket(w: PoolWords, *, is_caller: bool, is_shared: bool) -> Word:
     w.put(int(is_shared), ticket, Ticket.IS_SHARED)
     w.put(0, ticket, Ticket.BEGIN)
     w.put(0, ticket, Ticket.IS_ORPHAN)
+    w.put(w.now(), ticket, Ticket.POLLED_AT)
     return ticket
 
 
@@ -262,7 +269,6 @@ def _emit_share(module: ir.Module, work: Function, look: Function) -> Function:
     w = PoolWords(module, "share", 2)
     wanted, error = w.args
     ticket = _make_ticket(w, is_caller=True, is_shared=True)
-    w.put(w.now(), ticket, Ticket.POLLED_AT)
     for place in (Pool.NEXT, Pool.FINISHED, Pool.STATUS, Pool.WAITING):
         w.write(0, place)
     w.write(_NOWHERE, Pool.FAILED_AT)
