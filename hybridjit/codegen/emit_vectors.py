@@ -34,7 +34,7 @@ from hybridjit.codegen.vector_values import (
     has_lanes,
     splat,
     take_lane,
-    undefined,
+    zeros,
 )
 from hybridjit.errors import InternalError, Span
 from hybridjit.ir import expr as tir
@@ -90,6 +90,8 @@ class VectorEmitter(StatementEmitter):
             super().allocate(stmt)
         elif stmt.buffer.is_register:
             self.make_variable(stmt.buffer, self.lanes)
+            for slot in self.registers[stmt.buffer].slots:
+                self.b.store(zeros(slot.allocated_type), slot)
         else:
             raise InternalError("an array is made in a vector loop", "codegen", stmt.span)
 
@@ -227,7 +229,7 @@ class VectorEmitter(StatementEmitter):
     def _merge(self, value: Value, end: Block, before: Block) -> Value:
         phi = self.b.phi(value.type)
         phi.add_incoming(value, end)
-        phi.add_incoming(undefined(value.type), before)
+        phi.add_incoming(zeros(value.type), before)
         return phi
 
     def checked_divisor(self, y: Value, expr: Expr) -> Value:

@@ -33,7 +33,7 @@ from hybridjit.codegen.vector_values import (
     reverse,
     shuffle,
     splat,
-    undefined,
+    zeros,
 )
 from hybridjit.ir.dtype import BOOL
 
@@ -209,7 +209,7 @@ class Access:
         if mask is None:
             return self.b.load(address, align=self.array.align, typ=kind)
         name = f"llvm.masked.load.{mangled(kind)}.p0"
-        return self._call(name, kind, [address, self._align, mask, undefined(kind)])
+        return self._call(name, kind, [address, self._align, mask, zeros(kind)])
 
     def _store_row(self, value: Value, address: Value, mask: Value | None) -> None:
         if mask is None:
@@ -222,7 +222,7 @@ class Access:
     def _gather(self, pointers: Value) -> Value:
         kind = ir.VectorType(memory_type(self.array.dtype), self.lanes)
         name = f"llvm.masked.gather.{mangled(kind)}.v{self.lanes}p0"
-        return self._call(name, kind, [pointers, self._align, self._flags, undefined(kind)])
+        return self._call(name, kind, [pointers, self._align, self._flags, zeros(kind)])
 
     def _scatter(self, value: Value, pointers: Value) -> None:
         name = f"llvm.masked.scatter.{mangled(value.type)}.v{lanes_of(value)}p0"

@@ -55,9 +55,12 @@ def has_lanes(value: Value) -> bool:
     return isinstance(value, Ramp) or lanes_of(value) > 1
 
 
-def undefined(kind: LLVMType) -> Value:
-    """Any value."""
-    return ir.Constant(kind, _UNDEFINED)
+def zeros(kind: LLVMType) -> Value:
+    """What lanes hold that are not active.
+
+    An undefined value is no good there: functions branch on what some lane holds.
+    """
+    return ir.Constant(kind, None)
 
 
 def splat(b: Builder, value: Value, lanes: int) -> Value:
@@ -67,14 +70,15 @@ def splat(b: Builder, value: Value, lanes: int) -> Value:
     kind = ir.VectorType(value.type, lanes)
     if isinstance(value, _CONSTANT):
         return ir.Constant(kind, value)
-    first = b.insert_element(undefined(kind), value, ir.Constant(I32, 0))
+    first = b.insert_element(ir.Constant(kind, _UNDEFINED), value, ir.Constant(I32, 0))
     return shuffle(b, first, [0] * lanes)
 
 
 def shuffle(b: Builder, vector: Value, places: Sequence[int], other: Value = None) -> Value:
     """The lanes of `vector`, and after them those of `other`, at `places`."""
     mask = ir.Constant(ir.VectorType(I32, len(places)), list(places))
-    return b.shuffle_vector(vector, undefined(vector.type) if other is None else other, mask)
+    unused = ir.Constant(vector.type, _UNDEFINED)
+    return b.shuffle_vector(vector, unused if other is None else other, mask)
 
 
 def reverse(b: Builder, vector: Value) -> Value:
