@@ -27,12 +27,26 @@ class _Scope:
         self.lets: dict[Var, Linear | None] = {}
         for node in walk(loop.body):
             if isinstance(node, For):
-                self.spans[node.var] = _span(node)
+                self.spans[node.var] = self._span(node)
             elif isinstance(node, Let):
                 self.lets[node.var] = linear_form(node.value, self._form)
 
     def _form(self, var: Var) -> Linear | None:
         return self.lets.get(var, Linear({var: 1}))
+
+    def _span(self, loop: For) -> int | None:
+        """The difference between the last and the first value of a loop's variable, at most.
+
+        Its first value has to be the same in all iterations of the loop outside.
+        """
+        start, stop = linear_form(loop.start, self._form), linear_form(loop.stop, self._form)
+        if start is None or stop is None:
+            return None
+        distance = stop.plus(start, -1)
+        inside = {self.loop.var, *self.spans}
+        if distance.terms or not inside.isdisjoint(start.terms):
+            return None
+        return max(0, abs(distance.constant) - 1)
 
     def separates(self, index: Expr) -> bool:
         form = linear_form(index, self._form)
@@ -49,16 +63,3 @@ class _Scope:
                 return False
             spread += 0 if var is self.loop.var else abs(coefficient) * span
         return abs(scale * int(step.value.real)) > spread
-
-
-def _span(loop: For) -> int | None:
-    """The difference between the last and the first value of the loop's variable, at most."""
-    match loop.start, loop.stop:
-        case Const(int(start)), Const(int(stop)):
-            return max(0, abs(stop - start) - 1)
-        case start, stop:
-            low, high = linear_form(start), linear_form(stop)
-            if low is None or high is None:
-                return None
-            distance = high.plus(low, -1)
-            return None if distance.terms else max(0, abs(distance.constant) - 1)
