@@ -59,6 +59,17 @@ def the_allocation(func: PrimFunc, buffer: Buffer, step: str) -> Allocate:
     )
 
 
+def the_scratch_array(func: PrimFunc, buffer: Buffer, step: str) -> Allocate:
+    """The statement that makes `buffer`, an array that only the function itself sees."""
+    allocation = the_allocation(func, buffer, step)
+    if buffer.is_register:
+        raise refuse(
+            func, f"{step}: '{buffer.name}' is a scalar variable, not an array", [allocation]
+        )
+    check_not_passed(func, buffer, step)
+    return allocation
+
+
 def check_not_passed(func: PrimFunc, buffer: Buffer, step: str) -> None:
     """Refuse a buffer that is handed to an external function, which knows its layout."""
     for node in walk(func.body):

@@ -20,6 +20,7 @@ from tests.memory_programs import (
     guarded,
     integers,
     matmul,
+    named,
     prefix_sum,
     row_sums,
     two_stages,
@@ -120,6 +121,15 @@ def test_vector_tiles() -> None:
     s.vectorize(s.loops("c_local")[-1])
     s.parallel(s.loops("c")[0])
     assert_unchanged(s.original, s.func, [floats(9, 5), floats(5, 19)], native=True)
+
+
+def test_a_block_with_loops_inside_can_be_moved_to_the_copy() -> None:
+    """Its new guard asks for the loop of the copy, which it sees through an iter."""
+    s = make_schedule(named.prim_func(hj.i64["n", "m"]))
+    copy = s.cache_write("rows", "b", "local", at="i")
+    s.compute_at("rows", s.loops(copy)[-1])
+    for size in SIZES:
+        assert_unchanged(s.original, s.func, [integers(size, 3)])
 
 
 def test_what_is_overwritten_is_not_read() -> None:

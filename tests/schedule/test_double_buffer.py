@@ -18,6 +18,7 @@ from tests.memory_programs import (
     floats,
     integers,
     matmul,
+    row_sums,
     steps,
     tiles,
     two_stages,
@@ -186,6 +187,18 @@ def test_a_fill_that_needs_the_iteration_before() -> None:
         ScheduleError, match=r"cannot be filled .*: `a.1.` written by `a.i.` at line"
     ):
         s.double_buffer("a_local")
+
+
+def test_a_scalar_variable_has_no_places() -> None:
+    s = make_schedule(row_sums.prim_func(integers(3, 4)))
+    with pytest.raises(ScheduleError, match="double_buffer: 'acc' is a scalar variable"):
+        s.double_buffer("acc")
+    with pytest.raises(ScheduleError, match="rolling_buffer: 'acc' is a scalar variable"):
+        s.rolling_buffer("acc")
+    with pytest.raises(ScheduleError, match="transform_layout: 'acc' is a scalar variable"):
+        s.transform_layout("acc", "i -> i")
+    with pytest.raises(ScheduleError, match="storage_align: 'acc' is a scalar variable"):
+        s.storage_align("acc", 0, 4)
 
 
 def test_a_loop_of_one_iteration() -> None:

@@ -14,6 +14,7 @@ from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, Seq, Stmt, While, seq
+from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.buffers import find_allocation
 from hybridjit.schedule.lost_errors import check_errors
 from hybridjit.schedule.parts import check_concurrent
@@ -74,7 +75,7 @@ def compute_at(func: PrimFunc, block_name: str, var: Var) -> PrimFunc:
         _check_inputs(func, stage, moved)
         check_errors(func, stage, (moved.func, moved.scope) if known else None, STEP)
     check_concurrent(moved.func, loops_around(func, stage.loop.body), STEP)
-    return moved.func
+    return bind_loops(moved.func)
 
 
 def _check_order(func: PrimFunc, stage: Stage) -> None:

@@ -15,7 +15,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Block, For, If, Let, LoopKind, Seq, Stmt, Store, seq
 from hybridjit.ir.visit import Mutator, fresh_copy, walk
 from hybridjit.schedule.bind_loops import bind_loops
-from hybridjit.schedule.buffers import check_not_passed, scope_of, the_allocation
+from hybridjit.schedule.buffers import scope_of, the_scratch_array
 from hybridjit.schedule.label_iters import label_writers
 from hybridjit.schedule.nest import bounds_of, trip_count
 from hybridjit.schedule.program import (
@@ -43,8 +43,7 @@ def double_buffer(func: PrimFunc, buffer: Buffer) -> PrimFunc:
 
     Legal if filling it for the next iteration does not depend on the use in this one.
     """
-    allocation = the_allocation(func, buffer, "double_buffer")
-    check_not_passed(func, buffer, "double_buffer")
+    allocation = the_scratch_array(func, buffer, "double_buffer")
     stages = _find_stages(func, allocation)
     _check_loop(func, stages.loop)
     _check_memory(func, allocation, stages)

@@ -10,7 +10,7 @@ from hybridjit.ir.expr import Buffer, Const, Mod
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For
 from hybridjit.ir.visit import walk
-from hybridjit.schedule.buffers import check_inside, check_not_passed, scope_of, the_allocation
+from hybridjit.schedule.buffers import check_inside, scope_of, the_scratch_array
 from hybridjit.schedule.label_iters import label_writers
 from hybridjit.schedule.parts import check_concurrent
 from hybridjit.schedule.refusal import refuse
@@ -29,8 +29,7 @@ def rolling_buffer(func: PrimFunc, buffer: Buffer, axis: int | None = None) -> P
     Legal if no element is written while the value of another one in the same place is needed.
     Without an axis, the first one along which that makes the buffer smaller.
     """
-    allocation = the_allocation(func, buffer, "rolling_buffer")
-    check_not_passed(func, buffer, "rolling_buffer")
+    allocation = the_scratch_array(func, buffer, "rolling_buffer")
     check_inside(func, allocation, "rolling_buffer")
     axis, window = _find_fold(func, allocation, axis)
 

@@ -9,9 +9,8 @@ from hybridjit.ir.expr import Buffer, Const, Expr, Mod
 from hybridjit.ir.func import PrimFunc
 from hybridjit.schedule.buffers import (
     check_inside,
-    check_not_passed,
     replace_buffer,
-    the_allocation,
+    the_scratch_array,
 )
 from hybridjit.schedule.refusal import refuse
 
@@ -25,8 +24,7 @@ def storage_align(
 
     as axis=0, factor=32, offset=1 do. The size of the next axis grows, indices stay as they are.
     """
-    allocation = the_allocation(func, buffer, "storage_align")
-    check_not_passed(func, buffer, "storage_align")
+    allocation = the_scratch_array(func, buffer, "storage_align")
     axis = _check(func, buffer, axis, factor)
     check_inside(func, allocation, "storage_align", [axis + 1])
 

@@ -8,7 +8,7 @@ from hybridjit.arith.polyhedra import AffineNames, Polyhedron, load_isl
 from hybridjit.ir.expr import Buffer, Expr
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr
-from hybridjit.schedule.buffers import check_inside, check_not_passed, the_allocation
+from hybridjit.schedule.buffers import check_inside, the_scratch_array
 from hybridjit.schedule.index_map import IndexMap
 from hybridjit.schedule.refusal import refuse
 from hybridjit.schedule.reindex import reindex
@@ -23,8 +23,7 @@ def transform_layout(func: PrimFunc, buffer: Buffer, index_map: IndexMap) -> Pri
     as `i, j -> i // 4, j, i % 4` does. Legal if no two elements get the same place; places that
     no element gets are padding, which is never touched.
     """
-    allocation = the_allocation(func, buffer, "transform_layout")
-    check_not_passed(func, buffer, "transform_layout")
+    allocation = the_scratch_array(func, buffer, "transform_layout")
     _check_map(func, buffer, index_map)
     check_inside(func, allocation, "transform_layout")
 
