@@ -252,7 +252,8 @@ class StatementEmitter(ExpressionEmitter):
         following = self.b.add(counter, ir.Constant(I64, 1), flags=["nuw", "nsw"])
         counter.add_incoming(following, self.b.block)
         goes_on = self.b.icmp_unsigned("<", following, last)
-        hint_loop(self.module, self.b.cbranch(goes_on, body, done), loop)
+        jump_back = self.b.cbranch(goes_on, body, done)
+        hint_loop(self.module, jump_back, loop, self.b.float_flags)
 
     def _round(self, body: Stmt, leave: Block, again: Block) -> None:
         """The body of a loop; go on where `continue` goes."""

@@ -30,12 +30,19 @@ def rows(a: Array) -> None:
     for i in range(a.shape[0]):
         a[i] = np.exp(a[i])
         for j in range(i):
-            a[i] += a[j]
+            a[j] *= 0.5
 
 
 def roots(a: Array) -> None:
     for i in range(a.shape[0]):
         a[i] = np.sqrt(a[i])
+
+
+def total(a: Array) -> Any:
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i] * a[i]
+    return total
 
 
 def llvm_text(function: Callable[..., Any]) -> str:
@@ -53,6 +60,14 @@ def test_loops_over_math_functions_are_interleaved(function: Callable[..., Any])
 def test_other_loops_are_not(function: Callable[..., Any]) -> None:
     """A root is one instruction; a loop around another one is not vectorised."""
     assert "llvm.loop" not in llvm_text(function)
+
+
+def test_plain_sums_in_order_stay_scalar() -> None:
+    assert "llvm.loop.vectorize.enable" in llvm_text(total)
+
+
+def test_sums_in_any_order_do_not() -> None:
+    assert "llvm.loop" not in llvm_text(hybrid.script(total, fastmath={"reassoc"}))
 
 
 def test_the_metadata_of_a_loop_refers_to_itself() -> None:
