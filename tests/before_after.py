@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from hybridjit.frontend.parse import parse_text
 from hybridjit.interp.run import interpret
+from hybridjit.ir.equal import structural_equal
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.runtime import compiler
@@ -34,8 +36,9 @@ def _run_native(func: PrimFunc, args: Sequence[Any]) -> object:
 def assert_unchanged(
     before: PrimFunc, after: PrimFunc, args: Sequence[Any], *, native: bool = False
 ) -> None:
-    """Fail unless both functions do the same to `args`, bit by bit."""
+    """Fail unless both functions do the same to `args`, bit by bit, and the text parses back."""
     verify(after, Stage.BLOCKS)
+    assert structural_equal(parse_text(str(after)), after), f"does not parse back:\n{after}"
     expected, found = outcome(before, args), outcome(after, args)
     _assert_same(found, expected, f"interpreted on {_shapes(args)}", after)
     if native:

@@ -6,7 +6,7 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import ScheduleError, hybrid
-from hybridjit.hybrid import output_tensor, parallel
+from hybridjit.hybrid import block, output_tensor, parallel
 from hybridjit.ir.equal import structural_equal
 from hybridjit.schedule.schedule import Schedule, make_schedule
 from tests.before_after import assert_unchanged, replayed, run_example
@@ -75,6 +75,26 @@ def interleaved(a: Any, c: Any) -> None:
             c[2 * j + i] = a[j]
 
 
+@hybrid.script
+def two_results(a: Any, c: Any, d: Any) -> None:
+    for i in range(a.shape[0]):
+        with block("both"):
+            c[i] = a[i] + d[i]
+            d[i] = c[i] * 2
+
+
+@hybrid.packed
+def negate(c: Any) -> None:
+    c *= -1
+
+
+@hybrid.script
+def called(a: Any, c: Any) -> None:
+    for i in range(a.shape[0]):
+        c[i] = a[i]
+        negate(c)
+
+
 def tiled_matmul(*specs: Any) -> Schedule:
     s = make_schedule(matmul.prim_func(*specs))
     i, j, k = s.loops("c")
@@ -130,6 +150,23 @@ def test_a_block_with_loops_inside_can_be_moved_to_the_copy() -> None:
     s.compute_at("rows", s.loops(copy)[-1])
     for size in SIZES:
         assert_unchanged(s.original, s.func, [integers(size, 3)])
+
+
+def test_a_block_with_two_results() -> None:
+    s = make_schedule(two_results.prim_func(hj.i64["n"], hj.i64["n"], hj.i64["n"]))
+    outer, _ = s.split("i", 4)
+    s.cache_write("both", "c", "local", at=outer)
+    s.cache_write("both", "d", "local", at=outer)
+    for size in SIZES:
+        args = [integers(size), -integers(size), 2 * integers(size)]
+        assert_unchanged(s.original, s.func, args, native=size == 7)
+
+
+@pytest.mark.parametrize("at", [None, "i"])
+def test_a_callback_sees_the_buffer_itself(at: str | None) -> None:
+    s = make_schedule(called.prim_func(integers(5), integers(5)))
+    with pytest.raises(ScheduleError, match="'c' is passed to an external function"):
+        s.cache_write("c", "c", "local", at=at)
 
 
 def test_what_is_overwritten_is_not_read() -> None:
@@ -242,13 +279,13 @@ def test_every_legal_copy_of_every_program(program: Program, size: int | None) -
     """Each block, each buffer, each loop: refused, or the results are the same bit by bit."""
     base = make_schedule(program.func(size))
     _split_all(base)
-    for block in base.blocks():
-        for at in (None, *base.loops(block)):
+    for name in base.blocks():
+        for at in (None, *base.loops(name)):
             for buffer in ("a", "b", "c", "t"):
                 for step in ("cache_read", "cache_write"):
                     s = make_schedule(base.func)
                     try:
-                        getattr(s, step)(block, buffer, "local", at=at)
+                        getattr(s, step)(name, buffer, "local", at=at)
                     except ScheduleError:
                         continue
                     for n in SIZES if size is None else (size,):
