@@ -23,7 +23,11 @@ from hybridjit.ir.expr import (
     Const,
     Expr,
     ExternCall,
+    Ge,
+    Gt,
+    Le,
     Load,
+    Lt,
     Node,
     Or,
     Select,
@@ -302,16 +306,12 @@ def loop_bounds(loop: For, dim: str, names: AffineNames) -> list[str]:
     """The constraints on the variable of `loop`, called `dim`, that have a text."""
     if not isinstance(loop.step, Const) or not isinstance(loop.step.value, int):
         return [f"{dim} >= 0"]
-    start, stop, step = names.affine(loop.start), names.affine(loop.stop), loop.step.value
-    lower, upper = ("<=", "<") if step > 0 else (">=", ">")
-    bounds: list[str] = []
-    if start is not None:
-        bounds.append(f"{start} {lower} {dim}")
-        if abs(step) != 1:
-            bounds.append(f"({dim} - {start}) mod {abs(step)} = 0")
-    if stop is not None:
-        bounds.append(f"{dim} {upper} {stop}")
-    return bounds
+    start, step = names.affine(loop.start), loop.step.value
+    from_start, to_stop = (Ge, Lt) if step > 0 else (Le, Gt)
+    bounds = _some(names.condition(from_start(loop.var, loop.start)))
+    if abs(step) != 1 and start is not None:
+        bounds.append(f"({dim} - {start}) mod {abs(step)} = 0")
+    return [*bounds, *_some(names.condition(to_stop(loop.var, loop.stop)))]
 
 
 def steps_down(loop: For) -> bool:

@@ -35,9 +35,11 @@ from hybridjit.ir.expr import (
     Neg,
     Not,
     Or,
+    Select,
     Sub,
     Var,
 )
+from hybridjit.ir.visit import rewrite, walk
 
 # Larger factors could make an index wrap around 2^64 within a run that ends: no text for them.
 MAX_FACTOR = 1 << 15
@@ -163,9 +165,36 @@ class AffineNames:
                 parts = [self.condition(x, holds=holds), self.condition(y, holds=holds)]
                 return _all(parts) if isinstance(expr, And) is holds else _any(parts)
             case Compare(x, y):
-                return self._join(f"({{}} {_COMPARISONS[type(expr)][holds]} {{}})", x, y)
+                text = self._join(f"({{}} {_COMPARISONS[type(expr)][holds]} {{}})", x, y)
+                return self._by_cases(expr, holds) if text is None else text
             case _:
                 return None
+
+    def _by_cases(self, expr: Compare, holds: bool) -> str | None:
+        """A comparison with a choice in it: one text for each case."""
+        choice = next((node for node in walk(expr) if isinstance(node, Select)), None)
+        if choice is None or not self._is_exact(choice.cond):
+            return None
+        cases: list[str] = []
+        for side, taken in ((choice.then, True), (choice.otherwise, False)):
+            chosen = rewrite(expr, lambda node, side=side: side if node == choice else None)
+            text = self.condition(chosen, holds=holds)
+            if text is None:
+                return None
+            cases.append(f"({self.condition(choice.cond, holds=taken)} and {text})")
+        return f"({' or '.join(cases)})"
+
+    def _is_exact(self, cond: Expr) -> bool:
+        """Whether the text of a condition says just when it holds."""
+        match cond:
+            case And(x, y) | Or(x, y):
+                return self._is_exact(x) and self._is_exact(y)
+            case Not(x):
+                return self._is_exact(x)
+            case Compare():
+                return self.condition(cond) is not None
+            case _:
+                return False
 
 
 _COMPARISONS: dict[type[Expr], tuple[str, str]] = {

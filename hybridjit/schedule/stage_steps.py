@@ -8,6 +8,7 @@ from hybridjit.schedule.effort import with_limited_effort
 from hybridjit.schedule.handles import BlockLike, LoopLike
 from hybridjit.schedule.primitives.compute_at import compute_at
 from hybridjit.schedule.primitives.compute_inline import compute_inline
+from hybridjit.schedule.primitives.compute_root import compute_root
 from hybridjit.schedule.primitives.reverse_compute_at import reverse_compute_at
 from hybridjit.schedule.recording import step
 from hybridjit.schedule.state import State
@@ -64,3 +65,19 @@ class StageSteps(State):
         """
         apply = partial(reverse_compute_at, self.func, self.find_name(block), self.find_var(loop))
         self.func = with_limited_effort(self.func, "reverse_compute_at", apply)
+
+    @step
+    def compute_root(self, block: BlockLike) -> None:
+        """Compute the buffer of a block before the loops that it is computed in.
+
+            for i in range(n - 1):                for j in range(n):
+                for j in range(i, i + 2):             t[j] = f(a[j])
+                    t[j] = f(a[j])         -->    for i in range(n - 1):
+                c[i] = t[i] + t[i + 1]                c[i] = t[i] + t[i + 1]
+
+        This takes a `compute_at` back. Refused unless each iteration computes the same.
+
+        >>> s.compute_root("t")
+        """
+        apply = partial(compute_root, self.func, self.find_name(block))
+        self.func = with_limited_effort(self.func, "compute_root", apply)

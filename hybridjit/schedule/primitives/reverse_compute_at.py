@@ -7,8 +7,9 @@ import dataclasses
 from hybridjit.analysis.completion import Completion, find_completion
 from hybridjit.analysis.instances import infer_instances
 from hybridjit.analysis.regions import AxisRange
-from hybridjit.analysis.reordering import find_fault
+from hybridjit.analysis.reordering import Fault, find_fault
 from hybridjit.arith.simplify import simplify
+from hybridjit.errors import ScheduleError
 from hybridjit.ir.dtype import BOOL
 from hybridjit.ir.expr import Const, Var
 from hybridjit.ir.func import PrimFunc
@@ -47,15 +48,26 @@ def reverse_compute_at(func: PrimFunc, block_name: str, var: Var) -> PrimFunc:
     completion = _find_completion(func, stage)
 
     nest = _restricted(func, stage, completion)
+    made, fault = _move(func, stage, nest)
+    if fault is not None and completion.condition != Const(True, BOOL):
+        # The condition may say no more than that there is anything to wait for.
+        made, fault = _move(func, stage, If(completion.condition, nest))
+
+    if fault is not None:
+        raise _refuse_fault(func, stage, fault)
+    check_concurrent(made, loops_around(func, stage.loop.body), STEP)
+    return made
+
+
+def _move(func: PrimFunc, stage: Stage, nest: Stmt) -> tuple[PrimFunc, Fault | None]:
+    """The program with `nest` at the end of the loop, and what is wrong with it."""
     loop = dataclasses.replace(stage.loop, body=seq(stage.loop.body, nest))
     target = replace_inside(stage.target, {stage.loop: loop})
     kept = (stmt for stmt in stage.scope.stmts if stmt not in stage.nests)
     scope = seq(*(target if stmt is stage.target else stmt for stmt in kept))
     made = replace_stmt(func, stage.scope, scope)
-
-    _check_runs_once(func, stage, made, scope)
-    check_concurrent(made, loops_around(func, stage.loop.body), STEP)
-    return made
+    old, new = infer_instances(func, stage.scope), infer_instances(made, scope)
+    return made, find_fault(old, new, func.fastmath)
 
 
 def _find_completion(func: PrimFunc, stage: Stage) -> Completion:
@@ -92,24 +104,19 @@ def _restricted(func: PrimFunc, stage: Stage, completion: Completion) -> Stmt:
             start, stop = completion.ranges[loop.var]
             wanted = AxisRange(start, stop, simplify(stop - start), None)
             nest = restrict(nest, Slices(loop.var, (loop,)), wanted, part)
-    return nest if completion.condition == Const(True, BOOL) else If(completion.condition, nest)
+    return nest
 
 
-def _check_runs_once(func: PrimFunc, stage: Stage, made: PrimFunc, scope: Stmt) -> None:
-    fault = find_fault(
-        infer_instances(func, stage.scope), infer_instances(made, scope), func.fastmath
-    )
-    if fault is None:
-        return
+def _refuse_fault(func: PrimFunc, stage: Stage, fault: Fault) -> ScheduleError:
     loop = stage.loop
     if fault.conflict is not None:
-        raise refuse_conflict(
+        return refuse_conflict(
             func,
             f"{STEP} to loop '{loop.var.name}' would turn a dependence around",
             fault.conflict,
             [loop],
         )
-    raise refuse(
+    return refuse(
         func,
         f"{STEP}: the iterations of '{stage.buffer.name}' cannot be dealt out to those of loop "
         f"'{loop.var.name}', so that each of them runs once",

@@ -1,0 +1,249 @@
+"""compute_root: compute a buffer once and for all, before the loops that it is computed in."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+from hybridjit.analysis.dependence import Dependences
+from hybridjit.analysis.elements import Elements
+from hybridjit.analysis.inside import accesses_to
+from hybridjit.analysis.instances import Instances, Part, infer_instances
+from hybridjit.analysis.regions import context_of
+from hybridjit.arith.from_isl import range_of
+from hybridjit.arith.polyhedra import Polyhedron, load_isl
+from hybridjit.arith.simplify import simplify
+from hybridjit.ir.expr import Buffer, Const, Expr, Node, Var
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import Allocate, Block, For, Iter, Let, Seq, Stmt, seq
+from hybridjit.ir.visit import children, substitute, walk
+from hybridjit.schedule.buffers import the_allocation
+from hybridjit.schedule.nest import bounds_of
+from hybridjit.schedule.program import path_to, replace_inside, replace_stmt, the_block
+from hybridjit.schedule.refusal import names, refuse, refuse_conflict
+from hybridjit.schedule.restriction import Slices, find_slices
+from hybridjit.schedule.stages import check_nest, writes, written_buffer
+
+STEP = "compute_root"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Rooted:
+    """`nests` compute the buffer of `allocation`, all of them statements of `scope`.
+
+    `outer` is the statement around, beside which they will stand; `crossed` are the loops between.
+    """
+
+    allocation: Allocate
+    scope: Seq
+    nests: tuple[Stmt, ...]
+    outer: Stmt
+    crossed: tuple[For, ...]
+
+    @property
+    def buffer(self) -> Buffer:
+        """What is computed."""
+        return self.allocation.buffer
+
+
+def compute_root(func: PrimFunc, block_name: str) -> PrimFunc:
+    """Compute the buffer of a block before the loops that it is computed in.
+
+        for i in range(n - 1):                    t = allocate((n,), "float32")
+            t = allocate((n,), "float32")         for j in range(n):
+            for j in range(i, i + 2):                 with block("t", j):
+                with block("t", j):        -->            t[j] = f(a[j])
+                    t[j] = f(a[j])                for i in range(n - 1):
+            with block("c", i):                       with block("c", i):
+                c[i] = t[i] + t[i + 1]                    c[i] = t[i] + t[i + 1]
+
+    This takes a `compute_at` back. Legal if the same is computed in each iteration that needs an
+    element, and what it is computed from does not change.
+    """
+    place = _find_place(func, the_block(func, block_name))
+    if not place.crossed:
+        return func
+    _check(func, place)
+
+    part = infer_instances(func, place.outer)
+    nests = tuple(_widened(func, place, nest, part) for nest in place.nests)
+    moved = (*place.nests, place.allocation)
+    rest = seq(*(stmt for stmt in place.scope.stmts if stmt not in moved))
+    outer = replace_inside(place.outer, {place.scope: rest})
+    made = replace_stmt(func, place.outer, seq(place.allocation, *nests, outer))
+
+    _check_same_iterations(func, made, place, nests, part)
+    return made
+
+
+# -- check -----------------------------------------------------------------------------------------
+
+
+def _find_place(func: PrimFunc, block: Block) -> Rooted:
+    buffer = written_buffer(func, block, STEP)
+    allocation = the_allocation(func, buffer, STEP)
+    path = path_to(func, allocation)[:-1]
+    scope = path[-1] if path else None
+    if not isinstance(scope, Seq) or not any(node is block for node in walk(scope)):
+        raise refuse(func, f"{STEP}: '{buffer.name}' is not made where it is computed", [block])
+    nests = tuple(stmt for stmt in scope.stmts if writes(stmt, buffer))
+    for nest in nests:
+        check_nest(func, nest, buffer, STEP)
+    crossed = tuple(stmt for stmt in path if isinstance(stmt, For))
+    outer = next((stmt for stmt in path if not isinstance(stmt, Seq)), scope)
+    return Rooted(allocation, scope, nests, outer, crossed)
+
+
+def _check(func: PrimFunc, place: Rooted) -> None:
+    crossed = {loop.var for loop in place.crossed}
+    for extent in place.buffer.shape:
+        if any(node in crossed for node in walk(extent) if isinstance(node, Var)):
+            raise refuse(
+                func, f"{STEP}: the size of '{place.buffer.name}' depends on a loop", place.nests
+            )
+    for nest in place.nests:
+        used = [node for node in _used_in_bodies(nest) if node in crossed]
+        if used:
+            raise refuse(
+                func,
+                f"{STEP}: what '{place.buffer.name}' is computed from depends on loop "
+                f"{names(list(dict.fromkeys(used)))}",
+                [nest],
+            )
+    _check_inputs(func, place)
+
+
+def _used_in_bodies(node: Node) -> Iterator[Var]:
+    """The variables that a nest uses, except in the bounds of its loops."""
+    if isinstance(node, Var):
+        yield node
+    bounds = bounds_of(node) if isinstance(node, For) else ()
+    for child in children(node):
+        if not any(child is bound for bound in bounds):
+            yield from _used_in_bodies(child)
+
+
+def _check_inputs(func: PrimFunc, place: Rooted) -> None:
+    """Refuse if what the nests read is written in the loops before they run."""
+    part = infer_instances(func, place.outer)
+    own = [found for nest in place.nests for found in part.inside(nest)]
+    others = [found for found in part.statements if found not in own]
+    conflict = Dependences(part).find_before(others, own, [place.buffer])
+    if conflict is not None:
+        raise refuse_conflict(
+            func,
+            f"{STEP}: what '{place.buffer.name}' is computed from changes in the loops around",
+            conflict,
+            place.crossed,
+        )
+
+
+# -- build -----------------------------------------------------------------------------------------
+
+
+def _widened(func: PrimFunc, place: Rooted, nest: Stmt, part: Part) -> Stmt:
+    """`nest` with loops that run over all that they do in any iteration of the crossed loops."""
+    crossed = {loop.var for loop in place.crossed}
+    inside = {node.var for node in walk(nest) if isinstance(node, For | Let | Iter)}
+    slices = [find_slices(nest, place.buffer, axis) for axis in range(place.buffer.ndim)]
+    made = nest
+    for loop in [node for node in walk(nest) if isinstance(node, For)]:
+        used = {var for bound in bounds_of(loop) for var in walk(bound) if isinstance(var, Var)}
+        if not used & crossed:
+            continue
+        axis = None if used & inside else _axis_of(loop, slices)
+        if axis is None or not _reads_own_slices(func, place, loop, slices[axis], axis):
+            raise refuse(
+                func,
+                f"{STEP}: loop '{loop.var.name}' depends on the loops around it, and it is not "
+                f"known that they read no more of '{place.buffer.name}' than it computes",
+                [loop],
+            )
+        start, stop = _range_over_all(loop, part)
+        now = next(node for node in walk(made) if isinstance(node, For) and node.var is loop.var)
+        made = replace_inside(made, {now: dataclasses.replace(now, start=start, stop=stop)})
+    return made
+
+
+def _axis_of(loop: For, slices: Sequence[Slices | str]) -> int | None:
+    """The axis whose index, in all accesses of the nest, is that of `loop` alone."""
+    for axis, found in enumerate(slices):
+        if isinstance(found, Slices) and found.loops == (loop,) and loop.step == Const(1):
+            return axis
+    return None
+
+
+def _reads_own_slices(
+    func: PrimFunc, place: Rooted, loop: For, slices: Slices | str, axis: int
+) -> bool:
+    """Whether what else is in the scope reads only slices that `loop` goes over in its iteration.
+
+    Of these it finds the same afterwards, of others perhaps what another iteration has computed.
+    """
+    assert isinstance(slices, Slices)
+    part = infer_instances(func, place.scope)
+    own = {found for nest in place.nests for found in part.inside(nest)}
+    ends = [
+        part.names.affine(simplify(substitute(slices.index, {loop.var: end})))
+        for end in (loop.start, loop.stop - 1)
+    ]
+    bounds = [part.names.affine(bound) for bound in (loop.start, loop.stop)]
+    if None in (*ends, *bounds):
+        return False
+    low, high = f"min({ends[0]}, {ends[1]})", f"max({ends[0]}, {ends[1]})"
+    empty = f"{bounds[0]} >= {bounds[1]}"
+    elements = Elements(part)
+    for statement, access in accesses_to(part, place.buffer):
+        index = access.element[axis]
+        outside = f"({empty} or {index} < {low} or {index} > {high})"
+        if statement not in own and (
+            index is None or elements.may_hold(statement, access, outside)
+        ):
+            return False
+    return True
+
+
+def _range_over_all(loop: For, part: Part) -> tuple[Expr, Expr]:
+    isl = load_isl()
+    kind = isl.dim_type.set
+    values: Polyhedron = None
+    for statement in part.statements:
+        if loop in statement.loops:
+            axis = statement.loops.index(loop)
+            points = _domain(part, statement)
+            points = points.project_out(kind, axis + 1, len(statement.dims) - axis - 1)
+            points = points.project_out(kind, 0, axis)
+            values = points if values is None else values.union(points)
+    return range_of(values.coalesce(), context_of(part), part.names.parameters)
+
+
+def _domain(part: Part, statement: Instances) -> Polyhedron:
+    condition = f": {statement.domain}" if statement.domain else ""
+    text = f"{part.parameters} -> {{ [{', '.join(statement.dims)}] {condition} }}"
+    return load_isl().Set(text).intersect_params(context_of(part))
+
+
+def _check_same_iterations(
+    func: PrimFunc, made: PrimFunc, place: Rooted, nests: tuple[Stmt, ...], part: Part
+) -> None:
+    """Refuse unless the nests run just the iterations that some iteration ran before."""
+    for old, new in zip(place.nests, nests, strict=True):
+        now = infer_instances(made, new)
+        before, after = part.inside(old), now.statements
+        is_same = len(before) == len(after) and now.names.parameters == part.names.parameters
+        if not is_same or not all(
+            _is_union(part, one, now, other) for one, other in zip(before, after, strict=True)
+        ):
+            raise refuse(
+                func,
+                f"{STEP}: all that is computed of '{place.buffer.name}' in the loops around is not "
+                "a box",
+                [old],
+            )
+
+
+def _is_union(part: Part, before: Instances, now: Part, after: Instances) -> bool:
+    """Whether a statement runs now where it ran in any iteration of the crossed loops."""
+    crossed = len(before.dims) - len(after.dims)
+    union = _domain(part, before).project_out(load_isl().dim_type.set, 0, crossed)
+    return bool(union.is_equal(_domain(now, after)))
