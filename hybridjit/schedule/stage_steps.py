@@ -10,6 +10,7 @@ from hybridjit.schedule.primitives.compute_at import compute_at
 from hybridjit.schedule.primitives.compute_inline import compute_inline
 from hybridjit.schedule.primitives.compute_root import compute_root
 from hybridjit.schedule.primitives.reverse_compute_at import reverse_compute_at
+from hybridjit.schedule.primitives.reverse_compute_inline import reverse_compute_inline
 from hybridjit.schedule.recording import step
 from hybridjit.schedule.state import State
 
@@ -81,3 +82,19 @@ class StageSteps(State):
         """
         apply = partial(compute_root, self.func, self.find_name(block))
         self.func = with_limited_effort(self.func, "compute_root", apply)
+
+    @step
+    def reverse_compute_inline(self, block: BlockLike) -> None:
+        """Let the block that computes a buffer do what this block makes of its elements.
+
+            for i in range(n):                for i in range(n):
+                t[i] = f(a[i])         -->        x = f(a[i])
+            for i in range(n):                    c[i] = x + 1
+                c[i] = t[i] + 1
+
+        Refused unless each element is stored once, read here only, and may be used at once.
+
+        >>> s.reverse_compute_inline("c")
+        """
+        apply = partial(reverse_compute_inline, self.func, self.find_name(block))
+        self.func = with_limited_effort(self.func, "reverse_compute_inline", apply)
