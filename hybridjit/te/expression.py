@@ -1,0 +1,187 @@
+"""Expressions over tensors: what the body of a `te.compute` is made of.
+
+An `Expression` holds an expression of the IR and its type; operators mean what they mean in a
+script, types included: a Python number gives way to a typed operand.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from hybridjit.errors import ArgumentError
+from hybridjit.frontend.comparisons import compare
+from hybridjit.frontend.conversion import truth
+from hybridjit.frontend.lift import lift
+from hybridjit.frontend.operators import binary, unary
+from hybridjit.frontend.values import ElementType, Scalar, Text
+from hybridjit.ir import expr as ir
+from hybridjit.ir.dtype import BOOL, DTYPES, DType, ScalarType
+from hybridjit.ir.expr import Binary, Compare, Expr
+from hybridjit.ir.printer import format_expr
+
+
+class Expression:
+    """A value that is computed for every element: arithmetic on it builds a larger one."""
+
+    __slots__ = ("scalar",)
+
+    def __init__(self, scalar: Scalar) -> None:
+        self.scalar = scalar
+
+    @property
+    def expr(self) -> Expr:
+        """The expression of the IR."""
+        return self.scalar.expr
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the value."""
+        return self.scalar.type.dtype
+
+    def astype(self, dtype: object) -> Expression:
+        """The value converted to `dtype`, as NumPy's astype does."""
+        wanted = dtype_of(dtype)
+        cast = self.expr if self.dtype is wanted else ir.Cast(wanted, self.expr)
+        return Expression(Scalar(cast, ScalarType(wanted)))
+
+    def __add__(self, other: object) -> Expression:
+        return _binary(ir.Add, self, other)
+
+    def __radd__(self, other: object) -> Expression:
+        return _binary(ir.Add, other, self)
+
+    def __sub__(self, other: object) -> Expression:
+        return _binary(ir.Sub, self, other)
+
+    def __rsub__(self, other: object) -> Expression:
+        return _binary(ir.Sub, other, self)
+
+    def __mul__(self, other: object) -> Expression:
+        return _binary(ir.Mul, self, other)
+
+    def __rmul__(self, other: object) -> Expression:
+        return _binary(ir.Mul, other, self)
+
+    def __truediv__(self, other: object) -> Expression:
+        return _binary(ir.Div, self, other)
+
+    def __rtruediv__(self, other: object) -> Expression:
+        return _binary(ir.Div, other, self)
+
+    def __floordiv__(self, other: object) -> Expression:
+        return _binary(ir.FloorDiv, self, other)
+
+    def __rfloordiv__(self, other: object) -> Expression:
+        return _binary(ir.FloorDiv, other, self)
+
+    def __mod__(self, other: object) -> Expression:
+        return _binary(ir.Mod, self, other)
+
+    def __rmod__(self, other: object) -> Expression:
+        return _binary(ir.Mod, other, self)
+
+    def __pow__(self, other: object) -> Expression:
+        return _binary(ir.Pow, self, other)
+
+    def __rpow__(self, other: object) -> Expression:
+        return _binary(ir.Pow, other, self)
+
+    def __and__(self, other: object) -> Expression:
+        return _binary(ir.BitAnd, self, other)
+
+    def __or__(self, other: object) -> Expression:
+        return _binary(ir.BitOr, self, other)
+
+    def __xor__(self, other: object) -> Expression:
+        return _binary(ir.BitXor, self, other)
+
+    def __lshift__(self, other: object) -> Expression:
+        return _binary(ir.ShiftLeft, self, other)
+
+    def __rshift__(self, other: object) -> Expression:
+        return _binary(ir.ShiftRight, self, other)
+
+    def __neg__(self) -> Expression:
+        return Expression(unary(ast.USub(), self.scalar, None))
+
+    def __invert__(self) -> Expression:
+        return Expression(unary(ast.Invert(), self.scalar, None))
+
+    def __lt__(self, other: object) -> Expression:
+        return _compare(ir.Lt, self, other)
+
+    def __le__(self, other: object) -> Expression:
+        return _compare(ir.Le, self, other)
+
+    def __gt__(self, other: object) -> Expression:
+        return _compare(ir.Gt, self, other)
+
+    def __ge__(self, other: object) -> Expression:
+        return _compare(ir.Ge, self, other)
+
+    def __eq__(self, other: object) -> Any:
+        return _compare(ir.Eq, self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return _compare(ir.Ne, self, other)
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        raise ArgumentError(
+            "a te expression has no truth value: it is computed for every element",
+            help="use te.if_then_else(cond, a, b), te.all(a, b) or te.any(a, b)",
+        )
+
+    def __repr__(self) -> str:
+        return f"<te expression {format_expr(self.expr)}>"
+
+
+def _binary(op: type[Binary], lhs: object, rhs: object) -> Expression:
+    return Expression(binary(op, as_scalar(lhs), as_scalar(rhs), None))
+
+
+def _compare(op: type[Compare], lhs: object, rhs: object) -> Expression:
+    return Expression(compare(op, as_scalar(lhs), as_scalar(rhs), None))
+
+
+def as_scalar(value: object) -> Scalar:
+    """What an operand stands for: an expression, or a number."""
+    if isinstance(value, Expression):
+        return value.scalar
+    lifted = lift(value)
+    if not isinstance(lifted, Scalar):
+        raise ArgumentError(
+            f"a te expression is made of tensor elements and numbers, got {value!r}",
+            help="index tensors, as in A[i, j]",
+        )
+    return lifted
+
+
+def as_expression(value: object) -> Expression:
+    """`value` as an expression."""
+    return value if isinstance(value, Expression) else Expression(as_scalar(value))
+
+
+def as_condition(value: object) -> Expr:
+    """`value` as a condition."""
+    return truth(as_scalar(value), None)
+
+
+def condition(expr: Expr) -> Expression:
+    """The expression of a condition."""
+    return Expression(Scalar(expr, ScalarType(BOOL)))
+
+
+def dtype_of(value: object) -> DType:
+    """The element type that `value` names: "float32", np.float32, hj.float32."""
+    if isinstance(value, DType):
+        return value
+    lifted = lift(value)
+    if isinstance(lifted, Text):
+        lifted = DTYPES.get(lifted.text)
+    found = lifted.dtype if isinstance(lifted, ElementType) else lifted
+    if not isinstance(found, DType):
+        raise ArgumentError(f"{value!r} is no element type", help='write it as in "float32"')
+    return found

@@ -1,0 +1,129 @@
+"""Functions on te expressions: those of the language, by the names that TVM gives them."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+from hybridjit.frontend.functions import Style, apply
+from hybridjit.frontend.operators import conjunction, select
+from hybridjit.ir.expr import And, Expr, Or
+from hybridjit.te.expression import Expression, as_condition, as_scalar, condition
+
+Function = Callable[..., Expression]
+
+
+def _function(name: str, ours: str | None = None) -> Function:
+    def call(*args: Any) -> Expression:
+        scalars = [as_scalar(arg) for arg in args]
+        return Expression(apply(ours or name, Style.LANGUAGE, scalars, None))
+
+    call.__name__ = name
+    call.__doc__ = f"`{name}` of te expressions and numbers, as in a script."
+    return call
+
+
+exp = _function("exp")
+exp2 = _function("exp2")
+expm1 = _function("expm1")
+log = _function("log")
+log2 = _function("log2")
+log10 = _function("log10")
+log1p = _function("log1p")
+sqrt = _function("sqrt")
+rsqrt = _function("rsqrt")
+sin = _function("sin")
+cos = _function("cos")
+tan = _function("tan")
+asin = _function("asin")
+acos = _function("acos")
+atan = _function("atan")
+atan2 = _function("atan2")
+sinh = _function("sinh")
+cosh = _function("cosh")
+tanh = _function("tanh")
+asinh = _function("asinh")
+acosh = _function("acosh")
+atanh = _function("atanh")
+sigmoid = _function("sigmoid")
+erf = _function("erf")
+erfc = _function("erfc")
+floor = _function("floor")
+ceil = _function("ceil")
+trunc = _function("trunc")
+abs = _function("abs")
+power = _function("power", "pow")
+hypot = _function("hypot")
+copysign = _function("copysign")
+fmod = _function("fmod")
+popcount = _function("popcount")
+clz = _function("clz")
+isnan = _function("isnan")
+isinf = _function("isinf")
+isfinite = _function("isfinite")
+
+
+def add(x: Any, y: Any) -> Expression:
+    """x + y."""
+    return Expression(as_scalar(x)) + y
+
+
+def subtract(x: Any, y: Any) -> Expression:
+    """x - y."""
+    return Expression(as_scalar(x)) - y
+
+
+def multiply(x: Any, y: Any) -> Expression:
+    """x * y."""
+    return Expression(as_scalar(x)) * y
+
+
+def floordiv(x: Any, y: Any) -> Expression:
+    """x // y, rounded down."""
+    return Expression(as_scalar(x)) // y
+
+
+def floormod(x: Any, y: Any) -> Expression:
+    """x % y, with the sign of y."""
+    return Expression(as_scalar(x)) % y
+
+
+indexdiv = floordiv
+indexmod = floormod
+
+
+def truncdiv(x: Any, y: Any) -> Expression:
+    """x / y of integers, rounded towards zero, as in C."""
+    a, b = Expression(as_scalar(x)), Expression(as_scalar(y))
+    quotient = abs(a) // abs(b)
+    return if_then_else((a < 0) != (b < 0), -quotient, quotient)
+
+
+def truncmod(x: Any, y: Any) -> Expression:
+    """The remainder of `truncdiv`, with the sign of x, as in C."""
+    a, b = Expression(as_scalar(x)), Expression(as_scalar(y))
+    return a - truncdiv(a, b) * b
+
+
+def if_then_else(cond: Any, then: Any, otherwise: Any) -> Expression:
+    """`then` where `cond` holds, else `otherwise`; only the one that is chosen is computed."""
+    return Expression(select(as_condition(cond), as_scalar(then), as_scalar(otherwise), None))
+
+
+def all(*conditions: Any) -> Expression:
+    """Whether every condition holds."""
+    return _join(And, conditions)
+
+
+def any(*conditions: Any) -> Expression:
+    """Whether one of the conditions holds."""
+    return _join(Or, conditions)
+
+
+def _join(op: type[And] | type[Or], conditions: tuple[Any, ...]) -> Expression:
+    exprs: list[Expr] = [as_condition(found) for found in conditions]
+    result = exprs[0]
+    for expr in builtins.iter(exprs[1:]):
+        result = conjunction(op, result, expr, None)
+    return condition(result)

@@ -1,0 +1,208 @@
+"""Tensors, axes and the operations that make tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any, cast
+
+from hybridjit.errors import ArgumentError, ArgumentValueError
+from hybridjit.frontend.values import Scalar, index
+from hybridjit.ir.dtype import INT64, DType, ScalarType
+from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
+from hybridjit.te.expression import Expression, as_scalar
+
+if TYPE_CHECKING:
+    from hybridjit.te.reduction import Reduction
+
+
+class AxisKind(Enum):
+    """What an axis of an operation is."""
+
+    DATA = "data"
+    REDUCE = "reduce"
+    SCAN = "scan"
+    THREAD = "thread"
+
+
+class Axis(Expression):
+    """An axis of an operation; in expressions, its variable."""
+
+    __slots__ = ("kind", "start", "stop", "thread", "var")
+
+    def __init__(
+        self, var: Var, start: Expr, stop: Expr, kind: AxisKind, thread: str | None = None
+    ) -> None:
+        super().__init__(index(var))
+        self.var = var
+        self.start = start
+        self.stop = stop
+        self.kind = kind
+        self.thread = thread
+
+    @property
+    def name(self) -> str:
+        """The name of the variable."""
+        return self.var.name
+
+    @property
+    def dom(self) -> tuple[Expr, Expr]:
+        """The first value, and the one after the last."""
+        return self.start, self.stop
+
+    def __repr__(self) -> str:
+        return f"<te axis {self.name}>"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Operation:
+    """What makes one or more tensors out of others."""
+
+    name: str
+    tag: str
+    attrs: dict[str, Any]
+    outputs: list[Tensor] = field(default_factory=list["Tensor"], kw_only=True)
+
+    @property
+    def num_outputs(self) -> int:
+        """How many tensors it makes."""
+        return len(self.outputs)
+
+    def output(self, place: int) -> Tensor:
+        """One of the tensors that it makes."""
+        return self.outputs[place]
+
+    @property
+    def input_tensors(self) -> list[Tensor]:
+        """The tensors that it reads, each once."""
+        raise NotImplementedError(type(self).__name__)
+
+    def __repr__(self) -> str:
+        return f"<te {type(self).__name__.lower()} {self.name}>"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Placeholder(Operation):
+    """A tensor that is passed in."""
+
+    @property
+    def input_tensors(self) -> list[Tensor]:
+        return []
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Compute(Operation):
+    """Every element of the outputs by an expression over `axis`, or by one reduction."""
+
+    axis: tuple[Axis, ...]
+    body: tuple[Scalar, ...] | Reduction
+    inputs: list[Tensor]
+
+    @property
+    def reduce_axis(self) -> tuple[Axis, ...]:
+        """The axes that are reduced over."""
+        return () if isinstance(self.body, tuple) else self.body.axes
+
+    @property
+    def input_tensors(self) -> list[Tensor]:
+        return self.inputs
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TensorBuffer(Buffer):
+    """The buffer of a tensor: it knows which operation makes it, and as which of its outputs."""
+
+    op: Operation = field(kw_only=True)
+    place: int = field(kw_only=True)
+
+
+class Tensor:
+    """An array that an operation makes. `T[i, j]`, `T[i][j]` and `T(i, j)` are its elements."""
+
+    __slots__ = ("buffer", "op", "value_index")
+
+    def __init__(self, op: Operation, value_index: int, buffer: TensorBuffer) -> None:
+        self.op = op
+        self.value_index = value_index
+        self.buffer = buffer
+
+    @property
+    def name(self) -> str:
+        """The name of the operation; of its outputs, if there are several."""
+        return self.buffer.name
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+        return self.buffer.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self.buffer.ndim
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """The sizes: numbers, or expressions."""
+        return tuple(_size(extent) for extent in self.buffer.shape)
+
+    def __getitem__(self, indices: Any) -> Any:
+        return _index(self, (), indices)
+
+    def __call__(self, *indices: Any) -> Any:
+        return _index(self, (), indices)
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(map(str, self.shape))
+        return f"<tensor {self.name}: {self.dtype}[{sizes}]>"
+
+
+class TensorPart:
+    """`T[i]` of `T[i][j]`: a tensor with some of its indices given."""
+
+    __slots__ = ("indices", "tensor")
+
+    def __init__(self, tensor: Tensor, indices: tuple[Expr, ...]) -> None:
+        self.tensor = tensor
+        self.indices = indices
+
+    def __getitem__(self, indices: Any) -> Any:
+        return _index(self.tensor, self.indices, indices)
+
+    def __repr__(self) -> str:
+        return f"<part of tensor {self.tensor.name}>"
+
+
+def _size(extent: Expr) -> Any:
+    return extent.value if isinstance(extent, Const) else Expression(index(extent))
+
+
+def _index(tensor: Tensor, given: tuple[Expr, ...], indices: Any) -> Any:
+    items: Sequence[Any] = (
+        cast("Sequence[Any]", indices) if isinstance(indices, (tuple, list)) else (indices,)
+    )
+    found = (*given, *(index_expr(item) for item in items))
+    if len(found) > tensor.ndim:
+        raise ArgumentValueError(
+            f"tensor '{tensor.name}' has {tensor.ndim} dimensions, found {len(found)} indices"
+        )
+    if len(found) < tensor.ndim:
+        return TensorPart(tensor, found)
+    return Expression(Scalar(Load(tensor.buffer, found), ScalarType(tensor.dtype)))
+
+
+def index_expr(value: object) -> Expr:
+    """`value` as an index or a size."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    scalar = as_scalar(value)
+    if not scalar.type.dtype.is_integer:
+        raise ArgumentError(f"an index or a size must be an integer, got {value!r}")
+    expr = scalar.expr
+    if expr.dtype is INT64:
+        return expr
+    raise ArgumentError(
+        f"an index must be a Python int, an axis or an int64 value, got {expr.dtype}",
+        help='convert it, as in x.astype("int64")',
+    )
