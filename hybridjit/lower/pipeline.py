@@ -10,6 +10,7 @@ from hybridjit import config
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.lower.check_bounds import check_bounds
+from hybridjit.lower.check_kinds import check_kinds
 from hybridjit.lower.compact_buffers import compact_buffers
 from hybridjit.lower.hoist_checks import hoist_checks
 from hybridjit.lower.lower_blocks import lower_blocks
@@ -17,6 +18,7 @@ from hybridjit.lower.privatize_reductions import privatize_reductions
 from hybridjit.lower.refute_bounds import refute_bounds
 from hybridjit.lower.unroll_loops import unroll_loops
 from hybridjit.lower.vectorize_loops import vectorize_loops
+from hybridjit.lower.version_guards import version_guards
 from hybridjit.target import Target
 
 
@@ -48,12 +50,14 @@ class Step:
 
 
 PIPELINE: tuple[Pass, ...] = (
+    Pass(check_kinds, gives=Stage.BLOCKS),
     Pass(lower_blocks, gives=Stage.LOOPS),
     Pass(privatize_reductions, gives=Stage.LOOPS),
     Pass(check_bounds, gives=Stage.LOOPS),
     Pass(refute_bounds, gives=Stage.LOOPS),
     Pass(compact_buffers, gives=Stage.LOOPS),
     Pass(hoist_checks, gives=Stage.LOOPS),
+    Pass(version_guards, gives=Stage.LOOPS),
     Pass(vectorize_loops, gives=Stage.LOOPS, takes_target=True),
     Pass(unroll_loops, gives=Stage.LOOPS),
 )
