@@ -21,9 +21,15 @@ def find_place(func: PrimFunc, block: Block, buffer: Buffer, at: Var | None, ste
     """The part that works on a copy of `buffer`: the body of a loop, or all that holds `block`."""
     path = path_to(func, block)
     allocation = find_allocation(func, buffer)
+    scope = path[0] if allocation is None else path_to(func, allocation)[-2]
+    if scope not in path:
+        raise refuse(
+            func,
+            f"{step}: '{buffer.name}' is not made around block '{block.name}'",
+            [block] if allocation is None else [block, allocation],
+        )
     if at is None:
-        depth = 0 if allocation is None else path.index(path_to(func, allocation)[-2])
-        return path[depth + 1] if isinstance(path[depth], Seq) else path[depth]
+        return path[path.index(scope) + 1] if isinstance(scope, Seq) else scope
     loop = the_loop(func, at)
     if loop not in path:
         raise refuse(

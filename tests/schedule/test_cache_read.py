@@ -18,6 +18,7 @@ from tests.memory_programs import (
     in_place,
     integers,
     matmul,
+    named,
     out_of_bounds,
     prefix_sum,
     row_sums,
@@ -221,6 +222,15 @@ def test_a_loop_that_is_not_around_the_block() -> None:
     s = make_schedule(two_stages.prim_func(floats(3, 4)))
     with pytest.raises(ScheduleError, match="block 'b' is not inside of loop 'i'"):
         s.cache_read("b", "t", "local", at="i")
+
+
+def test_a_buffer_that_is_made_inside_of_the_block() -> None:
+    s = make_schedule(named.prim_func(integers(3, 4)))
+    s.cache_read("b", "a", "local", at="j")
+    with pytest.raises(ScheduleError, match="'a_local' is not made around block 'rows'"):
+        s.cache_read("rows", "a_local", "local")
+    with pytest.raises(ScheduleError, match="'a_local' is made inside of loop 'j'"):
+        s.cache_read("b", "a_local", "local", at="j")
 
 
 def test_a_scalar_is_no_buffer_to_copy() -> None:

@@ -47,8 +47,8 @@ def cache_read(
     nothing is written to `buffer` between the copy and the reads.
     """
     block = the_block(func, block_name)
-    place = find_place(func, block, buffer, at, "cache_read")
     _check(func, block, buffer, scope)
+    place = find_place(func, block, buffer, at, "cache_read")
     part = infer_instances(func, place)
     readers = _readers(part, block, buffer)
     _check_flow(func, part, readers, buffer)

@@ -45,8 +45,8 @@ def cache_write(
     read into the copy first.
     """
     block = the_block(func, block_name)
-    place = find_place(func, block, buffer, at, "cache_write")
     _check(func, block, buffer, scope)
+    place = find_place(func, block, buffer, at, "cache_write")
     _check_end(func, place, buffer)
 
     part = infer_instances(func, place)
