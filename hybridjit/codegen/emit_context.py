@@ -11,7 +11,6 @@ from hybridjit.codegen.casts import declare, emit_cast
 from hybridjit.codegen.float_builder import FloatBuilder
 from hybridjit.codegen.interrupt import callback_function, poll_function
 from hybridjit.codegen.llvm_types import (
-    I1,
     I32,
     I64,
     Block,
@@ -195,7 +194,3 @@ class EmitContext:
         name = f"hj_callback_{len(self.callbacks)}"
         self.callbacks[name] = call
         return name
-
-    def true(self) -> Value:
-        """The truth value True."""
-        return ir.Constant(I1, 1)

@@ -13,9 +13,7 @@ from contextlib import contextmanager
 from llvmlite import ir
 
 from hybridjit.analysis.work import loop_extent
-from hybridjit.arith.fold import wrap
-from hybridjit.codegen.arithmetic import emit_binary
-from hybridjit.codegen.emit_statements import StatementEmitter
+from hybridjit.codegen.emit_vector_indices import IndexEmitter
 from hybridjit.codegen.llvm_types import (
     I64,
     Block,
@@ -27,7 +25,6 @@ from hybridjit.codegen.memory import ArrayAddress, Register
 from hybridjit.codegen.sites import Failure
 from hybridjit.codegen.vector_memory import Access
 from hybridjit.codegen.vector_values import (
-    Index,
     Ramp,
     any_lane,
     first_lane,
@@ -39,7 +36,7 @@ from hybridjit.codegen.vector_values import (
 from hybridjit.errors import InternalError, Span
 from hybridjit.ir import expr as tir
 from hybridjit.ir import stmt as tis
-from hybridjit.ir.dtype import INT64, DType
+from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Const, Expr
 from hybridjit.ir.stmt import LoopKind, Stmt, flat_stmts
 from hybridjit.ir.visit import walk
@@ -47,7 +44,7 @@ from hybridjit.ir.visit import walk
 MAX_LANES = 1 << 9
 
 
-def find_lanes(loop: tis.For) -> int | None:
+def count_lanes(loop: tis.For) -> int | None:
     """How many lanes run `loop` at once; None if it is an ordinary loop."""
     lanes = loop_extent(loop)
     if loop.kind is not LoopKind.VECTORIZED or lanes is None:
@@ -56,19 +53,18 @@ def find_lanes(loop: tis.For) -> int | None:
     return lanes if is_power and 1 < lanes <= MAX_LANES else None
 
 
-class VectorEmitter(StatementEmitter):
+class VectorEmitter(IndexEmitter):
     """Code for statements, in and outside of vector loops."""
 
     # With arrays that may overlap, iterations must run one after the other.
     may_vectorize = True
-    lanes: int | None = None
     mask: Value | None = None
 
     # -- statements ----------------------------------------------------------------------------
 
     def loop(self, loop: tis.For) -> None:
         """Run a loop, or all lanes of a vector loop."""
-        lanes = find_lanes(loop)
+        lanes = count_lanes(loop)
         if lanes is None or self.lanes is not None or not self.may_vectorize:
             super().loop(loop)
             return
@@ -105,7 +101,7 @@ class VectorEmitter(StatementEmitter):
         if register is None:
             self._access(self.arrays[stmt.buffer], stmt.indices).store(value)
         elif register.lanes > 1:
-            self._assign(register, self._whole(value))
+            self._assign(register, self.whole(value))
         else:
             raise InternalError("all lanes set one variable", "codegen", stmt.span)
 
@@ -178,14 +174,14 @@ class VectorEmitter(StatementEmitter):
     def emit(self, expr: Expr) -> Value:
         """The value of `expr`: one value, or a vector."""
         value = super().emit(expr)
-        return value if self.lanes is None else self._spread(value)
+        return value if self.lanes is None else self.spread(value)
 
     def operands(self, *exprs: Expr) -> list[Value]:
         """The values of the operands of one operator: all of them with lanes, or none."""
         values = super().operands(*exprs)
         if self.lanes is None or not any(has_lanes(value) for value in values):
             return values
-        return [self._whole(value) for value in values]
+        return [self.whole(value) for value in values]
 
     def select(self, expr: tir.Select) -> Value:
         """Each side is evaluated in the lanes that want it."""
@@ -213,13 +209,13 @@ class VectorEmitter(StatementEmitter):
     def _where(self, flags: Value, expr: Expr) -> Value:
         """The value of `expr` in the lanes with a flag; anything in the others."""
         if self.is_free(expr):
-            return self._whole(self.emit(expr))
+            return self.whole(self.emit(expr))
         with self._active(flags):
             before = self.b.block
             some, join = (self.function.append_basic_block(name) for name in ("some", "join"))
             self.b.cbranch(any_lane(self.b, self.mask), some, join)
             self.b.position_at_end(some)
-            value, end = self._whole(self.emit(expr)), self.b.block
+            value, end = self.whole(self.emit(expr)), self.b.block
             self.b.branch(join)
             self.b.position_at_end(join)
         if isinstance(value, Complex):
@@ -250,65 +246,6 @@ class VectorEmitter(StatementEmitter):
         return Access(self.b, array, found, self.lanes or 1, self.mask)
 
     # -- lanes ---------------------------------------------------------------------------------
-
-    def index(self, expr: Expr) -> Index:
-        """The value of `expr`, as a ramp if it is one."""
-        if self.lanes is None or expr.dtype is not INT64:
-            return self.emit(expr)
-        match expr:
-            case tir.Var():
-                return self.values[expr]
-            case tir.Add(x, y):
-                return self._sum(self.index(x), self.index(y), 1)
-            case tir.Sub(x, y):
-                return self._sum(self.index(x), self.index(y), -1)
-            case tir.Mul(x, Const(int(factor))) | tir.Mul(Const(int(factor)), x):
-                return self._scaled(self.index(x), factor)
-            case tir.FloorDiv(x, Const(int(divisor))) if divisor != 0:
-                found = self.index(x)
-                quotient = _divided(found, divisor)
-                return self._floor_div(found, divisor) if quotient is None else quotient
-            case _:
-                return self.emit(expr)
-
-    def _sum(self, x: Index, y: Index, sign: int) -> Index:
-        combine = self._add if sign > 0 else self._subtract
-        ramps = [value for value in (x, y) if isinstance(value, Ramp)]
-        others = [value for value in (x, y) if not isinstance(value, Ramp)]
-        if not ramps or any(has_lanes(value) for value in others):
-            x, y = (self._spread(value) for value in (x, y))
-            if has_lanes(x) or has_lanes(y):
-                x, y = self._whole(x), self._whole(y)
-            return combine(x, y)
-        bases = [value.base if isinstance(value, Ramp) else value for value in (x, y)]
-        strides = [value.stride if isinstance(value, Ramp) else 0 for value in (x, y)]
-        return _ramp(combine(*bases), strides[0] + sign * strides[1])
-
-    def _add(self, x: Value, y: Value) -> Value:
-        a, b = find_constant(x), find_constant(y)
-        return self.b.add(x, y) if a is None or b is None else _constant(a + b, x)
-
-    def _subtract(self, x: Value, y: Value) -> Value:
-        a, b = find_constant(x), find_constant(y)
-        if x is y:
-            a = b = 0
-        return self.b.sub(x, y) if a is None or b is None else _constant(a - b, x)
-
-    def _floor_div(self, x: Index, divisor: int) -> Value:
-        whole = self._spread(x)
-        return emit_binary(self.b, tir.FloorDiv, whole, ir.Constant(whole.type, divisor), INT64)
-
-    def _scaled(self, x: Index, factor: int) -> Index:
-        if isinstance(x, Ramp):
-            return _ramp(self.b.mul(x.base, ir.Constant(I64, factor)), x.stride * factor)
-        return self.b.mul(x, ir.Constant(x.type, factor))
-
-    def _spread(self, value: Index) -> Value:
-        """A ramp as the vector that it stands for."""
-        return value.whole(self.b, self.lanes or 1) if isinstance(value, Ramp) else value
-
-    def _whole(self, value: Value) -> Value:
-        return value if has_lanes(value) else splat(self.b, value, self.lanes or 1)
 
     def varies(self, expr: Expr) -> bool:
         """Whether `expr` may differ from lane to lane."""
@@ -378,21 +315,3 @@ class VectorEmitter(StatementEmitter):
             self.values[var] = take_lane(self.b, value, lane)
         super().fail(failure, span, in_lane)
         self.values.update(outside)
-
-
-def _constant(number: int, like: Value) -> Value:
-    return ir.Constant(like.type, wrap(number, INT64))
-
-
-def _divided(x: Index, divisor: int) -> Index | None:
-    """The ramp that is `divisor` times smaller, if there is one."""
-    if not isinstance(x, Ramp) or x.stride % divisor:
-        return None
-    base = find_constant(x.base)
-    if base is None or base % divisor:
-        return None
-    return _ramp(ir.Constant(I64, base // divisor), x.stride // divisor)
-
-
-def _ramp(base: Value, stride: int) -> Index:
-    return base if stride == 0 else Ramp(base, stride)

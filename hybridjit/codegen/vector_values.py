@@ -8,6 +8,7 @@ from typing import Any
 
 from llvmlite import ir
 
+from hybridjit.arith.fold import wrap
 from hybridjit.codegen.casts import declare
 from hybridjit.codegen.llvm_types import (
     I1,
@@ -20,6 +21,7 @@ from hybridjit.codegen.llvm_types import (
     find_constant,
     lanes_of,
 )
+from hybridjit.ir.dtype import INT64
 
 _ir: Any = ir
 _UNDEFINED = _ir.Undefined
@@ -39,7 +41,7 @@ class Ramp:
     def whole(self, b: Builder, lanes: int) -> Value:
         """The vector."""
         kind = ir.VectorType(I64, lanes)
-        steps = ir.Constant(kind, [self.stride * lane for lane in range(lanes)])
+        steps = ir.Constant(kind, [wrap(self.stride * lane, INT64) for lane in range(lanes)])
         return steps if find_constant(self.base) == 0 else b.add(splat(b, self.base, lanes), steps)
 
     def lane(self, b: Builder, lane: Value) -> Value:

@@ -74,6 +74,17 @@ def downwards(a: Array, b: Array) -> None:
         b[j] = a[j] * j
 
 
+@hybrid.script
+def wraps(a: Array, b: Array) -> None:
+    for j in vectorize(b.shape[0]):
+        far = j * 4611686018427387905
+        b[j] = far * 3 - a[j] + (far // 2)
+
+
+def test_steps_that_overflow() -> None:
+    check(wraps, array(37, np.int64), array(37, np.int64))
+
+
 @pytest.mark.parametrize("dtype", [*NUMBERS, np.bool_])
 def test_element_types(dtype: Any) -> None:
     for step in (1, 2, 3, -1, -2):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hybridjit import config
 from hybridjit.analysis.concurrency import find_obstacle
-from hybridjit.codegen.emit_vectors import find_lanes
+from hybridjit.codegen.emit_vectors import count_lanes
 from hybridjit.errors import TypeMismatch
 from hybridjit.ir.expr import Node
 from hybridjit.ir.func import PrimFunc
@@ -61,7 +61,7 @@ class _Lowering:
     def __call__(self, func: PrimFunc, target: Target) -> PrimFunc:
         lowered = lower(vectorized(func), SMALL)
         self.vectors += sum(
-            find_lanes(n) is not None for n in walk(lowered.body) if isinstance(n, For)
+            count_lanes(n) is not None for n in walk(lowered.body) if isinstance(n, For)
         )
         return lowered
 
