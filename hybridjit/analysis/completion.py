@@ -82,10 +82,8 @@ class _Completing:
         for a in one.accesses:
             for b in other.accesses:
                 if a.buffer is b.buffer and (a.is_write or b.is_write):
-                    touched, again = (
-                        self._union([self._elements.map_of(statement, access)])
-                        for statement, access in ((one, a), (other, b))
-                    )
+                    touched = self._elements.union([(one, a)])
+                    again = self._elements.union([(other, b)])
                     maps = maps.union(touched.apply_range(again.reverse()))
         return maps
 

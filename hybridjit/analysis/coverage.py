@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 
 from hybridjit.analysis.elements import Elements, where
 from hybridjit.analysis.instances import Access, Instances, Part
-from hybridjit.analysis.regions import context_of
 from hybridjit.arith.polyhedra import AffineNames, Polyhedron, load_isl
 from hybridjit.ir.expr import And, Buffer, Compare, Const, Expr, Not, Or
 from hybridjit.ir.stmt import (
@@ -116,9 +115,7 @@ class Coverage:
         return max(abs(end.to_python()) for end in ends)
 
     def _map(self, accesses: Sequence[tuple[Instances, Access]]) -> Polyhedron:
-        maps = [self._elements.map_of(statement, access) for statement, access in accesses]
-        union = self._isl.UnionMap(f"{self.part.parameters} -> {{ {'; '.join(maps)} }}")
-        return union.intersect_params(context_of(self.part))
+        return self._elements.union(accesses)
 
     def _times(self) -> Polyhedron:
         length = max(len(statement.time) for statement in self.part.statements)

@@ -70,25 +70,36 @@ class Dependences:
 
     def find_reversed(self, old: Times, new: Times) -> Conflict | None:
         """A conflict whose instances run in the order of `old` and not strictly so in `new`."""
-        before, after = self._time_map(old), self._time_map(new)
-        kept = after.lex_lt_union_map(after)
-        return self._find(before.lex_lt_union_map(before), kept)
+
+        def turned(statements: Sequence[Instances]) -> Polyhedron:
+            before, after = self._time_map(old, statements), self._time_map(new, statements)
+            return before.lex_lt_union_map(before).intersect(after.lex_ge_union_map(after))
+
+        return self._find(turned)
 
     def find_carried(self, depth: int, besides: Collection[Buffer | None] = ()) -> Conflict | None:
         """A conflict between different iterations of the loop at this `depth`.
 
         Accesses to the buffers in `besides` do not count, nor do effects if it has None.
         """
-        inside = [found for found in self.part.statements if len(found.dims) > depth]
-        old = self._time_map(lambda statement: statement.time, inside)
-        loop = self._time_map(lambda statement: (statement.dims[depth],), inside)
-        same = loop.lex_le_union_map(loop).intersect(loop.lex_ge_union_map(loop))
-        return self._find(old.lex_lt_union_map(old), same, besides)
+
+        def apart(statements: Sequence[Instances]) -> Polyhedron:
+            inside = [found for found in statements if len(found.dims) > depth]
+            old = self._time_map(lambda statement: statement.time, inside)
+            loop = self._time_map(lambda statement: (statement.dims[depth],), inside)
+            others = loop.lex_lt_union_map(loop).union(loop.lex_gt_union_map(loop))
+            return old.lex_lt_union_map(old).intersect(others)
+
+        return self._find(apart, besides)
 
     def find_lost(self, kept: Polyhedron) -> Conflict | None:
         """A conflict, in the order of the program, that the relation `kept` does not hold."""
-        times = self._time_map(lambda statement: statement.time)
-        return self._find(times.lex_lt_union_map(times), kept)
+
+        def lost(statements: Sequence[Instances]) -> Polyhedron:
+            times = self._time_map(lambda statement: statement.time, statements)
+            return times.lex_lt_union_map(times).subtract(kept)
+
+        return self._find(lost)
 
     def find_before(
         self,
@@ -104,18 +115,21 @@ class Dependences:
         def time(statement: Instances) -> Sequence[str]:
             return (*statement.time, *["0"] * (length - len(statement.time)))
 
-        first, later = self._time_map(time, firsts), self._time_map(time, laters)
-        nothing = self._isl.UnionMap("{ }")
-        return self._find(first.lex_lt_union_map(later), nothing, besides)
+        order = self._time_map(time, firsts).lex_lt_union_map(self._time_map(time, laters))
+        return self._find(lambda _: order, besides)
 
     def _find(
-        self, before: Polyhedron, kept: Polyhedron, besides: Collection[Buffer | None] = ()
+        self,
+        wrong: Callable[[Sequence[Instances]], Polyhedron],
+        besides: Collection[Buffer | None] = (),
     ) -> Conflict | None:
+        """A conflict of two instances that are a `wrong` pair among those of some statements."""
         for buffer, statements in self._touching():
             if buffer in besides:
                 continue
+            pairs = wrong([*dict.fromkeys(statement for statement, _ in statements)])
             for conflicts in self._conflicts(buffer, statements):
-                violated = conflicts.intersect(before).subtract(kept)
+                violated = conflicts.intersect(pairs)
                 if not violated.is_empty():
                     return self._sample(violated, buffer)
         return None
@@ -141,11 +155,13 @@ class Dependences:
         groups: dict[ReductionOp | None, list[tuple[Instances, Access | None]]] = {}
         for statement, access in accesses:
             groups.setdefault(self._commutes(statement, buffer), []).append((statement, access))
-        for (op, group), (other_op, others) in product(groups.items(), groups.items()):
+        maps = {
+            op: (self._writes(group), self._elements.union(group)) for op, group in groups.items()
+        }
+        for op, other_op in product(groups, groups):
             if op is None or op is not other_op:
-                writes, touches = self._access_map(group, True), self._access_map(group, False)
-                other_writes = self._access_map(others, True)
-                yield writes.apply_range(self._access_map(others, False).reverse())
+                (writes, touches), (other_writes, other_touches) = maps[op], maps[other_op]
+                yield writes.apply_range(other_touches.reverse())
                 yield touches.apply_range(other_writes.reverse())
 
     def _commutes(self, statement: Instances, buffer: Buffer | None) -> ReductionOp | None:
@@ -154,24 +170,12 @@ class Dependences:
             return None
         return reduction.op if may_reorder(reduction, self.fastmath) else None
 
-    def _access_map(
-        self, accesses: Sequence[tuple[Instances, Access | None]], writes_only: bool
-    ) -> Polyhedron:
-        maps = [
-            self._elements.map_of(statement, access)
-            for statement, access in accesses
-            if access is None or access.is_write or not writes_only
-        ]
-        return self._union(maps)
+    def _writes(self, accesses: Sequence[tuple[Instances, Access | None]]) -> Polyhedron:
+        return self._elements.union(
+            [found for found in accesses if found[1] is None or found[1].is_write]
+        )
 
-    def _union(self, maps: Sequence[str]) -> Polyhedron:
-        union = self._isl.UnionMap(f"{self.part.parameters} -> {{ {'; '.join(maps)} }}")
-        facts = " and ".join(self.part.context)
-        context = self._isl.Set(f"{self.part.parameters} -> {{ : {facts} }}")
-        return union.intersect_params(context)
-
-    def _time_map(self, times: Times, statements: Sequence[Instances] | None = None) -> Polyhedron:
-        statements = self.part.statements if statements is None else statements
+    def _time_map(self, times: Times, statements: Sequence[Instances]) -> Polyhedron:
         vectors = [list(times(statement)) for statement in statements]
         length = max(map(len, vectors), default=0)
         maps = [
@@ -242,10 +246,7 @@ class Dependences:
             facts += [f"{name} = {value}" for name, value in parameters.items()]
             dims = ", ".join(statement.dims)
             at = isl.Set(f"{self.part.parameters} -> {{ {statement.name}[{dims}] {where(facts)} }}")
-            accesses = isl.Map(
-                f"{self.part.parameters} -> {{ {self._elements.map_of(statement, access)} }}"
-            )
-            touched.append(at.apply(accesses))
+            touched.append(at.apply(self._elements.touched(statement, access)))
         common = touched[0].intersect(touched[1])
         if common.is_empty():
             return None

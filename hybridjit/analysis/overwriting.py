@@ -57,12 +57,13 @@ class _Flow:
 
     def touched(self, statement: Instances, buffer: Buffer, *, writes: bool) -> Polyhedron:
         """From the instances of a statement to the elements that they read, or write."""
-        maps = [
-            self._elements.map_of(statement, access)
-            for access in statement.accesses
-            if access.buffer is buffer and access.is_write is writes
-        ]
-        return self._union(maps)
+        return self._elements.union(
+            [
+                (statement, access)
+                for access in statement.accesses
+                if access.buffer is buffer and access.is_write is writes
+            ]
+        )
 
     def outer(self, inner: Instances, outer: Instances) -> Polyhedron:
         """From the instances of a statement to those of one in fewer loops that lead to them."""

@@ -75,15 +75,14 @@ def touched_elements(
     For a buffer made inside of loops of the part it is what is touched of any of its copies.
     """
     elements, isl = Elements(part), load_isl()
-    maps = [
-        elements.map_of(statement, access)
+    pieces = [
+        elements.touched(statement, access).range()
         for statement in (part.statements if statements is None else statements)
         for access in statement.accesses
         if access.buffer is buffer and (writes if access.is_write else reads)
     ]
-    if not maps:
+    if not pieces:
         return None
-    pieces = [isl.Map(f"{part.parameters} -> {{ {text} }}").range() for text in maps]
     union = pieces[0]
     for piece in pieces[1:]:
         union = union.union(piece)
