@@ -30,7 +30,7 @@ class StageSteps(State):
         What two iterations need is computed twice, unless the buffer is used elsewhere, too: then
         that is refused. Refused if what the block reads is written in between.
 
-        >>> s.compute_at("t", "i_1")
+        >>> s.compute_at("t", "j")
         """
         apply = partial(compute_at, self.func, self.find_name(block), self.find_var(loop))
         self.func = with_limited_effort(self.func, "compute_at", apply)

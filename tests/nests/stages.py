@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 import hybridjit as hj
-from tests.choices import Choose, pick
+from hybridjit.errors import UninitializedRead
+from hybridjit.interp.run import interpret
+from tests.choices import Choose, pick, samples
 from tests.nests.generate import Nest
 
 SIZE = 5
@@ -165,3 +167,17 @@ def make_stages(choose: Choose) -> Nest:
     arrays = [generator.standard_normal(sides).astype("float32") for _ in range(3)]
     line = generator.standard_normal(sides[:1]).astype("float32")
     return Nest(text, hj.parse(text), (*arrays, line, choose(6)))
+
+
+def valid_stages(count: int, seed: int) -> list[Nest]:
+    """Random programs that do not read an element before it is set."""
+    made: list[Nest] = []
+    for nest in samples(make_stages, 4 * count, seed):
+        try:
+            interpret(nest.func, nest.fresh_args())
+        except UninitializedRead:
+            continue
+        except IndexError:
+            pass
+        made.append(nest)
+    return made[:count]

@@ -19,7 +19,7 @@ from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.buffers import find_allocation
 from hybridjit.schedule.lost_errors import find_failing
 from hybridjit.schedule.parts import check_concurrent
-from hybridjit.schedule.program import loops_around, path_to, replace_stmts, the_block
+from hybridjit.schedule.program import loops_around, path_to, replace_stmts, the_block, variables_in
 from hybridjit.schedule.refusal import refuse
 from hybridjit.schedule.stages import check_nest, count_accesses, touches, written_buffer
 
@@ -171,11 +171,16 @@ def _changed_inside(inputs: Sequence[Instances], user: Instances) -> list[Buffer
 
 
 def _values(nest: Stmt) -> dict[Var, Expr]:
-    """What every name for a value in the nest stands for."""
+    """What names for values in the nest stand for, and iters that are loops or known outside."""
+    loops = {node.var for node in walk(nest) if isinstance(node, For)}
     values: dict[Var, Expr] = {}
     for node in walk(nest):
         if isinstance(node, Let):
             values[node.var] = substitute(node.value, values)
+        elif isinstance(node, Iter):
+            value = substitute(node.value, values)
+            if isinstance(value, Var) or not loops.intersection(variables_in(value)):
+                values[node.var] = value
     return values
 
 

@@ -15,11 +15,18 @@ from hybridjit.arith.polyhedra import Polyhedron, load_isl
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Buffer, Const, Expr, Node, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, Block, For, Iter, Let, Seq, Stmt, seq
+from hybridjit.ir.stmt import Allocate, Block, For, Iter, IterKind, Let, Seq, Stmt, seq
 from hybridjit.ir.visit import children, substitute, walk
 from hybridjit.schedule.buffers import the_allocation
+from hybridjit.schedule.lost_errors import find_failing
 from hybridjit.schedule.nest import bounds_of
-from hybridjit.schedule.program import path_to, replace_inside, replace_stmt, the_block
+from hybridjit.schedule.program import (
+    path_to,
+    replace_inside,
+    replace_stmt,
+    replace_stmts,
+    the_block,
+)
 from hybridjit.schedule.refusal import names, refuse, refuse_conflict
 from hybridjit.schedule.restriction import Slices, find_slices
 from hybridjit.schedule.stages import check_nest, writes, written_buffer
@@ -60,9 +67,10 @@ def compute_root(func: PrimFunc, block_name: str) -> PrimFunc:
     This takes a `compute_at` back. Legal if the same is computed in each iteration that needs an
     element, and what it is computed from does not change.
     """
-    place = _find_place(func, the_block(func, block_name))
-    if not place.crossed:
+    if not _find_place(func, the_block(func, block_name)).crossed:
         return func
+    func = _without_unused_iters(func, block_name)
+    place = _find_place(func, the_block(func, block_name))
     _check(func, place)
 
     part = infer_instances(func, place.outer)
@@ -92,6 +100,25 @@ def _find_place(func: PrimFunc, block: Block) -> Rooted:
     crossed = tuple(stmt for stmt in path if isinstance(stmt, For))
     outer = next((stmt for stmt in path if not isinstance(stmt, Seq)), scope)
     return Rooted(allocation, scope, nests, outer, crossed)
+
+
+def _without_unused_iters(func: PrimFunc, block_name: str) -> PrimFunc:
+    """`func` with no iters in the blocks to be moved that only name a loop around."""
+    changes: dict[Stmt, Stmt] = {}
+    for nest in _find_place(func, the_block(func, block_name)).nests:
+        for block in walk(nest):
+            if isinstance(block, Block):
+                kept = tuple(item for item in block.iters if _is_used(item, block))
+                changes[block] = dataclasses.replace(block, iters=kept)
+    return replace_stmts(func, changes)
+
+
+def _is_used(item: Iter, block: Block) -> bool:
+    if item.kind is IterKind.REDUCE and block.init is not None:
+        return True  # it says when the init runs
+    stmts = (block.body,) if block.init is None else (block.body, block.init)
+    domains = (bound for other in block.iters for bound in other.domain or ())
+    return any(node is item.var for root in (*stmts, *domains) for node in walk(root))
 
 
 def _check(func: PrimFunc, place: Rooted) -> None:
@@ -226,24 +253,27 @@ def _domain(part: Part, statement: Instances) -> Polyhedron:
 def _check_same_iterations(
     func: PrimFunc, made: PrimFunc, place: Rooted, nests: tuple[Stmt, ...], part: Part
 ) -> None:
-    """Refuse unless the nests run just the iterations that some iteration ran before."""
+    """Refuse unless the nests run all that some iteration ran before, and no more that may fail."""
     for old, new in zip(place.nests, nests, strict=True):
         now = infer_instances(made, new)
         before, after = part.inside(old), now.statements
         is_same = len(before) == len(after) and now.names.parameters == part.names.parameters
+        may_fail = find_failing(now, [new], after) is not None
         if not is_same or not all(
-            _is_union(part, one, now, other) for one, other in zip(before, after, strict=True)
+            _covers(part, one, now, other, exactly=may_fail)
+            for one, other in zip(before, after, strict=True)
         ):
             raise refuse(
                 func,
                 f"{STEP}: all that is computed of '{place.buffer.name}' in the loops around is not "
-                "a box",
+                "a box, and to compute more of it may fail",
                 [old],
             )
 
 
-def _is_union(part: Part, before: Instances, now: Part, after: Instances) -> bool:
+def _covers(part: Part, before: Instances, now: Part, after: Instances, *, exactly: bool) -> bool:
     """Whether a statement runs now where it ran in any iteration of the crossed loops."""
     crossed = len(before.dims) - len(after.dims)
     union = _domain(part, before).project_out(load_isl().dim_type.set, 0, crossed)
-    return bool(union.is_equal(_domain(now, after)))
+    found = _domain(now, after)
+    return bool(union.is_equal(found) if exactly else union.is_subset(found))

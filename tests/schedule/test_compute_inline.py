@@ -1,0 +1,110 @@
+"""compute_inline: values are computed where they are read."""
+
+from __future__ import annotations
+
+import pytest
+
+from hybridjit import ScheduleError
+from hybridjit.schedule.program import blocks_of
+from hybridjit.schedule.schedule import Schedule
+from tests.before_after import assert_unchanged, run_example
+from tests.conftest import Golden
+from tests.nests.generate import Nest
+from tests.nests.stages import valid_stages
+from tests.stage_programs import (
+    ELEMENTWISE,
+    IN_PLACE,
+    LOST_INDEX_ERROR,
+    MATMUL,
+    PADDED,
+    PREFIX,
+    SIZES,
+    STENCIL,
+    TO_OUTPUT,
+    WHERE_ONLY,
+    arguments,
+    make,
+)
+
+MIRRORED = """
+def mirrored(a: float32["n", "n"], c: float32["n", "n"], z: float32["n"]):
+    t = allocate((a.shape[0], a.shape[0]), "float32")
+    for k in range(a.shape[0]):
+        for i in range(a.shape[0]):
+            for j in range(a.shape[0]):
+                x = a[i, j] + z[k]
+                t[a.shape[0] - 1 - j, i] = x * 2.0
+        for i in range(a.shape[0]):
+            for j in range(a.shape[0]):
+                c[i, j] += t[i, j]
+"""
+PART = """
+def part(a: float32["n"], c: float32["n"]):
+    t = allocate((a.shape[0],), "float32")
+    for i in range(a.shape[0] - 1):
+        t[i] = a[i] * 2.0
+    for j in range(a.shape[0]):
+        c[j] = t[j]
+"""
+
+
+def check(text: str, schedule: Schedule) -> None:
+    for size in SIZES:
+        args = arguments(text, size)
+        assert_unchanged(schedule.original, schedule.func, args, native=size == 7)
+
+
+@pytest.mark.parametrize("text", [ELEMENTWISE, STENCIL, PADDED, WHERE_ONLY, MIRRORED])
+def test_the_result_stays_the_same(text: str):
+    schedule = make(text)
+
+    schedule.compute_inline("t")
+
+    assert "t" not in [block.name for block in blocks_of(schedule.func)]
+    check(text, schedule)
+
+
+def test_a_split_block_is_inlined_by_its_iters(golden: Golden):
+    schedule = make(STENCIL)
+    schedule.split("i", 4)
+    schedule.split("j", 4)
+
+    schedule.compute_inline("t")
+
+    check(STENCIL, schedule)
+    golden.check(schedule.show(), "ir")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (MATMUL, "not computed by one store that does not read it"),
+        (PREFIX, "not computed by one store that does not read it"),
+        (PART, "may be read that is not stored"),
+        (IN_PLACE.format(shift=1), "'a', which 't' is computed from, changes"),
+        (LOST_INDEX_ERROR, "may raise an error"),
+        (TO_OUTPUT.format(more=""), "is not scratch memory"),
+    ],
+)
+def test_refusals_change_nothing(text: str, message: str):
+    schedule = make(text)
+
+    with pytest.raises(ScheduleError, match=message):
+        schedule.compute_inline("t")
+
+    assert schedule.func is schedule.original
+
+
+def test_docstring():
+    run_example(make(STENCIL), "compute_inline")
+
+
+@pytest.mark.parametrize("nest", valid_stages(60, seed=13), ids=range(60))
+def test_random_stages(nest: Nest):
+    for block in blocks_of(nest.func):
+        schedule = Schedule(nest.func)
+        try:
+            schedule.compute_inline(block.name)
+        except ScheduleError:
+            continue
+        assert_unchanged(nest.func, schedule.func, nest.args)

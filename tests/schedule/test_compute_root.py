@@ -1,0 +1,111 @@
+"""compute_root: a stage is computed once, before the loops."""
+
+from __future__ import annotations
+
+import pytest
+
+from hybridjit import ScheduleError
+from hybridjit.ir.equal import structural_equal
+from hybridjit.schedule.handles import LoopHandle
+from hybridjit.schedule.program import loops_of
+from hybridjit.schedule.schedule import Schedule
+from tests.before_after import assert_unchanged, run_example
+from tests.nests.generate import Nest
+from tests.nests.stages import valid_stages
+from tests.stage_programs import ELEMENTWISE, MATMUL, PADDED, SIZES, STENCIL, arguments, make
+
+OF_A_ROW = """
+def of_a_row(a: float32["n", "n"], c: float32["n", "n"]):
+    for i in range(a.shape[0]):
+        t = allocate((a.shape[0],), "float32")
+        for j in range(a.shape[0]):
+            t[j] = a[i, j] * 2.0
+        for j in range(a.shape[0]):
+            c[i, j] = t[j]
+"""
+CHANGING = """
+def changing(a: float32["n"], c: float32["n"]):
+    for i in range(a.shape[0]):
+        t = allocate((a.shape[0],), "float32")
+        for j in range(a.shape[0]):
+            t[j] = a[j] * 2.0
+        a[i] = t[i] + 1.0
+"""
+READS_MORE = """
+def reads_more(a: float32["n"], c: float32["n"]):
+    for i in range(a.shape[0]):
+        t = allocate((a.shape[0],), "float32")
+        for j in range(i + 1):
+            t[j] = a[j] * 2.0
+        c[i] = t[a.shape[0] - 1]
+"""
+
+
+@pytest.mark.parametrize("text", [ELEMENTWISE, STENCIL, PADDED])
+def test_it_takes_a_compute_at_back(text: str):
+    schedule = make(text)
+    schedule.split("j", 4)
+    before = schedule.func
+
+    schedule.compute_at("t", "j_0")
+    schedule.compute_root("t")
+
+    assert structural_equal(schedule.func, before)
+
+
+def test_it_takes_tiles_back():
+    schedule = make(MATMUL)
+    schedule.tile("y", "x", 4, 3)
+    before = schedule.func
+
+    schedule.compute_at("t", "x_0")
+    schedule.compute_root("t")
+
+    assert structural_equal(schedule.func, before)
+
+
+def test_what_is_not_in_a_loop_stays():
+    schedule = make(ELEMENTWISE)
+
+    schedule.compute_root("t")
+
+    assert schedule.func is schedule.original
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (OF_A_ROW, "depends on loop 'i'"),
+        (CHANGING, "is computed from changes in the loops around"),
+        (READS_MORE, "not known that they read no more of 't' than it computes"),
+    ],
+)
+def test_refusals_change_nothing(text: str, message: str):
+    schedule = make(text)
+
+    with pytest.raises(ScheduleError, match=message):
+        schedule.compute_root("t")
+
+    assert schedule.func is schedule.original
+
+
+def test_docstring():
+    schedule = make(STENCIL)
+    schedule.compute_at("t", "j")
+
+    run_example(schedule, "compute_root")
+
+    for size in SIZES:
+        assert_unchanged(schedule.original, schedule.func, arguments(STENCIL, size))
+
+
+@pytest.mark.parametrize("nest", valid_stages(25, seed=19), ids=range(25))
+def test_random_stages(nest: Nest):
+    for loop in loops_of(nest.func):
+        schedule = Schedule(nest.func)
+        try:
+            schedule.compute_at("t", LoopHandle(loop.var))
+            schedule.compute_root("t")
+        except ScheduleError:
+            continue
+        assert_unchanged(nest.func, schedule.func, nest.args)

@@ -1,0 +1,123 @@
+"""reverse_compute_at: a nest runs in the loop that it waits for."""
+
+from __future__ import annotations
+
+import pytest
+
+from hybridjit import ScheduleError
+from hybridjit.schedule.handles import LoopHandle
+from hybridjit.schedule.program import blocks_of, loops_of
+from hybridjit.schedule.schedule import Schedule
+from tests.before_after import assert_unchanged, run_example
+from tests.conftest import Golden
+from tests.nests.generate import Nest
+from tests.nests.stages import valid_stages
+from tests.stage_programs import (
+    ELEMENTWISE,
+    IN_PLACE,
+    MATMUL,
+    PADDED,
+    SIZES,
+    STENCIL,
+    TWO_NESTS,
+    arguments,
+    make,
+)
+
+BACKWARDS = """
+def backwards(a: float32["n"], c: float32["n"]):
+    t = allocate((a.shape[0],), "float32")
+    for i in range(a.shape[0] - 1, -1, -1):
+        t[i] = a[i] * 2.0
+    for j in range(a.shape[0] - 1):
+        c[j] = t[j] + t[j + 1]
+"""
+LEFT_EARLY = """
+def left_early(a: float32["n"], c: float32["n"]):
+    t = allocate((a.shape[0],), "float32")
+    for i in range(a.shape[0]):
+        if a[i] > 1.0:
+            break
+        t[i] = a[i] * 2.0
+    for j in range(a.shape[0]):
+        c[j] = t[j]
+"""
+
+
+def check(text: str, schedule: Schedule) -> None:
+    for size in SIZES:
+        args = arguments(text, size)
+        assert_unchanged(schedule.original, schedule.func, args, native=size == 7)
+
+
+@pytest.mark.parametrize("text", [ELEMENTWISE, STENCIL, PADDED, BACKWARDS])
+@pytest.mark.parametrize("factor", [None, 4])
+def test_the_result_stays_the_same(text: str, factor: int | None):
+    schedule = make(text)
+    loop = "i" if factor is None else schedule.split("i", factor)[0]
+
+    schedule.reverse_compute_at("c", loop)
+
+    check(text, schedule)
+
+
+@pytest.mark.parametrize("loop", ["i", "j"])
+def test_a_reader_waits_for_the_whole_sum(loop: str):
+    """Also when the sum has no terms at all: then the loop over them has no iterations."""
+    schedule = make(MATMUL)
+
+    schedule.reverse_compute_at("c", loop)
+
+    check(MATMUL, schedule)
+
+
+def test_golden_stencil(golden: Golden):
+    schedule = make(STENCIL)
+    outer, _ = schedule.split("i", 4)
+
+    schedule.reverse_compute_at("c", outer)
+
+    golden.check(schedule.show(), "ir")
+
+
+@pytest.mark.parametrize(
+    ("text", "loop", "message"),
+    [
+        (MATMUL, "r", "cannot be dealt out to those of loop 'r'"),
+        (LEFT_EARLY, "i", "not known which iterations of loop 'i' run"),
+        (TWO_NESTS, "r", "cannot be dealt out"),
+        (ELEMENTWISE, "j", "is in loop 'j' already"),
+    ],
+)
+def test_refusals_change_nothing(text: str, loop: str, message: str):
+    schedule = make(text)
+
+    with pytest.raises(ScheduleError, match=message):
+        schedule.reverse_compute_at("c", loop)
+
+    assert schedule.func is schedule.original
+
+
+def test_what_the_loop_still_reads_is_not_overwritten():
+    """t[i] reads a[i], which the reader sets to something else when it runs too early."""
+    schedule = make(IN_PLACE.format(shift=1))
+
+    schedule.reverse_compute_at("a", "i")
+
+    check(IN_PLACE.format(shift=1), schedule)
+
+
+def test_docstring():
+    run_example(make(ELEMENTWISE), "reverse_compute_at")
+
+
+@pytest.mark.parametrize("nest", valid_stages(15, seed=11), ids=range(15))
+def test_random_stages(nest: Nest):
+    for block in blocks_of(nest.func):
+        for loop in loops_of(nest.func):
+            schedule = Schedule(nest.func)
+            try:
+                schedule.reverse_compute_at(block.name, LoopHandle(loop.var))
+            except ScheduleError:
+                continue
+            assert_unchanged(nest.func, schedule.func, nest.args)
