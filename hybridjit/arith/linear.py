@@ -74,3 +74,18 @@ def _product(a: Linear | None, b: Linear | None) -> Linear | None:
     if not b.terms:
         return a.times(b.constant)
     return None if a.terms else b.times(a.constant)
+
+
+def expr_of_form(form: Linear) -> Expr:
+    """`form` as an expression: what is added first, then what is taken away, then the constant."""
+    total: Expr | None = None
+    for var, factor in sorted(form.terms.items(), key=lambda term: term[1] < 0):
+        part = var if abs(factor) == 1 else Mul(var, Const(abs(factor)))
+        if total is None:
+            total = part if factor > 0 else Mul(var, Const(factor))
+        else:
+            total = Add(total, part) if factor > 0 else Sub(total, part)
+    if total is None or form.constant == 0:
+        return Const(form.constant) if total is None else total
+    is_sum = form.constant > 0
+    return (Add if is_sum else Sub)(total, Const(abs(form.constant)))

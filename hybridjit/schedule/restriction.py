@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from hybridjit.analysis.elements import where
 from hybridjit.analysis.instances import Part
 from hybridjit.analysis.regions import AxisRange
-from hybridjit.arith.linear import linear_form
+from hybridjit.arith.linear import Linear, expr_of_form, linear_form
 from hybridjit.arith.polyhedra import load_isl
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total
@@ -129,7 +129,7 @@ def _limits(slices: Slices, loop: For, wanted: AxisRange) -> tuple[Expr, Expr] |
     if form is None or len(slices.loops) != 1 or loop.step not in (Const(1), Const(-1)):
         return None
     factor = form.terms[loop.var]
-    rest = simplify(slices.index - loop.var * factor)
+    rest = expr_of_form(form.plus(Linear({loop.var: factor}), -1))
     if factor > 0:
         return _ceil(wanted.start - rest, factor), _ceil(wanted.stop - rest, factor)
     # rest - k * v < stop  <=>  v > (rest - stop) / k

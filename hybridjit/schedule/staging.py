@@ -15,6 +15,7 @@ from hybridjit.analysis.elements import where
 from hybridjit.analysis.inside import find_outside
 from hybridjit.analysis.instances import Instances, Part
 from hybridjit.analysis.regions import AxisRange, box_around, touched_elements
+from hybridjit.arith.linear import expr_of_form, linear_form
 from hybridjit.arith.polyhedra import load_isl
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Buffer, Const, Expr, Ge, Load, Lt, Max, Min, Var
@@ -43,11 +44,19 @@ class Scratch:
 
         def move(indices: Indices) -> Indices:
             return tuple(
-                index if axis.is_whole else substitute(index, values) - axis.start
+                index if axis.is_whole else _offset(substitute(index, values), axis.start)
                 for index, axis in zip(indices, self.axes, strict=True)
             )
 
         return change(stmt, self.buffer, self.made, move)
+
+
+def _offset(index: Expr, start: Expr) -> Expr:
+    """`index - start`, multiplied out where that can be."""
+    forms = linear_form(index), linear_form(start)
+    if forms[0] is None or forms[1] is None:
+        return simplify(index - start)
+    return expr_of_form(forms[0].plus(forms[1], -1))
 
 
 def make_scratch(

@@ -152,6 +152,17 @@ def test_a_block_with_loops_inside_can_be_moved_to_the_copy() -> None:
         assert_unchanged(s.original, s.func, [integers(size, 3)])
 
 
+def test_every_third_element_of_a_copy() -> None:
+    """The index of the copy is multiplied out, so that a loop can be restricted to it."""
+    s = make_schedule(every_third.prim_func(hj.i64["n"], hj.i64["n"]))
+    outer, _ = s.split("i", 3)
+    copy = s.cache_write("c", "c", "local", at=outer)
+    assert "c_local[i_1_1 * 3] = a[i] + 5" in s.show()
+    s.compute_at("c", s.loops(copy)[-1])
+    for size in (*SIZES, 20):
+        assert_unchanged(s.original, s.func, [integers(size), -integers(size)])
+
+
 def test_a_block_with_two_results() -> None:
     s = make_schedule(two_results.prim_func(hj.i64["n"], hj.i64["n"], hj.i64["n"]))
     outer, _ = s.split("i", 4)
