@@ -28,8 +28,8 @@ from tests.programs.program import Program, forget_sources, program_from_seed
 from tests.programs.vector_loops import vector_program
 from tests.strategies import programs
 
-SEEDS = range(100)
-LOOPS = range(100)
+SEEDS = range(50)
+LOOPS = range(75)
 CHUNK = 25
 FREE_KINDS = (LoopKind.SERIAL, LoopKind.UNROLLED, LoopKind.PARALLEL)
 # Vectors of 128 bits: the short loops of random programs are cut into several, and a rest.
