@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from hybridjit.ir.expr import Expr, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, Block, For, Iter, IterKind, Stmt
+from hybridjit.ir.stmt import Block, For, Iter, IterKind, Stmt
 from hybridjit.ir.visit import Mutator, substitute, walk
-from hybridjit.schedule.program import variables_in
+from hybridjit.schedule.program import variables_in, variables_used
 
 
 def bind_loops(func: PrimFunc) -> PrimFunc:
@@ -39,7 +39,7 @@ class _BindLoops(Mutator):
 
     def rewrite_Block(self, node: Block) -> Stmt:
         parts = [part for part in (node.init, node.body) if part is not None]
-        used = {var for part in parts for var in _used(part)}
+        used = {var for part in parts for var in variables_used(part)}
         needed = [var for var in self.loops if var in used]
         if needed:
             node = _with_iters(node, needed)
@@ -47,18 +47,6 @@ class _BindLoops(Mutator):
         made = self.generic(node)
         self.loops = outside
         return made
-
-
-def _used(stmt: Stmt) -> Iterator[Var]:
-    for node in walk(stmt):
-        match node:
-            case Var():
-                yield node
-            case Allocate(buffer):
-                for extent in buffer.shape:
-                    yield from variables_in(extent)
-            case _:
-                pass
 
 
 def _with_iters(block: Block, needed: Sequence[Var]) -> Block:

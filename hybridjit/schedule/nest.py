@@ -66,6 +66,8 @@ def the_nest(func: PrimFunc, variables: Sequence[Var], step: str) -> Nest:
 
 def _chain(func: PrimFunc, variables: Sequence[Var], step: str) -> list[For]:
     """All the loops from the outermost to the innermost of `variables`."""
+    if not variables:
+        raise refuse(func, f"{step} needs at least one loop")
     if len(set(variables)) != len(variables):
         raise refuse(func, f"{step}: a loop is named twice", variables)
     loops = [the_loop(func, var) for var in variables]

@@ -14,8 +14,10 @@ from hybridjit.errors import InternalError
 from hybridjit.ir.expr import Expr, Load, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
+    Allocate,
     Block,
     Break,
+    Continue,
     For,
     If,
     Iter,
@@ -26,17 +28,17 @@ from hybridjit.ir.stmt import (
     flat_stmts,
     seq,
 )
-from hybridjit.ir.visit import Mutator, children, walk
+from hybridjit.ir.visit import Mutator, children, walk, walk_stmts
 
 
 def loops_of(func: PrimFunc) -> list[For]:
     """Every loop, outer ones before inner ones, in the order of the text."""
-    return [node for node in walk(func.body) if isinstance(node, For)]
+    return [stmt for stmt in walk_stmts(func.body) if isinstance(stmt, For)]
 
 
 def blocks_of(func: PrimFunc) -> list[Block]:
     """Every block, in the order of the text."""
-    return [node for node in walk(func.body) if isinstance(node, Block)]
+    return [stmt for stmt in walk_stmts(func.body) if isinstance(stmt, Block)]
 
 
 def find_loop(func: PrimFunc, var: Var) -> For | None:
@@ -161,23 +163,38 @@ def only_stmt(stmt: Stmt) -> Stmt:
 
 def is_left_early(loop: For) -> bool:
     """Whether a `break` or a `return` may end `loop` before its last iteration."""
-    return any(isinstance(node, Return) for node in walk(loop.body)) or _has_break(loop.body)
+    return any(isinstance(stmt, Return) for stmt in walk_stmts(loop.body)) or jumps(
+        loop.body, Break
+    )
 
 
-def _has_break(stmt: Stmt) -> bool:
-    """Whether `stmt` holds a `break` that leaves the loop around it."""
+def jumps(stmt: Stmt, *kinds: type[Stmt]) -> bool:
+    """Whether `stmt` holds a `break` or a `continue`, whichever is asked for, of a loop around."""
     match stmt:
-        case Break():
-            return True
+        case Break() | Continue():
+            return isinstance(stmt, kinds)
         case For() | While():
             return False
         case _:
-            return any(_has_break(child) for child in children(stmt) if isinstance(child, Stmt))
+            return any(jumps(child, *kinds) for child in children(stmt) if isinstance(child, Stmt))
 
 
 def variables_in(expr: Expr) -> Iterator[Var]:
     """The variables that `expr` mentions."""
     return (node for node in walk(expr) if isinstance(node, Var))
+
+
+def variables_used(stmt: Stmt) -> Iterator[Var]:
+    """The variables that `stmt` mentions, those in the shapes of the buffers it makes included."""
+    for node in walk(stmt):
+        match node:
+            case Var():
+                yield node
+            case Allocate(buffer):
+                for extent in buffer.shape:
+                    yield from variables_in(extent)
+            case _:
+                pass
 
 
 def reads_memory(expr: Expr) -> bool:

@@ -8,11 +8,18 @@ from collections.abc import Sequence
 from hybridjit.analysis.dependence import Dependences
 from hybridjit.analysis.instances import Instances, infer_instances
 from hybridjit.arith.totality import is_total
-from hybridjit.ir.expr import Buffer, Load, Node, Var
+from hybridjit.ir.expr import Buffer, BufferRef, Load, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Continue, For, Let, LoopKind, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import substitute, walk
-from hybridjit.schedule.program import is_left_early, replace_stmt, the_block, the_loop
+from hybridjit.schedule.program import (
+    is_left_early,
+    jumps,
+    replace_stmt,
+    the_block,
+    the_loop,
+    variables_used,
+)
 from hybridjit.schedule.refusal import refuse, refuse_conflict
 
 
@@ -70,8 +77,8 @@ def _check_scopes(
 ) -> list[Let]:
     """The names of the first part that the second needs too and can compute for itself."""
     nodes = [node for stmt in rest for node in walk(stmt)]
-    used = {node for node in nodes if isinstance(node, Var)}
-    touched = {node.buffer for node in nodes if isinstance(node, Load | Store)}
+    used = {var for stmt in rest for var in variables_used(stmt)}
+    touched = {node.buffer for node in nodes if isinstance(node, Load | Store | BufferRef)}
     shared: list[Let] = []
     for stmt in reversed(first):
         if isinstance(stmt, Allocate) and stmt.buffer in touched:
@@ -98,7 +105,7 @@ def _refuse_shared(func: PrimFunc, loop: For, what: Buffer | Var) -> Exception:
 def _check_loop(func: PrimFunc, loop: For) -> None:
     if loop.kind not in (LoopKind.SERIAL, LoopKind.SCAN):
         raise refuse(func, f"loop '{loop.var.name}' is {loop.kind.value} already", [loop])
-    if is_left_early(loop) or any(isinstance(node, Continue) for node in walk(loop.body)):
+    if is_left_early(loop) or jumps(loop.body, Continue):
         raise refuse(
             func,
             f"fission: break, continue or return may leave the body of loop '{loop.var.name}'",

@@ -7,13 +7,15 @@ import dataclasses
 from hybridjit.analysis.dependence import Conflict, Dependences
 from hybridjit.analysis.instances import Instances, Part, infer_instances, steps_down
 from hybridjit.arith.simplify import simplify
+from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Const, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr
-from hybridjit.ir.stmt import For, LoopKind, Seq, Stmt, seq
-from hybridjit.schedule.nest import trip_count
+from hybridjit.ir.stmt import Continue, For, LoopKind, Seq, Stmt, seq
+from hybridjit.schedule.nest import bounds_of, trip_count
 from hybridjit.schedule.program import (
     is_left_early,
+    jumps,
     path_to,
     replace_stmt,
     substitute_loop,
@@ -78,12 +80,20 @@ def _check_alike(func: PrimFunc, a: For, b: For) -> None:
             help="s.partition cuts the longer loop in two",
         )
     for loop in (a, b):
+        if not all(is_total(bound) for bound in bounds_of(loop)):
+            raise refuse(
+                func, f"merge: the bounds of loop '{loop.var.name}' read memory or may fail", [loop]
+            )
         if loop.kind not in (LoopKind.SERIAL, LoopKind.SCAN):
             raise refuse(func, f"loop '{loop.var.name}' is {loop.kind.value} already", [loop])
         if is_left_early(loop):
             raise refuse(
                 func, f"merge: break or return may leave loop '{loop.var.name}' early", [loop]
             )
+    if jumps(a.body, Continue):
+        raise refuse(
+            func, f"merge: continue in loop '{a.var.name}' would skip the body of the other", [a]
+        )
 
 
 def _same_range(a: For, b: For) -> bool:
@@ -92,6 +102,8 @@ def _same_range(a: For, b: For) -> bool:
 
 def _find_conflict(func: PrimFunc, parent: Seq, a: For, b: For) -> Conflict | None:
     part = infer_instances(func, parent)
+    if not _same_range(a, b) and not all(part.names.affine(loop.start) for loop in (a, b)):
+        raise refuse(func, "merge: where the loops start is not known well enough", [a, b])
     position = str(parent.stmts.index(a))
 
     def merged(statement: Instances) -> tuple[str, ...]:

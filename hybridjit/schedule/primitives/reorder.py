@@ -11,6 +11,7 @@ from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For
 from hybridjit.schedule.nest import Nest, bounds_of, the_nest
+from hybridjit.schedule.parts import check_concurrent
 from hybridjit.schedule.program import is_left_early, replace_stmt, variables_in
 from hybridjit.schedule.refusal import names, refuse, refuse_conflict
 
@@ -32,7 +33,10 @@ def reorder(func: PrimFunc, variables: Sequence[Var], *, unsafe: bool = False) -
     if not unsafe:
         _check_dependences(func, nest, order)
 
-    return replace_stmt(func, nest.root, nest.rebuild(order))
+    moved = replace_stmt(func, nest.root, nest.rebuild(order))
+    if not unsafe:
+        _check_kinds(moved, nest, order)
+    return moved
 
 
 def _new_order(nest: Nest, variables: Sequence[Var]) -> tuple[For, ...]:
@@ -77,6 +81,14 @@ def _check_dependences(func: PrimFunc, nest: Nest, order: Sequence[For]) -> None
         raise refuse_conflict(
             func, f"reorder of loops {names(moved)} would turn a dependence around", conflict, moved
         )
+
+
+def _check_kinds(moved: PrimFunc, nest: Nest, order: Sequence[For]) -> None:
+    """A concurrent loop that is further out than before has more between its iterations."""
+    outer = [
+        loop for loop in order if order.index(loop) < nest.loops.index(loop) and not loop.is_unsafe
+    ]
+    check_concurrent(moved, outer, "reorder")
 
 
 def _times(statement: Instances, order: Sequence[For]) -> list[str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from hybridjit.ir.expr import Const, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import For
-from hybridjit.schedule.program import replace_stmt, the_block
+from hybridjit.ir.stmt import Break, Continue, For
+from hybridjit.schedule.program import jumps, replace_stmt, the_block
+from hybridjit.schedule.refusal import refuse
 
 
 def add_unit_loop(func: PrimFunc, block: str) -> tuple[PrimFunc, Var]:
@@ -16,6 +17,14 @@ def add_unit_loop(func: PrimFunc, block: str) -> tuple[PrimFunc, Var]:
                                            body
     """
     found = the_block(func, block)
+    if jumps(found, Break, Continue):
+        raise refuse(
+            func,
+            f"add_unit_loop: break or continue in block '{block}' would leave the new loop only",
+            [found],
+        )
+
     var = Var("u")
     loop = For(var, Const(0), Const(1), Const(1), found, span=found.span)
+
     return replace_stmt(func, found, loop), var
