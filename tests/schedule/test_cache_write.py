@@ -143,6 +143,24 @@ def test_vector_tiles() -> None:
     assert_unchanged(s.original, s.func, [floats(9, 5), floats(5, 19)], native=True)
 
 
+@pytest.mark.parametrize("symbolic", [False, True])
+def test_copies_move_as_other_stages_do(symbolic: bool) -> None:
+    """TVM's way: copy all of it, then move the copying into the loop."""
+    args = [floats(9, 5), floats(5, 11)]
+    specs = (hj.f32["n", "k"], hj.f32["k", "m"]) if symbolic else args
+    s = make_schedule(matmul.prim_func(*specs))
+    i, j, k = s.loops("c")
+    i_0, i_1 = s.split(i, 4)
+    j_0, j_1 = s.split(j, 4)
+    s.reorder(i_0, j_0, k, i_1, j_1)
+
+    s.compute_at(s.cache_read("c", "b", "local"), j_0)
+    s.reverse_compute_at(s.cache_write("c", "c", "local"), j_0)
+
+    assert [loop.name for loop in s.loops("b_local")[:2]] == [i_0.name, j_0.name]
+    assert_unchanged(s.original, s.func, args, native=True)
+
+
 def test_a_block_with_loops_inside_can_be_moved_to_the_copy() -> None:
     """Its new guard asks for the loop of the copy, which it sees through an iter."""
     s = make_schedule(named.prim_func(hj.i64["n", "m"]))
