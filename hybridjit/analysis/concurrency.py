@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hybridjit.analysis.context import infer_context
-from hybridjit.analysis.dependence import Conflict, Dependences, may_reorder
+from hybridjit.analysis.dependence import Conflict, Dependences
 from hybridjit.analysis.instances import infer_instances
-from hybridjit.analysis.private_reduction import find_private_reductions
+from hybridjit.analysis.private_reduction import find_private_reductions, may_regroup
 from hybridjit.ir.expr import Buffer, ExternCall
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, LoopKind, Print
@@ -53,7 +53,7 @@ def _find_help(conflict: Conflict, func: PrimFunc) -> str | None:
         return None
     if first.reduction.buffer is not conflict.buffer:
         return None
-    if may_reorder(first.reduction, func.fastmath):
+    if may_regroup(first.reduction, func.fastmath):
         return "the updates are a reduction of many elements: s.rfactor(loop) makes partial results"
     return (
         'the updates are a sum: fastmath={"reassoc"} allows any order of them, '

@@ -156,7 +156,7 @@ class _Redirect(Mutator):
 
 def find_private_reductions(loop: For, fastmath: Sequence[str]) -> tuple[PrivateReduction, ...]:
     """The reductions over the iterations of `loop` that private copies can serve."""
-    updates: dict[Buffer, list[_Update]] = {}
+    updates: dict[Buffer, list[Update]] = {}
     for update in find_updates(loop.body):
         updates.setdefault(update.reduction.buffer, []).append(update)
     touched = _count_touches(loop.body)
@@ -174,7 +174,7 @@ def find_private_reductions(loop: For, fastmath: Sequence[str]) -> tuple[Private
 
 
 @dataclass(frozen=True, slots=True)
-class _Update:
+class Update:
     """A statement that performs a reduction."""
 
     stmt: Stmt
@@ -185,7 +185,7 @@ class _Update:
         return next(node for node in walk(self.stmt) if isinstance(node, Store))
 
 
-def find_updates(stmt: Stmt) -> Iterator[_Update]:
+def find_updates(stmt: Stmt) -> Iterator[Update]:
     """The statements in `stmt` that perform reductions."""
     reduction = None
     if isinstance(stmt, Store):
@@ -193,7 +193,7 @@ def find_updates(stmt: Stmt) -> Iterator[_Update]:
     elif isinstance(stmt, If):
         reduction = find_guarded_reduction(stmt)
     if reduction is not None:
-        yield _Update(stmt, reduction)
+        yield Update(stmt, reduction)
         return
     for child in children(stmt):
         if isinstance(child, Stmt):
@@ -233,13 +233,13 @@ class _Inside:
         return is_total(expr) and variables.isdisjoint(self.varying)
 
 
-def _serve(update: _Update, inside: _Inside, fastmath: Sequence[str]) -> PrivateReduction | None:
+def _serve(update: Update, inside: _Inside, fastmath: Sequence[str]) -> PrivateReduction | None:
     reduction = update.reduction
     indices = tuple(inside.expand(index) for index in reduction.indices)
     if not all(inside.is_invariant(index) for index in indices):
         return None
-    is_flipped = _is_flipped(update)
-    if is_flipped is None or not _may_regroup(reduction, fastmath):
+    is_flipped = find_flipped(update)
+    if is_flipped is None or not may_regroup(reduction, fastmath):
         return None
     if reduction.op in (ReductionOp.AND, ReductionOp.OR):
         skipped = inside.expand(reduction.update)
@@ -248,7 +248,7 @@ def _serve(update: _Update, inside: _Inside, fastmath: Sequence[str]) -> Private
     return PrivateReduction(reduction.op, reduction.buffer, indices, is_flipped)
 
 
-def _is_flipped(update: _Update) -> bool | None:
+def find_flipped(update: Update) -> bool | None:
     """Whether the element is the second operand, where that matters; None for longer chains."""
     store = update.store
     if not isinstance(store.value, Call) or not store.value.dtype.is_float:
@@ -257,7 +257,8 @@ def _is_flipped(update: _Update) -> bool | None:
     return store.value.args.index(element) == 1 if element in store.value.args else None
 
 
-def _may_regroup(reduction: Reduction, fastmath: Sequence[str]) -> bool:
+def may_regroup(reduction: Reduction, fastmath: Sequence[str]) -> bool:
+    """Whether updates give the same result in contiguous groups that are combined in order."""
     is_extremum = reduction.op in _SMALLEST + _LARGEST
     return is_extremum or not reduction.buffer.dtype.is_inexact or "reassoc" in fastmath
 

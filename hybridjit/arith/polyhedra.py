@@ -69,13 +69,23 @@ def within_limit(compute: Callable[[], T], operations: int = MAX_OPERATIONS) -> 
     context.set_max_operations(operations)
     try:
         return compute()
-    except isl.Error as error:
-        if "maximal number of operations" in str(error):
+    except isl.Error:
+        if _is_exhausted():
             return None
         raise
     finally:
         context.set_max_operations(0)
         context.reset_operations()
+
+
+def _is_exhausted() -> bool:
+    """Whether isl has no operations left: then all else fails, too, with errors of many kinds."""
+    isl = load_isl()
+    try:
+        isl.Set("{ [i] : 0 <= i <= 8 }").coalesce().is_empty()
+    except isl.Error:
+        return True
+    return False
 
 
 class AffineNames:

@@ -36,7 +36,18 @@ def refuse_conflict(
     help: str | None = None,
 ) -> ScheduleError:
     """The error for a step that would turn two conflicting iterations around."""
+    help = _find_help(conflict) if help is None else help
     return refuse(func, f"{message}: {describe(conflict)}", marks, help=help)
+
+
+def _find_help(conflict: Conflict) -> str | None:
+    """What would allow it, if the two are updates of one sum."""
+    updates = [conflict.first.statement.reduction, conflict.later.statement.reduction]
+    if not all(update is not None and update.buffer is conflict.buffer for update in updates):
+        return None
+    if conflict.buffer is None or not conflict.buffer.dtype.is_inexact:
+        return None
+    return 'the updates may be done in any order with @hybrid.script(fastmath={"reassoc"})'
 
 
 _KINDS = {

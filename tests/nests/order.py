@@ -132,9 +132,7 @@ class _Run:
     def _store(self, store: Store) -> None:
         reduction = find_reduction(store)
         commutes = None
-        if reduction is not None and not (
-            store.buffer.dtype.is_inexact and reduction.op.name in ("ADD", "MUL")
-        ):
+        if reduction is not None and not store.buffer.dtype.is_inexact:
             commutes = reduction.op.name
         value = self.value(store.value, (store.buffer, commutes))
         element = self._element(store.buffer, store.indices)

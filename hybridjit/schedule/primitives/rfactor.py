@@ -3,26 +3,54 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
-from hybridjit.analysis.dependence import may_reorder
-from hybridjit.analysis.private_reduction import PrivateReduction, find_updates
+from hybridjit.analysis.inside import find_outside
+from hybridjit.analysis.instances import infer_instances
+from hybridjit.analysis.private_reduction import (
+    PrivateReduction,
+    Update,
+    find_flipped,
+    find_updates,
+    may_regroup,
+)
 from hybridjit.analysis.reduction import Reduction, ReductionOp
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, FloorDiv, Load, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, Block, For, Iter, IterKind, Let, Stmt, Store, seq
+from hybridjit.ir.stmt import (
+    Allocate,
+    Block,
+    Break,
+    Continue,
+    For,
+    Iter,
+    IterKind,
+    Let,
+    Return,
+    Seq,
+    Stmt,
+    Store,
+    seq,
+)
 from hybridjit.ir.visit import substitute, walk
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.nest import trip_count
-from hybridjit.schedule.program import replace_stmt, the_loop, variables_in
+from hybridjit.schedule.parts import check_concurrent, set_elements
+from hybridjit.schedule.program import (
+    jumps,
+    loops_around,
+    path_to,
+    replace_stmt,
+    the_loop,
+    variables_in,
+)
 from hybridjit.schedule.refusal import refuse
 from hybridjit.schedule.reindex import reindex
 from hybridjit.schedule.staging import fresh_block_name
-
-Element = tuple[Expr, ...] | None
-"""The indices of the one element that a loop reduces into; None if there are several."""
 
 
 def rfactor(func: PrimFunc, var: Var) -> tuple[PrimFunc, str]:
@@ -39,30 +67,32 @@ def rfactor(func: PrimFunc, var: Var) -> tuple[PrimFunc, str]:
     """
     loop = the_loop(func, var)
     updates = _find_reduction(func, loop)
-    reduction = updates[0]
     _check(func, loop, updates)
 
-    element = _find_element(loop, updates)
-    partial = _make_partial(func, loop, reduction, element)
+    func = _set_elements(func, loop, updates)
+    target = _find_target(func, loop, updates)
+    partial = target.make_partial(func, loop)
     count = simplify(FloorDiv(loop.var - loop.start, loop.step))
-    body = _redirect(loop.body, reduction.buffer, partial, count)
-    name = fresh_block_name(func, f"{reduction.buffer.name}_final")
+    body = reindex(loop.body, target.buffer, partial, lambda idx: (count, *target.moving(idx)))
+    name = fresh_block_name(func, f"{target.buffer.name}_final")
     stmts = [
         Allocate(partial, zero=False, span=loop.span),
-        _fill(func, loop, reduction, partial),
+        _fill(func, loop, updates[0].reduction, partial),
         dataclasses.replace(loop, body=body),
-        _combine(loop, dataclasses.replace(reduction, indices=element or ()), partial, name),
+        _combine(loop, updates[0], target, partial, name),
     ]
-    return bind_loops(replace_stmt(func, loop, seq(*stmts))), name
+    made = bind_loops(replace_stmt(func, loop, seq(*stmts)))
+    check_concurrent(made, loops_around(func, loop), "rfactor")
+    return made, name
 
 
-def _find_reduction(func: PrimFunc, loop: For) -> list[Reduction]:
+def _find_reduction(func: PrimFunc, loop: For) -> list[Update]:
     """The updates of the one buffer that `loop` reduces into."""
     declared = {node.buffer for node in walk(loop.body) if isinstance(node, Allocate)}
-    found: dict[Buffer, list[Reduction]] = {}
+    found: dict[Buffer, list[Update]] = {}
     for update in find_updates(loop.body):
         if update.reduction.buffer not in declared:
-            found.setdefault(update.reduction.buffer, []).append(update.reduction)
+            found.setdefault(update.reduction.buffer, []).append(update)
     touched = _touched(loop.body)
     whole = {
         buffer: updates
@@ -75,7 +105,8 @@ def _find_reduction(func: PrimFunc, loop: For) -> list[Reduction]:
             func,
             f"rfactor: loop '{loop.var.name}' holds {count} that it only updates",
             [loop],
-            help="rfactor takes a loop that combines values into one buffer, as in c[i] += ...",
+            help="rfactor takes a loop that combines values into one buffer, as in c[i] += ...; "
+            "s.decompose_reduction takes an init out of it",
         )
     return next(iter(whole.values()))
 
@@ -88,52 +119,127 @@ def _touched(stmt: Stmt) -> dict[Buffer, int]:
     return counts
 
 
-def _check(func: PrimFunc, loop: For, updates: Sequence[Reduction]) -> None:
-    name = updates[0].buffer.name
-    if len({update.op for update in updates}) > 1:
+def _check(func: PrimFunc, loop: For, updates: Sequence[Update]) -> None:
+    name, op = updates[0].reduction.buffer.name, updates[0].reduction.op
+    flips = [find_flipped(update) for update in updates]
+    if len({update.reduction.op for update in updates}) > 1 or len(set(flips)) > 1:
         raise refuse(func, f"rfactor: '{name}' is updated by different operators", [loop])
-    if not all(may_reorder(update, func.fastmath) for update in updates):
+    if flips[0] is None or not all(
+        may_regroup(update.reduction, func.fastmath) for update in updates
+    ):
         raise refuse(
             func,
             f"rfactor: partial results of '{name}' would be rounded otherwise",
             [loop],
             help='allow it: @hybrid.script(fastmath={"reassoc"})',
         )
-    lazy = updates[0].op in (ReductionOp.AND, ReductionOp.OR)
-    if lazy and not all(is_total(update.update) for update in updates):
+    is_lazy = op in (ReductionOp.AND, ReductionOp.OR)
+    if is_lazy and not all(is_total(update.reduction.update) for update in updates):
         raise refuse(
             func,
-            f"rfactor: the updates of '{name}' read memory, which `{updates[0].op.value}` may skip",
+            f"rfactor: the updates of '{name}' read memory, which `{op.value}` may skip",
             [loop],
         )
     if not isinstance(loop.step, Const):
         raise refuse(func, f"rfactor: the step of loop '{loop.var.name}' is not a constant", [loop])
+    if any(isinstance(node, Return) for node in walk(loop.body)):
+        raise refuse(
+            func,
+            f"rfactor: a return in loop '{loop.var.name}' would leave without combining",
+            [loop],
+        )
 
 
-def _make_partial(func: PrimFunc, loop: For, reduction: Reduction, element: Element) -> Buffer:
-    """A buffer with an element for each iteration, and for each element that they reduce into."""
-    buffer = reduction.buffer
-    shape = buffer.shape if element is None else ()
-    return Buffer(f"{buffer.name}_rf", buffer.dtype, (trip_count(func, loop), *shape))
+def _set_elements(func: PrimFunc, loop: For, updates: Sequence[Update]) -> PrimFunc:
+    """`func` in which combining, which may touch more elements than updating, finds them set."""
+    buffer = updates[0].reduction.buffer
+    if not buffer.is_register:
+        return set_elements(func, buffer, loop)
+    if not _is_certain(loop, updates) and not _is_assigned(func, loop, buffer):
+        raise refuse(func, f"rfactor: '{buffer.name}' may have no value yet", [loop])
+    return func
 
 
-def _find_element(loop: For, updates: Sequence[Reduction]) -> Element:
-    """The indices of the element, if all iterations of `loop` reduce into the same."""
-    inside = {node.var for node in walk(loop) if isinstance(node, For | Let)}
-    iters: dict[Var, Expr] = {}
-    for node in walk(loop):
+def _is_certain(loop: For, updates: Sequence[Update]) -> bool:
+    """Whether every iteration of `loop` makes one of the updates."""
+    if jumps(loop.body, Break, Continue):
+        return False
+    return any(update.stmt is stmt for stmt in _surely_run(loop.body) for update in updates)
+
+
+def _is_assigned(func: PrimFunc, loop: For, register: Buffer) -> bool:
+    """Whether a statement before `loop` surely gives `register` a value."""
+    path = path_to(func, loop)
+    before = [
+        stmt
+        for around, inner in pairwise(path)
+        if isinstance(around, Seq)
+        for stmt in around.stmts[: around.stmts.index(inner)]
+    ]
+    return any(
+        isinstance(stmt, Store) and stmt.buffer is register
+        for earlier in before
+        for stmt in _surely_run(earlier)
+    )
+
+
+def _surely_run(stmt: Stmt) -> Iterator[Stmt]:
+    """The statements that run whenever `stmt` does, unless something leaves it early."""
+    match stmt:
+        case Seq(stmts):
+            for inner in stmts:
+                yield from _surely_run(inner)
+        case Block(body=body):
+            yield from _surely_run(body)
+        case _:
+            yield stmt
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Target:
+    """What a loop reduces into: for each axis the index, or None where it takes several."""
+
+    buffer: Buffer
+    fixed: tuple[Expr | None, ...]
+
+    def moving(self, indices: Sequence[Expr]) -> tuple[Expr, ...]:
+        """Those of `indices`, or of the shape, that are not the same in all iterations."""
+        pairs = zip(indices, self.fixed, strict=True)
+        return tuple(index for index, fixed in pairs if fixed is None)
+
+    def element(self, moving: Sequence[Expr]) -> tuple[Expr, ...]:
+        """All the indices of an element, from those that are not the same."""
+        left = iter(moving)
+        return tuple(next(left) if fixed is None else fixed for fixed in self.fixed)
+
+    def make_partial(self, func: PrimFunc, loop: For) -> Buffer:
+        """A buffer with an element for each iteration and each element that it reduces into."""
+        shape = (trip_count(func, loop), *self.moving(self.buffer.shape))
+        return Buffer(f"{self.buffer.name}_rf", self.buffer.dtype, shape)
+
+
+def _find_target(func: PrimFunc, loop: For, updates: Sequence[Update]) -> _Target:
+    buffer = updates[0].reduction.buffer
+    part = infer_instances(func, loop)
+    is_certain = _is_certain(loop, updates)
+    values: dict[Var, Expr] = {}
+    for node in walk(loop):  # outer blocks come before inner ones
         if isinstance(node, Iter):
-            iters[node.var] = substitute(node.value, iters)
-    found = {tuple(substitute(i, iters) for i in update.indices) for update in updates}
-    element = found.pop()
-    moves = any(var in inside for index in element for var in variables_in(index))
-    return None if found or moves or not all(map(is_total, element)) else element
+            values[node.var] = substitute(node.value, values)
+    fixed: list[Expr | None] = []
+    for axis in range(buffer.ndim):
+        indices = {substitute(update.reduction.indices[axis], values) for update in updates}
+        index = indices.pop()
+        same = not indices and _is_invariant(index, loop)
+        # Combining happens even where a guard let no update happen: the index must be right then.
+        safe = is_certain or find_outside(part, buffer, [axis]) is None
+        fixed.append(index if same and safe else None)
+    return _Target(buffer, tuple(fixed))
 
 
-def _redirect(body: Stmt, buffer: Buffer, partial: Buffer, count: Expr) -> Stmt:
-    if partial.ndim == 1:
-        return reindex(body, buffer, partial, lambda indices: (count,))
-    return reindex(body, buffer, partial, lambda indices: (count, *indices))
+def _is_invariant(index: Expr, loop: For) -> bool:
+    inside = {node.var for node in walk(loop) if isinstance(node, For | Let | Iter)}
+    return is_total(index) and not any(var in inside for var in variables_in(index))
 
 
 def _fill(func: PrimFunc, loop: For, reduction: Reduction, partial: Buffer) -> Stmt:
@@ -145,13 +251,12 @@ def _fill(func: PrimFunc, loop: For, reduction: Reduction, partial: Buffer) -> S
     return _nest(_block(name, loops, (), store), loops, partial.shape)
 
 
-def _combine(loop: For, reduction: Reduction, partial: Buffer, name: str) -> Stmt:
+def _combine(loop: For, update: Update, target: _Target, partial: Buffer, name: str) -> Stmt:
     """Combine each element with its partial results, in the order of the iterations."""
     loops = _loop_vars(loop, partial)
-    element = loops[1:] if partial.ndim > 1 else reduction.indices
-    whole = PrivateReduction(reduction.op, reduction.buffer, element)
-    update = whole.combine(Load(partial, loops))
-    block = _block(name, loops[1:], loops[:1], update)
+    element, flipped = target.element(loops[1:]), bool(find_flipped(update))
+    whole = PrivateReduction(update.reduction.op, target.buffer, element, flipped)
+    block = _block(name, loops[1:], loops[:1], whole.combine(Load(partial, loops)))
     return _nest(block, (*loops[1:], loops[0]), (*partial.shape[1:], partial.shape[0]))
 
 
