@@ -45,8 +45,9 @@ golden: $(INSTALLED)  ## rewrite the golden files, then show what changed
 bench: $(INSTALLED)  ## run the benchmarks
 	$(BIN)/python -m benchmarks.run
 
-fuzz: $(INSTALLED)  ## run every property test on N random examples (make fuzz N=1000)
+fuzz: $(INSTALLED)  ## run every property test on N random examples, and N random schedules
 	$(PYTEST) -m hypothesis --fuzz=$(N)
+	$(BIN)/python -m tests.nests.campaign --pairs $(N) --native-every 10
 
 mutants: $(INSTALLED)  ## plant bugs in the compiler and say which tests catch them
 	$(BIN)/python -m tests.planted_bugs

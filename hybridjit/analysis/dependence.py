@@ -71,9 +71,9 @@ class Dependences:
     def find_reversed(self, old: Times, new: Times) -> Conflict | None:
         """A conflict whose instances run in the order of `old` and not strictly so in `new`."""
 
-        def turned(statements: Sequence[Instances]) -> Polyhedron:
+        def turned(statements: Sequence[Instances]) -> list[Polyhedron]:
             before, after = self._time_map(old, statements), self._time_map(new, statements)
-            return before.lex_lt_union_map(before).intersect(after.lex_ge_union_map(after))
+            return [before.lex_lt_union_map(before), after.lex_ge_union_map(after)]
 
         return self._find(turned)
 
@@ -83,21 +83,21 @@ class Dependences:
         Accesses to the buffers in `besides` do not count, nor do effects if it has None.
         """
 
-        def apart(statements: Sequence[Instances]) -> Polyhedron:
+        def apart(statements: Sequence[Instances]) -> list[Polyhedron]:
             inside = [found for found in statements if len(found.dims) > depth]
             old = self._time_map(lambda statement: statement.time, inside)
             loop = self._time_map(lambda statement: (statement.dims[depth],), inside)
             others = loop.lex_lt_union_map(loop).union(loop.lex_gt_union_map(loop))
-            return old.lex_lt_union_map(old).intersect(others)
+            return [others, old.lex_lt_union_map(old)]
 
         return self._find(apart, besides)
 
     def find_lost(self, kept: Polyhedron) -> Conflict | None:
         """A conflict, in the order of the program, that the relation `kept` does not hold."""
 
-        def lost(statements: Sequence[Instances]) -> Polyhedron:
+        def lost(statements: Sequence[Instances]) -> list[Polyhedron]:
             times = self._time_map(lambda statement: statement.time, statements)
-            return times.lex_lt_union_map(times).subtract(kept)
+            return [times.lex_lt_union_map(times).subtract(kept)]
 
         return self._find(lost)
 
@@ -116,20 +116,20 @@ class Dependences:
             return (*statement.time, *["0"] * (length - len(statement.time)))
 
         order = self._time_map(time, firsts).lex_lt_union_map(self._time_map(time, laters))
-        return self._find(lambda _: order, besides)
+        return self._find(lambda _: [order], besides)
 
     def _find(
         self,
-        wrong: Callable[[Sequence[Instances]], Polyhedron],
+        wrong: Callable[[Sequence[Instances]], Sequence[Polyhedron]],
         besides: Collection[Buffer | None] = (),
     ) -> Conflict | None:
-        """A conflict of two instances that are a `wrong` pair among those of some statements."""
+        """A conflict of two instances that are in all of the `wrong` relations."""
         for buffer, statements in self._touching():
             if buffer in besides:
                 continue
-            pairs = wrong([*dict.fromkeys(statement for statement, _ in statements)])
+            relations = wrong([*dict.fromkeys(statement for statement, _ in statements)])
             for conflicts in self._conflicts(buffer, statements):
-                violated = conflicts.intersect(pairs)
+                violated = _intersection([conflicts, *relations])
                 if not violated.is_empty():
                     return self._sample(violated, buffer)
         return None
@@ -258,6 +258,15 @@ class Dependences:
 
     def _by_name(self, name: str) -> Instances:
         return next(found for found in self.part.statements if found.name == name)
+
+
+def _intersection(relations: Sequence[Polyhedron]) -> Polyhedron:
+    found = relations[0]
+    for relation in relations[1:]:
+        if found.is_empty():
+            break
+        found = found.intersect(relation)
+    return found
 
 
 def _accesses(statement: Instances, buffer: Buffer | None) -> list[Access | None]:

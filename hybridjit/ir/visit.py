@@ -47,6 +47,13 @@ def _child_fields(cls: type[Node]) -> tuple[tuple[str, bool], ...]:
     )
 
 
+@cache
+def _stmt_fields(cls: type[Node]) -> tuple[tuple[str, bool], ...]:
+    """The fields of `cls` that hold statements, each with whether it holds a tuple of them."""
+    types = {field.name: str(field.type) for field in dataclasses.fields(cls)}
+    return tuple(found for found in _child_fields(cls) if "Stmt" in types[found[0]])
+
+
 def children(node: Node) -> Iterator[Node]:
     """The direct children of `node`, in order of evaluation in the text."""
     for name, is_tuple in _child_fields(type(node)):
@@ -65,7 +72,27 @@ def walk(node: Node) -> Iterator[Node]:
     while stack:
         node = stack.pop()
         yield node
-        stack.extend(reversed(list(children(node))))
+        for name, is_tuple in reversed(_child_fields(type(node))):
+            value = getattr(node, name)
+            if is_tuple:
+                items: tuple[Any, ...] = value or ()
+                stack.extend(item for item in reversed(items) if isinstance(item, Node))
+            elif isinstance(value, Node):
+                stack.append(value)
+
+
+def walk_stmts(stmt: Stmt) -> Iterator[Stmt]:
+    """`stmt` and the statements below it, in the order of the text; expressions are left out."""
+    stack = [stmt]
+    while stack:
+        stmt = stack.pop()
+        yield stmt
+        for name, is_tuple in reversed(_stmt_fields(type(stmt))):
+            value = getattr(stmt, name)
+            if is_tuple:
+                stack.extend(reversed(value))
+            elif value is not None:
+                stack.append(value)
 
 
 def map_children(node: N, function: Callable[[Any], Any]) -> N:

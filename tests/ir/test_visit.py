@@ -31,6 +31,7 @@ from hybridjit.ir.visit import (
     rewrite,
     substitute,
     walk,
+    walk_stmts,
 )
 from tests.ir.samples import ONE, SAMPLES, ZERO, buffer, loop, matmul
 
@@ -56,6 +57,17 @@ def test_binders_and_buffers_are_not_children() -> None:
 def test_walk_visits_parents_first() -> None:
     tree = Add(Mul(i, j), k)
     assert [type(node).__name__ for node in walk(tree)] == ["Add", "Mul", "Var", "Var", "Var"]
+
+
+@each_sample
+def test_walk_follows_the_children(make: Callable[[], PrimFunc]) -> None:
+    def below(node: Node) -> list[Node]:
+        return [node, *(found for child in children(node) for found in below(child))]
+
+    body = make().body
+
+    assert list(walk(body)) == below(body)
+    assert list(walk_stmts(body)) == [node for node in below(body) if isinstance(node, Stmt)]
 
 
 def test_walk_is_not_limited_by_depth() -> None:

@@ -14,16 +14,19 @@ from hybridjit.errors import ScheduleError
 from hybridjit.interp.run import interpret
 from hybridjit.ir.expr import Const, Node
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import For
+from hybridjit.ir.stmt import Allocate, For
 from hybridjit.ir.verify import Stage, verify
-from hybridjit.ir.visit import rewrite
+from hybridjit.ir.visit import rewrite, walk
 from hybridjit.runtime import compiler
 from hybridjit.runtime.native import layout_of, load_native
 from hybridjit.schedule.schedule import Schedule
 from tests.choices import Choose, pick
 from tests.nests.generate import Nest, make_nest
 from tests.nests.moves import MOVES
+from tests.nests.stage_moves import STAGE_MOVES
+from tests.nests.stages import make_stages
 
+ALL_MOVES = {**MOVES, **STAGE_MOVES}
 # Steps tried on one program. Refused ones count.
 MAX_STEPS = 5
 
@@ -45,17 +48,28 @@ def make_scheduled(choose: Choose) -> Scheduled:
     """A random program under a random schedule."""
     nest = make_nest(choose)
     found = Scheduled(nest, Schedule(nest.func))
-    names = list(MOVES)
-    for _ in range(1 + choose(MAX_STEPS)):
-        take_move(found, pick(choose, names), choose)
+    take_moves(found, choose)
     return found
+
+
+def make_program(choose: Choose) -> Nest:
+    """A random program, of one stage or of two."""
+    return make_stages(choose) if choose(3) == 0 else make_nest(choose)
+
+
+def take_moves(found: Scheduled, choose: Choose) -> None:
+    """Take random steps. Those that move stages are for programs that have some, mostly."""
+    has_stages = any(isinstance(node, Allocate) for node in walk(found.nest.func.body))
+    for _ in range(1 + choose(MAX_STEPS)):
+        moves = STAGE_MOVES if choose(6) < (4 if has_stages else 1) else MOVES
+        take_move(found, pick(choose, list(moves)), choose)
 
 
 def take_move(found: Scheduled, name: str, choose: Choose) -> None:
     """Make a move, or see it refused; then nothing may have changed."""
     before = found.schedule.func
     try:
-        MOVES[name](found.schedule, choose)
+        ALL_MOVES[name](found.schedule, choose)
     except ScheduleError:
         found.refused.append(name)
         if found.schedule.func is not before:
@@ -65,15 +79,24 @@ def take_move(found: Scheduled, name: str, choose: Choose) -> None:
         verify(found.schedule.func, Stage.BLOCKS, name)
 
 
-def check_scheduled(found: Scheduled, *, native: bool) -> None:
-    """Fail unless the scheduled program computes what the original does, bit for bit."""
+def check_scheduled(
+    found: Scheduled, *, native: bool, expected: Sequence[Any] | None = None
+) -> None:
+    """Fail unless the scheduled program computes what the original does, bit for bit.
+
+    `expected` is what that makes of the arguments, if it is known.
+    """
     nest, func = found.nest, found.schedule.func
-    expected = _run(nest.func, nest.fresh_args())
+    expected = expected or run(nest.func, nest.fresh_args())
+    if func is nest.func:
+        return
     ways = {"interpreted": func, "in another order": backwards(func)}
+    if ways["in another order"].body is func.body:
+        del ways["in another order"]
     for way, version in ways.items():
-        _compare(expected, _run(version, nest.fresh_args()), f"{way}:\n{found!r}")
+        _compare(expected, run(version, nest.fresh_args()), way, found)
     if native:
-        _compare(expected, _run_native(func, nest.fresh_args()), f"native:\n{found!r}")
+        _compare(expected, _run_native(func, nest.fresh_args()), "native", found)
 
 
 def backwards(func: PrimFunc) -> PrimFunc:
@@ -92,7 +115,8 @@ def _turn_around(node: Node) -> Node | None:
     )
 
 
-def _run(func: PrimFunc, args: list[Any]) -> list[Any]:
+def run(func: PrimFunc, args: list[Any]) -> list[Any]:
+    """The arguments as an interpreted run leaves them."""
     interpret(func, args)
     return args
 
@@ -103,7 +127,7 @@ def _run_native(func: PrimFunc, args: list[Any]) -> list[Any]:
     return args
 
 
-def _compare(expected: Sequence[Any], found: Sequence[Any], what: str) -> None:
+def _compare(expected: Sequence[Any], found: Sequence[Any], way: str, scheduled: Scheduled) -> None:
     for a, b in zip(expected, found, strict=True):
         if np.asarray(a).tobytes() != np.asarray(b).tobytes():
-            raise AssertionError(f"{a!r} became {b!r}, {what}")
+            raise AssertionError(f"{a!r} became {b!r}, {way}:\n{scheduled!r}")
