@@ -107,6 +107,17 @@ def test_what_the_loop_still_reads_is_not_overwritten():
     check(IN_PLACE.format(shift=1), schedule)
 
 
+def test_a_copy_is_written_back_tile_by_tile():
+    """A sum kept in a copy: each tile is written back when it is complete, not before."""
+    schedule = make(MATMUL)
+    schedule.tile("i", "j", 4, 3)
+    copy = schedule.cache_write("t", "t", "local")
+
+    schedule.reverse_compute_at(copy, "j_0")
+
+    check(MATMUL, schedule)
+
+
 def test_docstring():
     run_example(make(ELEMENTWISE), "reverse_compute_at")
 
