@@ -21,7 +21,9 @@ from hybridjit.ir.stmt import For, Stmt
 @dataclass(frozen=True, slots=True, eq=False)
 class Completion:
     """What may run at the end of an iteration: if `condition` holds, for each loop of the nest the
-    values from and up to. All of them are expressions over the loops of that iteration."""
+    values from and up to. All of them are expressions over the loops of that iteration.
+
+    A loop whose bounds isl cannot say may have no range: all of it may run."""
 
     condition: Expr
     ranges: Mapping[Var, tuple[Expr, Expr]]
@@ -50,7 +52,8 @@ def find_completion(
         for loop in later.loops:
             if loop.var not in ranges:
                 values = found.values_of(loop, ready)
-                ranges[loop.var] = range_of(values, context, found.variables)
+                if values.dim_is_bounded(load_isl().dim_type.set, 0):
+                    ranges[loop.var] = range_of(values, context, found.variables)
     return Completion(condition_of(runs, context, found.variables), ranges)
 
 

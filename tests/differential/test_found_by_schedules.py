@@ -1,0 +1,32 @@
+"""Programs and schedules that random ones once failed on."""
+
+from __future__ import annotations
+
+import pytest
+
+from hybridjit import ScheduleError
+from hybridjit.frontend.parse import parse_text
+from hybridjit.schedule.schedule import Schedule
+
+
+def test_a_loop_of_unknown_length_is_not_dealt_out() -> None:
+    """isl has no text for `n * n`: the range of the fused loop is not bounded."""
+    schedule = Schedule(
+        parse_text("""
+def stages(a: float32["n", "n"], c: float32["n", "n"]):
+    t = allocate((a.shape[0], a.shape[0]), "float32")
+    for i in range(a.shape[0]):
+        for j in range(a.shape[0]):
+            t[j, i] = a[i, j] * 0.5
+    for p in range(a.shape[0]):
+        for q in range(a.shape[0]):
+            c[p, q] = t[p, q] + t[q, p]
+""")
+    )
+    schedule.fuse("p", "q")
+    before = schedule.func
+
+    with pytest.raises(ScheduleError, match="cannot be dealt out"):
+        schedule.reverse_compute_at("c", "i")
+
+    assert schedule.func is before
