@@ -35,6 +35,7 @@ def step(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], 
         self.is_in_step = True
         try:
             result = method(self, *args, **kwargs)
+            self.check(method.__name__, before)
         except BaseException:
             self.func = before
             raise

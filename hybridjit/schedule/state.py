@@ -30,14 +30,17 @@ class State:
         self.decision: Any = None
         self._replaced: dict[Var | str, str] = {}
 
+    def check(self, name: str, before: PrimFunc) -> None:
+        """Verify what the step called `name` has made of `before`."""
+        if self.func is not before and config.current().verify:
+            verify(self.func, Stage.BLOCKS, f"schedule step {name}")
+
     def record(self, step: Step, before: PrimFunc) -> None:
         """Note that `step` turned `before` into the present program."""
         self.trace.steps.append(step)
         if self.func is before:
             return
         self.previous = before
-        if config.current().verify:
-            verify(self.func, Stage.BLOCKS, f"schedule step {step.name}")
         number = len(self.trace.steps)
         made = ", ".join(result.name for result in step.results)
         story = f"replaced by {made} in" if made else "removed in"
