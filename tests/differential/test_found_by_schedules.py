@@ -30,3 +30,20 @@ def stages(a: float32["n", "n"], c: float32["n", "n"]):
         schedule.reverse_compute_at("c", "i")
 
     assert schedule.func is before
+
+
+def test_a_reader_that_must_wait_is_not_folded_into_the_writer() -> None:
+    """`reverse_compute_at` may run it an iteration later; there is no such way out here."""
+    schedule = Schedule(
+        parse_text("""
+def stages(a: float32[5]):
+    t = allocate((5,), "float32")
+    for i in range(5):
+        t[i] = (a[i - 1] if i > 0 else 0.0) * 0.5
+    for j in range(5):
+        a[j] = t[j]
+""")
+    )
+
+    with pytest.raises(ScheduleError, match=r"`a\[0\]` read by `a\[i - 1\]` .* in iteration i=1"):
+        schedule.reverse_compute_inline("a")

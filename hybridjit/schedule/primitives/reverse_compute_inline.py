@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from hybridjit.analysis.coverage import Coverage
 from hybridjit.analysis.elements import Elements
+from hybridjit.analysis.folding import find_hindrance
 from hybridjit.analysis.inside import find_outside
-from hybridjit.analysis.instances import Part, infer_instances
+from hybridjit.analysis.instances import Access, Instances, Part, infer_instances
 from hybridjit.arith.linear import linear_form
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.substitution import FoldingSubstitute
@@ -18,9 +19,10 @@ from hybridjit.ir.stmt import Allocate, Block, For, If, Iter, Let, Seq, Stmt, St
 from hybridjit.ir.visit import substitute, walk
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.buffers import find_allocation
+from hybridjit.schedule.parts import check_concurrent
 from hybridjit.schedule.primitives.reverse_compute_at import reverse_compute_at
 from hybridjit.schedule.program import loops_around, replace_stmts, the_block
-from hybridjit.schedule.refusal import refuse
+from hybridjit.schedule.refusal import refuse, refuse_conflict
 from hybridjit.schedule.restriction import prove
 from hybridjit.schedule.stages import Stage, count_accesses, find_nest
 
@@ -73,7 +75,9 @@ def reverse_compute_inline(func: PrimFunc, block_name: str) -> PrimFunc:
         fold.nest: Seq(()),
         fold.allocation: Seq(()),
     }
-    return bind_loops(replace_stmts(func, changes))
+    made = bind_loops(replace_stmts(func, changes))
+    check_concurrent(made, loops_around(func, fold.store), STEP)
+    return made
 
 
 # -- check -----------------------------------------------------------------------------------------
@@ -156,6 +160,7 @@ def _check(func: PrimFunc, fold: Fold, block_name: str) -> None:
         )
     _check_every_iteration_reads(func, fold, part)
     reverse_compute_at(func, block_name, loop.var)  # refuses if the reader cannot run there
+    _check_order(func, fold, part, (store, access))
 
 
 def _check_every_iteration_reads(func: PrimFunc, fold: Fold, part: Part) -> None:
@@ -179,6 +184,23 @@ def _check_every_iteration_reads(func: PrimFunc, fold: Fold, part: Part) -> None
             "was stored",
             [fold.nest],
         )
+
+
+def _check_order(func: PrimFunc, fold: Fold, part: Part, store: tuple[Instances, Access]) -> None:
+    """The reader does not only run in some iteration after the store, but right after it."""
+    indices: list[Expr] = [Const(0)] * fold.buffer.ndim
+    for loop, (axis, offset, sign) in fold.loops.items():
+        indices[axis] = simplify(offset + loop.var * sign)
+    element = [text for index in indices if (text := part.names.affine(index)) is not None]
+    users = part.inside(fold.nest)
+    if len(element) == len(indices):
+        conflict = find_hindrance(part, store, users, element, func.fastmath)
+        if conflict is None:
+            return
+        raise refuse_conflict(
+            func, f"{STEP} would turn a dependence around", conflict, [fold.stage.loop]
+        )
+    raise refuse(func, f"{STEP}: not known which element an iteration reads", [fold.nest])
 
 
 def _is_within(domain: str, outer: str) -> bool:
