@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,9 @@ from hybridjit.errors import ArgumentValueError
 from hybridjit.interp.run import interpret
 from hybridjit.ir.expr import Buffer, Const, ExternCall
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import Return
 from hybridjit.ir.visit import walk
+from hybridjit.schedule.intrinsic_reach import check_touched
 
 # Random arguments that the two sides are compared on when an intrinsic is declared.
 _TRIALS = 3
@@ -19,11 +22,15 @@ _TRIALS = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Intrinsic:
-    """`implementation` computes what `description` does, on the same buffers."""
+    """`implementation` computes what `description` does, on the same buffers.
+
+    Unless it `is_exact`, results may be rounded otherwise.
+    """
 
     name: str
     description: PrimFunc
     implementation: PrimFunc
+    is_exact: bool
 
 
 class Intrinsics:
@@ -35,8 +42,9 @@ class Intrinsics:
     def declare(self, name: str, description: PrimFunc, implementation: PrimFunc) -> Intrinsic:
         """Remember an intrinsic, after a look at whether the two sides agree."""
         _check_alike(name, description, implementation)
-        _check_equal(name, description, implementation)
-        self._known[name] = Intrinsic(name, description, implementation)
+        check_touched(name, description, implementation)
+        is_exact = _check_equal(name, description, implementation)
+        self._known[name] = Intrinsic(name, description, implementation, is_exact)
         return self._known[name]
 
     def find(self, name: str) -> Intrinsic | None:
@@ -65,28 +73,56 @@ def _check_alike(name: str, description: PrimFunc, implementation: PrimFunc) -> 
     if not all(isinstance(extent, Const) for _, shape in sides[0] for extent in shape):
         raise ArgumentValueError(f"intrinsic '{name}': the sizes of its arrays must be constants")
     for func in (description, implementation):
-        if func.outputs or func.returns:
+        if func.outputs or any(isinstance(node, Return) for node in walk(func.body)):
             raise ArgumentValueError(
                 f"intrinsic '{name}': it writes to its arguments and returns nothing"
             )
+        if func.constants:
+            raise ArgumentValueError(f"intrinsic '{name}': it cannot hold constant arrays")
 
 
-def _check_equal(name: str, description: PrimFunc, implementation: PrimFunc) -> None:
-    """Run both on small integers, on which sums in any order are exact."""
+def _check_equal(name: str, description: PrimFunc, implementation: PrimFunc) -> bool:
+    """Whether the two sides agree to the last bit on any numbers; they must on small integers.
+
+    On those, sums are exact in any order.
+    """
     if any(isinstance(node, ExternCall) for node in walk(implementation.body)):
-        return  # the interpreter cannot tell what foreign code may do
+        return True  # the interpreter cannot tell what foreign code may do: it is trusted
     generator = np.random.default_rng(0)
     for _ in range(_TRIALS):
-        args = [_random_array(generator, buffer) for buffer in description.buffers]
-        expected, found = ([arg.copy() for arg in args] for _ in range(2))
-        interpret(description, expected)
-        interpret(implementation, found)
-        if any(x.tobytes() != y.tobytes() for x, y in zip(expected, found, strict=True)):
+        args = [_random_integers(generator, buffer) for buffer in description.buffers]
+        if not _agree(description, implementation, args):
             raise ArgumentValueError(
                 f"intrinsic '{name}': the implementation does not compute what the description does"
             )
+    return all(
+        _agree(
+            description,
+            implementation,
+            [_random_numbers(generator, buffer) for buffer in description.buffers],
+        )
+        for _ in range(_TRIALS)
+    )
 
 
-def _random_array(generator: np.random.Generator, buffer: Buffer) -> Any:
-    shape = [int(extent.value.real) for extent in buffer.shape if isinstance(extent, Const)]
-    return generator.integers(0, 4, shape).astype(buffer.dtype.numpy)
+def _agree(description: PrimFunc, implementation: PrimFunc, args: Sequence[Any]) -> bool:
+    expected, found = ([arg.copy() for arg in args] for _ in range(2))
+    interpret(description, expected)
+    interpret(implementation, found)
+    return all(x.tobytes() == y.tobytes() for x, y in zip(expected, found, strict=True))
+
+
+def _random_integers(generator: np.random.Generator, buffer: Buffer) -> Any:
+    return generator.integers(0, 4, _shape(buffer)).astype(buffer.dtype.numpy)
+
+
+def _random_numbers(generator: np.random.Generator, buffer: Buffer) -> Any:
+    """Numbers of all sizes, so that sums are rounded."""
+    if not buffer.dtype.is_inexact:
+        return _random_integers(generator, buffer)
+    numbers: Any = generator.normal(size=_shape(buffer)) * 2.0 ** generator.integers(-8, 8)
+    return numbers.astype(buffer.dtype.numpy)
+
+
+def _shape(buffer: Buffer) -> list[int]:
+    return [int(extent.value.real) for extent in buffer.shape if isinstance(extent, Const)]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from hybridjit.arith.linear import linear_form
 from hybridjit.arith.simplify import simplify
+from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Add, Binary, Buffer, Const, Expr, Load, Mul, Var
 from hybridjit.ir.stmt import Block, For, If, Let, Seq, Stmt, Store, flat_stmts
 from hybridjit.ir.visit import children, substitute, walk
@@ -131,6 +132,8 @@ class Matcher:
         place = Place(program, tuple(map(_normal, base)))
         if any(isinstance(n, Var) and n in self.inside for e in place.base for n in walk(e)):
             raise Mismatch(f"'{program.name}' is not accessed as '{pattern.name}' is described")
+        if not all(map(is_total, place.base)):
+            raise Mismatch(f"where '{program.name}' is accessed depends on memory")
         known = self.places.setdefault(pattern, place)
         if known.buffer is not program or known.base != place.base:
             raise Mismatch(f"'{pattern.name}' would lie in two places")
@@ -173,6 +176,14 @@ def without_blocks(stmt: Stmt) -> Stmt:
 
 
 def _inlined(stmts: list[Stmt]) -> Stmt:
+    """`stmts` with the values of names in the place of the names.
+
+    A value that is read from memory is the same later only if nothing is stored in between.
+    """
+    reads = any(isinstance(stmt, Let) and not is_total(stmt.value) for stmt in stmts)
+    others = [stmt for stmt in stmts if not isinstance(stmt, Let)]
+    if reads and not (len(others) == 1 and isinstance(_only_leaf(others[0]), Store)):
+        raise Mismatch("a name for a value that may have changed when it is used")
     made: list[Stmt] = []
     values: dict[Var, Expr] = {}
     for stmt in stmts:
@@ -182,3 +193,12 @@ def _inlined(stmts: list[Stmt]) -> Stmt:
         else:
             made.append(without_blocks(current))
     return Seq(tuple(made))
+
+
+def _only_leaf(stmt: Stmt) -> Stmt:
+    """The one statement that a block amounts to, if it does; else `stmt`."""
+    stmts = flat_stmts(stmt)
+    if len(stmts) != 1:
+        return stmt
+    inner = stmts[0]
+    return _only_leaf(inner.body) if isinstance(inner, Block) and inner.init is None else inner

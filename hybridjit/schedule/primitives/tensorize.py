@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 
 from hybridjit.ir.expr import Buffer, BufferRef, Var
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import For, Store
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.copies import copy_beside
@@ -35,7 +37,7 @@ def tensorize(func: PrimFunc, var: Var, intrinsic: Intrinsic) -> PrimFunc:
             f"{mismatch}",
             [loop],
         ) from None
-    _check(func, intrinsic, places)
+    _check(func, loop, intrinsic, places)
 
     body = copy_beside(func, intrinsic.implementation.body)
     pairs = zip(intrinsic.implementation.buffers, intrinsic.description.buffers, strict=True)
@@ -45,7 +47,15 @@ def tensorize(func: PrimFunc, var: Var, intrinsic: Intrinsic) -> PrimFunc:
     return bind_loops(replace_stmt(func, loop, body))
 
 
-def _check(func: PrimFunc, intrinsic: Intrinsic, places: Mapping[Buffer, Place]) -> None:
+def _check(func: PrimFunc, loop: For, intrinsic: Intrinsic, places: Mapping[Buffer, Place]) -> None:
+    if not intrinsic.is_exact and "reassoc" not in func.fastmath:
+        raise refuse(
+            func,
+            f"tensorize: '{intrinsic.name}' rounds otherwise than its description",
+            [loop],
+            help='allow it: @hybrid.script(fastmath={"reassoc"})',
+        )
+    _check_apart(func, loop, intrinsic, places)
     unused = [buffer for buffer in intrinsic.description.buffers if buffer not in places]
     if unused:
         raise refuse(func, f"tensorize: '{unused[0].name}' is not used in the description")
@@ -55,3 +65,18 @@ def _check(func: PrimFunc, intrinsic: Intrinsic, places: Mapping[Buffer, Place])
             f"tensorize: '{intrinsic.name}' hands whole arrays to foreign code, which has no way "
             "to see a part of one",
         )
+
+
+def _check_apart(
+    func: PrimFunc, loop: For, intrinsic: Intrinsic, places: Mapping[Buffer, Place]
+) -> None:
+    """An intrinsic takes its arrays for different ones, as far as it writes to them."""
+    written = {node.buffer for node in walk(intrinsic.description.body) if isinstance(node, Store)}
+    for a, b in combinations(places, 2):
+        if places[a].buffer is places[b].buffer and (a in written or b in written):
+            raise refuse(
+                func,
+                f"tensorize: '{a.name}' and '{b.name}' of '{intrinsic.name}' would both lie in "
+                f"'{places[a].buffer.name}', which it writes to",
+                [loop],
+            )
