@@ -33,18 +33,25 @@ if TYPE_CHECKING:
     from hybridjit.frontend.parse import parse_text as parse
     from hybridjit.ir.equal import structural_equal
     from hybridjit.ir.func import PrimFunc
+    from hybridjit.runtime.loaded import load_module
+    from hybridjit.runtime.module import Module, build
     from hybridjit.runtime.pool import get_num_threads, set_num_threads, threads
     from hybridjit.schedule.schedule import Schedule
+    from hybridjit.schedule.scheduled import lower
     from hybridjit.schedule.trace import Trace
 
 # Loaded when they are used.
 __getattr__ = lazy_names(
     __name__,
     {
+        "Module": "hybridjit.runtime.module:Module",
         "PrimFunc": "hybridjit.ir.func:PrimFunc",
         "Schedule": "hybridjit.schedule.schedule:Schedule",
         "Trace": "hybridjit.schedule.trace:Trace",
+        "build": "hybridjit.runtime.module:build",
         "get_num_threads": "hybridjit.runtime.pool:get_num_threads",
+        "load_module": "hybridjit.runtime.loaded:load_module",
+        "lower": "hybridjit.schedule.scheduled:lower",
         "parse": "hybridjit.frontend.parse:parse_text",
         "set_num_threads": "hybridjit.runtime.pool:set_num_threads",
         "structural_equal": "hybridjit.ir.equal:structural_equal",
@@ -89,6 +96,7 @@ __all__ = [
     "HybridError",
     "InternalError",
     "Kernel",
+    "Module",
     "ParseError",
     "PrimFunc",
     "Schedule",
@@ -98,6 +106,7 @@ __all__ = [
     "__version__",
     "bf16",
     "bfloat16",
+    "build",
     "c64",
     "c128",
     "cache",
@@ -122,6 +131,8 @@ __all__ = [
     "int32",
     "int64",
     "intrinsic",
+    "load_module",
+    "lower",
     "parse",
     "script",
     "set_num_threads",

@@ -10,6 +10,7 @@ from llvmlite import ir
 from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.codegen.emit_parallel import ParallelEmitter
 from hybridjit.codegen.emit_statements import StatementEmitter
+from hybridjit.codegen.interrupt import ignore_signals
 from hybridjit.codegen.layout import ArrayLayout, Convention, Layout, convention
 from hybridjit.codegen.llvm_types import (
     I8,
@@ -52,12 +53,19 @@ class KernelModule:
     callbacks: Mapping[str, ExternCall | Print]
 
 
-def emit_kernel(func: PrimFunc, layout: Layout, target: Target) -> KernelModule:
-    """The LLVM module of `func`, which is lowered to checked loops."""
+def emit_kernel(
+    func: PrimFunc, layout: Layout, target: Target, *, standalone: bool = False
+) -> KernelModule:
+    """The LLVM module of `func`, which is lowered to checked loops.
+
+    Standalone code needs neither Python nor the thread pool.
+    """
     call = convention(func.header, layout)
     module = ir.Module(name=func.name)
     module.triple = target.triple
     note_features(module, target.features)
+    if standalone:
+        ignore_signals(module)
     function: Function = ir.Function(module, _function_type(call), ENTRY)
     layouts = dict(zip(func.buffers, layout.arrays, strict=True))
     _set_attributes(function, call, layouts, is_disjoint=layout.is_disjoint)
@@ -65,7 +73,7 @@ def emit_kernel(func: PrimFunc, layout: Layout, target: Target) -> KernelModule:
     emitter.fastmath = func.fastmath
     # Where arrays overlap, what is legal for the loops of the script may not be for its memory.
     emitter.may_vectorize = layout.is_disjoint
-    emitter.runs_parallel = layout.is_disjoint and has_pool(target.triple)
+    emitter.runs_parallel = layout.is_disjoint and not standalone and has_pool(target.triple)
     emitter.doubtful = find_unassigned_reads(func)
     _bind_parameters(emitter, function, call, layouts)
     for array in func.constants:

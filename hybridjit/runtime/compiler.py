@@ -72,12 +72,11 @@ def build(func: PrimFunc, layout: Layout) -> Code:
     return Code(image, module.sites, callbacks.addresses, callbacks)
 
 
-def summarize(parsed: Parsed) -> Summary:
-    """What calls need to know about a translation."""
-    func = parsed.func
+def summarize(func: PrimFunc, captures: tuple[Capture, ...] = ()) -> Summary:
+    """What calls need to know about a function and what it took from around it."""
     written = _find_written(func)
-    guarded = _find_guarded(func, written, parsed.captures)
-    return Summary(func.header, parsed.captures, written, guarded, estimate_work(func))
+    guarded = _find_guarded(func, written, captures)
+    return Summary(func.header, captures, written, guarded, estimate_work(func))
 
 
 def _find_written(func: PrimFunc) -> frozenset[Buffer]:

@@ -98,6 +98,11 @@ def load_native(func: Header, layout: Layout, code: Code) -> NativeKernel:
     """Bring the code for arguments that lie in memory as `layout` says into the process."""
     threads = pool.pool_addresses() if code.is_parallel else {}
     library = link(code.image, (ADAPTER,), {**code.imports, **threads})
+    return attach_native(func, layout, code, library)
+
+
+def attach_native(func: Header, layout: Layout, code: Code, library: Library) -> NativeKernel:
+    """The kernel whose code is in the process already, in `library`."""
     prototype = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
     call = convention(func, layout)
     scope = Scope(span=func.span)

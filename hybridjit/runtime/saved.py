@@ -98,7 +98,7 @@ def encode_header(header: Header) -> Json:
     }
 
 
-def decode_header(encoded: Any, root: Span) -> Header:
+def decode_header(encoded: Any, root: Span | None) -> Header:
     """The header that `encode_header` wrote, of the script at `root`."""
     reader = _Reader(root)
     params = tuple([reader.param(param) for param in encoded["params"]])
@@ -157,7 +157,7 @@ class _Writer:
 
 
 class _Reader:
-    def __init__(self, root: Span) -> None:
+    def __init__(self, root: Span | None) -> None:
         self._root = root
         self._vars: list[Var] = []
         self._buffers: list[Buffer] = []

@@ -45,7 +45,7 @@ class Specialization:
     def _translate(self) -> Summary:
         parsed = compiler.translate(self._request)
         self.func = parsed.func
-        summary = compiler.summarize(parsed)
+        summary = compiler.summarize(parsed.func, parsed.captures)
         self._saved.keep(summary, parsed.callees)
         return summary
 
@@ -131,7 +131,7 @@ class Specialization:
 
     def _compile(self, layout: Layout) -> NativeKernel:
         root = self.header.span
-        key = self._saved.code_key(layout)
+        key = self._known_key(layout)
         if key is None:
             key = kernel_cache.find_key(self._func(layout), layout, host_target())
         code = None if key is None else find_code(key, root)
@@ -140,6 +140,10 @@ class Specialization:
             if key is not None and self.is_current():
                 keep_code(key, code, root)
         return load_native(self.header, layout, code)
+
+    def _known_key(self, layout: Layout) -> bytes | None:
+        """The key of the code in the disk cache, if it is known without the IR."""
+        return self._saved.code_key(layout)
 
     def _func(self, layout: Layout) -> PrimFunc:
         return self.func if layout.is_disjoint else self.func_in_order

@@ -118,7 +118,7 @@ class SavedTranslation:
             return None
         self._after = after
         source = self._request.source
-        return _decode_summary(entry.meta, captures, span_of(source.node, source))
+        return decode_summary(entry.meta, captures, span_of(source.node, source))
 
     def keep(self, summary: Summary, callees: Mapping[CodeType, FunctionSource]) -> None:
         """Keep a translation that was just made; `callees` are the functions it put in place."""
@@ -133,7 +133,7 @@ class SavedTranslation:
             ):
                 return  # something changed meanwhile
             after = self._with_values(reads, captures, callees)
-            meta = _encode_summary(summary, numbers)
+            meta = encode_summary(summary, numbers)
         except (Unidentified, Unsavable):
             return
         if reads != self._reads:
@@ -194,7 +194,8 @@ def _sizes(header: Header) -> list[Var]:
     return [*header.dimensions, *numbers]
 
 
-def _encode_summary(summary: Summary, numbers: Sequence[int]) -> dict[str, Json]:
+def encode_summary(summary: Summary, numbers: Sequence[int]) -> dict[str, Json]:
+    """What `decode_summary` reads; `numbers` are those of the captures."""
     sizes = _sizes(summary.header)
     guarded = [
         number
@@ -209,7 +210,10 @@ def _encode_summary(summary: Summary, numbers: Sequence[int]) -> dict[str, Json]
     }
 
 
-def _decode_summary(meta: Mapping[str, Any], captures: Sequence[Capture], root: Span) -> Summary:
+def decode_summary(
+    meta: Mapping[str, Any], captures: Sequence[Capture], root: Span | None
+) -> Summary:
+    """The summary that `encode_summary` wrote, of the script at `root`."""
     header = decode_header(meta["header"], root)
     written: list[bool] = meta["written"]
     guarded: list[int] = meta["guarded"]

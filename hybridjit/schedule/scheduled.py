@@ -1,0 +1,89 @@
+"""What `hj.lower` and `hj.build` take: functions, schedules and tensors, all as functions."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from hybridjit.config import api_edge
+from hybridjit.errors import ArgumentError
+from hybridjit.ir.func import PrimFunc
+from hybridjit.schedule.schedule import Schedule
+from hybridjit.te.function import create_prim_func
+from hybridjit.te.tensor import Tensor
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scheduled:
+    """A function, and the same function as it was before it was scheduled."""
+
+    func: PrimFunc
+    as_written: PrimFunc
+
+    def named(self, name: str | None) -> Scheduled:
+        """The same under another name."""
+        if name is None:
+            return self
+        return Scheduled(
+            dataclasses.replace(self.func, name=name),
+            dataclasses.replace(self.as_written, name=name),
+        )
+
+
+@api_edge
+def lower(
+    source: Any,
+    args: Sequence[Any] | None = None,
+    name: str | None = None,
+    *,
+    simple_mode: bool = False,
+) -> PrimFunc:
+    """The IR of a schedule, of tensors or of a function, as the passes get it.
+
+    `args` are the parameters, in order: tensors and te.vars. Printed, it is a script that parses
+    back. `simple_mode` changes nothing: the loops are not cut yet here.
+
+    >>> print(hj.lower(s, [A, B, C]))
+    """
+    return as_scheduled(source, args, name).func
+
+
+def as_scheduled(source: Any, args: Sequence[Any] | None, name: str | None) -> Scheduled:
+    """What `source` stands for."""
+    if isinstance(source, PrimFunc):
+        return _without_args(Scheduled(source, source), args).named(name)
+    if isinstance(source, Schedule):
+        return _without_args(Scheduled(source.func, source.original), args).named(name)
+    tensors = _tensors(source)
+    if tensors is not None:
+        func = create_prim_func(tensors if args is None else args)
+        return Scheduled(func, func).named(name)
+    raise ArgumentError(
+        f"expected a schedule, a function of the IR or tensors, got {source!r}",
+        help="te.create_schedule(C.op) makes a schedule of tensors",
+    )
+
+
+def _without_args(made: Scheduled, args: Sequence[Any] | None) -> Scheduled:
+    if args is not None:
+        raise ArgumentError("args are for tensors: a function has its parameters already")
+    return made
+
+
+def _tensors(source: Any) -> Sequence[Any] | None:
+    if isinstance(source, Tensor):
+        return [source]
+    if isinstance(source, Sequence) and not isinstance(source, str):
+        return cast("Sequence[Any]", source)
+    return None
+
+
+def as_functions(source: Any, args: Sequence[Any] | None, name: str | None) -> dict[str, Scheduled]:
+    """The functions of a module, by name: `source` may be a dict of them."""
+    if isinstance(source, Mapping):
+        given = cast("Mapping[str, Any]", source)
+        return {key: as_scheduled(item, None, key) for key, item in given.items()}
+    made = as_scheduled(source, args, name)
+    return {made.func.name: made}
