@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from hybridjit import ScheduleError
 from hybridjit.frontend.parse import parse_text
 from hybridjit.schedule.schedule import Schedule
+from tests.before_after import assert_unchanged
 
 
 def test_a_loop_of_unknown_length_is_not_dealt_out() -> None:
@@ -47,3 +49,21 @@ def stages(a: float32[5]):
 
     with pytest.raises(ScheduleError, match=r"`a\[0\]` read by `a\[i - 1\]` .* in iteration i=1"):
         schedule.reverse_compute_inline("a")
+
+
+def test_bounds_inside_of_a_block_see_loops_through_iters() -> None:
+    schedule = Schedule(
+        parse_text("""
+def stages(a: float32[5], b: float32[5]):
+    t = allocate((5,), "float32")
+    for i in range(5):
+        t[i] = a[i] * 0.5
+    for j in range(5):
+        b[j] = t[j]
+""")
+    )
+    schedule.blockize("j")
+
+    schedule.reverse_compute_at("b", "i")
+
+    assert_unchanged(schedule.original, schedule.func, [np.arange(5, dtype="f4"), np.ones(5, "f4")])

@@ -15,6 +15,7 @@ from hybridjit.ir.expr import Const, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, If, Stmt, seq
 from hybridjit.ir.visit import walk
+from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.parts import check_concurrent
 from hybridjit.schedule.program import (
     loops_around,
@@ -56,7 +57,7 @@ def reverse_compute_at(func: PrimFunc, block_name: str, var: Var) -> PrimFunc:
     if fault is not None:
         raise _refuse_fault(func, stage, fault)
     check_concurrent(made, loops_around(func, stage.loop.body), STEP)
-    return made
+    return bind_loops(made)
 
 
 def _move(func: PrimFunc, stage: Stage, nest: Stmt) -> tuple[PrimFunc, Fault | None]:
