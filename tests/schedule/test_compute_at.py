@@ -30,6 +30,32 @@ from tests.stage_programs import (
     make,
 )
 
+BACKWARDS = """
+def backwards(a: float32["n"], c: float32["n"]):
+    t = allocate((a.shape[0],), "float32")
+    for i in range(a.shape[0] - 1, -1, -1):
+        t[i] = a[i] * 2.0
+    for j in range(a.shape[0] - 1):
+        c[j] = t[j] + t[j + 1]
+"""
+WRAPPING = """
+def wrapping(a: float32["n"], c: float32["n"]):
+    t = allocate((a.shape[0],), "float32")
+    for i in range(a.shape[0]):
+        t[i - 1] = a[i] * 2.0
+    for j in range(a.shape[0]):
+        c[j] = t[j]
+"""
+CARRIED = """
+def carried(a: float32["n"], c: float32["n"]):
+    t = allocate((a.shape[0],), "float32")
+    for z in range(2):
+        for i in range(a.shape[0]):
+            t[i] += a[i]
+        for j in range(a.shape[0] - 1):
+            c[j] = t[j] + t[j + 1]
+"""
+
 
 def check(text: str, schedule: Schedule, *, native: bool = False) -> None:
     for size in SIZES:
@@ -37,7 +63,7 @@ def check(text: str, schedule: Schedule, *, native: bool = False) -> None:
         assert_unchanged(schedule.original, schedule.func, args, native=native and size == 7)
 
 
-@pytest.mark.parametrize("text", [ELEMENTWISE, STENCIL, PADDED, TWO_NESTS, WHERE_ONLY])
+@pytest.mark.parametrize("text", [ELEMENTWISE, STENCIL, PADDED, TWO_NESTS, WHERE_ONLY, BACKWARDS])
 @pytest.mark.parametrize("factor", [None, 1, 4])
 def test_the_result_stays_the_same(text: str, factor: int | None):
     schedule = make(text)
@@ -126,6 +152,8 @@ def test_inputs_that_change_in_between():
     [
         (PREFIX, "t", "j", "at different indices of axis 0"),
         (RUNNING_SUM, "t", "j", "writes 'acc', too"),
+        (WRAPPING, "t", "j", "may be negative, and so count from the end"),
+        (CARRIED, "t", "j", "keeps what it held before"),
         (LOST_INDEX_ERROR, "t", "j", "the errors that they may raise"),
         (ELEMENTWISE, "t", "i", "is in loop 'i' already"),
         (ELEMENTWISE, "c", "i", "comes before 'c' is computed"),
