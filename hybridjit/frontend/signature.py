@@ -10,8 +10,9 @@ from hybridjit.frontend.conversion import convert
 from hybridjit.frontend.frame import Frame, Key, Unit
 from hybridjit.frontend.inline import InlineTranslator
 from hybridjit.frontend.lift import lift
+from hybridjit.frontend.printed_sizes import read_size
 from hybridjit.frontend.specs import ArraySpec, ConstantSpec, ScalarSpec, Spec, TupleSpec
-from hybridjit.frontend.values import Array, Items, Nothing, Scalar, Value, describe
+from hybridjit.frontend.values import Array, Items, Nothing, Scalar, Value, describe, index
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
 from hybridjit.ir.signature import Param, Result, ScalarParam, ScalarResult
@@ -26,6 +27,7 @@ class SignatureTranslator(InlineTranslator):
         super().__init__(unit, frame)
         self.specs = specs
         self.params: list[Param] = []
+        self.number_params: dict[str, Scalar] = {}  # the parameters that are one
         self.dimensions: dict[str, Var] = {}
         # What the first `return` gives, and whether there was one.
         self.results: list[Buffer | Key] | None = None
@@ -38,6 +40,11 @@ class SignatureTranslator(InlineTranslator):
         """Make the parameters of the function, and what their names stand for."""
         args = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
         for arg, spec in zip(args, self.specs, strict=True):
+            if isinstance(spec, ScalarSpec):
+                self.number_params[arg.arg] = Scalar(
+                    Var(arg.arg, spec.type.dtype, span=self.span(arg)), spec.type
+                )
+        for arg, spec in zip(args, self.specs, strict=True):
             value = self._parameter(arg.arg, spec, self.span(arg))
             self.frame.fixed[arg] = value
             web = self.frame.variables.writes[arg]
@@ -47,13 +54,16 @@ class SignatureTranslator(InlineTranslator):
     def _parameter(self, name: str, spec: Spec, span: Span) -> Value:
         match spec:
             case ArraySpec(dtype, shape):
-                buffer = Buffer(name, dtype, tuple(self._dimension(extent) for extent in shape))
+                buffer = Buffer(name, dtype, tuple(self._size(extent, span) for extent in shape))
                 self.params.append(buffer)
                 return Array(buffer)
             case ScalarSpec(type):
-                var = Var(name, type.dtype, span=span)
-                self.params.append(ScalarParam(var, type.weak))
-                return Scalar(var, type)
+                scalar = self.number_params.get(name) or Scalar(
+                    Var(name, type.dtype, span=span), type
+                )
+                assert isinstance(scalar.expr, Var)
+                self.params.append(ScalarParam(scalar.expr, type.weak))
+                return scalar
             case TupleSpec(items):
                 return Items(
                     tuple(self._parameter(f"{name}_{i}", s, span) for i, s in enumerate(items))
@@ -61,10 +71,19 @@ class SignatureTranslator(InlineTranslator):
             case ConstantSpec(value):
                 return lift(value)
 
-    def _dimension(self, extent: int | str) -> Expr:
+    def _size(self, extent: int | str, span: Span) -> Expr:
         if isinstance(extent, int):
             return Const(extent)
-        return self.dimensions.setdefault(extent, Var(extent))
+        if extent.isidentifier() or not self.frame.source.is_printed:
+            return self._dimension(extent)
+        return read_size(extent, self._number, span)
+
+    def _number(self, name: str) -> Scalar:
+        """What a name in the size of a parameter stands for."""
+        return self.number_params.get(name) or index(self._dimension(name))
+
+    def _dimension(self, name: str) -> Var:
+        return self.dimensions.setdefault(name, Var(name))
 
     def _declared_results(self, node: ast.FunctionDef) -> list[ScalarType | None]:
         """The scalar result types of a printed function: its return annotation."""

@@ -29,6 +29,15 @@ from hybridjit.te.tensor import (
 
 _SEQUENCE: tuple[type[Any], ...] = (tuple, list)
 Shape = int | Expression | Sequence[Any]
+# One for each number of axes: so type checkers know the parameters of lambdas.
+Body = (
+    Callable[[], Any]
+    | Callable[[Any], Any]
+    | Callable[[Any, Any], Any]
+    | Callable[[Any, Any, Any], Any]
+    | Callable[[Any, Any, Any, Any], Any]
+    | Callable[[Any, Any, Any, Any, Any], Any]
+)
 
 
 def var(name: str = "n", dtype: object = "int64") -> Expression:
@@ -58,9 +67,13 @@ def placeholder(shape: Shape, dtype: object = None, name: str = "placeholder") -
     return make_outputs(op, [name], [wanted], as_shape(shape))[0]
 
 
-def reduce_axis(dom: Sequence[Any], name: str = "rv", thread_tag: str | None = None) -> Axis:
+def reduce_axis(dom: Any, name: str = "rv", thread_tag: str | None = None) -> Axis:
     """An axis to reduce over, from `dom[0]` up to, not including, `dom[1]`."""
-    start, stop = (index_expr(bound) for bound in dom)
+    if not isinstance(dom, (tuple, list)) or len(cast("Sequence[Any]", dom)) != 2:
+        raise ArgumentError(
+            f"a reduce_axis needs a start and a stop, got {dom!r}", help="as in reduce_axis((0, n))"
+        )
+    start, stop = (index_expr(bound) for bound in cast("Sequence[Any]", dom))
     return Axis(Var(name), start, stop, AxisKind.REDUCE, thread_tag)
 
 
@@ -79,67 +92,72 @@ def thread_axis(dom: Any = None, tag: str = "", name: str = "") -> Axis:
 
 def compute(
     shape: Shape,
-    fcompute: Callable[..., Any],
+    fcompute: Body,
     name: str = "compute",
     tag: str = "",
     attrs: dict[str, Any] | None = None,
+    varargs_names: Sequence[str] | None = None,
 ) -> Any:
     """A tensor each element of which is `fcompute` of its indices.
 
     `fcompute` is called once, with the axes; it returns an expression, a reduction such as
-    te.sum(...), or a tuple of expressions, which makes a tuple of tensors.
+    te.sum(...), or a tuple of expressions, which makes a tuple of tensors. The axes have the names
+    of its parameters; those of `*indices` have `varargs_names`, or are i0, i1 ...
 
     >>> B = te.compute((8,), lambda i: A[i] * 2, name="B")
     """
     extents = as_shape(shape)
     axes = tuple(
         Axis(Var(axis), Const(0), extent, AxisKind.DATA)
-        for axis, extent in zip(_axis_names(fcompute, len(extents)), extents, strict=True)
+        for axis, extent in zip(
+            axis_names(fcompute, len(extents), varargs_names), extents, strict=True
+        )
     )
-    result = fcompute(*axes)
-    if isinstance(result, Reduction):
-        return _make_reduction(result, axes, extents, (name, tag, attrs))
-    several = isinstance(result, (tuple, list))
-    values = [
-        as_scalar(value) for value in (cast("Sequence[Any]", result) if several else (result,))
-    ]
-    dtypes = [value.type.dtype for value in values]
-    body = tuple(
-        Scalar(store_value(value, dtype, None), ScalarType(dtype))
-        for value, dtype in zip(values, dtypes, strict=True)
+    result = cast("Callable[..., Any]", fcompute)(*axes)
+    is_tuple = isinstance(result, (tuple, list))
+    body = result if isinstance(result, Reduction) else _read_body(result, is_tuple)
+    op = Compute(name, choose_tag(tag), dict(attrs or {}), axes, body, find_inputs(_exprs_of(body)))
+    dtypes = _dtypes_of(body)
+    outputs = make_outputs(op, output_names(name, len(dtypes)), dtypes, extents)
+    return tuple(outputs) if is_tuple or len(outputs) > 1 else outputs[0]
+
+
+def _read_body(result: Any, is_tuple: bool) -> tuple[Scalar, ...]:
+    values = cast("Sequence[Any]", result) if is_tuple else (result,)
+    if len(values) == 0:
+        raise ArgumentValueError("fcompute returned an empty tuple, which makes no tensor")
+    scalars = map(as_scalar, values)
+    return tuple(
+        Scalar(store_value(scalar, scalar.type.dtype, None), ScalarType(scalar.type.dtype))
+        for scalar in scalars
     )
-    inputs = find_inputs([scalar.expr for scalar in body])
-    op = Compute(name, _tag(tag), dict(attrs or {}), axes, body, inputs)
-    outputs = make_outputs(op, _output_names(name, len(body)), dtypes, extents)
-    return tuple(outputs) if several else outputs[0]
 
 
-def _make_reduction(
-    reduction: Reduction,
-    axes: tuple[Axis, ...],
-    extents: tuple[Expr, ...],
-    options: tuple[str, str, dict[str, Any] | None],
-) -> Any:
-    name, tag, attrs = options
-    exprs = [*reduction.sources, *reduction.init, *reduction.combined]
-    exprs += [] if reduction.where is None else [reduction.where]
-    bounds = [bound for axis in reduction.axes for bound in axis.dom]
-    op = Compute(
-        name, _tag(tag), dict(attrs or {}), axes, reduction, find_inputs([*exprs, *bounds])
-    )
-    count = len(reduction.sources)
-    outputs = make_outputs(op, _output_names(name, count), reduction.dtypes, extents)
-    return tuple(outputs) if count > 1 else outputs[0]
+def _dtypes_of(body: tuple[Scalar, ...] | Reduction) -> tuple[DType, ...]:
+    if isinstance(body, Reduction):
+        return body.dtypes
+    return tuple(scalar.type.dtype for scalar in body)
 
 
-def _tag(tag: str) -> str:
+def _exprs_of(body: tuple[Scalar, ...] | Reduction) -> list[Expr]:
+    """All expressions that a body evaluates."""
+    if not isinstance(body, Reduction):
+        return [scalar.expr for scalar in body]
+    condition = [] if body.where is None else [body.where]
+    bounds = [bound for axis in body.axes for bound in axis.dom]
+    return [*body.sources, *body.init, *body.combined, *condition, *bounds]
+
+
+def choose_tag(tag: str) -> str:
+    """The tag that is given, or that of the `tag_scope` around."""
     scoped = current_tag()
     if tag and scoped:
         raise ArgumentValueError("a tag is given twice: by tag= and by te.tag_scope")
     return tag or scoped
 
 
-def _output_names(name: str, count: int) -> list[str]:
+def output_names(name: str, count: int) -> list[str]:
+    """The names of the tensors of an operation."""
     return [name] if count == 1 else [f"{name}_v{place}" for place in range(count)]
 
 
@@ -167,23 +185,60 @@ def find_inputs(exprs: Sequence[Expr]) -> list[Tensor]:
 
 def as_shape(shape: Any) -> tuple[Expr, ...]:
     """A shape as it is given: one size, or a sequence of sizes."""
-    if isinstance(shape, (tuple, list)):
-        return tuple(index_expr(extent) for extent in cast("Sequence[Any]", shape))
-    return (index_expr(shape),)
+    sizes = cast("Sequence[Any]", shape) if isinstance(shape, (tuple, list)) else (shape,)
+    extents = tuple(map(index_expr, sizes))
+    for extent in extents:
+        if isinstance(extent, Const) and int(extent.value.real) < 0:
+            raise ArgumentValueError(f"a size is not negative, found {extent.value}")
+    return extents
 
 
-def _axis_names(fcompute: Callable[..., Any], rank: int) -> list[str]:
-    """Names of axes: those of the parameters; i0, i1 ... for *indices."""
-    parameters = list(inspect.signature(fcompute).parameters.values())
-    for parameter in parameters:
-        if parameter.kind in (parameter.VAR_KEYWORD, parameter.KEYWORD_ONLY):
-            raise ArgumentError(f"fcompute takes indices, found the keyword '{parameter.name}'")
-    names = [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL]
-    if len(names) < len(parameters):
-        return [*names, *(f"i{place}" for place in range(rank - len(names)))]
-    if len(names) != rank:
+def axis_names(
+    fcompute: Callable[..., Any], rank: int, varargs_names: Sequence[str] | None
+) -> list[str]:
+    """Names of axes: those of the parameters; of `*indices` those given, or i0, i1 ..."""
+    names, has_varargs = _parameter_names(fcompute)
+    if not has_varargs and len(names) != rank:
         raise ArgumentValueError(
-            f"fcompute takes {len(names)} indices ({', '.join(names)}), the shape has {rank} "
-            "dimensions"
+            f"fcompute takes {_counted(len(names), 'index', 'indices')}, "
+            f"the shape has {_counted(rank, 'dimension', 'dimensions')}"
         )
-    return names
+    more = rank - len(names)
+    if more < 0:
+        raise ArgumentValueError(
+            f"fcompute takes at least {_counted(len(names), 'index', 'indices')}, "
+            f"the shape has {_counted(rank, 'dimension', 'dimensions')}"
+        )
+    if varargs_names is None:
+        return [*names, *(f"i{place}" for place in range(more))]
+    if len(varargs_names) != more:
+        raise ArgumentValueError(
+            f"varargs_names has {_counted(len(varargs_names), 'name', 'names')} for "
+            f"{_counted(more, 'index', 'indices')}"
+        )
+    return [*names, *varargs_names]
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"
+
+
+def _parameter_names(fcompute: Callable[..., Any]) -> tuple[list[str], bool]:
+    """The names of the positional parameters, and whether there is `*indices` besides."""
+    names: list[str] = []
+    has_varargs = False
+    for parameter in inspect.signature(fcompute).parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            has_varargs = True
+        elif parameter.kind in (parameter.VAR_KEYWORD, parameter.KEYWORD_ONLY):
+            raise ArgumentError(
+                f"fcompute takes indices by position, found the keyword '{parameter.name}'"
+            )
+        elif parameter.default is not parameter.empty:
+            raise ArgumentError(
+                f"fcompute takes indices, found the default of '{parameter.name}'",
+                help="bind other values with a closure or functools.partial",
+            )
+        else:
+            names.append(parameter.name)
+    return names, has_varargs

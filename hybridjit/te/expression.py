@@ -11,7 +11,8 @@ from typing import Any
 
 from hybridjit.errors import ArgumentError
 from hybridjit.frontend.comparisons import compare
-from hybridjit.frontend.conversion import truth
+from hybridjit.frontend.conversion import store_value, truth
+from hybridjit.frontend.functions import Style, apply
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.operators import binary, unary
 from hybridjit.frontend.values import ElementType, Scalar, Text
@@ -21,29 +22,20 @@ from hybridjit.ir.expr import Binary, Compare, Expr
 from hybridjit.ir.printer import format_expr
 
 
-class Expression:
-    """A value that is computed for every element: arithmetic on it builds a larger one."""
+class Operand:
+    """What arithmetic can be done with. Some kinds have no value, and say so in `scalar`."""
 
-    __slots__ = ("scalar",)
-
-    def __init__(self, scalar: Scalar) -> None:
-        self.scalar = scalar
+    __slots__ = ()
 
     @property
-    def expr(self) -> Expr:
-        """The expression of the IR."""
-        return self.scalar.expr
-
-    @property
-    def dtype(self) -> DType:
-        """The type of the value."""
-        return self.scalar.type.dtype
+    def scalar(self) -> Scalar:
+        """The value, with the type that says how it meets other values."""
+        raise NotImplementedError(type(self).__name__)
 
     def astype(self, dtype: object) -> Expression:
         """The value converted to `dtype`, as NumPy's astype does."""
         wanted = dtype_of(dtype)
-        cast = self.expr if self.dtype is wanted else ir.Cast(wanted, self.expr)
-        return Expression(Scalar(cast, ScalarType(wanted)))
+        return Expression(Scalar(_cast(self.scalar, wanted), ScalarType(wanted)))
 
     def __add__(self, other: object) -> Expression:
         return _binary(ir.Add, self, other)
@@ -90,23 +82,44 @@ class Expression:
     def __and__(self, other: object) -> Expression:
         return _binary(ir.BitAnd, self, other)
 
+    def __rand__(self, other: object) -> Expression:
+        return _binary(ir.BitAnd, other, self)
+
     def __or__(self, other: object) -> Expression:
         return _binary(ir.BitOr, self, other)
+
+    def __ror__(self, other: object) -> Expression:
+        return _binary(ir.BitOr, other, self)
 
     def __xor__(self, other: object) -> Expression:
         return _binary(ir.BitXor, self, other)
 
+    def __rxor__(self, other: object) -> Expression:
+        return _binary(ir.BitXor, other, self)
+
     def __lshift__(self, other: object) -> Expression:
         return _binary(ir.ShiftLeft, self, other)
+
+    def __rlshift__(self, other: object) -> Expression:
+        return _binary(ir.ShiftLeft, other, self)
 
     def __rshift__(self, other: object) -> Expression:
         return _binary(ir.ShiftRight, self, other)
 
+    def __rrshift__(self, other: object) -> Expression:
+        return _binary(ir.ShiftRight, other, self)
+
     def __neg__(self) -> Expression:
         return Expression(unary(ast.USub(), self.scalar, None))
 
+    def __pos__(self) -> Expression:
+        return Expression(unary(ast.UAdd(), self.scalar, None))
+
     def __invert__(self) -> Expression:
         return Expression(unary(ast.Invert(), self.scalar, None))
+
+    def __abs__(self) -> Expression:
+        return Expression(apply("abs", Style.LANGUAGE, [self.scalar], None))
 
     def __lt__(self, other: object) -> Expression:
         return _compare(ir.Lt, self, other)
@@ -134,8 +147,37 @@ class Expression:
             help="use te.if_then_else(cond, a, b), te.all(a, b) or te.any(a, b)",
         )
 
+
+class Expression(Operand):
+    """A value that is computed for every element: arithmetic on it builds a larger one."""
+
+    __slots__ = ("_scalar",)
+
+    def __init__(self, scalar: Scalar) -> None:
+        self._scalar = scalar
+
+    @property
+    def scalar(self) -> Scalar:
+        return self._scalar
+
+    @property
+    def expr(self) -> Expr:
+        """The expression of the IR."""
+        return self._scalar.expr
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the value."""
+        return self._scalar.type.dtype
+
     def __repr__(self) -> str:
         return f"<te expression {format_expr(self.expr)}>"
+
+
+def _cast(scalar: Scalar, wanted: DType) -> Expr:
+    """The value as `wanted`: constants are converted now, integers wrap."""
+    typed = Scalar(scalar.expr, ScalarType(scalar.type.dtype))
+    return scalar.expr if scalar.type.dtype is wanted else store_value(typed, wanted, None)
 
 
 def _binary(op: type[Binary], lhs: object, rhs: object) -> Expression:
@@ -148,7 +190,7 @@ def _compare(op: type[Compare], lhs: object, rhs: object) -> Expression:
 
 def as_scalar(value: object) -> Scalar:
     """What an operand stands for: an expression, or a number."""
-    if isinstance(value, Expression):
+    if isinstance(value, Operand):
         return value.scalar
     lifted = lift(value)
     if not isinstance(lifted, Scalar):

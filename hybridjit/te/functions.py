@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Callable
 from typing import Any
 
 from hybridjit.frontend.functions import Style, apply
-from hybridjit.frontend.operators import conjunction, select
-from hybridjit.ir.expr import And, Expr, Or
-from hybridjit.te.expression import Expression, as_condition, as_scalar, condition
+from hybridjit.frontend.operators import select
+from hybridjit.te.expression import Expression, as_condition, as_expression, as_scalar
 
 Function = Callable[..., Expression]
 
@@ -52,6 +50,8 @@ erfc = _function("erfc")
 floor = _function("floor")
 ceil = _function("ceil")
 trunc = _function("trunc")
+nearbyint = _function("nearbyint", "rint")
+round = nearbyint  # halves to even, as NumPy's round
 abs = _function("abs")
 power = _function("power", "pow")
 hypot = _function("hypot")
@@ -66,27 +66,32 @@ isfinite = _function("isfinite")
 
 def add(x: Any, y: Any) -> Expression:
     """x + y."""
-    return Expression(as_scalar(x)) + y
+    return as_expression(x) + y
 
 
 def subtract(x: Any, y: Any) -> Expression:
     """x - y."""
-    return Expression(as_scalar(x)) - y
+    return as_expression(x) - y
 
 
 def multiply(x: Any, y: Any) -> Expression:
     """x * y."""
-    return Expression(as_scalar(x)) * y
+    return as_expression(x) * y
+
+
+def div(x: Any, y: Any) -> Expression:
+    """x / y: as in Python, a float also of integers."""
+    return as_expression(x) / y
 
 
 def floordiv(x: Any, y: Any) -> Expression:
     """x // y, rounded down."""
-    return Expression(as_scalar(x)) // y
+    return as_expression(x) // y
 
 
 def floormod(x: Any, y: Any) -> Expression:
     """x % y, with the sign of y."""
-    return Expression(as_scalar(x)) % y
+    return as_expression(x) % y
 
 
 indexdiv = floordiv
@@ -94,36 +99,23 @@ indexmod = floormod
 
 
 def truncdiv(x: Any, y: Any) -> Expression:
-    """x / y of integers, rounded towards zero, as in C."""
-    a, b = Expression(as_scalar(x)), Expression(as_scalar(y))
-    quotient = abs(a) // abs(b)
-    return if_then_else((a < 0) != (b < 0), -quotient, quotient)
+    """x / y rounded towards zero, as in C."""
+    a, b = as_expression(x), as_expression(y)
+    if (a / b).dtype is (a // b).dtype:  # not integers
+        return trunc(a / b)
+    quotient = a // b
+    is_rounded_up = ((a < 0) != (b < 0)) & (a % b != 0)
+    return if_then_else(is_rounded_up, quotient + 1, quotient)
 
 
 def truncmod(x: Any, y: Any) -> Expression:
     """The remainder of `truncdiv`, with the sign of x, as in C."""
-    a, b = Expression(as_scalar(x)), Expression(as_scalar(y))
+    a, b = as_expression(x), as_expression(y)
+    if (a / b).dtype is (a // b).dtype:
+        return fmod(a, b)
     return a - truncdiv(a, b) * b
 
 
 def if_then_else(cond: Any, then: Any, otherwise: Any) -> Expression:
     """`then` where `cond` holds, else `otherwise`; only the one that is chosen is computed."""
     return Expression(select(as_condition(cond), as_scalar(then), as_scalar(otherwise), None))
-
-
-def all(*conditions: Any) -> Expression:
-    """Whether every condition holds."""
-    return _join(And, conditions)
-
-
-def any(*conditions: Any) -> Expression:
-    """Whether one of the conditions holds."""
-    return _join(Or, conditions)
-
-
-def _join(op: type[And] | type[Or], conditions: tuple[Any, ...]) -> Expression:
-    exprs: list[Expr] = [as_condition(found) for found in conditions]
-    result = exprs[0]
-    for expr in builtins.iter(exprs[1:]):
-        result = conjunction(op, result, expr, None)
-    return condition(result)

@@ -8,10 +8,12 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, cast
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
+from hybridjit.frontend.conversion import convert
 from hybridjit.frontend.values import Scalar, index
 from hybridjit.ir.dtype import INT64, DType, ScalarType
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
-from hybridjit.te.expression import Expression, as_scalar
+from hybridjit.ir.printer import format_expr
+from hybridjit.te.expression import Expression, Operand, as_scalar
 
 if TYPE_CHECKING:
     from hybridjit.te.reduction import Reduction
@@ -117,8 +119,11 @@ class TensorBuffer(Buffer):
     place: int = field(kw_only=True)
 
 
-class Tensor:
-    """An array that an operation makes. `T[i, j]`, `T[i][j]` and `T(i, j)` are its elements."""
+class Tensor(Operand):
+    """An array that an operation makes. `T[i, j]`, `T[i][j]` and `T(i, j)` are its elements.
+
+    A tensor without dimensions stands for its only element, too.
+    """
 
     __slots__ = ("buffer", "op", "value_index")
 
@@ -153,12 +158,36 @@ class Tensor:
     def __call__(self, *indices: Any) -> Any:
         return _index(self, (), indices)
 
+    @property
+    def scalar(self) -> Scalar:
+        if self.ndim > 0:
+            raise ArgumentError(
+                f"the tensor '{self.name}' has {self.ndim} dimensions, and a te expression is made "
+                "of elements",
+                help=f"index it, as in {self.name}[{', '.join('ijkl'[: self.ndim])}]",
+            )
+        return element(self, ())
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same tensor."""
+        if self is not other and isinstance(other, Tensor) and self.ndim == other.ndim == 0:
+            raise ArgumentValueError(
+                f"'{self.name} == {other.name}' may mean the tensors or their elements",
+                help=f"write {self.name}[()] == {other.name}[()], or {self.name} is {other.name}",
+            )
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = object.__hash__
+
     def __repr__(self) -> str:
-        sizes = ", ".join(map(str, self.shape))
+        sizes = ", ".join(format_expr(extent) for extent in self.buffer.shape)
         return f"<tensor {self.name}: {self.dtype}[{sizes}]>"
 
 
-class TensorPart:
+class TensorPart(Operand):
     """`T[i]` of `T[i][j]`: a tensor with some of its indices given."""
 
     __slots__ = ("indices", "tensor")
@@ -166,6 +195,14 @@ class TensorPart:
     def __init__(self, tensor: Tensor, indices: tuple[Expr, ...]) -> None:
         self.tensor = tensor
         self.indices = indices
+
+    @property
+    def scalar(self) -> Scalar:
+        found = len(self.indices)
+        raise ArgumentValueError(
+            f"tensor '{self.tensor.name}' has {self.tensor.ndim} dimensions, found {found} "
+            f"{'index' if found == 1 else 'indices'}"
+        )
 
     def __getitem__(self, indices: Any) -> Any:
         return _index(self.tensor, self.indices, indices)
@@ -189,20 +226,32 @@ def _index(tensor: Tensor, given: tuple[Expr, ...], indices: Any) -> Any:
         )
     if len(found) < tensor.ndim:
         return TensorPart(tensor, found)
-    return Expression(Scalar(Load(tensor.buffer, found), ScalarType(tensor.dtype)))
+    return Expression(element(tensor, found))
+
+
+def element(tensor: Tensor, indices: tuple[Expr, ...]) -> Scalar:
+    """The element of a tensor at `indices`, one for each dimension."""
+    placed = tuple(map(_from_start, indices, tensor.buffer.shape))
+    return Scalar(Load(tensor.buffer, placed), ScalarType(tensor.dtype))
+
+
+def _from_start(position: Expr, extent: Expr) -> Expr:
+    """A constant index, counted from the start."""
+    match position, extent:
+        case Const(int(offset)), Const(int(size)) if -size <= offset < 0:
+            return Const(size + offset)
+        case _:
+            return position
 
 
 def index_expr(value: object) -> Expr:
-    """`value` as an index or a size."""
+    """`value` as an index or a size: an int64."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     scalar = as_scalar(value)
     if not scalar.type.dtype.is_integer:
-        raise ArgumentError(f"an index or a size must be an integer, got {value!r}")
-    expr = scalar.expr
-    if expr.dtype is INT64:
-        return expr
-    raise ArgumentError(
-        f"an index must be a Python int, an axis or an int64 value, got {expr.dtype}",
-        help='convert it, as in x.astype("int64")',
-    )
+        raise ArgumentError(
+            f"an index or a size must be an integer, found {scalar.type}",
+            help='convert it, as in x.astype("int64")',
+        )
+    return convert(scalar, INT64, None)
