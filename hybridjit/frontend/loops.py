@@ -27,16 +27,11 @@ from hybridjit.frontend.values import (
 )
 from hybridjit.ir.dtype import BOOL, WEAK_INT
 from hybridjit.ir.expr import Add, And, Const, Expr, Gt, Load, Mul, Sub, Var
-from hybridjit.ir.stmt import Annotations, For, If, LoopKind, Stmt
+from hybridjit.ir.stmt import THREADS, Annotations, For, If, LoopKind, Stmt
 from hybridjit.ir.visit import walk
 
 # Deeper nests are a slip; the passes recurse over them.
 MAX_LOOP_DEPTH = 16
-# Where a loop may be bound: an axis of blocks, of the threads in a block, of virtual threads.
-THREADS = (
-    *("threadIdx.x", "threadIdx.y", "threadIdx.z", "blockIdx.x", "blockIdx.y", "blockIdx.z"),
-    *("vthread", "vthread.x", "vthread.y", "vthread.z"),
-)
 _KINDS = {
     "range": LoopKind.SERIAL,
     "serial": LoopKind.SERIAL,

@@ -221,6 +221,11 @@ class Return(Stmt):
     values: tuple[Expr, ...] = ()
 
 
+# Where a loop may be bound: an axis of blocks, of the threads in a block, of virtual threads.
+THREADS = (
+    *("threadIdx.x", "threadIdx.y", "threadIdx.z", "blockIdx.x", "blockIdx.y", "blockIdx.z"),
+    *("vthread", "vthread.x", "vthread.y", "vthread.z"),
+)
 RAISABLE = (
     "ArithmeticError",
     "AssertionError",

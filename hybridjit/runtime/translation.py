@@ -66,6 +66,8 @@ class Request:
             return None
         if callable(self.schedule):
             raise Unidentified  # only running it tells what it does
+        if any(step["step"] == "tensorize" for step in self.schedule.steps):
+            raise Unidentified  # the name of an intrinsic does not tell what it does
         return [dict(step) for step in self.schedule.steps]
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from hybridjit.errors import ScheduleError
 from hybridjit.ir.stmt import Block, For
 from hybridjit.schedule.handles import BlockHandle, BlockLike, LoopHandle, LoopLike
 from hybridjit.schedule.intrinsic import INTRINSICS
+from hybridjit.schedule.numbers import check_int
 from hybridjit.schedule.primitives.annotate import Hint, annotate, prefetch
 from hybridjit.schedule.primitives.blockize import blockize
 from hybridjit.schedule.primitives.tensorize import tensorize
@@ -45,6 +47,7 @@ class HardwareSteps(State):
 
         >>> s.prefetch("a", "i", 16)
         """
+        check_int(distance, "prefetch: the distance")
         found = the_loop(self.func, self.find_var(loop))
         self.func = prefetch(self.func, found, buffer, distance)
 
@@ -86,5 +89,6 @@ class HardwareSteps(State):
         blocks = [block.name for block in blocks_of(self.func)]
         if isinstance(target, BlockHandle) or (is_name and target in blocks):
             return the_block(self.func, self.find_name(target))
-        assert isinstance(target, LoopHandle | str)
+        if not isinstance(target, LoopHandle | str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ScheduleError(f"expected a loop, a block or the name of one, got {target!r}")
         return the_loop(self.func, self.find_var(target))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from hybridjit.errors import ScheduleError
 from hybridjit.schedule.handles import BlockLike, LoopHandle, LoopLike
+from hybridjit.schedule.numbers import check_int
 from hybridjit.schedule.primitives.fission import fission
 from hybridjit.schedule.primitives.fuse import fuse
 from hybridjit.schedule.primitives.merge import merge
@@ -140,6 +141,7 @@ class LoopSteps(State):
 
         >>> first, second = s.partition("i", 4)
         """
+        check_int(at, "partition: the iteration")
         self.func, made = partition(self.func, self.find_var(loop), at)
         return handles(made)
 
@@ -156,6 +158,7 @@ class LoopSteps(State):
 
         >>> first, second = s.peel("i")
         """
+        check_int(count, "peel: the number of iterations")
         self.func, made = peel(self.func, self.find_var(loop), count, last=bool(last))
         return handles(made)
 
@@ -179,6 +182,11 @@ def _factors(
     given = [option for option in (factor, nparts, factors) if option is not None]
     if len(given) != 1:
         raise ScheduleError("split takes exactly one of factor=, nparts= and factors=")
-    if factors is not None:
-        return list(factors)
-    return [None, factor] if factor is not None else [nparts, None]
+    if factors is not None and isinstance(factors, str):
+        raise ScheduleError(f"split: factors must be a list of integers, got {factors!r}")
+    wanted = [None, factor] if factor is not None else [nparts, None]
+    wanted = wanted if factors is None else list(factors)
+    for number in wanted:
+        if number is not None:
+            check_int(number, "split: a factor")
+    return wanted

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -11,8 +10,8 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.schedule.trace import RecordedTrace, Trace
 
-Recipe = Callable[[Schedule], Any] | Schedule | Trace | RecordedTrace
-"""A function of a schedule, or the steps of one."""
+Recipe = Callable[[Schedule], Any] | Schedule | Trace | RecordedTrace | str
+"""A function of a schedule, or the steps of one; text is the JSON of a trace."""
 
 
 def check_recipe(recipe: object) -> Callable[[Schedule], Any] | RecordedTrace:
@@ -24,7 +23,9 @@ def check_recipe(recipe: object) -> Callable[[Schedule], Any] | RecordedTrace:
             return RecordedTrace.of(recipe)
         case RecordedTrace():
             return recipe
-        case _ if inspect.isroutine(recipe) or callable(recipe):
+        case str():
+            return Trace.from_json(recipe)
+        case _ if callable(recipe):
             return recipe
         case _:
             raise ArgumentError(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, TypeVar, cast
 
+import numpy as np
 from typing_extensions import ParamSpec
 
 from hybridjit.config import api_edge
@@ -15,6 +16,7 @@ from hybridjit.schedule.trace import Step
 if TYPE_CHECKING:
     from hybridjit.schedule.state import State
 
+_NUMPY: type[Any] = np.generic
 P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S", bound="State")
@@ -31,6 +33,7 @@ def step(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], 
     def recorded(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
         if self.is_in_step:
             return method(self, *args, **kwargs)
+        args, kwargs = _plain(args), {name: _plain(value) for name, value in kwargs.items()}  # type: ignore[assignment]
         before = self.func
         self.is_in_step = True
         try:
@@ -50,6 +53,16 @@ def step(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], 
 
     recorded.is_step = True  # type: ignore[attr-defined]
     return recorded
+
+
+def _plain(value: Any) -> Any:
+    """`value` with Python's numbers for NumPy's, and sequences that nobody else can change."""
+    if isinstance(value, _NUMPY):
+        number: Any = value.item()
+        return number
+    if isinstance(value, tuple | list):
+        return tuple(_plain(item) for item in cast("Sequence[Any]", value))
+    return value
 
 
 def _handles(result: Any) -> tuple[tuple[Handle, ...], bool]:

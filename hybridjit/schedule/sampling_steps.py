@@ -12,6 +12,7 @@ from hybridjit.ir.stmt import Store
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.handles import BlockLike, LoopHandle, LoopLike
 from hybridjit.schedule.nest import trip_count
+from hybridjit.schedule.numbers import check_int
 from hybridjit.schedule.program import blocks_of, loops_around, the_block, the_loop
 from hybridjit.schedule.recording import step
 from hybridjit.schedule.refusal import refuse
@@ -44,7 +45,10 @@ class SamplingSteps(State):
         """
         found = the_loop(self.func, self.find_var(loop))
         trips = trip_count(self.func, found)
-        if not isinstance(trips, Const) or count < 1:
+        check_int(count, "sample_perfect_tile: the number of factors")
+        if count < 1:
+            raise refuse(self.func, f"sample_perfect_tile: {count} factors of a loop", [found])
+        if not isinstance(trips, Const):
             raise refuse(
                 self.func,
                 f"sample_perfect_tile: the extent of loop '{found.var.name}' is not a constant",
@@ -70,11 +74,14 @@ class SamplingSteps(State):
 
         >>> width = s.sample_categorical([4, 8, 16])
         """
-        if not candidates or (probs is not None and len(probs) != len(candidates)):
-            raise ScheduleError("sample_categorical needs candidates, and one probability for each")
+        weights = [1.0] * len(candidates) if probs is None else list(probs)
+        if len(weights) != len(candidates) or not sum(weights) > 0 or min(weights) < 0:
+            raise ScheduleError(
+                "sample_categorical needs candidates, and a probability for each, not all 0"
+            )
         place = decision
         if place is None or not 0 <= place < len(candidates):
-            place = self._random.choices(range(len(candidates)), probs)[0]
+            place = self._random.choices(range(len(candidates)), weights)[0]
         self.decision = place
         return candidates[place]
 

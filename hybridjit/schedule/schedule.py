@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 from typing import Any, cast
 
 from hybridjit.errors import ArgumentError
 from hybridjit.ir.func import PrimFunc
+from hybridjit.schedule.display import show_program
 from hybridjit.schedule.handles import BlockHandle, BlockLike, Handle, LoopHandle, LoopLike
 from hybridjit.schedule.hardware_steps import HardwareSteps
 from hybridjit.schedule.kind_steps import KindSteps
@@ -83,7 +85,12 @@ class Schedule(
             if call.name not in STEPS:
                 raise ArgumentError(f"a trace with a step '{call.name}', which does not exist")
             args, options = call.arguments(made)
-            results: Any = getattr(self, call.name)(*args, **options)
+            method = getattr(self, call.name)
+            try:
+                inspect.signature(method).bind(*args, **options)
+            except TypeError as error:
+                raise ArgumentError(f"a trace with a wrong step '{call.name}': {error}") from None
+            results: Any = method(*args, **options)
             values = cast("tuple[Any, ...]", results) if isinstance(results, tuple) else (results,)
             made.update(zip(call.results, values, strict=False))
 
@@ -101,19 +108,29 @@ class Schedule(
         return verify_kernels(self.origin, self.origin.with_schedule(self), args)
 
     def show(self) -> str:
-        """The program as it is now, as text."""
-        return str(self.func)
+        """The program as it is now, as text: how each loop is run, and how often.
+
+        >>> print(s.show())
+        """
+        return show_program(self.func)
 
     def diff(self) -> str:
-        """What the last step changed, line by line."""
+        """What the last step that changed something changed, line by line.
+
+        >>> print(s.diff())
+        """
         old, new = str(self.previous).splitlines(), str(self.func).splitlines()
         return "\n".join(difflib.unified_diff(old, new, "before", "after", lineterm="", n=2))
 
+    def __str__(self) -> str:
+        return self.show()
+
     def __repr__(self) -> str:
-        steps = len(self.trace.steps)
+        steps = sum(step.name not in QUERIES for step in self.trace.steps)
         unsafe = sum(bool(step.options.get("unsafe")) for step in self.trace.steps)
         note = f", {unsafe} of them unsafe" if unsafe else ""
-        return f"<Schedule of {self.func.name}: {steps} steps{note}>"
+        counted = "1 step" if steps == 1 else f"{steps} steps"
+        return f"<Schedule of {self.func.name}: {counted}{note}>"
 
 
 def _find_steps() -> frozenset[str]:
@@ -121,6 +138,7 @@ def _find_steps() -> frozenset[str]:
     return frozenset(name for name in steps if hasattr(getattr(Schedule, name), "is_step"))
 
 
+QUERIES = ("loops", "loop", "blocks", "block")
 STEPS = _find_steps()
 """The names of the steps that a trace may hold."""
 

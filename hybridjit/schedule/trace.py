@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import keyword
+import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -43,14 +46,26 @@ class Trace:
         """The trace that `to_json` wrote."""
         try:
             data = json.loads(text)
-            if data["format"] != FORMAT:
-                raise ArgumentValueError(f"a trace of format {data['format']}, expected {FORMAT}")
-            return RecordedTrace(tuple(data["steps"]))
-        except (json.JSONDecodeError, KeyError, TypeError) as error:
+        except (json.JSONDecodeError, TypeError) as error:
             raise ArgumentValueError(f"not the JSON of a trace: {error}") from None
+        match data:
+            case {"format": int(found)} if found != FORMAT:
+                raise ArgumentValueError(f"a trace of format {found}, expected {FORMAT}")
+            case {"format": int(), "steps": list()}:
+                return RecordedTrace(tuple(map(_checked_step, cast("list[Any]", data["steps"]))))
+            case _:
+                raise ArgumentValueError("not the JSON of a trace: it has no format and steps")
 
 
 FORMAT = 1
+
+
+def _checked_step(step: Any) -> Mapping[str, Any]:
+    match step:
+        case {"step": str(), "args": list(), "options": dict(), "results": list()}:
+            return cast("Mapping[str, Any]", step)
+        case _:
+            raise ArgumentValueError(f"not the JSON of a trace: {step!r} is not a step")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +126,8 @@ def _to_json(value: Any, numbers: dict[Handle, int]) -> Any:
 def _from_json(value: Any, made: Mapping[int, Handle]) -> Any:
     match value:
         case {"handle": number}:
+            if number not in made:
+                raise ArgumentValueError(f"a trace that uses handle {number!r} before it is made")
             return made[number]
         case list():
             return [_from_json(item, made) for item in cast("list[Any]", value)]
@@ -138,8 +155,8 @@ def _lines(steps: Sequence[Step]) -> Iterator[str]:
 
 def _variable(handle: Handle, names: dict[Handle, str]) -> str:
     if handle not in names:
-        base, count = handle.name, 0
-        name = base
+        base, count = re.sub(r"\W", "_", handle.name), 0
+        name = base if base.isidentifier() and not keyword.iskeyword(base) else f"_{base}"
         while name in names.values() or name == "s":
             count += 1
             name = f"{base}_{count}"
@@ -153,5 +170,7 @@ def _text(value: Any, names: dict[Handle, str]) -> str:
             return names.get(value, repr(value.name))
         case list() | tuple():
             return f"[{', '.join(_text(item, names) for item in cast('Sequence[Any]', value))}]"
+        case float() if not math.isfinite(value):
+            return f"float({str(value)!r})"
         case _:
             return repr(value)

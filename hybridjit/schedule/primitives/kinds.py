@@ -7,9 +7,11 @@ import dataclasses
 from hybridjit.analysis.concurrency import find_obstacle
 from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import LoopKind
+from hybridjit.ir.stmt import THREADS, LoopKind
 from hybridjit.schedule.program import replace_stmt, the_loop
-from hybridjit.schedule.refusal import refuse_obstacle
+from hybridjit.schedule.refusal import refuse, refuse_obstacle
+
+AXES = ", ".join(THREADS)
 
 
 def set_kind(
@@ -24,6 +26,10 @@ def set_kind(
     give the same result in any order.
     """
     loop = the_loop(func, var)
+    if kind is LoopKind.BOUND and thread not in THREADS:
+        raise refuse(
+            func, f"bind: there is no thread axis {thread!r}", [loop], help=f"there are {AXES}"
+        )
     if kind.is_concurrent and not unsafe:
         wanted = dataclasses.replace(loop, kind=kind)
         obstacle = find_obstacle(func, loop)

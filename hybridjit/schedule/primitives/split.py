@@ -57,12 +57,15 @@ def split(
 
 
 def _check(func: PrimFunc, loop: For, factors: Sequence[int | None]) -> None:
+    if not factors:
+        raise refuse(func, f"split of loop '{loop.var.name}' needs at least one factor", [loop])
     if sum(factor is None for factor in factors) > 1:
         raise refuse(func, f"split of loop '{loop.var.name}': only one factor may be None", [loop])
     if any(factor is not None and factor < 1 for factor in factors):
         raise refuse(
             func,
-            f"split of loop '{loop.var.name}': factors must be at least 1, got {factors}",
+            f"split of loop '{loop.var.name}': factors must be at least 1, got "
+            f"{', '.join(map(str, factors))}",
             [loop],
         )
     if loop.kind not in (LoopKind.SERIAL, LoopKind.SCAN):
