@@ -10,6 +10,8 @@ from typing import Any, cast
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError
 from hybridjit.ir.func import PrimFunc
+from hybridjit.schedule.classic import ClassicSchedule
+from hybridjit.schedule.classic_lower import as_written, lower_classic
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.te.function import create_prim_func
 from hybridjit.te.tensor import Tensor
@@ -56,6 +58,8 @@ def as_scheduled(source: Any, args: Sequence[Any] | None, name: str | None) -> S
         return _without_args(Scheduled(source, source), args).named(name)
     if isinstance(source, Schedule):
         return _without_args(Scheduled(source.func, source.original), args).named(name)
+    if isinstance(source, ClassicSchedule):
+        return _scheduled_tensors(source, args).named(name)
     tensors = _tensors(source)
     if tensors is not None:
         func = create_prim_func(tensors if args is None else args)
@@ -64,6 +68,15 @@ def as_scheduled(source: Any, args: Sequence[Any] | None, name: str | None) -> S
         f"expected a schedule, a function of the IR or tensors, got {source!r}",
         help="te.create_schedule(C.op) makes a schedule of tensors",
     )
+
+
+def _scheduled_tensors(source: ClassicSchedule, args: Sequence[Any] | None) -> Scheduled:
+    if args is None:
+        raise ArgumentError(
+            "the schedule needs the parameters of the function, in order",
+            help="as in hj.build(s, [A, B, C])",
+        )
+    return Scheduled(lower_classic(source, args).func, as_written(source, args))
 
 
 def _without_args(made: Scheduled, args: Sequence[Any] | None) -> Scheduled:

@@ -8,6 +8,9 @@ A graph of them becomes one function of the IR (`te.create_prim_func`), which is
 compiled like a script.
 """
 
+from typing import TYPE_CHECKING, Any
+
+from hybridjit.lazy import lazy_names
 from hybridjit.te.compute import (
     compute,
     const,
@@ -83,8 +86,20 @@ from hybridjit.te.reduction import (
     prod,
     sum,
 )
+from hybridjit.te.scan import scan
 from hybridjit.te.tags import tag_scope
 from hybridjit.te.tensor import Axis, Tensor
+
+if TYPE_CHECKING:
+
+    def create_schedule(ops: Any, *, fastmath: Any = False) -> Any:
+        """A schedule of tensors: see hybridjit/schedule/classic.py."""
+
+
+# Lives above this package, and is loaded when it is used.
+__getattr__ = lazy_names(
+    __name__, {"create_schedule": "hybridjit.schedule.classic:create_schedule"}
+)
 
 __all__ = [
     "Axis",
@@ -110,6 +125,7 @@ __all__ = [
     "cos",
     "cosh",
     "create_prim_func",
+    "create_schedule",
     "div",
     "erf",
     "erfc",
@@ -144,6 +160,7 @@ __all__ = [
     "reduce_axis",
     "round",
     "rsqrt",
+    "scan",
     "sigmoid",
     "sin",
     "sinh",

@@ -1,0 +1,165 @@
+"""The graph of a classic schedule: which operation makes each tensor, now that some are replaced.
+
+`cache_read`, `cache_write` and `rfactor` put new operations into the graph. Tensors stay what they
+are: a tensor whose operation is replaced is made by another one from then on.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hybridjit.errors import ScheduleError
+from hybridjit.frontend.values import Scalar
+from hybridjit.ir.dtype import ScalarType
+from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
+from hybridjit.ir.visit import substitute
+from hybridjit.te.compute import find_inputs, make_outputs
+from hybridjit.te.reduction import Reduction
+from hybridjit.te.tensor import Axis, AxisKind, Compute, Operation, Tensor
+
+Body = tuple[Scalar, ...] | Reduction
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Graph:
+    """The operations behind `outputs`; `makers` says who makes a tensor, if not its own."""
+
+    outputs: tuple[Tensor, ...]
+    makers: Mapping[Buffer, Operation] = field(default_factory=dict[Buffer, Operation])
+
+    def maker(self, tensor: Tensor) -> Operation:
+        """The operation that makes `tensor` now."""
+        return self.makers.get(tensor.buffer, tensor.op)
+
+    def order(self, tensors: Sequence[Tensor] = ()) -> list[Operation]:
+        """All operations behind the outputs and `tensors`, each after its inputs."""
+        order: dict[Operation, None] = {}
+        wanted = [self.maker(tensor) for tensor in (*tensors, *self.outputs)]
+        stack = [(op, False) for op in reversed(wanted)]
+        while stack:
+            op, is_ready = stack.pop()
+            if op in order:
+                continue
+            if is_ready:
+                order[op] = None
+                continue
+            stack.append((op, True))
+            stack += [(self.maker(tensor), False) for tensor in reversed(op.input_tensors)]
+        return list(order)
+
+    def readers(self, tensor: Tensor) -> list[Operation]:
+        """The operations that read `tensor`."""
+        return [op for op in self.order() if tensor in op.input_tensors]
+
+    def replace(self, *ops: Operation) -> Graph:
+        """The graph in which `ops` make their outputs."""
+        made = {tensor.buffer: op for op in ops for tensor in op.outputs}
+        return dataclasses.replace(self, makers={**self.makers, **made})
+
+
+# -- cache_read ------------------------------------------------------------------------------------
+
+
+def cache_read(
+    graph: Graph, tensor: Tensor, scope: str, readers: Sequence[Operation]
+) -> tuple[Graph, Tensor]:
+    """Let `readers` read a copy of `tensor`.
+
+    B = compute(A[i] + 1)    -->    A_local = compute(A[ax0]);  B = compute(A_local[i] + 1)
+    """
+    axes = tuple(
+        Axis(Var(f"ax{place}"), Const(0), extent, AxisKind.DATA)
+        for place, extent in enumerate(tensor.buffer.shape)
+    )
+    value = Load(tensor.buffer, tuple(axis.var for axis in axes))
+    copy = make_compute(f"{tensor.name}_{scope}", axes, (scalar_of(value),))
+    made = make_copies(copy, [tensor])[0]
+    return graph.replace(copy, *(_redirect(op, tensor, made) for op in readers)), made
+
+
+def _redirect(op: Operation, old: Tensor, new: Tensor) -> Compute:
+    if not isinstance(op, Compute):
+        raise ScheduleError(
+            f"cache_read: '{op.name}' is no te.compute, and what it reads cannot be replaced",
+            help=f"make a te.compute that copies '{old.name}', and let '{op.name}' read that",
+        )
+    return rebuild(op, substitute_body(op.body, {}, {old.buffer: new.buffer}))
+
+
+# -- cache_write -----------------------------------------------------------------------------------
+
+
+def cache_write(graph: Graph, op: Compute, scope: str) -> tuple[Graph, list[Tensor]]:
+    """Let `op` write to copies of its outputs, from which another operation takes them.
+
+    C = compute(A[i] + 1)    -->    C_local = compute(A[i] + 1);  C = compute(C_local[i])
+
+    The operation that makes C keeps its axes; the one that computes keeps the reduced ones.
+    """
+    axes = fresh_axes(op.axis)
+    inside = {old.var: new.var for old, new in zip(op.axis, axes, strict=True)}
+    computing = make_compute(f"{op.name}_{scope}", axes, substitute_body(op.body, inside))
+    copies = make_copies(computing, op.outputs)
+    indices = tuple(axis.var for axis in op.axis)
+    values = tuple(scalar_of(Load(copy.buffer, indices)) for copy in copies)
+    return graph.replace(computing, rebuild(op, values)), copies
+
+
+# -- new operations --------------------------------------------------------------------------------
+
+
+def make_compute(name: str, axes: tuple[Axis, ...], body: Body) -> Compute:
+    """A compute that makes nothing yet."""
+    return Compute(name, "", {}, axes, body, _inputs(body))
+
+
+def rebuild(op: Compute, body: Body) -> Compute:
+    """The compute that makes the outputs of `op` otherwise."""
+    return dataclasses.replace(op, body=body, inputs=_inputs(body), outputs=op.outputs)
+
+
+def make_copies(
+    op: Compute, originals: Sequence[Tensor], shape: tuple[Expr, ...] | None = None
+) -> list[Tensor]:
+    """The outputs of `op`: tensors like `originals`, or of another shape."""
+    names = [op.name] if len(originals) == 1 else [f"{op.name}_v{t.value_index}" for t in originals]
+    dtypes = [tensor.dtype for tensor in originals]
+    return make_outputs(op, names, dtypes, originals[0].buffer.shape if shape is None else shape)
+
+
+def fresh_axes(axes: Sequence[Axis]) -> tuple[Axis, ...]:
+    """Axes like these, for another operation."""
+    return tuple(Axis(Var(axis.name), axis.start, axis.stop, axis.kind) for axis in axes)
+
+
+def substitute_body(
+    body: Body, variables: Mapping[Var, Expr], buffers: Mapping[Buffer, Buffer] | None = None
+) -> Body:
+    """The body of a compute with variables and buffers replaced."""
+
+    def changed(expr: Expr) -> Expr:
+        return substitute(expr, variables, buffers)
+
+    if not isinstance(body, Reduction):
+        return tuple(Scalar(changed(scalar.expr), scalar.type) for scalar in body)
+    return dataclasses.replace(
+        body,
+        sources=tuple(map(changed, body.sources)),
+        where=None if body.where is None else changed(body.where),
+        init=tuple(map(changed, body.init)),
+    )
+
+
+def scalar_of(expr: Expr) -> Scalar:
+    """A value of the type that the expression has."""
+    return Scalar(expr, ScalarType(expr.dtype))
+
+
+def _inputs(body: Body) -> list[Tensor]:
+    if not isinstance(body, Reduction):
+        return find_inputs([scalar.expr for scalar in body])
+    bounds = [bound for axis in body.axes for bound in axis.dom]
+    where = [] if body.where is None else [body.where]
+    return find_inputs([*body.sources, *body.init, *body.combined, *where, *bounds])

@@ -1,0 +1,284 @@
+"""The steps that a stage of a classic schedule records, and how each is taken on the engine.
+
+A step names axes of its stage. When it is taken, the `Place` of the stage knows which loop of the
+program each axis is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import ClassVar
+
+from hybridjit.ir.expr import Buffer, Var
+from hybridjit.ir.printer import name_buffers
+from hybridjit.ir.stmt import Store
+from hybridjit.ir.visit import walk
+from hybridjit.schedule.handles import LoopHandle
+from hybridjit.schedule.index_map import IndexFunction
+from hybridjit.schedule.primitives.annotate import Hint
+from hybridjit.schedule.program import the_block
+from hybridjit.schedule.schedule import Schedule
+from hybridjit.schedule.stages import allocated_in
+from hybridjit.te.tensor import Axis, Tensor
+
+
+class Phase(IntEnum):
+    """When a step is taken: all those of one phase, of every stage, before those of the next.
+
+    Loops get their shape first, since stages move into loops as their consumers shaped them. How
+    loops run comes last: nothing that is done with them afterwards could make it wrong.
+    """
+
+    SHAPE = 0
+    MEMORY = 1
+    INTRINSIC = 2
+    KIND = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """Where a stage is in the program: its block, and the loop of each axis."""
+
+    schedule: Schedule
+    block: str
+    loops: dict[Var, LoopHandle]
+
+    def loop(self, axis: Axis) -> LoopHandle:
+        """The loop over `axis`."""
+        return self.loops[axis.var]
+
+    def replace(
+        self, old: Sequence[Axis], new: Sequence[Axis], loops: Sequence[LoopHandle]
+    ) -> None:
+        """Note the loops over `new` axes, which stand in the place of `old` ones."""
+        for axis in old:
+            del self.loops[axis.var]
+        self.loops.update({axis.var: loop for axis, loop in zip(new, loops, strict=True)})
+
+    def buffers(self) -> list[str]:
+        """What the arrays that the stage makes print as at this moment."""
+        block = the_block(self.schedule.func, self.block)
+        own = allocated_in(block)
+        written = dict.fromkeys(node.buffer for node in walk(block) if isinstance(node, Store))
+        return [self.name_of(buffer) for buffer in written if buffer not in own]
+
+    def name_of(self, buffer: Buffer) -> str:
+        """What `buffer` prints as at this moment."""
+        named = name_buffers(self.schedule.func)
+        return next(text for text, found in named.items() if found is buffer)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """Something to be done with a stage."""
+
+    phase: ClassVar[Phase] = Phase.SHAPE
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The axes that it is about."""
+        return ()
+
+    def take(self, place: Place) -> None:
+        """Do it."""
+        raise NotImplementedError(type(self).__name__)
+
+
+# -- the shape of loops ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Split(Step):
+    """One axis becomes two."""
+
+    axis: Axis
+    outer: Axis
+    inner: Axis
+    factor: int | None
+    nparts: int | None
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        return (self.axis,)
+
+    def take(self, place: Place) -> None:
+        made = place.schedule.split(place.loop(self.axis), self.factor, nparts=self.nparts)
+        place.replace(self.axes, (self.outer, self.inner), made)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fuse(Step):
+    """Several axes become one; none at all become one of a single iteration."""
+
+    parts: tuple[Axis, ...]
+    fused: Axis
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        return self.parts
+
+    def take(self, place: Place) -> None:
+        if len(self.parts) == 0:
+            made = place.schedule.add_unit_loop(place.block)
+        else:
+            made = place.schedule.fuse(*map(place.loop, self.parts))
+        place.replace(self.parts, (self.fused,), (made,))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reorder(Step):
+    """Axes take each other's places."""
+
+    order: tuple[Axis, ...]
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        return self.order
+
+    def take(self, place: Place) -> None:
+        place.schedule.reorder(*map(place.loop, self.order))
+
+
+# -- memory ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SetScope(Step):
+    """The memory that the outputs live in."""
+
+    phase = Phase.MEMORY
+    scope: str
+
+    def take(self, place: Place) -> None:
+        for name in place.buffers():
+            place.schedule.set_scope(name, self.scope)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StorageAlign(Step):
+    """Padding: the stride of a dimension becomes `offset` + a multiple of `factor`."""
+
+    phase = Phase.MEMORY
+    dimension: int
+    factor: int
+    offset: int
+
+    def take(self, place: Place) -> None:
+        for name in place.buffers():
+            place.schedule.storage_align(name, self.dimension, self.factor, self.offset)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DoubleBuffer(Step):
+    """Two places for what a loop makes in each iteration."""
+
+    phase = Phase.MEMORY
+
+    def take(self, place: Place) -> None:
+        for name in place.buffers():
+            place.schedule.double_buffer(name)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RollingBuffer(Step):
+    """Room for values that are still needed only."""
+
+    phase = Phase.MEMORY
+
+    def take(self, place: Place) -> None:
+        for name in place.buffers():
+            place.schedule.rolling_buffer(name)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TransformLayout(Step):
+    """Another order of the elements."""
+
+    phase = Phase.MEMORY
+    index_map: str | IndexFunction
+
+    def take(self, place: Place) -> None:
+        for name in place.buffers():
+            place.schedule.transform_layout(name, self.index_map)
+
+
+# -- hardware --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tensorize(Step):
+    """An intrinsic does what an axis and everything inside of it do."""
+
+    phase = Phase.INTRINSIC
+    axis: Axis
+    intrinsic: str
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        return (self.axis,)
+
+    def take(self, place: Place) -> None:
+        place.schedule.tensorize(place.loop(self.axis), self.intrinsic)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SetKind(Step):
+    """How the iterations of an axis run: "parallel", "vectorize", "unroll" or "bind"."""
+
+    phase = Phase.KIND
+    axis: Axis
+    kind: str
+    thread: str | None = None
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        return (self.axis,)
+
+    def take(self, place: Place) -> None:
+        loop = place.loop(self.axis)
+        match self.kind:
+            case "parallel":
+                place.schedule.parallel(loop)
+            case "vectorize":
+                place.schedule.vectorize(loop)
+            case "unroll":
+                place.schedule.unroll(loop)
+            case _:
+                place.schedule.bind(loop, self.thread or "")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pragma(Step):
+    """A hint on an axis."""
+
+    phase = Phase.KIND
+    axis: Axis
+    name: str
+    value: Hint
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        return (self.axis,)
+
+    def take(self, place: Place) -> None:
+        place.schedule.pragma(place.loop(self.axis), self.name, self.value)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prefetch(Step):
+    """What an axis will read some iterations later is fetched."""
+
+    phase = Phase.KIND
+    tensor: Tensor
+    axis: Axis
+    distance: int
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        return (self.axis,)
+
+    def take(self, place: Place) -> None:
+        name = place.name_of(self.tensor.buffer)
+        place.schedule.prefetch(name, place.loop(self.axis), self.distance)
