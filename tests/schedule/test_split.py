@@ -1,0 +1,110 @@
+"""split: the same iterations in the same order, whatever the number of them."""
+
+from typing import Any
+
+import pytest
+
+from hybridjit.schedule.schedule import make_schedule
+from tests.conftest import Golden
+from tests.schedule.programs import (
+    BREAK,
+    DOWN,
+    GUARDED,
+    INIT,
+    NEST,
+    PLAIN,
+    PROGRAMS,
+    STRIDED,
+    TRIANGLE,
+    Program,
+    check,
+    refuse,
+    sort,
+)
+
+
+def test_a_tail_is_guarded(golden: Golden) -> None:
+    s = make_schedule(PLAIN.func(None))
+    outer, inner = s.split("i", factor=4)
+    assert (outer.name, inner.name) == ("i_0", "i_1")
+    golden.check(s.show(), "ir")
+
+
+def test_a_divisor_needs_no_guard() -> None:
+    s = make_schedule(PLAIN.func(12))
+    s.split("i", factor=4)
+    assert "if" not in s.show()
+
+
+def test_the_guard_goes_inside_of_loops(golden: Golden) -> None:
+    s = make_schedule(NEST.func(None))
+    s.split("i", factor=4)
+    golden.check(s.show(), "ir")
+
+
+def test_a_reduction_keeps_its_domain(golden: Golden) -> None:
+    s = make_schedule(INIT.func(None))
+    s.split("k", factor=4)
+    golden.check(s.show(), "ir")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"factor": 3}, {"nparts": 3}, {"factors": [2, None, 3]}, {"factors": [None]}],
+    ids=str,
+)
+@pytest.mark.parametrize("program", [PLAIN, DOWN, STRIDED, TRIANGLE, GUARDED, INIT], ids=str)
+def test_results_stay(program: Program, options: dict[str, Any]) -> None:
+    check(program, lambda s: s.split("i", **options))
+
+
+def test_both_loops_of_a_triangle() -> None:
+    check(TRIANGLE, lambda s: (s.split("i", factor=2), s.split("j", factor=3)))
+
+
+def test_a_split_of_a_split() -> None:
+    check(PLAIN, lambda s: s.split(s.split("i", factor=4)[1], factor=3))
+
+
+def test_which_programs_take_it() -> None:
+    found = sort(PROGRAMS, lambda s: s.split("i", factor=3))
+    assert found["refused"] == ["break", "return"]
+
+
+def test_factors_that_are_enough() -> None:
+    s = make_schedule(PLAIN.func(7))
+    s.split("i", factors=[2, 4])
+    assert "if i_0 * 4 + i_1 < 7" in s.show()
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({}, "exactly one of"),
+        ({"factor": 2, "nparts": 2}, "exactly one of"),
+        ({"factor": 0}, "at least 1, got None, 0"),
+        ({"factor": 2.5}, "must be an integer, got 2.5"),
+        ({"factor": True}, "must be an integer, got True"),
+        ({"factors": []}, "at least one factor"),
+        ({"factors": [None, None]}, "only one factor may be None"),
+        ({"factors": [2, 3]}, "run 6 iterations, loop 'i' runs 7"),
+        ({"factors": "ab"}, "list of integers"),
+    ],
+)
+def test_wrong_factors(options: dict[str, Any], match: str) -> None:
+    refuse(PLAIN, lambda s: s.split("i", **options), match)
+
+
+def test_factors_must_be_enough_for_any_size() -> None:
+    refuse(PLAIN.func(None), lambda s: s.split("i", factors=[2, 4]), "run 8 iterations")
+
+
+def test_a_loop_with_a_kind() -> None:
+    s = make_schedule(PLAIN.func(7))
+    s.parallel("i")
+    refuse(s.func, lambda s: s.split("i", factor=2), "is parallel already")
+
+
+def test_a_loop_that_is_left_early(golden: Golden) -> None:
+    error = refuse(BREAK, lambda s: s.split("i", factor=2), "break or return may leave it early")
+    golden.check(str(error), "txt")
