@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hybridjit.analysis.coverage import is_exact
 from hybridjit.analysis.instances import infer_instances
 from hybridjit.arith.polyhedra import AffineNames
+from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Buffer, BufferRef, Const, ExternCall, Load, Node
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
@@ -18,6 +19,7 @@ from hybridjit.ir.stmt import (
     Continue,
     For,
     If,
+    Let,
     LoopKind,
     Print,
     Raise,
@@ -28,7 +30,7 @@ from hybridjit.ir.stmt import (
     While,
 )
 from hybridjit.ir.visit import walk
-from hybridjit.schedule.program import path_to
+from hybridjit.schedule.program import path_to, replace_stmt, variables_in, variables_used
 from hybridjit.schedule.refusal import refuse
 
 _NOT_MOVED = (ExternCall, Print, Raise, Assert, Return, Break, Continue, While)
@@ -96,6 +98,32 @@ def find_nest(func: PrimFunc, block: Block, loop: For, step: str) -> Stage:
     scope, nest, target = _find_fork(func, block, loop, step)
     check_nest(func, nest, buffer, step)
     return Stage(buffer, scope, (nest,), target, loop)
+
+
+def with_names_first(func: PrimFunc, stage: Stage, step: str) -> tuple[PrimFunc, Stage]:
+    """Make the buffers that the nests use before the target, so that the nests can move there.
+
+    Refuse where they use something else that is bound after the target.
+    """
+    stmts = stage.scope.stmts
+    later = stmts[stmts.index(stage.target) :]
+    made = [
+        stmt
+        for stmt in later
+        if isinstance(stmt, Allocate) and any(touches(nest, stmt.buffer) for nest in stage.nests)
+    ]
+    sizes = [extent for stmt in made for extent in stmt.buffer.shape]
+    used = {var for nest in stage.nests for var in variables_used(nest)}
+    used.update(var for extent in sizes for var in variables_in(extent))
+    is_bound_late = any(isinstance(stmt, Let) and stmt.var in used for stmt in later)
+    if is_bound_late or not all(is_total(extent) for extent in sizes):
+        raise refuse(func, f"{step}: the block uses what is bound after the loop", [stage.loop])
+    if not made:
+        return func, stage
+    kept = [stmt for stmt in stmts if stmt not in made]
+    position = kept.index(stage.target)
+    scope = Seq((*kept[:position], *made, *kept[position:]), span=stage.scope.span)
+    return replace_stmt(func, stage.scope, scope), dataclasses.replace(stage, scope=scope)
 
 
 def written_buffer(func: PrimFunc, block: Block, step: str) -> Buffer:

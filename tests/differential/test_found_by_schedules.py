@@ -67,3 +67,22 @@ def stages(a: float32[5], b: float32[5]):
     schedule.reverse_compute_at("b", "i")
 
     assert_unchanged(schedule.original, schedule.func, [np.arange(5, dtype="f4"), np.ones(5, "f4")])
+
+
+@pytest.mark.parametrize("step", ["reverse_compute_at", "reverse_compute_inline"])
+def test_buffers_are_made_before_the_blocks_that_move(step: str) -> None:
+    schedule = Schedule(
+        parse_text("""
+def stages(a: float32[5], c: float32[5]):
+    t = allocate((5,), "float32")
+    for i in range(5):
+        t[i] = a[i] * 0.5
+    for j in range(5):
+        c[j] = t[j] + t[max(j - 1, 0)]
+""")
+    )
+    copy = schedule.cache_read("c", "t", "local")
+
+    getattr(schedule, step)(copy, *(["i"] if step == "reverse_compute_at" else []))
+
+    assert_unchanged(schedule.original, schedule.func, [np.arange(5, dtype="f4"), np.ones(5, "f4")])

@@ -247,5 +247,12 @@ def make_nest(choose: Choose) -> Nest:
 
 def _arguments(choose: Choose, arrays: list[_Array]) -> tuple[Any, ...]:
     generator = np.random.default_rng(choose(1 << 16))
-    data = [generator.integers(0, 9, a.shape).astype(a.dtype) for a in arrays]
+    data = [_values(generator, array) for array in arrays]
     return (*data, generator.integers(0, 9, 4), choose(MAX_SIZE + 1))
+
+
+def _values(generator: np.random.Generator, array: _Array) -> Any:
+    """Small integers, or floats whose sums are rounded in every order otherwise."""
+    if array.dtype.startswith("float"):
+        return generator.standard_normal(array.shape).astype(array.dtype)
+    return generator.integers(0, 9, array.shape).astype(array.dtype)

@@ -27,7 +27,7 @@ from hybridjit.schedule.program import (
 )
 from hybridjit.schedule.refusal import refuse, refuse_conflict
 from hybridjit.schedule.restriction import Slices, restrict
-from hybridjit.schedule.stages import Stage, find_nest, is_certain
+from hybridjit.schedule.stages import Stage, find_nest, is_certain, with_names_first
 
 STEP = "reverse_compute_at"
 
@@ -46,6 +46,7 @@ def reverse_compute_at(func: PrimFunc, block_name: str, var: Var) -> PrimFunc:
     for nothing later. Legal if all of them still run, once, after what they depend on.
     """
     stage = find_nest(func, the_block(func, block_name), the_loop(func, var), STEP)
+    func, stage = with_names_first(func, stage, STEP)
     completion = _find_completion(func, stage)
 
     nest = _restricted(func, stage, completion)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -24,7 +25,7 @@ from hybridjit.schedule.primitives.reverse_compute_at import reverse_compute_at
 from hybridjit.schedule.program import loops_around, replace_stmts, the_block
 from hybridjit.schedule.refusal import refuse, refuse_conflict
 from hybridjit.schedule.restriction import prove
-from hybridjit.schedule.stages import Stage, count_accesses, find_nest
+from hybridjit.schedule.stages import Stage, count_accesses, find_nest, with_names_first
 
 STEP = "reverse_compute_inline"
 
@@ -62,6 +63,8 @@ def reverse_compute_inline(func: PrimFunc, block_name: str) -> PrimFunc:
     the element is there, as for `reverse_compute_at`.
     """
     fold = _find_fold(func, the_block(func, block_name))
+    func, stage = with_names_first(func, fold.stage, STEP)
+    fold = dataclasses.replace(fold, stage=stage)
     _check(func, fold, block_name)
 
     value = fold.store.value
