@@ -116,7 +116,7 @@ def compute(
     result = cast("Callable[..., Any]", fcompute)(*axes)
     is_tuple = isinstance(result, (tuple, list))
     body = result if isinstance(result, Reduction) else _read_body(result, is_tuple)
-    op = Compute(name, choose_tag(tag), dict(attrs or {}), axes, body, find_inputs(_exprs_of(body)))
+    op = Compute(name, choose_tag(tag), dict(attrs or {}), axes, body, find_inputs(exprs_of(body)))
     dtypes = _dtypes_of(body)
     outputs = make_outputs(op, output_names(name, len(dtypes)), dtypes, extents)
     return tuple(outputs) if is_tuple or len(outputs) > 1 else outputs[0]
@@ -139,7 +139,7 @@ def _dtypes_of(body: tuple[Scalar, ...] | Reduction) -> tuple[DType, ...]:
     return tuple(scalar.type.dtype for scalar in body)
 
 
-def _exprs_of(body: tuple[Scalar, ...] | Reduction) -> list[Expr]:
+def exprs_of(body: tuple[Scalar, ...] | Reduction) -> list[Expr]:
     """All expressions that a body evaluates."""
     if not isinstance(body, Reduction):
         return [scalar.expr for scalar in body]

@@ -28,6 +28,8 @@ from hybridjit.ir.verify import Stage, verify
 from hybridjit.te.arguments import Arguments, check_placeholders, read_arguments
 from hybridjit.te.nests import make_compute
 from hybridjit.te.places import Places
+from hybridjit.te.scan import Scan
+from hybridjit.te.scan_nest import make_scan
 from hybridjit.te.tensor import Compute, Operation, Placeholder, Tensor
 
 MAIN = "main"
@@ -102,5 +104,5 @@ def _stage(op: Operation, arguments: Arguments, places: Places) -> list[Stmt]:
     return [*room, *MAKERS[type(op)](op, places)]
 
 
-MAKERS: dict[type[Operation], Make] = {Compute: make_compute}
+MAKERS: dict[type[Operation], Make] = {Compute: make_compute, Scan: make_scan}
 """How each kind of operation becomes statements."""

@@ -32,6 +32,24 @@ def tag_given_twice() -> None:
         te.compute((4,), lambda i: i, tag="two")
 
 
+def _first_item(x: Any, y: Any) -> Any:
+    return x[0]
+
+
+def _first(x: Any, y: Any) -> Any:
+    return x
+
+
+def _two_zeros(s: str, t: str) -> Any:
+    return 0, 0
+
+
+def _one_zero(s: str, t: str) -> Any:
+    return (0,)
+
+
+def _at_least_two(i: Any, j: Any, *rest: Any) -> Any: ...
+def _any_number(*i: Any) -> Any: ...
 def _keyword(i: Any, *, scale: Any) -> Any: ...
 def _default(i: Any, scale: Any = 2) -> Any: ...
 def _keywords(**indices: Any) -> Any: ...
@@ -40,11 +58,11 @@ def _keywords(**indices: Any) -> Any: ...
 CALLS: dict[str, Callable[[], object]] = {
     "too_few_indices": lambda: compute(lambda i: i, 4, 4),
     "too_many_indices": lambda: compute(lambda i, j: i),
-    "too_many_before_varargs": lambda: compute(lambda i, j, *rest: i),
-    "varargs_names": lambda: te.compute((4, 4), lambda *i: i[0], varargs_names=["x"]),
-    "keyword_index": lambda: compute(_keyword),
-    "default_index": lambda: compute(_default),
-    "keywords": lambda: compute(_keywords),
+    "too_many_before_varargs": lambda: TE.compute((4,), _at_least_two),
+    "varargs_names": lambda: TE.compute((4, 4), _any_number, varargs_names=["x"]),
+    "keyword_index": lambda: TE.compute((4,), _keyword),
+    "default_index": lambda: TE.compute((4,), _default),
+    "keywords": lambda: TE.compute((4,), _keywords),
     "nested_tags": nested_tags,
     "tag_given_twice": tag_given_twice,
     "reduction_inside": lambda: compute(lambda i: te.sum(A[i, K], axis=K) + 1),
@@ -63,12 +81,10 @@ CALLS: dict[str, Callable[[], object]] = {
     ),
     "start_over_a_reduced_axis": lambda: compute(lambda i: te.sum(A[i, K], axis=K, init=A[i, K])),
     "combine_of_the_wrong_size": lambda: compute(
-        lambda i: te.comm_reducer(lambda x, y: x[0], lambda s, t: (0, 0), "first")(
-            (A[i, K], K), axis=K
-        )
+        lambda i: te.comm_reducer(_first_item, _two_zeros, "first")((A[i, K], K), axis=K)
     ),
     "identity_of_the_wrong_size": lambda: compute(
-        lambda i: te.comm_reducer(lambda x, y: x, lambda s, t: (0,), "first")((A[i, K], K), axis=K)
+        lambda i: te.comm_reducer(_first, _one_zero, "first")((A[i, K], K), axis=K)
     ),
     "reduce_axis_without_a_range": lambda: TE.reduce_axis(4),
     "thread_axis_without_a_tag": lambda: te.thread_axis((0, 8)),

@@ -1,0 +1,176 @@
+"""te.scan: tensors that are computed step by step, each step from those before it.
+
+    state = te.placeholder((m, n), name="state")
+    init = te.compute((1, n), lambda t, i: X[t, i])
+    update = te.compute((m, n), lambda t, i: state[t - 1, i] + X[t, i])
+    Y = te.scan(init, update, state)
+
+The placeholder stands for the result inside of the update. Whatever the update reads that depends
+on it is a stage of the scan, too, and is computed in every step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from hybridjit.arith.simplify import simplify
+from hybridjit.errors import ArgumentError, ArgumentValueError
+from hybridjit.ir.expr import Const, Expr, Sub, Var
+from hybridjit.ir.printer import format_expr
+from hybridjit.te.compute import choose_tag, make_outputs
+from hybridjit.te.scan_steps import check_reads, find_time_axes
+from hybridjit.te.tensor import Axis, AxisKind, Compute, Operation, Placeholder, Tensor
+
+Tensors = Tensor | Sequence[Tensor]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Scan(Operation):
+    """`update` for every step of `scan_axis`, after `init` gave the first steps.
+
+    `stages` are the computes of one step, producers first, the updates among them; `times` says
+    which of its axes is the step, None for a stage that does not know the step.
+    """
+
+    scan_axis: Axis
+    dim: int
+    init: Sequence[Tensor]
+    update: Sequence[Tensor]
+    state: Sequence[Tensor]
+    stages: Sequence[Compute]
+    times: Mapping[Compute, int | None]
+    inputs: list[Tensor]
+
+    @property
+    def input_tensors(self) -> list[Tensor]:
+        return self.inputs
+
+
+def scan(
+    init: Tensors,
+    update: Tensors,
+    state_placeholder: Tensors,
+    inputs: Sequence[Tensor] | None = None,
+    name: str = "scan",
+    axis: int = 0,
+) -> Any:
+    """What `update` gives step by step along `axis`, which starts with the steps of `init`.
+
+    With lists of tensors there are several states, which may read each other. `inputs` need not
+    be given: they are found. The update may read the placeholders at earlier steps only.
+    """
+    groups = [_as_list(group) for group in (init, update, state_placeholder)]
+    if len({len(group) for group in groups}) > 1 or not groups[0]:
+        raise ArgumentValueError(
+            "a scan needs as many init as update tensors and state placeholders, found "
+            f"{len(groups[0])}, {len(groups[1])} and {len(groups[2])}"
+        )
+    for one_init, one_update, one_state in zip(*groups, strict=True):
+        _check_state(one_init, one_update, one_state, axis)
+    _check_steps(groups, axis)
+    op = _make_scan(groups, name, axis)
+    check_reads(op.scan_axis, op.stages, op.times, {tensor.buffer: axis for tensor in groups[2]})
+    for one_state in groups[2]:
+        place = len(op.outputs)
+        buffer_name = name if len(groups[2]) == 1 else f"{name}_v{place}"
+        make_outputs(op, [buffer_name], [one_state.dtype], one_state.buffer.shape)
+    return op.outputs[0] if isinstance(update, Tensor) else list(op.outputs)
+
+
+def _make_scan(groups: Sequence[list[Tensor]], name: str, axis: int) -> Scan:
+    init, update, state = groups
+    stages = _find_stages(update, {tensor.op for tensor in state})
+    times = find_time_axes(stages, update, axis)
+    start, stop = init[0].buffer.shape[axis], update[0].buffer.shape[axis]
+    main = cast("Compute", update[0].op)
+    scan_axis = Axis(Var(main.axis[axis].name), start, stop, AxisKind.SCAN)
+    within = {*stages, *(tensor.op for tensor in state)}
+    read = [*init, *(tensor for stage in stages for tensor in stage.input_tensors)]
+    inputs = [tensor for tensor in dict.fromkeys(read) if tensor.op not in within]
+    options = name, choose_tag(""), dict[str, Any]()
+    return Scan(*options, scan_axis, axis, init, update, state, stages, times, inputs)
+
+
+def _as_list(tensors: Tensors) -> list[Tensor]:
+    given: object = tensors
+    items = cast("Sequence[object]", given) if isinstance(given, (tuple, list)) else [given]
+    for item in items:
+        if not isinstance(item, Tensor):
+            raise ArgumentError(f"a scan is made of tensors, got {item!r}")
+    return cast("list[Tensor]", list(items))
+
+
+def _check_state(init: Tensor, update: Tensor, state: Tensor, axis: int) -> None:
+    if not isinstance(state.op, Placeholder):
+        raise ArgumentError(f"the state '{state.name}' of a scan must be a te.placeholder")
+    if not isinstance(update.op, Compute):
+        raise ArgumentError(f"the update '{update.name}' of a scan must be a te.compute")
+    if not (0 <= axis < state.ndim):
+        raise ArgumentValueError(
+            f"the scan axis {axis} is none of the {state.ndim} dimensions of '{state.name}'"
+        )
+    for tensor in (init, update):
+        if tensor.dtype is not state.dtype:
+            raise ArgumentError(
+                f"'{tensor.name}' is {tensor.dtype}, the state '{state.name}' is {state.dtype}"
+            )
+        if tensor.ndim != state.ndim:
+            raise ArgumentValueError(
+                f"'{tensor.name}' has {tensor.ndim} dimensions, the state '{state.name}' has "
+                f"{state.ndim}"
+            )
+        for dim, size in enumerate(state.buffer.shape):
+            is_time_of_init = tensor is init and dim == axis
+            if not is_time_of_init and not same_size(tensor.buffer.shape[dim], size):
+                raise ArgumentValueError(
+                    f"dimension {dim} of '{tensor.name}' is "
+                    f"{format_expr(tensor.buffer.shape[dim])}, that of the state "
+                    f"'{state.name}' is {format_expr(size)}"
+                )
+
+
+def _check_steps(groups: Sequence[list[Tensor]], axis: int) -> None:
+    for what, group in zip(("init", "update", "state"), groups, strict=True):
+        if len(set(group)) < len(group):
+            raise ArgumentValueError(f"a scan has one {what} tensor for each of its states")
+        for tensor in group:
+            if not same_size(tensor.buffer.shape[axis], group[0].buffer.shape[axis]):
+                raise ArgumentValueError(
+                    f"'{tensor.name}' and '{group[0].name}' have different numbers of steps"
+                )
+
+
+def same_size(a: Expr, b: Expr) -> bool:
+    """True if two sizes are surely equal."""
+    return a == b or simplify(Sub(a, b)) == Const(0)
+
+
+def _find_stages(update: Sequence[Tensor], state: set[Operation]) -> list[Compute]:
+    """The computes that the updates need and that depend on the state, producers first."""
+    depends: dict[Operation, bool] = dict.fromkeys(state, True)
+    stages: list[Compute] = []
+    stack: list[tuple[Operation, bool]] = [(tensor.op, False) for tensor in reversed(update)]
+    updates = {tensor.op for tensor in update}
+    while stack:
+        op, is_ready = stack.pop()
+        if op in depends:
+            continue
+        if not is_ready:
+            stack.append((op, True))
+            stack += [(tensor.op, False) for tensor in reversed(op.input_tensors)]
+            continue
+        depends[op] = op in updates or any(depends[tensor.op] for tensor in op.input_tensors)
+        if depends[op]:
+            stages.append(_as_stage(op))
+    return stages
+
+
+def _as_stage(op: Operation) -> Compute:
+    if not isinstance(op, Compute):
+        raise ArgumentError(
+            f"'{op.name}' depends on the state of a scan, and only a te.compute may",
+            help="scan with a loop `for t in scan(lo, hi)` in a script instead",
+        )
+    return op
