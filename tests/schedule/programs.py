@@ -43,8 +43,8 @@ class Program:
 def numbers(*shape: int) -> Any:
     """Small integers, some of them negative."""
     count = int(np.prod(shape))
-    found: Any = (np.arange(count, dtype=np.int64) * 7 % 13 - 3).reshape(shape)
-    return found
+    found: Any = np.arange(count, dtype=np.int64) * 7 % 13 - 3
+    return found.reshape(shape)
 
 
 def arguments(size: int) -> list[Any]:
