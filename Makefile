@@ -53,6 +53,8 @@ mutants: $(INSTALLED)  ## plant bugs in the compiler and say which tests catch t
 	$(BIN)/python -m tests.planted_bugs
 	$(BIN)/python -m tests.planted_native
 	$(BIN)/python -m tests.planted_parallel
+	$(BIN)/python -m tests.planted_vectors
+	$(BIN)/python -m tests.planted_schedules
 
 torture: $(INSTALLED)  ## guard pages, forks, threads, signals, a damaged cache: N rounds of each
 	$(PYTEST) tests/torture $(TORTURE) --fuzz=$(N)

@@ -6,6 +6,7 @@ Each must be noticed by a comparison of native code with the interpreter on guar
 from __future__ import annotations
 
 import dataclasses
+import sys
 from functools import partial
 from typing import Any
 
@@ -24,7 +25,7 @@ from hybridjit.lower import cut_loops, private_lanes
 from tests.codegen import test_vectors as vectors
 from tests.codegen.test_vectors import array
 from tests.guarded import check_guarded
-from tests.planted_native import Bug, Check, replaced
+from tests.planted_native import Bug, Check, main, replaced
 
 
 def guarded(kernel: Kernel[..., Any], *args: Any) -> Check:
@@ -226,3 +227,7 @@ BUGS = (
         partial(vectors.test_errors_are_those_of_the_first_lane, lambda: vectors.wrong_index(21)),
     ),
 )
+
+
+if __name__ == "__main__":
+    sys.exit(main(BUGS))
