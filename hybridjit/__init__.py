@@ -39,25 +39,25 @@ if TYPE_CHECKING:
     from hybridjit.schedule.schedule import Schedule
     from hybridjit.schedule.scheduled import lower
     from hybridjit.schedule.trace import Trace
-
-# Loaded when they are used.
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "Module": "hybridjit.runtime.module:Module",
-        "PrimFunc": "hybridjit.ir.func:PrimFunc",
-        "Schedule": "hybridjit.schedule.schedule:Schedule",
-        "Trace": "hybridjit.schedule.trace:Trace",
-        "build": "hybridjit.runtime.module:build",
-        "get_num_threads": "hybridjit.runtime.pool:get_num_threads",
-        "load_module": "hybridjit.runtime.loaded:load_module",
-        "lower": "hybridjit.schedule.scheduled:lower",
-        "parse": "hybridjit.frontend.parse:parse_text",
-        "set_num_threads": "hybridjit.runtime.pool:set_num_threads",
-        "structural_equal": "hybridjit.ir.equal:structural_equal",
-        "threads": "hybridjit.runtime.pool:threads",
-    },
-)
+else:
+    # Loaded when they are used.
+    __getattr__ = lazy_names(
+        __name__,
+        {
+            "Module": "hybridjit.runtime.module:Module",
+            "PrimFunc": "hybridjit.ir.func:PrimFunc",
+            "Schedule": "hybridjit.schedule.schedule:Schedule",
+            "Trace": "hybridjit.schedule.trace:Trace",
+            "build": "hybridjit.runtime.module:build",
+            "get_num_threads": "hybridjit.runtime.pool:get_num_threads",
+            "load_module": "hybridjit.runtime.loaded:load_module",
+            "lower": "hybridjit.schedule.scheduled:lower",
+            "parse": "hybridjit.frontend.parse:parse_text",
+            "set_num_threads": "hybridjit.runtime.pool:set_num_threads",
+            "structural_equal": "hybridjit.ir.equal:structural_equal",
+            "threads": "hybridjit.runtime.pool:threads",
+        },
+    )
 
 __version__ = "0.1.0"
 
@@ -76,20 +76,20 @@ f64 = TYPES["float64"]
 c64 = TYPES["complex64"]
 c128 = TYPES["complex128"]
 
-int8 = hybrid.int8
-int16 = hybrid.int16
-int32 = hybrid.int32
-int64 = hybrid.int64
-uint8 = hybrid.uint8
-uint16 = hybrid.uint16
-uint32 = hybrid.uint32
-uint64 = hybrid.uint64
-float16 = hybrid.float16
-bfloat16 = hybrid.bfloat16
-float32 = hybrid.float32
-float64 = hybrid.float64
-complex64 = hybrid.complex64
-complex128 = hybrid.complex128
+int8 = TYPES["int8"]
+int16 = TYPES["int16"]
+int32 = TYPES["int32"]
+int64 = TYPES["int64"]
+uint8 = TYPES["uint8"]
+uint16 = TYPES["uint16"]
+uint32 = TYPES["uint32"]
+uint64 = TYPES["uint64"]
+float16 = TYPES["float16"]
+bfloat16 = TYPES["bfloat16"]
+float32 = TYPES["float32"]
+float64 = TYPES["float64"]
+complex64 = TYPES["complex64"]
+complex128 = TYPES["complex128"]
 
 __all__ = [
     "ArgumentError",

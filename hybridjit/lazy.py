@@ -13,7 +13,8 @@ A package offers names of such modules with a `__getattr__` of its own (PEP 562)
 
     if TYPE_CHECKING:
         from hybridjit.ir.func import PrimFunc as PrimFunc
-    __getattr__ = lazy_names(__name__, {"PrimFunc": "hybridjit.ir.func:PrimFunc"})
+    else:
+        __getattr__ = lazy_names(__name__, {"PrimFunc": "hybridjit.ir.func:PrimFunc"})
 
 No module may use another one of these while it is being loaded itself.
 """

@@ -14,9 +14,11 @@ import pytest
 from numpy.typing import NDArray
 from typing_extensions import assert_type
 
-from hybridjit import Kernel, hybrid
+from hybridjit import Kernel, Schedule, Trace, f32, f64, get_num_threads, hybrid, parse, threads
 from hybridjit.errors import ArgumentError
+from hybridjit.frontend.specs import ArraySpec
 from hybridjit.hybrid import output_tensor
+from hybridjit.ir.func import PrimFunc
 
 Floats = NDArray[np.float64]
 
@@ -63,3 +65,18 @@ def test_kernels_pass_as_functions() -> None:
 
     kernel: Kernel[..., Any] = scale
     assert apply(scale).tolist() == kernel(np.ones(3)).tolist() == [2, 2, 2]
+
+
+def test_names_that_are_loaded_late_have_types() -> None:
+    s = scale.schedule(f64[8])
+    assert_type(s, Schedule)
+    assert_type(s.trace, Trace)
+    assert_type(f32[8, "n"], ArraySpec)
+    assert_type(parse(s.show()), PrimFunc)
+    with threads(1):
+        assert assert_type(get_num_threads(), int) == 1
+
+
+def test_names_that_do_not_exist_are_errors() -> None:
+    with pytest.raises(ImportError, match="cannot import name 'shedule'"):
+        from hybridjit import shedule  # noqa: F401, PLC0415 # pyright: ignore
