@@ -14,7 +14,7 @@ from hybridjit.ir.expr import BufferRef, Const, Eq, Expr, Load, Lt, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Block, For, If, IterKind, Let, Seq, Stmt, Store, seq
 from hybridjit.ir.visit import fresh_copy, substitute, walk
-from hybridjit.schedule.nest import bounds_of
+from hybridjit.schedule.nest import bounds_of, trip_count
 from hybridjit.schedule.program import (
     is_left_early,
     loops_around,
@@ -98,7 +98,7 @@ def _reduce_loops(func: PrimFunc, block: Block, path: Sequence[Stmt]) -> dict[Va
     spatial = _variables(block, is_reduce=False)
     reduced = {var: loop for var, loop in loops.items() if var not in spatial}
     for var in _variables(block, is_reduce=True):
-        if var in outside:
+        if var in outside and var not in spatial:
             raise refuse(
                 func,
                 f"decompose_reduction: the reduction runs over loop '{var.name}', too, which is "
@@ -181,7 +181,7 @@ def _conditions_to_run(
         if isinstance(stmt, If):
             conditions.append(substitute(stmt.cond, first))
         elif isinstance(stmt, For) and stmt.var in reduced:
-            conditions.append(Lt(Const(0), substitute(stmt.extent, first)))
+            conditions.append(Lt(Const(0), substitute(trip_count(func, stmt), first)))
             first[stmt.var] = substitute(stmt.start, first)
     for item in block.iters:
         if item.kind is IterKind.REDUCE and item.domain is not None:

@@ -47,12 +47,33 @@ def peel(func: PrimFunc, var: Var, count: int, *, last: bool) -> tuple[PrimFunc,
 
 
 def _cut(func: PrimFunc, loop: For, at: Expr) -> tuple[PrimFunc, tuple[Var, Var]]:
-    middle = simplify(Min(Max(at, loop.start), loop.stop))
+    middle = _middle(func, loop, at)
     copy = copy_beside(func, loop)
     assert isinstance(copy, For)
     first = dataclasses.replace(loop, stop=middle)
-    second = dataclasses.replace(copy, start=simplify(Max(middle, loop.start)))
+    start = middle if _may_run(func, loop) else simplify(Max(middle, loop.start))
+    second = dataclasses.replace(copy, start=start)
     return replace_stmt(func, loop, seq(first, second)), (first.var, second.var)
+
+
+def _middle(func: PrimFunc, loop: For, at: Expr) -> Expr:
+    """`at`, kept inside of the range."""
+    match at, loop.start:
+        case (Const(cut), Const(start)) if cut.real <= start.real and _may_run(func, loop):
+            return loop.start
+        case (Const(cut), Const(start)) if cut.real >= start.real:
+            return simplify(Min(loop.stop, at))
+        case _:
+            return simplify(Min(Max(at, loop.start), loop.stop))
+
+
+def _may_run(func: PrimFunc, loop: For) -> bool:
+    """Whether the loop is known not to end before it starts."""
+    match loop.start, loop.stop:
+        case Const(start), Const(stop):
+            return start.real <= stop.real
+        case start, stop:
+            return start == Const(0) and stop in func.dimensions
 
 
 def _check(func: PrimFunc, loop: For, step: str) -> None:

@@ -256,7 +256,8 @@ def _combine(loop: For, update: Update, target: _Target, partial: Buffer, name: 
     loops = _loop_vars(loop, partial)
     element, flipped = target.element(loops[1:]), bool(find_flipped(update))
     whole = PrivateReduction(update.reduction.op, target.buffer, element, flipped)
-    block = _block(name, loops[1:], loops[:1], whole.combine(Load(partial, loops)))
+    joined = whole.join(Load(target.buffer, element), Load(partial, loops))
+    block = _block(name, loops[1:], loops[:1], Store(target.buffer, element, joined))
     return _nest(block, (*loops[1:], loops[0]), (*partial.shape[1:], partial.shape[0]))
 
 
