@@ -32,7 +32,6 @@ _C_TYPES = {
     "complex128": "double",
 }
 _FAILURES = {
-    Failure.BOUNDS: "index out of bounds",
     Failure.DIVISION: "integer division or modulo by zero",
     Failure.NARROWING: "an integer does not fit its type",
     Failure.POWER: "integers to negative integer powers are not allowed",
@@ -215,6 +214,9 @@ def _define_message(function: Exported) -> Iterator[str]:
 
 def _message(site: Site) -> str:
     texts = [part for part in site.parts if isinstance(part, str)]
+    if site.failure is Failure.BOUNDS:
+        buffer, axis = texts
+        return f"index out of bounds for axis {axis} of '{buffer}'"
     known = _FAILURES.get(site.failure)
     if known is None:
         return ": ".join(texts) or site.failure.value

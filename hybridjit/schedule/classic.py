@@ -17,7 +17,7 @@ from hybridjit.config import api_edge
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.fastmath import read_fastmath
 from hybridjit.schedule.classic_factoring import factor_stage
-from hybridjit.schedule.classic_graph import Graph, cache_read, cache_write
+from hybridjit.schedule.classic_graph import Graph, cache_read, cache_write, is_among
 from hybridjit.schedule.classic_injective import is_inlined
 from hybridjit.schedule.classic_rfactor import rfactor
 from hybridjit.schedule.classic_stage import Stage
@@ -104,7 +104,7 @@ class ClassicSchedule:
         self._find(tensor)
         ops = [self._find(reader).op for reader in _listed(readers)]
         for op in ops:
-            if tensor not in op.input_tensors:
+            if not is_among(tensor, op.input_tensors):
                 raise ScheduleError(f"cache_read: '{op.name}' does not read '{tensor.name}'")
         self.graph, made = cache_read(self.graph, tensor, scope, ops)
         self._update()
@@ -222,7 +222,7 @@ def _check_cache_write(stage: Stage, tensors: Sequence[Tensor]) -> Compute:
         kind = "a placeholder" if isinstance(op, Placeholder) else "no te.compute"
         raise ScheduleError(f"cache_write: '{op.name}' is {kind}")
     for tensor in tensors:
-        if tensor not in op.outputs:
+        if not is_among(tensor, op.outputs):
             raise ScheduleError(
                 f"cache_write: '{tensors[0].name}' and '{tensor.name}' are not made by one "
                 "operation"

@@ -7,7 +7,7 @@ are: a tensor whose operation is replaced is made by another one from then on.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hybridjit.errors import ScheduleError
@@ -51,12 +51,17 @@ class Graph:
 
     def readers(self, tensor: Tensor) -> list[Operation]:
         """The operations that read `tensor`."""
-        return [op for op in self.order() if tensor in op.input_tensors]
+        return [op for op in self.order() if is_among(tensor, op.input_tensors)]
 
     def replace(self, *ops: Operation) -> Graph:
         """The graph in which `ops` make their outputs."""
         made = {tensor.buffer: op for op in ops for tensor in op.outputs}
         return dataclasses.replace(self, makers={**self.makers, **made})
+
+
+def is_among(tensor: Tensor, tensors: Iterable[Tensor]) -> bool:
+    """Whether `tensor` is one of `tensors`; `==` may be about elements."""
+    return any(tensor is other for other in tensors)
 
 
 # -- cache_read ------------------------------------------------------------------------------------

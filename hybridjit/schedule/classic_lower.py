@@ -22,6 +22,7 @@ from typing import Any
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.func import PrimFunc
 from hybridjit.schedule.classic import ClassicSchedule
+from hybridjit.schedule.classic_graph import is_among
 from hybridjit.schedule.classic_stage import At, Inline, Stage
 from hybridjit.schedule.classic_steps import Fuse, Phase, Place, Split
 from hybridjit.schedule.handles import LoopHandle
@@ -60,7 +61,7 @@ def as_written(classic: ClassicSchedule, args: Sequence[Any], name: str | None =
 
 def _check_outputs(classic: ClassicSchedule, tensors: Sequence[Tensor]) -> None:
     for output in classic.outputs:
-        if output not in tensors:
+        if not is_among(output, tensors):
             raise ScheduleError(
                 f"'{output.name}' is an output of the schedule, and is not among the arguments",
                 help=f"pass it, as in hj.lower(s, [..., {output.name}])",

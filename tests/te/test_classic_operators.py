@@ -40,8 +40,8 @@ def test_broadcast_add(rows: int, columns: int) -> None:
     np.testing.assert_array_equal(c, a + b)
 
 
-def make_matmul(n: Any, m: Any, k: Any, dtype: str = "float32") -> Any:
-    A, B = te.placeholder((n, k), dtype, "A"), te.placeholder((k, m), dtype, "B")
+def make_matmul(n: Any, m: Any, k: Any) -> Any:
+    A, B = te.placeholder((n, k), name="A"), te.placeholder((k, m), name="B")
     r = te.reduce_axis((0, k), "r")
     C = te.compute((n, m), lambda i, j: te.sum(A[i, r] * B[r, j], axis=r), name="C")
     return A, B, C
@@ -70,7 +70,7 @@ def test_matmul_of_any_size_with_a_write_cache(n: int, m: int, k: int) -> None:
     A, B, C = make_matmul(*sizes)
     s = te.create_schedule(C.op)
     CL = s.cache_write(C, "local")
-    xo, yo, xi, yi = s[C].tile(*C.op.axis, 4, 8)
+    _, yo, _, yi = s[C].tile(*C.op.axis, 4, 8)
     s[CL].compute_at(s[C], yo)
     ko, ki = s[CL].split(CL.op.reduce_axis[0], factor=4)
     s[CL].reorder(ko, *CL.op.axis, ki)
@@ -84,7 +84,7 @@ def test_matmul_with_read_caches() -> None:
     A, B, C = make_matmul(13, 11, 9)
     s = te.create_schedule(C.op)
     AL, BL = s.cache_read(A, "local", [C]), s.cache_read(B, "shared", C)
-    xo, yo, xi, yi = s[C].tile(*C.op.axis, 4, 4)
+    xo, yo, _, _ = s[C].tile(*C.op.axis, 4, 4)
     s[AL].compute_at(s[C], xo)
     s[BL].compute_at(s[C], yo)
     s[BL].vectorize(BL.op.axis[1])
@@ -156,7 +156,7 @@ def test_conv2d_with_padding_in_the_tile(
     yo, yi = s[C].split(y, factor=2)
     s[C].reorder(yo, f, yi, x)
     s[P].compute_at(s[C], yo)
-    po, pi = s[P].split(P.op.axis[2], factor=4)
+    _, pi = s[P].split(P.op.axis[2], factor=4)
     s[P].vectorize(pi)
     a, w, c = run_both(s, [A, W, C], make_inputs([A, W, C]))
     np.testing.assert_allclose(c, conv2d_of_numpy(a, w, stride, pad), rtol=1e-4, atol=1e-5)
@@ -174,8 +174,8 @@ def test_depthwise_conv2d_with_relu(size: int) -> None:
     )
     R = te.compute((4, out, out), lambda c, y, x: te.max(D[c, y, x], 0.0), name="R")
     s = te.create_schedule(R.op)
-    c, y, x = R.op.axis
-    yo, yi = s[R].split(y, factor=2)
+    c, y, _ = R.op.axis
+    yo, _ = s[R].split(y, factor=2)
     s[D].compute_at(s[R], yo)
     s[R].parallel(s[R].fuse(c, yo))
     s[D].unroll(ry)
@@ -194,12 +194,12 @@ def test_pooling(kind: str) -> None:
     P = te.compute(
         (3, 4, 4), lambda c, y, x: reduce(A[c, y * 2 + ry, x * 2 + rx], axis=[ry, rx]), name="P"
     )
-    O = te.compute((3, 4, 4), lambda c, y, x: P[c, y, x] / (1 if kind == "max" else 9), name="O")
-    s = te.create_schedule(O.op)
-    s[P].compute_at(s[O], O.op.axis[1])
-    s[O].parallel(O.op.axis[0])
-    s[O].vectorize(O.op.axis[2])
-    a, o = run_both(s, [A, O], make_inputs([A, O]))
+    Y = te.compute((3, 4, 4), lambda c, y, x: P[c, y, x] / (1 if kind == "max" else 9), name="Y")
+    s = te.create_schedule(Y.op)
+    s[P].compute_at(s[Y], Y.op.axis[1])
+    s[Y].parallel(Y.op.axis[0])
+    s[Y].vectorize(Y.op.axis[2])
+    a, o = run_both(s, [A, Y], make_inputs([A, Y]))
     windows = np.lib.stride_tricks.sliding_window_view(a, (3, 3), axis=(1, 2))[:, ::2, ::2]
     expected = windows.max((3, 4)) if kind == "max" else windows.mean((3, 4))
     np.testing.assert_allclose(o, expected, rtol=1e-5, atol=1e-6)
@@ -216,12 +216,12 @@ def test_batch_norm() -> None:
     )
     scale = te.compute((3,), lambda c: gamma[c] / te.sqrt(variance[c] + 1e-5), name="scale")
     shift = te.compute((3,), lambda c: beta[c] - mean[c] * scale[c], name="shift")
-    O = te.compute(shape, lambda n, c, x: A[n, c, x] * scale[c] + shift[c], name="O")
-    s = te.create_schedule(O.op)
-    s[scale].compute_at(s[O], O.op.axis[1])
-    s[shift].compute_at(s[O], O.op.axis[1])
-    s[O].vectorize(O.op.axis[2])
-    args = [A, mean, variance, gamma, beta, O]
+    Y = te.compute(shape, lambda n, c, x: A[n, c, x] * scale[c] + shift[c], name="Y")
+    s = te.create_schedule(Y.op)
+    s[scale].compute_at(s[Y], Y.op.axis[1])
+    s[shift].compute_at(s[Y], Y.op.axis[1])
+    s[Y].vectorize(Y.op.axis[2])
+    args = [A, mean, variance, gamma, beta, Y]
     inputs = make_inputs(args)
     inputs[2] = np.abs(inputs[2])
     a, m, v, g, b, o = run_both(s, args, inputs)
@@ -235,20 +235,20 @@ def make_softmax(n: Any, m: Any) -> Any:
     largest = te.compute((n,), lambda i: te.max(A[i, k1], axis=k1), name="largest")
     raised = te.compute((n, m), lambda i, j: te.exp(A[i, j] - largest[i]), name="raised")
     total = te.compute((n,), lambda i: te.sum(raised[i, k2], axis=k2), name="total")
-    O = te.compute((n, m), lambda i, j: raised[i, j] / total[i], name="O")
-    return A, largest, raised, total, O
+    Y = te.compute((n, m), lambda i, j: raised[i, j] / total[i], name="Y")
+    return A, largest, raised, total, Y
 
 
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (4, 7), (9, 16)])
 def test_softmax_in_three_stages(n: int, m: int) -> None:
-    A, largest, raised, total, O = make_softmax(te.var("n"), te.var("m"))
-    s = te.create_schedule(O.op)
-    row = O.op.axis[0]
+    A, largest, raised, total, Y = make_softmax(te.var("n"), te.var("m"))
+    s = te.create_schedule(Y.op)
+    row = Y.op.axis[0]
     for stage in (total, raised, largest):  # in whatever order
-        s[stage].compute_at(s[O], row)
-    s[O].parallel(row)
+        s[stage].compute_at(s[Y], row)
+    s[Y].parallel(row)
     s[raised].vectorize(raised.op.axis[1])
-    a, o = run_both(s, [A, O], make_inputs([A, O], {"n": n, "m": m}))
+    a, o = run_both(s, [A, Y], make_inputs([A, Y], {"n": n, "m": m}))
     raised_of_numpy = np.exp(a - a.max(1, keepdims=True))
     expected = raised_of_numpy / raised_of_numpy.sum(1, keepdims=True)
     np.testing.assert_allclose(o, expected, rtol=1e-5, atol=1e-6)
@@ -257,16 +257,23 @@ def test_softmax_in_three_stages(n: int, m: int) -> None:
 # -- reductions ------------------------------------------------------------------------------------
 
 
+def shuffled(n: int, m: int) -> Array:
+    """Different numbers, so that there is one largest."""
+    numbers: Array = np.random.default_rng(n).permutation(n * m)
+    return numbers.reshape(n, m).astype("int32")
+
+
+def _larger(x: Any, y: Any) -> Any:
+    return tuple(te.if_then_else(x[1] >= y[1], x[k], y[k]) for k in range(2))
+
+
+def _nothing(index: str, value: str) -> Any:
+    return te.const(-1, index), te.min_value(value)
+
+
 def make_argmax(n: int, m: int) -> Any:
     index, value = te.placeholder((m,), "int64", "index"), te.placeholder((n, m), "int32", "value")
-    argmax = te.comm_reducer(
-        lambda x, y: (
-            te.if_then_else(x[1] >= y[1], x[0], y[0]),
-            te.if_then_else(x[1] >= y[1], x[1], y[1]),
-        ),
-        lambda t0, t1: (te.const(-1, t0), te.min_value(t1)),
-        name="argmax",
-    )
+    argmax = te.comm_reducer(_larger, _nothing, name="argmax")
     k = te.reduce_axis((0, m), "k")
     P, V = te.compute((n,), lambda i: argmax((index[k], value[i, k]), axis=k), name="T")
     return index, value, P, V
@@ -281,7 +288,7 @@ def test_argmax(n: int, m: int) -> None:
     args = [index, value, P, V]
     inputs = make_inputs(args)
     inputs[0] = np.arange(m)
-    inputs[1] = np.random.default_rng(1).permutation(n * m).reshape(n, m).astype("int32")
+    inputs[1] = shuffled(n, m)
     _, v, p, best = run_both(s, args, inputs)
     np.testing.assert_array_equal(p, v.argmax(1))
     np.testing.assert_array_equal(best, v.max(1))
@@ -291,13 +298,13 @@ def test_argmax(n: int, m: int) -> None:
 def test_argmax_in_parts(position: int) -> None:
     index, value, P, V = make_argmax(4, 13)
     s = te.create_schedule(P.op)
-    ko, ki = s[P].split(P.op.reduce_axis[0], factor=4)
+    _, ki = s[P].split(P.op.reduce_axis[0], factor=4)
     parts = s.rfactor(P, ki, position)
     s[parts[0]].parallel(parts[0].op.axis[position])
     args = [index, value, P, V]
     inputs = make_inputs(args)
     inputs[0] = np.arange(13)
-    inputs[1] = np.random.default_rng(2).permutation(52).reshape(4, 13).astype("int32")
+    inputs[1] = shuffled(4, 13)
     _, v, p, _ = run_both(s, args, inputs)
     np.testing.assert_array_equal(p, v.argmax(1))
 
