@@ -21,7 +21,9 @@ from hybridjit.lazy import lazy_module
 from hybridjit.runtime.arguments import (
     NamedCall,
     bind,
+    check_declared,
     flatten,
+    holds_tensors,
     spec_of_argument,
     store_results,
 )
@@ -42,12 +44,14 @@ if TYPE_CHECKING:
     from hybridjit.schedule import recipe as recipes
     from hybridjit.schedule.recipe import Recipe
     from hybridjit.schedule.schedule import Schedule
+    from hybridjit.te import hybrid as tensors
 else:
     compiler = lazy_module("hybridjit.runtime.compiler")
     inspection = lazy_module("hybridjit.runtime.inspection")
     pickling = lazy_module("hybridjit.runtime.pickling")
     intrinsics = lazy_module("hybridjit.schedule.intrinsic")
     recipes = lazy_module("hybridjit.schedule.recipe")
+    tensors = lazy_module("hybridjit.te.hybrid")
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -191,7 +195,19 @@ class Kernel(NativeCallable, Generic[P, R]):
 
     def _call(self, args: Sequence[Any], kwargs: dict[str, Any], *, interpret: bool) -> Any:
         with NamedCall(self.__name__):
+            if holds_tensors((*args, *kwargs.values())):
+                return self._call_on_tensors(args, kwargs)
             return self._named_call(args, kwargs, interpret=interpret)
+
+    def _call_on_tensors(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """The tensors that the script makes of te tensors: an operation of their graph."""
+        values = bind(self.signature, args, kwargs)
+        call = tensors.TensorCall(dict(zip(self.signature.parameters, values, strict=True)))
+        for name, spec, declared in zip(
+            self.signature.parameters, call.specs, self._declarations(), strict=True
+        ):
+            check_declared(name, spec, declared)
+        return call.results(compiler.translate(self._request(call.specs)).func)
 
     def _named_call(self, args: Sequence[Any], kwargs: dict[str, Any], *, interpret: bool) -> Any:
         out = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from enum import Enum
 from typing import Any
@@ -84,6 +84,23 @@ def spec_of_argument(name: str, value: object, declared: Spec | None = None) -> 
     return found
 
 
+def check_declared(name: str, found: Spec, declared: Spec | None) -> None:
+    """Refuse an array of another type than the declared one."""
+    if isinstance(declared, ArraySpec):
+        _check_array(name, found, declared)
+
+
+def holds_tensors(values: Iterable[Any]) -> bool:
+    """True if a tensor or an expression of te is among the arguments, or in a list of them."""
+    for value in values:
+        if is_sequence(value):
+            if holds_tensors(value):
+                return True
+        elif hasattr(value, "__te_operand__"):
+            return True
+    return False
+
+
 def _spec(name: str, value: object) -> Spec:
     if is_python_number(value):
         _check_int64(name, value)
@@ -107,6 +124,8 @@ def _spec(name: str, value: object) -> Spec:
 
 
 def _is_supported(args: Sequence[Any]) -> bool:
+    if holds_tensors(args):
+        return True
     try:
         _spec("", tuple(args))
     except ArgumentError:

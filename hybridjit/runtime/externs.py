@@ -15,13 +15,16 @@ from hybridjit.errors import ArgumentError
 from hybridjit.frontend.builtins import numpy_dtype
 from hybridjit.interp.scalars import as_scalar, cast
 from hybridjit.ir.dtype import DType, find_dtype
+from hybridjit.ir.expr import Buffer
 from hybridjit.ir.extern import Extern, Pointer
 from hybridjit.lazy import lazy_module
 
 if TYPE_CHECKING:
     from hybridjit.ir import printer_names
+    from hybridjit.te import externs as tensors
 else:
     printer_names = lazy_module("hybridjit.ir.printer_names")
+    tensors = lazy_module("hybridjit.te.externs")
 
 _CAPSULE_POINTER = ctypes.pythonapi.PyCapsule_GetPointer
 _CAPSULE_NAME = ctypes.pythonapi.PyCapsule_GetName
@@ -51,6 +54,8 @@ class Function(Extern):
 
     def __call__(self, *args: Any) -> Any:
         params = self.params
+        if any(isinstance(arg, Buffer) for arg in args):
+            return tensors.call_function(self, args)  # in the body of a te.extern
         if params is None:
             values = [arg if isinstance(arg, _NDARRAY) else as_scalar(arg) for arg in args]
         elif len(args) != len(params):

@@ -21,6 +21,7 @@ from hybridjit.te.compute import (
     var,
 )
 from hybridjit.te.expression import Expression
+from hybridjit.te.externs import call_extern, call_packed, extern, extern_primfunc
 from hybridjit.te.function import create_prim_func
 from hybridjit.te.functions import (
     abs,
@@ -116,6 +117,8 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
+    "call_extern",
+    "call_packed",
     "ceil",
     "clz",
     "comm_reducer",
@@ -132,6 +135,8 @@ __all__ = [
     "exp",
     "exp2",
     "expm1",
+    "extern",
+    "extern_primfunc",
     "floor",
     "floordiv",
     "floormod",

@@ -26,6 +26,8 @@ class Operand:
     """What arithmetic can be done with. Some kinds have no value, and say so in `scalar`."""
 
     __slots__ = ()
+    # By this attribute a script that is called knows us, without loading te for other calls.
+    __te_operand__ = True
 
     @property
     def scalar(self) -> Scalar:

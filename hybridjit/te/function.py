@@ -26,6 +26,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Stmt, seq
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.te.arguments import Arguments, check_placeholders, read_arguments
+from hybridjit.te.inlined import Extern, Hybrid, Inlined, make_inlined, make_zero
 from hybridjit.te.nests import make_compute
 from hybridjit.te.places import Places
 from hybridjit.te.scan import Scan
@@ -66,7 +67,8 @@ def create_program(
     places = Places()
     body = seq(*arguments.checks, *(stmt for op in order for stmt in _stage(op, arguments, places)))
     arguments.check_variables(body)
-    func = PrimFunc(name, arguments.params, body)
+    constants = [item for op in order if isinstance(op, Inlined) for item in op.constants]
+    func = PrimFunc(name, arguments.params, body, constants=tuple(constants))
     verify(func, Stage.BLOCKS, "te")
     return Program(func, places)
 
@@ -96,13 +98,21 @@ def _stage(op: Operation, arguments: Arguments, places: Places) -> list[Stmt]:
     """The statements that compute the outputs of `op`, room for those that are not passed first."""
     if isinstance(op, Placeholder):
         return []
-    room = [
-        Allocate(tensor.buffer, zero=False)
-        for tensor in op.outputs
-        if tensor.buffer not in arguments.params
-    ]
-    return [*room, *MAKERS[type(op)](op, places)]
+    main = MAKERS[type(op)](op, places)
+    zeroed = op.zeroed_outputs if isinstance(op, Inlined) else []
+    begin: list[Stmt] = []
+    for tensor in op.outputs:
+        if tensor.buffer not in arguments.params:
+            begin.append(Allocate(tensor.buffer, zero=tensor in zeroed))
+        elif isinstance(op, Inlined) and tensor in zeroed:
+            begin.append(make_zero(op, tensor, places))
+    return [*begin, *main]
 
 
-MAKERS: dict[type[Operation], Make] = {Compute: make_compute, Scan: make_scan}
+MAKERS: dict[type[Operation], Make] = {
+    Compute: make_compute,
+    Scan: make_scan,
+    Hybrid: make_inlined,
+    Extern: make_inlined,
+}
 """How each kind of operation becomes statements."""

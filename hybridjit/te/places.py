@@ -21,23 +21,19 @@ class Places:
     )
     _taken: set[str] = field(default_factory=set[str])
 
-    def name_block(self, op: Operation, suffix: str = "") -> str:
-        """A new name for a block of `op`: its own, or the first of `name_1` ... that is free.
+    def name_block(self, op: Operation, suffix: str = "", base: str | None = None) -> str:
+        """A new name for a block of `op`: `base`, or the first of `base_1` ... that is free.
 
-        A block that helps the main one, such as one that sets starting values, has a suffix.
+        The base is the name of the operation, with the suffix of a block that helps the main one,
+        such as one that sets starting values.
         """
-        base = f"{op.name}_{suffix}" if suffix else op.name
-        name = self.free_name(base)
-        self.blocks.setdefault(op, []).append(name)
-        return name
-
-    def free_name(self, base: str) -> str:
-        """`base`, or the first of `base_1`, `base_2` ... that no block has, taken from now on."""
-        name, count = base, 0
+        wanted = base or (f"{op.name}_{suffix}" if suffix else op.name)
+        name, count = wanted, 0
         while name in self._taken:
             count += 1
-            name = f"{base}_{count}"
+            name = f"{wanted}_{count}"
         self._taken.add(name)
+        self.blocks.setdefault(op, []).append(name)
         return name
 
     def note_loop(self, op: Operation, axis: Axis, var: Var) -> None:

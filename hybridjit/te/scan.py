@@ -15,12 +15,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from hybridjit.arith.simplify import simplify
 from hybridjit.errors import ArgumentError, ArgumentValueError
-from hybridjit.ir.expr import Const, Expr, Sub, Var
+from hybridjit.ir.expr import Var
 from hybridjit.ir.printer import format_expr
 from hybridjit.te.compute import choose_tag, make_outputs
 from hybridjit.te.scan_steps import check_reads, find_time_axes
+from hybridjit.te.sizes import same_size
 from hybridjit.te.tensor import Axis, AxisKind, Compute, Operation, Placeholder, Tensor
 
 Tensors = Tensor | Sequence[Tensor]
@@ -140,11 +140,6 @@ def _check_steps(groups: Sequence[list[Tensor]], axis: int) -> None:
                 raise ArgumentValueError(
                     f"'{tensor.name}' and '{group[0].name}' have different numbers of steps"
                 )
-
-
-def same_size(a: Expr, b: Expr) -> bool:
-    """True if two sizes are surely equal."""
-    return a == b or simplify(Sub(a, b)) == Const(0)
 
 
 def _find_stages(update: Sequence[Tensor], state: set[Operation]) -> list[Compute]:

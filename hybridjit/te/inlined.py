@@ -1,0 +1,147 @@
+"""Operations with statements of their own: scripts called on tensors, and externs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hybridjit.analysis.coverage import Coverage
+from hybridjit.analysis.instances import infer_instances
+from hybridjit.ir.expr import Buffer, BufferRef, Const, ExternCall, Load, Var, const
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.signature import ConstantArray
+from hybridjit.ir.stmt import Block, For, Iter, Stmt, Store
+from hybridjit.ir.visit import rewrite, substitute, walk
+from hybridjit.te.compute import choose_tag
+from hybridjit.te.places import Places
+from hybridjit.te.tensor import Axis, AxisKind, Operation, Tensor, TensorBuffer
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Inlined(Operation):
+    """A statement over tensors and `results`, the buffers that stand for the outputs in it.
+
+    The outputs among `zeroed` have to be zero when it starts. `axis` are its loops, in the order of
+    the text.
+    """
+
+    body: Stmt
+    results: tuple[Buffer, ...]
+    zeroed: frozenset[Buffer]
+    constants: tuple[ConstantArray, ...]
+    inputs: list[Tensor]
+    axis: tuple[Axis, ...]
+
+    @property
+    def reduce_axis(self) -> tuple[Axis, ...]:
+        """None of its loops is known to reduce."""
+        return ()
+
+    @property
+    def input_tensors(self) -> list[Tensor]:
+        return self.inputs
+
+    @property
+    def zeroed_outputs(self) -> list[Tensor]:
+        """The outputs that have to be zero when it starts."""
+        pairs = zip(self.outputs, self.results, strict=True)
+        return [tensor for tensor, result in pairs if result in self.zeroed]
+
+
+class Hybrid(Inlined):
+    """A script called on tensors."""
+
+    __slots__ = ()
+
+
+class Extern(Inlined):
+    """A statement that calls something outside, or that was built by hand."""
+
+    __slots__ = ()
+
+
+def make_operation(
+    kind: type[Inlined],
+    name: str,
+    body: Stmt,
+    results: Sequence[Buffer],
+    constants: tuple[ConstantArray, ...] = (),
+) -> Inlined:
+    """The operation that runs `body`, and its outputs, one for each of `results`."""
+    axes = tuple(
+        Axis(node.var, node.start, node.stop, AxisKind.DATA)
+        for node in walk(body)
+        if isinstance(node, For)
+    )
+    unset = frozenset(buffer for buffer in results if not _is_overwritten(body, buffer))
+    op = kind(
+        name,
+        choose_tag(""),
+        dict[str, Any](),
+        body,
+        tuple(results),
+        unset,
+        constants,
+        _find_inputs(body),
+        axes,
+    )
+    for place, result in enumerate(results):
+        buffer = TensorBuffer(result.name, result.dtype, result.shape, op=op, place=place)
+        op.outputs.append(Tensor(op, place, buffer))
+    return op
+
+
+def _find_inputs(body: Stmt) -> list[Tensor]:
+    """The tensors that a statement reads, or passes on, each once."""
+    found: dict[Tensor, None] = {}
+    for node in walk(body):
+        if isinstance(node, Load | BufferRef) and isinstance(node.buffer, TensorBuffer):
+            found[node.buffer.op.outputs[node.buffer.place]] = None
+    return list(found)
+
+
+def _is_overwritten(body: Stmt, buffer: Buffer) -> bool:
+    """Whether it makes no difference what `buffer` holds when `body` starts.
+
+    Every element is sure to be written, and none is read before.
+    """
+    if any(isinstance(node, ExternCall) for node in walk(body)):
+        return False
+    part = infer_instances(PrimFunc("te", (), body), body)
+    inside: list[str] = []
+    for axis, extent in enumerate(buffer.shape):
+        size = part.names.affine(extent)
+        inside.append(f"x{axis} >= 0" if size is None else f"0 <= x{axis} < {size}")
+    coverage = Coverage(part, body, buffer)
+    return coverage.prove_written(inside) and coverage.prove_read_after_write()
+
+
+def make_inlined(op: Inlined, places: Places) -> list[Stmt]:
+    """The statement, with names of blocks that no other block of the function has."""
+    for axis in op.axis:
+        places.note_loop(op, axis, axis.var)
+    outputs: dict[Buffer, Buffer] = {
+        result: tensor.buffer for result, tensor in zip(op.results, op.outputs, strict=True)
+    }
+    body = substitute(op.body, {}, outputs)
+    if not any(isinstance(node, Block) for node in walk(body)):
+        return [Block(places.name_block(op), (), body)]
+
+    def rename(node: object) -> Block | None:
+        if not isinstance(node, Block):
+            return None
+        return replace(node, name=places.name_block(op, base=node.name))
+
+    return [rewrite(body, rename)]
+
+
+def make_zero(op: Inlined, tensor: Tensor, places: Places) -> Stmt:
+    """A nest that sets all elements of an output to zero."""
+    loops = [Var(f"i{dim}") for dim in range(tensor.ndim)]
+    iters = tuple(Iter(Var(var.name), var) for var in loops)
+    store = Store(tensor.buffer, tuple(item.var for item in iters), const(0, tensor.dtype))
+    body: Stmt = Block(places.name_block(op, base=f"{tensor.name}_zero"), iters, store)
+    for var, extent in reversed(list(zip(loops, tensor.buffer.shape, strict=True))):
+        body = For(var, Const(0), extent, Const(1), body)
+    return body
