@@ -7,7 +7,7 @@ program, and control that differs from lane to lane, other than `if`, have no ve
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from hybridjit.analysis.private_reduction import PrivateReduction, find_private_reductions
@@ -63,9 +63,9 @@ class Lanes:
         return bool(self.shared or self.arrays)
 
 
-def find_lanes(loop: For, fastmath: Sequence[str] = ()) -> Lanes:
-    """What the lanes of `loop` do, or why it has none."""
-    found = Lanes(loop, _find_shared(loop, fastmath))
+def find_lanes(loop: For, fastmath: Sequence[str] = (), unset: Collection[Buffer] = ()) -> Lanes:
+    """What the lanes of `loop` do, or why it has none; `unset` variables may have no value."""
+    found = Lanes(loop, _find_shared(loop, fastmath, unset))
     try:
         _Body(found).run()
     except _NoLanes as error:
@@ -73,11 +73,13 @@ def find_lanes(loop: For, fastmath: Sequence[str] = ()) -> Lanes:
     return found
 
 
-def _find_shared(loop: For, fastmath: Sequence[str]) -> tuple[PrivateReduction, ...]:
+def _find_shared(
+    loop: For, fastmath: Sequence[str], unset: Collection[Buffer]
+) -> tuple[PrivateReduction, ...]:
     """Lanes take turns: where the order of the updates counts, as for min of -0.0, they cannot."""
     return tuple(
         reduction
-        for reduction in find_private_reductions(loop, fastmath)
+        for reduction in find_private_reductions(loop, fastmath, unset)
         if not reduction.buffer.dtype.is_inexact or "reassoc" in fastmath
     )
 

@@ -12,8 +12,9 @@ floats, which are taken only if the function allows reassociation.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import islice
 from typing import Any
 
@@ -25,8 +26,9 @@ from hybridjit.analysis.reduction import (
     find_guarded_reduction,
     find_reduction,
 )
+from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total
-from hybridjit.ir.dtype import DType
+from hybridjit.ir.dtype import BOOL, DType
 from hybridjit.ir.expr import (
     Add,
     And,
@@ -39,7 +41,9 @@ from hybridjit.ir.expr import (
     Call,
     Const,
     Expr,
+    Le,
     Load,
+    Lt,
     Max,
     Min,
     Mul,
@@ -47,7 +51,7 @@ from hybridjit.ir.expr import (
     Or,
     Var,
 )
-from hybridjit.ir.stmt import Allocate, For, If, Iter, Let, Stmt, Store
+from hybridjit.ir.stmt import Allocate, For, If, Iter, Let, Seq, Stmt, Store
 from hybridjit.ir.visit import Mutator, children, rewrite, substitute, walk
 
 _COMBINE: dict[ReductionOp, type[Binary]] = {
@@ -90,9 +94,23 @@ class PrivateReduction:
         return _Redirect(self.buffer, copy, indices).rewrite(stmt)
 
     def combine(self, value: Expr) -> Stmt:
-        """Combine the element with what a copy has come to."""
+        """Combine the element with what a copy has come to.
+
+        Updates that are proved to stay inside the array need not run at all: guarded ones may
+        name an element that does not exist.
+        """
         joined = self.join(Load(self.buffer, self.indices), value)
-        return Store(self.buffer, self.indices, joined)
+        store = Store(self.buffer, self.indices, joined)
+        exists = simplify(reduce(And, self._limits(), Const(True, BOOL)))
+        match exists:
+            case Const(value=is_true):
+                return store if is_true else Seq(())
+            case _:
+                return If(exists, store)
+
+    def _limits(self) -> Iterator[Expr]:
+        for index, extent in zip(self.indices, self.buffer.shape, strict=True):
+            yield And(Le(Const(0), index), Lt(index, extent))
 
     def join(self, earlier: Expr, later: Expr) -> Expr:
         """What two partial results come to."""
@@ -154,8 +172,14 @@ class _Redirect(Mutator):
 # Finding them
 
 
-def find_private_reductions(loop: For, fastmath: Sequence[str]) -> tuple[PrivateReduction, ...]:
-    """The reductions over the iterations of `loop` that private copies can serve."""
+def find_private_reductions(
+    loop: For, fastmath: Sequence[str], unset: Collection[Buffer] = ()
+) -> tuple[PrivateReduction, ...]:
+    """The reductions over the iterations of `loop` that private copies can serve.
+
+    `unset` are variables that may have no value: if no iteration updates them, they are not to
+    be read.
+    """
     updates: dict[Buffer, list[Update]] = {}
     for update in find_updates(loop.body):
         updates.setdefault(update.reduction.buffer, []).append(update)
@@ -168,7 +192,7 @@ def find_private_reductions(loop: For, fastmath: Sequence[str]) -> tuple[Private
         first = served[0]
         if first is None or any(other != first for other in served):
             continue
-        if buffer not in inside.declared and covered == touched[buffer]:
+        if buffer not in (*inside.declared, *unset) and covered == touched[buffer]:
             found.append(first)
     return tuple(found)
 

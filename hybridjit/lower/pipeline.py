@@ -52,11 +52,11 @@ class Step:
 PIPELINE: tuple[Pass, ...] = (
     Pass(check_kinds, gives=Stage.BLOCKS),
     Pass(lower_blocks, gives=Stage.LOOPS),
-    Pass(privatize_reductions, gives=Stage.LOOPS),
     Pass(check_bounds, gives=Stage.LOOPS),
     Pass(refute_bounds, gives=Stage.LOOPS),
     Pass(compact_buffers, gives=Stage.LOOPS),
     Pass(hoist_checks, gives=Stage.LOOPS),
+    Pass(privatize_reductions, gives=Stage.LOOPS),
     Pass(version_guards, gives=Stage.LOOPS),
     Pass(vectorize_loops, gives=Stage.LOOPS, takes_target=True),
     Pass(unroll_loops, gives=Stage.LOOPS),

@@ -44,7 +44,7 @@ def private_lanes(lanes: Lanes, parts: Cut, fastmath: tuple[str, ...]) -> Stmt:
         loops = [_Redirect(reduction, partial).rewrite(loop) for loop in loops]
         end.append(_end(partial, reduction))
     if end and not isinstance(parts.trips, Const):
-        end = [If(Gt(parts.trips, Const(0)), seq(*end))]  # else the element may not even exist
+        end = [If(Gt(parts.trips, Const(0)), seq(*end))]  # else the variable may not even be set
     return seq(*parts.names, *begin, *(_WidenArrays().rewrite(loop) for loop in loops), *end)
 
 

@@ -10,14 +10,16 @@
 
 The chunks depend on the number of iterations only, and are combined in order: the result does not
 depend on the number of threads. A parallel loop with a reduction that no private copy can serve
-becomes a serial one: in order, it is right. Relies on: no blocks.
+becomes a serial one: in order, it is right. Relies on: checked indices.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from hybridjit.analysis.distinct import prove_distinct
+from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.analysis.private_reduction import (
     PrivateReduction,
     find_private_reductions,
@@ -43,8 +45,13 @@ def privatize_reductions(func: PrimFunc) -> PrimFunc:
 
 class _Privatize(Mutator):
     def __init__(self, func: PrimFunc) -> None:
+        self.func = func
         self.fastmath = func.fastmath
         self.is_inside = False
+
+    @cached_property
+    def unset(self) -> frozenset[Buffer]:
+        return find_unassigned_reads(self.func)
 
     def rewrite_Seq(self, node: Seq) -> Stmt:
         rewritten = self.generic(node)
@@ -56,7 +63,7 @@ class _Privatize(Mutator):
             return self.generic(node)
         # Loops inside a parallel one are not split: they run in order.
         is_split = not self.is_inside and _is_worth_it(node)
-        reductions = find_private_reductions(node, self.fastmath) if is_split else ()
+        reductions = find_private_reductions(node, self.fastmath, self.unset) if is_split else ()
         if _has_shared_updates(node, {found.buffer for found in reductions}):
             return replace(self.generic(node), kind=LoopKind.SERIAL)
         before, self.is_inside = self.is_inside, True
@@ -160,15 +167,11 @@ class _Chunks:
     def inner_loop(self, loop: For) -> For:
         """`loop` for the iterations of one chunk.
 
-        Written so that no bound overflows, and that indices of a loop with step 1 are still seen
-        to stay between its bounds.
+        Written so that no bound overflows.
         """
         before = simplify(self.var * self.size)
         if loop.step == _ONE:
-            start = loop.start + before
-            if not isinstance(self.size, Const):
-                start = Max(loop.start, start)  # for proofs, which know nothing about products
-            start = simplify(start)
+            start = simplify(loop.start + before)
             stop = simplify(start + Min(self.size, loop.stop - start))
             return replace(loop, start=start, stop=stop)
         counter = Var(f"{loop.var.name}_count")

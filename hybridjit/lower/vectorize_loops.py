@@ -14,10 +14,12 @@ code is a `range`. Relies on: checked indices; iterations that are independent b
 from __future__ import annotations
 
 import dataclasses
+from functools import cached_property
 
+from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.analysis.lanes import Lanes, find_lanes
 from hybridjit.analysis.work import loop_extent
-from hybridjit.ir.expr import Const
+from hybridjit.ir.expr import Buffer, Const
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, LoopKind, Seq, Stmt, seq
 from hybridjit.ir.visit import Mutator
@@ -30,14 +32,19 @@ from hybridjit.target import Target
 
 def vectorize_loops(func: PrimFunc, target: Target) -> PrimFunc:
     """`func` with its vector loops cut into vectors of `target`."""
-    body = _VectorizeLoops(func.fastmath, target).rewrite(func.body)
+    body = _VectorizeLoops(func, target).rewrite(func.body)
     return func if body is func.body else dataclasses.replace(func, body=body)
 
 
 class _VectorizeLoops(Mutator):
-    def __init__(self, fastmath: tuple[str, ...], target: Target) -> None:
-        self.fastmath = fastmath
+    def __init__(self, func: PrimFunc, target: Target) -> None:
+        self.func = func
+        self.fastmath = func.fastmath
         self.target = target
+
+    @cached_property
+    def unset(self) -> frozenset[Buffer]:
+        return find_unassigned_reads(self.func)
 
     def rewrite_Seq(self, node: Seq) -> Stmt:
         rewritten = self.generic(node)
@@ -47,7 +54,7 @@ class _VectorizeLoops(Mutator):
         if node.kind is not LoopKind.VECTORIZED:
             return self.generic(node)
         vector = dataclasses.replace(node, body=drop_continues(node.body))
-        lanes = find_lanes(vector, self.fastmath)
+        lanes = find_lanes(vector, self.fastmath, self.unset)
         if not _has_vectors(lanes):
             return dataclasses.replace(self.generic(node), kind=LoopKind.SERIAL)
         parts = cut(vector, find_width(vector, self.target))

@@ -24,6 +24,7 @@ from hybridjit.ir.expr import Add, And, Const, Expr, Ge, Gt, Le, Lt, Mul, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, If, Let, Stmt
 from hybridjit.ir.visit import Mutator, children, fresh_copy, walk
+from hybridjit.lower.small_sums import SmallSums
 
 # A slow copy of a larger loop costs more to compile than its guards cost to run.
 MAX_NODES = 4000
@@ -31,15 +32,23 @@ MAX_NODES = 4000
 
 def version_guards(func: PrimFunc) -> PrimFunc:
     """`func` with a version without guards of every loop whose guards nearly always hold."""
-    body = _VersionGuards().rewrite(func.body)
+    body = _VersionGuards(func).rewrite(func.body)
     return func if body is func.body else dataclasses.replace(func, body=body)
 
 
 class _VersionGuards(Mutator):
     """Outer loops first; the version that keeps its guards is left alone."""
 
+    def __init__(self, func: PrimFunc) -> None:
+        self.sums = SmallSums.of(func)
+
+    def rewrite_Let(self, node: Let) -> Stmt:
+        self.sums.bind(node)
+        return node
+
     def rewrite_For(self, node: For) -> Stmt:
-        guards = _find_guards(node)
+        self.sums.enter_loop(node)
+        guards = _Guards(self.sums, node).found
         if not guards or sum(1 for _ in walk(node.body)) > MAX_NODES:
             return self.generic(node)
         fast = self.rewrite(_DropGuards(frozenset(guards)).rewrite(node.body))
@@ -56,63 +65,67 @@ class _DropGuards(Mutator):
         return self.rewrite(node.then) if node in self.guards else self.generic(node)
 
 
-def _find_guards(loop: For) -> dict[If, Expr]:
-    """The guards in `loop` that hold for all inner iterations if a condition does."""
-    found: dict[If, Expr] = {}
-    _collect(loop.body, loop, [], found)
-    return found
+class _Guards:
+    """The guards in a loop that hold for all inner iterations if a condition does."""
 
+    def __init__(self, sums: SmallSums, outer: For) -> None:
+        self.sums, self.outer = sums, outer
+        self.found: dict[If, Expr] = {}
+        self._collect(outer.body, [])
 
-def _collect(stmt: Stmt, outer: For, inner: list[For], found: dict[If, Expr]) -> None:
-    match stmt:
-        case For():
-            _collect(stmt.body, outer, [*inner, stmt], found)
-        case If(cond, then, None):
-            condition = _sufficient(cond, outer, inner) if inner else None
-            if condition is not None:
-                found[stmt] = condition
-            _collect(then, outer, inner, found)
-        case _:
-            for child in children(stmt):
-                if isinstance(child, Stmt):
-                    _collect(child, outer, inner, found)
+    def _collect(self, stmt: Stmt, inner: list[For]) -> None:
+        match stmt:
+            case For():
+                self.sums.enter_loop(stmt)
+                self._collect(stmt.body, [*inner, stmt])
+            case If(cond, then, None):
+                condition = self._sufficient(cond, inner) if inner else None
+                if condition is not None:
+                    self.found[stmt] = condition
+                self._collect(then, inner)
+            case _:
+                for child in children(stmt):
+                    if isinstance(child, Stmt):
+                        self._collect(child, inner)
 
+    def _sufficient(self, cond: Expr, inner: Sequence[For]) -> Expr | None:
+        """A condition on variables outside of `inner` under which `cond` holds everywhere."""
+        match cond:
+            case And(x, y):
+                left, right = self._sufficient(x, inner), self._sufficient(y, inner)
+                return None if left is None or right is None else And(left, right)
+            case Lt(x, y):
+                return self._bound(x, y, 1, inner)
+            case Le(x, y):
+                return self._bound(x, y, 0, inner)
+            case Gt(x, y):
+                return self._bound(y, x, 1, inner)
+            case Ge(x, y):
+                return self._bound(y, x, 0, inner)
+            case _:
+                return None
 
-def _sufficient(cond: Expr, outer: For, inner: Sequence[For]) -> Expr | None:
-    """A condition on variables outside of `inner` under which `cond` holds in all iterations."""
-    match cond:
-        case And(x, y):
-            left, right = _sufficient(x, outer, inner), _sufficient(y, outer, inner)
-            return None if left is None or right is None else And(left, right)
-        case Lt(x, y):
-            return _bound(x, y, 1, outer, inner)
-        case Le(x, y):
-            return _bound(x, y, 0, outer, inner)
-        case Gt(x, y):
-            return _bound(y, x, 1, outer, inner)
-        case Ge(x, y):
-            return _bound(y, x, 0, outer, inner)
-        case _:
+    def _bound(self, low: Expr, high: Expr, gap: int, inner: Sequence[For]) -> Expr | None:
+        """The condition that `low + gap <= high` where `low - high` is largest."""
+        left, right = linear_form(low), linear_form(high)
+        if left is None or right is None or low.dtype is not INT64:
             return None
-
-
-def _bound(low: Expr, high: Expr, gap: int, outer: For, inner: Sequence[For]) -> Expr | None:
-    """The condition that `low + gap <= high` where `low - high` is largest."""
-    left, right = linear_form(low), linear_form(high)
-    if left is None or right is None or low.dtype is not INT64:
-        return None
-    difference = left.plus(right, -1).plus(Linear({}, gap))
-    if not _is_tiled(difference, outer, inner):
-        return None
-    for loop in reversed(inner):
-        largest = _largest(difference, loop)
-        if largest is None:
+        difference = left.plus(right, -1).plus(Linear({}, gap))
+        if not _is_tiled(difference, self.outer, inner):
             return None
-        difference = largest
-    bound_inside = {node.var for node in walk(outer.body) if isinstance(node, For | Let)}
-    if not bound_inside.isdisjoint(difference.terms):
-        return None
-    return _not_positive(difference)
+        for loop in reversed(inner):
+            largest = _largest(difference, loop)
+            if largest is None:
+                return None
+            difference = largest
+        last = _not_positive(difference)
+        small = self.sums.find(low, high, last.lhs, last.rhs)
+        return None if small is None else self._if_known_outside(_all([*small, last]))
+
+    def _if_known_outside(self, condition: Expr) -> Expr | None:
+        inside = {node.var for node in walk(self.outer.body) if isinstance(node, For | Let)}
+        used = {node for node in walk(condition) if isinstance(node, Var)}
+        return condition if inside.isdisjoint(used) else None
 
 
 def _is_tiled(form: Linear, outer: For, inner: Sequence[For]) -> bool:
@@ -147,7 +160,7 @@ def _largest(form: Linear, loop: For) -> Linear | None:
     return form.replace(loop.var, end.plus(Linear({}, inside)))
 
 
-def _not_positive(form: Linear) -> Expr:
+def _not_positive(form: Linear) -> Le:
     """The condition `form <= 0`, with what is subtracted on the right."""
     sides = [
         Linear({var: abs(c) for var, c in form.terms.items() if (c > 0) is positive})

@@ -218,3 +218,41 @@ def test_code_from_the_disk_runs_on_the_pool(tmp_path: Path) -> None:
         )
         assert run.returncode == 0, run.stderr
         assert run.stdout == "fine\n"
+
+
+@hybrid.script
+def count_large(a: Any, k: int, out: Any) -> Any:
+    for i in parallel(a.shape[0]):
+        if a[i] > 100:
+            out[k] += 1
+
+
+@hybrid.script
+def sum_rows(a: Any, out: Any) -> Any:
+    for i in parallel(a.shape[0]):
+        for j in range(a.shape[1]):
+            out[0] += a[i, j]
+
+
+@hybrid.script
+def add_to_unset(a: Any, flag: bool) -> Any:
+    if flag:
+        total = 0
+    for i in parallel(a.shape[0]):
+        if a[i] > 100:
+            total += a[i]  # pyright: ignore[reportPossiblyUnboundVariable]
+    return 0
+
+
+def test_an_element_that_no_iteration_updates_need_not_exist() -> None:
+    kernel, numbers = fresh(count_large), np.arange(30)
+    for place in (2, 3, -3, -4, 10**9):
+        check(kernel, (numbers, place, np.zeros(3, int)), 1, 3)
+        check(kernel, (numbers + 90, place, np.zeros(3, int)), 1, 3)
+    check(fresh(sum_rows), (np.ones((30, 0), int), np.zeros(0, int)), 1, 3)
+
+
+def test_a_variable_that_no_iteration_updates_need_not_be_set() -> None:
+    for flag in (True, False):
+        for offset in (0, 90):
+            check(fresh(add_to_unset), (np.arange(30) + offset, flag), 1, 3)

@@ -367,3 +367,33 @@ def test_contiguous_access_is_neither_gathered_nor_masked() -> None:
 
     assert "x float>" in code
     assert "masked" not in code
+
+
+@hybrid.script
+def add_inside(a: Array, k: int, out: Array) -> None:
+    for j in vectorize(a.shape[0]):
+        if k >= 0 and k < out.shape[0]:
+            out[k] += a[j]
+
+
+@hybrid.script
+def add_to_unset(a: Array, flag: bool) -> int:
+    if flag:
+        total = 0
+    for j in vectorize(a.shape[0]):
+        if a[j] > 100:
+            total += a[j]  # pyright: ignore[reportPossiblyUnboundVariable]
+    return 0
+
+
+@pytest.mark.parametrize("place", [-(10**9), -1, 0, 3, 4, 10**9])
+def test_an_element_that_no_lane_updates_need_not_exist(place: int) -> None:
+    for size in SIZES:
+        check(add_inside, array(size, np.int64), place, np.zeros(4, np.int64))
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_a_variable_that_no_lane_updates_need_not_be_set(flag: bool) -> None:
+    for size in SIZES:
+        for offset in (0, 100):
+            check(add_to_unset, array(size, np.int64) + offset, flag)

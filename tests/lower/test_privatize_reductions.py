@@ -16,6 +16,8 @@ from hybridjit.ir.dtype import BOOL, COMPLEX128, FLOAT32, FLOAT64, INT8, UINT16
 from hybridjit.ir.stmt import For, LoopKind
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.ir.visit import walk
+from hybridjit.lower.check_bounds import check_bounds
+from hybridjit.lower.hoist_checks import hoist_checks
 from hybridjit.lower.lower_blocks import lower_blocks
 from hybridjit.lower.privatize_reductions import privatize_reductions
 from tests.oracle import assert_same
@@ -28,8 +30,13 @@ def eagerly() -> Generator[None]:
         yield
 
 
+def checked(source: str) -> PrimFunc:
+    """The loops of a program as the pass gets them."""
+    return hoist_checks(check_bounds(lower_blocks(parse(source))))
+
+
 def privatized(source: str) -> PrimFunc:
-    func = privatize_reductions(lower_blocks(parse(source)))
+    func = privatize_reductions(checked(source))
     verify(func, Stage.LOOPS, "privatize_reductions")
     return func
 
@@ -44,7 +51,7 @@ def test_result_is_the_same(program: Program) -> None:
     for size in SIZES:
         args = program.make(size)
         kernel = fresh(program.kernel)
-        func = lower_blocks(parse(kernel.inspect("tir", *args)))
+        func = checked(kernel.inspect("tir", *args))
         after = privatize_reductions(func)
         verify(after, Stage.LOOPS, "privatize_reductions")
         copies = [[np.copy(arg) for arg in args] for _ in range(2)]
@@ -109,7 +116,7 @@ def test_updates_without_private_copies_run_in_order(text: str) -> None:
     "text", ["a[i] = a[i] + 1.0", "for j in range(1):\n            m[i + j] = m[i + j] ^ 5"]
 )
 def test_updates_of_own_elements_stay_as_they_are(text: str) -> None:
-    func = lower_blocks(parse(body(text)))
+    func = checked(body(text))
     assert privatize_reductions(func) is func
 
 
