@@ -56,6 +56,6 @@ def _find_help(conflict: Conflict, func: PrimFunc) -> str | None:
     if may_regroup(first.reduction, func.fastmath):
         return "the updates are a reduction of many elements: s.rfactor(loop) makes partial results"
     return (
-        'the updates are a sum: fastmath={"reassoc"} allows any order of them, '
-        "or s.rfactor(loop) makes partial sums"
+        "the order of the updates decides how their result is rounded: "
+        '@hybrid.script(fastmath={"reassoc"}) allows any order'
     )

@@ -21,7 +21,7 @@ from hybridjit.ir.printer_exprs import format_literal, format_with
 from hybridjit.ir.printer_names import TYPED_BOOL, Names, make_identifier
 from hybridjit.ir.printer_stmts import StmtPrinter, quote
 from hybridjit.ir.signature import ConstantArray, Param, ScalarParam, ScalarResult
-from hybridjit.ir.stmt import Allocate, Stmt
+from hybridjit.ir.stmt import Allocate, For, Stmt
 from hybridjit.ir.visit import walk
 
 if TYPE_CHECKING:
@@ -40,6 +40,13 @@ def name_buffers(func: PrimFunc) -> dict[str, Buffer]:
     made = (node.buffer for node in walk(func.body) if isinstance(node, Allocate))
     constants = (constant.buffer for constant in func.constants)
     return {names.text(b): b for b in (*func.buffers, *constants, *func.outputs, *made)}
+
+
+def name_loops(func: PrimFunc) -> dict[str, For]:
+    """The loops of `func` by the names that their variables print as, in the order of the text."""
+    names = _signature_names(func)
+    _print(func, names, ())
+    return {names.text(node.var): node for node in walk(func.body) if isinstance(node, For)}
 
 
 def _print(func: PrimFunc, names: Names, marks: Iterable[Node]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.printer import name_loops
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.schedule.handles import BlockHandle, BlockLike, LoopHandle, LoopLike
 from hybridjit.schedule.program import blocks_of, find_loop, loops_of
@@ -78,11 +79,10 @@ class State:
         gone = [story for var, story in self._replaced.items() if _is_var(var, name)]
         if gone:
             raise refuse(self.func, f"loop '{name}' {gone[-1]}")
-        raise refuse(
-            self.func,
-            f"there is no loop '{name}'",
-            help=_closest(name, [loop.var.name for loop in loops_of(self.func)]),
-        )
+        printed = name_loops(self.func)  # of loops that share a name, the later ones have a number
+        if name in printed:
+            return printed[name].var
+        raise refuse(self.func, f"there is no loop '{name}'", help=_closest(name, list(printed)))
 
     def find_vars(self, loops: Iterable[LoopLike]) -> list[Var]:
         """The variables of several loops."""
