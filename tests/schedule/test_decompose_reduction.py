@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 import hybridjit as hj
-from hybridjit.schedule.schedule import make_schedule
+from hybridjit.schedule.schedule import Schedule, make_schedule
 from tests.before_after import assert_unchanged
 from tests.conftest import Golden
-from tests.schedule.programs import INIT, PLAIN, check, numbers, refuse
+from tests.schedule.programs import INIT, PLAIN, Steps, check, numbers, refuse
 
 SUM = """
 def f(a: int64[5, 6], c: int64[6], d: int64[1], n: int):
@@ -32,8 +32,11 @@ def args(n: int = 6) -> list[Any]:
     return [numbers(5, 6), numbers(6), numbers(1), n]
 
 
-def decompose(loop: str) -> Any:
-    return lambda s: s.decompose_reduction("c", loop)
+def decompose(loop: str) -> Steps:
+    def steps(s: Schedule) -> None:
+        s.decompose_reduction("c", loop)
+
+    return steps
 
 
 @pytest.mark.parametrize("loop", ["i", "k"])
