@@ -11,6 +11,7 @@ so an element of one made inside the part is named by the iteration that made it
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -117,10 +118,22 @@ def infer_instances(func: PrimFunc, root: Stmt) -> Part:
         # Named before anything in the body is met: two parts at one place have the same names.
         if isinstance(param, ScalarParam) and param.var.dtype.is_integer:
             part.names.parameter(param.var)
-    builder = _Builder(part)
-    if not builder.approach(func.body, root):
+    way = _find_way(func.body, root)
+    if way is None:
         raise ValueError("the statement is not a part of the function")
+    _Builder(part).approach(way)
     return part
+
+
+def _find_way(stmt: Stmt, root: Stmt) -> list[Stmt] | None:
+    """The statements from `stmt` down to `root`, both included."""
+    if stmt is root:
+        return [stmt]
+    for child in children(stmt):
+        below = _find_way(child, root) if isinstance(child, Stmt) else None
+        if below is not None:
+            return [stmt, *below]
+    return None
 
 
 @dataclass(slots=True, eq=False)
@@ -133,49 +146,29 @@ class _Builder:
 
     # -- outside of the part: variables are parameters, conditions are facts -----------------------
 
-    def approach(self, stmt: Stmt, root: Stmt) -> bool:
-        """Walk from `stmt` down to `root`, and take that apart; False if it is not there."""
-        if stmt is root:
-            self.visit(stmt)
-            return True
+    def approach(self, way: Sequence[Stmt]) -> None:
+        """Go the way down to the part, and take that apart."""
+        for stmt, inner in itertools.pairwise(way):
+            self._pass(stmt, inner)
+        self.visit(way[-1])
+
+    def _pass(self, stmt: Stmt, inner: Stmt) -> None:
+        """Note what holds in `inner` because `stmt` stands around it."""
         names, facts = self.part.names, self.part.context
         match stmt:
             case Seq(stmts):
-                return self._approach_in_order(stmts, root)
-            case For(var, body=body):
-                mark = len(facts)
+                for before in stmts[: stmts.index(inner) + 1]:
+                    if isinstance(before, Let):
+                        self._bind(before)
+            case For(var):
                 facts += loop_bounds(stmt, names.parameter(var), names)
-                return self.approach(body, root) or self._forget(mark)
-            case If(cond, then, otherwise):
-                mark = len(facts)
-                facts += _some(names.condition(cond))
-                if self.approach(then, root):
-                    return True
-                del facts[mark:]
-                facts += _some(names.condition(cond, holds=False))
-                return (otherwise is not None and self.approach(otherwise, root)) or self._forget(
-                    mark
-                )
-            case Block(iters=iters, body=body, init=init):
+            case If(cond, then):
+                facts += _some(names.condition(cond, holds=inner is then))
+            case Block(iters=iters):
                 for item in iters:
                     names.bind(item.var, item.value)
-                return self.approach(body, root) or (init is not None and self.approach(init, root))
-            case While(body=body):
-                return self.approach(body, root)
             case _:
-                return False
-
-    def _approach_in_order(self, stmts: Sequence[Stmt], root: Stmt) -> bool:
-        for stmt in stmts:
-            if isinstance(stmt, Let):
-                self._bind(stmt)
-            if self.approach(stmt, root):
-                return True
-        return False
-
-    def _forget(self, mark: int) -> bool:
-        del self.part.context[mark:]
-        return False
+                pass
 
     def _bind(self, let: Let) -> None:
         """A variable whose value has no text is a parameter outside of the part."""
