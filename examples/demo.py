@@ -11,7 +11,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from hybridjit import hybrid
+from hybridjit import Schedule, hybrid
 
 Run = Callable[..., Any]
 
@@ -67,6 +67,30 @@ def distances(points):
     return out
 
 
+def tiles(s: Schedule) -> None:
+    """Keep 12 x 32 results in registers, and the part of b that they need in one place."""
+    jo, ji = s.split("j", factor=32)
+    io, ii = s.split("i", factor=12)
+    jv, lane = s.split(ji, factor=16)
+    s.reorder(jo, io, "k", ii, jv, lane)
+    s.cache_read("c", "b", "local", at=jo)
+    s.cache_write("c", "c", "local", at=io)
+    s.unroll(ii)
+    s.unroll(jv)
+    s.vectorize(lane)
+    s.parallel(jo)
+
+
+@hybrid.script(fastmath={"contract"})
+def matmul(a, b):
+    c = output_tensor((a.shape[0], b.shape[1]), a.dtype)
+    for i in range(a.shape[0]):
+        for k in range(a.shape[1]):
+            for j in range(b.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+    return c
+
+
 def numpy_blur(image: Any) -> Any:
     out = np.zeros_like(image)
     total = image[1:-1, 1:-1] + (
@@ -97,12 +121,15 @@ def rows() -> list[Row]:
     x, y = (rng.standard_normal(100_000).astype(np.float32) for _ in range(2))
     image = rng.random((512, 512)).astype(np.float32)
     points = rng.random((300, 3))
+    a, b = rng.random((2, 256, 256), np.float32)
     return [
         Row("axpy", axpy, lambda alpha, x, y: np.float32(alpha) * x + y, (2.5, x, y)),
         Row("blur", blur, numpy_blur, (image,)),
         Row("gelu", gelu, numpy_gelu, (x,)),
         Row("running maximum", running_max, np.maximum.accumulate, (x,)),
         Row("pairwise distances", distances, numpy_distances, (points,)),
+        Row("matrix product", matmul, np.matmul, (a, b)),
+        Row("  in tiles, parallel", matmul.with_schedule(tiles), np.matmul, (a, b)),
     ]
 
 
