@@ -92,6 +92,9 @@ class _Writer:
         if self.loops and self.maybe(RARELY):
             self.scalar()
             return budget
+        if len(self.loops) > 1 and self.maybe(RARELY):
+            self.reduction()
+            return budget
         self.store()
         return budget
 
@@ -148,6 +151,28 @@ class _Writer:
         if self.maybe():
             self.line(f"{name} = {name} + {self.load(array)}")
         self.store(array, extra=name)
+
+    def reduction(self) -> None:
+        """A block that reduces over the innermost loop, with an init."""
+        *others, inner = self.loops
+        fitting = [
+            (array, name)
+            for array in self.arrays
+            for name in others
+            if array.is_written and 0 <= self.loops[name][0] <= self.loops[name][1] < array.shape[0]
+        ]
+        if not fitting:
+            self.store()
+            return
+        array, kept = pick(self.choose, fitting)
+        iters = [name if name == kept else f"scan({name})" for name in others]
+        rest = [str(self.choose(size)) for size in array.shape[1:]]
+        element = f"{array.name}[{', '.join([kept, *rest])}]"
+        self.line(f'with block("r{self.count}", {", ".join([*iters, f"reduce({inner})"])}):')
+        self.line("    with init():")
+        self.line(f"        {element} = 2")
+        self.line(f"    {element} = {element} + {self.value(array.dtype)}")
+        self.count += 1
 
     def store(self, array: _Array | None = None, extra: str | None = None) -> None:
         targets = [found for found in self.arrays if found.is_written]
