@@ -76,6 +76,7 @@ from hybridjit.te.functions import (
     truncdiv,
     truncmod,
 )
+from hybridjit.te.gradient import gradient
 from hybridjit.te.reduction import (
     all,
     any,
@@ -141,6 +142,7 @@ __all__ = [
     "floordiv",
     "floormod",
     "fmod",
+    "gradient",
     "hypot",
     "if_then_else",
     "indexdiv",

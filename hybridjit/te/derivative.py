@@ -1,0 +1,166 @@
+"""Derivatives of expressions: by one element of a tensor that they read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from hybridjit.errors import ArgumentError
+from hybridjit.frontend.values import Scalar
+from hybridjit.ir.dtype import ScalarType
+from hybridjit.ir.expr import (
+    Add,
+    Call,
+    Cast,
+    Const,
+    Div,
+    Expr,
+    Gt,
+    Load,
+    Lt,
+    Max,
+    Min,
+    Mod,
+    Mul,
+    Neg,
+    Pow,
+    Select,
+    Sub,
+)
+from hybridjit.ir.printer import format_expr
+from hybridjit.ir.visit import walk
+from hybridjit.te import functions as te
+from hybridjit.te.expression import Expression, condition
+
+Derivative = Expression | None
+"""None is zero."""
+
+
+def typed(expr: Expr) -> Expression:
+    """`expr` as a typed value."""
+    return Expression(Scalar(expr, ScalarType(expr.dtype)))
+
+
+# The derivative of each function of one argument, by its argument and its value.
+_Rule = Callable[[Expression, Expression], Expression]
+_RULES: dict[str, _Rule] = {
+    "exp": lambda x, y: y,
+    "exp2": lambda x, y: y * math.log(2),
+    "expm1": lambda x, y: y + 1,
+    "log": lambda x, y: 1 / x,
+    "log2": lambda x, y: 1 / (x * math.log(2)),
+    "log10": lambda x, y: 1 / (x * math.log(10)),
+    "log1p": lambda x, y: 1 / (1 + x),
+    "sqrt": lambda x, y: 0.5 / y,
+    "rsqrt": lambda x, y: -0.5 * y * y * y,
+    "cbrt": lambda x, y: 1 / (3 * y * y),
+    "sin": lambda x, y: te.cos(x),
+    "cos": lambda x, y: -te.sin(x),
+    "tan": lambda x, y: 1 + y * y,
+    "asin": lambda x, y: te.rsqrt(1 - x * x),
+    "acos": lambda x, y: -te.rsqrt(1 - x * x),
+    "atan": lambda x, y: 1 / (1 + x * x),
+    "sinh": lambda x, y: te.cosh(x),
+    "cosh": lambda x, y: te.sinh(x),
+    "tanh": lambda x, y: 1 - y * y,
+    "asinh": lambda x, y: te.rsqrt(x * x + 1),
+    "acosh": lambda x, y: te.rsqrt(x * x - 1),
+    "atanh": lambda x, y: 1 / (1 - x * x),
+    "sigmoid": lambda x, y: y * (1 - y),
+    "erf": lambda x, y: te.exp(-x * x) * (2 / math.sqrt(math.pi)),
+    "erfc": lambda x, y: te.exp(-x * x) * (-2 / math.sqrt(math.pi)),
+    "abs": lambda x, y: te.if_then_else(x < 0, -1.0, 1.0).astype(x.dtype),
+}
+_STEPS = ("floor", "ceil", "trunc", "rint", "sign")  # constant but for the jumps
+
+
+def derivative(expr: Expr, element: Load) -> Derivative:
+    """The derivative of `expr` by the element of a tensor that `element` reads."""
+    if expr == element:
+        return typed(Const(1.0, expr.dtype))
+    if not expr.dtype.is_float or not any(node == element for node in walk(expr)):
+        return None
+    match expr:
+        case Add() | Sub() | Neg() | Mul() | Div():
+            return _of_arithmetic(expr, element)
+        case Select(cond, then, otherwise):
+            return _of_choice(condition(cond), then, otherwise, element)
+        case Min(a, b) | Call("minimum", (a, b)):
+            return _of_choice(condition(Lt(b, a)), b, a, element)
+        case Max(a, b) | Call("maximum", (a, b)):
+            return _of_choice(condition(Gt(b, a)), b, a, element)
+        case Load():
+            return None  # the element stands in an index, which is constant but for the jumps
+        case Cast(_, value):
+            inner = derivative(value, element)
+            return None if inner is None else inner.astype(expr.dtype)
+        case _:
+            return _of_function(expr, element)
+
+
+def _of_arithmetic(expr: Expr, element: Load) -> Derivative:
+    match expr:
+        case Add(a, b):
+            return _sum(derivative(a, element), derivative(b, element))
+        case Sub(a, b):
+            return _sum(derivative(a, element), _negative(derivative(b, element)))
+        case Mul(a, b):
+            first = _times(derivative(a, element), typed(b))
+            return _sum(first, _times(derivative(b, element), typed(a)))
+        case Div(a, b):
+            first = _times(derivative(a, element), 1 / typed(b))
+            down = -typed(a) / (typed(b) * typed(b))
+            return _sum(first, _times(derivative(b, element), down))
+        case Neg(a):
+            return _negative(derivative(a, element))
+        case _:
+            raise NotImplementedError(type(expr).__name__)
+
+
+def _of_function(expr: Expr, element: Load) -> Derivative:
+    match expr:
+        case Pow(a, b):
+            return _of_power(expr, a, b, element)
+        case Mod(a, b) if derivative(b, element) is None:
+            return derivative(a, element)
+        case Call(name, (x,)) if name in _RULES:
+            return _times(derivative(x, element), _RULES[name](typed(x), typed(expr)))
+        case Call(name, (_,)) if name in _STEPS:
+            return None
+        case _:
+            raise ArgumentError(f"te.gradient has no derivative of {format_expr(expr)}")
+
+
+def _of_power(expr: Expr, a: Expr, b: Expr, element: Load) -> Derivative:
+    by_base, by_exponent = derivative(a, element), derivative(b, element)
+    base, exponent = typed(a), typed(b)
+    first = _times(by_base, exponent * base ** (exponent - 1))
+    if by_exponent is None:
+        return first
+    return _sum(first, by_exponent * typed(expr) * te.log(base))
+
+
+def _of_choice(cond: Expression, then: Expr, otherwise: Expr, element: Load) -> Derivative:
+    sides = derivative(then, element), derivative(otherwise, element)
+    if all(side is None for side in sides):
+        return None
+    zero = typed(Const(0.0, then.dtype))
+    first, second = (zero if side is None else side for side in sides)
+    return te.if_then_else(cond, first, second)
+
+
+def _sum(a: Derivative, b: Derivative) -> Derivative:
+    if a is None or b is None:
+        return b if a is None else a
+    return a + b
+
+
+def _negative(a: Derivative) -> Derivative:
+    return None if a is None else -a
+
+
+def _times(a: Derivative, factor: Expression) -> Derivative:
+    if a is None:
+        return None
+    is_one = isinstance(a.expr, Const) and a.expr.value == 1
+    return factor if is_one else a * factor

@@ -1,0 +1,178 @@
+"""te.gradient: reverse mode, from an output back to the tensors that it is computed from.
+
+The adjoint of a tensor says how the output, weighted with a head, changes with each element. What
+an operation gives to the adjoint of a tensor that it reads at `X[e(i)]` is
+
+    adjoint_X[j] += sum over i with e(i) == j of adjoint[i] * (d body / d X[e(i)])
+
+The equations e(i) == j are solved for as many axes as possible; sums are left over the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hybridjit.errors import ArgumentError, ArgumentValueError
+from hybridjit.frontend.values import index
+from hybridjit.ir.expr import Const, Expr, Load, Var
+from hybridjit.ir.visit import substitute, walk
+from hybridjit.te.compute import compute, reduce_axis
+from hybridjit.te.derivative import derivative, typed
+from hybridjit.te.expression import Expression
+from hybridjit.te.function import operations_of
+from hybridjit.te.functions import if_then_else
+from hybridjit.te.index_equations import Solution, solve
+from hybridjit.te.reduction import all as all_of
+from hybridjit.te.reduction import sum as sum_of
+from hybridjit.te.reduction_terms import Term, terms_of
+from hybridjit.te.sizes import same_size
+from hybridjit.te.tensor import Compute, Operation, Tensor
+
+
+def gradient(output: Tensor, inputs: Tensor | Sequence[Tensor], head: Tensor | None = None) -> Any:
+    """The derivatives of `output` by each of `inputs`, a list of tensors.
+
+    `head` has the shape of the output, maybe after dimensions of its own, P: the results have the
+    shape P + input.shape and are summed over the output. Without a head, P is the shape of the
+    output: the results are whole Jacobians.
+    """
+    wanted = [inputs] if isinstance(inputs, Tensor) else list(inputs)
+    for tensor in (output, *wanted):
+        if not tensor.dtype.is_float:
+            raise ArgumentError(f"te.gradient needs floats, '{tensor.name}' is {tensor.dtype}")
+    first = _identity(output) if head is None else head
+    _check_head(output, first)
+    adjoints = _Adjoints(output, wanted, first)
+    adjoints.run()
+    return [adjoints.result(tensor) for tensor in wanted]
+
+
+def _identity(output: Tensor) -> Tensor:
+    count = output.ndim
+
+    def body(*indices: Any) -> Any:
+        one, zero = (typed(Const(value, output.dtype)) for value in (1.0, 0.0))
+        pairs = [a == b for a, b in zip(indices[:count], indices[count:], strict=True)]
+        return if_then_else(all_of(*pairs), one, zero) if pairs else one
+
+    return compute((*output.shape, *output.shape), body, name=f"{output.name}_identity")
+
+
+def _check_head(output: Tensor, head: Tensor) -> None:
+    extra = head.ndim - output.ndim
+    sizes = zip(head.buffer.shape[max(extra, 0) :], output.buffer.shape, strict=False)
+    if extra < 0 or not all(same_size(a, b) for a, b in sizes):
+        raise ArgumentValueError(
+            f"the head {head!r} must end in the shape of the output {output!r}"
+        )
+    if head.dtype is not output.dtype:
+        raise ArgumentError(f"the head is {head.dtype}, the output is {output.dtype}")
+
+
+class _Adjoints:
+    """The adjoints of all tensors between an output and inputs, as sums of parts."""
+
+    def __init__(self, output: Tensor, inputs: Sequence[Tensor], head: Tensor) -> None:
+        self.prefix = head.shape[: head.ndim - output.ndim]
+        self.order = operations_of([output])
+        self.needed = self._find_needed(inputs)
+        self.parts: dict[Tensor, list[Tensor]] = {output: [head]}
+
+    def _find_needed(self, inputs: Sequence[Tensor]) -> set[Tensor]:
+        """The tensors that depend on an input."""
+        needed = set(inputs)
+        for op in self.order:
+            if any(tensor in needed for tensor in op.input_tensors):
+                needed.update(op.outputs)
+        return needed
+
+    def run(self) -> None:
+        """Go from the output back to the inputs."""
+        for op in reversed(self.order):
+            sources = [tensor for tensor in op.input_tensors if tensor in self.needed]
+            for output in op.outputs:
+                if sources and output in self.parts:
+                    self._pass_on(op, output, sources)
+
+    def result(self, tensor: Tensor) -> Tensor:
+        """The adjoint of a tensor: the sum of its parts."""
+        parts = self.parts.get(tensor, [])
+        if len(parts) == 1:
+            return parts[0]
+
+        def total(*indices: Any) -> Any:
+            found: Any = typed(Const(0.0, tensor.dtype))
+            for place, part in enumerate(parts):
+                found = part[indices] if place == 0 else found + part[indices]
+            return found
+
+        shape = (*self.prefix, *tensor.shape)
+        self.parts[tensor] = [compute(shape, total, name=f"{tensor.name}_grad")]
+        return self.parts[tensor][0]
+
+    def _pass_on(self, op: Operation, output: Tensor, sources: Sequence[Tensor]) -> None:
+        if not isinstance(op, Compute):
+            raise ArgumentError(f"te.gradient goes through te.compute only, found {op!r}")
+        if op.num_outputs > 1:
+            raise ArgumentError(
+                f"te.gradient goes through one output at a time, '{op.name}' has {op.num_outputs}",
+                help="compute the tensors separately",
+            )
+        adjoint = self.result(output)
+        for term in terms_of(op):
+            for source in sources:
+                for element in _elements(term.value, source):
+                    part = self._part(op, term, adjoint, source, element)
+                    if part is not None:
+                        self.parts.setdefault(source, []).append(part)
+
+    def _part(
+        self, op: Compute, term: Term, adjoint: Tensor, source: Tensor, element: Load
+    ) -> Tensor | None:
+        """What one read of `source` gives to its adjoint."""
+        slope = derivative(term.value, element)
+        if slope is None:
+            return None
+        weighted = slope if term.weight is None else slope * term.weight
+        count = len(self.prefix)
+
+        def body(*indices: Any) -> Any:
+            solution = solve(element.indices, indices[count:], (*op.axis, *term.axes))
+            at = [*indices[:count], *(_index(solution.apply(axis.var)) for axis in op.axis)]
+            value = adjoint[tuple(at)] * typed(solution.apply(weighted.expr))
+            return _summed(value, solution, term)
+
+        shape = (*self.prefix, *source.shape)
+        return compute(shape, body, name=f"{source.name}_grad")
+
+
+def _index(expr: Expr) -> Expression:
+    return Expression(index(expr))
+
+
+def _elements(value: Expr, source: Tensor) -> list[Load]:
+    """The different elements of `source` that an expression reads."""
+    found: dict[Load, None] = {}
+    for node in walk(value):
+        if isinstance(node, Load) and node.buffer is source.buffer:
+            found[node] = None
+    return list(found)
+
+
+def _summed(value: Expression, solution: Solution, term: Term) -> Any:
+    """`value` where the equations hold, summed over the axes that they leave open."""
+    conditions = [*solution.conditions]
+    conditions += [] if term.where is None else [solution.apply(term.where)]
+    axes = [
+        reduce_axis(tuple(_index(solution.apply(bound)) for bound in axis.dom), axis.name)
+        for axis in solution.open
+    ]
+    renamed: dict[Var, Expr] = {
+        old.var: new.var for old, new in zip(solution.open, axes, strict=True)
+    }
+    value = typed(substitute(value.expr, renamed))
+    held = [typed(substitute(condition, renamed)) for condition in conditions]
+    if axes:
+        return sum_of(value, axis=axes, where=all_of(*held) if held else None)
+    return if_then_else(all_of(*held), value, typed(Const(0.0, value.dtype))) if held else value

@@ -1,0 +1,205 @@
+"""te.gradient, against finite differences."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hybridjit import te
+from hybridjit.errors import HybridError
+from hybridjit.interp.run import interpret
+from tests.conftest import Golden
+from tests.tensor_programs import run_tensors
+
+Array = Any
+NDINDEX: Any = np.ndindex
+STEP = 1e-6
+
+
+def check(output: te.Tensor, inputs: Sequence[te.Tensor], *, low: float = 0.3) -> None:
+    """Compare the gradients of `output`, weighted with a random head, with differences."""
+    generator = np.random.default_rng(3)
+    values: list[Array] = [generator.random(tensor.shape) + low for tensor in inputs]
+    weights = generator.random(output.shape)
+    head = te.placeholder(output.shape, "float64", "head")
+    grads = te.gradient(output, inputs, head)
+    found = run_tensors([*inputs, head, *grads], [*values, weights])
+    forward = te.create_prim_func([*inputs, output])
+
+    def weighted(arrays: Sequence[Array]) -> float:
+        result = np.zeros(output.shape)
+        interpret(forward, [*arrays, result])
+        return float((result * weights).sum())
+
+    for place, value in enumerate(values):
+        expected = np.zeros(value.shape)
+        for at in NDINDEX(value.shape):
+            moved: list[Array] = [array.copy() for array in values]
+            moved[place][at] += STEP
+            above = weighted(moved)
+            moved[place][at] -= 2 * STEP
+            expected[at] = (above - weighted(moved)) / (2 * STEP)
+        for way in found:
+            actual = way[len(values) + 1 + place]
+            np.testing.assert_allclose(actual, expected, rtol=1e-6, atol=1e-7)
+
+
+def matrix(name: str, *shape: int) -> te.Tensor:
+    return te.placeholder(shape, "float64", name)
+
+
+FUNCTIONS = "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan atan sinh cosh tanh asinh"
+A, B = matrix("A", 3, 4), matrix("B", 4, 2)
+V = matrix("V", 5)
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS.split(), "sigmoid", "erf", "erfc", "abs", "floor"])
+def test_functions(name: str) -> None:
+    function: Callable[..., Any] = getattr(te, name)
+    check(te.compute((5,), lambda i: function(V[i] * 0.7), name="C"), [V])
+
+
+@pytest.mark.parametrize("name", ["asin", "acos", "atanh"])
+def test_functions_below_one(name: str) -> None:
+    function: Callable[..., Any] = getattr(te, name)
+    check(te.compute((5,), lambda i: function(V[i] * 0.5), name="C"), [V])
+
+
+BODIES: dict[str, Callable[[Any], Any]] = {
+    "sum and product": lambda i: V[i] * V[i] + 3 * V[i] - V[i] / 2,
+    "quotient": lambda i: (V[i] + 1) / (V[i] * V[i]),
+    "power": lambda i: V[i] ** 3 + 2 ** V[i] + V[i] ** V[i],
+    "choice": lambda i: te.if_then_else(V[i] > 0.8, V[i] * 2, -V[i]),
+    "extrema": lambda i: te.max(V[i], 0.8) * te.min(V[i], 0.9),
+    "remainder": lambda i: V[i] % 0.25,
+    "neighbours": lambda i: V[i] * V[te.if_then_else(i < 4, i + 1, 0)],
+    "constant": lambda i: 1.5 + i,
+    "type": lambda i: (V[i].astype("float32") * 0).astype("float64") + V[i],
+}
+
+
+@pytest.mark.parametrize("case", BODIES)
+def test_elementwise(case: str) -> None:
+    check(te.compute((5,), BODIES[case], name="C"), [V])
+
+
+def test_broadcasting() -> None:
+    c = te.compute((3, 4), lambda i, j: A[i, j] * V[i] + V[j + 1], name="C")
+    check(c, [A, V])
+
+
+def test_reversed_and_shifted() -> None:
+    c = te.compute((3,), lambda i: V[4 - i] * V[i + 1] * V[2 * i], name="C")
+    check(c, [V])
+
+
+def test_matrix_product() -> None:
+    k = te.reduce_axis((0, 4), "k")
+    check(te.compute((3, 2), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C"), [A, B])
+
+
+def test_a_sum_with_a_condition_and_a_start() -> None:
+    k = te.reduce_axis((1, 4), "k")
+    c = te.compute((3,), lambda i: te.sum(A[i, k], axis=k, where=k != 2, init=V[i] * 2), name="C")
+    check(c, [A, V])
+
+
+@pytest.mark.parametrize("name", ["min", "max", "prod"])
+def test_other_reductions(name: str) -> None:
+    k = te.reduce_axis((0, 4), "k")
+    c = te.compute((3,), lambda i: getattr(te, name)(A[i, k] * 2, axis=k), name="C")
+    check(c, [A])
+
+
+def test_a_product_with_zeros() -> None:
+    k = te.reduce_axis((0, 4), "k")
+    c = te.compute((), lambda: te.prod(V[k], axis=k), name="C")
+    value = np.array([2.0, 0.0, 3.0, 5.0, 7.0])
+    (grad,) = te.gradient(c, [V])
+    for arrays in run_tensors([V, grad], [value]):
+        np.testing.assert_allclose(arrays[1], [0, 30, 0, 0, 0])
+
+
+@pytest.mark.parametrize(("stride", "padding"), [(1, 0), (2, 1)])
+def test_convolution(stride: int, padding: int) -> None:
+    x, w = matrix("X", 2, 6, 6), matrix("W", 3, 2, 3, 3)
+    size = 6 + 2 * padding
+    padded = te.compute(
+        (2, size, size),
+        lambda c, y, x_: te.if_then_else(
+            te.all(y >= padding, y < 6 + padding, x_ >= padding, x_ < 6 + padding),
+            x[c, y - padding, x_ - padding],
+            0.0,
+        ),
+        name="padded",
+    )
+    out = (size - 3) // stride + 1
+    c, ky, kx = (te.reduce_axis((0, n), name) for n, name in ((2, "c"), (3, "ky"), (3, "kx")))
+    conv = te.compute(
+        (3, out, out),
+        lambda o, y, x_: te.sum(
+            padded[c, y * stride + ky, x_ * stride + kx] * w[o, c, ky, kx], axis=[c, ky, kx]
+        ),
+        name="conv",
+    )
+    check(conv, [x, w])
+
+
+def test_softmax_through_several_stages() -> None:
+    k = te.reduce_axis((0, 4), "k")
+    most = te.compute((3,), lambda i: te.max(A[i, k], axis=k), name="most")
+    powers = te.compute((3, 4), lambda i, j: te.exp(A[i, j] - most[i]), name="powers")
+    total = te.compute((3,), lambda i: te.sum(powers[i, k], axis=k), name="total")
+    check(te.compute((3, 4), lambda i, j: powers[i, j] / total[i], name="C"), [A])
+
+
+def test_an_input_in_the_middle() -> None:
+    doubled = te.compute((5,), lambda i: V[i] * 2, name="D")
+    c = te.compute((5,), lambda i: doubled[i] * doubled[i], name="C")
+    (grad,) = te.gradient(c, [doubled], te.compute((5,), lambda i: 1.0, name="ones"))
+    value = np.arange(5.0)
+    for arrays in run_tensors([V, grad], [value]):
+        np.testing.assert_allclose(arrays[1], 4 * value)
+
+
+def test_a_whole_jacobian() -> None:
+    k = te.reduce_axis((0, 5), "k")
+    m = matrix("M", 3, 5)
+    c = te.compute((3,), lambda i: te.sum(m[i, k] * V[k], axis=k), name="C")
+    (grad,) = te.gradient(c, [V])
+    matrix_value, value = np.random.default_rng(0).random((3, 5)), np.arange(5.0)
+    for arrays in run_tensors([m, V, grad], [matrix_value, value]):
+        np.testing.assert_allclose(arrays[2], matrix_value)
+
+
+def test_nothing_to_derive() -> None:
+    c = te.compute((5,), lambda i: V[i], name="C")
+    (grad,) = te.gradient(c, [A], te.compute((5,), lambda i: 1.0, name="ones"))
+    for arrays in run_tensors([grad], []):
+        np.testing.assert_allclose(arrays[0], np.zeros((3, 4)))
+
+
+INTEGERS = te.placeholder((5,), "int64", "I")
+PAIR = te.compute((5,), lambda i: (V[i], V[i] * 2), name="P")
+
+CALLS: dict[str, Callable[[], object]] = {
+    "integers": lambda: te.gradient(te.compute((5,), lambda i: V[i], name="C"), [INTEGERS]),
+    "several_outputs": lambda: te.gradient(PAIR[0], [V]),
+    "extern": lambda: te.gradient(
+        te.extern_primfunc([V], te.create_prim_func([V, te.compute((5,), lambda i: V[i])])), [V]
+    ),
+    "no_derivative": lambda: te.gradient(
+        te.compute((5,), lambda i: te.hypot(V[i], 1.0), name="C"), [V]
+    ),
+    "head_of_another_shape": lambda: te.gradient(
+        te.compute((5,), lambda i: V[i], name="C"), [V], A
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CALLS)
+def test_refusal(case: str, golden: Golden) -> None:
+    with pytest.raises(HybridError, match=r"\w") as caught:
+        CALLS[case]()
+    golden.check(caught.value.render("short"), "txt")
