@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from hybridjit.analysis.bounds import Facts
 from hybridjit.arith.linear import Linear
-from hybridjit.ir.expr import Add, Bounded, Expr, Load, Not
+from hybridjit.ir.expr import Add, Bounded, Const, Expr, Load, Not
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
     Assert,
@@ -122,7 +122,7 @@ class _CheckBounds(Mutator):
                 if self.facts.prove_non_negative(below_end):
                     return index
             elif self._is_from_end(form, size):
-                return Add(extent, index, span=index.span)
+                return _from_end(index, extent)
         return Bounded(index, extent, access.buffer.name, axis, span=access.span)
 
     def _is_from_end(self, form: Linear, size: Linear) -> bool:
@@ -136,3 +136,10 @@ def _ends_here(stmt: Stmt) -> bool:
     """True if nothing that stands after `stmt` is run after it."""
     stmts = flat_stmts(stmt)
     return bool(stmts) and isinstance(stmts[-1], Break | Continue | Raise | Return)
+
+
+def _from_end(index: Expr, extent: Expr) -> Expr:
+    """`index`, which is negative, counted from the start; of constants, what that comes to."""
+    if isinstance(index, Const) and isinstance(extent, Const):
+        return Const(int(extent.value.real) + int(index.value.real), index.dtype, span=index.span)
+    return Add(extent, index, span=index.span)

@@ -86,3 +86,22 @@ def stages(a: float32[5], c: float32[5]):
     getattr(schedule, step)(copy, *(["i"] if step == "reverse_compute_at" else []))
 
     assert_unchanged(schedule.original, schedule.func, [np.arange(5, dtype="f4"), np.ones(5, "f4")])
+
+
+def test_a_negative_index_that_becomes_a_constant_is_folded() -> None:
+    schedule = Schedule(
+        parse_text("""
+def stages(a: int32[5], b: int32[5]):
+    for i in range(5):
+        t = allocate((5,), "int32")
+        for j in range(5):
+            t[j] = b[i - 1]
+        for k in range(5):
+            a[k] = t[k] + a[k]
+""")
+    )
+
+    schedule.double_buffer("t")  # fills it for iteration 0 before the loop
+
+    args = [np.arange(5, dtype="i4"), np.arange(5, dtype="i4")]
+    assert_unchanged(schedule.original, schedule.func, args, native=True)
