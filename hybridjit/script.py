@@ -191,7 +191,9 @@ class Kernel(NativeCallable, Generic[P, R]):
 
     def __repr__(self) -> str:
         code = self.__hybrid_function__.__code__
-        return f"<hybridjit kernel '{self.__name__}' at {code.co_filename}:{code.co_firstlineno}>"
+        note = "" if self._recipe is None else ", scheduled"
+        place = f"{code.co_filename}:{code.co_firstlineno}"
+        return f"<hybridjit kernel '{self.__name__}' at {place}{note}>"
 
     def _call(self, args: Sequence[Any], kwargs: dict[str, Any], *, interpret: bool) -> Any:
         with NamedCall(self.__name__):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import inspect
 from typing import Any, cast
@@ -105,7 +106,8 @@ class Schedule(
                 "this schedule was not made from a kernel",
                 help="make it with kernel.schedule(*args)",
             )
-        return verify_kernels(self.origin, self.origin.with_schedule(self), args)
+        found = verify_kernels(self.origin, self.origin.with_schedule(self), args)
+        return dataclasses.replace(found, unsafe=self._count_unsafe())
 
     def show(self) -> str:
         """The program as it is now, as text: how each loop is run, and how often.
@@ -127,10 +129,13 @@ class Schedule(
 
     def __repr__(self) -> str:
         steps = sum(step.name not in QUERIES for step in self.trace.steps)
-        unsafe = sum(bool(step.options.get("unsafe")) for step in self.trace.steps)
+        unsafe = self._count_unsafe()
         note = f", {unsafe} of them unsafe" if unsafe else ""
         counted = "1 step" if steps == 1 else f"{steps} steps"
         return f"<Schedule of {self.func.name}: {counted}{note}>"
+
+    def _count_unsafe(self) -> int:
+        return sum(bool(step.options.get("unsafe")) for step in self.trace.steps)
 
 
 def _find_steps() -> frozenset[str]:

@@ -26,7 +26,7 @@ class Step:
     is_list: bool = False
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Trace:
     """The steps of a schedule, in order. `print(trace)` shows a function that replays them."""
 
@@ -35,11 +35,12 @@ class Trace:
     def __str__(self) -> str:
         return "\n".join(["def schedule(s):", *_lines(self.steps)])
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def to_json(self) -> str:
         """The trace as JSON text."""
-        numbers: dict[Handle, int] = {}
-        steps = [_step_to_json(step, numbers) for step in self.steps]
-        return json.dumps({"format": FORMAT, "steps": steps}, indent=1)
+        return RecordedTrace.of(self).to_json()
 
     @staticmethod
     def from_json(text: str) -> RecordedTrace:
@@ -68,11 +69,19 @@ def _checked_step(step: Any) -> Mapping[str, Any]:
             raise ArgumentValueError(f"not the JSON of a trace: {step!r} is not a step")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RecordedTrace:
     """A trace read back: handles are numbers until a replay gives them loops and blocks."""
 
     steps: tuple[Mapping[str, Any], ...]
+
+    def __repr__(self) -> str:
+        names = ", ".join(step["step"] for step in self.steps)
+        return f"<trace of {len(self.steps)} steps: {names}>"
+
+    def to_json(self) -> str:
+        """The trace as JSON text, as it was read."""
+        return json.dumps({"format": FORMAT, "steps": list(self.steps)}, indent=1)
 
     def calls(self) -> Iterator[RecordedCall]:
         """The calls, in order."""

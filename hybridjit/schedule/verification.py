@@ -37,9 +37,12 @@ class Verified:
 
     shapes: tuple[tuple[tuple[int, ...], ...], ...]
     skipped: int
+    # How many steps were not checked. Their mistakes may need more threads or luck to be seen.
+    unsafe: int = 0
 
     def __str__(self) -> str:
         note = f", {self.skipped} more do not fit the program" if self.skipped else ""
+        note += f"; steps that are unsafe nonetheless: {self.unsafe}" if self.unsafe else ""
         return f"equal at {len(self.shapes)} sets of sizes{note}"
 
 

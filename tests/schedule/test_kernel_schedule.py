@@ -172,6 +172,17 @@ def test_verify() -> None:
     assert str(found) == "equal at 10 sets of sizes"
 
 
+def test_verify_says_what_was_not_checked() -> None:
+    s = double.schedule(hj.i64["n"], hj.i64["n"])
+    s.parallel("i", unsafe=True)
+    found = s.verify(np.arange(13), np.zeros(13, np.int64))
+    assert str(found).endswith("; steps that are unsafe nonetheless: 1")
+
+
+def test_a_kernel_with_a_schedule_says_so() -> None:
+    assert repr(double.with_schedule(doubled)) == repr(double).replace(">", ", scheduled>")
+
+
 def test_verify_skips_sizes_that_the_steps_do_not_fit() -> None:
     s = double.schedule(hj.i64[8], hj.i64[8])
     s.split("i", factors=[2, 4])

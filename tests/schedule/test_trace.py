@@ -48,6 +48,16 @@ def test_as_json() -> None:
     assert structural_equal(replayed(s), s.func)
 
 
+def test_shown_by_itself() -> None:
+    trace = tiled().trace
+    assert repr(trace) == str(trace)
+    recorded = Trace.from_json(trace.to_json())
+    assert recorded.to_json() == trace.to_json()
+    assert repr(recorded) == (
+        "<trace of 7 steps: loops, split, split, reorder, parallel, vectorize, annotate>"
+    )
+
+
 def test_on_another_shape() -> None:
     s = tiled()
     other = make_schedule(NEST.func(12))
