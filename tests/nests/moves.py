@@ -103,7 +103,15 @@ def _fission(s: Schedule, choose: Choose) -> None:
     s.fission(pick_one(choose, s.loops(block)), after=block)
 
 
+def _prefetch(s: Schedule, choose: Choose) -> None:
+    s.prefetch(pick_one(choose, "abc"), any_loop(s, choose), 1 + choose(3))
+
+
 MOVES: dict[str, Move] = {
+    "prefetch": _prefetch,
+    "blockize": lambda s, choose: _ignore(s.blockize(any_loop(s, choose))),
+    "bind": lambda s, choose: s.bind(any_loop(s, choose), "threadIdx.x"),
+    "annotate": lambda s, choose: s.annotate(any_loop(s, choose), "hint", choose(3)),
     "merge": _merge,
     "fission": _fission,
     "partition": lambda s, choose: _ignore(s.partition(any_loop(s, choose), choose(6) - 1)),

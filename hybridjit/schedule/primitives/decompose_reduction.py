@@ -9,11 +9,13 @@ from hybridjit.analysis.dependence import Dependences
 from hybridjit.analysis.instances import Instances, infer_instances
 from hybridjit.arith.linear import linear_form
 from hybridjit.arith.simplify import simplify
+from hybridjit.arith.substitution import FoldingSubstitute
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import BufferRef, Const, Eq, Expr, Load, Lt, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Block, For, If, IterKind, Let, Seq, Stmt, Store, seq
 from hybridjit.ir.visit import fresh_copy, substitute, walk
+from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.nest import bounds_of, trip_count
 from hybridjit.schedule.program import (
     is_left_early,
@@ -48,8 +50,7 @@ def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, 
 
     init_name = fresh_block_name(func, f"{name}_init")
     iters = tuple(item for item in block.iters if item.kind is not IterKind.REDUCE)
-    assert block.init is not None
-    nest: Stmt = Block(init_name, iters, block.init, span=block.span)
+    nest: Stmt = Block(init_name, iters, _init_at_start(block, path, reduced), span=block.span)
     for condition in reversed(_conditions_to_run(func, block, path, reduced)):
         nest = If(condition, nest, span=block.span)
     for around in reversed(path):
@@ -58,7 +59,7 @@ def decompose_reduction(func: PrimFunc, name: str, var: Var) -> tuple[PrimFunc, 
     _check_names(func, block, loop, nest)
     rest = replace_stmt(func, block, dataclasses.replace(block, init=None))
     left = the_loop(rest, var)
-    return replace_stmt(rest, left, seq(fresh_copy(nest), left)), init_name
+    return bind_loops(replace_stmt(rest, left, seq(fresh_copy(nest), left))), init_name
 
 
 def _check_path(func: PrimFunc, block: Block, loop: For) -> tuple[Stmt, ...]:
@@ -193,6 +194,21 @@ def _conditions_to_run(
             func, f"decompose_reduction: the init of block '{block.name}' never runs", [block]
         )
     return [found for found in simple if not isinstance(found, Const)]
+
+
+def _init_at_start(block: Block, path: Sequence[Stmt], reduced: Mapping[Var, For]) -> Stmt:
+    """The init, with what the iters of the reduction are when it runs in their place."""
+    assert block.init is not None
+    first: dict[Var, Expr] = {}
+    for stmt in path:
+        if isinstance(stmt, For) and stmt.var in reduced:
+            first[stmt.var] = substitute(stmt.start, first)
+    values = {
+        item.var: simplify(substitute(item.value, first))
+        for item in block.iters
+        if item.kind is IterKind.REDUCE
+    }
+    return FoldingSubstitute(values).rewrite(block.init)
 
 
 def _check_names(func: PrimFunc, block: Block, loop: For, nest: Stmt) -> None:
