@@ -22,6 +22,7 @@ from hybridjit.schedule.classic_injective import is_inlined
 from hybridjit.schedule.classic_rfactor import rfactor
 from hybridjit.schedule.classic_stage import Stage
 from hybridjit.schedule.classic_steps import SetScope
+from hybridjit.te.scan import Scan
 from hybridjit.te.tensor import Axis, Compute, Operation, Placeholder, Tensor
 
 Operations = Operation | Tensor | Sequence[Operation | Tensor]
@@ -64,7 +65,15 @@ class ClassicSchedule:
     @property
     def stages(self) -> tuple[Stage, ...]:
         """The stages, each after those that it reads."""
-        return tuple(self._stages[op] for op in self.graph.order())
+        return tuple(self._stages[op] for op, _ in self._operations())
+
+    def _operations(self) -> list[tuple[Operation, Scan | None]]:
+        """All operations, each after those that it reads; those of one step before their scan."""
+        found: list[tuple[Operation, Scan | None]] = []
+        for op in self.graph.order():
+            found += [(stage, op) for stage in op.stages] if isinstance(op, Scan) else []
+            found.append((op, None))
+        return found
 
     @api_edge
     def __getitem__(self, key: Tensor | Operation) -> Stage:
@@ -83,12 +92,12 @@ class ClassicSchedule:
 
     def _update(self) -> None:
         """Give every operation of the graph a stage; one that took another's place, that one's."""
-        for op in self.graph.order():
+        for op, scan in self._operations():
             if op in self._stages:
                 continue
             before = self._stages.get(op.outputs[0].op)
             if before is None:
-                self._stages[op] = Stage(op)
+                self._stages[op] = Stage(op, scan)
             else:
                 before.op = op
                 self._stages[op] = before
@@ -102,7 +111,10 @@ class ClassicSchedule:
         >>> AL = s.cache_read(A, "local", [C])
         """
         self._find(tensor)
-        ops = [self._find(reader).op for reader in _listed(readers)]
+        found = [self._find(reader) for reader in _listed(readers)]
+        for stage in found:
+            _check_not_in_scan(stage, "cache_read")
+        ops = [stage.op for stage in found]
         for op in ops:
             if not is_among(tensor, op.input_tensors):
                 raise ScheduleError(f"cache_read: '{op.name}' does not read '{tensor.name}'")
@@ -140,6 +152,7 @@ class ClassicSchedule:
         >>> BF = s.rfactor(B, ki)
         """
         stage = self._find(tensor)
+        _check_not_in_scan(stage, "rfactor")
         how = factor_stage(stage, axis, factor_axis)
         assert isinstance(stage.op, Compute)
         self.graph, partials = rfactor(self.graph, stage.op, how, self.fastmath)
@@ -216,8 +229,17 @@ def _listed(items: Operations) -> list[Operation | Tensor]:
     return list(items) if isinstance(items, Sequence) else [items]
 
 
+def _check_not_in_scan(stage: Stage, step: str) -> None:
+    if stage.scan is not None:
+        raise ScheduleError(
+            f"{step}: '{stage.op.name}' is a step of the scan '{stage.scan.name}', which cannot be "
+            "taken apart"
+        )
+
+
 def _check_cache_write(stage: Stage, tensors: Sequence[Tensor]) -> Compute:
     op = stage.op
+    _check_not_in_scan(stage, "cache_write")
     if not isinstance(op, Compute):
         kind = "a placeholder" if isinstance(op, Placeholder) else "no te.compute"
         raise ScheduleError(f"cache_write: '{op.name}' is {kind}")

@@ -16,6 +16,7 @@ from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
 from hybridjit.ir.visit import substitute
 from hybridjit.te.compute import find_inputs, make_outputs
+from hybridjit.te.inlined import Inlined
 from hybridjit.te.reduction import Reduction
 from hybridjit.te.tensor import Axis, AxisKind, Compute, Operation, Tensor
 
@@ -84,13 +85,20 @@ def cache_read(
     return graph.replace(copy, *(_redirect(op, tensor, made) for op in readers)), made
 
 
-def _redirect(op: Operation, old: Tensor, new: Tensor) -> Compute:
-    if not isinstance(op, Compute):
-        raise ScheduleError(
-            f"cache_read: '{op.name}' is no te.compute, and what it reads cannot be replaced",
-            help=f"make a te.compute that copies '{old.name}', and let '{op.name}' read that",
-        )
-    return rebuild(op, substitute_body(op.body, {}, {old.buffer: new.buffer}))
+def _redirect(op: Operation, old: Tensor, new: Tensor) -> Operation:
+    buffers: dict[Buffer, Buffer] = {old.buffer: new.buffer}
+    match op:
+        case Compute():
+            return rebuild(op, substitute_body(op.body, {}, buffers))
+        case Inlined():
+            inputs = [new if tensor is old else tensor for tensor in op.inputs]
+            body = substitute(op.body, {}, buffers)
+            return dataclasses.replace(op, body=body, inputs=inputs, outputs=op.outputs)
+        case _:
+            raise ScheduleError(
+                f"cache_read: '{op.name}' is a scan, and what it reads cannot be replaced",
+                help=f"make a te.compute that copies '{old.name}', and let the scan read that",
+            )
 
 
 # -- cache_write -----------------------------------------------------------------------------------

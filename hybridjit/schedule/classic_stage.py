@@ -31,6 +31,8 @@ from hybridjit.schedule.classic_steps import (
 )
 from hybridjit.schedule.index_map import IndexFunction
 from hybridjit.schedule.primitives.annotate import Hint
+from hybridjit.te.inlined import Inlined
+from hybridjit.te.scan import Scan
 from hybridjit.te.tensor import Axis, AxisKind, Compute, Operation, Placeholder, Tensor
 
 KIND_PRAGMAS = ("unroll", "vectorize", "parallel")
@@ -50,11 +52,19 @@ class Inline:
 
 
 class Stage:
-    """One operation of a schedule: the axes that its loops will run over, and its steps."""
+    """One operation of a schedule: the axes that its loops will run over, and its steps.
 
-    def __init__(self, op: Operation) -> None:
+    `scan` is the scan that the operation is a step of, if it is one.
+    """
+
+    def __init__(self, op: Operation, scan: Scan | None = None) -> None:
         self.op = op
+        self.scan = scan
         self.leaves = list(axes_of(op))
+        if scan is not None and isinstance(op, Compute):
+            # The loop over the steps is that of the scan.
+            time = scan.times[op]
+            self.leaves = [axis for k, axis in enumerate(self.leaves) if k != time]
         self.steps: list[Step] = []
         self.attached: At | Inline | None = None
         self.is_output = False
@@ -282,6 +292,11 @@ class Stage:
             raise ScheduleError(f"{step}: '{self.op.name}' is a placeholder: it is not computed")
         if self.is_output:
             raise ScheduleError(f"{step}: '{self.op.name}' is an output of the schedule")
+        if self.scan is not None and any(tensor.op is self.op for tensor in self.scan.update):
+            raise ScheduleError(
+                f"{step}: '{self.op.name}' is an update of the scan '{self.scan.name}', and is "
+                "computed in its steps"
+            )
 
     # -- memory ------------------------------------------------------------------------------------
 
@@ -379,8 +394,16 @@ class Stage:
 
 
 def axes_of(op: Operation) -> tuple[Axis, ...]:
-    """The axes of an operation, data first."""
-    return (*op.axis, *op.reduce_axis) if isinstance(op, Compute) else ()
+    """The axes of an operation, data first; of a script, its loops in the order of the text."""
+    match op:
+        case Compute():
+            return (*op.axis, *op.reduce_axis)
+        case Inlined():
+            return op.axis
+        case Scan():
+            return (op.scan_axis,)
+        case _:
+            return ()
 
 
 def extent_of(axis: Axis) -> Expr:
