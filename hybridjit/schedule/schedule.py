@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import inspect
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from hybridjit.errors import ArgumentError
 from hybridjit.ir.func import PrimFunc
@@ -124,6 +124,11 @@ class Schedule(
         old, new = str(self.previous).splitlines(), str(self.func).splitlines()
         return "\n".join(difflib.unified_diff(old, new, "before", "after", lineterm="", n=2))
 
+    if not TYPE_CHECKING:  # which knows better
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(f"a schedule has no '{name}'{_hint(name)}")
+
     def __str__(self) -> str:
         return self.show()
 
@@ -138,11 +143,29 @@ class Schedule(
         return sum(bool(step.options.get("unsafe")) for step in self.trace.steps)
 
 
+def _hint(name: str) -> str:
+    """What a step is called here, if it is known by another name elsewhere or misspelt."""
+    close = (
+        [OTHER_NAMES[name]] if name in OTHER_NAMES else difflib.get_close_matches(name, STEPS, n=1)
+    )
+    return f": did you mean '{close[0]}'?" if close else ""
+
+
 def _find_steps() -> frozenset[str]:
     steps = (name for cls in Schedule.__mro__ for name in vars(cls))
     return frozenset(name for name in steps if hasattr(getattr(Schedule, name), "is_step"))
 
 
+# What TVM and Halide say.
+OTHER_NAMES = {
+    "get_block": "block",
+    "get_loops": "loops",
+    "get_child_blocks": "blocks",
+    "loop_partition": "partition",
+    "mod": "func",
+    "store_at": "compute_at",
+    "vectorise": "vectorize",
+}
 QUERIES = ("loops", "loop", "blocks", "block")
 STEPS = _find_steps()
 """The names of the steps that a trace may hold."""

@@ -84,6 +84,17 @@ def test_names_that_are_close() -> None:
     assert "there are i, j" in str(error)
 
 
+@pytest.mark.parametrize(("name", "step"), [("get_loops", "loops"), ("paralel", "parallel")])
+def test_steps_that_have_another_name(name: str, step: str) -> None:
+    with pytest.raises(AttributeError, match=f"no '{name}': did you mean '{step}'"):
+        getattr(make_schedule(PLAIN.func(7)), name)
+
+
+def test_steps_that_do_not_exist() -> None:
+    with pytest.raises(AttributeError, match=r"a schedule has no 'qqq'$"):
+        make_schedule(PLAIN.func(7)).qqq  # pyright: ignore  # noqa: B018
+
+
 def test_names_that_mean_two_loops(golden: Golden) -> None:
     s = make_schedule(PLAIN.func(7))
     s.partition("i", 3)
