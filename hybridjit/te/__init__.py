@@ -91,6 +91,7 @@ from hybridjit.te.reduction import (
 from hybridjit.te.scan import scan
 from hybridjit.te.tags import tag_scope
 from hybridjit.te.tensor import Axis, Tensor
+from hybridjit.te.tensor_intrin import decl_tensor_intrin
 
 if TYPE_CHECKING:
 
@@ -130,6 +131,7 @@ __all__ = [
     "cosh",
     "create_prim_func",
     "create_schedule",
+    "decl_tensor_intrin",
     "div",
     "erf",
     "erfc",

@@ -137,10 +137,11 @@ def _make_body(
                 help="call the script on the tensors instead",
             )
         return inlined.body, inlined.constants
-    return make_blocks(_as_stmt(fcompute(ins, outs))), ()
+    return make_blocks(as_stmt(fcompute(ins, outs))), ()
 
 
-def _as_stmt(result: object) -> Stmt:
+def as_stmt(result: object) -> Stmt:
+    """What the body of an extern returned, as one statement."""
     match result:
         case Stmt():
             return fresh_copy(result)
@@ -148,7 +149,7 @@ def _as_stmt(result: object) -> Stmt:
             return Evaluate(result)  # for its effect
         case tuple() | list():
             items = cast("Sequence[object]", result)
-            return seq(*(_as_stmt(item) for item in items))
+            return seq(*(as_stmt(item) for item in items))
         case _:
             raise ArgumentError(
                 f"the body of an extern must return a statement, it returned {result!r}",
