@@ -1,19 +1,22 @@
-"""The program of a schedule as text, with the number of iterations where a loop does not say it."""
+"""The program of a schedule as text, with numbers of iterations where loops do not say them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hybridjit.ir.expr import Const
+from hybridjit.ir.expr import Const, Expr, Min
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.stmt import Block, For, Stmt
-from hybridjit.ir.visit import children
+from hybridjit.ir.visit import children, walk
 from hybridjit.schedule.nest import trip_count
+from hybridjit.schedule.program import variables_in
 
 
 def show_program(func: PrimFunc) -> str:
     """`func` as it prints; a loop that does not count from 0 by 1 says how often it runs.
+
+    Where that takes a formula with more than one variable, the bounds say it better.
 
     for i in range(1, 14, 3):  # 5 iterations
     """
@@ -42,5 +45,12 @@ def _note(func: PrimFunc, loop: For) -> str:
     if loop.start == Const(0) and loop.step == Const(1):
         return ""
     trips = trip_count(func, loop)
+    if not _is_plain(trips):
+        return ""
     noun = "iteration" if trips == Const(1) else "iterations"
     return f"  # {format_expr(trips)} {noun}"
+
+
+def _is_plain(trips: Expr) -> bool:
+    variables = set(variables_in(trips))
+    return len(variables) <= 1 and not any(isinstance(node, Min) for node in walk(trips))
