@@ -151,3 +151,19 @@ def test_blocks_and_loops_that_do_not_fit() -> None:
     s = make_schedule(summed())
     s.reorder("k", "i")
     refuse(s.func, decompose("i"), "the reduction runs over loop 'k', too")
+
+
+def test_an_init_that_uses_the_variable_of_the_reduction() -> None:
+    func = hj.parse("""
+def f(a: int64[5, 6], c: int64[12]):
+    for i in range(5):
+        for k in range(2, 6):
+            with block("c", scan(i), reduce(k)):
+                with init():
+                    c[i + k] = a[i, k] + k
+                a[i, k] = a[i, k] + 1
+""")
+    s = make_schedule(func)
+    s.split("k", factor=2)
+    s.decompose_reduction("c", "k_0")
+    assert_unchanged(func, s.func, [numbers(5, 6), numbers(12)], native=True)
