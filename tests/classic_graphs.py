@@ -3,136 +3,236 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from hybridjit import te
+import numpy as np
+
+from hybridjit import hybrid, te
 from hybridjit.errors import ScheduleError
+from hybridjit.hybrid import output_tensor
 from hybridjit.ir.func import PrimFunc
 from hybridjit.schedule.classic_stage import Stage
 from hybridjit.schedule.scheduled import lower
 from hybridjit.te.function import operations_of
+from hybridjit.te.scan import Scan
 from hybridjit.te.tensor import Axis, AxisKind, Compute, Placeholder, Tensor
 
 SIZES = (1, 2, 3, 5, 7, 8, 13)
 FACTORS = (1, 2, 3, 4, 8)
 
 
-@dataclass(frozen=True, slots=True)
-class RandomGraph:
-    """The arguments of a graph, and its tensors in the order in which they were made."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Made:
+    """A tensor, and its shape in numbers: the tensor itself may have sizes that are variables."""
 
-    args: list[Any]
-    tensors: list[Tensor]
+    tensor: Tensor
+    sizes: tuple[int, ...]
+
+    @property
+    def dims(self) -> tuple[Any, ...]:
+        return self.tensor.shape
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RandomGraph:
+    """The tensors of a graph in the order in which they were made; the last one is the output.
+
+    Some of those between are arguments, too.
+    """
+
+    made: list[Made]
+    passed: list[Made]
 
     @property
     def output(self) -> Tensor:
         """What the schedule is made for."""
-        return self.tensors[-1]
+        return self.made[-1].tensor
+
+    @property
+    def args(self) -> list[Any]:
+        """The parameters."""
+        return [item.tensor for item in self.passed]
+
+    def make_arrays(self, seed: int) -> list[Any]:
+        """Random inputs; outputs hold what must not show."""
+        generator = np.random.default_rng(seed)
+        return [
+            generator.integers(-9, 9, item.sizes).astype(item.tensor.dtype.numpy)
+            for item in self.passed
+        ]
 
 
 def make_graph(choose: random.Random) -> RandomGraph:
-    """Two to five stages over one or two placeholders: elementwise, stencil, padding, reduce."""
+    """Two to five stages: elementwise, stencil, padding, stride, reduce, windows, scan, script."""
     dtype = choose.choice(["int64", "float32"])
-    shape = tuple(choose.choice(SIZES) for _ in range(choose.choice([1, 2, 2])))
-    inputs = [te.placeholder(shape, dtype, f"A{k}") for k in range(choose.choice([1, 2]))]
-    tensors: list[Tensor] = list(inputs)
+    sizes = tuple(choose.choice(SIZES) for _ in range(choose.choice([1, 2, 2])))
+    dims: list[Any] = [
+        te.var(f"n{k}") if choose.random() < 0.3 else size for k, size in enumerate(sizes)
+    ]
+    names = ["A0", "A1"][: choose.choice([1, 2])]
+    made = [Made(te.placeholder(dims, dtype, name), sizes) for name in names]
+    inputs = list(made)
     for number in range(choose.randint(2, 5)):
-        make = choose.choice(MAKERS)
-        made = make(choose, tensors, f"T{number}")
-        if made is not None:
-            tensors.append(made)
-    if len(tensors) == len(inputs):
-        tensors.append(_elementwise(choose, tensors, "T"))
-    output = tensors[-1]
-    used = [op.output(0) for op in operations_of([output]) if isinstance(op, Placeholder)]
-    return RandomGraph([*used, output], tensors)
+        item = choose.choice(MAKERS)(choose, made, f"T{number}")
+        if item is not None:
+            made.append(item)
+    if len(made) == len(inputs):
+        made.append(_elementwise(choose, made, "T"))
+    used = operations_of([made[-1].tensor])
+    passed = [item for item in made if item.tensor.op in used and _is_passed(choose, item)]
+    if made[-1] not in passed:
+        passed.append(made[-1])
+    return RandomGraph(made, passed)
 
 
-def _elementwise(choose: random.Random, tensors: list[Tensor], name: str) -> Tensor:
-    source = tensors[-1]
-    others = [t for t in tensors if t.ndim == source.ndim and _same(t, source)]
-    other, factor = choose.choice(others), choose.randint(2, 4)
+def _is_passed(choose: random.Random, item: Made) -> bool:
+    return isinstance(item.tensor.op, Placeholder) or choose.random() < 0.1
+
+
+def _elementwise(choose: random.Random, made: list[Made], name: str) -> Made:
+    source = made[-1]
+    others = [item for item in made if _same(item, source)]
+    a, b, factor = source.tensor, choose.choice(others).tensor, choose.randint(2, 4)
 
     def value(*i: Any) -> Any:
-        return source[i] * factor + other[i]
+        return a[i] * factor + b[i]
 
-    return te.compute(source.shape, value, name=name)
+    return Made(te.compute(source.dims, value, name=name), source.sizes)
 
 
-def _stencil(choose: random.Random, tensors: list[Tensor], name: str) -> Tensor | None:
-    """The sum of an element and one or two after it on some axis: the tensor gets smaller."""
-    source = choose.choice(tensors[-2:])
-    axis, reach = choose.randrange(source.ndim) if source.ndim else 0, choose.choice([1, 2])
-    if source.ndim == 0 or source.shape[axis] <= reach:
+def _same(a: Made, b: Made) -> bool:
+    """Whether both have one shape, variables included."""
+    return a.sizes == b.sizes and a.tensor.buffer.shape == b.tensor.buffer.shape
+
+
+def _changed(
+    source: Made, axis: int, change: Callable[[Any], Any]
+) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+    dims = tuple(change(d) if k == axis else d for k, d in enumerate(source.dims))
+    return dims, tuple(change(d) if k == axis else d for k, d in enumerate(source.sizes))
+
+
+def _stencil(choose: random.Random, made: list[Made], name: str) -> Made | None:
+    """The difference of an element and a later one on some axis: the tensor gets smaller."""
+    source = choose.choice(made[-2:])
+    if not source.sizes:
         return None
-    shape = [size - reach if k == axis else size for k, size in enumerate(source.shape)]
+    axis, reach = choose.randrange(len(source.sizes)), choose.choice([1, 2])
+    if source.sizes[axis] <= reach:
+        return None
+    dims, sizes = _changed(source, axis, lambda size: size - reach)
 
     def value(*i: Any) -> Any:
-        later = [index + reach if k == axis else index for k, index in enumerate(i)]
-        return source[i] - source[tuple(later)]
+        later = tuple(index + reach if k == axis else index for k, index in enumerate(i))
+        return source.tensor[i] - source.tensor[later]
 
-    return te.compute(tuple(shape), value, name=name)
+    return Made(te.compute(dims, value, name=name), sizes)
 
 
-def _padding(choose: random.Random, tensors: list[Tensor], name: str) -> Tensor | None:
-    source = choose.choice(tensors[-2:])
-    if source.ndim == 0:
+def _padding(choose: random.Random, made: list[Made], name: str) -> Made | None:
+    source = choose.choice(made[-2:])
+    if not source.sizes:
         return None
     pad = choose.choice([1, 2])
-    size = source.shape[0]
-    shape = (size + 2 * pad, *source.shape[1:])
+    dims, sizes = _changed(source, 0, lambda size: size + 2 * pad)
 
     def value(*i: Any) -> Any:
-        inside = te.all(i[0] >= pad, i[0] < size + pad)
-        return te.if_then_else(inside, source[(i[0] - pad, *i[1:])], 0)
+        inside = te.all(i[0] >= pad, i[0] < source.dims[0] + pad)
+        return te.if_then_else(inside, source.tensor[(i[0] - pad, *i[1:])], 0)
 
-    return te.compute(shape, value, name=name)
+    return Made(te.compute(dims, value, name=name), sizes)
 
 
-def _stride(choose: random.Random, tensors: list[Tensor], name: str) -> Tensor | None:
-    source = choose.choice(tensors[-2:])
-    if source.ndim == 0 or source.shape[-1] < 2:
+def _stride(choose: random.Random, made: list[Made], name: str) -> Made | None:
+    source = choose.choice(made[-2:])
+    if not source.sizes or source.sizes[-1] < 2:
         return None
-    shape = (*source.shape[:-1], source.shape[-1] // 2)
+    dims, sizes = _changed(source, len(source.sizes) - 1, lambda size: size // 2)
 
     def value(*i: Any) -> Any:
-        return source[(*i[:-1], i[-1] * 2 + 1)] + 1
+        return source.tensor[(*i[:-1], i[-1] * 2 + 1)] + 1
 
-    return te.compute(shape, value, name=name)
+    return Made(te.compute(dims, value, name=name), sizes)
 
 
-def _reduce(choose: random.Random, tensors: list[Tensor], name: str) -> Tensor | None:
-    source = choose.choice(tensors[-2:])
-    if source.ndim == 0:
+def _reduce(choose: random.Random, made: list[Made], name: str) -> Made | None:
+    source = choose.choice(made[-2:])
+    if not source.sizes:
         return None
-    k = te.reduce_axis((0, source.shape[-1]), f"k{name}")
+    k = te.reduce_axis((0, source.dims[-1]), f"k{name}")
     reducer = choose.choice([te.sum, te.max])
 
     def value(*i: Any) -> Any:
-        return reducer(source[(*i, k)], axis=k)
+        return reducer(source.tensor[(*i, k)], axis=k)
 
-    return te.compute(source.shape[:-1], value, name=name)
+    return Made(te.compute(source.dims[:-1], value, name=name), source.sizes[:-1])
 
 
-def _windows(choose: random.Random, tensors: list[Tensor], name: str) -> Tensor | None:
-    source = choose.choice(tensors[-2:])
-    if source.ndim == 0 or source.shape[0] < 3:
+def _windows(choose: random.Random, made: list[Made], name: str) -> Made | None:
+    source = choose.choice(made[-2:])
+    if not source.sizes or source.sizes[0] < 3:
         return None
     k = te.reduce_axis((0, 3), f"w{name}")
-    shape = (source.shape[0] - 2, *source.shape[1:])
+    dims, sizes = _changed(source, 0, lambda size: size - 2)
 
     def value(*i: Any) -> Any:
-        return te.sum(source[(i[0] + k, *i[1:])], axis=k)
+        return te.sum(source.tensor[(i[0] + k, *i[1:])], axis=k)
 
-    return te.compute(shape, value, name=name)
-
-
-def _same(a: Tensor, b: Tensor) -> bool:
-    return a.shape == b.shape
+    return Made(te.compute(dims, value, name=name), sizes)
 
 
-MAKERS = (_elementwise, _stencil, _padding, _stride, _reduce, _windows)
+def _scan(choose: random.Random, made: list[Made], name: str) -> Made | None:
+    """The running sum over the first axis."""
+    source = made[-1]
+    if not source.sizes:
+        return None
+    tensor = source.tensor
+    state = te.placeholder(source.dims, tensor.dtype, f"{name}_state")
+
+    def begin(*i: Any) -> Any:
+        return tensor[(0, *i[1:])]
+
+    def step(*i: Any) -> Any:
+        return state[(i[0] - 1, *i[1:])] + tensor[i]
+
+    init = te.compute((1, *source.dims[1:]), begin, name=f"{name}_first")
+    update = te.compute(source.dims, step, name=f"{name}_update")
+    return Made(te.scan(init, update, state, name=name), source.sizes)
+
+
+@hybrid.script
+def blur(a: Any) -> Any:
+    b = output_tensor(a.shape, a.dtype)
+    for y in range(a.shape[0]):
+        for x in range(a.shape[1]):
+            if x > 0:
+                b[y, x] = a[y, x] - a[y, x - 1]
+            else:
+                b[y, x] = a[y, x]
+    return b
+
+
+def _script(choose: random.Random, made: list[Made], name: str) -> Made | None:
+    source = made[-1]
+    if len(source.sizes) != 2:
+        return None
+    result: Any = blur(source.tensor)
+    return Made(result, source.sizes)
+
+
+MAKERS = (
+    _elementwise,
+    _elementwise,
+    _stencil,
+    _padding,
+    _stride,
+    _reduce,
+    _windows,
+    _scan,
+    _script,
+)
 
 
 # -- schedules -------------------------------------------------------------------------------------
@@ -143,7 +243,7 @@ def make_schedule(choose: random.Random, graph: RandomGraph) -> tuple[Any, list[
     s = te.create_schedule(graph.output.op)
     story: list[str] = []
     if choose.random() < 0.3:
-        _add_caches(choose, s, graph, story)
+        _add_caches(choose, s, story)
     stages = [stage for stage in s.stages if not isinstance(stage.op, Placeholder)]
     choose.shuffle(stages)
     for stage in stages:
@@ -154,15 +254,25 @@ def make_schedule(choose: random.Random, graph: RandomGraph) -> tuple[Any, list[
     return s, story
 
 
-def _add_caches(choose: random.Random, s: Any, graph: RandomGraph, story: list[str]) -> None:
-    stage = choose.choice([x for x in s.stages if isinstance(x.op, Compute)])
-    tensor = choose.choice(stage.op.input_tensors)
-    if choose.random() < 0.5:
-        s.cache_read(tensor, "local", [stage.op])
-        story.append(f"cache_read({tensor.name}, {stage.op.name})")
-    else:
-        s.cache_write(stage.op.output(0), "local")
-        story.append(f"cache_write({stage.op.name})")
+def _add_caches(choose: random.Random, s: Any, story: list[str]) -> None:
+    computes = [x for x in s.stages if isinstance(x.op, Compute) and x.scan is None]
+    if not computes:
+        return
+    stage: Stage = choose.choice(computes)
+    op = stage.op
+    assert isinstance(op, Compute)
+    kind = choose.choice(["read", "write", "rfactor"])
+    if kind == "read":
+        tensor = choose.choice(op.input_tensors)
+        s.cache_read(tensor, "local", [op])
+        story.append(f"cache_read({tensor.name}, {op.name})")
+    elif kind == "write":
+        s.cache_write(op.output(0), "local")
+        story.append(f"cache_write({op.name})")
+    elif op.reduce_axis and op.output(0).dtype.is_integer:
+        _, inner = stage.split(op.reduce_axis[0], factor=choose.choice(FACTORS))
+        s.rfactor(op.output(0), inner)
+        story.append(f"rfactor({op.name})")
 
 
 def _shape(choose: random.Random, stage: Stage, story: list[str]) -> None:
@@ -200,7 +310,8 @@ def _reorder(choose: random.Random, stage: Stage, story: list[str]) -> None:
 
 def _attach(choose: random.Random, s: Any, stage: Stage, story: list[str]) -> None:
     readers = [s[op] for op in s.graph.readers(stage.op.output(0))]
-    if stage.is_output or not readers:
+    readers += [stage for reader in readers for stage in _steps_of(s, reader)]
+    if stage.is_output or stage.scan is not None or not readers:
         return
     match choose.choice(["root", "at", "at", "inline"]):
         case "at":
@@ -214,6 +325,10 @@ def _attach(choose: random.Random, s: Any, stage: Stage, story: list[str]) -> No
             story.append(f"{stage.op.name}.compute_inline()")
         case _:
             pass
+
+
+def _steps_of(s: Any, stage: Stage) -> list[Stage]:
+    return [s[step] for step in stage.op.stages] if isinstance(stage.op, Scan) else []
 
 
 def _set_kinds(choose: random.Random, stage: Stage, story: list[str]) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from hybridjit.schedule.classic_lower import lower_classic
 from tests.classic_graphs import lower_or_refuse, make_graph, make_schedule
-from tests.classic_runs import make_inputs, run_both
+from tests.classic_runs import run_both
 
 
 def check(seed: int) -> bool:
@@ -24,7 +24,7 @@ def check(seed: int) -> bool:
     if lower_or_refuse(s, graph.args) is None:
         return False
     try:
-        run_both(s, graph.args, make_inputs(graph.args, seed=seed))
+        run_both(s, graph.args, graph.make_arrays(seed))
     except Exception as error:
         raise AssertionError(f"seed {seed}: {'; '.join(story)}") from error
     return True
