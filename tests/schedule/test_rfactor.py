@@ -90,6 +90,18 @@ def test_operators(dtype: str, update: str, bounds: str) -> None:
         assert_unchanged(s.original, s.func, args, native=rolled == 0)
 
 
+@pytest.mark.parametrize("update", ["minimum(a[k], c[0])", "maximum(a[k], c[0])"])
+def test_the_operands_keep_their_sides(update: str) -> None:
+    """Of two equal zeros NumPy's minimum takes one by its side."""
+    s = make_schedule(hj.parse(INTO.format("float64", 8, update)))
+    s.rfactor("k")
+    zeros = np.array([0.0, 0.0, -0.0, -0.0, 0.0, 0.0, 0.0, -0.0])
+    for sign in (1, -1):
+        for start in (0.0, -0.0):
+            args = [zeros * sign, np.array([start])]
+            assert_unchanged(s.original, s.func, args, native=True)
+
+
 def test_a_break_before_the_end() -> None:
     func = hj.parse("""
 def f(a: int64[8], c: int64[1]):

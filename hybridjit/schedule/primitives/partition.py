@@ -47,33 +47,23 @@ def peel(func: PrimFunc, var: Var, count: int, *, last: bool) -> tuple[PrimFunc,
 
 
 def _cut(func: PrimFunc, loop: For, at: Expr) -> tuple[PrimFunc, tuple[Var, Var]]:
-    middle = _middle(func, loop, at)
+    middle = _middle(loop, at)
     copy = copy_beside(func, loop)
     assert isinstance(copy, For)
     first = dataclasses.replace(loop, stop=middle)
-    start = middle if _may_run(func, loop) else simplify(Max(middle, loop.start))
-    second = dataclasses.replace(copy, start=start)
+    second = dataclasses.replace(copy, start=middle)
     return replace_stmt(func, loop, seq(first, second)), (first.var, second.var)
 
 
-def _middle(func: PrimFunc, loop: For, at: Expr) -> Expr:
-    """`at`, kept inside of the range."""
+def _middle(loop: For, at: Expr) -> Expr:
+    """`at`, kept inside of the range. Of an empty range it is such that both parts are empty."""
     match at, loop.start:
-        case (Const(cut), Const(start)) if cut.real <= start.real and _may_run(func, loop):
+        case Const(cut), Const(start) if cut.real <= start.real:
             return loop.start
-        case (Const(cut), Const(start)) if cut.real >= start.real:
+        case Const(), Const():
             return simplify(Min(loop.stop, at))
         case _:
             return simplify(Min(Max(at, loop.start), loop.stop))
-
-
-def _may_run(func: PrimFunc, loop: For) -> bool:
-    """Whether the loop is known not to end before it starts."""
-    match loop.start, loop.stop:
-        case Const(start), Const(stop):
-            return start.real <= stop.real
-        case start, stop:
-            return start == Const(0) and stop in func.dimensions
 
 
 def _check(func: PrimFunc, loop: For, step: str) -> None:
