@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-import hybridjit as hj
+from hybridjit.frontend.parse import parse_text
 from hybridjit.ir.func import PrimFunc
 from tests.choices import Choose, pick
+from tests.oracle import fresh_copies
 
 DTYPES = ("int64", "int32", "uint8", "float32")
 # Loops over the scalar n run at most so often.
@@ -33,7 +34,7 @@ class Nest:
 
     def fresh_args(self) -> list[Any]:
         """Arguments that a run may write to."""
-        return [arg.copy() if isinstance(arg, np.ndarray) else arg for arg in self.args]
+        return fresh_copies(self.args)
 
     def variations(self) -> Iterator[tuple[Any, ...]]:
         """Arguments with every size that the program takes, and other indices in its table."""
@@ -267,7 +268,7 @@ def make_nest(choose: Choose) -> Nest:
     params = [f"{a.name}: {a.dtype}[{', '.join(map(str, a.shape))}]" for a in writer.arrays]
     params += ["t: int64[4]", "n: int"]
     text = "\n".join([f"def nest({', '.join(params)}):", *writer.lines])
-    return Nest(text, hj.parse(text), _arguments(choose, writer.arrays))
+    return Nest(text, parse_text(text), _arguments(choose, writer.arrays))
 
 
 def _arguments(choose: Choose, arrays: list[_Array]) -> tuple[Any, ...]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-import hybridjit as hj
 from hybridjit.errors import UninitializedRead
+from hybridjit.frontend.parse import parse_text
 from hybridjit.interp.run import interpret
 from tests.choices import Choose, pick, samples
 from tests.nests.generate import Nest
@@ -166,7 +166,7 @@ def make_stages(choose: Choose) -> Nest:
     sides = (pick(choose, (1, 2, 5, 7)) if symbolic else SIZE,) * rank
     arrays = [generator.standard_normal(sides).astype("float32") for _ in range(3)]
     line = generator.standard_normal(sides[:1]).astype("float32")
-    return Nest(text, hj.parse(text), (*arrays, line, choose(6)))
+    return Nest(text, parse_text(text), (*arrays, line, choose(6)))
 
 
 def valid_stages(count: int, seed: int) -> list[Nest]:
