@@ -31,6 +31,14 @@ _C_TYPES = {
     "complex64": "float",
     "complex128": "double",
 }
+_C = """auto break case char const continue default do double else enum extern float for goto if
+inline int long register restrict return short signed sizeof static struct switch typedef union
+unsigned void volatile while"""
+_CPLUSPLUS = """alignas alignof and asm bool catch class compl concept constexpr decltype delete
+dynamic_cast explicit export false friend mutable namespace new noexcept not nullptr operator or
+private protected public requires static_assert template this thread_local throw true try typeid
+typename using virtual xor"""
+_TAKEN = frozenset((*_C.split(), *_CPLUSPLUS.split(), "main", "memset", "hj_record"))
 _FAILURES = {
     Failure.DIVISION: "integer division or modulo by zero",
     Failure.NARROWING: "an integer does not fit its type",
@@ -66,9 +74,11 @@ class Exported:
 
 
 def c_name(name: str) -> str:
-    """`name` as a C identifier."""
+    """`name` as an identifier of C and C++ that means nothing there yet."""
     cleaned = re.sub(r"\W", "_", name, flags=re.ASCII)
-    return cleaned if cleaned and not cleaned[0].isdigit() else f"_{cleaned}"
+    if not cleaned or cleaned[0].isdigit():
+        return f"_{cleaned}"
+    return f"{cleaned}_" if cleaned in _TAKEN or cleaned.endswith("_t") else cleaned
 
 
 def c_type(dtype: DType) -> str:
@@ -168,13 +178,13 @@ def _define(function: Exported) -> Iterator[str]:
     types = ", ".join([*(kind for kind, _ in passed), "int64_t *"])
     yield f"extern int32_t {function.kernel}({types});"
     yield f"{_prototype(function)} {{"
-    yield f"    int64_t record[{MAX_WORDS}];"
+    yield f"    int64_t hj_record[{MAX_WORDS}];"
     names = _names(function)
     for buffer in function.header.outputs:
         count = " * ".join([f"sizeof({c_type(buffer.dtype)})", *_extents(buffer, names)])
         double = " * 2" if buffer.dtype.is_complex else ""
         yield f"    memset({c_name(names.text(buffer))}, 0, {count}{double});"
-    values = ", ".join([*(value for _, value in passed), "record"])
+    values = ", ".join([*(value for _, value in passed), "hj_record"])
     yield f"    return {function.kernel}({values});"
     yield "}"
 

@@ -14,6 +14,7 @@ import hybridjit as hj
 from hybridjit import te
 from hybridjit.runtime import export
 from hybridjit.schedule.schedule import Schedule
+from tests.oracle import assert_same
 
 needs_cc = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 
@@ -293,6 +294,33 @@ def test_a_c_program_calls_a_library(tmp_path: Path) -> None:
 def test_the_header_of_a_library(tmp_path: Path, golden: Any) -> None:
     make_library_module().export_library(tmp_path / "libproduct.so")
     golden.check((tmp_path / "libproduct.h").read_text(), "txt")
+
+
+EVERY_TYPE = """
+def double(const: float32["n"], h: float16["n"], z: complex64["n"], b: bool["n"], s: complex128, \
+           record: bool_):
+    r = output_tensor((const.shape[0] * 2,), "float32")
+    for i in range(const.shape[0]):
+        r[i] = const[i] * 2
+        z[i] = z[i] * s
+        if record:
+            h[i] = h[i] + 1.0
+            b[i] = not b[i]
+    return r
+"""
+
+
+@needs_cc
+def test_a_library_with_every_type_and_words_of_c(tmp_path: Path) -> None:
+    module = hj.build(hj.parse(EVERY_TYPE))
+    module.export_library(tmp_path / "double.so")
+    loaded = hj.load_module(tmp_path / "double.so")
+    arguments = [
+        (np.ones(3, "f4"), np.ones(3, "f2"), np.ones(3, "c8"), np.zeros(3, bool), 2 + 1j, True)
+        for _ in range(2)
+    ]
+    assert_same(loaded(*arguments[0]), module(*arguments[1]))
+    assert_same(arguments[0], arguments[1])
 
 
 def test_a_library_needs_a_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
