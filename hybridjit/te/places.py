@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from hybridjit.ir.expr import Var
+from hybridjit.ir.printer_names import make_identifier
 from hybridjit.te.tensor import Axis, Operation
 
 
@@ -27,7 +28,7 @@ class Places:
         The base is the name of the operation, with the suffix of a block that helps the main one,
         such as one that sets starting values.
         """
-        wanted = base or (f"{op.name}_{suffix}" if suffix else op.name)
+        wanted = make_identifier(base or (f"{op.name}_{suffix}" if suffix else op.name))
         name, count = wanted, 0
         while name in self._taken:
             count += 1

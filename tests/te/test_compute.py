@@ -148,6 +148,14 @@ def test_tensors_of_one_name_and_of_names_of_the_language() -> None:
     assert_computes([a, c], [value], value + 1 + 1)
 
 
+def test_names_that_are_no_identifiers() -> None:
+    a = te.placeholder((3,), name="A.shared")
+    b = te.compute((3,), lambda i: a[i] + 1, name="2 b-c")
+    c = te.compute((3,), lambda i: b[i] + 1, name="for")
+    value = floats(3)
+    assert_computes([a, c], [value], value + 1 + 1)
+
+
 def test_numbers_as_arguments() -> None:
     a = te.placeholder((3,), name="A")
     x, k = te.var("x", "float32"), te.var("k")

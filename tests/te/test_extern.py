@@ -211,6 +211,8 @@ def writes_input(a: Any, out: Any) -> None:
 ROW = te.placeholder((4,), name="R")
 POINTERS = hybrid.extern("free", None, ["float64*", "float64*"])
 FUNC = hj.PrimFunc("empty", (ROW.buffer,), seq())
+X5 = te.placeholder((5,), name="X")
+FIVE = te.create_prim_func([X5, te.compute((5,), lambda i: X5[i] + 1, name="Y")], "five")
 
 CALLS: dict[str, Callable[[], object]] = {
     "inputs_are_no_list": lambda: TE.extern((3,), A, MULTIPLY),
@@ -225,6 +227,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "types_of_a_c_function": lambda: te.extern((4,), [ROW], POINTERS),
     "function_without_outputs": lambda: te.extern_primfunc([ROW], FUNC),
     "function_without_inputs": lambda: te.extern_primfunc([], FUNC),
+    "function_of_another_size": lambda: te.extern_primfunc([ROW], FIVE),
     "reads_another_tensor": lambda: te.extern((4,), [ROW], reads_another),
 }
 

@@ -162,6 +162,21 @@ def test_a_reducer_of_tuples_on_values() -> None:
     assert_computes([b], [], np.array([9, 1, 2, 12]))
 
 
+def test_results_are_computed_before_they_are_stored() -> None:
+    def combine(x: Any, y: Any) -> Any:
+        return x[0] + y[0], x[1] + y[1] + x[0] * y[0]
+
+    def identity(total: str, products: str) -> Any:
+        return 0, 0
+
+    pairs = te.comm_reducer(combine, identity, name="pairs")
+    k = te.reduce_axis((0, 5), "k")
+    total, products = te.compute((2,), lambda i: pairs((k + i, 0), axis=k), name="P")
+    value = np.arange(5) + np.arange(2)[:, None]
+    expected = (value.sum(1) ** 2 - (value**2).sum(1)) // 2
+    assert_computes([total, products], [], [value.sum(1), expected])
+
+
 def test_one_axis_in_two_reductions() -> None:
     a = te.placeholder((4, 4), name="A")
     k = te.reduce_axis((0, 4), "k")

@@ -196,6 +196,9 @@ CALLS: dict[str, Callable[[], object]] = {
     "reads_its_own_step": lambda: scan(lambda t: STATE[t] + 1),
     "reads_a_later_step": lambda: scan(lambda t: STATE[t + 1]),
     "reads_before_the_first_step": lambda: scan(lambda t: STATE[t - 2]),
+    "reads_beside_a_guard": lambda: scan(
+        lambda t: te.if_then_else(t >= 3, STATE[t - 3], 0) + STATE[t - 3]
+    ),
     "reads_an_unknown_step": lambda: scan(lambda t: STATE[(t * t) % 7]),
     "stage_of_another_step": lambda: stage(lambda t: t - 1),
     "different_numbers": lambda: te.scan([], [], []),
