@@ -46,7 +46,7 @@ def extern(
     scripts that write to their arguments, may be given themselves: they are called on the inputs
     followed by the outputs. Outputs are zero before. Without a dtype, the inputs have to agree.
 
-    >>> C = te.extern((n, m), [A, B], hybrid.packed(np.matmul_into), name="C")
+    >>> C = te.extern((n, m), [A, B], hybrid.packed(multiply_into), name="C")
     """
     _check_inputs(inputs)
     shapes = cast("list[Any]", shape) if _is_list_of_shapes(shape) else [shape]
