@@ -203,6 +203,10 @@ class TypeMismatch(HybridError, TypeError):
     """A dtype, rank or shape does not fit."""
 
 
+class ShapeMismatch(HybridError, ValueError):
+    """The shapes of arrays do not fit together."""
+
+
 class ScheduleError(HybridError, ValueError):
     """A precondition of a schedule primitive does not hold."""
 

@@ -1,7 +1,6 @@
-"""Whole-array expressions: the place where NumPy style meets the language.
+"""What arrays cannot do in a script: the errors, with what to write instead.
 
-Arrays are read and written one element at a time; an operator, a slice or a method applied to a
-whole array arrives here and is refused, with the loop to write instead.
+Whole arrays are computed with in the array_*.py files; here is what is refused of them.
 """
 
 from __future__ import annotations
@@ -12,9 +11,9 @@ import numpy as np
 
 from hybridjit.errors import ParseError, Span, TypeMismatch
 from hybridjit.frontend.suggest import did_you_mean
-from hybridjit.frontend.values import Array, describe
+from hybridjit.frontend.values import AnyArray, Array, describe
 
-_INDEX_NAMES = "ijklmnpq"
+INDEX_NAMES = "ijklmnpq"
 _OUTSIDE = "read it outside the script, and pass it in"
 # `{0}` is the array.
 _ATTRIBUTE_HELP = {
@@ -23,6 +22,11 @@ _ATTRIBUTE_HELP = {
     **dict.fromkeys(("base", "ctypes", "data", "flags", "strides"), _OUTSIDE),
 }
 ARRAY_ATTRIBUTES = ("shape", "ndim", "size", "dtype")
+ARRAY_METHODS: tuple[str, ...] = (
+    *("sum", "prod", "min", "max", "any", "all", "mean", "var", "std", "argmin", "argmax"),
+    *("astype", "copy", "conj", "conjugate", "reshape", "transpose", "flatten", "ravel"),
+    *("dot", "fill"),
+)
 
 
 def refuse_array_expression(value: Array, whole: ast.AST, span: Span) -> ParseError | TypeMismatch:
@@ -30,10 +34,19 @@ def refuse_array_expression(value: Array, whole: ast.AST, span: Span) -> ParseEr
     if value.indices:
         return refuse_part(value, span)
     return ParseError(
-        f"`{ast.unparse(whole)}` takes {describe(value)} as a whole; "
-        "a script computes with one element at a time",
+        f"`{ast.unparse(whole)}` takes {describe(value)} as a whole; it works on one element "
+        "at a time",
         span,
         help=loop_over(value),
+    )
+
+
+def refuse_whole(value: AnyArray, whole: ast.AST, span: Span) -> TypeMismatch:
+    """The error for an array where only numbers can stand."""
+    return TypeMismatch(
+        f"`{ast.unparse(whole)}` needs a number, found {describe(value)}",
+        span,
+        help="reduce it to a number, as with .any(), .all() or .sum(), or use one element",
     )
 
 
@@ -58,26 +71,7 @@ def refuse_truth(value: Array, span: Span) -> ParseError:
     )
 
 
-def refuse_slice(owner: Array, span: Span) -> ParseError:
-    """The error for a slice, an ellipsis or a new axis in a subscript."""
-    return ParseError(
-        f"slices of arrays are not supported: '{owner.buffer.name}' is used one element at a time",
-        span,
-        help=loop_over(owner),
-    )
-
-
-def refuse_array_index(value: Array, owner: Array, span: Span) -> ParseError:
-    """The error for `a[idx]` and `a[a > 0]` with an array of indices or a mask."""
-    return ParseError(
-        f"{describe(value)} cannot index '{owner.buffer.name}' as a whole; "
-        "a script uses one element at a time",
-        span,
-        help=f"{loop_over(value)} as the index",
-    )
-
-
-def refuse_array_attribute(owner: Array, name: str, span: Span) -> ParseError:
+def refuse_array_attribute(owner: AnyArray, name: str, span: Span) -> ParseError:
     """The error for `a.sum()`, `a.T` and their kind."""
     meant = None if hasattr(np.ndarray, name) else did_you_mean(name, ARRAY_ATTRIBUTES)
     return ParseError(
@@ -87,9 +81,11 @@ def refuse_array_attribute(owner: Array, name: str, span: Span) -> ParseError:
     )
 
 
-def _attribute_help(owner: Array, name: str) -> str:
-    help = None if owner.indices else _ATTRIBUTE_HELP.get(name)
-    return loop_over(owner) if help is None else help.format(owner.buffer.name)
+def _attribute_help(owner: AnyArray, name: str) -> str:
+    help = _ATTRIBUTE_HELP.get(name)
+    if isinstance(owner, Array) and not owner.indices:
+        return loop_over(owner) if help is None else help.format(owner.buffer.name)
+    return "write it with the functions of NumPy that a script has, or as a loop"
 
 
 def loop_over(value: Array) -> str:
@@ -109,8 +105,8 @@ def element_of(value: Array) -> str:
 
 def _indices(value: Array) -> str:
     ndim = value.buffer.ndim
-    if ndim <= len(_INDEX_NAMES):
-        return ", ".join(_INDEX_NAMES[:ndim])
+    if ndim <= len(INDEX_NAMES):
+        return ", ".join(INDEX_NAMES[:ndim])
     return ", ".join(f"i{axis}" for axis in range(ndim))
 
 

@@ -6,36 +6,40 @@ import ast
 from collections.abc import Sequence
 
 from hybridjit.errors import HybridError, ParseError
-from hybridjit.frontend.arrays import count, element_of, refuse_array_expression
-from hybridjit.frontend.calls import CallTranslator
+from hybridjit.frontend.array_stores import ArrayStores, Target
+from hybridjit.frontend.arrays import count, element_of, refuse_whole
 from hybridjit.frontend.conversion import store_value
 from hybridjit.frontend.frame import Pending, Skip, Variable
 from hybridjit.frontend.operators import BINARY, binary
 from hybridjit.frontend.refusals import refusal
 from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import (
+    AnyArray,
     Array,
+    ArrayExpr,
     ElementType,
     Items,
     Nothing,
     PythonType,
     Scalar,
     Value,
+    View,
     describe,
 )
 from hybridjit.frontend.variables import Web
 from hybridjit.ir.dtype import DTYPES, ScalarType
-from hybridjit.ir.expr import Load
+from hybridjit.ir.expr import Buffer, Load
 from hybridjit.ir.stmt import Store
 
 
-class AssignmentTranslator(CallTranslator):
+class AssignmentTranslator(ArrayStores):
     """What changes a variable or an element."""
 
     def declare(self, web: Web, stmt: ast.stmt) -> None:
         """Make the mutable variable of `web`, which lives from here to the end of the block."""
         variable = Variable((self.frame.path, web), web.name, self._annotated_type(web.name))
         self.frame.bindings[web] = variable
+        variable.block = self.body
         self.emit(Pending(variable=variable, span=self.span(stmt)))
         for definition in web.definitions:
             value = self.frame.fixed.get(definition.node)
@@ -130,6 +134,8 @@ class AssignmentTranslator(CallTranslator):
             case Array(buffer, indices) if indices:
                 kept = (self.let(Scalar(i, ScalarType(i.dtype)), name, span).expr for i in indices)
                 return Array(buffer, tuple(kept))
+            case ArrayExpr():
+                return self.named_array(value, name, stmt)
             case _:
                 return value
 
@@ -141,6 +147,11 @@ class AssignmentTranslator(CallTranslator):
         if isinstance(bound, Variable) and isinstance(value, Scalar):
             self.assign_variable(bound, value, span)
             return
+        if web.is_mutable and isinstance(value, ArrayExpr):
+            self._assign_array(web, value, target, stmt)
+            return
+        if isinstance(value, (Array, View)) and value.buffer in self.unit.rebound:
+            self._check_alias(value.buffer, bound, target)
         if web.is_mutable:
             self._rebind(web, value, target)
             return
@@ -149,6 +160,46 @@ class AssignmentTranslator(CallTranslator):
             if declared is not None and not declared.weak:
                 value = Scalar(store_value(value, declared.dtype, span), declared)
         self.frame.bindings[web] = self._frozen(value, target.id, stmt)
+
+    def _keep_array(self, target: ast.Name, value: Array | View) -> None:
+        """After `a += b` on an array, the name still stands for it."""
+        web = self.frame.variables.writes[target]
+        if web.is_mutable:
+            self._rebind(web, value, target)
+        else:
+            self.frame.bindings[web] = value
+
+    def _assign_array(self, web: Web, value: ArrayExpr, target: ast.Name, stmt: ast.stmt) -> None:
+        """A name that several assignments give an array: one buffer, which takes each of them."""
+        bound = self.frame.bindings.get(web)
+        if isinstance(bound, Array) and bound.buffer in self.unit.rebound:
+            self.replace_array(bound, value, target)
+            return
+        if isinstance(bound, Variable) and bound.buffer is None and bound.block is self.body:
+            made = self.own_array(value, target.id, stmt)
+            self.unit.rebound.add(made.buffer)
+            self.frame.bindings[web] = made
+            return
+        if not isinstance(bound, Variable) or bound.buffer is not None:
+            self._rebind(web, value, target)
+        raise self.refuse(
+            f"'{target.id}' gets its first array inside a branch or a loop, and is used after it",
+            target,
+            help=f"make it before, as in {target.id} = np.zeros(shape), and assign "
+            f"{target.id}[:] = ...",
+        )
+
+    def _check_alias(
+        self, buffer: Buffer, bound: Value | Variable | None, target: ast.Name
+    ) -> None:
+        if isinstance(bound, Array) and bound.buffer is buffer:
+            return
+        raise self.refuse(
+            f"'{target.id}' would be another name for '{buffer.name}', which other assignments "
+            "give a new array",
+            target,
+            help=f"copy it: {target.id} = {buffer.name}.copy()",
+        )
 
     def _rebind(self, web: Web, value: Value, target: ast.Name) -> None:
         """A name that several assignments share can hold an array only if it is always the same."""
@@ -166,17 +217,27 @@ class AssignmentTranslator(CallTranslator):
 
     def _store(self, target: ast.Subscript, value: Value, stmt: ast.stmt) -> None:
         node = _value_node(stmt)
-        if isinstance(value, Array):
-            raise refuse_array_expression(value, stmt, self.span(node))
+        if not isinstance(value, AnyArray):
+            value = self.as_scalar(value, node)
         # Python computes the right side first, then finds the element.
-        value, part = self.then(self.as_scalar(value, node), lambda: self._element(target))
-        stored = store_value(self.as_scalar(value, node), part.buffer.dtype, self.span(node))
-        self.emit(Store(part.buffer, part.indices, stored, span=self.span(target)))
+        value, part = self.then(value, lambda: self._target(target))
+        if part.shape or part.mask is not None:
+            self.store_values(part, value, stmt)
+            return
+        if isinstance(value, AnyArray):
+            raise refuse_whole(value, stmt, self.span(node))
+        self.emit(self._element_store(part, self.as_scalar(value, node), target, node))
 
-    def _element(self, target: ast.Subscript) -> Array:
-        """Evaluate the subscript that is assigned to; it must be one element."""
+    def _element_store(
+        self, part: Target, value: Scalar, target: ast.Subscript, node: ast.AST
+    ) -> Store:
+        stored = store_value(value, part.buffer.dtype, self.span(node))
+        return Store(part.buffer, part.indices, stored, span=self.span(target))
+
+    def _target(self, target: ast.Subscript) -> Target:
+        """Evaluate the subscript that is assigned to."""
         owner = self.evaluate(target.value)
-        if not isinstance(owner, Array):
+        if not isinstance(owner, (Array, View)):
             raise self.mismatch(
                 f"cannot assign to an item of {describe(owner)}",
                 target,
@@ -184,16 +245,8 @@ class AssignmentTranslator(CallTranslator):
                 if isinstance(owner, Items)
                 else None,
             )
-        if any(constant.buffer is owner.buffer for constant in self.unit.constants):
-            raise self.mismatch(
-                f"'{owner.buffer.name}' comes from outside the script and cannot be written to",
-                target,
-                help="pass the array as an argument",
-            )
-        part = self.subscript_array(owner, target)
-        if part.shape:
-            raise refuse_array_expression(part, target, self.span(target))
-        return part
+        self.check_writable(owner.buffer, target)
+        return self.target_in(owner, target)
 
     def augmented(self, stmt: ast.AugAssign) -> None:
         """`x += value`; the target is looked at before the value."""
@@ -204,8 +257,11 @@ class AssignmentTranslator(CallTranslator):
             raise self._refuse_attribute(stmt.target)
         if isinstance(stmt.target, ast.Name):
             current = self.read_name(stmt.target)
-            if isinstance(current, Array):
-                raise refuse_array_expression(current, stmt, self.span(stmt))
+            if isinstance(current, (Array, View)):
+                self.check_writable(current.buffer, stmt.target)
+                self.update(self.target_of(current), self.evaluate(stmt.value), stmt)
+                self._keep_array(stmt.target, current)
+                return
             current, operand = self.then(current, lambda: self.operand(stmt.value))
             old = self.as_scalar(current, stmt.target)
             self.assign_name(stmt.target, binary(op, old, operand, self.span(stmt)), stmt)
@@ -220,21 +276,25 @@ class AssignmentTranslator(CallTranslator):
         )
 
     def _augmented_element(self, stmt: ast.AugAssign, target: ast.Subscript) -> None:
-        part = self._element(target)
+        part = self._target(target)
+        if part.shape or part.mask is not None:
+            self.update(part, self.evaluate(stmt.value), stmt)
+            return
         with self.collect() as needed:
             operand = self.operand(stmt.value)
+        indices = part.indices
         if needed:  # the element is found before the right side runs
-            frozen = self._frozen(part, "t", stmt)
-            assert isinstance(frozen, Array)
-            part = frozen
-        element = Load(part.buffer, part.indices, span=self.span(target))
+            span = self.span(stmt)
+            kept = (self.let(Scalar(i, ScalarType(i.dtype)), "t", span).expr for i in indices)
+            indices = tuple(kept)
+        element = Load(part.buffer, indices, span=self.span(target))
         old = Scalar(element, ScalarType(part.buffer.dtype))
         if needed:
             old = self.let(old, "t", self.span(target))
             self.body.extend(needed)
         new = binary(BINARY[type(stmt.op)], old, operand, self.span(stmt))
         value = store_value(new, part.buffer.dtype, self.span(stmt))
-        self.emit(Store(part.buffer, part.indices, value, span=self.span(target)))
+        self.emit(Store(part.buffer, indices, value, span=self.span(target)))
 
     def annotated(self, stmt: ast.AnnAssign) -> None:
         """`x: float32 = value`, or a declaration without a value."""

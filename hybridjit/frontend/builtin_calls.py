@@ -21,7 +21,19 @@ from hybridjit.frontend.functions import (
 )
 from hybridjit.frontend.operators import binary, select, unary
 from hybridjit.frontend.suggest import did_you_mean
-from hybridjit.frontend.values import Array, Items, Scalar, Text, Value, describe, index, integer
+from hybridjit.frontend.values import (
+    AnyArray,
+    Array,
+    ArrayExpr,
+    Items,
+    Scalar,
+    Text,
+    Value,
+    View,
+    describe,
+    index,
+    integer,
+)
 from hybridjit.ir.dtype import DTYPES
 from hybridjit.ir.expr import Buffer, Div, FloorDiv, Max, Min, Pow
 from hybridjit.ir.intrinsics import INTRINSICS
@@ -66,6 +78,8 @@ class BuiltinTranslator(ExternTranslator):
         if name == "log" and style is Style.MATH and len(node.args) == 2:
             logs = [apply(name, style, [x], self.span(node)) for x in self.numbers(node, 2)]
             return binary(Div, logs[0], logs[1], self.span(node))
+        if style is Style.NUMPY:
+            return self.call_ufunc(name, node)
         return apply(name, style, self.numbers(node, arity_of(name)), self.span(node))
 
     def _allocate(self, node: ast.Call) -> Value:
@@ -146,6 +160,14 @@ class BuiltinTranslator(ExternTranslator):
         return binary(Pow, a, b, self.span(node))
 
     def _abs(self, node: ast.Call) -> Value:
+        if len(node.args) == 1 and not node.keywords:
+            value, span = self.evaluate(node.args[0]), self.span(node)
+            if isinstance(value, AnyArray):
+                return self.elementwise(
+                    [value], lambda parts: intrinsic(INTRINSICS["abs"], parts, span), node
+                )
+            values = self.as_operands([value], node.args, node)
+            return intrinsic(INTRINSICS["abs"], values, span)
         return intrinsic(INTRINSICS["abs"], self.numbers(node, 1), self.span(node))
 
     def _round(self, node: ast.Call) -> Value:
@@ -183,7 +205,7 @@ class BuiltinTranslator(ExternTranslator):
         match value:
             case Items(items):
                 return integer(len(items))
-            case Array() if value.shape:
+            case Array() | View() | ArrayExpr() if value.shape:
                 return index(value.shape[0])
             case Text(text):
                 return integer(len(text))

@@ -15,6 +15,8 @@ from hybridjit.frontend.refusals import function_help
 from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import (
     Array,
+    ArrayExpr,
+    ArrayFunction,
     Builtin,
     Callee,
     ElementType,
@@ -25,6 +27,7 @@ from hybridjit.frontend.values import (
     PythonType,
     Scalar,
     Value,
+    View,
     describe,
     type_name,
 )
@@ -45,12 +48,19 @@ class CallTranslator(BuiltinTranslator):
                 return self.python_cast(type, node)
             case NumpyFunction(name, module):
                 return self.call_function(name, Style(module), node)
+            case ArrayFunction(name):
+                return self.call_array_function(name, node)
+            case Method(owner, name):
+                return self._method(owner, name, node)
+            case _:
+                return self._call_other(callee, node)
+
+    def _call_other(self, callee: Value, node: ast.Call) -> Value:
+        match callee:
             case Callee():
                 return self.inline(callee.pyfunc, node)
             case ExternValue(extern):
                 return self.call_extern(extern, node)
-            case Method(owner, name):
-                return self._method(owner, name, node)
             case Foreign(value) if value is np.iinfo or value is np.finfo:
                 return self._limits(value, node)
             case Foreign(value):
@@ -118,6 +128,7 @@ class CallTranslator(BuiltinTranslator):
         return self.mismatch(message, node, help=help)
 
     def _method(self, owner: Value, name: str, node: ast.Call) -> Value:
+        span = self.span(node)
         match owner, name:
             case Scalar(), "conjugate" | "conj":
                 self.numbers(node, 0)
@@ -125,6 +136,11 @@ class CallTranslator(BuiltinTranslator):
             case Scalar(), "item":
                 self.numbers(node, 0)
                 return self.as_python(owner, node)
+            case ((Array() | View() | ArrayExpr()), _):
+                return self.array_method(owner, name, node)
+            case NumpyFunction(function), "outer":
+                a, b = (self.array_argument(arg) for arg in node.args)
+                return self.outer_of(a, b, lambda p: apply(function, Style.NUMPY, p, span), node)
             case Scalar(), "astype":
                 args = self.arguments(node, "dtype", required=1)
                 dtype = self.dtype_argument(args["dtype"])

@@ -164,6 +164,8 @@ NUMPY_NAMES = {
     **{"bitwise_count": "bitwise_count", "power": "pow", "where": "select"},
     **{"real": "real", "imag": "imag", "conjugate": "conj"},
     **{"square": "square", "clip": "clip", "logical_not": "logical_not"},
+    **{name: name for name in ("logical_and", "logical_or", "logical_xor")},
+    **{name: name for name in ("negative", "positive", "reciprocal")},
     **{"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//"},
     **{"remainder": "%", "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^"},
     **{"left_shift": "<<", "right_shift": ">>"},
@@ -178,6 +180,15 @@ MATH_NAMES = {
     **{name: name for name in ("floor", "ceil", "trunc", "isnan", "isinf", "isfinite")},
     "fabs": "abs",
 }
+# Functions on whole arrays. `np.min` and `np.amin` are two objects with one meaning.
+ARRAY_NAMES = {
+    **{name: name for name in ("sum", "prod", "min", "max", "any", "all", "mean", "var", "std")},
+    **{name: name for name in ("argmin", "argmax", "dot", "matmul", "outer", "copy", "transpose")},
+    **{name: name for name in ("zeros", "ones", "empty", "full", "arange", "linspace", "eye")},
+    **{name: name for name in ("zeros_like", "ones_like", "empty_like", "full_like", "identity")},
+    **{"amin": "min", "amax": "max", "reshape": "reshape", "flip": "flip"},
+}
+ARRAY_FUNCTIONS: dict[int, str] = {id(getattr(np, key)): name for key, name in ARRAY_NAMES.items()}
 # By identity: the module and our name of each of its functions, and the names of the language.
 MODULE_FUNCTIONS: dict[int, tuple[str, str]] = {
     id(getattr(module, attribute)): (module.__name__, name)
@@ -189,7 +200,7 @@ LANGUAGE_NAMES: dict[int, str] = {
     id(value): name for name, value in BUILTINS.items() if callable(value)
 } | {id(getattr(builtins, name)): name for name in PYTHON_NAMES}
 # The functions of each module that a script may call, for suggestions.
-SUPPORTED = {"numpy": tuple(NUMPY_NAMES), "math": tuple(MATH_NAMES)}
+SUPPORTED = {"numpy": (*NUMPY_NAMES, *ARRAY_NAMES), "math": tuple(MATH_NAMES)}
 # Objects whose attributes are plain data: reading one runs no code of the user's.
 _PLAIN_OWNERS = (type, Enum, SimpleNamespace)
 

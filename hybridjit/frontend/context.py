@@ -243,16 +243,16 @@ class Context:
         if marks and marks[0] < len(self.body):
             # Last to first: a statement put in at one mark must not move the marks before it.
             for position in reversed(range(len(values))):
-                values[position] = self._as_it_was(values[position], marks[position])
+                values[position] = self.as_it_was(values[position], marks[position])
         return values
 
     def then(self, value: Value, action: Callable[[], T]) -> tuple[Value, T]:
         """Do what comes after `value` was computed; keep its old value if memory changes."""
         mark = len(self.body)
         result = action()
-        return self._as_it_was(value, mark), result
+        return self.as_it_was(value, mark), result
 
-    def _as_it_was(self, value: Value, mark: int) -> Value:
+    def as_it_was(self, value: Value, mark: int) -> Value:
         """`value` as it was before the statements from `mark` on."""
         later = self.body[mark:]
         if isinstance(value, Scalar) and any(map(has_effect, later)) and _reads_memory(value.expr):

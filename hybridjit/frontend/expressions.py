@@ -5,7 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from hybridjit.frontend.arrays import refuse_array_expression, refuse_part, refuse_truth
+from hybridjit.errors import Span
+from hybridjit.frontend.arrays import (
+    refuse_array_expression,
+    refuse_part,
+    refuse_truth,
+    refuse_whole,
+)
 from hybridjit.frontend.comparisons import COMPARE, compare
 from hybridjit.frontend.conversion import join_types, truth
 from hybridjit.frontend.frame import Pending, Variable
@@ -13,6 +19,7 @@ from hybridjit.frontend.kinds import is_python_number, weak_type
 from hybridjit.frontend.operators import (
     BINARY,
     binary,
+    binary_of_arrays,
     conjunction,
     logical_not,
     select,
@@ -21,7 +28,9 @@ from hybridjit.frontend.operators import (
 from hybridjit.frontend.refusals import refusal, refuse_text_arithmetic
 from hybridjit.frontend.subscripts import SubscriptTranslator
 from hybridjit.frontend.values import (
+    AnyArray,
     Array,
+    ArrayExpr,
     ElementType,
     Items,
     Nothing,
@@ -29,10 +38,11 @@ from hybridjit.frontend.values import (
     Scalar,
     Text,
     Value,
+    View,
     describe,
 )
 from hybridjit.ir.dtype import BOOL, WEAK_BOOL
-from hybridjit.ir.expr import And, Const, Expr, Load, Or, Select
+from hybridjit.ir.expr import And, Binary, Const, Expr, Load, Or, Pow, Select
 from hybridjit.ir.stmt import If, Stmt
 from hybridjit.ir.visit import walk
 
@@ -103,6 +113,8 @@ class ExpressionTranslator(SubscriptTranslator):
     ) -> list[Scalar]:
         """Values that must be numbers; a whole array is refused with the expression it is in."""
         for value, node in zip(values, nodes, strict=True):
+            if isinstance(value, (View, ArrayExpr)):
+                raise refuse_whole(value, whole, self.span(whole))
             if isinstance(value, Array):
                 span = self.span(node if value.indices else whole)
                 raise refuse_array_expression(value, whole, span)
@@ -112,19 +124,31 @@ class ExpressionTranslator(SubscriptTranslator):
         return self.as_operands(self.evaluate_all(nodes), nodes, whole)
 
     def _binary(self, node: ast.BinOp) -> Value:
-        op = BINARY.get(type(node.op))
-        if op is None:
-            raise refusal(node, self.span(node))
         nodes = [node.left, node.right]
         values = self.evaluate_all(nodes)
+        if isinstance(node.op, ast.MatMult):
+            return self.product(values[0], values[1], node)
+        op = BINARY[type(node.op)]
         is_of_tuples = any(isinstance(value, Items) for value in values)
         if is_of_tuples and isinstance(node.op, (ast.Add, ast.Mult)):
             return self._tuple_arithmetic(node, *values)
         for value in values:
             if isinstance(value, Text):
                 raise refuse_text_arithmetic(value.text, self.span(node))
+        span = self.span(node)
+        if any(isinstance(value, AnyArray) for value in values):
+            return self.elementwise(values, lambda parts: self.combined(op, parts, span), node)
         lhs, rhs = self.as_operands(values, nodes, node)
-        return binary(op, lhs, rhs, self.span(node))
+        return binary(op, lhs, rhs, span)
+
+    def product(self, lhs: Value, rhs: Value, node: ast.expr) -> Value:
+        """`lhs @ rhs`; provided by the layer above."""
+        raise NotImplementedError
+
+    def combined(self, op: type[Binary], parts: list[Scalar], span: Span) -> Scalar:
+        """`lhs op rhs` for elements of arrays; a power uses its base several times."""
+        base = self.let(parts[0], "t", span) if op is Pow else parts[0]
+        return binary_of_arrays(op, base, parts[1], span)
 
     def _tuple_arithmetic(self, node: ast.BinOp, lhs: Value, rhs: Value) -> Value:
         """`a.shape + (2,)` and `(4,) * 2`: tuples known now."""
@@ -152,7 +176,11 @@ class ExpressionTranslator(SubscriptTranslator):
         return Items(items * times)
 
     def _unary(self, node: ast.UnaryOp) -> Value:
-        (value,) = self._operands([node.operand], node)
+        value = self.evaluate(node.operand)
+        if isinstance(value, AnyArray) and not isinstance(node.op, ast.Not):
+            span = self.span(node)
+            return self.elementwise([value], lambda parts: unary(node.op, parts[0], span), node)
+        (value,) = self.as_operands([value], [node.operand], node)
         return unary(node.op, value, self.span(node))
 
     def _comparison(self, node: ast.Compare) -> Value:
@@ -165,6 +193,10 @@ class ExpressionTranslator(SubscriptTranslator):
             static = self._static_comparison(node.ops[0], values[0], values[1], node)
             if static is not None:
                 return static
+            if any(isinstance(value, AnyArray) for value in values):
+                return self.elementwise(
+                    values, lambda parts: self._link(node.ops[0], parts[0], parts[1], node), node
+                )
         first, last = self.as_operands(values, nodes, node)
         result = self._link(node.ops[0], first, last, node)
         for op, side in zip(node.ops[1:], node.comparators[1:], strict=True):
@@ -237,6 +269,8 @@ class ExpressionTranslator(SubscriptTranslator):
         if isinstance(value, Array):
             refuse = refuse_part if value.indices else refuse_truth
             raise refuse(value, self.span(node))
+        if isinstance(value, (View, ArrayExpr)):
+            raise refuse_whole(value, node, self.span(node))
         return self.as_scalar(value, node, "a condition")
 
     def _bool_op(self, node: ast.BoolOp) -> Value:
@@ -330,7 +364,7 @@ def _static_name(value: Value) -> object:
 
 def _needs_comparing(lhs: Value, rhs: Value) -> bool:
     """False if it is known now whether two values are equal: a string or None is no number."""
-    if isinstance(lhs, Array) or isinstance(rhs, Array):
+    if isinstance(lhs, AnyArray) or isinstance(rhs, AnyArray):
         return True
     numbers = isinstance(lhs, Scalar) + isinstance(rhs, Scalar)
     decided = isinstance(lhs, (Text, Nothing)) or isinstance(rhs, (Text, Nothing))

@@ -40,6 +40,8 @@ class Variable:
     declared: ScalarType | None = None
     type: ScalarType | None = None
     buffer: Buffer | None = None
+    # The block that the variable lives in.
+    block: list[Stmt] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,6 +105,15 @@ class Unit:
     )
     let_values: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
     declared_outputs: dict[Buffer, Span] = field(default_factory=dict[Buffer, Span])
+    # The bounds of the loops, and the variables that are sizes of arrays: neither is negative.
+    loop_ranges: dict[Var, tuple[Expr, Expr, Expr]] = field(
+        default_factory=dict[Var, tuple[Expr, Expr, Expr]]
+    )
+    sizes: set[Var] = field(default_factory=set[Var])
+    # Scratch arrays that an assignment gives a new value as a whole.
+    rebound: set[Buffer] = field(default_factory=set[Buffer])
+    # True if arguments may share memory: then it matters in which order elements are written.
+    shares_memory: bool = False
     # The variables of the loops around, up to the nearest block.
     open_loops: tuple[Var, ...] = ()
     automatic_blocks: list[Block] = field(default_factory=list[Block])

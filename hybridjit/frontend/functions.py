@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from enum import Enum
 
 import numpy as np
@@ -10,7 +11,7 @@ from hybridjit.arith.fold import wrap
 from hybridjit.errors import Span, TypeMismatch
 from hybridjit.frontend.comparisons import compare, extremum
 from hybridjit.frontend.conversion import as_number, as_numbers, convert, join_types, truth
-from hybridjit.frontend.operators import binary, logical_not, select
+from hybridjit.frontend.operators import binary, logical_not, select, unary
 from hybridjit.frontend.values import Scalar
 from hybridjit.ir.dtype import (
     BOOL,
@@ -50,6 +51,7 @@ from hybridjit.ir.expr import (
     ShiftLeft,
     ShiftRight,
     Sub,
+    const,
 )
 from hybridjit.ir.intrinsics import INTRINSICS, Domain, Intrinsic
 
@@ -68,7 +70,12 @@ _FROM_NUMPY = {
 }
 _COMPARISONS = {"==": Eq, "!=": Ne, "<": Lt, "<=": Le, ">": Gt, ">=": Ge}
 _OF_ONE = ("floor", "ceil", "trunc", "round", "fabs", "bitwise_count", "square", "conj")
-_FUNCTION_ARITY = {name: 1 for name in (*_OF_ONE, "logical_not")} | {"clip": 3, "select": 3}
+_SIGNS: dict[str, ast.unaryop] = {"negative": ast.USub(), "positive": ast.UAdd()}
+_LOGICAL = {"logical_and": BitAnd, "logical_or": BitOr, "logical_xor": BitXor}
+_FUNCTION_ARITY = {name: 1 for name in (*_OF_ONE, *_SIGNS, "logical_not", "reciprocal")} | {
+    "clip": 3,
+    "select": 3,
+}
 _BOOL_LATTICE = {"minimum": BitAnd, "maximum": BitOr}
 _FABS = Intrinsic("abs", Domain.FLOAT)
 # math.floor(x) is an int; floor(x) is a float, and so is np.floor(x) of a float.
@@ -98,11 +105,24 @@ def _language(name: str, args: list[Scalar], span: Span | None) -> Scalar:
         return binary(_FROM_NUMPY[name], args[0], args[1], span)
     if name in _COMPARISONS:
         return compare(_COMPARISONS[name], args[0], args[1], span)
+    if name in _LOGICAL:
+        sides = [Scalar(truth(arg, span), ScalarType(BOOL)) for arg in args]
+        return binary(_LOGICAL[name], sides[0], sides[1], span)
+    return _special(name, args, span)
+
+
+def _special(name: str, args: list[Scalar], span: Span | None) -> Scalar:
+    """Functions with a rule of their own, and the intrinsics."""
     match name:
+        case "negative" | "positive":
+            return unary(_SIGNS[name], args[0], span)
         case "square":
             return binary(Mul, args[0], args[0], span)
         case "logical_not":
             return logical_not(args[0], span)
+        case "reciprocal":
+            op = FloorDiv if args[0].type.dtype.is_integer else Div
+            return binary(op, Scalar(const(1, args[0].type.dtype), args[0].type), args[0], span)
         case "select":
             return select(truth(args[0], span), args[1], args[2], span)
         case "clip":

@@ -18,7 +18,7 @@ from hybridjit.frontend.blocks import BlockTranslator
 from hybridjit.frontend.captures import Environment
 from hybridjit.frontend.frame import Frame, Skip, Variable
 from hybridjit.frontend.returns import InlineReturn, find_returns, structure_returns
-from hybridjit.frontend.values import Array, Items, Nothing, Scalar, Value, describe
+from hybridjit.frontend.values import Array, ArrayExpr, Items, Nothing, Scalar, Value, describe
 from hybridjit.frontend.variables import Variables
 from hybridjit.ir.expr import Load
 from hybridjit.ir.stmt import Stmt
@@ -145,6 +145,8 @@ class InlineTranslator(BlockTranslator):
             return self.let(value, name, self.span(node))
         if isinstance(value, Items):
             return Items(tuple(self._argument(name, item, node) for item in value.items))
+        if isinstance(value, ArrayExpr):
+            return self.named_array(value, name, node)
         return value
 
     def _note_call(self, first: int, pyfunc: FunctionType, node: ast.Call) -> None:

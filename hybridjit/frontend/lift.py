@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import FunctionType, ModuleType
 
 from hybridjit.frontend.builtins import find_element_type
-from hybridjit.frontend.captures import LANGUAGE_NAMES, MODULE_FUNCTIONS
+from hybridjit.frontend.captures import ARRAY_FUNCTIONS, LANGUAGE_NAMES, MODULE_FUNCTIONS
 from hybridjit.frontend.kinds import (
     find_weak_type,
     is_numpy_scalar,
@@ -14,6 +14,7 @@ from hybridjit.frontend.kinds import (
     weak_type,
 )
 from hybridjit.frontend.values import (
+    ArrayFunction,
     Builtin,
     Callee,
     ElementType,
@@ -69,10 +70,12 @@ def _lift_type(value: object) -> PythonType | ElementType | None:
     return None if dtype is None else ElementType(dtype)
 
 
-def _lift_function(value: object) -> NumpyFunction | Builtin | Callee | None:
+def _lift_function(value: object) -> NumpyFunction | ArrayFunction | Builtin | Callee | None:
     if id(value) in MODULE_FUNCTIONS:
         module, name = MODULE_FUNCTIONS[id(value)]
         return NumpyFunction(name, module)
+    if id(value) in ARRAY_FUNCTIONS:
+        return ArrayFunction(ARRAY_FUNCTIONS[id(value)])
     if id(value) in LANGUAGE_NAMES:
         return Builtin(LANGUAGE_NAMES[id(value)])
     # A script is inlined as its function.

@@ -15,6 +15,7 @@ from hybridjit.frontend.operators import binary, conjunction
 from hybridjit.frontend.statements import ELSE_HELP
 from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import (
+    ArrayFunction,
     Builtin,
     Foreign,
     Items,
@@ -74,7 +75,7 @@ class LoopTranslator(ExpansionTranslator):
         callee = self.evaluate(node.func)
         if isinstance(callee, Builtin) and callee.name in (*LOOP_NAMES, "grid"):
             return callee.name
-        if isinstance(callee, Foreign):
+        if isinstance(callee, (Foreign, ArrayFunction)):
             raise self.refuse(
                 f"cannot loop over {ast.unparse(node.func)}(...)", node, help=_loop_help(node)
             )
@@ -105,6 +106,7 @@ class LoopTranslator(ExpansionTranslator):
         start, stop, step = bounds
         var = Var(stmt.target.id, span=self.span(stmt.target))
         kind = _KINDS[name]
+        self.unit.loop_ranges[var] = start, stop, step
         self.frame.loops.append(LoopScope(kind, name))
         body = self._loop_body(stmt, {stmt.target: var})
         self.frame.loops.pop()
@@ -217,6 +219,8 @@ class LoopTranslator(ExpansionTranslator):
         if len(names) > 1 or self._keeps(names[0]) is not None:
             extents = self._frozen_bounds(extents)
         loop_vars = {name: Var(name.id, span=self.span(name)) for name in names}
+        for name, extent in zip(names, extents, strict=True):
+            self.unit.loop_ranges[loop_vars[name]] = Const(0), extent, Const(1)
         scopes = [LoopScope(LoopKind.SERIAL, "grid", is_grid=len(names) > 1) for _ in names]
         self.frame.loops.extend(scopes)
         body = self._loop_body(stmt, loop_vars)

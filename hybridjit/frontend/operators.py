@@ -34,6 +34,7 @@ from hybridjit.ir.expr import (
     BitAnd,
     BitOr,
     BitXor,
+    Call,
     Const,
     Div,
     Expr,
@@ -127,6 +128,20 @@ def binary(op: type[Binary], lhs: Scalar, rhs: Scalar, span: Span | None) -> Sca
     if op in _SHIFTS and isinstance(b, Const) and not 0 <= b.value.real < type.dtype.bits:
         return _past_the_width(op, a, type, span)
     return combine(op, a, b, type, span)
+
+
+def binary_of_arrays(op: type[Binary], lhs: Scalar, rhs: Scalar, span: Span | None) -> Scalar:
+    """`lhs op rhs` for elements of arrays. NumPy has short cuts for some powers of arrays."""
+    exponent = rhs.constant
+    if op is Pow and lhs.type.dtype.is_inexact and exponent in (2, -1, 0.5):
+        type = join_types(lhs.type, rhs.type, span)
+        base = Scalar(convert(lhs, type.dtype, span), type)
+        if exponent == 2:
+            return binary(Mul, base, base, span)
+        if exponent == -1:
+            return binary(Div, Scalar(const(1, type.dtype), type), base, span)
+        return Scalar(Call("sqrt", (base.expr,), span=span), type)
+    return binary(op, lhs, rhs, span)
 
 
 def _past_the_width(op: type[Binary], value: Expr, type: ScalarType, span: Span | None) -> Scalar:

@@ -12,7 +12,17 @@ from hybridjit.frontend.inline import InlineTranslator
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.printed_sizes import read_size
 from hybridjit.frontend.specs import ArraySpec, ConstantSpec, ScalarSpec, Spec, TupleSpec
-from hybridjit.frontend.values import Array, Items, Nothing, Scalar, Value, describe, index
+from hybridjit.frontend.values import (
+    Array,
+    ArrayExpr,
+    Items,
+    Nothing,
+    Scalar,
+    Value,
+    View,
+    describe,
+    index,
+)
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
 from hybridjit.ir.signature import Param, Result, ScalarParam, ScalarResult
@@ -108,6 +118,7 @@ class SignatureTranslator(InlineTranslator):
         scalars: list[Expr] = []
         for position, (item, node) in enumerate(zip(items, nodes, strict=True)):
             assert node is not None
+            item = self._returned_array(item, node)
             if isinstance(item, Array) and not item.indices:
                 results.append(item.buffer)
                 self._check_returned(item.buffer, results, node)
@@ -120,6 +131,14 @@ class SignatureTranslator(InlineTranslator):
             results.append(key)
         self._agree(None if isinstance(value, Nothing) else results, value, stmt)
         self.emit(Return(tuple(scalars), span=self.span(stmt)))
+
+    def _returned_array(self, item: Value, node: ast.expr) -> Value:
+        """An array that is computed becomes an output, and so does a part of a local array."""
+        if isinstance(item, View) and item.buffer not in self.params:
+            item = self.array(item)
+        if isinstance(item, ArrayExpr):
+            return self.named_array(item, "result", node)
+        return item
 
     def _check_returned(self, buffer: Buffer, results: list[Buffer | Key], node: ast.expr) -> None:
         self.returned_at.setdefault(buffer, self.span(node))
@@ -144,7 +163,9 @@ class SignatureTranslator(InlineTranslator):
         if isinstance(item, Scalar):
             return item
         help = "return arrays, numbers, or a tuple of these"
-        if isinstance(item, Array):
+        if isinstance(item, View):
+            help = "return a copy of it, with .copy()"
+        elif isinstance(item, Array):
             help = "copy its elements into an output_tensor(shape, dtype) and return that"
         elif isinstance(item, Items):
             help = "return its items beside the others, in one tuple"

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 import numpy as np
 
 from hybridjit.errors import BoundsError, ParseError
+from hybridjit.frontend.array_extents import ZERO
+from hybridjit.frontend.array_subscripts import ArraySubscripts
 from hybridjit.frontend.arrays import (
     ARRAY_ATTRIBUTES,
+    ARRAY_METHODS,
     count,
     element_of,
     refuse_array_attribute,
-    refuse_array_index,
-    refuse_slice,
 )
 from hybridjit.frontend.captures import MISSING, AttributeSource, has_plain_attributes
-from hybridjit.frontend.context import Context
+from hybridjit.frontend.functions import Style, apply
 from hybridjit.frontend.kinds import type_name
 from hybridjit.frontend.operators import binary
 from hybridjit.frontend.refusals import refuse_text_arithmetic
 from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import (
+    AnyArray,
     Array,
+    ArrayExpr,
     ElementType,
     Foreign,
     Items,
@@ -30,9 +34,11 @@ from hybridjit.frontend.values import (
     Module,
     Nothing,
     NumpyFunction,
+    Place,
     Scalar,
     Text,
     Value,
+    View,
     describe,
     index,
     integer,
@@ -42,7 +48,7 @@ from hybridjit.ir.expr import Call, Const, Expr, Load, Mul
 from hybridjit.ir.intrinsics import INTRINSICS
 
 
-class SubscriptTranslator(Context):
+class SubscriptTranslator(ArraySubscripts):
     """Parts of a value: an element of an array, an item of a tuple, an attribute."""
 
     def evaluate_subscript(self, node: ast.Subscript) -> Value:
@@ -50,7 +56,9 @@ class SubscriptTranslator(Context):
         owner = self.evaluate(node.value)
         match owner:
             case Array():
-                return self.element(self.subscript_array(owner, node), node)
+                return self._array_subscript(owner, node)
+            case View() | ArrayExpr():
+                return self.array_part(owner, node)
             case Items(items):
                 return self._item(items, node)
             case Scalar():
@@ -76,12 +84,23 @@ class SubscriptTranslator(Context):
             Load(part.buffer, part.indices, span=self.span(node)), ScalarType(part.buffer.dtype)
         )
 
-    def subscript_array(self, owner: Array, node: ast.Subscript) -> Array:
-        """The array with more of its indices given."""
+    def _array_subscript(self, owner: Array, node: ast.Subscript) -> Value:
         nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        for entry in nodes:
-            if _is_slice(entry):
-                raise refuse_slice(owner, self.span(entry))
+        if any(map(self.is_slice, nodes)):
+            return self.array_part(owner, node)
+        values = self.evaluate_all(nodes)
+        if any(isinstance(value, (AnyArray, Nothing)) for value in values):
+            return self.element_or_part(self.part_at(owner, values, node), node)
+        return self.element(self.indexed(owner, values, nodes, node), node)
+
+    def indexed(
+        self,
+        owner: Array,
+        values: Sequence[Value],
+        nodes: Sequence[ast.expr],
+        node: ast.Subscript,
+    ) -> Array:
+        """The array with more of its indices given."""
         if len(nodes) > len(owner.shape):
             raise self.mismatch(
                 f"too many indices: '{owner.buffer.name}' has "
@@ -90,7 +109,6 @@ class SubscriptTranslator(Context):
                 node,
                 help=f"index one element, as in {element_of(owner)}",
             )
-        values = self.evaluate_all(nodes)
         first = len(owner.indices)
         found = [
             self._axis_index(value, owner, first + axis, entry)
@@ -99,10 +117,6 @@ class SubscriptTranslator(Context):
         return Array(owner.buffer, (*owner.indices, *found))
 
     def _axis_index(self, value: Value, owner: Array, axis: int, node: ast.expr) -> Expr:
-        if isinstance(value, Array):
-            raise refuse_array_index(value, owner, self.span(node))
-        if isinstance(value, Nothing):
-            raise refuse_slice(owner, self.span(node))
         if isinstance(value, Items):
             raise self.mismatch(
                 f"an index must be an integer, found {describe(value)}",
@@ -151,7 +165,7 @@ class SubscriptTranslator(Context):
         """The value of `owner.name`."""
         owner = self.evaluate(node.value)
         match owner:
-            case Array():
+            case Array() | View() | ArrayExpr():
                 return self._array_attribute(owner, node)
             case Scalar():
                 return self._scalar_attribute(owner, node)
@@ -165,6 +179,8 @@ class SubscriptTranslator(Context):
                 raise self._refuse_list_attribute(node)
             case ElementType(dtype) if node.attr == "itemsize":
                 return integer(dtype.bits // 8)
+            case NumpyFunction() if node.attr == "outer":
+                return Method(owner, "outer")
             case NumpyFunction():
                 raise self.refuse(
                     f"'{ast.unparse(node)}' is not supported inside a script",
@@ -174,7 +190,7 @@ class SubscriptTranslator(Context):
             case _:
                 raise self.refuse(f"{describe(owner)} has no attribute '{node.attr}'", node)
 
-    def _array_attribute(self, owner: Array, node: ast.Attribute) -> Value:
+    def _array_attribute(self, owner: AnyArray, node: ast.Attribute) -> Value:
         shape = owner.shape
         match node.attr:
             case "shape":
@@ -182,14 +198,31 @@ class SubscriptTranslator(Context):
             case "ndim":
                 return integer(len(shape))
             case "dtype":
-                return ElementType(owner.buffer.dtype)
+                return ElementType(self.array(owner).dtype)
             case "size":
                 size: Scalar = integer(1)
                 for extent in shape:
                     size = binary(Mul, size, index(extent), self.span(node))
                 return size
+            case "T":
+                return self.transposed(owner, None, node)
+            case "real" | "imag" as name:
+                span = self.span(node)
+                return self.elementwise(
+                    [owner], lambda parts: apply(name, Style.LANGUAGE, parts, span), node
+                )
+            case name if name in ARRAY_METHODS:
+                return Method(owner, name)
             case name:
                 raise refuse_array_attribute(owner, name, self.span(node))
+
+    def transposed(self, owner: AnyArray, axes: Sequence[int] | None, node: ast.AST) -> Value:
+        """The array with its axes in another order, by default reversed."""
+        order = tuple(reversed(range(len(owner.shape)))) if axes is None else tuple(axes)
+        places = tuple(Place(ZERO, 1, order.index(axis)) for axis in range(len(order)))
+        if not order:
+            return owner
+        return self.shown(owner, places, tuple(owner.shape[axis] for axis in order), node)
 
     def _object_attribute(self, value: object, node: ast.Attribute) -> Value:
         if has_plain_attributes(value):
@@ -263,11 +296,6 @@ class SubscriptTranslator(Context):
                 f"'{label}' has no attribute '{name}'", node, help=did_you_mean(name, dir(owner))
             )
         return self.lift(value, name, node)
-
-
-def _is_slice(node: ast.expr) -> bool:
-    is_marker = isinstance(node, ast.Constant) and node.value in (None, ...)
-    return isinstance(node, ast.Slice) or is_marker
 
 
 def _from_end(position: Const, extent: Expr) -> Expr:

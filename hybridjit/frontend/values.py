@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -36,6 +37,49 @@ class Array:
     def shape(self) -> tuple[Expr, ...]:
         """The dimensions that no index is given for."""
         return self.buffer.shape[len(self.indices) :]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a view is in one dimension of what it shows: `start + step * i`.
+
+    `i` is the index along the view's `axis`; without an axis, the view stays at `start`.
+    """
+
+    start: Expr
+    step: int = 1
+    axis: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """Some elements of a buffer, as an array of their own: `a[1:, None]`, `a.T`."""
+
+    buffer: Buffer
+    places: tuple[Place, ...]
+    shape: tuple[Expr, ...]
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+        return self.buffer.dtype
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayExpr:
+    """An array that is computed: each element on its own, when and where it is needed.
+
+    `element` gives the element at some indices; statements that it needs are emitted. `buffer` is
+    the memory that holds it already, and that nothing else refers to. `shown` is memory of which
+    NumPy would make a view here. With a `mask`, only the elements where it is true are there.
+    """
+
+    shape: tuple[Expr, ...]
+    dtype: DType
+    element: Callable[[Sequence[Expr]], Scalar]
+    buffer: Buffer | None = None
+    shown: Buffer | None = None
+    mask: ArrayExpr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +126,13 @@ class NumpyFunction:
 
 
 @dataclass(frozen=True, slots=True)
+class ArrayFunction:
+    """A function of numpy on whole arrays: a reduction, a product, or one that makes an array."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Callee:
     """A function whose body is inlined where it is called. A script's options stay its own."""
 
@@ -125,12 +176,15 @@ class Foreign:
 Value = (
     Scalar
     | Array
+    | View
+    | ArrayExpr
     | Items
     | Text
     | ElementType
     | PythonType
     | Builtin
     | NumpyFunction
+    | ArrayFunction
     | Callee
     | ExternValue
     | Module
@@ -138,6 +192,9 @@ Value = (
     | Method
     | Foreign
 )
+
+
+AnyArray = Array | View | ArrayExpr
 
 
 def integer(value: int) -> Scalar:
@@ -157,10 +214,8 @@ def describe(value: Value) -> str:
             return "None"
         case Scalar(_, type):
             return f"a {type} value"
-        case Array(buffer, ()):
-            return f"the array '{buffer.name}'"
-        case Array(buffer):
-            return f"a part of the array '{buffer.name}'"
+        case Array() | View() | ArrayExpr():
+            return _describe_array(value)
         case Items(items):
             return f"a tuple of {len(items)}"
         case Text(text):
@@ -175,11 +230,21 @@ def describe(value: Value) -> str:
             return _describe_callable(value)
 
 
+def _describe_array(value: AnyArray) -> str:
+    match value:
+        case Array(buffer, ()):
+            return f"the array '{buffer.name}'"
+        case Array(buffer) | View(buffer):
+            return f"a part of the array '{buffer.name}'"
+        case ArrayExpr(shape):
+            return f"an array of {len(shape)} dimension{'s' * (len(shape) != 1)}"
+
+
 def _describe_callable(
-    value: Builtin | NumpyFunction | Callee | ExternValue | Module | Method,
+    value: Builtin | NumpyFunction | ArrayFunction | Callee | ExternValue | Module | Method,
 ) -> str:
     match value:
-        case Builtin(name) | NumpyFunction(name):
+        case Builtin(name) | NumpyFunction(name) | ArrayFunction(name):
             return f"the function '{name}'"
         case Callee(pyfunc):
             return f"the function '{pyfunc.__name__}'"

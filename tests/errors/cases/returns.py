@@ -241,7 +241,7 @@ def shape_counted(a):
     return b, n
 
 
-@cases.wrong(ParseError, VECTOR)
+@cases.wrong(TypeMismatch, VECTOR)
 def returned_slice(a):
     return a[:4]
 

@@ -498,17 +498,6 @@ def assert_formatted(a):
     assert a[0] > 0, ("a[0] =", a[0])
 
 
-@cases.wrong(ParseError, VECTOR)
-def update_whole_array(a):
-    a += 1.0
-
-
-@cases.right(VECTOR, code=["for i in range(len(a)):", "a[i]"])
-def update_whole_array(a):
-    for i in range(len(a)):
-        a[i] += 1.0
-
-
 @cases.wrong(TypeMismatch, VECTOR)
 def assign_item_of_tuple(a):
     t = (1.0, 2.0)
@@ -521,26 +510,3 @@ def assign_item_of_tuple(a):
     t = allocate(2, "float64")
     t[0] = 3.0
     a[0] = t[0]
-
-
-@cases.wrong(ParseError, VECTOR)
-def assign_whole_array(a):
-    a[:] = 0.0
-
-
-@cases.right(VECTOR, code=["for i in range(len(a)):", "a[i]"])
-def assign_whole_array(a):
-    for i in range(len(a)):
-        a[i] = 0.0
-
-
-@cases.wrong(TypeMismatch, VECTOR, MATRIX)
-def assign_row(a, m):
-    m[0] = 1.0
-
-
-@cases.right(VECTOR, MATRIX, code="m[i, j]")
-def assign_row(a, m):
-    i = 0
-    for j in range(4):
-        m[i, j] = 1.0

@@ -141,19 +141,7 @@ def shift_of_mixed(u, i):
     return int64(u[0]) << i[0]
 
 
-@cases.wrong(TypeMismatch, MATRIX)
-def array_of_arrays(m):
-    t = (m[0], m[1])
-    return t[0] + t[1]
-
-
-@cases.right(MATRIX, says="m[i, j]")
-def array_of_arrays(m):
-    t = (m[0], m[1])
-    return t[0][0] + t[1][0]
-
-
-@cases.wrong(ParseError, VECTOR)
+@cases.wrong(TypeMismatch, VECTOR)
 def store_array_into_element(a):
     a[0] = a
 

@@ -1,0 +1,169 @@
+"""Sizes of arrays as expressions: what is known of them, and the slices that they give."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from hybridjit.arith.linear import Linear, expr_of_form, linear_form
+from hybridjit.arith.simplify import simplify
+from hybridjit.ir.dtype import INT64
+from hybridjit.ir.expr import Add, Const, Expr, FloorDiv, Lt, Max, Min, Mul, Select, Sub, Var
+
+ZERO, ONE = Const(0), Const(1)
+
+
+def constant(expr: Expr) -> int | None:
+    """The value of an index expression that is known now."""
+    return int(expr.value.real) if isinstance(expr, Const) else None
+
+
+def tidy(expr: Expr) -> Expr:
+    """An index expression in its shortest form."""
+    form = linear_form(expr)
+    return simplify(expr) if form is None else expr_of_form(form)
+
+
+def plus(a: Expr, b: Expr) -> Expr:
+    """`a + b`, tidy."""
+    return tidy(Add(a, b))
+
+
+def minus(a: Expr, b: Expr) -> Expr:
+    """`a - b`, tidy."""
+    return tidy(Sub(a, b))
+
+
+def times(a: Expr, b: Expr) -> Expr:
+    """`a * b`, tidy."""
+    return tidy(Mul(a, b))
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """What is known of variables: the loops that count them, the values they stand for, and
+    which of them are sizes of arrays.
+    """
+
+    loops: Mapping[Var, tuple[Expr, Expr, Expr]]
+    values: Mapping[Var, Expr]
+    sizes: Collection[Var]
+
+    def is_at_most(self, a: Expr, b: Expr) -> bool:
+        """True if `a <= b` is sure inside the loops around; False if it is not known."""
+        form = self._form(Sub(b, a))
+        return form is not None and self._least(form) >= 0
+
+    def same(self, a: Expr, b: Expr) -> bool:
+        """True if two sizes are sure to be equal."""
+        if a == b:
+            return True
+        form = self._form(Sub(b, a))
+        return form is not None and not form.terms and form.constant == 0
+
+    def is_natural(self, expr: Expr) -> bool:
+        """True if `expr` is sure not to be negative."""
+        return self.is_at_most(ZERO, expr)
+
+    def _form(self, expr: Expr) -> Linear | None:
+        return linear_form(expr, self._inline)
+
+    def _inline(self, var: Var) -> Linear | None:
+        if var not in self.values:
+            return Linear({var: 1})
+        return linear_form(self.values[var], self._inline) or Linear({var: 1})
+
+    def _least(self, form: Linear) -> float:
+        """A lower bound of `form`: each loop variable where it makes the sum smallest."""
+        for var in reversed(tuple(self.loops)):
+            factor = form.terms.get(var, 0)
+            if factor == 0:
+                continue
+            end = self._end(var, lowest=factor > 0)
+            if end is None:
+                return -float("inf")
+            form = form.replace(var, end)
+        is_known = all(var in self.sizes and factor > 0 for var, factor in form.terms.items())
+        return form.constant if is_known else -float("inf")
+
+    def _end(self, var: Var, *, lowest: bool) -> Linear | None:
+        """The first or the last value of a loop variable, whichever is lower or not."""
+        start, stop, step = self.loops[var]
+        direction = constant(step)
+        if direction is None or direction == 0:
+            return None
+        if lowest == (direction > 0):
+            return self._form(start)
+        return self._form(Sub(stop, ONE) if direction > 0 else Add(stop, ONE))
+
+
+@dataclass(frozen=True, slots=True)
+class Span1D:
+    """The elements `start`, `start + step` ... of a dimension, `extent` of them."""
+
+    start: Expr
+    step: int
+    extent: Expr
+
+
+def slice_span(
+    size: Expr, bounds: tuple[Expr | None, Expr | None], step: int, ranges: Ranges
+) -> Span1D:
+    """What `lower:upper:step` takes of a dimension of `size` elements, as Python clamps it."""
+    if step > 0:
+        return _upward(size, bounds, step, ranges)
+    return _downward(size, bounds, step, ranges)
+
+
+def _upward(
+    size: Expr, bounds: tuple[Expr | None, Expr | None], step: int, ranges: Ranges
+) -> Span1D:
+    lower, upper = bounds
+    # With no element in the slice, its start is of no account: it need not be clamped from above.
+    start = ZERO if lower is None else _from_front(lower, size, ZERO, ranges)
+    stop = size
+    if upper is not None:
+        stop = _from_front(upper, size, None, ranges)
+        if not _is_from_end(upper) and not ranges.is_at_most(stop, size):
+            stop = tidy(Min(stop, size))
+    return Span1D(start, step, _extent(start, stop, step, ranges))
+
+
+def _downward(
+    size: Expr, bounds: tuple[Expr | None, Expr | None], step: int, ranges: Ranges
+) -> Span1D:
+    lower, upper = bounds
+    last = minus(size, ONE)
+    start = last
+    if lower is not None:
+        start = _from_front(lower, size, None, ranges)
+        if not _is_from_end(lower) and not ranges.is_at_most(start, last):
+            start = tidy(Min(start, last))
+    stop = Const(-1) if upper is None else _from_front(upper, size, Const(-1), ranges)
+    return Span1D(start, step, _extent(stop, start, -step, ranges))
+
+
+def _extent(low: Expr, high: Expr, step: int, ranges: Ranges) -> Expr:
+    length = minus(high, low)
+    if not ranges.is_natural(length):
+        length = tidy(Max(length, ZERO))
+    if step == 1:
+        return length
+    return tidy(FloorDiv(plus(length, Const(step - 1)), Const(step)))
+
+
+def _is_from_end(bound: Expr) -> bool:
+    value = constant(bound)
+    return value is not None and value < 0
+
+
+def _from_front(bound: Expr, size: Expr, least: Expr | None, ranges: Ranges) -> Expr:
+    """A bound counted from the front, where a negative one counts from the end."""
+    if ranges.is_natural(bound):
+        return bound
+    wrapped = plus(size, bound)
+    if least is not None and not ranges.is_at_most(least, wrapped):
+        wrapped = tidy(Max(wrapped, least))
+    if _is_from_end(bound):
+        return wrapped
+    return Select(Lt(bound, Const(0, INT64)), wrapped, bound)

@@ -1,0 +1,199 @@
+"""Assignments to whole arrays and to parts of them, and names for arrays that are computed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hybridjit.errors import Span, TypeMismatch
+from hybridjit.frontend.array_elementwise import shape_text
+from hybridjit.frontend.array_extents import ZERO, constant
+from hybridjit.frontend.array_memory import locate
+from hybridjit.frontend.calls import CallTranslator
+from hybridjit.frontend.operators import BINARY, SYMBOLS
+from hybridjit.frontend.values import (
+    AnyArray,
+    Array,
+    ArrayExpr,
+    Nothing,
+    Scalar,
+    Value,
+    View,
+)
+from hybridjit.ir.dtype import DType
+from hybridjit.ir.expr import Buffer, Const, Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is assigned to: elements of a buffer, all of a view or those where a mask is true."""
+
+    view: View
+    mask: ArrayExpr | None = None
+    exact: tuple[Expr, ...] | None = None
+
+    @property
+    def buffer(self) -> Buffer:
+        """The memory that is written to."""
+        return self.view.buffer
+
+    @property
+    def shape(self) -> tuple[Expr, ...]:
+        """The shape of the elements."""
+        return self.view.shape
+
+    @property
+    def indices(self) -> tuple[Expr, ...]:
+        """Where a single element is."""
+        return locate(self.view, ()) if self.exact is None else self.exact
+
+
+class ArrayStores(CallTranslator):
+    """What changes many elements at once."""
+
+    def target_of(self, owner: Array | View) -> Target:
+        """All of an array as the target of an assignment."""
+        return Target(self.view(owner))
+
+    def target_in(self, owner: Array | View, node: ast.Subscript) -> Target:
+        """The part of an array that a subscript on the left side names."""
+        nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if isinstance(owner, Array) and not any(map(self.is_slice, nodes)):
+            values: Sequence[Value] = self.evaluate_all(nodes)
+            if not any(isinstance(value, (AnyArray, Nothing)) for value in values):
+                part = self.indexed(owner, values, nodes, node)
+                if not part.shape:
+                    return Target(View(part.buffer, (), ()), exact=part.indices)
+                return Target(self.view(part))
+            found = self.part_at(owner, values, node)
+        else:
+            found = self.part(owner, node)
+        if isinstance(found, ArrayExpr):
+            if found.mask is None:
+                raise self.refuse(
+                    "assigning to elements named by an array of indices is not supported",
+                    node,
+                    help="write a loop over the indices",
+                )
+            return Target(self.view(owner), found.mask)
+        return Target(self.view(found))
+
+    def store_values(self, target: Target, value: Value, stmt: ast.stmt) -> None:
+        """`target[...] = value`, as if `value` were computed first."""
+        if isinstance(value, AnyArray):
+            array = self.array(value)
+        else:
+            array = self._filled(self.as_scalar(value, stmt), target.shape, stmt)
+        self.store_array(target.view, self._fitted(array, target, stmt), self.span(stmt))
+
+    def _filled(self, value: Scalar, shape: tuple[Expr, ...], node: ast.AST) -> ArrayExpr:
+        """An array with one number everywhere."""
+        kept = self.let(value, "t", self.span(node))
+        return ArrayExpr(shape, value.type.dtype, lambda _: kept)
+
+    def _fitted(self, value: ArrayExpr, target: Target, stmt: ast.stmt) -> ArrayExpr:
+        """`value` with the shape, and the mask, of what it is assigned to."""
+        if target.mask is not None:
+            return self._fitted_to_mask(value, target, target.mask, stmt)
+        if value.mask is not None:
+            raise self.refuse(
+                "as many elements as a mask selects cannot be assigned to a shape known now",
+                stmt,
+                help="use the mask on the left side too, as in a[m] = b[m]",
+            )
+        shape, ndim = value.shape, len(target.shape)
+        extra = len(shape) - ndim
+        if extra > 0:
+            if any(constant(size) != 1 for size in shape[:extra]):
+                raise self.refuse_shapes([target.shape, shape], stmt)
+            value = self._without_leading(value, extra)
+        return self.broadcast_to(value, target.shape, stmt)
+
+    @staticmethod
+    def _without_leading(value: ArrayExpr, extra: int) -> ArrayExpr:
+        zeros = [ZERO] * extra
+        return ArrayExpr(
+            value.shape[extra:], value.dtype, lambda indices: value.element([*zeros, *indices])
+        )
+
+    def _fitted_to_mask(
+        self, value: ArrayExpr, target: Target, mask: ArrayExpr, stmt: ast.stmt
+    ) -> ArrayExpr:
+        is_filled = value.mask is None and value.shape is target.shape
+        if not is_filled and (value.mask is None or not self.same_mask(value.mask, mask)):
+            raise self.refuse(
+                "what is assigned to the elements that a mask selects must be one number, or "
+                "selected by the same mask",
+                stmt,
+                help="write it as in a[m] = b[m], or a[:] = np.where(m, b, a)",
+            )
+        return replace(value, mask=mask, buffer=None)
+
+    def update(self, target: Target, operand: Value, stmt: ast.AugAssign) -> None:
+        """`target += operand` on an array, in place."""
+        op = BINARY[type(stmt.op)]
+        span = self.span(stmt)
+        old: AnyArray = target.view
+        if target.mask is not None:
+            old = replace(self.array(target.view), mask=target.mask)
+        node = ast.BinOp(stmt.target, stmt.op, stmt.value)
+        ast.copy_location(node, stmt)
+        new = self.elementwise([old, operand], lambda parts: self.combined(op, parts, span), node)
+        assert isinstance(new, ArrayExpr)
+        self._check_in_place(new.dtype, target.buffer.dtype, SYMBOLS[op], span)
+        if target.mask is None and len(new.shape) > len(target.shape):
+            raise self.refuse_shapes([target.shape, new.shape], stmt)
+        self.store_array(target.view, self._fitted(new, target, stmt), span)
+
+    def _check_in_place(self, dtype: DType, stored: DType, symbol: str, span: Span) -> None:
+        """NumPy's rule for in-place operators: the result must be of the same kind."""
+        if not np.can_cast(dtype.numpy, stored.numpy, "same_kind"):
+            raise TypeMismatch(
+                f"the result of '{symbol}=' is {dtype}, which NumPy does not store in {stored}",
+                span,
+                help=f"convert it first, as with .astype({stored}), or assign with a[:] = ...",
+            )
+
+    def named_array(self, value: ArrayExpr, name: str, stmt: ast.AST) -> Array:
+        """An array that is computed, in memory of its own, for a name."""
+        if value.shown is not None:
+            raise self.refuse(
+                f"'{name}' would be another view of the elements of '{value.shown.name}'",
+                stmt,
+                help="make it an array of its own with .copy()",
+            )
+        return self.materialize(value, name, self.span(stmt))
+
+    def own_array(self, value: ArrayExpr, name: str, stmt: ast.AST) -> Array:
+        """A computed array in memory that may be overwritten later."""
+        return self.named_array(replace(value, buffer=None), name, stmt)
+
+    def replace_array(self, old: Array, value: ArrayExpr, target: ast.Name) -> None:
+        """Give a name a new array, in the memory of the one that it had."""
+        if value.dtype is not old.buffer.dtype:
+            raise self.refuse(
+                f"'{target.id}' is an array of {old.buffer.dtype}, and cannot become one of "
+                f"{value.dtype} here",
+                target,
+                help=f"convert it with .astype({old.buffer.dtype}), or use another name",
+            )
+        if len(value.shape) != len(old.shape):
+            raise self._refuse_other_shape(old, value, target)
+        for size, wanted in zip(value.shape, old.shape, strict=True):
+            if self.ranges.same(size, wanted):
+                continue
+            if isinstance(size, Const) and isinstance(wanted, Const):
+                raise self._refuse_other_shape(old, value, target)
+            self.require_size(size, wanted, target)
+        self.store_array(self.view(old), value, self.span(target))
+
+    def _refuse_other_shape(self, old: Array, value: ArrayExpr, target: ast.Name) -> Exception:
+        return self.refuse(
+            f"'{target.id}' has the shape {shape_text(old.shape)}, and cannot become an array of "
+            f"shape {shape_text(value.shape)} here",
+            target,
+            help="use another name",
+        )

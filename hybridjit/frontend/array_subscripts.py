@@ -1,0 +1,276 @@
+"""Subscripts that give arrays: slices, new axes, ellipsis, masks and arrays of indices."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from types import EllipsisType
+
+from hybridjit.errors import BoundsError
+from hybridjit.frontend.array_elementwise import ElementwiseTranslator
+from hybridjit.frontend.array_extents import ONE, ZERO, Span1D, constant, plus, slice_span
+from hybridjit.frontend.array_memory import at, compose
+from hybridjit.frontend.arrays import count
+from hybridjit.frontend.values import (
+    AnyArray,
+    Array,
+    ArrayExpr,
+    Nothing,
+    Place,
+    Scalar,
+    Value,
+    View,
+)
+from hybridjit.ir.dtype import ScalarType
+from hybridjit.ir.expr import Const, Expr, Ge, Load, Lt, Or, Select
+from hybridjit.ir.stmt import If, Raise
+
+
+@dataclass(frozen=True, slots=True)
+class _Selection:
+    """What a subscript takes: a place for each axis of the array, and the shape that is left."""
+
+    places: tuple[Place, ...]
+    shape: tuple[Expr, ...]
+
+
+class ArraySubscripts(ElementwiseTranslator):
+    """Parts of arrays that are arrays."""
+
+    def array_part(self, owner: AnyArray, node: ast.Subscript) -> Value:
+        """The value of `owner[...]`: an array, or one element."""
+        return self.element_or_part(self.part(owner, node), node)
+
+    def part(self, owner: AnyArray, node: ast.Subscript) -> AnyArray:
+        """The part of an array that a subscript names."""
+        nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        values = [None if isinstance(n, ast.Slice) else self._entry(n) for n in nodes]
+        return self.part_at(owner, values, node)
+
+    def element_or_part(self, part: AnyArray, node: ast.AST) -> Value:
+        """An array without dimensions is its only element."""
+        if part.shape or (isinstance(part, ArrayExpr) and part.mask is not None):
+            return part
+        element = self.array(part).element(())
+        if isinstance(element.expr, Load):
+            return Scalar(replace(element.expr, span=self.span(node)), element.type)
+        return element
+
+    def part_at(
+        self, owner: AnyArray, values: Sequence[Value | EllipsisType | None], node: ast.Subscript
+    ) -> AnyArray:
+        """The part of an array for entries whose values are given; slices have none."""
+        nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if any(isinstance(value, AnyArray) for value in values):
+            return self._indexed_by_arrays(owner, values, nodes, node)
+        selection = self._selection(owner, values, nodes, node)
+        return self.shown(owner, selection.places, selection.shape, node)
+
+    @staticmethod
+    def is_slice(node: ast.expr) -> bool:
+        """True for an entry that is not an index: a slice, `...` or None."""
+        is_marker = isinstance(node, ast.Constant) and node.value in (None, ...)
+        return isinstance(node, ast.Slice) or is_marker
+
+    def _entry(self, node: ast.expr) -> Value | EllipsisType:
+        """The value of an index; `...` stands for itself."""
+        if isinstance(node, ast.Constant) and node.value is ...:
+            return ...
+        return self.evaluate(node)
+
+    def shown(
+        self, owner: AnyArray, places: tuple[Place, ...], shape: tuple[Expr, ...], node: ast.AST
+    ) -> View | ArrayExpr:
+        """A view of an array; an array that is computed is computed there."""
+        if not isinstance(owner, ArrayExpr):
+            view = self.view(owner)
+            return View(view.buffer, compose(view.places, places), shape)
+        if owner.mask is not None:
+            raise self.refuse(
+                "an array that is selected by a mask has no shape that is known now",
+                node,
+                help="index the whole array before the mask, or loop over it with an if",
+            )
+
+        def element(indices: Sequence[Expr]) -> Scalar:
+            return owner.element([at(place, indices) for place in places])
+
+        return ArrayExpr(shape, owner.dtype, element, shown=owner.shown)
+
+    # -- slices and single indices -------------------------------------------------------------
+
+    def _selection(
+        self,
+        owner: AnyArray,
+        values: Sequence[Value | EllipsisType | None],
+        nodes: Sequence[ast.expr],
+        node: ast.Subscript,
+    ) -> _Selection:
+        entries = self._spread(owner, values, nodes, node)
+        places: list[Place] = []
+        shape: list[Expr] = []
+        for value, entry in entries:
+            if isinstance(value, Nothing):
+                shape.append(ONE)
+                continue
+            axis = len(places)
+            size = owner.shape[axis]
+            if entry is None:
+                places.append(Place(ZERO, 1, len(shape)))
+                shape.append(size)
+            elif isinstance(entry, ast.Slice):
+                found = self._slice(entry, size)
+                places.append(Place(found.start, found.step, len(shape)))
+                shape.append(found.extent)
+            else:
+                assert value is not None
+                index = self.as_scalar(value, entry, "an index")
+                places.append(Place(self._single(index, owner, axis, entry)))
+        return _Selection(tuple(places), tuple(shape))
+
+    def _spread(
+        self,
+        owner: AnyArray,
+        values: Sequence[Value | EllipsisType | None],
+        nodes: Sequence[ast.expr],
+        node: ast.Subscript,
+    ) -> list[tuple[Value | None, ast.expr | None]]:
+        """The entries of a subscript, one for each axis and each new axis: `...` is filled in."""
+        ndim = len(owner.shape)
+        given = sum(not isinstance(value, (EllipsisType, Nothing)) for value in values)
+        if given > ndim:
+            raise self.mismatch(
+                f"too many indices: `{ast.unparse(node.value)}` has {count(ndim, 'dimension')}, "
+                f"found {count(given, 'index', 'indices')}",
+                node,
+            )
+        dots = sum(value is ... for value in values)
+        if dots > 1:
+            raise self.refuse("an index can have only one '...'", node)
+        rest: list[tuple[Value | None, ast.expr | None]] = [(None, None)] * (ndim - given)
+        entries: list[tuple[Value | None, ast.expr | None]] = []
+        for value, entry in zip(values, nodes, strict=True):
+            if isinstance(value, EllipsisType):
+                entries += rest
+            else:
+                entries.append((value, entry))
+        return entries if dots else entries + rest
+
+    def _slice(self, node: ast.Slice, size: Expr) -> Span1D:
+        step = 1 if node.step is None else self._step(node.step)
+        bounds = self._bound(node.lower), self._bound(node.upper)
+        return slice_span(size, bounds, step, self.ranges)
+
+    def _step(self, node: ast.expr) -> int:
+        value = self.evaluate(node)
+        if isinstance(value, Nothing):
+            return 1
+        step = constant(self.as_index(self.as_scalar(value, node), node, "the step of a slice"))
+        if step is None:
+            raise self.refuse(
+                "the step of a slice must be known when the script is compiled",
+                node,
+                help="write it as a number, or loop over range(start, stop, step)",
+            )
+        if step == 0:
+            raise self.refuse("the step of a slice must not be zero", node, help="use 1 or -1")
+        return step
+
+    def _bound(self, node: ast.expr | None) -> Expr | None:
+        if node is None:
+            return None
+        value = self.evaluate(node)
+        if isinstance(value, Nothing):
+            return None
+        bound = self.as_index(self.as_scalar(value, node, "a bound"), node, "a bound of a slice")
+        return self.fixed_index(bound)
+
+    def _single(self, value: Scalar, owner: AnyArray, axis: int, node: ast.expr) -> Expr:
+        """One index into an axis. A whole axis of a buffer checks it itself when it is used."""
+        position = self.fixed_index(self.as_index(value, node, "an index"))
+        size = owner.shape[axis]
+        known, extent = constant(position), constant(size)
+        if known is not None and extent is not None:
+            if not -extent <= known < extent:
+                raise BoundsError(
+                    f"index {known} is out of bounds for axis {axis} of "
+                    f"`{ast.unparse(node)}`, which has {count(extent, 'element')}",
+                    self.span(node),
+                )
+            return Const(known % extent)
+        is_whole = isinstance(owner, Array)
+        in_range = self.ranges.is_natural(position) and self.ranges.is_at_most(
+            plus(position, ONE), size
+        )
+        if is_whole or in_range:
+            return position
+        return self._checked(position, size, axis, node)
+
+    def _checked(self, position: Expr, size: Expr, axis: int, node: ast.AST) -> Expr:
+        """An index into an axis that is part of a larger one: it must not leave the part."""
+        span = self.span(node)
+        if not self.ranges.is_natural(position):
+            wrapped = Select(Lt(position, ZERO), plus(position, size), position)
+            position = self.let(Scalar(wrapped, ScalarType(wrapped.dtype)), "t", span).expr
+        outside = Or(Lt(position, ZERO), Ge(position, size))
+        message = (f"index out of bounds for axis {axis}: index and size are", position, size)
+        self.emit(If(outside, Raise("IndexError", message, span=span), span=span))
+        return position
+
+    # -- arrays as indices ---------------------------------------------------------------------
+
+    def _indexed_by_arrays(
+        self,
+        owner: AnyArray,
+        values: Sequence[Value | EllipsisType | None],
+        nodes: Sequence[ast.expr],
+        node: ast.Subscript,
+    ) -> ArrayExpr:
+        (index, *others) = values
+        if others or not isinstance(index, AnyArray):
+            raise self.refuse(
+                "an array of indices must be the only index",
+                node,
+                help="index the other axes first or afterwards, or write a loop",
+            )
+        index = self.array(index)
+        if index.dtype.is_bool:
+            return self.masked(owner, index, node)
+        if not index.dtype.is_integer:
+            raise self.mismatch(f"an index must be an integer, found {index.dtype}", nodes[0])
+        return self._gathered(owner, index, nodes[0])
+
+    def masked(self, owner: AnyArray, mask: ArrayExpr, node: ast.Subscript) -> ArrayExpr:
+        """`a[m]`: the elements where the mask is true."""
+        source = self.array(owner)
+        if source.mask is not None or len(source.shape) != len(mask.shape):
+            raise self.refuse(
+                "a mask must have the shape of the array that it selects from",
+                node,
+                help="give the mask all axes of the array",
+            )
+        for size, wanted in zip(mask.shape, source.shape, strict=True):
+            if self.ranges.same(size, wanted):
+                continue
+            if isinstance(size, Const) and isinstance(wanted, Const):
+                raise self.refuse_shapes([source.shape, mask.shape], node)
+            self.require_size(size, wanted, node)
+        return replace(source, mask=mask, buffer=None, shown=None)
+
+    def _gathered(self, owner: AnyArray, index: ArrayExpr, node: ast.expr) -> ArrayExpr:
+        """`a[idx]`: for each index, the element or the row that it names."""
+        source, span = self.array(owner), self.span(node)
+        if not isinstance(owner, Array) or not source.shape:
+            raise self.refuse(
+                "an array of indices can only index a whole array",
+                node,
+                help="give the array a name first, or loop over the indices",
+            )
+        ndim = len(index.shape)
+
+        def element(indices: Sequence[Expr]) -> Scalar:
+            found = self.let(index.element(indices[:ndim]), "t", span)
+            return source.element([self.as_index(found, node, "an index"), *indices[ndim:]])
+
+        return ArrayExpr((*index.shape, *source.shape[1:]), source.dtype, element)

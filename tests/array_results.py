@@ -1,0 +1,54 @@
+"""Compare what a kernel of whole-array statements gives with what NumPy gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hybridjit import Kernel
+from tests.oracle import Outcome, run_once
+
+# Sums of floats: NumPy adds in pairs, a script one after the other.
+TOLERANCE = {"float16": 4e-3, "float32": 2e-5, "float64": 1e-12, "complex64": 2e-5}
+
+
+def assert_agree(kernel: Kernel[..., Any], args: Sequence[Any]) -> Outcome:
+    """Run `kernel` as plain Python, in the interpreter and natively; fail unless all agree."""
+    plain = run_once(lambda k, *a: k.py_func(*a), kernel, args)
+    ways = {"interpreter": lambda k, *a: k.interpret(*a), "native": lambda k, *a: k(*a)}
+    for name, way in ways.items():
+        found = run_once(way, kernel, args)
+        try:
+            _assert_alike(found, plain)
+        except AssertionError as error:
+            raise AssertionError(f"{name} and NumPy differ: {error}") from found.error
+    return plain
+
+
+def _assert_alike(found: Outcome, expected: Outcome) -> None:
+    if expected.error is not None:
+        assert isinstance(found.error, type(expected.error)), f"{found.error!r}, {expected.error!r}"
+        return
+    assert found.error is None, f"raised {found.error!r}"
+    _assert_close(found.result, expected.result)
+    for got, want in zip(found.arguments, expected.arguments, strict=True):
+        _assert_close(got, want)
+
+
+def _assert_close(found: Any, expected: Any) -> None:
+    if isinstance(expected, tuple):
+        items: tuple[Any, ...] = expected
+        assert len(found) == len(items)
+        for got, want in zip(found, items, strict=True):
+            _assert_close(got, want)
+        return
+    if expected is None:
+        assert found is None
+        return
+    got, want = np.asarray(found), np.asarray(expected)
+    assert got.dtype == want.dtype, f"dtype {got.dtype}, expected {want.dtype}"
+    assert got.shape == want.shape, f"shape {got.shape}, expected {want.shape}"
+    tolerance = TOLERANCE.get(want.dtype.name, 1e-12) if want.dtype.kind in "fc" else 0
+    np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
