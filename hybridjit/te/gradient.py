@@ -22,7 +22,7 @@ from hybridjit.te.derivative import derivative, typed
 from hybridjit.te.expression import Expression
 from hybridjit.te.function import operations_of
 from hybridjit.te.functions import if_then_else
-from hybridjit.te.index_equations import Solution, solve
+from hybridjit.te.index_equations import Solution, from_start, solve
 from hybridjit.te.reduction import all as all_of
 from hybridjit.te.reduction import sum as sum_of
 from hybridjit.te.reduction_terms import Term, terms_of
@@ -135,10 +135,12 @@ class _Adjoints:
         if slope is None:
             return None
         weighted = slope if term.weight is None else slope * term.weight
+        axes = (*op.axis, *term.axes)
+        places = from_start(term.value, element, axes, term.where)
         count = len(self.prefix)
 
         def body(*indices: Any) -> Any:
-            solution = solve(element.indices, indices[count:], (*op.axis, *term.axes))
+            solution = solve(places, indices[count:], axes)
             at = [*indices[:count], *(_index(solution.apply(axis.var)) for axis in op.axis)]
             value = adjoint[tuple(at)] * typed(solution.apply(weighted.expr))
             return _summed(value, solution, term)

@@ -13,9 +13,10 @@ from hybridjit.analysis.bounds import Facts
 from hybridjit.arith.linear import Linear, linear_form
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.dtype import INT64
-from hybridjit.ir.expr import Add, Const, Eq, Expr, Ge, Lt, Mul, Sub, Var
+from hybridjit.ir.expr import Add, Const, Eq, Expr, Ge, Load, Lt, Mul, Select, Sub, Var
 from hybridjit.ir.stmt import For, seq
 from hybridjit.ir.visit import substitute
+from hybridjit.te.guarded_loads import visit_loads
 from hybridjit.te.tensor import Axis, AxisKind
 
 
@@ -30,6 +31,37 @@ class Solution:
     def apply(self, expr: Expr) -> Expr:
         """`expr` with the values of axes in their place."""
         return substitute(expr, self.values)
+
+
+def from_start(value: Expr, element: Load, axes: Sequence[Axis], where: Expr | None) -> list[Expr]:
+    """The indices of `element`, which `value` reads, counted from the start of the buffer.
+
+    One that may be negative somewhere, and so counts from the end, becomes a choice.
+    """
+    sizes = frozenset(axis.stop for axis in axes if isinstance(axis.stop, Var))
+    facts = Facts(sizes, ())
+    for axis in axes:
+        facts.enter_loop(For(axis.var, axis.start, axis.stop, Const(1), seq()))
+    if where is not None:
+        facts.assume(where)
+    doubtful: set[int] = set()
+
+    def look(load: Load) -> None:
+        if load == element:
+            for dim, position in enumerate(load.indices):
+                form = facts.exact(position)
+                if form is None or not facts.prove_non_negative(form):
+                    doubtful.add(dim)
+
+    visit_loads(value, facts, look)
+    return [
+        Select(Lt(position, Const(0)), Add(position, extent), position)
+        if dim in doubtful
+        else position
+        for dim, (position, extent) in enumerate(
+            zip(element.indices, element.buffer.shape, strict=True)
+        )
+    ]
 
 
 def solve(indices: Sequence[Expr], target: Sequence[Axis], axes: Sequence[Axis]) -> Solution:

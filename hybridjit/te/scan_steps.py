@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from hybridjit.analysis.bounds import Facts
 from hybridjit.arith.linear import Linear
 from hybridjit.errors import ArgumentValueError
-from hybridjit.ir.expr import And, Buffer, Const, Expr, Load, Node, Not, Or, Select, Var
+from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.stmt import For, seq
-from hybridjit.ir.visit import children, walk
+from hybridjit.ir.visit import walk
 from hybridjit.te.compute import exprs_of
+from hybridjit.te.guarded_loads import visit_loads
 from hybridjit.te.reduction import Reduction
 from hybridjit.te.tensor import Axis, Compute, Tensor, TensorBuffer
 
@@ -105,7 +106,7 @@ def _enter(facts: Facts, axis: Axis, domain: Axis) -> None:
 
 
 class _Reads:
-    """One walk over an expression, with the conditions that hold at each place."""
+    """The reads of states in one stage."""
 
     def __init__(
         self, facts: Facts, states: Mapping[Buffer, int], stage: Compute, last: Expr
@@ -115,31 +116,13 @@ class _Reads:
         self.stage = stage
         self.last = last  # the step that is being computed
 
-    def visit(self, node: Node) -> None:
-        match node:
-            case Select(cond, then, otherwise):
-                self.visit(cond)
-                self._visit_under(cond, then)
-                self._visit_under(Not(cond), otherwise)
-            case And(a, b):
-                self.visit(a)
-                self._visit_under(a, b)
-            case Or(a, b):
-                self.visit(a)
-                self._visit_under(Not(a), b)
-            case _:
-                for child in children(node):
-                    self.visit(child)
-        if isinstance(node, Load) and node.buffer in self.states:
-            self._check(node)
-
-    def _visit_under(self, condition: Expr, node: Node) -> None:
-        known = len(self.facts.guards)
-        self.facts.assume(condition)
-        self.visit(node)
-        del self.facts.guards[known:]
+    def visit(self, expr: Expr) -> None:
+        """Check all reads of states in `expr`."""
+        visit_loads(expr, self.facts, self._check)
 
     def _check(self, load: Load) -> None:
+        if load.buffer not in self.states:
+            return
         step = self.facts.form(load.indices[self.states[load.buffer]])
         last = self.facts.form(self.last)
         if step is not None and last is not None:

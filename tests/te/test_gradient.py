@@ -154,6 +154,26 @@ def test_softmax_through_several_stages() -> None:
     check(te.compute((3, 4), lambda i, j: powers[i, j] / total[i], name="C"), [A])
 
 
+def test_indices_that_count_from_the_end() -> None:
+    check(te.compute((5,), lambda i: V[i - 2] * V[i] * V[-1 - i], name="C"), [V])
+
+
+def test_indices_from_a_tensor() -> None:
+    places = te.placeholder((4,), "int64", "P")
+    c = te.compute((4,), lambda i: V[places[i]] * 2, name="C")
+    head = matrix("H", 4)
+    (grad,) = te.gradient(c, [V], head)
+    where, weights, expected = np.array([0, -1, 4, 1]), np.arange(1.0, 5), np.zeros(5)
+    np.add.at(expected, where, 2 * weights)
+    for arrays in run_tensors([places, head, grad], [where, weights]):
+        np.testing.assert_allclose(arrays[2], expected)
+
+
+def test_a_diagonal() -> None:
+    m = matrix("M", 4, 4)
+    check(te.compute((4,), lambda i: m[i, i] * m[3 - i, i], name="C"), [m])
+
+
 def test_an_input_in_the_middle() -> None:
     doubled = te.compute((5,), lambda i: V[i] * 2, name="D")
     c = te.compute((5,), lambda i: doubled[i] * doubled[i], name="C")
