@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from hybridjit.ir.dtype import INT64
-from hybridjit.ir.expr import Add, Buffer, Const, Expr, FloorDiv, Max, Node, Sub, Var
+from hybridjit.ir.expr import Add, Buffer, Const, Expr, FloorDiv, Max, Min, Node, Sub, Var
 
 
 class LoopKind(Enum):
@@ -84,8 +84,21 @@ class For(Stmt):
 
     @property
     def extent(self) -> Expr:
-        """The number of iterations; a constant when the range is."""
+        """The number of iterations; a constant when the range is.
+
+        It overflows for an empty range whose bounds are far apart, as no sizes of arrays are.
+        """
         return _extent(self.start, self.stop, self.step)
+
+    @property
+    def safe_extent(self) -> Expr:
+        """The number of iterations, whatever the bounds are; the step is a constant."""
+        if not isinstance(self.step, Const) or isinstance(self.start, Const):
+            return self.extent
+        last = (Max if self.step.value.real > 0 else Min)(self.stop, self.start)
+        if self.step.value == 1:
+            return Sub(last, self.start)
+        return -FloorDiv(Sub(self.start, last), self.step)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

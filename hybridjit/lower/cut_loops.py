@@ -64,7 +64,7 @@ def _cut_at_run_time(loop: For, width: Width) -> Cut:
 
     start = named("start", loop.start)
     loop = dataclasses.replace(loop, start=start)
-    trips = named("trips", loop.extent)
+    trips = named("trips", loop.safe_extent)
     loops: list[Stmt] = []
     done = start
     for lanes in width.steps:

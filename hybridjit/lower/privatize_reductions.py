@@ -148,7 +148,7 @@ class _Chunks:
             count = -(-trips // size)
             return _Chunks(Const(trips), Const(size), Const(count), Const(max(1, count)))
         chunks = _Chunks(_ZERO, _ONE, _ZERO, Const(MAX_CHUNKS))
-        chunks.trips = chunks.bind("trips", loop.extent)
+        chunks.trips = chunks.bind("trips", loop.safe_extent)
         even = FloorDiv(chunks.trips + (MAX_CHUNKS - 1), Const(MAX_CHUNKS))
         chunks.size = chunks.bind("size", Max(even, Const(least)))
         needed = FloorDiv(chunks.trips + chunks.size - 1, chunks.size)

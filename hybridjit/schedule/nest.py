@@ -6,12 +6,13 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hybridjit.analysis.bounds import Facts
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total
-from hybridjit.ir.expr import Const, Expr, Max, Var
+from hybridjit.ir.expr import Const, Expr, Max, Sub, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import For, If, Stmt
-from hybridjit.schedule.program import loops_around, only_stmt, the_loop
+from hybridjit.ir.stmt import Block, For, If, Stmt
+from hybridjit.schedule.program import loops_around, only_stmt, path_to, the_loop
 from hybridjit.schedule.refusal import names, refuse
 
 
@@ -89,8 +90,20 @@ def bounds_of(loop: For) -> tuple[Expr, Expr, Expr]:
 
 def trip_count(func: PrimFunc, loop: For) -> Expr:
     """The number of iterations of `loop`; run-time dimensions are known not to be negative."""
-    match simplify(loop.extent):
+    match simplify(loop.extent if _is_small(func, loop) else loop.safe_extent):
         case Max(Var() as size, Const(0)) if size in func.dimensions:
             return size
         case extent:
             return extent
+
+
+def _is_small(func: PrimFunc, loop: For) -> bool:
+    """Whether the difference of the bounds is sure not to overflow."""
+    facts = Facts.of(func)
+    for stmt in path_to(func, loop)[:-1]:
+        if isinstance(stmt, For):
+            facts.enter_loop(stmt)
+        elif isinstance(stmt, Block):
+            for item in stmt.iters:
+                facts.bind(item.var, item.value)
+    return facts.exact(Sub(loop.stop, loop.start)) is not None

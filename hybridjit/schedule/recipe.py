@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Generator
 from typing import Any
 
 from hybridjit.errors import ArgumentError
@@ -40,7 +40,14 @@ def apply_recipe(func: PrimFunc, recipe: Callable[[Schedule], Any] | RecordedTra
     if isinstance(recipe, RecordedTrace):
         schedule.replay(recipe)
         return schedule
-    result = recipe(schedule)
+    result: object = recipe(schedule)
     if isinstance(result, Schedule) and result is not schedule:
         raise ArgumentError("a schedule function must work on the schedule that it is given")
+    if isinstance(result, Generator | Coroutine):
+        result.close()
+        kind = "generator" if isinstance(result, Generator) else "coroutine"
+        raise ArgumentError(
+            f"a schedule function must take its steps when it is called, got a {kind} function",
+            help="write it with neither yield nor async",
+        )
     return schedule

@@ -63,7 +63,9 @@ FORMAT = 1
 
 def _checked_step(step: Any) -> Mapping[str, Any]:
     match step:
-        case {"step": str(), "args": list(), "options": dict(), "results": list()}:
+        case {"step": str(), "args": list(), "options": dict(), "results": list(results)} if all(
+            isinstance(number, int) for number in cast("list[Any]", results)
+        ):
             return cast("Mapping[str, Any]", step)
         case _:
             raise ArgumentValueError(f"not the JSON of a trace: {step!r} is not a step")
@@ -135,7 +137,7 @@ def _to_json(value: Any, numbers: dict[Handle, int]) -> Any:
 def _from_json(value: Any, made: Mapping[int, Handle]) -> Any:
     match value:
         case {"handle": number}:
-            if number not in made:
+            if not isinstance(number, int) or number not in made:
                 raise ArgumentValueError(f"a trace that uses handle {number!r} before it is made")
             return made[number]
         case list():

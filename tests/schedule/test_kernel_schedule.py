@@ -159,6 +159,18 @@ def test_things_that_are_no_schedules(recipe: Any) -> None:
         double.with_schedule(recipe)
 
 
+def test_functions_that_take_no_steps_when_called() -> None:
+    def one_by_one(s: Any) -> Any:
+        yield s.parallel("i")
+
+    async def later(s: Any) -> None:
+        s.parallel("i")
+
+    for recipe, kind in ((one_by_one, "generator"), (later, "coroutine")):
+        with pytest.raises(ArgumentError, match=f"must take its steps .* got a {kind} function"):
+            double.with_schedule(recipe)(np.arange(8), np.zeros(8, np.int64))
+
+
 def test_a_function_that_returns_another_schedule() -> None:
     kernel = double.with_schedule(lambda s: double.schedule(hj.i64[8], hj.i64[8]))
     with pytest.raises(ArgumentError, match="must work on the schedule that it is given"):

@@ -129,6 +129,10 @@ def test_a_list_that_changes_later() -> None:
         ('{"format": 1, "steps": 5}', "it has no format and steps"),
         ('{"format": 1, "steps": [5]}', "5 is not a step"),
         ('{"format": 1, "steps": [{"step": "split"}]}', "is not a step"),
+        (
+            '{"format": 1, "steps": [{"step": "a", "args": [], "options": {}, "results": [[]]}]}',
+            "is not a step",
+        ),
     ],
 )
 def test_damaged_json(text: str, match: str) -> None:
@@ -142,6 +146,7 @@ def test_damaged_json(text: str, match: str) -> None:
         ({"step": "explode"}, "a step 'explode', which does not exist"),
         ({"step": "__init__"}, "which does not exist"),
         ({"args": [{"handle": 3}]}, "uses handle 3 before it is made"),
+        ({"args": [{"handle": [1]}]}, r"uses handle \[1\] before it is made"),
         ({"options": {"speed": 3}}, "a wrong step 'split': got an unexpected keyword"),
         ({"args": []}, "a wrong step 'split': missing a required argument: 'loop'"),
     ],

@@ -10,6 +10,7 @@ from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Lt, Var
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.header import MAX_EXTENT
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.stmt import For, If, LoopKind, Stmt
 from hybridjit.schedule.nest import trip_count
@@ -66,6 +67,13 @@ def _check(func: PrimFunc, loop: For, factors: Sequence[int | None]) -> None:
             func,
             f"split of loop '{loop.var.name}': factors must be at least 1, got "
             f"{', '.join(map(str, factors))}",
+            [loop],
+        )
+    if math.prod(factor or 1 for factor in factors) > MAX_EXTENT:
+        raise refuse(
+            func,
+            f"split of loop '{loop.var.name}': the product of the factors is more than "
+            f"{MAX_EXTENT}, got {', '.join(map(str, factors))}",
             [loop],
         )
     if loop.kind not in (LoopKind.SERIAL, LoopKind.SCAN):

@@ -1,0 +1,79 @@
+"""Ranges between numbers so far apart that their difference overflows: empty, or at the ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hybridjit import Kernel, hybrid
+from hybridjit.hybrid import parallel, vectorize
+from tests.lower.ways import assert_native_agrees
+from tests.parallel_programs import eager, fresh
+
+MOST = 2**63 - 1
+FAR = [
+    (MOST, -MOST),
+    (MOST, -MOST - 1),
+    (5 * 10**18, -5 * 10**18),
+    (MOST - 3, MOST),
+    (-MOST - 1, -MOST + 7),
+]
+
+
+@hybrid.script
+def lanes_up(lo: int, hi: int) -> int:
+    total = 0
+    for i in vectorize(lo, hi):
+        total += i
+    return total
+
+
+@hybrid.script
+def lanes_by_threes(lo: int, hi: int) -> int:
+    total = 0
+    for i in vectorize(lo, hi, 3):
+        total += i
+    return total
+
+
+@hybrid.script
+def chunks_up(lo: int, hi: int) -> int:
+    total = 0
+    for i in parallel(lo, hi):
+        total += i
+    return total
+
+
+@hybrid.script
+def chunks_down(lo: int, hi: int) -> int:
+    total = 0
+    for i in parallel(hi, lo, -3):
+        total += i
+    return total
+
+
+@hybrid.script
+def plain(lo: int, hi: int) -> int:
+    total = 0
+    for i in range(lo, hi):
+        total += i
+    return total
+
+
+def split(s: Any) -> None:
+    s.split("i", factor=4)
+
+
+@pytest.mark.parametrize("bounds", FAR, ids=str)
+@pytest.mark.parametrize("kernel", [lanes_up, lanes_by_threes, chunks_up, chunks_down], ids=str)
+def test_concurrent_loops(kernel: Kernel[..., Any], bounds: tuple[int, int]) -> None:
+    with eager():
+        assert_native_agrees(fresh(kernel), *bounds)
+
+
+@pytest.mark.parametrize("bounds", FAR, ids=str)
+def test_split_loops(bounds: tuple[int, int]) -> None:
+    scheduled = plain.with_schedule(split)
+    assert scheduled(*bounds) == plain.interpret(*bounds)
+    assert scheduled.interpret(*bounds) == plain.interpret(*bounds)
