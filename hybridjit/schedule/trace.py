@@ -63,8 +63,8 @@ FORMAT = 1
 
 def _checked_step(step: Any) -> Mapping[str, Any]:
     match step:
-        case {"step": str(), "args": list(), "options": dict(), "results": list(results)} if all(
-            isinstance(number, int) for number in cast("list[Any]", results)
+        case {"step": str(), "args": list(), "options": dict(), "results": list()} if all(
+            isinstance(number, int) for number in cast("list[Any]", step["results"])
         ):
             return cast("Mapping[str, Any]", step)
         case _:
