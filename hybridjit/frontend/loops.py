@@ -196,7 +196,7 @@ class LoopTranslator(ExpansionTranslator):
         """Python's loop variables keep their last value; they get none if there was no round."""
         ran: Expr = Const(True, BOOL)
         for loop in loops:
-            is_run = compare(Gt, Scalar(loop.extent, WEAK_INT), integer(0), loop.span).expr
+            is_run = compare(Gt, Scalar(loop.safe_extent, WEAK_INT), integer(0), loop.span).expr
             ran = conjunction(And, ran, is_run, loop.span)
         if isinstance(ran, Const) and not ran.value:
             return

@@ -8,7 +8,7 @@ import pytest
 
 from hybridjit import Kernel, hybrid
 from hybridjit.hybrid import parallel, vectorize
-from tests.lower.ways import assert_native_agrees
+from tests.lower.ways import assert_all_ways_agree, assert_native_agrees
 from tests.parallel_programs import eager, fresh
 
 MOST = 2**63 - 1
@@ -77,3 +77,16 @@ def test_split_loops(bounds: tuple[int, int]) -> None:
     scheduled = plain.with_schedule(split)
     assert scheduled(*bounds) == plain.interpret(*bounds)
     assert scheduled.interpret(*bounds) == plain.interpret(*bounds)
+
+
+@hybrid.script
+def last(lo: int, hi: int) -> int:
+    i = -7
+    for i in range(lo, hi):  # noqa: B007
+        pass
+    return i
+
+
+@pytest.mark.parametrize("bounds", FAR, ids=str)
+def test_the_last_value_of_a_loop(bounds: tuple[int, int]) -> None:
+    assert_all_ways_agree(last, *bounds)
