@@ -8,7 +8,6 @@ from hybridjit.errors import RefutedIndex
 from tests.conftest import Golden
 from tests.lower.failing_kernels import SURE
 
-
 CASES = [pytest.param(kernel, args, id=kernel.__name__) for kernel, args, *_ in SURE]
 
 

@@ -67,7 +67,7 @@ def skipping(a: Array, b: Array) -> None:
         if a[j] % 5 == 0:
             b[j] = 1
             continue
-        elif a[j] > 20:
+        if a[j] > 20:
             b[j] = 2
         else:
             continue
