@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from hybridjit import Kernel
-from tests.oracle import Outcome, run_once
+from tests.oracle import Outcome, Run, run_once
 
 # Sums of floats: NumPy adds in pairs, a script one after the other.
 TOLERANCE = {"float16": 4e-3, "float32": 2e-5, "float64": 1e-12, "complex64": 2e-5}
 
 
+def _run_plain(kernel: Kernel[..., Any], *args: Any) -> Any:
+    return kernel.py_func(*args)
+
+
+def _run_native(kernel: Kernel[..., Any], *args: Any) -> Any:
+    return kernel(*args)
+
+
+_KERNEL: Any = Kernel
+WAYS: dict[str, Run] = {"interpreter": _KERNEL.interpret, "native": _run_native}
+
+
 def assert_agree(kernel: Kernel[..., Any], args: Sequence[Any]) -> Outcome:
     """Run `kernel` as plain Python, in the interpreter and natively; fail unless all agree."""
-    plain = run_once(lambda k, *a: k.py_func(*a), kernel, args)
-    ways = {"interpreter": lambda k, *a: k.interpret(*a), "native": lambda k, *a: k(*a)}
-    for name, way in ways.items():
+    plain = run_once(_run_plain, kernel, args)
+    for name, way in WAYS.items():
         found = run_once(way, kernel, args)
         try:
             _assert_alike(found, plain)
@@ -39,15 +50,15 @@ def _assert_alike(found: Outcome, expected: Outcome) -> None:
 
 def _assert_close(found: Any, expected: Any) -> None:
     if isinstance(expected, tuple):
-        items: tuple[Any, ...] = expected
-        assert len(found) == len(items)
-        for got, want in zip(found, items, strict=True):
+        assert len(found) == len(cast("tuple[Any, ...]", expected))
+        for got, want in zip(found, cast("tuple[Any, ...]", expected), strict=True):
             _assert_close(got, want)
         return
     if expected is None:
         assert found is None
         return
-    got, want = np.asarray(found), np.asarray(expected)
+    got: Any = np.asarray(found)
+    want: Any = np.asarray(expected)
     assert got.dtype == want.dtype, f"dtype {got.dtype}, expected {want.dtype}"
     assert got.shape == want.shape, f"shape {got.shape}, expected {want.shape}"
     tolerance = TOLERANCE.get(want.dtype.name, 1e-12) if want.dtype.kind in "fc" else 0

@@ -61,6 +61,8 @@ class ArrayMemory(Context):
         if any(isinstance(node, ExternCall) for node in nodes):
             return True
         written = {node.buffer for node in nodes if isinstance(node, Store)}
+        if self.unit.shares_memory and written:
+            return True
         return any(load.buffer in written for load in self._loads(value))
 
     def _loads(self, value: ArrayExpr, indices: Sequence[Expr] | None = None) -> list[Load]:
@@ -126,9 +128,9 @@ class ArrayMemory(Context):
                 help="reduce them at once, as in a[m].sum(), assign with a[m] = ..., or choose "
                 "with np.where(m, x, y)",
             )
-        return Array(self._copied(value, name, span) if value.buffer is None else value.buffer)
+        return Array(self.copied(value, name, span) if value.buffer is None else value.buffer)
 
-    def _copied(self, value: ArrayExpr, name: str, span: Span | None) -> Buffer:
+    def copied(self, value: ArrayExpr, name: str, span: Span | None) -> Buffer:
         """A new array with the elements of `value`, where its mask, if any, is true."""
         if self._is_zero(value):
             return self.scratch(name, value, span, zero=True)
@@ -168,9 +170,9 @@ class ArrayMemory(Context):
         if self._needs_copy(target, value):
             mask = value.mask
             if mask is not None:
-                mask = self.array(Array(self._copied(mask, "mask", span)))
+                mask = self.array(Array(self.copied(mask, "mask", span)))
                 value = replace(value, mask=mask)
-            data = self.array(Array(self._copied(value, "t", span)))
+            data = self.array(Array(self.copied(value, "t", span)))
             value = replace(data, mask=mask)
         self._fill(target, value, span)
 

@@ -92,7 +92,9 @@ class ArrayShapes(ArrayCreation):
         if isinstance(value, Nothing) or node is None:
             return None
         items = value.items if isinstance(value, Items) else (value,)
-        return tuple(self.axis_of(item, ndim, node) for item in items)
+        # NumPy lets axis 0 of a number pass.
+        axes = tuple(self.axis_of(item, max(ndim, 1), node) for item in items)
+        return axes if ndim else ()
 
     def axis_of(self, value: Value, ndim: int, node: ast.expr) -> int:
         """One axis, counted from the front."""

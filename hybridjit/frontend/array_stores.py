@@ -157,6 +157,18 @@ class ArrayStores(CallTranslator):
                 help=f"convert it first, as with .astype({stored}), or assign with a[:] = ...",
             )
 
+    def named(self, value: ArrayExpr, name: str, stmt: ast.AST) -> Array | ArrayExpr:
+        """What a name stands for that is given a computed array: the array in memory.
+
+        Elements selected by a mask are kept in an array of the whole shape, beside the mask.
+        """
+        if value.mask is None:
+            return self.named_array(value, name, stmt)
+        span = self.span(stmt)
+        mask = self.array(Array(self.copied(value.mask, f"{name}_mask", span)))
+        data = self.array(Array(self.copied(replace(value, mask=mask), name, span)))
+        return replace(data, mask=mask)
+
     def named_array(self, value: ArrayExpr, name: str, stmt: ast.AST) -> Array:
         """An array that is computed, in memory of its own, for a name."""
         if value.shown is not None:

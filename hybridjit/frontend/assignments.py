@@ -135,7 +135,7 @@ class AssignmentTranslator(ArrayStores):
                 kept = (self.let(Scalar(i, ScalarType(i.dtype)), name, span).expr for i in indices)
                 return Array(buffer, tuple(kept))
             case ArrayExpr():
-                return self.named_array(value, name, stmt)
+                return self.named(value, name, stmt)
             case _:
                 return value
 

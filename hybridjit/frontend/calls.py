@@ -145,6 +145,9 @@ class CallTranslator(BuiltinTranslator):
                 args = self.arguments(node, "dtype", required=1)
                 dtype = self.dtype_argument(args["dtype"])
                 return Scalar(self.converted(owner, dtype, node), ScalarType(dtype))
+            case Scalar(), _:
+                alone = ArrayExpr((), owner.type.dtype, lambda _: owner)
+                return self.array_method(alone, name, node)
             case _:
                 raise self.refuse(f"{describe(owner)} has no method '{name}'", node.func)
 

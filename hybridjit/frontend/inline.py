@@ -146,7 +146,7 @@ class InlineTranslator(BlockTranslator):
         if isinstance(value, Items):
             return Items(tuple(self._argument(name, item, node) for item in value.items))
         if isinstance(value, ArrayExpr):
-            return self.named_array(value, name, node)
+            return self.named(value, name, node)
         return value
 
     def _note_call(self, first: int, pyfunc: FunctionType, node: ast.Call) -> None:

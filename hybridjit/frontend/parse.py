@@ -54,6 +54,7 @@ class _Knowledge:
     """
 
     printed: ast.FunctionDef | None
+    shares_memory: bool = False
     types: dict[Key, ScalarType] = field(default_factory=dict[Key, ScalarType])
     taken: dict[ast.If, bool] = field(default_factory=dict[ast.If, bool])
     undecided: set[ast.If] = field(default_factory=set[ast.If])
@@ -97,10 +98,16 @@ def parse(
     *,
     blocks: bool = True,
     fastmath: tuple[str, ...] = (),
+    shares_memory: bool = False,
 ) -> Parsed:
-    """Translate a script for arguments of the given types, one for each parameter."""
+    """Translate a script for arguments of the given types, one for each parameter.
+
+    With `shares_memory`, arrays may lie in each other's memory: statements on whole arrays then
+    compute all of their right side before they store any of it.
+    """
+    knowledge = _Knowledge(source.node if source.is_printed else None, shares_memory)
     try:
-        parsed = on_fresh_stack(lambda: _parse(source, environment, specs, blocks))
+        parsed = on_fresh_stack(lambda: _parse(source, environment, specs, blocks, knowledge))
         return replace(parsed, func=replace(parsed.func, fastmath=fastmath))
     except RecursionError:
         raise ParseError(
@@ -111,9 +118,12 @@ def parse(
 
 
 def _parse(
-    source: FunctionSource, environment: Environment, specs: Sequence[Spec], blocks: bool
+    source: FunctionSource,
+    environment: Environment,
+    specs: Sequence[Spec],
+    blocks: bool,
+    knowledge: _Knowledge,
 ) -> Parsed:
-    knowledge = _Knowledge(printed=source.node if source.is_printed else None)
     for _ in range(MAX_ROUNDS):
         script = _Script(source, environment, specs, knowledge)
         func = script.run(blocks)
@@ -151,7 +161,7 @@ class _Script(SignatureTranslator):
             self.variables_of(source.node),
             annotations=annotations_in(source.node),
         )
-        super().__init__(Unit(knowledge.types), frame, specs)
+        super().__init__(Unit(knowledge.types, shares_memory=knowledge.shares_memory), frame, specs)
         self.root = source
 
     @property

@@ -276,6 +276,10 @@ class SubscriptTranslator(ArraySubscripts):
                 return Scalar(zero, owner.type)
             case "dtype" if not owner.type.weak:
                 return ElementType(owner.type.dtype)
+            case "T" if not owner.type.weak:
+                return owner
+            case name if name in ARRAY_METHODS and not owner.type.weak:
+                return Method(owner, name)
             case "conjugate" | "conj" | "item" | "astype" as name:
                 return Method(owner, name)
             case name:

@@ -45,7 +45,7 @@ def translate(request: Request) -> Parsed:
 
 def translate_in_order(request: Request) -> Parsed:
     """The IR of a script for arguments that share memory: no schedule, every loop in order."""
-    parsed = _translate_as_written(request)
+    parsed = _translate_as_written(request, shares_memory=True)
     return replace(parsed, func=serialize_loops(parsed.func))
 
 
@@ -57,9 +57,15 @@ def open_schedule(request: Request) -> Schedule:
     return recipe.apply_recipe(func, request.schedule)
 
 
-def _translate_as_written(request: Request) -> Parsed:
+def _translate_as_written(request: Request, *, shares_memory: bool = False) -> Parsed:
     environment = Environment.of(request.function)
-    return parse(request.source, environment, request.specs, fastmath=request.fastmath)
+    return parse(
+        request.source,
+        environment,
+        request.specs,
+        fastmath=request.fastmath,
+        shares_memory=shares_memory,
+    )
 
 
 def build(func: PrimFunc, layout: Layout) -> Code:

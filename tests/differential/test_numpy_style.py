@@ -255,3 +255,15 @@ CASES: list[tuple[Kernel[..., Any], tuple[Any, ...]]] = [
 )
 def test_agrees_with_numpy(kernel: Kernel[..., Any], args: tuple[Any, ...]):
     assert_agree(kernel, args)
+
+
+@hybrid.script
+def shifted(a: Array, b: Array):
+    a[1:] = b[:-1] * 2
+    a += b[::-1]
+
+
+def test_arguments_that_share_memory():
+    whole = floats(8)
+    for a, b in ((whole, whole), (whole[1:], whole[:-1]), (whole[::-1], whole)):
+        assert_agree(shifted, (a, b))
