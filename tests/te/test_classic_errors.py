@@ -252,7 +252,7 @@ def output_is_no_argument(x: Example) -> None:
     lower(x.s, [x.A])
 
 
-MISTAKES: list[Callable[[Example], None]] = [
+MISTAKES: list[Any] = [
     made
     for name, made in list(globals().items())
     if callable(made) and getattr(made, "__module__", "") == __name__ and name.islower()
