@@ -10,6 +10,7 @@ y = clamp(a[i])                  y = r
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from types import FunctionType
 
 from hybridjit.errors import ParseError
@@ -21,7 +22,7 @@ from hybridjit.frontend.returns import InlineReturn, find_returns, structure_ret
 from hybridjit.frontend.values import Array, ArrayExpr, Items, Nothing, Scalar, Value, describe
 from hybridjit.frontend.variables import Variables
 from hybridjit.ir.expr import Load
-from hybridjit.ir.stmt import Stmt
+from hybridjit.ir.stmt import Allocate, Stmt
 from hybridjit.source import FunctionSource
 
 MAX_CALL_DEPTH = 32
@@ -186,8 +187,17 @@ class InlineTranslator(BlockTranslator):
             )
         if len(returns) == 1 and stmts[-1] is returns[0]:
             self.body.extend(stmts[:-1])
-            return returns[0].value
+            return self._fresh(returns[0].value, stmts)
         return self._several_returns(stmts, returns, pyfunc, node)
+
+    def _fresh(self, value: Value, stmts: list[Stmt]) -> Value:
+        """An array that the call made: once it is over, nothing else refers to its memory."""
+        if not isinstance(value, Array) or value.indices:
+            return value
+        made = [stmt.buffer for stmt in stmts if isinstance(stmt, Allocate)]
+        if value.buffer not in made:
+            return value
+        return replace(self.array(value), buffer=value.buffer)
 
     def _several_returns(
         self,

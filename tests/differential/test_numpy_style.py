@@ -267,3 +267,22 @@ def test_arguments_that_share_memory():
     whole = floats(8)
     for a, b in ((whole, whole), (whole[1:], whole[:-1]), (whole[::-1], whole)):
         assert_agree(shifted, (a, b))
+
+
+def reversed_copy(x: Array):
+    made = np.zeros(x.shape[0])
+    made[:] = x[::-1] * 0.5
+    return made
+
+
+@hybrid.script
+def rebound_by_calls(a: Array):
+    x = reversed_copy(a)
+    for _ in range(3):
+        a += x
+        x = reversed_copy(a)
+    return x
+
+
+def test_a_name_rebound_to_what_a_call_made():
+    assert_agree(rebound_by_calls, (floats(5),))
