@@ -263,7 +263,7 @@ BUGS = (
     ),
     Bug("x -= y is y - x", replaced(assignments, "binary", swapped_augmented), 2),
     Bug("float32 and a Python float are float64", replaced(operators, "join_types", wrong_join), 2),
-    Bug("operands are read too late", replaced(Context, "_as_it_was", out_of_order), ORDER),
+    Bug("operands are read too late", replaced(Context, "as_it_was", out_of_order), ORDER),
     Bug("variables are plain values", replaced(variables, "_is_plain_value", lets_forever), 2),
     Bug(
         "loops lose their last value",

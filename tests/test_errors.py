@@ -30,6 +30,8 @@ USER_ERRORS: list[tuple[type[HybridError], type[Exception]]] = [
     (errors.UnboundVariable, UnboundLocalError),
     (errors.NarrowingError, OverflowError),
     (errors.UninitializedRead, RuntimeError),
+    (errors.RefutedIndex, IndexError),
+    (errors.ShapeMismatch, ValueError),
 ]
 
 KERNEL = """\

@@ -245,7 +245,7 @@ def tensorize_twice(x: Example) -> None:
 
 
 def transform_layout_of_an_output(x: Example) -> None:
-    x.s[x.C].transform_layout(lambda i: (i // 2, i % 2))
+    x.s[x.C].transform_layout("i -> i // 2, i % 2")
 
 
 def output_is_no_argument(x: Example) -> None:

@@ -115,7 +115,7 @@ def test_memory_of_a_stage() -> None:
 
 def test_the_layout_of_a_stage() -> None:
     A, B, C, s = make_chain()
-    s[B].transform_layout(lambda i, j: (j, i))
+    s[B].transform_layout("i, j -> j, i")
     run_both(s, [A, C], make_inputs([A, C]))
     assert "allocate((10, 12)" in str(hj.lower(s, [A, C]))
 
