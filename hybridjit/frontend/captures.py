@@ -165,7 +165,7 @@ NUMPY_NAMES = {
     **{"real": "real", "imag": "imag", "conjugate": "conj"},
     **{"square": "square", "clip": "clip", "logical_not": "logical_not"},
     **{name: name for name in ("logical_and", "logical_or", "logical_xor")},
-    **{name: name for name in ("negative", "positive", "reciprocal")},
+    **{name: name for name in ("negative", "positive")},
     **{"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//"},
     **{"remainder": "%", "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^"},
     **{"left_shift": "<<", "right_shift": ">>"},

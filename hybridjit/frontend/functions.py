@@ -51,7 +51,6 @@ from hybridjit.ir.expr import (
     ShiftLeft,
     ShiftRight,
     Sub,
-    const,
 )
 from hybridjit.ir.intrinsics import INTRINSICS, Domain, Intrinsic
 
@@ -72,7 +71,7 @@ _COMPARISONS = {"==": Eq, "!=": Ne, "<": Lt, "<=": Le, ">": Gt, ">=": Ge}
 _OF_ONE = ("floor", "ceil", "trunc", "round", "fabs", "bitwise_count", "square", "conj")
 _SIGNS: dict[str, ast.unaryop] = {"negative": ast.USub(), "positive": ast.UAdd()}
 _LOGICAL = {"logical_and": BitAnd, "logical_or": BitOr, "logical_xor": BitXor}
-_FUNCTION_ARITY = {name: 1 for name in (*_OF_ONE, *_SIGNS, "logical_not", "reciprocal")} | {
+_FUNCTION_ARITY = {name: 1 for name in (*_OF_ONE, *_SIGNS, "logical_not")} | {
     "clip": 3,
     "select": 3,
 }
@@ -120,9 +119,6 @@ def _special(name: str, args: list[Scalar], span: Span | None) -> Scalar:
             return binary(Mul, args[0], args[0], span)
         case "logical_not":
             return logical_not(args[0], span)
-        case "reciprocal":
-            op = FloorDiv if args[0].type.dtype.is_integer else Div
-            return binary(op, Scalar(const(1, args[0].type.dtype), args[0].type), args[0], span)
         case "select":
             return select(truth(args[0], span), args[1], args[2], span)
         case "clip":
