@@ -12,7 +12,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.runtime import compiler
 from hybridjit.runtime.native import layout_of, load_native
-from hybridjit.schedule.schedule import Schedule, make_schedule
+from hybridjit.schedule.schedule import Schedule
 from hybridjit.schedule.trace import Trace
 from tests.oracle import assert_same, fresh_copies
 
@@ -69,6 +69,6 @@ def run_example(schedule: Schedule, step: str) -> None:
 
 def replayed(schedule: Schedule) -> PrimFunc:
     """What the trace of `schedule`, written as JSON and read back, makes of the same program."""
-    again = make_schedule(schedule.original)
+    again = Schedule(schedule.original)
     again.replay(Trace.from_json(schedule.trace.to_json()))
     return again.func

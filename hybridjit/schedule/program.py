@@ -11,7 +11,7 @@ from typing import Any
 
 from hybridjit.arith.substitution import FoldingSubstitute
 from hybridjit.errors import InternalError
-from hybridjit.ir.expr import Expr, Load, Node, Var
+from hybridjit.ir.expr import Expr, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
     Allocate,
@@ -19,7 +19,6 @@ from hybridjit.ir.stmt import (
     Break,
     Continue,
     For,
-    If,
     Iter,
     Return,
     Seq,
@@ -102,19 +101,6 @@ def replace_inside(stmt: Stmt, changes: dict[Stmt, Stmt]) -> Stmt:
     return changed
 
 
-def delete_stmt(func: PrimFunc, old: Stmt) -> PrimFunc:
-    """`func` without `old`, and without loops, guards and blocks that then do nothing."""
-    path = path_to(func, old)
-    empty: Stmt = old
-    for around in reversed(path[:-1]):
-        if isinstance(around, Seq) and len(around.stmts) > 1:
-            break
-        if isinstance(around, If) and around.otherwise is not None:
-            break
-        empty = around
-    return replace_stmt(func, empty, Seq(()))
-
-
 class _Replace(Mutator):
     def __init__(self, changes: dict[Stmt, Stmt]) -> None:
         self.changes = changes
@@ -195,8 +181,3 @@ def variables_used(stmt: Stmt) -> Iterator[Var]:
                     yield from variables_in(extent)
             case _:
                 pass
-
-
-def reads_memory(expr: Expr) -> bool:
-    """Whether `expr` loads anything."""
-    return any(isinstance(node, Load) for node in walk(expr))

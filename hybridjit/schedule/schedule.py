@@ -169,8 +169,3 @@ OTHER_NAMES = {
 QUERIES = ("loops", "loop", "blocks", "block")
 STEPS = _find_steps()
 """The names of the steps that a trace may hold."""
-
-
-def make_schedule(func: PrimFunc) -> Schedule:
-    """A schedule of `func` without steps."""
-    return Schedule(func)

@@ -12,7 +12,7 @@ import pytest
 import hybridjit as hj
 from hybridjit import ScheduleError
 from hybridjit.ir.func import PrimFunc
-from hybridjit.schedule.schedule import Schedule, make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.before_after import outcome
 from tests.nests.check import backwards
 from tests.oracle import assert_same
@@ -294,7 +294,7 @@ def assert_answers(func: PrimFunc, expected: list[Any]) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_it_is_refused(case: Illegal) -> None:
-    s = make_schedule(hj.parse(case.text))
+    s = Schedule(hj.parse(case.text))
     with pytest.raises(
         ScheduleError, match=r"` (read|written) by .* in iteration .* in iteration"
     ) as caught:
@@ -304,7 +304,7 @@ def test_it_is_refused(case: Illegal) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_it_would_change_the_answer(case: Illegal) -> None:
-    s = make_schedule(hj.parse(case.text))
+    s = Schedule(hj.parse(case.text))
     case.take(s, unsafe=True)
     assert "unsafe=True" in str(s.trace)
     expected = outcome(s.original, arguments())

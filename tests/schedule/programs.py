@@ -13,7 +13,7 @@ import hybridjit as hj
 from hybridjit import ScheduleError
 from hybridjit.ir.equal import structural_equal
 from hybridjit.ir.func import PrimFunc
-from hybridjit.schedule.schedule import Schedule, make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.before_after import assert_unchanged, replayed
 from tests.nests.check import backwards
 
@@ -55,7 +55,7 @@ def arguments(size: int) -> list[Any]:
 def check(program: Program, steps: Steps, *, native: bool = True) -> None:
     """Fail unless `steps` leave the results as they are, for every size and in every way."""
     for size in (*SIZES, None):
-        s = make_schedule(program.func(size))
+        s = Schedule(program.func(size))
         steps(s)
         for run in SIZES if size is None else (size,):
             args = arguments(run)
@@ -66,7 +66,7 @@ def check(program: Program, steps: Steps, *, native: bool = True) -> None:
 
 def refuse(func: PrimFunc | Program, steps: Steps, match: str) -> ScheduleError:
     """The error that `steps` must end in, after which nothing has changed."""
-    s = make_schedule(func.func(7) if isinstance(func, Program) else func)
+    s = Schedule(func.func(7) if isinstance(func, Program) else func)
     before, taken = s.func, len(s.trace.steps)
     with pytest.raises(ScheduleError, match=match) as caught:
         steps(s)
@@ -80,7 +80,7 @@ def sort(programs: Sequence[Program], steps: Steps) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {"taken": [], "refused": []}
     for program in programs:
         try:
-            steps(make_schedule(program.func(7)))
+            steps(Schedule(program.func(7)))
         except ScheduleError:
             found["refused"].append(program.name)
         else:

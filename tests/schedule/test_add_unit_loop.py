@@ -3,7 +3,7 @@
 import pytest
 
 import hybridjit as hj
-from hybridjit.schedule.schedule import make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.conftest import Golden
 from tests.schedule.programs import INIT, NAMED, check, refuse
 
@@ -19,7 +19,7 @@ def f(a: int64[8], b: int64[8]):
 
 
 def test_a_loop(golden: Golden) -> None:
-    s = make_schedule(NAMED.func(None))
+    s = Schedule(NAMED.func(None))
     assert s.add_unit_loop("t").name == "u"
     golden.check(s.show(), "ir")
 
@@ -42,7 +42,7 @@ def test_a_jump_would_leave_the_wrong_loop(jump: str, golden: Golden) -> None:
 
 
 def test_a_return_leaves_all_loops() -> None:
-    s = make_schedule(hj.parse(JUMP.format("return")))
+    s = Schedule(hj.parse(JUMP.format("return")))
     s.add_unit_loop("x")
     assert "for u in range(1):" in s.show()
 

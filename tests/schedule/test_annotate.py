@@ -4,13 +4,13 @@ import pytest
 
 import hybridjit as hj
 from hybridjit.ir.equal import structural_equal
-from hybridjit.schedule.schedule import make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.conftest import Golden
 from tests.schedule.programs import NAMED, PLAIN, check, refuse
 
 
 def test_hints(golden: Golden) -> None:
-    s = make_schedule(NAMED.func(None))
+    s = Schedule(NAMED.func(None))
     s.annotate("i", "unroll_count", 4)
     s.annotate("i", "name", "x")
     s.annotate("t", "hot")
@@ -24,14 +24,14 @@ def test_results_stay() -> None:
 
 
 def test_a_newer_hint_takes_the_place_of_an_older_one() -> None:
-    s = make_schedule(PLAIN.func(7))
+    s = Schedule(PLAIN.func(7))
     s.annotate("i", "x", 1)
     s.annotate("i", "x", 2)
     assert 'annotations={"x": 2}' in s.show()
 
 
 def test_hints_survive_other_steps() -> None:
-    s = make_schedule(PLAIN.func(7))
+    s = Schedule(PLAIN.func(7))
     s.annotate("i", "x", 1)
     s.split("i", factor=2)
     assert s.show().count('"x": 1') == 2

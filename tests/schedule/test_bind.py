@@ -2,13 +2,13 @@
 
 import pytest
 
-from hybridjit.schedule.schedule import make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.conftest import Golden
 from tests.schedule.programs import NEST, PROGRAMS, SCAN, check, refuse, sort
 
 
 def test_the_text(golden: Golden) -> None:
-    s = make_schedule(NEST.func(None))
+    s = Schedule(NEST.func(None))
     s.bind("i", "blockIdx.x")
     s.bind("j", "threadIdx.x")
     golden.check(s.show(), "ir")

@@ -1,6 +1,6 @@
 """blockize: one block of a loop and everything in it."""
 
-from hybridjit.schedule.schedule import Schedule, make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.conftest import Golden
 from tests.schedule.programs import (
     INIT,
@@ -15,7 +15,7 @@ from tests.schedule.programs import (
 
 
 def test_an_inner_loop(golden: Golden) -> None:
-    s = make_schedule(NEST.func(None))
+    s = Schedule(NEST.func(None))
     assert s.blockize("j").name == "j_o"
     golden.check(s.show(), "ir")
 
@@ -41,13 +41,13 @@ def test_which_programs_take_it() -> None:
 
 
 def test_loops_around_the_block() -> None:
-    s = make_schedule(NEST.func(7))
+    s = Schedule(NEST.func(7))
     block = s.blockize("j")
     assert [loop.name for loop in s.loops(block)] == ["i"]
 
 
 def test_a_reduction_around_the_loop(golden: Golden) -> None:
-    s = make_schedule(INIT.func(7))
+    s = Schedule(INIT.func(7))
     s.reorder("k", "i")
     error = refuse(s.func, lambda s: s.blockize("i"), "runs over a loop around 'i'")
     golden.check(str(error), "txt")

@@ -8,7 +8,7 @@ import hybridjit as hj
 from hybridjit import ScheduleError, hybrid
 from hybridjit.hybrid import allocate, output_tensor, parallel
 from hybridjit.ir.equal import structural_equal
-from hybridjit.schedule.schedule import Schedule, make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.before_after import assert_unchanged, outcome, replayed, run_example
 from tests.conftest import Golden
 from tests.memory_programs import (
@@ -60,14 +60,14 @@ def half_set(a: Any) -> Any:
 
 
 def tiled_stencil(spec: Any) -> Schedule:
-    s = make_schedule(stencil.prim_func(spec))
+    s = Schedule(stencil.prim_func(spec))
     outer, _ = s.split("i", 8)
     s.cache_read("b", "a", "local", at=outer)
     return s
 
 
 def test_the_whole_buffer(golden: Golden) -> None:
-    s = make_schedule(two_stages.prim_func(hj.f32["n", "m"]))
+    s = Schedule(two_stages.prim_func(hj.f32["n", "m"]))
 
     copy = s.cache_read("b", "t", "shared")
 
@@ -93,7 +93,7 @@ def test_constant_sizes(size: int) -> None:
 
 
 def test_the_copy_can_be_cached_again() -> None:
-    s = make_schedule(matmul.prim_func(hj.f32["n", "k"], hj.f32["k", "m"]))
+    s = Schedule(matmul.prim_func(hj.f32["n", "k"], hj.f32["k", "m"]))
     outer, _ = s.split("k", 4)
     s.cache_read("c", "b", "shared")
     s.cache_read("c", "b_shared", "local", at=outer)
@@ -104,7 +104,7 @@ def test_the_copy_can_be_cached_again() -> None:
 
 
 def test_names_of_copies_are_unique() -> None:
-    s = make_schedule(matmul.prim_func(floats(4, 5), floats(5, 6)))
+    s = Schedule(matmul.prim_func(floats(4, 5), floats(5, 6)))
     i, j, _ = s.loops("c")
     assert s.cache_read("c", "a", "local", at=i).name == "a_local"
     s.cache_read("a_local", "a", "local", at=i)
@@ -114,7 +114,7 @@ def test_names_of_copies_are_unique() -> None:
 
 def test_negative_indices_read_the_whole_axis() -> None:
     """a[i - 1] is the last element for i = 0, and must be that in the copy."""
-    s = make_schedule(wrapping.prim_func(hj.i64["n"]))
+    s = Schedule(wrapping.prim_func(hj.i64["n"]))
     outer, _ = s.split("i", 4)
 
     s.cache_read("b", "a", "local", at=outer)
@@ -126,14 +126,14 @@ def test_negative_indices_read_the_whole_axis() -> None:
 
 @pytest.mark.parametrize("native", [False, True])
 def test_an_index_out_of_bounds_stays_an_error(native: bool) -> None:
-    s = make_schedule(out_of_bounds.prim_func(hj.i64["n"]))
+    s = Schedule(out_of_bounds.prim_func(hj.i64["n"]))
     outer, _ = s.split("i", 4)
     s.cache_read("b", "a", "local", at=outer)
     assert outcome(s.func, [integers(7)], native=native) == [IndexError]
 
 
 def test_what_is_gathered_is_copied_as_a_whole() -> None:
-    s = make_schedule(gather.prim_func(hj.i64["n"], hj.i64["n"]))
+    s = Schedule(gather.prim_func(hj.i64["n"], hj.i64["n"]))
     outer, _ = s.split("i", 4)
 
     s.cache_read("b", "a", "local", at=outer)
@@ -146,7 +146,7 @@ def test_what_is_gathered_is_copied_as_a_whole() -> None:
 
 
 def test_a_region_that_grows_with_the_loop() -> None:
-    s = make_schedule(triangle.prim_func(hj.i64["n", "n"]))
+    s = Schedule(triangle.prim_func(hj.i64["n", "n"]))
     s.cache_read("b", "a", "local", at="i")
     assert "a_local = allocate((1, i + 1)" in s.show()
     for size in SIZES:
@@ -156,7 +156,7 @@ def test_a_region_that_grows_with_the_loop() -> None:
 def test_reads_that_come_before_all_writes_are_copied() -> None:
     """Each element is read before it is written, also by the iteration before."""
     for kernel in (in_place, shift_down):
-        s = make_schedule(kernel.prim_func(hj.i64["n"]))
+        s = Schedule(kernel.prim_func(hj.i64["n"]))
         s.cache_read("a", "a", "local")
         for size in SIZES:
             assert_unchanged(s.original, s.func, [integers(size)], native=size == 7)
@@ -164,7 +164,7 @@ def test_reads_that_come_before_all_writes_are_copied() -> None:
 
 def test_elements_that_nobody_set_are_zero_for_the_copy() -> None:
     """The copy reads all of t, half of which has no value."""
-    s = make_schedule(half_set.prim_func(hj.i64["n"]))
+    s = Schedule(half_set.prim_func(hj.i64["n"]))
 
     s.cache_read("b", "t", "local")
 
@@ -174,7 +174,7 @@ def test_elements_that_nobody_set_are_zero_for_the_copy() -> None:
 
 
 def test_the_example_runs() -> None:
-    run_example(make_schedule(add_one.prim_func(integers(5))), "cache_read")
+    run_example(Schedule(add_one.prim_func(integers(5))), "cache_read")
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_the_example_runs() -> None:
     ],
 )
 def test_refusals(arguments: tuple[str, str, str], message: str) -> None:
-    s = make_schedule(matmul.prim_func(floats(4, 5), floats(5, 6)))
+    s = Schedule(matmul.prim_func(floats(4, 5), floats(5, 6)))
 
     with pytest.raises(ScheduleError, match=message):
         s.cache_read(*arguments)
@@ -199,33 +199,33 @@ def test_refusals(arguments: tuple[str, str, str], message: str) -> None:
 @pytest.mark.parametrize("kernel", [prefix_sum, steps])
 @pytest.mark.parametrize("spec", [integers(7), hj.i64["n"]])
 def test_a_copy_that_would_be_out_of_date_is_refused(kernel: Any, spec: Any) -> None:
-    s = make_schedule(kernel.prim_func(spec))
+    s = Schedule(kernel.prim_func(spec))
     with pytest.raises(ScheduleError, match="the copy of 'a' would be out of date"):
         s.cache_read("a", "a", "local")
 
 
 def test_the_same_copy_is_legal_further_inside() -> None:
-    s = make_schedule(prefix_sum.prim_func(hj.i64["n"]))
+    s = Schedule(prefix_sum.prim_func(hj.i64["n"]))
     s.cache_read("a", "a", "local", at="t")
     for size in SIZES:
         assert_unchanged(s.original, s.func, [integers(size)], native=size == 7)
 
 
 def test_the_message_names_two_iterations() -> None:
-    s = make_schedule(prefix_sum.prim_func(integers(7)))
+    s = Schedule(prefix_sum.prim_func(integers(7)))
     iterations = r"`a\[1\]` written by .* in iteration t=1 is read by .* in iteration t=2"
     with pytest.raises(ScheduleError, match=iterations):
         s.cache_read("a", "a", "local")
 
 
 def test_a_loop_that_is_not_around_the_block() -> None:
-    s = make_schedule(two_stages.prim_func(floats(3, 4)))
+    s = Schedule(two_stages.prim_func(floats(3, 4)))
     with pytest.raises(ScheduleError, match="block 'b' is not inside of loop 'i'"):
         s.cache_read("b", "t", "local", at="i")
 
 
 def test_a_buffer_that_is_made_inside_of_the_block() -> None:
-    s = make_schedule(named.prim_func(integers(3, 4)))
+    s = Schedule(named.prim_func(integers(3, 4)))
     s.cache_read("b", "a", "local", at="j")
     with pytest.raises(ScheduleError, match="'a_local' is not made around block 'rows'"):
         s.cache_read("rows", "a_local", "local")
@@ -234,7 +234,7 @@ def test_a_buffer_that_is_made_inside_of_the_block() -> None:
 
 
 def test_a_scalar_is_no_buffer_to_copy() -> None:
-    s = make_schedule(row_sums.prim_func(integers(3, 4)))
+    s = Schedule(row_sums.prim_func(integers(3, 4)))
     with pytest.raises(ScheduleError, match="'acc' is a scalar variable, a register already"):
         s.cache_read("b", "acc", "local")
     with pytest.raises(ScheduleError, match="block 'b' does not read 'a'"):
@@ -242,14 +242,14 @@ def test_a_scalar_is_no_buffer_to_copy() -> None:
 
 
 def test_a_while_loop_that_writes_is_one_statement() -> None:
-    s = make_schedule(with_while.prim_func(integers(3)))
+    s = Schedule(with_while.prim_func(integers(3)))
     with pytest.raises(ScheduleError, match="does not read 'a'"):
         s.cache_read("a", "a", "local")
 
 
 def test_a_parallel_loop_stays_legal() -> None:
     """All of `a` would be copied in each iteration, while others write it."""
-    s = make_schedule(halves.prim_func(integers(8)))
+    s = Schedule(halves.prim_func(integers(8)))
 
     s.cache_read("a", "a", "local", at="j")
 

@@ -8,7 +8,7 @@ import hybridjit as hj
 from hybridjit import ScheduleError, hybrid
 from hybridjit.hybrid import block, output_tensor, parallel
 from hybridjit.ir.equal import structural_equal
-from hybridjit.schedule.schedule import Schedule, make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.before_after import assert_unchanged, replayed, run_example
 from tests.conftest import Golden
 from tests.memory_programs import (
@@ -96,7 +96,7 @@ def called(a: Any, c: Any) -> None:
 
 
 def tiled_matmul(*specs: Any) -> Schedule:
-    s = make_schedule(matmul.prim_func(*specs))
+    s = Schedule(matmul.prim_func(*specs))
     i, j, k = s.loops("c")
     i_0, i_1 = s.split(i, 4)
     j_0, j_1 = s.split(j, 8)
@@ -106,7 +106,7 @@ def tiled_matmul(*specs: Any) -> Schedule:
 
 
 def test_the_whole_buffer(golden: Golden) -> None:
-    s = make_schedule(two_stages.prim_func(hj.f32["n", "m"]))
+    s = Schedule(two_stages.prim_func(hj.f32["n", "m"]))
 
     copy = s.cache_write("b", "b", "local")
 
@@ -148,7 +148,7 @@ def test_copies_move_as_other_stages_do(symbolic: bool) -> None:
     """TVM's way: copy all of it, then move the copying into the loop."""
     args = [floats(9, 5), floats(5, 11)]
     specs = (hj.f32["n", "k"], hj.f32["k", "m"]) if symbolic else args
-    s = make_schedule(matmul.prim_func(*specs))
+    s = Schedule(matmul.prim_func(*specs))
     i, j, k = s.loops("c")
     i_0, i_1 = s.split(i, 4)
     j_0, j_1 = s.split(j, 4)
@@ -163,7 +163,7 @@ def test_copies_move_as_other_stages_do(symbolic: bool) -> None:
 
 def test_a_block_with_loops_inside_can_be_moved_to_the_copy() -> None:
     """Its new guard asks for the loop of the copy, which it sees through an iter."""
-    s = make_schedule(named.prim_func(hj.i64["n", "m"]))
+    s = Schedule(named.prim_func(hj.i64["n", "m"]))
     copy = s.cache_write("rows", "b", "local", at="i")
     s.compute_at("rows", s.loops(copy)[-1])
     for size in SIZES:
@@ -172,7 +172,7 @@ def test_a_block_with_loops_inside_can_be_moved_to_the_copy() -> None:
 
 def test_every_third_element_of_a_copy() -> None:
     """The index of the copy is multiplied out, so that a loop can be restricted to it."""
-    s = make_schedule(every_third.prim_func(hj.i64["n"], hj.i64["n"]))
+    s = Schedule(every_third.prim_func(hj.i64["n"], hj.i64["n"]))
     outer, _ = s.split("i", 3)
     copy = s.cache_write("c", "c", "local", at=outer)
     assert "c_local[i_1_1 * 3] = a[i] + 5" in s.show()
@@ -182,7 +182,7 @@ def test_every_third_element_of_a_copy() -> None:
 
 
 def test_a_block_with_two_results() -> None:
-    s = make_schedule(two_results.prim_func(hj.i64["n"], hj.i64["n"], hj.i64["n"]))
+    s = Schedule(two_results.prim_func(hj.i64["n"], hj.i64["n"], hj.i64["n"]))
     outer, _ = s.split("i", 4)
     s.cache_write("both", "c", "local", at=outer)
     s.cache_write("both", "d", "local", at=outer)
@@ -193,13 +193,13 @@ def test_a_block_with_two_results() -> None:
 
 @pytest.mark.parametrize("at", [None, "i"])
 def test_a_callback_sees_the_buffer_itself(at: str | None) -> None:
-    s = make_schedule(called.prim_func(integers(5), integers(5)))
+    s = Schedule(called.prim_func(integers(5), integers(5)))
     with pytest.raises(ScheduleError, match="'c' is passed to an external function"):
         s.cache_write("c", "c", "local", at=at)
 
 
 def test_what_is_overwritten_is_not_read() -> None:
-    s = make_schedule(add_one.prim_func(hj.i64["n"]))
+    s = Schedule(add_one.prim_func(hj.i64["n"]))
     outer, _ = s.split("i", 4)
     s.cache_write("c", "c", "local", at=outer)
     assert "c_local_in" not in s.show()
@@ -207,7 +207,7 @@ def test_what_is_overwritten_is_not_read() -> None:
 
 @pytest.mark.parametrize("kernel", [every_third, guarded])
 def test_what_is_not_written_keeps_its_value(kernel: Any) -> None:
-    s = make_schedule(kernel.prim_func(hj.i64["n"], hj.i64["n"]))
+    s = Schedule(kernel.prim_func(hj.i64["n"], hj.i64["n"]))
     outer, _ = s.split("i", 4)
 
     s.cache_write("c", "c", "local", at=outer)
@@ -219,21 +219,21 @@ def test_what_is_not_written_keeps_its_value(kernel: Any) -> None:
 
 def test_a_sum_over_nothing_keeps_its_value() -> None:
     """With no iterations of k, nothing is written: what was in c must come back."""
-    s = make_schedule(matmul.prim_func(hj.f32["n", "k"], hj.f32["k", "m"]))
+    s = Schedule(matmul.prim_func(hj.f32["n", "k"], hj.f32["k", "m"]))
     s.cache_write("c", "c", "local", at="j")
     assert "c_local_in" in s.show()
     assert_unchanged(s.original, s.func, [floats(3, 0), floats(0, 4)], native=True)
 
 
 def test_all_accesses_of_the_part_go_to_the_copy() -> None:
-    s = make_schedule(prefix_sum.prim_func(hj.i64["n"]))
+    s = Schedule(prefix_sum.prim_func(hj.i64["n"]))
     s.cache_write("a", "a", "local")
     for size in SIZES:
         assert_unchanged(s.original, s.func, [integers(size)], native=size == 7)
 
 
 def test_the_example_runs() -> None:
-    run_example(make_schedule(add_one.prim_func(integers(5))), "cache_write")
+    run_example(Schedule(add_one.prim_func(integers(5))), "cache_write")
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_the_example_runs() -> None:
     ],
 )
 def test_refusals(arguments: tuple[str, str, str], message: str) -> None:
-    s = make_schedule(matmul.prim_func(floats(4, 5), floats(5, 6)))
+    s = Schedule(matmul.prim_func(floats(4, 5), floats(5, 6)))
 
     with pytest.raises(ScheduleError, match=message):
         s.cache_write(*arguments)
@@ -264,20 +264,20 @@ def test_refusals(arguments: tuple[str, str, str], message: str) -> None:
     ],
 )
 def test_a_copy_that_would_not_be_written_back(kernel: Any, at: str | None, message: str) -> None:
-    s = make_schedule(kernel.prim_func(integers(5), integers(5)))
+    s = Schedule(kernel.prim_func(integers(5), integers(5)))
     with pytest.raises(ScheduleError, match=message):
         s.cache_write("c", "c", "local", at=at)
 
 
 @pytest.mark.parametrize("kernel", [first_negative, skipping])
 def test_leaving_a_loop_inside_the_part_is_no_matter(kernel: Any) -> None:
-    s = make_schedule(kernel.prim_func(integers(7), integers(7)))
+    s = Schedule(kernel.prim_func(integers(7), integers(7)))
     s.cache_write("c", "c", "local")
     assert_unchanged(s.original, s.func, [integers(7), -integers(7)], native=True)
 
 
 def test_a_scalar_is_no_buffer_to_copy() -> None:
-    s = make_schedule(row_sums.prim_func(integers(3, 4)))
+    s = Schedule(row_sums.prim_func(integers(3, 4)))
     with pytest.raises(ScheduleError, match="'acc' is made inside of loop 'i'"):
         s.cache_write("acc", "acc", "local", at="i")
     with pytest.raises(ScheduleError, match="'acc' is a scalar variable"):
@@ -286,7 +286,7 @@ def test_a_scalar_is_no_buffer_to_copy() -> None:
 
 def test_iterations_of_a_parallel_loop_stay_apart() -> None:
     """The box of what an iteration writes holds elements that the other one writes."""
-    s = make_schedule(interleaved.prim_func(integers(8), integers(8)))
+    s = Schedule(interleaved.prim_func(integers(8), integers(8)))
 
     with pytest.raises(
         ScheduleError, match="would make iterations of the parallel loop 'i' depend"
@@ -297,7 +297,7 @@ def test_iterations_of_a_parallel_loop_stay_apart() -> None:
 
 
 def test_a_parallel_loop_whose_iterations_copy_what_is_theirs() -> None:
-    s = make_schedule(comb.prim_func(integers(8)))
+    s = Schedule(comb.prim_func(integers(8)))
     s.cache_write("a", "a", "local", at="i")
     assert_unchanged(s.original, s.func, [integers(8)], native=True)
 
@@ -306,13 +306,13 @@ def test_a_parallel_loop_whose_iterations_copy_what_is_theirs() -> None:
 @pytest.mark.parametrize("size", [None, 7])
 def test_every_legal_copy_of_every_program(program: Program, size: int | None) -> None:
     """Each block, each buffer, each loop: refused, or the results are the same bit by bit."""
-    base = make_schedule(program.func(size))
+    base = Schedule(program.func(size))
     _split_all(base)
     for name in base.blocks():
         for at in (None, *base.loops(name)):
             for buffer in ("a", "b", "c", "t"):
                 for step in ("cache_read", "cache_write"):
-                    s = make_schedule(base.func)
+                    s = Schedule(base.func)
                     try:
                         getattr(s, step)(name, buffer, "local", at=at)
                     except ScheduleError:

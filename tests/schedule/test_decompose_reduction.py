@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import hybridjit as hj
-from hybridjit.schedule.schedule import Schedule, make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.before_after import assert_unchanged
 from tests.conftest import Golden
 from tests.schedule.programs import INIT, PLAIN, Steps, check, numbers, refuse
@@ -41,7 +41,7 @@ def decompose(loop: str) -> Steps:
 
 @pytest.mark.parametrize("loop", ["i", "k"])
 def test_before_a_loop(loop: str, golden: Golden) -> None:
-    s = make_schedule(INIT.func(None))
+    s = Schedule(INIT.func(None))
     assert s.decompose_reduction("total", loop).name == "total_init"
     golden.check(s.show(), "ir")
 
@@ -54,7 +54,7 @@ def test_results_stay() -> None:
 
 
 def test_a_fused_reduction() -> None:
-    s = make_schedule(summed())
+    s = Schedule(summed())
     s.fuse("i", "k")
     s.decompose_reduction("c", "i_k")
     assert_unchanged(s.original, s.func, args(), native=True)
@@ -72,7 +72,7 @@ def _try(s: Any, loop: str) -> None:
 @pytest.mark.parametrize("factor", [None, 2, 3])
 @pytest.mark.parametrize("loop", ["i", "k"])
 def test_bounds(bounds: str, factor: int | None, loop: str) -> None:
-    s = make_schedule(summed(bounds))
+    s = Schedule(summed(bounds))
     if factor is not None:
         s.split("k", factor=factor)
     s.decompose_reduction("c", "k_0" if loop == "k" and factor else loop)
@@ -81,7 +81,7 @@ def test_bounds(bounds: str, factor: int | None, loop: str) -> None:
 
 
 def test_a_part_that_never_starts(golden: Golden) -> None:
-    s = make_schedule(summed())
+    s = Schedule(summed())
     s.split("k", factor=2)
     s.peel("k_0")
     rest = s.loops("c_1")[1]
@@ -148,7 +148,7 @@ def f(a: int64[4, 5], c: int64[4], g: int64[4]):
 
 def test_blocks_and_loops_that_do_not_fit() -> None:
     refuse(PLAIN, decompose("i"), "block 'c' has no init")
-    s = make_schedule(summed())
+    s = Schedule(summed())
     s.reorder("k", "i")
     refuse(s.func, decompose("i"), "the reduction runs over loop 'k', too")
 
@@ -163,7 +163,7 @@ def f(a: int64[5, 6], c: int64[12]):
                     c[i + k] = a[i, k] + k
                 a[i, k] = a[i, k] + 1
 """)
-    s = make_schedule(func)
+    s = Schedule(func)
     s.split("k", factor=2)
     s.decompose_reduction("c", "k_0")
     assert_unchanged(func, s.func, [numbers(5, 6), numbers(12)], native=True)

@@ -8,7 +8,7 @@ import hybridjit as hj
 from hybridjit import ScheduleError, hybrid
 from hybridjit.hybrid import allocate, output_tensor, parallel
 from hybridjit.ir.equal import structural_equal
-from hybridjit.schedule.schedule import make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.before_after import assert_unchanged, replayed, run_example
 from tests.conftest import Golden
 from tests.memory_programs import (
@@ -104,7 +104,7 @@ def left_early(a: Any) -> Any:
 
 @pytest.mark.parametrize("kernel", [tiles, backwards])
 def test_nothing_changes_but_the_order(kernel: Any) -> None:
-    s = make_schedule(kernel.prim_func(hj.i64["n", "m"]))
+    s = Schedule(kernel.prim_func(hj.i64["n", "m"]))
     s.double_buffer("t")
     for size in SIZES:
         assert_unchanged(s.original, s.func, [integers(size, 3)], native=size == 7)
@@ -113,20 +113,20 @@ def test_nothing_changes_but_the_order(kernel: Any) -> None:
 @pytest.mark.parametrize("kernel", [tiles, backwards])
 @pytest.mark.parametrize("size", [4, 5, 7])
 def test_constant_sizes(kernel: Any, size: int) -> None:
-    s = make_schedule(kernel.prim_func(integers(size, 3)))
+    s = Schedule(kernel.prim_func(integers(size, 3)))
     s.double_buffer("t")
     assert_unchanged(s.original, s.func, [integers(size, 3)], native=size == 7)
 
 
 def test_golden(golden: Golden) -> None:
-    s = make_schedule(tiles.prim_func(hj.i64["n", "m"]))
+    s = Schedule(tiles.prim_func(hj.i64["n", "m"]))
     s.double_buffer("t")
     golden.check(s.show(), "ir")
     assert structural_equal(replayed(s), s.func)
 
 
 def test_the_panels_of_a_matrix_product() -> None:
-    s = make_schedule(matmul.prim_func(hj.f32["n", "k"], hj.f32["k", "m"]))
+    s = Schedule(matmul.prim_func(hj.f32["n", "k"], hj.f32["k", "m"]))
     j_0, _ = s.split("j", 4)
     s.cache_read("c", "b", "local", at=j_0)
 
@@ -140,9 +140,9 @@ def test_the_panels_of_a_matrix_product() -> None:
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
 @pytest.mark.parametrize("size", [None, 13])
 def test_every_copy_in_every_loop(program: Program, size: int | None) -> None:
-    base = make_schedule(program.func(size))
+    base = Schedule(program.func(size))
     for loop in base.loops():
-        s = make_schedule(base.func)
+        s = Schedule(base.func)
         try:
             outer, _ = s.split(loop, 3)
             s.cache_read(s.blocks()[-1], "a", "local", at=outer)
@@ -154,7 +154,7 @@ def test_every_copy_in_every_loop(program: Program, size: int | None) -> None:
 
 
 def test_the_example_runs() -> None:
-    run_example(make_schedule(tiles.prim_func(integers(4, 3))), "double_buffer")
+    run_example(Schedule(tiles.prim_func(integers(4, 3))), "double_buffer")
 
 
 @pytest.mark.parametrize("symbolic", [False, True])
@@ -171,7 +171,7 @@ def test_the_example_runs() -> None:
     ],
 )
 def test_refusals(kernel: Any, message: str, symbolic: bool) -> None:
-    s = make_schedule(kernel.prim_func(hj.i64["n", "m"] if symbolic else integers(5, 3)))
+    s = Schedule(kernel.prim_func(hj.i64["n", "m"] if symbolic else integers(5, 3)))
 
     with pytest.raises(ScheduleError, match=message):
         s.double_buffer("t")
@@ -181,7 +181,7 @@ def test_refusals(kernel: Any, message: str, symbolic: bool) -> None:
 
 
 def test_a_fill_that_needs_the_iteration_before() -> None:
-    s = make_schedule(steps.prim_func(hj.i64["n"]))
+    s = Schedule(steps.prim_func(hj.i64["n"]))
     s.cache_read("a", "a", "local", at="i")
     with pytest.raises(
         ScheduleError, match=r"cannot be filled .*: `a.1.` written by `a.i.` at line"
@@ -190,7 +190,7 @@ def test_a_fill_that_needs_the_iteration_before() -> None:
 
 
 def test_a_scalar_variable_has_no_places() -> None:
-    s = make_schedule(row_sums.prim_func(integers(3, 4)))
+    s = Schedule(row_sums.prim_func(integers(3, 4)))
     with pytest.raises(ScheduleError, match="double_buffer: 'acc' is a scalar variable"):
         s.double_buffer("acc")
     with pytest.raises(ScheduleError, match="rolling_buffer: 'acc' is a scalar variable"):
@@ -202,6 +202,6 @@ def test_a_scalar_variable_has_no_places() -> None:
 
 
 def test_a_loop_of_one_iteration() -> None:
-    s = make_schedule(tiles.prim_func(integers(1, 3)))
+    s = Schedule(tiles.prim_func(integers(1, 3)))
     with pytest.raises(ScheduleError, match="loop 'i' has no next iteration"):
         s.double_buffer("t")

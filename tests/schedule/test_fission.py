@@ -3,7 +3,7 @@
 import pytest
 
 import hybridjit as hj
-from hybridjit.schedule.schedule import make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.before_after import assert_unchanged
 from tests.conftest import Golden
 from tests.schedule.programs import NAMED, PLAIN, check, numbers, refuse
@@ -23,7 +23,7 @@ def body(first: str, second: str, *, before: str = "pass", bounds: str = "1, 8")
 
 
 def test_names_are_computed_for_both(golden: Golden) -> None:
-    s = make_schedule(body("a[i] = y", "b[i] = a[i] + y", before="y = i * 2 + 1", bounds="9"))
+    s = Schedule(body("a[i] = y", "b[i] = a[i] + y", before="y = i * 2 + 1", bounds="9"))
     first, second = s.fission("i", after="t")
     assert first.var is not second.var
     golden.check(s.show(), "ir")
@@ -41,14 +41,14 @@ def test_bounds(bounds: str) -> None:
     if "a[0]" in bounds:
         refuse(func, lambda s: s.fission("i", after="t"), "read memory or may fail")
         return
-    s = make_schedule(func)
+    s = Schedule(func)
     s.fission("i", after="t")
     assert_unchanged(func, s.func, [numbers(9), numbers(9), numbers(9)], native=True)
 
 
 def test_a_scratch_buffer_of_the_second_part() -> None:
     second = 't = allocate((y,), "int64", "local")\n        t[i] = 7\n        c[i] = t[i] + t[0]'
-    s = make_schedule(body("b[i] = y", second, before="y = i + 1"))
+    s = Schedule(body("b[i] = y", second, before="y = i + 1"))
     s.fission("i", after="t")
     assert_unchanged(s.original, s.func, [numbers(9), numbers(9), numbers(9)], native=True)
 
@@ -83,7 +83,7 @@ def test_a_continue_of_an_inner_loop() -> None:
         "for j in range(9):\n            if a[j] > 2:\n                continue\n"
         "            c[i] = c[i] + j"
     )
-    s = make_schedule(body("b[i] = 1", second))
+    s = Schedule(body("b[i] = 1", second))
     s.fission("i", after="t")
     assert_unchanged(s.original, s.func, [numbers(9), numbers(9), numbers(9)], native=True)
 

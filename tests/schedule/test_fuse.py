@@ -3,7 +3,7 @@
 import pytest
 
 import hybridjit as hj
-from hybridjit.schedule.schedule import make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.before_after import assert_unchanged
 from tests.conftest import Golden
 from tests.schedule.programs import (
@@ -21,7 +21,7 @@ from tests.schedule.programs import (
 
 
 def test_two_loops(golden: Golden) -> None:
-    s = make_schedule(NEST.func(None))
+    s = Schedule(NEST.func(None))
     assert s.fuse("i", "j").name == "i_j"
     golden.check(s.show(), "ir")
 
@@ -50,7 +50,7 @@ def f(a: int64[13, 13], n: int):
             for k in range(2):
                 a[i, j] = a[i, j] * 2 + k * i
 """)
-    s = make_schedule(func)
+    s = Schedule(func)
     s.fuse("i", "j", "k")
     for n in (0, 1, 12, 13, 20):
         assert_unchanged(func, s.func, [numbers(13, 13), n], native=n == 1)
@@ -64,7 +64,7 @@ def f(a: int64[7, 5], n: int):
             for j in range(5):
                 a[i, j] = i * 10 + j
 """)
-    s = make_schedule(func)
+    s = Schedule(func)
     s.fuse("i", "j")
     for n in (0, 3, 9):
         assert_unchanged(func, s.func, [numbers(7, 5), n], native=n == 3)

@@ -3,7 +3,7 @@
 import pytest
 
 import hybridjit as hj
-from hybridjit.schedule.schedule import make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.before_after import assert_unchanged
 from tests.conftest import Golden
 from tests.schedule.programs import NEIGHBOURS, NEST, check, numbers, refuse
@@ -22,7 +22,7 @@ def pair(first: str, body: str, second: str, other: str) -> hj.PrimFunc:
 
 
 def test_two_loops(golden: Golden) -> None:
-    s = make_schedule(NEIGHBOURS.func(None))
+    s = Schedule(NEIGHBOURS.func(None))
     assert s.merge("i", "j").name == "i"
     golden.check(s.show(), "ir")
 
@@ -36,7 +36,7 @@ def test_results_stay() -> None:
     [("7", "2, 9"), ("7, -1, -1", "7, -1, -1"), ("0, n, 2", "0, n, 2"), ("n", "1, n + 1")],
 )
 def test_loops_of_the_same_length(first: str, second: str) -> None:
-    s = make_schedule(pair(first, "a[i] = i + 1", second, "b[j] = j * 2"))
+    s = Schedule(pair(first, "a[i] = i + 1", second, "b[j] = j * 2"))
     s.merge("i", "j")
     for n in (0, 1, 2, 8):
         args = [numbers(9), numbers(9), numbers(1), n, 2]
@@ -50,7 +50,7 @@ def test_a_later_iteration_is_needed(golden: Golden) -> None:
 
 
 def test_an_earlier_iteration_is_needed() -> None:
-    s = make_schedule(pair("1, 9", "a[i] = i + 100", "1, 9", "b[j] = a[j - 1]"))
+    s = Schedule(pair("1, 9", "a[i] = i + 100", "1, 9", "b[j] = a[j - 1]"))
     s.merge("i", "j")
     assert_unchanged(s.original, s.func, [numbers(9), numbers(9), numbers(1), 0, 0], native=True)
 
@@ -90,7 +90,7 @@ def test_jumps_in_the_first_loop(jump: str, match: str) -> None:
 
 def test_continue_in_the_second_loop() -> None:
     body = "if a[j] > 3:\n            continue\n        b[j] = 0"
-    s = make_schedule(pair("8", "a[i] = a[i] + 1", "8", body))
+    s = Schedule(pair("8", "a[i] = a[i] + 1", "8", body))
     s.merge("i", "j")
     assert_unchanged(s.original, s.func, [numbers(9), numbers(9), numbers(1), 0, 0], native=True)
 
@@ -98,7 +98,7 @@ def test_continue_in_the_second_loop() -> None:
 def test_names_and_registers_of_both() -> None:
     first = "x = a[i] * 2\n        a[i] = x"
     second = "y: int64 = a[j]\n        y = y + 1\n        b[j] = y"
-    s = make_schedule(pair("8", first, "8", second))
+    s = Schedule(pair("8", first, "8", second))
     s.merge("i", "j")
     assert_unchanged(s.original, s.func, [numbers(9), numbers(9), numbers(1), 0, 0], native=True)
 

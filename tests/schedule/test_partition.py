@@ -3,7 +3,7 @@
 import pytest
 
 import hybridjit as hj
-from hybridjit.schedule.schedule import make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.before_after import assert_unchanged
 from tests.conftest import Golden
 from tests.schedule.programs import (
@@ -21,7 +21,7 @@ from tests.schedule.programs import (
 
 
 def test_two_parts(golden: Golden) -> None:
-    s = make_schedule(PLAIN.func(None))
+    s = Schedule(PLAIN.func(None))
     first, second = s.partition("i", 4)
     assert first.var is not second.var
     golden.check(s.show(), "ir")
@@ -39,7 +39,7 @@ def f(a: int64[9], m: int, n: int):
     for i in range(m, n):
         a[i] = i
 """)
-    s = make_schedule(func)
+    s = Schedule(func)
     s.partition("i", 4)
     for m, n in ((0, 9), (5, 2), (2, 4), (4, 9), (6, 8)):
         assert_unchanged(func, s.func, [numbers(9), m, n], native=m == 5)
@@ -51,7 +51,7 @@ def test_which_programs_take_it() -> None:
 
 
 def test_blocks_get_names_of_their_own() -> None:
-    s = make_schedule(PLAIN.func(7))
+    s = Schedule(PLAIN.func(7))
     s.partition("i", 3)
     assert [block.name for block in s.blocks()] == ["c", "c_1"]
 

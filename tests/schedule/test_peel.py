@@ -2,7 +2,7 @@
 
 import pytest
 
-from hybridjit.schedule.schedule import make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.conftest import Golden
 from tests.schedule.programs import (
     INIT,
@@ -19,7 +19,7 @@ from tests.schedule.programs import (
 
 @pytest.mark.parametrize("last", [None, True], ids=["first", "last"])
 def test_peeled(last: bool | None, golden: Golden) -> None:
-    s = make_schedule(PLAIN.func(None))
+    s = Schedule(PLAIN.func(None))
     s.peel("i", 2, last=last)
     golden.check(s.show(), "ir")
 

@@ -1,12 +1,12 @@
 """pragma: hints on loops."""
 
-from hybridjit.schedule.schedule import make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.conftest import Golden
 from tests.schedule.programs import NAMED, NEST, check, refuse
 
 
 def test_a_hint(golden: Golden) -> None:
-    s = make_schedule(NEST.func(None))
+    s = Schedule(NEST.func(None))
     s.pragma("j", "auto_unroll_max_step", 16)
     golden.check(s.show(), "ir")
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from hybridjit.schedule.schedule import make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.conftest import Golden
 from tests.schedule.programs import DOWN, GUARDED, NEST, PLAIN, STRIDED, Program, check, refuse
 
 
 def test_a_hint(golden: Golden) -> None:
-    s = make_schedule(PLAIN.func(None))
+    s = Schedule(PLAIN.func(None))
     s.prefetch("b", "i", 16)
     golden.check(s.show(), "ir")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import hybridjit as hj
-from hybridjit.schedule.schedule import make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.before_after import assert_unchanged
 from tests.conftest import Golden
 from tests.schedule.programs import (
@@ -40,7 +40,7 @@ def f(a: {0}[4, 4], c: {0}[1]):
 
 
 def test_two_loops(golden: Golden) -> None:
-    s = make_schedule(NEST.func(None))
+    s = Schedule(NEST.func(None))
     s.reorder("j", "i")
     golden.check(s.show(), "ir")
 
@@ -51,7 +51,7 @@ def test_results_stay() -> None:
 
 
 def test_loops_that_are_not_named_stay() -> None:
-    s = make_schedule(NEST.func(7))
+    s = Schedule(NEST.func(7))
     s.split("i", factor=2)
     s.split("j", factor=2)
     s.reorder("j_1", "i_0")
@@ -64,7 +64,7 @@ def test_which_programs_take_it() -> None:
 
 
 def test_a_dependence_that_keeps_its_direction() -> None:
-    s = make_schedule(hj.parse(WAVE))
+    s = Schedule(hj.parse(WAVE))
     s.reorder("j", "i")
     assert_unchanged(s.original, s.func, [numbers(6, 6)], native=True)
 
@@ -75,13 +75,13 @@ def test_a_dependence_that_turns_around(golden: Golden) -> None:
 
 
 def test_a_thread_loop_does_not_go_where_it_carries_a_dependence() -> None:
-    s = make_schedule(hj.parse(WAVE))
+    s = Schedule(hj.parse(WAVE))
     s.parallel("j")
     refuse(s.func, lambda s: s.reorder("j", "i"), "iterations of the parallel loop 'j' depend")
 
 
 def test_a_thread_loop_may_go_where_it_carries_none() -> None:
-    s = make_schedule(NEST.func(7))
+    s = Schedule(NEST.func(7))
     s.parallel("j")
     s.reorder("j", "i")
     assert "for j in parallel(7):\n        for i in range(7):" in s.show()
@@ -92,7 +92,7 @@ def test_a_thread_loop_may_go_where_it_carries_none() -> None:
     [("int64", "c[0] + a[i, j]"), ("int64", "min(c[0], a[i, j])"), ("bool", "c[0] or a[i, j]")],
 )
 def test_updates_that_commute(dtype: str, update: str) -> None:
-    s = make_schedule(hj.parse(SUM.format(dtype, update)))
+    s = Schedule(hj.parse(SUM.format(dtype, update)))
     s.reorder("j", "i")
     args = [numbers(4, 4).astype(dtype), numbers(1).astype(dtype)]
     assert_unchanged(s.original, s.func, args, native=True)
@@ -108,7 +108,7 @@ def test_the_sign_of_zero_depends_on_the_order() -> None:
     func = hj.parse(SUM.format("float64", "min(c[0], a[i, j])"))
     refuse(func, lambda s: s.reorder("j", "i"), "turn a dependence around")
 
-    s = make_schedule(func)
+    s = Schedule(func)
     s.reorder("j", "i", unsafe=True)
     a = np.ones((4, 4))
     a[0, 1], a[1, 0] = 0.0, -0.0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hybridjit as hj
-from hybridjit.schedule.schedule import make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.before_after import assert_unchanged
 from tests.conftest import Golden
 from tests.schedule.programs import INIT, PLAIN, REGISTER, SCAN, TOTAL, check, numbers, refuse
@@ -19,14 +19,14 @@ def f(a: {0}[8], c: {0}[1]):
 
 
 def test_one_element(golden: Golden) -> None:
-    s = make_schedule(TOTAL.func(None))
+    s = Schedule(TOTAL.func(None))
     final = s.rfactor("i")
     assert final.name == "c_final"
     golden.check(s.show(), "ir")
 
 
 def test_many_elements_of_a_row(golden: Golden) -> None:
-    s = make_schedule(_rows())
+    s = Schedule(_rows())
     s.parallel("i")
     s.rfactor("k")
     golden.check(s.show(), "ir")
@@ -82,7 +82,7 @@ VALUES = np.array([1.0, 0.0, -0.0, 0.0, np.nan, 3.0, -0.0, 2.0])
 )
 @pytest.mark.parametrize("bounds", ["8", "7, -1, -1", "1, 8, 3", "0"])
 def test_operators(dtype: str, update: str, bounds: str) -> None:
-    s = make_schedule(hj.parse(INTO.format(dtype, bounds, update)))
+    s = Schedule(hj.parse(INTO.format(dtype, bounds, update)))
     s.rfactor("k")
     for rolled in range(4):
         values: Any = VALUES if dtype == "float64" else numbers(8)
@@ -93,7 +93,7 @@ def test_operators(dtype: str, update: str, bounds: str) -> None:
 @pytest.mark.parametrize("update", ["minimum(a[k], c[0])", "maximum(a[k], c[0])"])
 def test_the_operands_keep_their_sides(update: str) -> None:
     """Of two equal zeros NumPy's minimum takes one by its side."""
-    s = make_schedule(hj.parse(INTO.format("float64", 8, update)))
+    s = Schedule(hj.parse(INTO.format("float64", 8, update)))
     s.rfactor("k")
     zeros = np.array([0.0, 0.0, -0.0, -0.0, 0.0, 0.0, 0.0, -0.0])
     for sign in (1, -1):
@@ -110,7 +110,7 @@ def f(a: int64[8], c: int64[1]):
             break
         c[0] = c[0] + a[k]
 """)
-    s = make_schedule(func)
+    s = Schedule(func)
     s.rfactor("k")
     assert_unchanged(func, s.func, [numbers(8), numbers(1)], native=True)
 
@@ -133,7 +133,7 @@ def f(a: int64[8], c: int64[4], p: int):
         if a[k] > 5:
             c[p] = c[p] + a[k]
 """)
-    s = make_schedule(func)
+    s = Schedule(func)
     s.rfactor("k")
     for p, shift in ((17, 100), (17, 0), (2, 0), (-1, 0)):
         assert_unchanged(func, s.func, [numbers(8) - shift, numbers(4), p], native=p == 17)
@@ -150,7 +150,7 @@ def f(a: int64[8], c: int64[1]):
             t[j] = t[j] + a[k]
     c[0] = t[1] + t[2]
 """)
-    s = make_schedule(func)
+    s = Schedule(func)
     s.rfactor("k")
     assert_unchanged(func, s.func, [numbers(8), numbers(1)], native=True)
 

@@ -9,7 +9,7 @@ import hybridjit as hj
 from hybridjit import ScheduleError, hybrid
 from hybridjit.hybrid import allocate, output_tensor, parallel
 from hybridjit.ir.equal import structural_equal
-from hybridjit.schedule.schedule import make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.before_after import assert_unchanged, replayed, run_example
 from tests.conftest import Golden
 from tests.memory_programs import SIZES, integers, negative_scratch, sliding, two_stages
@@ -111,7 +111,7 @@ CASES: list[tuple[Any, int, Any, Callable[[int], Any]]] = [
 
 @pytest.mark.parametrize(("kernel", "window", "specs", "make"), CASES)
 def test_windows(kernel: Any, window: int, specs: Any, make: Any) -> None:
-    s = make_schedule(kernel.prim_func(*specs))
+    s = Schedule(kernel.prim_func(*specs))
 
     s.rolling_buffer("t")
 
@@ -126,7 +126,7 @@ def test_one_place_less_would_be_wrong(kernel: Any, window: int, specs: Any, mak
     """The window is the smallest: the program with a smaller one computes something else."""
     if window == 1:
         return
-    s = make_schedule(kernel.prim_func(*make(23)))
+    s = Schedule(kernel.prim_func(*make(23)))
     s.rolling_buffer("t")
     smaller = hj.parse(str(s.func).replace(f"% {window}", f"% {window - 1}"))
     with pytest.raises(AssertionError, match="interpreted on"):
@@ -134,20 +134,20 @@ def test_one_place_less_would_be_wrong(kernel: Any, window: int, specs: Any, mak
 
 
 def test_golden(golden: Golden) -> None:
-    s = make_schedule(sliding.prim_func(hj.i64["n"]))
+    s = Schedule(sliding.prim_func(hj.i64["n"]))
     s.rolling_buffer("t")
     golden.check(s.show(), "ir")
     assert structural_equal(replayed(s), s.func)
 
 
 def test_an_axis_can_be_chosen() -> None:
-    s = make_schedule(second_axis.prim_func(integers(5, 9)))
+    s = Schedule(second_axis.prim_func(integers(5, 9)))
     s.rolling_buffer("t", axis=-1)
     assert "t = allocate((5, 2)" in s.show()
 
 
 def test_the_example_runs() -> None:
-    run_example(make_schedule(sliding.prim_func(integers(9))), "rolling_buffer")
+    run_example(Schedule(sliding.prim_func(integers(9))), "rolling_buffer")
 
 
 @pytest.mark.parametrize("symbolic", [False, True])
@@ -162,7 +162,7 @@ def test_the_example_runs() -> None:
 )
 def test_refusals(kernel: Any, shape: tuple[int, ...], message: str, symbolic: bool) -> None:
     spec = hj.i64[("n", "m")[: len(shape)]] if symbolic else integers(*shape)
-    s = make_schedule(kernel.prim_func(spec))
+    s = Schedule(kernel.prim_func(spec))
 
     with pytest.raises(ScheduleError, match=message):
         s.rolling_buffer("t")
@@ -172,7 +172,7 @@ def test_refusals(kernel: Any, shape: tuple[int, ...], message: str, symbolic: b
 
 
 def test_a_window_as_large_as_the_buffer_is_no_use() -> None:
-    s = make_schedule(sliding.prim_func(integers(3)))
+    s = Schedule(sliding.prim_func(integers(3)))
     with pytest.raises(ScheduleError, match="all elements of 't' along axis 0 are needed"):
         s.rolling_buffer("t", axis=0)
     with pytest.raises(ScheduleError, match="'t' has 1 axes, there is no axis 1"):
@@ -180,6 +180,6 @@ def test_a_window_as_large_as_the_buffer_is_no_use() -> None:
 
 
 def test_what_comes_from_outside_is_needed_afterwards() -> None:
-    s = make_schedule(sliding.prim_func(integers(9)))
+    s = Schedule(sliding.prim_func(integers(9)))
     with pytest.raises(ScheduleError, match="'b' is an output of the function"):
         s.rolling_buffer("b")

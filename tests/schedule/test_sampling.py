@@ -6,7 +6,7 @@ import pytest
 
 import hybridjit as hj
 from hybridjit.ir.equal import structural_equal
-from hybridjit.schedule.schedule import Schedule, make_schedule
+from hybridjit.schedule.schedule import Schedule
 from hybridjit.schedule.trace import Trace
 from tests.conftest import Golden
 from tests.schedule.programs import NEST, PLAIN, refuse
@@ -26,7 +26,7 @@ def f(a: int64[8], b: int64[8]):
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_factors_of_a_loop(size: int, count: int) -> None:
     for seed in range(5):
-        s = make_schedule(PLAIN.func(size))
+        s = Schedule(PLAIN.func(size))
         s.seed(seed)
         factors = s.sample_perfect_tile("i", count, max_innermost_factor=8)
         assert len(factors) == count
@@ -37,20 +37,20 @@ def test_factors_of_a_loop(size: int, count: int) -> None:
 def test_seeds_choose() -> None:
     found: set[tuple[int, ...]] = set()
     for seed in range(20):
-        s = make_schedule(PLAIN.func(64))
+        s = Schedule(PLAIN.func(64))
         s.seed(seed)
         found.add(tuple(s.sample_perfect_tile("i", 3)))
     assert len(found) > 5
 
 
 def test_choices_are_in_the_trace(golden: Golden) -> None:
-    s = make_schedule(NEST.func(12))
+    s = Schedule(NEST.func(12))
     s.seed(3)
     s.split("i", factors=s.sample_perfect_tile("i", 2))
     s.split("j", factor=s.sample_categorical([2, 3, 4], [0.0, 0.0, 1.0]))
     golden.check(str(s.trace), "txt")
 
-    again = make_schedule(s.original)
+    again = Schedule(s.original)
     again.seed(17)
     again.replay(Trace.from_json(s.trace.to_json()))
     assert structural_equal(again.func, s.func)
@@ -58,13 +58,13 @@ def test_choices_are_in_the_trace(golden: Golden) -> None:
 
 
 def test_a_decision_for_another_size_is_made_anew() -> None:
-    s = make_schedule(PLAIN.func(12))
+    s = Schedule(PLAIN.func(12))
     assert math.prod(s.sample_perfect_tile("i", 2, decision=[8, 8])) == 12
     assert s.sample_perfect_tile("i", 2, decision=[6, 2]) == [6, 2]
 
 
 def test_probabilities() -> None:
-    s = make_schedule(PLAIN.func(7))
+    s = Schedule(PLAIN.func(7))
     assert {s.sample_categorical([4, 8, 16], [0, 1, 0]) for _ in range(10)} == {8}
     assert s.sample_categorical([4, 8, 16], decision=2) == 16
 

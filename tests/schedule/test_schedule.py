@@ -5,13 +5,13 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import ScheduleError
-from hybridjit.schedule.schedule import make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.conftest import Golden
 from tests.schedule.programs import IMPERFECT, NEIGHBOURS, NEST, PLAIN, STRIDED, refuse
 
 
 def test_handles_survive_rewriting() -> None:
-    s = make_schedule(NEST.func(7))
+    s = Schedule(NEST.func(7))
     i, j = s.loops("a")
     s.split(j, factor=3)
     s.reorder("j_0", i)
@@ -20,7 +20,7 @@ def test_handles_survive_rewriting() -> None:
 
 
 def test_blocks_survive_rewriting() -> None:
-    s = make_schedule(IMPERFECT.func(7))
+    s = Schedule(IMPERFECT.func(7))
     c, a = s.blocks()
     s.split("i", factor=2)
     assert [loop.name for loop in s.loops(c)] == ["i_0", "i_1"]
@@ -28,7 +28,7 @@ def test_blocks_survive_rewriting() -> None:
 
 
 def test_a_handle_that_was_replaced(golden: Golden) -> None:
-    s = make_schedule(NEST.func(7))
+    s = Schedule(NEST.func(7))
     i = s.loop("i")
     s.unroll("j")
     s.split(i, factor=2)
@@ -40,14 +40,14 @@ def test_a_handle_that_was_replaced(golden: Golden) -> None:
 
 
 def test_a_name_that_was_replaced() -> None:
-    s = make_schedule(NEST.func(7))
+    s = Schedule(NEST.func(7))
     s.fuse("i", "j")
     with pytest.raises(ScheduleError, match=r"loop 'j' was replaced by i_j in step 1 \(fuse\)"):
         s.parallel("j")
 
 
 def test_a_loop_that_was_merged_away() -> None:
-    s = make_schedule(NEIGHBOURS.func(7))
+    s = Schedule(NEIGHBOURS.func(7))
     j = s.loop("j")
     s.merge("i", "j")
     with pytest.raises(ScheduleError, match=r"loop 'j' was replaced by i in step 2 \(merge\)"):
@@ -55,7 +55,7 @@ def test_a_loop_that_was_merged_away() -> None:
 
 
 def test_a_block_that_is_gone() -> None:
-    s = make_schedule(
+    s = Schedule(
         hj.parse("""
 def f(a: int64[8]):
     for z in range(4):
@@ -73,7 +73,7 @@ def f(a: int64[8]):
 
 
 def test_a_loop_of_another_schedule() -> None:
-    other = make_schedule(PLAIN.func(7)).loop("i")
+    other = Schedule(PLAIN.func(7)).loop("i")
     refuse(PLAIN, lambda s: s.parallel(other), "loop 'i' belongs to another schedule")
 
 
@@ -87,16 +87,16 @@ def test_names_that_are_close() -> None:
 @pytest.mark.parametrize(("name", "step"), [("get_loops", "loops"), ("paralel", "parallel")])
 def test_steps_that_have_another_name(name: str, step: str) -> None:
     with pytest.raises(AttributeError, match=f"no '{name}': did you mean '{step}'"):
-        getattr(make_schedule(PLAIN.func(7)), name)
+        getattr(Schedule(PLAIN.func(7)), name)
 
 
 def test_steps_that_do_not_exist() -> None:
     with pytest.raises(AttributeError, match=r"a schedule has no 'qqq'$"):
-        make_schedule(PLAIN.func(7)).qqq  # pyright: ignore  # noqa: B018
+        Schedule(PLAIN.func(7)).qqq  # pyright: ignore  # noqa: B018
 
 
 def test_names_that_mean_two_loops(golden: Golden) -> None:
-    s = make_schedule(PLAIN.func(7))
+    s = Schedule(PLAIN.func(7))
     s.partition("i", 3)
     error = refuse(s.func, lambda s: s.unroll("i"), "there are 2 loops called 'i'")
     golden.check(str(error), "txt")
@@ -109,7 +109,7 @@ def test_things_that_are_no_loops(loop: object) -> None:
 
 
 def test_queries_in_the_order_of_the_text() -> None:
-    s = make_schedule(IMPERFECT.func(7))
+    s = Schedule(IMPERFECT.func(7))
     assert [loop.name for loop in s.loops()] == ["i", "j"]
     assert [block.name for block in s.blocks()] == ["c", "a"]
     assert repr(s.loop("j")) == "<loop j>"
@@ -117,13 +117,13 @@ def test_queries_in_the_order_of_the_text() -> None:
 
 
 def test_the_text_says_how_often_loops_run(golden: Golden) -> None:
-    s = make_schedule(STRIDED.func(13))
+    s = Schedule(STRIDED.func(13))
     golden.check(str(s), "ir")
     assert s.show() == str(s)
 
 
 def test_loops_in_an_init_are_counted_in_the_order_of_the_text() -> None:
-    s = make_schedule(
+    s = Schedule(
         hj.parse("""
 def f(a: int64[4], c: int64[9]):
     for k in range(4):
@@ -140,7 +140,7 @@ def f(a: int64[4], c: int64[9]):
 
 
 def test_what_a_step_changed(golden: Golden) -> None:
-    s = make_schedule(IMPERFECT.func(7))
+    s = Schedule(IMPERFECT.func(7))
     assert s.diff() == ""
     s.unroll("j")
     s.loops()  # a question changes nothing
@@ -148,7 +148,7 @@ def test_what_a_step_changed(golden: Golden) -> None:
 
 
 def test_its_name() -> None:
-    s = make_schedule(NEST.func(7))
+    s = Schedule(NEST.func(7))
     assert repr(s) == "<Schedule of f: 0 steps>"
     s.unroll(s.loop("i"))
     assert repr(s) == "<Schedule of f: 1 step>"
@@ -156,4 +156,4 @@ def test_its_name() -> None:
 
 def test_verify_needs_a_kernel() -> None:
     with pytest.raises(hj.ArgumentError, match="was not made from a kernel"):
-        make_schedule(PLAIN.func(7)).verify()
+        Schedule(PLAIN.func(7)).verify()

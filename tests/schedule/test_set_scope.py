@@ -7,7 +7,7 @@ import pytest
 from hybridjit import ScheduleError, hybrid
 from hybridjit.hybrid import allocate, output_tensor
 from hybridjit.ir.equal import structural_equal
-from hybridjit.schedule.schedule import make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.before_after import assert_unchanged, replayed, run_example
 from tests.memory_programs import SIZES, integers, two_stages
 from tests.memory_programs import floats as f
@@ -24,7 +24,7 @@ def scalar_in_memory(a: Any) -> Any:
 
 
 def test_the_allocation_changes() -> None:
-    s = make_schedule(two_stages.prim_func(f(7, 5)))
+    s = Schedule(two_stages.prim_func(f(7, 5)))
 
     s.set_scope("t", "local")
 
@@ -34,7 +34,7 @@ def test_the_allocation_changes() -> None:
 
 
 def test_a_block_stands_for_what_it_writes() -> None:
-    s = make_schedule(two_stages.prim_func(f(7, 5)))
+    s = Schedule(two_stages.prim_func(f(7, 5)))
 
     s.set_scope(s.block("t"), "shared")
 
@@ -43,7 +43,7 @@ def test_a_block_stands_for_what_it_writes() -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_a_zero_scalar_becomes_a_register_that_starts_as_zero(size: int) -> None:
-    s = make_schedule(scalar_in_memory.prim_func(integers(size)))
+    s = Schedule(scalar_in_memory.prim_func(integers(size)))
 
     s.set_scope("t", "register")
 
@@ -52,7 +52,7 @@ def test_a_zero_scalar_becomes_a_register_that_starts_as_zero(size: int) -> None
 
 
 def test_the_example_runs() -> None:
-    run_example(make_schedule(two_stages.prim_func(f(7, 5))), "set_scope")
+    run_example(Schedule(two_stages.prim_func(f(7, 5))), "set_scope")
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_the_example_runs() -> None:
     ],
 )
 def test_refusals(buffer: str, scope: str, message: str) -> None:
-    s = make_schedule(two_stages.prim_func(f(7, 5)))
+    s = Schedule(two_stages.prim_func(f(7, 5)))
 
     with pytest.raises(ScheduleError, match=message):
         s.set_scope(buffer, scope)
@@ -76,7 +76,7 @@ def test_refusals(buffer: str, scope: str, message: str) -> None:
 
 
 def test_a_register_stays_one() -> None:
-    s = make_schedule(scalar_in_memory.prim_func(integers(3)))
+    s = Schedule(scalar_in_memory.prim_func(integers(3)))
     s.set_scope("t", "register")
 
     with pytest.raises(ScheduleError, match="'t' is a scalar variable, which is a register"):

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hybridjit.schedule.schedule import make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.conftest import Golden
 from tests.schedule.programs import (
     BREAK,
@@ -24,26 +24,26 @@ from tests.schedule.programs import (
 
 
 def test_a_tail_is_guarded(golden: Golden) -> None:
-    s = make_schedule(PLAIN.func(None))
+    s = Schedule(PLAIN.func(None))
     outer, inner = s.split("i", factor=4)
     assert (outer.name, inner.name) == ("i_0", "i_1")
     golden.check(s.show(), "ir")
 
 
 def test_a_divisor_needs_no_guard() -> None:
-    s = make_schedule(PLAIN.func(12))
+    s = Schedule(PLAIN.func(12))
     s.split("i", factor=4)
     assert "if" not in s.show()
 
 
 def test_the_guard_goes_inside_of_loops(golden: Golden) -> None:
-    s = make_schedule(NEST.func(None))
+    s = Schedule(NEST.func(None))
     s.split("i", factor=4)
     golden.check(s.show(), "ir")
 
 
 def test_a_reduction_keeps_its_domain(golden: Golden) -> None:
-    s = make_schedule(INIT.func(None))
+    s = Schedule(INIT.func(None))
     s.split("k", factor=4)
     golden.check(s.show(), "ir")
 
@@ -72,7 +72,7 @@ def test_which_programs_take_it() -> None:
 
 
 def test_factors_that_are_enough() -> None:
-    s = make_schedule(PLAIN.func(7))
+    s = Schedule(PLAIN.func(7))
     s.split("i", factors=[2, 4])
     assert "if i_0 * 4 + i_1 < 7" in s.show()
 
@@ -103,7 +103,7 @@ def test_factors_must_be_enough_for_any_size() -> None:
 
 
 def test_a_loop_with_a_kind() -> None:
-    s = make_schedule(PLAIN.func(7))
+    s = Schedule(PLAIN.func(7))
     s.parallel("i")
     refuse(s.func, lambda s: s.split("i", factor=2), "is parallel already")
 

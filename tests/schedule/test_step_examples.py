@@ -8,7 +8,7 @@ import pytest
 import hybridjit as hj
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.schedule.intrinsic import INTRINSICS
-from hybridjit.schedule.schedule import STEPS, Schedule, make_schedule
+from hybridjit.schedule.schedule import STEPS, Schedule
 from tests.before_after import run_example
 from tests.schedule.programs import EXAMPLES
 
@@ -32,11 +32,11 @@ def _declare_double() -> None:
 @pytest.mark.parametrize("step", sorted(STEPS - STAGES))
 def test_the_example_runs(step: str) -> None:
     _declare_double()
-    s = make_schedule(hj.parse(EXAMPLES))
+    s = Schedule(hj.parse(EXAMPLES))
     if step == "blocks":
-        s = make_schedule(hj.parse("def f(a: int64[4]):\n    with block('c'):\n        a[0] = 1\n"))
+        s = Schedule(hj.parse("def f(a: int64[4]):\n    with block('c'):\n        a[0] = 1\n"))
     if step == "loops":
-        s = make_schedule(hj.parse(_MATMUL))
+        s = Schedule(hj.parse(_MATMUL))
     run_example(s, step)
     assert s.trace.steps[-1].name == step
     verify(s.func, Stage.BLOCKS)
@@ -60,7 +60,7 @@ def test_every_step_has_an_example() -> None:
 
 @pytest.mark.parametrize("method", ["show", "diff"])
 def test_what_is_shown(method: str, capsys: pytest.CaptureFixture[str]) -> None:
-    s = make_schedule(hj.parse(EXAMPLES))
+    s = Schedule(hj.parse(EXAMPLES))
     s.split("i", factor=2)
     run_example(s, method)
     assert "i_0" in capsys.readouterr().out

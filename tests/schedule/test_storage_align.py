@@ -4,7 +4,7 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import ScheduleError
-from hybridjit.schedule.schedule import make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.before_after import assert_unchanged, run_example
 from tests.conftest import Golden
 from tests.memory_programs import (
@@ -19,7 +19,7 @@ from tests.memory_programs import (
 
 
 def test_the_next_axis_grows() -> None:
-    s = make_schedule(two_stages.prim_func(floats(7, 30)))
+    s = Schedule(two_stages.prim_func(floats(7, 30)))
 
     s.storage_align("t", 0, 32, 1)
 
@@ -29,7 +29,7 @@ def test_the_next_axis_grows() -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_a_size_known_at_run_time_is_padded_at_run_time(size: int) -> None:
-    s = make_schedule(two_stages.prim_func(hj.f32["n", "m"]))
+    s = Schedule(two_stages.prim_func(hj.f32["n", "m"]))
 
     s.storage_align("t", -2, 4)
 
@@ -37,20 +37,20 @@ def test_a_size_known_at_run_time_is_padded_at_run_time(size: int) -> None:
 
 
 def test_symbolic_sizes(golden: Golden) -> None:
-    s = make_schedule(two_stages.prim_func(hj.f32["n", "m"]))
+    s = Schedule(two_stages.prim_func(hj.f32["n", "m"]))
     s.storage_align("t", 0, 16, 3)
     golden.check(s.show(), "ir")
 
 
 def test_an_aligned_axis_stays() -> None:
-    s = make_schedule(two_stages.prim_func(floats(7, 32)))
+    s = Schedule(two_stages.prim_func(floats(7, 32)))
     s.storage_align("t", 0, 32)
     assert "t = allocate((7, 32)" in s.show()
 
 
 def test_inner_axes_count() -> None:
     """The stride of axis 0 of (2, 3, 5) is 15: with a factor of 8 and offset 4 it becomes 20."""
-    s = make_schedule(deep_scratch.prim_func(integers(2, 3, 5)))
+    s = Schedule(deep_scratch.prim_func(integers(2, 3, 5)))
 
     s.storage_align("t", 0, 8, 4)
 
@@ -59,7 +59,7 @@ def test_inner_axes_count() -> None:
 
 
 def test_the_example_runs() -> None:
-    run_example(make_schedule(two_stages.prim_func(floats(7, 30))), "storage_align")
+    run_example(Schedule(two_stages.prim_func(floats(7, 30))), "storage_align")
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_the_example_runs() -> None:
     ],
 )
 def test_refusals(buffer: str, axis: int, factor: int, message: str) -> None:
-    s = make_schedule(two_stages.prim_func(floats(7, 5)))
+    s = Schedule(two_stages.prim_func(floats(7, 5)))
 
     with pytest.raises(ScheduleError, match=message):
         s.storage_align(buffer, axis, factor)
@@ -82,20 +82,20 @@ def test_refusals(buffer: str, axis: int, factor: int, message: str) -> None:
 
 
 def test_a_stride_that_cannot_be() -> None:
-    s = make_schedule(deep_scratch.prim_func(integers(2, 3, 4)))
+    s = Schedule(deep_scratch.prim_func(integers(2, 3, 4)))
     with pytest.raises(ScheduleError, match="it is a multiple of 4"):
         s.storage_align("t", 0, 8, 3)
 
 
 def test_an_index_that_counts_from_the_end_is_refused() -> None:
     """t[-1] would be the padding."""
-    s = make_schedule(negative_scratch.prim_func(integers(4, 5)))
+    s = Schedule(negative_scratch.prim_func(integers(4, 5)))
     with pytest.raises(ScheduleError, match="is not proved to lie inside of 't'"):
         s.storage_align("t", 0, 8)
 
 
 def test_an_index_past_the_end_stays_an_error() -> None:
     """t[i, 5] is an IndexError, and would be the padding."""
-    s = make_schedule(past_the_end.prim_func(integers(4, 5)))
+    s = Schedule(past_the_end.prim_func(integers(4, 5)))
     with pytest.raises(ScheduleError, match="is not proved to lie inside of 't'"):
         s.storage_align("t", 0, 8)

@@ -8,7 +8,7 @@ import pytest
 import hybridjit as hj
 from hybridjit.errors import ArgumentValueError
 from hybridjit.schedule.intrinsic import INTRINSICS
-from hybridjit.schedule.schedule import make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.before_after import assert_unchanged
 from tests.conftest import Golden
 from tests.schedule.programs import numbers, refuse
@@ -72,7 +72,7 @@ def tensorize_dot(s: Any) -> None:
 
 def test_a_dot_product(golden: Golden) -> None:
     declare_dot()
-    s = make_schedule(product())
+    s = Schedule(product())
     tensorize_dot(s)
     golden.check(s.show(), "ir")
     assert_unchanged(s.original, s.func, [numbers(5, 8), numbers(8), numbers(5)], native=True)
@@ -84,7 +84,7 @@ def test_a_dot_product(golden: Golden) -> None:
 )
 def test_places(index: str, bounds: str) -> None:
     declare_fill()
-    s = make_schedule(fill(index, bounds))
+    s = Schedule(fill(index, bounds))
     s.tensorize("z", "fill4")
     assert_unchanged(s.original, s.func, [numbers(30), 5], native=True)
 
@@ -105,7 +105,7 @@ def test_loops_that_do_something_else(index: str, bounds: str, match: str) -> No
 
 def test_a_tail_is_something_else(golden: Golden) -> None:
     declare_fill()
-    s = make_schedule(fill("z", "7"))
+    s = Schedule(fill("z", "7"))
     s.split("z", factor=4)
     error = refuse(s.func, lambda s: s.tensorize("z_1", "fill4"), "If where Store is described")
     golden.check(str(error), "txt")
@@ -124,7 +124,7 @@ def f(a: int64[8, 8], c: int64[8]):
 
 def test_sums_that_are_rounded_otherwise() -> None:
     declare_dot("float32")
-    s = make_schedule(product("float32"))
+    s = Schedule(product("float32"))
     s.split("k", factor=4)
     refuse(s.func, lambda s: s.tensorize("k_1", "dot4"), "rounds otherwise than its description")
 

@@ -1,12 +1,12 @@
 """tile: two loops in tiles."""
 
-from hybridjit.schedule.schedule import make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.conftest import Golden
 from tests.schedule.programs import IMPERFECT, NEST, PROGRAMS, TRIANGLE, check, refuse, sort
 
 
 def test_tiles(golden: Golden) -> None:
-    s = make_schedule(NEST.func(None))
+    s = Schedule(NEST.func(None))
     loops = s.tile("i", "j", 4, 8)
     assert [loop.name for loop in loops] == ["i_0", "j_0", "i_1", "j_1"]
     assert len(s.trace.steps) == 1  # one step, though it is made of several
@@ -36,6 +36,6 @@ def test_a_statement_between_the_loops() -> None:
 
 
 def test_the_loops_in_the_wrong_order() -> None:
-    s = make_schedule(NEST.func(7))
+    s = Schedule(NEST.func(7))
     s.tile("j", "i", 2, 2)
     assert [loop.name for loop in s.loops()] == ["j_0", "i_0", "j_1", "i_1"]

@@ -8,7 +8,7 @@ import pytest
 import hybridjit as hj
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.equal import structural_equal
-from hybridjit.schedule.schedule import Schedule, make_schedule
+from hybridjit.schedule.schedule import Schedule
 from hybridjit.schedule.trace import Trace
 from tests.before_after import replayed
 from tests.conftest import Golden
@@ -16,7 +16,7 @@ from tests.schedule.programs import INIT, NEIGHBOURS, NEST, PLAIN
 
 
 def tiled() -> Schedule:
-    s = make_schedule(NEST.func(None))
+    s = Schedule(NEST.func(None))
     i, j = s.loops("a")
     i_0, _ = s.split(i, factor=4)
     j_0, j_1 = s.split(j, factors=[None, 8])
@@ -38,7 +38,7 @@ def printed(s: Schedule, on: Schedule) -> Schedule:
 def test_as_python(golden: Golden) -> None:
     s = tiled()
     golden.check(str(s.trace), "txt")
-    again = printed(s, make_schedule(s.original))
+    again = printed(s, Schedule(s.original))
     assert structural_equal(again.func, s.func)
     assert str(again.trace) == str(s.trace)
 
@@ -60,16 +60,16 @@ def test_shown_by_itself() -> None:
 
 def test_on_another_shape() -> None:
     s = tiled()
-    other = make_schedule(NEST.func(12))
+    other = Schedule(NEST.func(12))
     other.replay(s.trace)
     assert "for i_1 in range(4):" in other.show()
-    assert structural_equal(printed(s, make_schedule(NEST.func(12))).func, other.func)
+    assert structural_equal(printed(s, Schedule(NEST.func(12))).func, other.func)
 
 
 def test_an_empty_trace() -> None:
-    s = make_schedule(PLAIN.func(7))
+    s = Schedule(PLAIN.func(7))
     assert str(s.trace) == "def schedule(s):\n    pass"
-    assert printed(s, make_schedule(PLAIN.func(7))).trace.steps == []
+    assert printed(s, Schedule(PLAIN.func(7))).trace.steps == []
 
 
 def test_names_that_are_no_variables() -> None:
@@ -81,38 +81,38 @@ def f(s: int64[4]):
         with block("s"):
             s[i] = 3
 """
-    s = make_schedule(hj.parse(text))
+    s = Schedule(hj.parse(text))
     for block in s.blocks():
         s.add_unit_loop(block)
-    again = printed(s, make_schedule(s.original))
+    again = printed(s, Schedule(s.original))
     assert structural_equal(again.func, s.func)
 
 
 def test_handles_of_loops_with_one_name() -> None:
-    s = make_schedule(PLAIN.func(13))
+    s = Schedule(PLAIN.func(13))
     first, second = s.partition("i", 4)
     s.unroll(first)
     s.parallel(second)
-    for again in (replayed(s), printed(s, make_schedule(s.original)).func):
+    for again in (replayed(s), printed(s, Schedule(s.original)).func):
         assert structural_equal(again, s.func)
 
 
 def test_a_step_that_was_refused_is_not_there() -> None:
-    s = make_schedule(NEST.func(7))
+    s = Schedule(NEST.func(7))
     with pytest.raises(hj.ScheduleError, match="outermost first"):
         s.fuse("j", "i")
     assert s.trace.steps == []
 
 
 def test_unsafe_steps_show() -> None:
-    s = make_schedule(INIT.func(7))
+    s = Schedule(INIT.func(7))
     s.parallel("k", unsafe=True)
     assert "s.parallel('k', unsafe=True)" in str(s.trace)
     assert repr(s) == "<Schedule of f: 1 step, 1 of them unsafe>"
 
 
 def test_a_list_that_changes_later() -> None:
-    s = make_schedule(PLAIN.func(12))
+    s = Schedule(PLAIN.func(12))
     factors = [None, 3]
     s.split("i", factors=factors)
     factors[1] = 5
@@ -155,18 +155,18 @@ def test_steps_that_make_no_sense(step: dict[str, Any], match: str) -> None:
     whole = {"step": "split", "args": ["i"], "options": {"factor": 2}, "results": []} | step
     trace = Trace.from_json(json.dumps({"format": 1, "steps": [whole]}))
     with pytest.raises((ArgumentError, ArgumentValueError), match=match):
-        make_schedule(PLAIN.func(7)).replay(trace)
+        Schedule(PLAIN.func(7)).replay(trace)
 
 
 def test_a_trace_of_another_program() -> None:
-    s = make_schedule(NEIGHBOURS.func(7))
+    s = Schedule(NEIGHBOURS.func(7))
     s.merge("i", "j")
     with pytest.raises(hj.ScheduleError, match="there is no loop 'j'"):
-        make_schedule(PLAIN.func(7)).replay(s.trace)
+        Schedule(PLAIN.func(7)).replay(s.trace)
 
 
 def test_values_that_json_does_not_have() -> None:
-    s = make_schedule(NEST.func(7))
+    s = Schedule(NEST.func(7))
     s.trace.steps.append(type(tiled().trace.steps[0])("annotate", (object(),), {}))
     with pytest.raises(ArgumentValueError, match="a trace cannot hold"):
         s.trace.to_json()

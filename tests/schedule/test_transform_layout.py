@@ -8,7 +8,7 @@ import hybridjit as hj
 from hybridjit import ScheduleError
 from hybridjit.ir.equal import structural_equal
 from hybridjit.schedule.index_map import parse_index_map, text_of
-from hybridjit.schedule.schedule import make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.before_after import assert_unchanged, replayed, run_example
 from tests.conftest import Golden
 from tests.memory_programs import (
@@ -37,13 +37,13 @@ MAPS = (
 def test_nothing_changes_but_the_layout(text: str, size: int) -> None:
     args = [floats(size, 5)]
     for spec in (args[0], hj.f32["n", "m"]):
-        s = make_schedule(two_stages.prim_func(spec))
+        s = Schedule(two_stages.prim_func(spec))
         s.transform_layout("t", text)
         assert_unchanged(s.original, s.func, args, native=size == 7)
 
 
 def test_constant_sizes_may_be_flattened() -> None:
-    s = make_schedule(two_stages.prim_func(floats(7, 5)))
+    s = Schedule(two_stages.prim_func(floats(7, 5)))
 
     s.transform_layout("t", lambda i, j: i * 5 + j)
 
@@ -52,7 +52,7 @@ def test_constant_sizes_may_be_flattened() -> None:
 
 
 def test_packing(golden: Golden) -> None:
-    s = make_schedule(matmul.prim_func(hj.f32["n", "k"], hj.f32["k", "m"]))
+    s = Schedule(matmul.prim_func(hj.f32["n", "k"], hj.f32["k", "m"]))
     s.cache_read("c", "b", "global")
     s.transform_layout("b_global", lambda k, j: (j // 16, k, j % 16))
 
@@ -62,7 +62,7 @@ def test_packing(golden: Golden) -> None:
 
 
 def test_the_trace_holds_the_text_of_a_function() -> None:
-    s = make_schedule(two_stages.prim_func(floats(7, 5)))
+    s = Schedule(two_stages.prim_func(floats(7, 5)))
 
     s.transform_layout("t", lambda i, j: (i // 4, j, i % 4))
 
@@ -71,7 +71,7 @@ def test_the_trace_holds_the_text_of_a_function() -> None:
 
 
 def test_the_example_runs() -> None:
-    run_example(make_schedule(two_stages.prim_func(floats(7, 5))), "transform_layout")
+    run_example(Schedule(two_stages.prim_func(floats(7, 5))), "transform_layout")
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_the_example_runs() -> None:
     ],
 )
 def test_refused_maps(text: str, message: str) -> None:
-    s = make_schedule(two_stages.prim_func(floats(7, 5)))
+    s = Schedule(two_stages.prim_func(floats(7, 5)))
 
     with pytest.raises(ScheduleError, match=message):
         s.transform_layout("t", text)
@@ -108,7 +108,7 @@ def _all_indices(*indices: Any) -> Any:
 
 
 def test_refused_functions() -> None:
-    s = make_schedule(two_stages.prim_func(floats(7, 5)))
+    s = Schedule(two_stages.prim_func(floats(7, 5)))
     with pytest.raises(ScheduleError, match="which is no index"):
         s.transform_layout("t", lambda i, j: (i, "j"))
     with pytest.raises(ScheduleError, match="each with a name"):
@@ -119,7 +119,7 @@ def test_refused_functions() -> None:
 
 @pytest.mark.parametrize(("buffer", "way_out"), [("a", "cache_read"), ("b", "cache_write")])
 def test_what_comes_from_outside_keeps_its_layout(buffer: str, way_out: str) -> None:
-    s = make_schedule(two_stages.prim_func(floats(7, 5)))
+    s = Schedule(two_stages.prim_func(floats(7, 5)))
     with pytest.raises(ScheduleError, match=f"(?s)which has the layout that it has.*{way_out}"):
         s.transform_layout(buffer, "i, j -> j, i")
 
@@ -127,7 +127,7 @@ def test_what_comes_from_outside_keeps_its_layout(buffer: str, way_out: str) -> 
 def test_indices_that_are_not_proved_inside_are_refused() -> None:
     """An index that counts from the end, or is an error, means something else elsewhere."""
     for kernel in (negative_scratch, past_the_end):
-        s = make_schedule(kernel.prim_func(integers(4, 5)))
+        s = Schedule(kernel.prim_func(integers(4, 5)))
         with pytest.raises(ScheduleError, match="is not proved to lie inside of 't'"):
             s.transform_layout("t", "i, j -> i // 2, j, i % 2")
 

@@ -3,7 +3,7 @@
 import pytest
 
 import hybridjit as hj
-from hybridjit.schedule.schedule import make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.before_after import assert_unchanged
 from tests.conftest import Golden
 from tests.schedule.programs import INIT, PROGRAMS, TRIANGLE, check, numbers, refuse, sort
@@ -20,7 +20,7 @@ def test_results_stay() -> None:
 
 
 def test_the_text(golden: Golden) -> None:
-    s = make_schedule(INIT.func(None))
+    s = Schedule(INIT.func(None))
     s.unroll(s.split("k", factor=3)[1])
     golden.check(s.show(), "ir")
 
@@ -34,7 +34,7 @@ def f(a: int64[8], c: int64[8]):
             {jump}
         c[i] = i
 """)
-    s = make_schedule(func)
+    s = Schedule(func)
     s.unroll("i")
     assert_unchanged(func, s.func, [numbers(8), numbers(8)], native=True)
 

@@ -1,7 +1,7 @@
 """vectorize: iterations as lanes of vectors."""
 
 import hybridjit as hj
-from hybridjit.schedule.schedule import make_schedule
+from hybridjit.schedule.schedule import Schedule
 from tests.before_after import assert_unchanged
 from tests.conftest import Golden
 from tests.schedule.programs import (
@@ -49,7 +49,7 @@ def f(a: int64[13], c: int64[13]):
         t[1] = t[0] * 2
         c[i] = t[1] + 1
 """)
-    s = make_schedule(func)
+    s = Schedule(func)
     s.vectorize("i")
     assert_unchanged(func, s.func, [numbers(13), numbers(13)], native=True)
 
