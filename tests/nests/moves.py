@@ -10,7 +10,7 @@ from hybridjit.errors import ScheduleError
 from hybridjit.ir.stmt import For, Seq
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.handles import LoopHandle
-from hybridjit.schedule.program import blocks_of, loops_of
+from hybridjit.schedule.program import blocks_of
 from hybridjit.schedule.schedule import Schedule
 from tests.choices import Choose, pick
 
@@ -90,12 +90,12 @@ def _merge(s: Schedule, choose: Choose) -> None:
         for first, second in pairwise(node.stmts)
         if isinstance(first, For) and isinstance(second, For)
     ]
-    loops = [loop.var for loop in loops_of(s.func)]
+    loops = {loop.var: loop for loop in s.loops()}
     if not pairs or choose(8) == 0:  # loops that are no neighbours must be refused
-        s.merge(LoopHandle(pick_one(choose, loops)), LoopHandle(pick_one(choose, loops)))
+        s.merge(any_loop(s, choose), any_loop(s, choose))
     else:
         first, second = pick(choose, pairs)
-        s.merge(LoopHandle(first.var), LoopHandle(second.var))
+        s.merge(loops[first.var], loops[second.var])
 
 
 def _fission(s: Schedule, choose: Choose) -> None:

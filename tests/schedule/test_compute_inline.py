@@ -108,3 +108,30 @@ def test_random_stages(nest: Nest):
         except ScheduleError:
             continue
         assert_unchanged(nest.func, schedule.func, nest.args)
+
+
+SHIFTED = """
+def shifted(a: float32["n"], c: float32["n"]):
+    t = allocate((a.shape[0],), "float32")
+    for i in range(a.shape[0]):
+        t[i] = (a[i + 1] if i + 1 < a.shape[0] else 1.0) * 2.0
+    for j in range(a.shape[0]):
+        a[j] = t[j]
+"""
+
+
+@pytest.mark.parametrize("kind", ["parallel", "vectorize", "bind"])
+def test_a_concurrent_reader_must_not_read_what_another_iteration_writes(kind: str):
+    schedule = make(SHIFTED)
+    _, inner = schedule.split("j", 4)
+    options = ("threadIdx.x",) if kind == "bind" else ()
+    getattr(schedule, kind)(inner, *options)
+    before = schedule.func
+
+    with pytest.raises(ScheduleError, match=f"{kind} loop 'j_1' depend on each other"):
+        schedule.compute_inline("t")
+
+    assert schedule.func is before
+    schedule.serial(inner)
+    schedule.compute_inline("t")
+    check(SHIFTED, schedule)

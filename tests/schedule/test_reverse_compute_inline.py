@@ -33,6 +33,16 @@ def transposed(a: float32["n", "n"], c: float32["n", "n"]):
         for x in range(a.shape[0]):
             c[x, y] = t[a.shape[0] - 1 - x, y + 1] + 1.0
 """
+TRANSPOSED_BACK = """
+def transposed_back(a: float32["n", "n"], c: float32["n", "n"]):
+    t = allocate((a.shape[0], a.shape[0]), "float32")
+    for i in range(a.shape[0]):
+        for j in range(a.shape[0]):
+            t[i, j] = a[i, j] * 2.0
+    for y in range(a.shape[0]):
+        for x in range(a.shape[0]):
+            c[x, y] = t[y, x] + 1.0
+"""
 SOMETIMES = """
 def sometimes(a: float32["n"], c: float32["n"]):
     t = allocate((a.shape[0],), "float32")
@@ -111,3 +121,13 @@ def test_random_stages(nest: Nest):
         except ScheduleError:
             continue
         assert_unchanged(nest.func, schedule.func, nest.args)
+
+
+def test_bounds_told_by_a_block_around():
+    schedule = make(TRANSPOSED_BACK)
+    schedule.reverse_compute_at("c", "i")
+    schedule.blockize("y")
+
+    schedule.reverse_compute_inline("c")
+
+    check(TRANSPOSED_BACK, schedule)

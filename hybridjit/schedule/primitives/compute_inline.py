@@ -71,7 +71,8 @@ def compute_inline(func: PrimFunc, block_name: str) -> PrimFunc:
     changes[definition.scope] = seq(*(stmt for stmt in kept if stmt is not allocation), *users)
     made = bind_loops(replace_stmts(func, changes))
 
-    check_concurrent(made, loops_around(func, definition.scope), STEP)
+    inside = [node for stmt in definition.users for node in walk(stmt) if isinstance(node, For)]
+    check_concurrent(made, [*loops_around(func, definition.scope), *inside], STEP)
     return made
 
 

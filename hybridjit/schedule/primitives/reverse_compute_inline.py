@@ -217,9 +217,10 @@ def _is_within(domain: str, outer: str) -> bool:
 def _find_guards(func: PrimFunc, fold: Fold) -> list[Expr]:
     """The conditions, those that can fail, under which the element that is stored is read."""
     part = infer_instances(func, fold.store)
+    names = _values(fold.nest)  # bounds of a loop may be told by iters of a block around it
     values = {loop.var: _value_of(fold, place) for loop, place in fold.loops.items()}
     guards = [
-        simplify(substitute(guard, values))
+        simplify(substitute(substitute(guard, names), values))
         for loop in fold.loops
         for guard in (Ge(loop.var, loop.start), Lt(loop.var, loop.stop))
     ]
