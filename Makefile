@@ -16,13 +16,10 @@ TORTURE := $(patsubst %,tests/runtime/test_%.py,aliasing threads interrupt unloa
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# hybridjit.stdlib lives outside hybridjit/; the link under typings lets pyright resolve it.
 $(INSTALLED): pyproject.toml setup.py
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet 'pip>=23'
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
-	mkdir -p $(VENV)/typings/hybridjit
-	ln -sfn ../../../stdlib $(VENV)/typings/hybridjit/stdlib
 	touch $@
 
 demo: $(INSTALLED)  ## run a few kernels, check them against NumPy, print a table

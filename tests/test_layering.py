@@ -92,12 +92,18 @@ def room_of(module: str) -> str:
 
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
+OPERATORS = sorted((PACKAGE.parent / "stdlib").rglob("*.py"))
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_module_imports_only_go_down(path: Path) -> None:
     room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
     assert find_violations(room, path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", OPERATORS, ids=lambda path: path.name)
+def test_operators_import_only_from_below(path: Path) -> None:
+    assert find_violations("stdlib", path.read_text(encoding="utf-8")) == []
 
 
 @pytest.mark.parametrize(

@@ -59,4 +59,9 @@ def test_stdlib_imports_from_the_unpacked_wheel(wheel: Path, tmp_path: Path) -> 
 
 def test_stdlib_imports_from_this_checkout(tmp_path: Path) -> None:
     found = Path(run_python(FIND_STDLIB, cwd=tmp_path))
-    assert found == ROOT / "stdlib" / "__init__.py"
+    assert found.resolve() == ROOT / "stdlib" / "__init__.py"
+
+
+def test_stdlib_imports_from_a_checkout_that_is_not_installed() -> None:
+    found = Path(run_python(FIND_STDLIB, cwd=ROOT))
+    assert found == ROOT / "hybridjit" / "stdlib" / "__init__.py"
