@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import ClassVar
 
+from hybridjit.errors import ScheduleError
 from hybridjit.ir.expr import Buffer, Var
 from hybridjit.ir.printer import name_buffers
-from hybridjit.ir.stmt import Store
+from hybridjit.ir.stmt import IterKind, Store
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.handles import LoopHandle
 from hybridjit.schedule.index_map import IndexFunction
@@ -21,7 +22,7 @@ from hybridjit.schedule.primitives.annotate import Hint
 from hybridjit.schedule.program import the_block
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.schedule.stages import allocated_in
-from hybridjit.te.tensor import Axis, Tensor
+from hybridjit.te.tensor import Axis, AxisKind, Tensor, TensorBuffer
 
 
 class Phase(IntEnum):
@@ -57,6 +58,18 @@ class Place:
             del self.loops[axis.var]
         self.loops.update({axis.var: loop for axis, loop in zip(new, loops, strict=True)})
 
+    def take_out_init(self) -> None:
+        """Let the init of a reduction run by itself, right before the first loop that reduces."""
+        block = the_block(self.schedule.func, self.block)
+        if block.init is None:
+            return
+        values = [item.value for item in block.iters if item.kind is IterKind.REDUCE]
+        reduced = {node for value in values for node in walk(value)}
+        loops = self.schedule.loops(self.block)
+        first = next((loop for loop in loops if self.schedule.find_var(loop) in reduced), None)
+        if first is not None:
+            self.schedule.decompose_reduction(self.block, first)
+
     def buffers(self) -> list[str]:
         """What the arrays that the stage makes print as at this moment."""
         block = the_block(self.schedule.func, self.block)
@@ -68,6 +81,14 @@ class Place:
         """What `buffer` prints as at this moment."""
         named = name_buffers(self.schedule.func)
         return next(text for text, found in named.items() if found is buffer)
+
+    def find_name(self, tensor: Tensor) -> str | None:
+        """What the array of a tensor prints as, whatever its layout has become by now."""
+        made = tensor.buffer
+        for text, found in name_buffers(self.schedule.func).items():
+            if isinstance(found, TensorBuffer) and (found.op, found.place) == (made.op, made.place):
+                return text
+        return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -237,6 +258,8 @@ class SetKind(Step):
         return (self.axis,)
 
     def take(self, place: Place) -> None:
+        if self.axis.kind is AxisKind.REDUCE and self.kind in ("parallel", "vectorize"):
+            place.take_out_init()  # the iterations of a loop with an init are not alike
         loop = place.loop(self.axis)
         match self.kind:
             case "parallel":
@@ -280,5 +303,10 @@ class Prefetch(Step):
         return (self.axis,)
 
     def take(self, place: Place) -> None:
-        name = place.name_of(self.tensor.buffer)
+        name = place.find_name(self.tensor)
+        if name is None:
+            raise ScheduleError(
+                f"prefetch: '{self.tensor.name}' is not in memory: it is inlined, or not part of "
+                "the schedule"
+            )
         place.schedule.prefetch(name, place.loop(self.axis), self.distance)

@@ -1,0 +1,65 @@
+"""Reduced axes that run in lanes or in threads: the init runs by itself first."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hybridjit as hj
+from hybridjit import te
+from hybridjit.errors import ScheduleError
+from hybridjit.te.reduction import Reducer
+from tests.classic_runs import make_inputs, run_both
+from tests.conftest import Golden
+
+
+def row_sums(dtype: str) -> tuple[te.Tensor, Any]:
+    a = te.placeholder((5, 37), dtype, "a")
+    k = te.reduce_axis((0, 37), "k")
+    return a, te.compute((5,), lambda i: te.sum(a[i, k], axis=k), name="sums")
+
+
+@pytest.mark.parametrize("kind", ["vectorize", "parallel"])
+@pytest.mark.parametrize("reducer", [te.sum, te.max, te.min])
+def test_a_reduced_axis(kind: str, reducer: Reducer) -> None:
+    a = te.placeholder((5, 37), "int32", "a")
+    k = te.reduce_axis((0, 37), "k")
+    c = te.compute((5,), lambda i: reducer(a[i, k], axis=k), name="c")
+    s = te.create_schedule(c.op)
+    getattr(s[c], kind)(k)
+    run_both(s, [a, c], make_inputs([a, c]))
+
+
+def test_the_inner_part_of_a_reduced_axis(golden: Golden) -> None:
+    a, c = row_sums("int32")
+    s = te.create_schedule(c.op)
+    _, inner = s[c].split(c.op.reduce_axis[0], factor=8)
+    s[c].vectorize(inner)
+    golden.check(str(hj.lower(s, [a, c])), "ir")
+    run_both(s, [a, c], make_inputs([a, c]))
+
+
+def test_a_reduced_axis_around_another() -> None:
+    """The init of all rows runs before the axis, which is the outermost loop now."""
+    a, c = row_sums("int32")
+    s = te.create_schedule(c.op)
+    s[c].reorder(c.op.reduce_axis[0], c.op.axis[0])
+    s[c].vectorize(c.op.axis[0])
+    s[c].parallel(c.op.reduce_axis[0])
+    with pytest.raises(ScheduleError, match="reduction of many elements"):
+        hj.lower(s, [a, c])
+    s[c].unroll(c.op.reduce_axis[0])
+    run_both(s, [a, c], make_inputs([a, c]))
+
+
+def test_sums_of_floats_keep_their_order() -> None:
+    a, c = row_sums("float32")
+    s = te.create_schedule(c.op)
+    s[c].vectorize(c.op.reduce_axis[0])
+    with pytest.raises(ScheduleError, match="reassoc"):
+        hj.lower(s, [a, c])
+    s = te.create_schedule(c.op, fastmath={"reassoc"})
+    s[c].vectorize(c.op.reduce_axis[0])
+    x, y = make_inputs([a, c])
+    hj.build(s, [a, c])(x, y)
+    np.testing.assert_allclose(y, x.sum(axis=1), atol=1e-5)
