@@ -97,7 +97,7 @@ def check_scheduled(
     for way, version in ways.items():
         _compare(expected, run(version, nest.fresh_args()), way, found)
     if native:
-        _compare(expected, _run_native(func, nest.fresh_args()), "native", found)
+        _compare(expected, run_native(func, nest.fresh_args()), "native", found)
 
 
 def backwards(func: PrimFunc) -> PrimFunc:
@@ -130,7 +130,8 @@ def run(func: PrimFunc, args: list[Any]) -> list[Any]:
     return args
 
 
-def _run_native(func: PrimFunc, args: list[Any]) -> list[Any]:
+def run_native(func: PrimFunc, args: list[Any]) -> list[Any]:
+    """The arguments as native code leaves them."""
     layout = layout_of(func.header, args, is_disjoint=True)
     load_native(func.header, layout, compiler.build(func, layout))(args)
     return args

@@ -48,11 +48,16 @@ class UnsupportedError(Exception):
     """The oracle does not know this kind of program."""
 
 
-def record(func: PrimFunc, args: Sequence[Any]) -> Record:
-    """Run `func` and note its accesses. Values are computed as Python integers."""
-    return _Run(func, args).record
+def record(func: PrimFunc, args: Sequence[Any], *, grouped: bool = False) -> Record:
+    """Run `func` and note its accesses. Values are computed as Python integers.
+
+    With `grouped`, updates commute that may be done in groups, which are then combined in order:
+    of equal floats, a minimum keeps the first then, too.
+    """
+    return _Run(func, args, grouped).record
 
 
+_EXTREMA = ("MIN", "MAX", "MINIMUM", "MAXIMUM")
 _BINARY: dict[type[Expr], Any] = {
     ir.Add: operator.add,
     ir.Sub: operator.sub,
@@ -71,14 +76,14 @@ _BINARY: dict[type[Expr], Any] = {
 
 
 class _Run:
-    def __init__(self, func: PrimFunc, args: Sequence[Any]) -> None:
+    def __init__(self, func: PrimFunc, args: Sequence[Any], grouped: bool) -> None:
         self.record = Record()
+        self.grouped = grouped
         self.values: dict[Var, Any] = {}
         self.arrays: dict[Buffer, Any] = {}
         self.lives: dict[Buffer, int] = {}
         self.path: list[tuple[Var, int]] = []
         self.block: tuple[str, tuple[int, ...]] = ("", ())
-        self.exact = {"reassoc"} & set(func.fastmath)
         for param, arg in zip(func.params, args, strict=True):
             if isinstance(param, Buffer):
                 self.arrays[param] = arg.astype(object)
@@ -132,7 +137,9 @@ class _Run:
     def _store(self, store: Store) -> None:
         reduction = find_reduction(store)
         commutes = None
-        if reduction is not None and not store.buffer.dtype.is_inexact:
+        if reduction is not None and (
+            not store.buffer.dtype.is_inexact or (self.grouped and reduction.op.name in _EXTREMA)
+        ):
             commutes = reduction.op.name
         value = self.value(store.value, (store.buffer, commutes))
         element = self._element(store.buffer, store.indices)

@@ -1,0 +1,142 @@
+"""What the engine calls legal against an oracle that runs small programs and compares the order.
+
+    python -m tests.nests.judge --count 20000 --seed 1
+
+An illegal schedule that is accepted is an error; a legal one that is refused is only counted, and
+printed with the reason that was given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass
+from enum import Enum
+
+from hybridjit.errors import ScheduleError
+from hybridjit.schedule.primitives.reorder import reorder
+from hybridjit.schedule.schedule import Schedule
+from tests.choices import Choose
+from tests.nests.generate import make_nest
+from tests.nests.moves import shuffled_chain
+from tests.nests.order import UnsupportedError, has_scalars, is_concurrent, keeps_order, record
+
+# Seconds between two lines of progress.
+PAUSE = 30.0
+
+
+class Verdict(Enum):
+    """What the engine said, and whether it was right."""
+
+    ACCEPTED = "legal and accepted"
+    REFUSED = "illegal and refused"
+    OVER_CAUTIOUS = "legal but refused"
+    WRONG = "illegal but accepted"
+    SKIPPED = "nothing to judge"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict, and the program with what was said about it."""
+
+    verdict: Verdict
+    program: str
+    reason: str = ""
+
+
+def judge_reorder(choose: Choose) -> Judgement:
+    """Reorder loops of a program, and say whether the engine and the oracle agree."""
+    nest = make_nest(choose)
+    order = [handle.var for handle in shuffled_chain(Schedule(nest.func), choose)]
+    if has_scalars(nest.func):
+        return Judgement(Verdict.SKIPPED, nest.text)
+    try:
+        forced = reorder(nest.func, order, unsafe=True)
+        legal = all(
+            keeps_order(record(nest.func, args), record(forced, args)) for args in nest.variations()
+        )
+    except (ScheduleError, UnsupportedError):
+        return Judgement(Verdict.SKIPPED, nest.text)
+    text = f"{nest.text}\nreorder {', '.join(var.name for var in order)}"
+    try:
+        reorder(nest.func, order)
+    except ScheduleError as error:
+        return Judgement(_refused(legal), text, str(error))
+    return Judgement(_accepted(legal), text)
+
+
+def judge_parallel(choose: Choose) -> Judgement:
+    """Run a loop of a program in parallel, and say whether the engine and the oracle agree."""
+    nest = make_nest(choose)
+    schedule = Schedule(nest.func)
+    loop = schedule.loops()[choose(len(schedule.loops()))]
+    if has_scalars(nest.func):
+        return Judgement(Verdict.SKIPPED, nest.text)
+    try:
+        found = [record(nest.func, args, grouped=True) for args in nest.variations()]
+    except UnsupportedError:
+        return Judgement(Verdict.SKIPPED, nest.text)
+    text = f"{nest.text}\nparallel {loop.name}"
+    try:
+        schedule.parallel(loop)
+    except ScheduleError as error:
+        # Reductions are only given up to threads where each can have a copy of its own.
+        legal = all(is_concurrent(run, loop.var, commuting=False) for run in found)
+        return Judgement(_refused(legal), text, str(error))
+    return Judgement(
+        _accepted(all(is_concurrent(run, loop.var, commuting=True) for run in found)), text
+    )
+
+
+def _refused(legal: bool) -> Verdict:
+    return Verdict.OVER_CAUTIOUS if legal else Verdict.REFUSED
+
+
+def _accepted(legal: bool) -> Verdict:
+    return Verdict.ACCEPTED if legal else Verdict.WRONG
+
+
+JUDGES = {"reorder": judge_reorder, "parallel": judge_parallel}
+
+
+def main() -> int:
+    """Judge as many programs as the command line asks for, for each kind of step."""
+    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
+    parser.add_argument("--count", type=int, default=1000, help="schedules that can be judged")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    wrong = 0
+    for name, judge in JUDGES.items():
+        choose = random.Random(f"{options.seed}/{name}").randrange
+        verdicts, reasons = Counter[Verdict](), Counter[str]()
+        reported = time.monotonic()
+        while verdicts.total() - verdicts[Verdict.SKIPPED] < options.count:
+            judgement = judge(choose)
+            verdicts[judgement.verdict] += 1
+            if judgement.verdict in (Verdict.WRONG, Verdict.OVER_CAUTIOUS):
+                print(f"{judgement.verdict.value}:\n{judgement.program}\n", flush=True)
+                reasons[_shape(judgement.reason)] += 1
+            if time.monotonic() - reported > PAUSE:
+                reported = time.monotonic()
+                print(name, _summary(verdicts), flush=True)
+        print(f"{name}: {_summary(verdicts)}")
+        print(*(f"{count:6} x {reason}" for reason, count in reasons.most_common()), sep="\n")
+        wrong += verdicts[Verdict.WRONG]
+    return 1 if wrong else 0
+
+
+def _shape(reason: str) -> str:
+    """The first line of a refusal without its names and numbers."""
+    return re.sub(r"'[^']*'|`[^`]*`|\d+", "_", reason.partition("\n")[0])
+
+
+def _summary(verdicts: Counter[Verdict]) -> str:
+    return ", ".join(f"{count} {verdict.value}" for verdict, count in verdicts.most_common())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
