@@ -22,6 +22,7 @@ from hybridjit.frontend.builtins import (
     likely,
     output_tensor,
     parallel,
+    part,
     power,
     reduce,
     scan,
@@ -86,6 +87,7 @@ rint = MATH["rint"]
 sign = MATH["sign"]
 copysign = MATH["copysign"]
 fmod = MATH["fmod"]
+fma = MATH["fma"]
 minimum = MATH["minimum"]
 maximum = MATH["maximum"]
 popcount = MATH["popcount"]
@@ -132,6 +134,7 @@ __all__ = [
     "float32",
     "float64",
     "floor",
+    "fma",
     "fmod",
     "gamma",
     "grid",
@@ -157,6 +160,7 @@ __all__ = [
     "output_tensor",
     "packed",
     "parallel",
+    "part",
     "popcount",
     "power",
     "reduce",

@@ -46,11 +46,11 @@ def loop_extent(loop: For) -> int | None:
 
 
 def is_innermost(loop: For) -> bool:
-    """True if there is no loop inside `loop`, but for vectors and single iterations."""
+    """True if no loop is left inside `loop`: vectors, copies and single iterations are none."""
     return not any(isinstance(node, For | While) and _counts(node) for node in walk(loop.body))
 
 
 def _counts(loop: For | While) -> bool:
     extent = None if isinstance(loop, While) else loop_extent(loop)
-    is_vector = isinstance(loop, For) and loop.kind is LoopKind.VECTORIZED
-    return extent is None or (extent > 1 and not is_vector)
+    is_code = isinstance(loop, For) and loop.kind in (LoopKind.VECTORIZED, LoopKind.UNROLLED)
+    return extent is None or (extent > 1 and not is_code)

@@ -75,6 +75,7 @@ _INTEGER: dict[str, Intrinsic] = {
     "abs": _abs,
     "sign": _sign,
     "fmod": _fmod,
+    "fma": lambda b, args, dtype: b.add(b.mul(args[0], args[1]), args[2]),
     "minimum": _extremum(Lt),
     "maximum": _extremum(Gt),
     "popcount": lambda b, args, dtype: emit_popcount(b, args[0]),

@@ -1,4 +1,4 @@
-"""What LLVM's loop vectoriser is told about loops.
+"""What LLVM is told about loops: how to vectorise them, and which ones to unroll.
 
 A math function is a long chain of instructions that wait for each other. Two vectors at a time
 keep the processor busy; LLVM's own guess, which looks at the size of the body, is one.
@@ -15,7 +15,7 @@ from hybridjit.analysis.work import is_innermost
 from hybridjit.codegen.llvm_types import I1, I32, Module, Value
 from hybridjit.codegen.math.bounds import BOUNDS
 from hybridjit.ir.expr import Call, Load, Pow
-from hybridjit.ir.stmt import For, Store
+from hybridjit.ir.stmt import For, LoopKind, Store
 from hybridjit.ir.visit import walk
 
 INTERLEAVE = 2
@@ -23,10 +23,14 @@ _CHEAP = ("sqrt", "rsqrt", "hypot")
 _HINTS = "llvm.loop."
 _INTERLEAVE = (f"{_HINTS}interleave.count", ir.Constant(I32, INTERLEAVE))
 _LEAVE_SCALAR = (f"{_HINTS}vectorize.enable", ir.Constant(I1, 0))
+_UNROLL = (f"{_HINTS}unroll.full",)
 
 
 def hint_loop(module: Module, jump_back: Value, loop: For, flags: Sequence[str]) -> None:
-    """Say how `loop` is to be vectorised, at the jump back to its begin."""
+    """Say what is to be made of `loop`, at the jump back to its begin."""
+    if loop.kind is LoopKind.UNROLLED:
+        _add_hint(module, jump_back, _UNROLL)
+        return
     if not is_innermost(loop):
         return
     if _calls_math(loop):
@@ -36,7 +40,7 @@ def hint_loop(module: Module, jump_back: Value, loop: For, flags: Sequence[str])
         _add_hint(module, jump_back, _LEAVE_SCALAR)
 
 
-def _add_hint(module: Module, jump_back: Value, hint: tuple[str, Value]) -> None:
+def _add_hint(module: Module, jump_back: Value, hint: tuple[str | Value, ...]) -> None:
     hints = module.add_metadata([module.add_metadata(list(hint))])
     jump_back.set_metadata("llvm.loop", hints)
 

@@ -177,6 +177,7 @@ MATH_NAMES = {
     **{name: name for name in ("cbrt", "sin", "cos", "tan", "asin", "acos", "atan", "atan2")},
     **{name: name for name in ("sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "hypot")},
     **{name: name for name in ("erf", "erfc", "gamma", "lgamma", "copysign", "fmod", "pow")},
+    "fma": "fma",  # from Python 3.13 on
     **{name: name for name in ("floor", "ceil", "trunc", "isnan", "isinf", "isfinite")},
     "fabs": "abs",
 }

@@ -267,7 +267,35 @@ def _compile_buffer_ref(expr: ir.BufferRef, scope: Scope) -> Eval:
     if expr.buffer.is_register:
         raise InternalError(f"register '{expr.buffer.name}' has no address", "interp", expr.span)
     slot = scope.slot(expr.buffer)
-    return lambda frame: frame[slot].view()
+    if not expr.starts:
+        return lambda frame: frame[slot].view()
+    places = [
+        _compile_place(expr, axis, scope.site(expr), scope) for axis in range(expr.buffer.ndim)
+    ]
+    return lambda frame: frame[slot][tuple([place(frame) for place in places])]
+
+
+def _compile_place(expr: ir.BufferRef, axis: int, site: Site, scope: Scope) -> Callable[..., Any]:
+    """What a part of an array is along one axis: an index, or a slice."""
+    slot, start = scope.slot(expr.buffer), compile_expr(expr.starts[axis], scope)
+    width = expr.extents[axis]
+    extent = None if width is None else compile_expr(width, scope)
+
+    def check(frame: Frame, position: int, count: int) -> int:
+        if not 0 <= position < count:
+            shown = position if position >= 0 else count
+            raise site.out_of_bounds(frame, expr.buffer.name, axis, shown, count)
+        return position
+
+    def place(frame: Frame) -> Any:
+        size, position = frame[slot].shape[axis], int(start(frame))
+        if extent is None:
+            return check(frame, position + size if -size <= position < 0 else position, size)
+        wide = check(frame, int(extent(frame)), size + 1)
+        position = check(frame, position, size - wide + 1)
+        return slice(position, position + wide)
+
+    return place
 
 
 def _compile_extern_call(expr: ir.ExternCall, scope: Scope) -> Eval:

@@ -125,6 +125,14 @@ def _fmod(x: Scalar, y: Scalar) -> Scalar:
     return np.fmod(x, y)
 
 
+def _fma(x: Scalar, y: Scalar, z: Scalar) -> Scalar:
+    if isinstance(x, np.integer):
+        return x * y + z
+    kind = _type_of(x)
+    fused = special.fma32 if kind is np.float32 else special.fma
+    return kind(np.float64(fused(float(x), float(y), float(z))))
+
+
 # Equal operands, 0.0 and -0.0, give the second, as NumPy's float32 and float64 loops do on x86.
 # In float16, where no instruction does it, they give the first.
 def _minimum(x: Scalar, y: Scalar) -> Scalar:
@@ -197,6 +205,7 @@ _UFUNCS: dict[str, Function] = {
     "sign": np.sign,
     "copysign": np.copysign,
     "fmod": _fmod,
+    "fma": _fma,
 }
 
 FUNCTIONS: dict[str, Function] = {

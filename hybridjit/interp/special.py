@@ -6,6 +6,7 @@ They take and return Python floats. `math` raises where C returns an infinity or
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 
 def sigmoid(x: float) -> float:
@@ -40,3 +41,44 @@ def lgamma(x: float) -> float:
         return math.lgamma(x)
     except (ValueError, OverflowError):
         return math.inf
+
+
+def fma(x: float, y: float, z: float) -> float:
+    """x * y + z, rounded once to float64."""
+    found = _exact(x, y, z)
+    return _nearest(found) if isinstance(found, Fraction) else found
+
+
+def fma32(x: float, y: float, z: float) -> float:
+    """x * y + z such that rounding it to float32 rounds it only once."""
+    found = _exact(x, y, z)
+    if not isinstance(found, Fraction):
+        return found
+    near = _nearest(found)
+    if math.isinf(near) or Fraction(near) == found:
+        return near
+    # Between two float64 values take the odd one: it is never half-way between two of float32.
+    other = math.nextafter(near, math.inf if Fraction(near) < found else -math.inf)
+    return other if _is_even(near) else near
+
+
+def _exact(x: float, y: float, z: float) -> Fraction | float:
+    """x * y + z, as a fraction; as a float if it is zero or not finite."""
+    if not math.isfinite(x * 0.0 + y * 0.0):
+        return x * y + z
+    if not math.isfinite(z):
+        return z
+    found: Fraction = Fraction(x) * Fraction(y) + Fraction(z)
+    return found if found else x * y + z  # which has the sign of a zero
+
+
+def _nearest(value: Fraction) -> float:
+    try:
+        return value.numerator / value.denominator
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _is_even(value: float) -> bool:
+    """True if the last bit of the significand is zero."""
+    return (abs(value) / math.ulp(value)) % 2.0 == 0.0

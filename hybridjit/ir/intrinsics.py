@@ -87,6 +87,8 @@ INTRINSICS: dict[str, Intrinsic] = {
         Intrinsic("sign", Domain.REAL),
         Intrinsic("copysign", _F, 2),
         Intrinsic("fmod", Domain.REAL, 2),
+        # x * y + z, rounded once; half precision is computed in float32, then rounded
+        Intrinsic("fma", Domain.REAL, 3),
         # NumPy's minimum and maximum: NaN wins. `Min` and `Max` are Python's
         Intrinsic("minimum", Domain.REAL, 2),
         Intrinsic("maximum", Domain.REAL, 2),

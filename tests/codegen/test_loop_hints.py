@@ -12,6 +12,7 @@ from hybridjit import hybrid
 from hybridjit.codegen.kernel import emit_kernel
 from hybridjit.codegen.layout import ArrayLayout, Layout
 from hybridjit.codegen.target import host_target
+from hybridjit.hybrid import unroll
 from hybridjit.lower.pipeline import lower
 from tests.corpus.case import Array
 
@@ -45,6 +46,11 @@ def total(a: Array) -> Any:
     return total
 
 
+def copies(a: Array) -> None:
+    for i in unroll(20):
+        a[i] = 2 * a[i] + a[i + 1]
+
+
 def llvm_text(function: Callable[..., Any]) -> str:
     target = host_target()
     func = lower(hybrid.script(function).prim_func(np.ones(64, np.float32)), target)
@@ -60,6 +66,10 @@ def test_loops_over_math_functions_are_interleaved(function: Callable[..., Any])
 def test_other_loops_are_not(function: Callable[..., Any]) -> None:
     """A root is one instruction; a loop around another one is not vectorised."""
     assert "llvm.loop" not in llvm_text(function)
+
+
+def test_unrolled_loops_are_unrolled() -> None:
+    assert "llvm.loop.unroll.full" in llvm_text(copies)
 
 
 def test_plain_sums_in_order_stay_scalar() -> None:

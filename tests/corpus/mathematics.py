@@ -24,6 +24,7 @@ from hybridjit.hybrid import (
     exp2,
     expm1,
     floor,
+    fma,
     fmod,
     gamma,
     hypot,
@@ -118,7 +119,7 @@ def special_functions(a: Array) -> Array:
 
 @hybrid.script
 def rounding(a: Array) -> Array:
-    b = output_tensor((10, a.shape[0]), a.dtype)
+    b = output_tensor((11, a.shape[0]), a.dtype)
     for i in range(a.shape[0]):
         b[0, i] = floor(a[i])
         b[1, i] = ceil(a[i])
@@ -130,6 +131,7 @@ def rounding(a: Array) -> Array:
         b[7, i] = sign(a[i])
         b[8, i] = copysign(3, a[i])
         b[9, i] = fmod(a[i], 2)
+        b[10, i] = fma(a[i], a[i], 1)
     return b
 
 

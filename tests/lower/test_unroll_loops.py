@@ -74,6 +74,13 @@ def up_to(a: Array, n: int) -> None:
 
 
 @hybrid.script
+def tile(a: Array, b: Array) -> None:
+    for i in unroll(6):
+        for j in unroll(5):
+            a[i, j] = 2 * b[j, i]
+
+
+@hybrid.script
 def long(a: Array) -> None:
     for i in unroll(70):
         for j in unroll(70):
@@ -102,6 +109,10 @@ def test_break_and_run_time_ranges_stay_loops(kernel: Kernel[..., Any]) -> None:
     assert "i_1" not in str(unrolled(kernel, *specs))
 
 
+def test_many_copies_are_left_to_llvm() -> None:
+    assert "for i in unroll(6):" in body_of(unrolled(tile, hj.i64[6, 5], hj.i64[5, 6]))
+
+
 def test_too_many_copies_are_refused() -> None:
     with pytest.raises(ScheduleError, match=f"more than {MAX_STATEMENTS}"):
         unrolled(long, hj.i64[70, 70])
@@ -115,6 +126,7 @@ def test_too_many_copies_are_refused() -> None:
         (leaves, (np.arange(8),)),
         (skips, (np.array([1, 5, 2, 7]),)),
         (up_to, (np.zeros(8), 5)),
+        (tile, (np.zeros((6, 5)), np.random.default_rng(0).random((5, 6)))),
         (divides, (np.array([1, 2, 3, 4]), np.zeros(4, np.int64))),
         (divides, (np.array([1, 2, 0, 4]), np.zeros(4, np.int64))),
     ],

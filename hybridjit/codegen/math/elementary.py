@@ -36,6 +36,10 @@ def copysign(x: Real, y: Real) -> Real:
     return x.with_sign_of(y)
 
 
+def fma(x: Real, y: Real, z: Real) -> Real:
+    return x.intrinsic("fma", y, z)
+
+
 def sign(x: Real) -> Real:
     """-1, 0 or 1; +0.0 of both zeros, as NumPy's; NaN of NaN."""
     one = x.of(1.0)

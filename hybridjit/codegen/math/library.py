@@ -62,6 +62,7 @@ BODIES: dict[str, Body] = {
     "rint": elementary.rint,
     "sign": elementary.sign,
     "copysign": elementary.copysign,
+    "fma": elementary.fma,
     "minimum": elementary.minimum,
     "maximum": elementary.maximum,
     "isnan": elementary.isnan,
