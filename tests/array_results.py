@@ -43,16 +43,17 @@ def _assert_alike(found: Outcome, expected: Outcome) -> None:
         assert isinstance(found.error, type(expected.error)), f"{found.error!r}, {expected.error!r}"
         return
     assert found.error is None, f"raised {found.error!r}"
-    _assert_close(found.result, expected.result)
+    assert_close(found.result, expected.result)
     for got, want in zip(found.arguments, expected.arguments, strict=True):
-        _assert_close(got, want)
+        assert_close(got, want)
 
 
-def _assert_close(found: Any, expected: Any) -> None:
+def assert_close(found: Any, expected: Any) -> None:
+    """Fail unless two results have the same types and shapes, and values as near as sums allow."""
     if isinstance(expected, tuple):
         assert len(found) == len(cast("tuple[Any, ...]", expected))
         for got, want in zip(found, cast("tuple[Any, ...]", expected), strict=True):
-            _assert_close(got, want)
+            assert_close(got, want)
         return
     if expected is None:
         assert found is None
