@@ -45,6 +45,7 @@ bench: $(INSTALLED)  ## run the benchmarks
 fuzz: $(INSTALLED)  ## run every property test on N random examples, and N random schedules
 	$(PYTEST) -m hypothesis --fuzz=$(N)
 	$(BIN)/python -m tests.nests.campaign --pairs $(N) --native-every 10
+	$(BIN)/python -m tests.graphs.campaign --pairs $(N) --native-every 10
 	$(BIN)/python -m tests.nests.judge --count $(N)
 
 mutants: $(INSTALLED)  ## plant bugs in the compiler and say which tests catch them

@@ -83,10 +83,21 @@ def _check_attachments(stages: Sequence[Stage]) -> None:
                     f"compute_at: '{passed[-1].op.name}' is attached to '{parent.op.name}', which "
                     "is inlined: its axes are not there"
                 )
+            _check_axis(passed[-1], parent, passed[-1].attached.axis)
             if parent in passed:
                 names = ", ".join(f"'{item.op.name}'" for item in passed)
                 raise ScheduleError(f"compute_at: {names} are attached to each other in a circle")
             passed.append(parent)
+
+
+def _check_axis(stage: Stage, parent: Stage, axis: Axis) -> None:
+    present = _present(parent, axis)
+    if not any(leaf.var is present.var for leaf in parent.leaves):
+        raise ScheduleError(
+            f"compute_at: '{stage.op.name}' was attached to axis '{axis.name}' of "
+            f"'{parent.op.name}' before cache_write or rfactor gave that axis to another stage",
+            help="attach it afterwards, to an axis of the new stage",
+        )
 
 
 def _find_place(schedule: Schedule, program: Program, stage: Stage) -> Place:

@@ -17,6 +17,7 @@ from hybridjit.ir.expr import Const, Expr, Var
 from hybridjit.schedule.classic_steps import (
     DoubleBuffer,
     Fuse,
+    Phase,
     Pragma,
     Prefetch,
     Reorder,
@@ -377,8 +378,10 @@ class Stage:
         if step not in ("split", "fuse"):
             return
         for known in self.steps:
-            if isinstance(known, SetKind | Tensorize) and known.axis.var is axis.var:
-                kind = known.kind if isinstance(known, SetKind) else "tensorize"
+            # What comes after the loops have their shape names the axes that are there then.
+            is_about = any(item.var is axis.var for item in known.axes)
+            if is_about and known.phase is not Phase.SHAPE:
+                kind = known.kind if isinstance(known, SetKind) else type(known).__name__.lower()
                 raise ScheduleError(
                     f"{step}: axis '{axis.name}' of '{self.op.name}' has been given to {kind}",
                     help=f"{step} it first, then say how the new axes run",

@@ -75,6 +75,16 @@ def split_a_parallel_axis(x: Example) -> None:
     x.s[x.C].split(x.axis, factor=2)
 
 
+def split_an_axis_with_a_hint(x: Example) -> None:
+    x.s[x.C].pragma(x.axis, "auto_unroll_max_step", 16)
+    x.s[x.C].split(x.axis, factor=2)
+
+
+def fuse_axes_that_fetch(x: Example) -> None:
+    x.s[x.B].prefetch(x.A, x.B.op.axis[1], 2)
+    x.s[x.B].fuse(*x.B.op.axis)
+
+
 def fuse_axes_apart(x: Example) -> None:
     outer, _ = x.s[x.B].split(x.B.op.axis[0], factor=2)
     x.s[x.B].fuse(outer, x.B.op.axis[1])
@@ -151,6 +161,19 @@ def attach_to_an_inlined_stage(x: Example) -> None:
     s[x.B].compute_at(s[D], D.op.axis[0])
     s[D].compute_inline()
     lower(s, [x.A, E])
+
+
+def attach_to_an_axis_that_went_into_a_cache(x: Example) -> None:
+    x.s[x.B].compute_at(x.s[x.C], x.k)
+    x.s.cache_write(x.C, "local")
+    x.lower()
+
+
+def attach_to_an_axis_that_was_factored(x: Example) -> None:
+    s = te.create_schedule(x.C.op, fastmath={"reassoc"})
+    s[x.B].compute_at(s[x.C], x.k)
+    s.rfactor(x.C, x.k)
+    lower(s, [x.A, x.C])
 
 
 def inline_an_output(x: Example) -> None:
@@ -232,6 +255,12 @@ def storage_align_of_a_reduced_axis(x: Example) -> None:
 def prefetch_in_one_iteration(x: Example) -> None:
     _, inner = x.s[x.B].split(x.B.op.axis[0], factor=1)
     x.s[x.B].prefetch(x.A, inner, 1)
+
+
+def prefetch_of_an_inlined_stage(x: Example) -> None:
+    x.s[x.C].prefetch(x.B, x.axis, 2)
+    x.s[x.B].compute_inline()
+    x.lower()
 
 
 def tensorize_by_an_unknown_intrinsic(x: Example) -> None:

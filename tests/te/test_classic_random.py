@@ -1,59 +1,63 @@
-"""Random graphs of tensors under random schedules compute what they compute without.
+"""Random graphs of tensors under random schedules compute what they compute without, and NumPy.
 
-`python -m tests.te.test_classic_random SECONDS [SEED]` runs for so long.
+tests/graphs/campaign.py does the same for longer.
 """
 
 from __future__ import annotations
 
 import random
-import sys
-import time
 
 import pytest
 
 from hybridjit.schedule.classic_lower import lower_classic
-from tests.classic_graphs import lower_or_refuse, make_graph, make_schedule
-from tests.classic_runs import run_both
+from tests.graphs.campaign import Tally, try_graph
+from tests.graphs.check import ScheduledGraph, Subject, check_scheduled, choose_moves
+from tests.graphs.generate import MAKERS, Maker
+from tests.graphs.moves import MOVES, Move
+from tests.graphs.stages import elementwise
+
+# Graphs until a kind of step counts as never accepted.
+MAX_GRAPHS = 60
 
 
-def check(seed: int) -> bool:
-    """Compare one graph with and without a schedule; False if the schedule was refused."""
-    choose = random.Random(seed)
-    graph = make_graph(choose)
-    s, story = make_schedule(choose, graph)
-    if lower_or_refuse(s, graph.args) is None:
-        return False
-    try:
-        run_both(s, graph.args, graph.make_arrays(seed))
-    except Exception as error:
-        raise AssertionError(f"seed {seed}: {'; '.join(story)}") from error
-    return True
-
-
-@pytest.mark.parametrize("first", range(0, 60, 10))
+@pytest.mark.parametrize("first", range(0, 24, 4))
 def test_random_schedules_change_nothing(first: int) -> None:
-    taken = sum(check(seed) for seed in range(first, first + 10))
-    assert taken >= 3  # a schedule that is refused tells nothing
+    tally = Tally()
+    for number in range(first, first + 4):
+        try_graph(tally, 0, number, native_every=8)
+    assert tally.failures == []
+    assert tally.changed >= tally.pairs // 2  # a schedule that is refused tells nothing
 
 
-def test_the_order_of_stages_does_not_matter() -> None:
+@pytest.mark.parametrize("maker", dict.fromkeys(MAKERS), ids=lambda maker: maker.__name__)
+def test_stages_of_every_kind_are_what_numpy_makes(maker: Maker) -> None:
+    subjects = (Subject(random.Random(seed), [maker, elementwise]) for seed in range(MAX_GRAPHS))
+    subject = next(item for item in subjects if maker.__name__ in item.graph.kinds)
+    subject.check_against_numpy()
+
+    found = ScheduledGraph(subject)
+    found.take(choose_moves(random.Random(0)))
+    check_scheduled(found, native=True)
+
+
+@pytest.mark.parametrize("kind", MOVES)
+def test_steps_of_every_kind_are_accepted(kind: str) -> None:
+    for seed in range(MAX_GRAPHS):
+        choose = random.Random(seed)
+        found = ScheduledGraph(Subject(choose))
+        before = choose_moves(choose, ["split", "compute_at"])
+        found.take([*before, Move(kind, seed)])
+        if any(move.kind == kind for move in found.made):
+            check_scheduled(found, native=False)
+            return
+    pytest.fail(f"no {kind} was accepted")
+
+
+def test_lowering_twice_gives_the_same() -> None:
     for seed in range(5):
         choose = random.Random(seed)
-        graph = make_graph(choose)
-        s, _ = make_schedule(choose, graph)
-        func = lower_or_refuse(s, graph.args)
-        if func is not None:
-            assert str(lower_classic(s, graph.args).func) == str(func)
-
-
-def campaign(seconds: float, seed: int) -> None:
-    """Check graph after graph, and report."""
-    end, count, taken = time.monotonic() + seconds, 0, 0
-    while time.monotonic() < end:
-        taken += check(seed + count)
-        count += 1
-    sys.stdout.write(f"{count} schedules from seed {seed}, {taken} taken, no mismatch\n")
-
-
-if __name__ == "__main__":
-    campaign(float(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)
+        found = ScheduledGraph(Subject(choose))
+        found.take(choose_moves(choose))
+        s, _ = found.subject.open_schedule(found.made)
+        again = lower_classic(s, found.subject.graph.args).func
+        assert found.func is None or str(again) == str(found.func)

@@ -1,0 +1,166 @@
+"""Random graphs of tensors from a stream of choices, each with its values by NumPy alone."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hybridjit import te
+from hybridjit.te.function import operations_of
+from hybridjit.te.tensor import Placeholder
+from tests.graphs.foreign import extern, extern_script, script, script_pair, script_total
+from tests.graphs.made import Array, Made, evaluate_all
+from tests.graphs.reductions import (
+    matmul,
+    reduce,
+    reduce_all,
+    reduce_some,
+    reduce_to_pair,
+    scan,
+    scan_in_stages,
+    scan_of_two,
+    windows,
+)
+from tests.graphs.stages import (
+    Maker,
+    broadcast,
+    chosen,
+    clamped_stencil,
+    elementwise,
+    gather,
+    padding,
+    reverse,
+    stencil,
+    stride,
+    transpose,
+    two_outputs,
+)
+
+SIZES = (1, 2, 3, 5, 7, 8, 13)
+DTYPES = ("int64", "float32", "float32", "int32", "uint8")
+MAX_STAGES = 5
+MAX_TRIES = 12
+# Those that are named twice come twice as often.
+MAKERS: tuple[Maker, ...] = (
+    elementwise,
+    elementwise,
+    chosen,
+    two_outputs,
+    broadcast,
+    broadcast,
+    transpose,
+    reverse,
+    gather,
+    stencil,
+    stencil,
+    clamped_stencil,
+    padding,
+    stride,
+    reduce,
+    reduce,
+    reduce_all,
+    reduce_some,
+    reduce_to_pair,
+    windows,
+    matmul,
+    scan,
+    scan_in_stages,
+    scan_of_two,
+    script,
+    script_total,
+    script_pair,
+    extern,
+    extern_script,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RandomGraph:
+    """The tensors of a graph in the order in which they were made, and who made them.
+
+    `outputs` are what a schedule is made for, `passed` are the parameters: the inputs, the
+    outputs, and some of what is between.
+    """
+
+    made: list[Made]
+    kinds: list[str]
+    outputs: list[Made]
+    passed: list[Made]
+
+    @property
+    def args(self) -> list[Any]:
+        """The parameters."""
+        return [item.tensor for item in self.passed]
+
+    def make_arrays(self, seed: int, *, whole: bool = True) -> list[Array]:
+        """Values for the inputs, whole numbers or not; outputs hold what must not show."""
+        generator = np.random.default_rng(seed)
+        return [_values(generator, item, whole=whole) for item in self.passed]
+
+    def evaluate(self, arrays: Sequence[Array]) -> list[Array]:
+        """What the parameters hold after a run, by NumPy alone."""
+        given = zip(self.passed, arrays, strict=True)
+        found = evaluate_all(self.made, {item: array for item, array in given if _is_input(item)})
+        return [found[item] for item in self.passed]
+
+
+def _values(generator: np.random.Generator, item: Made, *, whole: bool) -> Array:
+    if not _is_input(item):
+        return np.full(item.sizes, 99, item.dtype)
+    if whole or item.tensor.dtype.is_integer:
+        return generator.integers(-9, 9, item.sizes).astype(item.dtype)
+    return generator.uniform(-1, 1, item.sizes).astype(item.dtype)
+
+
+def _is_input(item: Made) -> bool:
+    return isinstance(item.tensor.op, Placeholder)
+
+
+def make_graph(choose: random.Random, makers: Sequence[Maker] = MAKERS) -> RandomGraph:
+    """Two to five stages, each of a kind of MAKERS, over one or two inputs."""
+    made = _make_inputs(choose)
+    kinds: list[str] = []
+    count = choose.randint(2, MAX_STAGES)
+    for number in range(MAX_TRIES):
+        if len(kinds) == count:
+            break
+        maker = choose.choice(makers)
+        items = maker(choose, made, f"T{number}")  # none, if the tensors do not suit it
+        made += items
+        kinds += [maker.__name__] * bool(items)
+    if not kinds:
+        made += elementwise(choose, made, "T")
+        kinds.append("elementwise")
+    outputs = _choose_outputs(choose, made)
+    used = operations_of([item.tensor for item in outputs])
+    made = [item for item in made if item.tensor.op in used]
+    passed = [item for item in made if _is_passed(choose, item, outputs)]
+    return RandomGraph(made, kinds, outputs, passed)
+
+
+def _make_inputs(choose: random.Random) -> list[Made]:
+    dtype = choose.choice(DTYPES)
+    sizes = tuple(choose.choice(SIZES) for _ in range(choose.choice([1, 2, 2, 2])))
+    dims: list[Any] = [
+        te.var(f"n{k}") if choose.random() < 0.25 else size for k, size in enumerate(sizes)
+    ]
+    names = ["A0", "A1"][: choose.choice([1, 2])]
+    return [Made(te.placeholder(dims, dtype, name), sizes) for name in names]
+
+
+def _choose_outputs(choose: random.Random, made: Sequence[Made]) -> list[Made]:
+    """The last tensor; in some graphs another one, too."""
+    computed = [item for item in made if not _is_input(item)]
+    outputs = [computed[-1]]
+    if choose.random() < 0.15:
+        outputs.append(choose.choice(computed))
+    ops = {item.tensor.op for item in outputs}
+    return [item for item in computed if item.tensor.op in ops]
+
+
+def _is_passed(choose: random.Random, item: Made, outputs: Sequence[Made]) -> bool:
+    return _is_input(item) or item in outputs or choose.random() < 0.1
