@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from hybridjit.arith.linear import Linear, expr_of_form, linear_form
 from hybridjit.arith.simplify import simplify
@@ -49,23 +50,33 @@ class Ranges:
     values: Mapping[Var, Expr]
     sizes: Collection[Var]
 
+    def inside(self, indices: Sequence[Expr], shape: Sequence[Expr]) -> Ranges:
+        """What is known inside of loops over an array of that shape."""
+        found = {
+            index: (ZERO, extent, ONE)
+            for index, extent in zip(indices, shape, strict=True)
+            if isinstance(index, Var)
+        }
+        return replace(self, loops={**self.loops, **found})
+
     def is_at_most(self, a: Expr, b: Expr) -> bool:
         """True if `a <= b` is sure inside the loops around; False if it is not known."""
-        form = self._form(Sub(b, a))
+        form = self.form(Sub(b, a))
         return form is not None and self._least(form) >= 0
 
     def same(self, a: Expr, b: Expr) -> bool:
         """True if two sizes are sure to be equal."""
         if a == b:
             return True
-        form = self._form(Sub(b, a))
+        form = self.form(Sub(b, a))
         return form is not None and not form.terms and form.constant == 0
 
     def is_natural(self, expr: Expr) -> bool:
         """True if `expr` is sure not to be negative."""
         return self.is_at_most(ZERO, expr)
 
-    def _form(self, expr: Expr) -> Linear | None:
+    def form(self, expr: Expr) -> Linear | None:
+        """`expr` as a sum, with what is known of its variables put in."""
         return linear_form(expr, self._inline)
 
     def _inline(self, var: Var) -> Linear | None:
@@ -75,26 +86,45 @@ class Ranges:
 
     def _least(self, form: Linear) -> float:
         """A lower bound of `form`: each loop variable where it makes the sum smallest."""
-        for var in reversed(tuple(self.loops)):
-            factor = form.terms.get(var, 0)
-            if factor == 0:
-                continue
-            end = self._end(var, lowest=factor > 0)
-            if end is None:
-                return -float("inf")
-            form = form.replace(var, end)
+        var = self._innermost(form)
+        if var is not None:
+            ends = self._ends(var, lowest=form.terms[var] > 0)
+            return max((self._least(form.replace(var, end)) for end in ends), default=-math.inf)
         is_known = all(var in self.sizes and factor > 0 for var, factor in form.terms.items())
-        return form.constant if is_known else -float("inf")
+        return form.constant if is_known else -math.inf
 
-    def _end(self, var: Var, *, lowest: bool) -> Linear | None:
-        """The first or the last value of a loop variable, whichever is lower or not."""
+    def _innermost(self, form: Linear) -> Var | None:
+        """The loop variable of `form` that was bound last: its bounds may hold the others."""
+        found = [var for var in form.terms if var in self.loops]
+        if len(found) < 2:
+            return found[0] if found else None
+        order = list(self.loops)
+        return max(found, key=order.index)
+
+    def _ends(self, var: Var, *, lowest: bool) -> list[Linear]:
+        """The first or the last value of a loop variable, whichever is lower or not: bounds."""
         start, stop, step = self.loops[var]
         direction = constant(step)
         if direction is None or direction == 0:
-            return None
+            return []
         if lowest == (direction > 0):
-            return self._form(start)
-        return self._form(Sub(stop, ONE) if direction > 0 else Add(stop, ONE))
+            found = [self.form(start)]
+        elif direction > 0:
+            found = [self.form(Sub(limit, ONE)) for limit in _limits(start, stop)]
+        else:
+            found = [self.form(Add(stop, ONE))]
+        return [form for form in found if form is not None]
+
+
+def _limits(start: Expr, stop: Expr) -> list[Expr]:
+    """What the variable of a loop that runs stays below."""
+    match stop:
+        case Min(a, b):
+            return [*_limits(start, a), *_limits(start, b)]
+        case Max(a, Const(0)) if constant(start) == 0:
+            return _limits(start, a)
+        case _:
+            return [stop]
 
 
 @dataclass(frozen=True, slots=True)

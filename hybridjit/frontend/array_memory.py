@@ -8,13 +8,14 @@ from dataclasses import replace
 
 from hybridjit.errors import ParseError, Span
 from hybridjit.frontend.array_extents import ONE, ZERO, Ranges, constant, plus, tidy, times
+from hybridjit.frontend.array_order import Iterations, Order
 from hybridjit.frontend.arrays import INDEX_NAMES
 from hybridjit.frontend.context import Context
 from hybridjit.frontend.conversion import store_value
 from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Place, Scalar, Value, View
 from hybridjit.ir.dtype import INT64, WEAK_INT, ScalarType
 from hybridjit.ir.expr import Buffer, Const, Expr, ExternCall, Load, Node, Var
-from hybridjit.ir.stmt import Allocate, For, If, Stmt, Store
+from hybridjit.ir.stmt import Allocate, For, If, Let, Stmt, Store
 from hybridjit.ir.visit import walk
 
 
@@ -38,7 +39,7 @@ class ArrayMemory(Context):
         """An array, or a part of one, as a view of its buffer."""
         if isinstance(value, View):
             return value
-        self.unit.sizes.update(size for size in value.buffer.shape if isinstance(size, Var))
+        self._note_sizes(value.buffer)
         fixed = tuple(Place(self.fixed_index(index)) for index in value.indices)
         free = tuple(Place(ZERO, 1, axis) for axis in range(len(value.shape)))
         return View(value.buffer, fixed + free, value.shape)
@@ -63,17 +64,18 @@ class ArrayMemory(Context):
         written = {node.buffer for node in nodes if isinstance(node, Store)}
         if self.unit.shares_memory and written:
             return True
-        return any(load.buffer in written for load in self._loads(value))
+        places = [Var(f"i{axis}") for axis in range(len(value.shape))]
+        nodes = self._element_nodes(value, places)
+        return any(isinstance(node, Load) and node.buffer in written for node in nodes)
 
-    def _loads(self, value: ArrayExpr, indices: Sequence[Expr] | None = None) -> list[Load]:
-        """Everything that is read to compute an element."""
+    def _element_nodes(self, value: ArrayExpr, indices: Sequence[Expr]) -> list[Node]:
+        """Everything that is needed to compute an element."""
         with self.collect() as stmts:
-            places = [Var(f"i{axis}") for axis in range(len(value.shape))]
-            found = [value.element(indices or places).expr]
+            found = [value.element(indices).expr]
             if value.mask is not None:
-                found.append(value.mask.element(indices or places).expr)
+                found.append(value.mask.element(indices).expr)
         roots: list[Node] = [*found, *stmts]
-        return [node for root in roots for node in walk(root) if isinstance(node, Load)]
+        return [node for root in roots for node in walk(root)]
 
     # -- writing -------------------------------------------------------------------------------
 
@@ -114,9 +116,13 @@ class ArrayMemory(Context):
         """A new array in memory with the shape and type of `value`."""
         shape = tuple(self.fixed_index(extent, "size") for extent in value.shape)
         buffer = Buffer(name, value.dtype, shape, "global")
-        self.unit.sizes.update(size for size in shape if isinstance(size, Var))
         self.emit(Allocate(buffer, zero, span=span))
+        self._note_sizes(buffer)
         return buffer
+
+    def _note_sizes(self, buffer: Buffer) -> None:
+        """The sizes of an array that there is are not negative."""
+        self.unit.sizes |= {size for size in buffer.shape if isinstance(size, Var)}
 
     def materialize(self, value: ArrayExpr, name: str, span: Span | None) -> Array:
         """`value` in memory that belongs to nobody else."""
@@ -177,26 +183,27 @@ class ArrayMemory(Context):
         self._fill(target, value, span)
 
     def _needs_copy(self, target: View, value: ArrayExpr) -> bool:
-        """True if computing an element may read one that was written for another element."""
+        """True if computing an element may read one that was written for an earlier element."""
         indices = tuple(
             ZERO if constant(extent) == 1 else Var(f"i{axis}")
             for axis, extent in enumerate(target.shape)
         )
+        nodes = self._element_nodes(value, indices)
+        loops = [index for index in indices if isinstance(index, Var)]
+        varying = {node.var for node in nodes if isinstance(node, Let)}
+        iterations = Iterations(loops, varying, self.ranges.inside(indices, target.shape))
         place = locate(target, indices)
-        return any(
-            self._may_meet(load, target.buffer, place) for load in self._loads(value, indices)
-        )
+        loads = [node for node in nodes if isinstance(node, Load)]
+        return any(self._may_meet(load, target.buffer, place, iterations) for load in loads)
 
-    def _may_meet(self, load: Load, buffer: Buffer, place: tuple[Expr, ...]) -> bool:
+    def _may_meet(
+        self, load: Load, buffer: Buffer, place: tuple[Expr, ...], iterations: Iterations
+    ) -> bool:
         if load.buffer is not buffer:
             return self.unit.shares_memory and not (
                 load.buffer.is_register or buffer.is_register or not load.buffer.ndim
             )
-        if load.indices == place:
-            return False
-        return not any(
-            _differ(constant(a), constant(b)) for a, b in zip(load.indices, place, strict=True)
-        )
+        return Order.AFTER in iterations.meet(load.indices, place)
 
     def as_it_was(self, value: Value, mark: int) -> Value:
         later = self.body[mark:]
@@ -231,11 +238,6 @@ def compose(outer: Sequence[Place], inner: Sequence[Place]) -> tuple[Place, ...]
         start = plus(place.start, times(step.start, Const(place.step)))
         places.append(Place(start, place.step * step.step, step.axis))
     return tuple(places)
-
-
-def _differ(a: int | None, b: int | None) -> bool:
-    """True for two indices known to be different; negative ones count from an end not known."""
-    return a is not None and b is not None and a != b and min(a, b) >= 0
 
 
 def _index_name(axis: int, ndim: int) -> str:

@@ -77,12 +77,14 @@ class Context:
 
     @contextmanager
     def collect(self) -> Generator[list[Stmt]]:
-        """Statements emitted inside go to a list of their own."""
+        """Statements emitted inside go to a list of their own, with what is known after them."""
         outer, self.body = self.body, []
+        sizes = self.unit.sizes
         try:
             yield self.body
         finally:
             self.body = outer
+            self.unit.sizes = sizes
 
     def close(self, stmts: Sequence[Stmt]) -> Stmt:
         """The statements of a block, with the variables that live in it made."""

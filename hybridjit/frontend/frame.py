@@ -105,11 +105,12 @@ class Unit:
     )
     let_values: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
     declared_outputs: dict[Buffer, Span] = field(default_factory=dict[Buffer, Span])
-    # The bounds of the loops, and the variables that are sizes of arrays: neither is negative.
+    # The bounds of the loops, and the variables that are sizes of arrays, which are not negative
+    # up to the end of the block being built.
     loop_ranges: dict[Var, tuple[Expr, Expr, Expr]] = field(
         default_factory=dict[Var, tuple[Expr, Expr, Expr]]
     )
-    sizes: set[Var] = field(default_factory=set[Var])
+    sizes: frozenset[Var] = frozenset()
     # Scratch arrays that an assignment gives a new value as a whole.
     rebound: set[Buffer] = field(default_factory=set[Buffer])
     # True if arguments may share memory: then it matters in which order elements are written.
