@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from hybridjit.analysis.context import infer_context
 from hybridjit.analysis.dependence import Conflict, Dependences
 from hybridjit.analysis.instances import infer_instances
+from hybridjit.analysis.own_elements import prove_own_elements
 from hybridjit.analysis.private_reduction import find_private_reductions, may_regroup
 from hybridjit.ir.expr import Buffer, ExternCall
 from hybridjit.ir.func import PrimFunc
@@ -34,12 +35,14 @@ def find_obstacle(func: PrimFunc, loop: For) -> Obstacle | None:
         return Obstacle("a scan carries state from one step to the next")
     if loop.var in infer_context(loop).left_early:
         return Obstacle("break or return may leave it early")
+    if prove_own_elements(func, loop):
+        return None
     combined: list[Buffer | None] = [
         found.buffer for found in find_private_reductions(loop, func.fastmath)
     ]
     if not any(isinstance(node, ExternCall | Print) for node in walk(loop.body)):
         combined.append(None)  # errors are the only effects
-    dependences = Dependences(infer_instances(func, loop), ordered=True)
+    dependences = Dependences(infer_instances(func, loop, products=True), ordered=True)
     conflict = dependences.find_carried(0, besides=combined)
     if conflict is None:
         return None
