@@ -30,6 +30,7 @@ from hybridjit.frontend.variables import Web
 from hybridjit.ir.dtype import DTYPES, ScalarType
 from hybridjit.ir.expr import Buffer, Load
 from hybridjit.ir.stmt import Store
+from hybridjit.ir.visit import walk
 
 
 class AssignmentTranslator(ArrayStores):
@@ -206,6 +207,8 @@ class AssignmentTranslator(ArrayStores):
         bound = self.frame.bindings.get(web)
         is_unused = isinstance(bound, Variable) and bound.buffer is None
         if bound is None or is_unused or bound == value:
+            if isinstance(bound, Variable) and bound.block is not self.body:
+                self._check_outlives(value, target)
             self.frame.bindings[web] = value
             return
         other = "a number" if isinstance(bound, Variable) else describe(bound)
@@ -214,6 +217,19 @@ class AssignmentTranslator(ArrayStores):
             target,
             help=_rebinding_help(bound, value),
         )
+
+    def _check_outlives(self, value: Value, target: ast.Name) -> None:
+        """Refuse a part of an array whose place is known only inside the loop it is taken in."""
+        if not isinstance(value, (Array, View)):
+            return
+        nodes = [node for place in self.view(value).places for node in walk(place.start)]
+        if any(node in self.unit.loop_ranges or node in self.unit.let_values for node in nodes):
+            raise self.refuse(
+                f"'{target.id}' is {describe(value)}, taken inside a loop or a branch, and is used "
+                "after it",
+                target,
+                help="keep the index in a variable, and index the array again after the loop",
+            )
 
     def _store(self, target: ast.Subscript, value: Value, stmt: ast.stmt) -> None:
         node = _value_node(stmt)

@@ -6,8 +6,7 @@ import ast
 from collections.abc import Sequence
 from types import FunctionType
 
-from hybridjit.errors import HybridError
-from hybridjit.frontend.arrays import loop_over
+from hybridjit.errors import HybridError, ParseError
 from hybridjit.frontend.builtin_calls import LOOP_NAMES
 from hybridjit.frontend.captures import Environment
 from hybridjit.frontend.frame import LoopScope, Skip
@@ -94,22 +93,17 @@ class ExpansionTranslator(StatementTranslator):
                 help="loop over range(...), or use bounds made of shapes and constants",
             )
         start, stop, step = constants
-        self._check_rounds(stmt, max(0, -((start - stop) // step)))
-        return self._expand(stmt, [integer(value) for value in range(start, stop, step)])
+        self.check_rounds(stmt, max(0, -((start - stop) // step)))
+        return self.expand(stmt, [integer(value) for value in range(start, stop, step)])
 
-    def expand_items(self, stmt: ast.For) -> bool:
-        """A loop over a tuple, a list or a shape; whether its end can be reached."""
-        value = self.evaluate(stmt.iter)
-        if not isinstance(value, Items):
-            raise self.refuse(
-                f"cannot loop over {describe(value)}",
-                stmt.iter,
-                help=_item_loop_help(value, stmt.iter),
-            )
-        self._check_rounds(stmt, len(value.items))
-        return self._expand(stmt, value.items)
+    def refuse_items(self, value: Value, node: ast.expr) -> ParseError:
+        """The error for a loop over what has no items."""
+        return self.refuse(
+            f"cannot loop over {describe(value)}", node, help=_item_loop_help(value, node)
+        )
 
-    def _check_rounds(self, stmt: ast.For, rounds: int) -> None:
+    def check_rounds(self, stmt: ast.For, rounds: int) -> None:
+        """Refuse a loop that would be copied too often."""
         if rounds > MAX_EXPANDED:
             raise self.refuse(
                 f"this loop would be expanded {rounds} times; at most {MAX_EXPANDED}",
@@ -117,7 +111,7 @@ class ExpansionTranslator(StatementTranslator):
                 help="loop over range(...) or unroll(...)",
             )
 
-    def _expand(self, stmt: ast.For, values: Sequence[Value]) -> bool:
+    def expand(self, stmt: ast.For, values: Sequence[Value]) -> bool:
         """One copy of the body for each value."""
         self._check_growth(stmt, len(values))
         outer = self.unit.copied_at
@@ -207,8 +201,6 @@ def _reads(expr: ast.expr, names: set[str]) -> bool:
 
 def _item_loop_help(value: Value, node: ast.expr) -> str:
     match value:
-        case Array():
-            return loop_over(value)
         case Scalar():
             return f"write `for i in range({ast.unparse(node)}):`"
         case Builtin(name) if name in LOOP_NAMES:

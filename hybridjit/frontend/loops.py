@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from hybridjit.frontend.arrays import count
@@ -15,7 +15,6 @@ from hybridjit.frontend.operators import binary, conjunction
 from hybridjit.frontend.statements import ELSE_HELP
 from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import (
-    ArrayFunction,
     Builtin,
     Foreign,
     Items,
@@ -60,7 +59,7 @@ class LoopTranslator(ExpansionTranslator):
             )
         name = self._loop_name(stmt.iter)
         if name is None:
-            return self.expand_items(stmt)
+            return self.run_items(stmt)
         if name == "const_range":
             return self.expand_range(stmt, stmt.iter)
         if name == "grid":
@@ -69,13 +68,17 @@ class LoopTranslator(ExpansionTranslator):
             self._loop(stmt, name)
         return True
 
+    def run_items(self, stmt: ast.For) -> bool:
+        """A loop over the items of a tuple or an array; provided by the layer above."""
+        raise NotImplementedError
+
     def _loop_name(self, node: ast.expr) -> str | None:
         if not isinstance(node, ast.Call):
             return None
         callee = self.evaluate(node.func)
         if isinstance(callee, Builtin) and callee.name in (*LOOP_NAMES, "grid"):
             return callee.name
-        if isinstance(callee, (Foreign, ArrayFunction)):
+        if isinstance(callee, Foreign) and not is_iterator(callee.value):
             raise self.refuse(
                 f"cannot loop over {ast.unparse(node.func)}(...)", node, help=_loop_help(node)
             )
@@ -156,12 +159,19 @@ class LoopTranslator(ExpansionTranslator):
         return value.text
 
     def _loop_body(self, stmt: ast.For, variables: dict[ast.Name, Var]) -> Stmt:
-        around = self.unit.open_loops
-        self.unit.open_loops = (*around, *variables.values())
-        with self.collect() as stmts:
-            self.depth += 1
+        def bind() -> None:
             for target, var in variables.items():
                 self._bind_target(target, index(var), stmt)
+
+        return self.loop_body(stmt, tuple(variables.values()), bind)
+
+    def loop_body(self, stmt: ast.For, variables: Sequence[Var], bind: Callable[[], None]) -> Stmt:
+        """The body of a loop that counts `variables`; `bind` gives its targets their values."""
+        around = self.unit.open_loops
+        self.unit.open_loops = (*around, *variables)
+        with self.collect() as stmts:
+            self.depth += 1
+            bind()
             self.run_block(stmt.body)
             self.depth -= 1
             self.unit.open_loops = around
@@ -273,6 +283,11 @@ class LoopTranslator(ExpansionTranslator):
         return extents
 
 
+def is_iterator(function: object) -> bool:
+    """True for the functions of Python that a loop can go through."""
+    return function is enumerate or function is zip or function is reversed
+
+
 def _last_value(loop: For) -> Scalar:
     """What the variable of a loop that ran holds at its end."""
     span, start = loop.span, Scalar(loop.start, WEAK_INT)
@@ -285,15 +300,6 @@ def _loop_help(node: ast.Call) -> str:
     args = [ast.unparse(arg) for arg in node.args]
     first = args[0] if args else "n"
     match name:
-        case "enumerate":
-            return f"write `for i in range(len({first})):` and use {first}[i]"
-        case "zip":
-            used = " and ".join(f"{arg}[i]" for arg in args)
-            return f"write `for i in range(len({first})):` and use {used}"
-        case "reversed":
-            return "count down: range(n - 1, -1, -1)"
-        case "arange":
-            return f"write range({', '.join(args)})"
         case "prange":
             return f"write parallel({', '.join(args)})"
         case "ndindex" | "product":

@@ -119,9 +119,7 @@ FUNCTIONS: dict[str, str] = {
     "open": "read the file outside the script and pass its data as an argument",
     "eval": "compute the value outside the script",
     "exec": "call the function outside the script",
-    "enumerate": "it can only stand after `for ... in`, where `range(len({}))` does its work",
-    "zip": "it can only stand after `for ... in`, where `range(len({}))` does its work",
-    "reversed": "it can only stand after `for ... in`, where `range(n - 1, -1, -1)` does its work",
+    **dict.fromkeys(("enumerate", "zip", "reversed"), "it can only stand after `for ... in`"),
 }
 _NEW_ARRAY = "make it with output_tensor(shape, dtype) to return it, or allocate(shape, dtype)"
 _RANDOM = "draw the numbers outside the script and pass them as an array"

@@ -25,7 +25,7 @@ Array = Any
 _ARRAY: type[Any] = np.ndarray
 # In NumPy style these need functions that are not there yet.
 MISSING = (
-    *("crc16", "nbody", "stockham_fft", "covariance2", "azimint_hist", "cholesky2"),
+    *("nbody", "stockham_fft", "covariance2", "azimint_hist", "cholesky2"),
     *("contour_integral", "mandelbrot2"),
 )
 NUMPY_FORMS = [name for name in data.KERNELS if name not in MISSING]

@@ -14,90 +14,6 @@ class numba:  # what `import numba` would give
             return range(*args)
 
 
-@cases.wrong(ParseError, VECTOR)
-def over_array(a):
-    total = 0.0
-    for x in a:
-        total += x
-    return total
-
-
-@cases.right(VECTOR, code=["for i in range(len(a)):", "a[i]"])
-def over_array(a):
-    total = 0.0
-    for i in range(len(a)):
-        total += a[i]
-    return total
-
-
-@cases.wrong(ParseError, MATRIX)
-def over_rows(m):
-    total = 0.0
-    for row in m:
-        total += row[0]
-    return total
-
-
-@cases.right(MATRIX, code=["for i, j in grid(*m.shape):", "m[i, j]"])
-def over_rows(m):
-    total = 0.0
-    for i, j in grid(*m.shape):
-        total += m[i, j]
-    return total
-
-
-@cases.wrong(ParseError, VECTOR)
-def over_enumerate(a):
-    for i, x in enumerate(a):
-        a[i] = x
-
-
-@cases.right(VECTOR, code=["for i in range(len(a)):", "a[i]"])
-def over_enumerate(a):
-    for i in range(len(a)):
-        a[i] = 2 * a[i]
-
-
-@cases.wrong(ParseError, VECTOR, VECTOR)
-def over_zip(a, b):
-    total = 0.0
-    for x, y in zip(a, b):
-        total += x * y
-    return total
-
-
-@cases.right(VECTOR, VECTOR, code=["for i in range(len(a)):", "a[i]", "b[i]"])
-def over_zip(a, b):
-    total = 0.0
-    for i in range(len(a)):
-        total += a[i] * b[i]
-    return total
-
-
-@cases.wrong(ParseError, VECTOR)
-def over_reversed(a):
-    for i in reversed(range(8)):
-        a[i] = 0.0
-
-
-@cases.right(VECTOR, 8, code="range(n - 1, -1, -1)")
-def over_reversed(a, n):
-    for i in range(n - 1, -1, -1):
-        a[i] = 0.0
-
-
-@cases.wrong(ParseError, VECTOR)
-def over_arange(a):
-    for i in np.arange(8):
-        a[i] = 0.0
-
-
-@cases.right(VECTOR, code="range(8)")
-def over_arange(a):
-    for i in range(8):
-        a[i] = 0.0
-
-
 @cases.wrong(ParseError, MATRIX)
 def over_ndindex(m):
     for i, j in np.ndindex(4, 4):
@@ -174,12 +90,6 @@ def over_function(a):
 def over_function(a, n):
     for i in range(n):
         a[i] = 0.0
-
-
-@cases.wrong(ParseError, VECTOR)
-def over_slice(a):
-    for x in a[2:]:
-        a[0] += x
 
 
 @cases.wrong(ParseError, VECTOR)

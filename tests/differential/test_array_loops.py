@@ -1,0 +1,183 @@
+"""Loops over arrays, their rows, and several of them at once, against plain Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+
+from hybridjit import hybrid
+from tests.array_results import assert_agree
+
+np: Any = numpy
+RNG = np.random.default_rng(11)
+Array = Any
+MATRIX, VECTOR, LONGER = RNG.random((4, 3)), RNG.random(5), RNG.random(7)
+
+
+def elements(v: Array):
+    total = 0.0
+    for x in v:
+        total += x * x
+    return total
+
+
+def rows(a: Array):
+    total = np.zeros(a.shape[1])
+    for row in a:
+        total += row
+    return total
+
+
+def rows_are_views(a: Array):
+    for row in a[::-1, 1:]:
+        row *= 2
+        row[0] = 7.0
+
+
+def columns(a: Array):
+    total = 0.0
+    for column in a.T:
+        total += column.max() * column[0]
+    return total
+
+
+def unpacked_rows(a: Array):
+    total = 0.0
+    for x, y, z in a:
+        total += x * y - z
+    return total
+
+
+def counted(v: Array):
+    total = 0.0
+    for i, x in enumerate(v, 2):
+        total += i * x
+    return total
+
+
+def together(v: Array, w: Array):
+    total = 0.0
+    for x, y in zip(v, w, strict=False):
+        total += x * y
+    return total
+
+
+def of_one_length(v: Array, w: Array):
+    total = 0.0
+    for x, y in zip(v, w, strict=True):
+        total += x * y
+    return total
+
+
+def counted_together(v: Array, w: Array):
+    total = 0.0
+    for i, (x, y) in enumerate(zip(v, w[::-1], strict=False)):
+        total += i * x - y
+    return total
+
+
+def with_a_tuple(v: Array):
+    total = 0.0
+    for factor, x in zip((1, 2.5, 3), v, strict=False):
+        total += factor * x
+    return total
+
+
+def with_a_range(v: Array):
+    total = 0.0
+    for i, x in zip(range(10, 0, -2), v, strict=False):
+        total += i * x
+    return total
+
+
+def backwards(v: Array):
+    total = 0.0
+    for i in reversed(range(1, len(v))):
+        total = total * 2 + v[i]
+    for x in reversed(v):
+        total = total / 3 + x
+    return total
+
+
+def last_element(v: Array):
+    for x in v:
+        if x > 0.9:
+            break
+    return x  # pyright: ignore[reportPossiblyUnboundVariable]
+
+
+def computed(v: Array):
+    total = 0.0
+    for x in v * 2 - v[::-1]:
+        total += x**2
+    return total
+
+
+def numbers(n: int):
+    total = 0
+    for k in np.arange(3, n):
+        total += k * k
+    return total
+
+
+def changed_meanwhile(v: Array):
+    for x in v:
+        v[1:] += x
+
+
+def renamed_meanwhile(v: Array):
+    a = v * 2
+    total = 0.0
+    for x in a:
+        a = a * 0.5
+        total += x + a[0]
+    return total
+
+
+def deeper(c: Array):
+    total = 0.0
+    for matrix in c:
+        for row in matrix:
+            for x in row:
+                total = total * 0.5 + x
+    return total
+
+
+CUBE = RNG.random((2, 3, 4))
+CASES: list[tuple[Any, ...]] = [
+    (elements, VECTOR),
+    (elements, VECTOR[::-2]),
+    (elements, np.zeros(0)),
+    (rows, MATRIX),
+    (rows, MATRIX.T),
+    (rows_are_views, MATRIX),
+    (columns, MATRIX),
+    (unpacked_rows, MATRIX),
+    (counted, VECTOR),
+    (together, VECTOR, LONGER),
+    (together, LONGER, VECTOR),
+    (of_one_length, VECTOR, LONGER[:5]),
+    (of_one_length, VECTOR, LONGER),
+    (counted_together, VECTOR, LONGER),
+    (with_a_tuple, VECTOR),
+    (with_a_range, VECTOR),
+    (backwards, VECTOR),
+    (last_element, VECTOR),
+    (last_element, np.zeros(0)),
+    (computed, VECTOR),
+    (numbers, 9),
+    (numbers, 0),
+    (changed_meanwhile, VECTOR),
+    (renamed_meanwhile, VECTOR),
+    (deeper, CUBE),
+    (deeper, CUBE.transpose(2, 0, 1)),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0].__name__)
+def test_agrees_with_python(case: tuple[Any, ...]):
+    function, *args = case
+    kernel: Any = hybrid.script(function)
+    assert_agree(kernel, args)
