@@ -6,12 +6,13 @@ A loop is named by its variable and a block by its name: both are unique and sur
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+import functools
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hybridjit.arith.substitution import FoldingSubstitute
 from hybridjit.errors import InternalError
-from hybridjit.ir.expr import Expr, Node, Var
+from hybridjit.ir.expr import And, Const, Expr, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
     Allocate,
@@ -19,6 +20,7 @@ from hybridjit.ir.stmt import (
     Break,
     Continue,
     For,
+    If,
     Iter,
     Return,
     Seq,
@@ -181,3 +183,11 @@ def variables_used(stmt: Stmt) -> Iterator[Var]:
                     yield from variables_in(extent)
             case _:
                 pass
+
+
+def guarded(conditions: Sequence[Expr], body: Stmt) -> Stmt:
+    """`body` where all conditions hold. The IR has no `if` of a constant."""
+    left = [cond for cond in conditions if not (isinstance(cond, Const) and cond.value)]
+    if any(isinstance(cond, Const) for cond in left):
+        return Seq(())
+    return If(functools.reduce(And, left), body) if left else body

@@ -18,10 +18,10 @@ from hybridjit.arith.linear import Linear, expr_of_form, linear_form
 from hybridjit.arith.polyhedra import load_isl
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total
-from hybridjit.ir.expr import And, Buffer, Const, Expr, Ge, Le, Load, Lt, Max, Min, Var
-from hybridjit.ir.stmt import Block, For, If, Iter, IterKind, Let, Stmt, Store
+from hybridjit.ir.expr import Buffer, Const, Expr, Ge, Le, Load, Lt, Max, Min, Var
+from hybridjit.ir.stmt import Block, For, Iter, IterKind, Let, Stmt, Store
 from hybridjit.ir.visit import substitute, walk
-from hybridjit.schedule.program import replace_inside, variables_in
+from hybridjit.schedule.program import guarded, replace_inside, variables_in
 from hybridjit.schedule.stages import allocated_in
 
 
@@ -167,10 +167,7 @@ def _guarded(body: Stmt, index: Expr, wanted: AxisRange, part: Part) -> Stmt:
         for guard in (Ge(index, wanted.start), Lt(index, wanted.stop))
         if not prove(part, guard)
     ]
-    if not guards:
-        return body
-    cond = guards[0] if len(guards) == 1 else And(*guards)
-    return body if cond == Const(True, cond.dtype) else If(cond, body)
+    return guarded(guards, body)
 
 
 def prove(part: Part, wanted: Expr, facts: Sequence[str] = ()) -> bool:

@@ -220,3 +220,22 @@ def test_random_stages(nest: Nest):
             except ScheduleError:
                 continue
             assert_unchanged(nest.func, schedule.func, nest.args)
+
+
+def test_what_is_never_read_is_not_computed():
+    text = """
+def unread(a: float32["n"], c: float32["n"]):
+    t = allocate((a.shape[0], 2), "float32")
+    for i in range(a.shape[0]):
+        t[i, 0] = a[i] * 2.0
+    for j in range(a.shape[0]):
+        c[j] = t[j, 1] + 1.0
+"""
+    schedule = make(text)
+
+    schedule.compute_at("t", "j")
+
+    assert [block.name for block in blocks_of(schedule.func)] == ["c"]
+    for size in SIZES:
+        args = arguments(text, size)
+        assert_unchanged(schedule.original, schedule.func, args, native=size == 7)

@@ -12,13 +12,14 @@ from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Gt, Load, Lt, Mod
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, Block, For, If, Let, LoopKind, Seq, Stmt, Store, seq
+from hybridjit.ir.stmt import Allocate, Block, For, Let, LoopKind, Seq, Stmt, Store, seq
 from hybridjit.ir.visit import Mutator, fresh_copy, walk
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.buffers import scope_of, the_scratch_array
 from hybridjit.schedule.label_iters import label_writers
 from hybridjit.schedule.nest import bounds_of, trip_count
 from hybridjit.schedule.program import (
+    guarded,
     is_left_early,
     loops_around,
     replace_stmt,
@@ -190,7 +191,7 @@ def _guarded(loop: For, value: Expr, body: Stmt) -> Stmt:
     """`body` if the loop has an iteration at `value`."""
     is_down = isinstance(loop.step, Const) and loop.step.value.real < 0
     cond = simplify((Gt if is_down else Lt)(value, loop.stop))
-    return body if isinstance(cond, Const) else If(cond, body)
+    return guarded([cond], body)
 
 
 class _Rename(Mutator):

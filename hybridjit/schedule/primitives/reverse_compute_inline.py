@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hybridjit.analysis.coverage import Coverage
@@ -14,15 +14,15 @@ from hybridjit.analysis.instances import Access, Instances, Part, infer_instance
 from hybridjit.arith.linear import linear_form
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.substitution import FoldingSubstitute
-from hybridjit.ir.expr import And, Buffer, Const, Expr, Ge, Load, Lt, Var
+from hybridjit.ir.expr import Buffer, Const, Expr, Ge, Load, Lt, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, Block, For, If, Iter, Let, Seq, Stmt, Store, seq
+from hybridjit.ir.stmt import Allocate, Block, For, Iter, Let, Seq, Stmt, Store, seq
 from hybridjit.ir.visit import substitute, walk
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.buffers import find_allocation
 from hybridjit.schedule.parts import check_concurrent
 from hybridjit.schedule.primitives.reverse_compute_at import reverse_compute_at
-from hybridjit.schedule.program import loops_around, replace_stmts, the_block
+from hybridjit.schedule.program import guarded, loops_around, replace_stmts, the_block
 from hybridjit.schedule.refusal import refuse, refuse_conflict
 from hybridjit.schedule.restriction import prove
 from hybridjit.schedule.stages import Stage, count_accesses, find_nest, with_names_first
@@ -70,7 +70,7 @@ def reverse_compute_inline(func: PrimFunc, block_name: str) -> PrimFunc:
     value = fold.store.value
     is_simple = isinstance(value, Const | Var)
     element = value if is_simple else Var(fold.buffer.name, fold.buffer.dtype)
-    folded = _guarded(_find_guards(func, fold), _Unwrap(fold, element).rewrite(fold.nest))
+    folded = guarded(_find_guards(func, fold), _Unwrap(fold, element).rewrite(fold.nest))
     if isinstance(element, Var) and not is_simple:
         folded = seq(Let(element, value, span=fold.store.span), folded)
     changes: dict[Stmt, Stmt] = {
@@ -225,15 +225,6 @@ def _find_guards(func: PrimFunc, fold: Fold) -> list[Expr]:
         for guard in (Ge(loop.var, loop.start), Lt(loop.var, loop.stop))
     ]
     return [guard for guard in guards if not prove(part, guard)]
-
-
-def _guarded(guards: Sequence[Expr], body: Stmt) -> Stmt:
-    if not guards:
-        return body
-    cond = guards[0]
-    for guard in guards[1:]:
-        cond = And(cond, guard)
-    return If(cond, body)
 
 
 def _value_of(fold: Fold, place: tuple[int, Expr, int]) -> Expr:
