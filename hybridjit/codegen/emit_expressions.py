@@ -8,11 +8,10 @@ from llvmlite import ir
 
 from hybridjit.codegen.arithmetic import emit_binary, emit_negate
 from hybridjit.codegen.casts import emit_cast, like
-from hybridjit.codegen.emit_context import EmitContext
+from hybridjit.codegen.emit_externs import ExternEmitter
 from hybridjit.codegen.intrinsics import emit_intrinsic
 from hybridjit.codegen.llvm_types import (
     I1,
-    I64,
     Block,
     Complex,
     Value,
@@ -20,8 +19,6 @@ from hybridjit.codegen.llvm_types import (
     find_constant,
     is_signed,
     lanes_of,
-    memory_type,
-    value_type,
 )
 from hybridjit.codegen.magnitude import emit_sure_answers, find_magnitude
 from hybridjit.codegen.math.integers import emit_integer_power
@@ -35,7 +32,7 @@ from hybridjit.ir.expr import Expr
 from hybridjit.ir.visit import children
 
 
-class ExpressionEmitter(EmitContext):
+class ExpressionEmitter(ExternEmitter):
     """Values of expressions."""
 
     @property
@@ -285,62 +282,6 @@ class ExpressionEmitter(EmitContext):
         if expr.name == "fmod" and dtype.is_integer:
             args[1] = self.checked_divisor(args[1], expr)
         return self._settled(emit_intrinsic(self.b, expr.name, args, dtype), expr, dtype)
-
-    # -- functions outside ---------------------------------------------------------------------
-
-    def extern(self, call: tir.ExternCall) -> Value:
-        """A call of a C function or of a Python callback; None without a result."""
-        if call.callee.is_packed:
-            return self._packed(call)
-        args = [self._c_argument(arg) for arg in call.args]
-        result = call.callee.result
-        returns = ir.VoidType() if result is None else memory_type(result)
-        value = self.call_c(call, returns, args)
-        if result is None:
-            return None
-        is_bool = value_type(result) != memory_type(result)
-        return self.b.trunc(value, value_type(result)) if is_bool else value
-
-    def _c_argument(self, arg: Expr) -> Value:
-        if isinstance(arg, tir.BufferRef):
-            return self.arrays[arg.buffer].base
-        value = self.emit(arg)
-        if isinstance(value, Complex):
-            raise InternalError("complex values cannot be passed to C", "codegen", arg.span)
-        wanted = memory_type(arg.dtype)
-        return value if value.type == wanted else self.b.zext(value, wanted)
-
-    def _packed(self, call: tir.ExternCall) -> Value:
-        """Python gets the words of its arguments and the place for its result."""
-        values: list[tuple[Value, DType]] = []
-        for arg in call.args:
-            if isinstance(arg, tir.BufferRef):
-                values.extend(self._array_words(arg.buffer))
-            else:
-                values.append((self.emit(arg), arg.dtype))
-        result = call.callee.result
-        slot = self.entry.alloca(
-            I64 if result is None else memory_type(result), size=ir.Constant(I64, 2)
-        )
-        raw = self.b.bitcast(slot, I64.as_pointer())
-        self.call_python(call, values, raw)
-        if result is None:
-            return None
-        if result.is_complex:
-            second = self.b.gep(slot, [ir.Constant(I64, 1)])
-            return Complex(self.b.load(slot), self.b.load(second))
-        value = self.b.load(slot)
-        return (
-            value if value.type == value_type(result) else self.b.trunc(value, value_type(result))
-        )
-
-    def _array_words(self, buffer: tir.Buffer) -> list[tuple[Value, DType]]:
-        """An array as words: address, then the size and the stride of each dimension."""
-        address = self.arrays[buffer]
-        words: list[tuple[Value, DType]] = [(self.b.ptrtoint(address.base, I64), INT64)]
-        for extent, stride in zip(buffer.shape, address.strides, strict=True):
-            words += [(self.emit(extent), INT64), (stride, INT64)]
-        return words
 
     def is_free(self, expr: Expr) -> bool:
         """True if `expr` may be evaluated although it is not needed: cheap, and it cannot fail.

@@ -20,6 +20,7 @@ from hybridjit.codegen.memory import (
     call_zero,
     make_register,
     stack_array,
+    usual_strides,
 )
 from hybridjit.codegen.prefetch import Request, emit_prefetches, find_requests
 from hybridjit.codegen.sites import Failure
@@ -165,19 +166,8 @@ class StatementEmitter(ExpressionEmitter):
     def contiguous(self, memory: Value, buffer: Buffer, shape: Sequence[Value]) -> ArrayAddress:
         """An array in C order."""
         base = self.b.bitcast(memory, memory_type(buffer.dtype).as_pointer())
-        strides: list[Value] = []
-        stride: Value = ir.Constant(I64, buffer.dtype.bits // 8)
-        for extent in reversed(shape):
-            strides.append(stride)
-            stride = self._stride(stride, extent)
-        align = buffer.dtype.component.bits // 8
-        return ArrayAddress(base, buffer.dtype, tuple(reversed(strides)), align)
-
-    def _stride(self, inner: Value, extent: Value) -> Value:
-        size, count = find_constant(inner), find_constant(extent)
-        if size is None or count is None:
-            return self.b.mul(inner, extent, flags=["nsw"])
-        return ir.Constant(I64, size * count)
+        strides = usual_strides(self.b, buffer.dtype, shape)
+        return ArrayAddress(base, buffer.dtype, strides, buffer.dtype.component.bits // 8)
 
     # -- control -------------------------------------------------------------------------------
 

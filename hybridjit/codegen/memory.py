@@ -94,6 +94,20 @@ class ArrayAddress:
         b.store(stored, address, align=self.align)
 
 
+def usual_strides(b: Builder, dtype: DType, shape: Sequence[Value]) -> tuple[Value, ...]:
+    """The strides in bytes of an array in C order."""
+    strides: list[Value] = []
+    stride: Value = ir.Constant(I64, dtype.bits // 8)
+    for extent in reversed(shape):
+        strides.append(stride)
+        size, count = find_constant(stride), find_constant(extent)
+        if size is None or count is None:
+            stride = b.mul(stride, extent, flags=["nsw"])
+        else:
+            stride = ir.Constant(I64, size * count)
+    return tuple(reversed(strides))
+
+
 def dot(
     b: Builder, indices: Sequence[Value], strides: Sequence[Value], *, exact: bool = True
 ) -> Value:

@@ -31,6 +31,7 @@ class Failure(Enum):
     TOO_LARGE = "too large"
     EXTENT = "extent"
     MEMORY = "memory"
+    STRIDES = "strides"  # an array for C that is not in C order
     RAISE = "raise"
     RAISE_TUPLE = "raise tuple"  # the parts are the items of one argument
     FORKED = "forked"  # a signal handler forked in a parallel loop: the child lacks its threads

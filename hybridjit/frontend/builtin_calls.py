@@ -219,6 +219,7 @@ class BuiltinTranslator(ExternTranslator):
         "allocate": _allocate,
         "output_tensor": _output_tensor,
         "constant_array": _constant_array_of,
+        "part": ExternTranslator.part_from,
         "likely": _likely,
         "ceil_div": _ceil_div,
         "select": _select,

@@ -104,6 +104,16 @@ def constant_array(
     return array
 
 
+def part(array: NDArray[Any], starts: Sequence[int], shape: Sequence[int | None]) -> NDArray[Any]:
+    """A view of the elements from `starts` on; None in the shape leaves a dimension out."""
+    places: list[int | slice] = []
+    for start, extent, size in zip(starts, shape, array.shape, strict=True):
+        if extent is not None and not 0 <= start <= size - extent <= size:
+            raise IndexError(f"{extent} elements from {start} on do not fit in an axis of {size}")
+        places.append(start if extent is None else slice(start, start + extent))
+    return array[(*places, ...)]
+
+
 # -- blocks ----------------------------------------------------------------------------------------
 
 
@@ -270,7 +280,7 @@ MATH: dict[str, Callable[..., Any]] = {
 }
 _FUNCTIONS: tuple[Callable[..., Any], ...] = (
     *(serial, parallel, vectorize, unroll, const_range, scan, bind, grid),
-    *(allocate, output_tensor, constant_array, block, init, spatial, reduce),
+    *(allocate, output_tensor, constant_array, part, block, init, spatial, reduce),
     *(likely, ceil_div, select, power),
 )
 BUILTINS: dict[str, Any] = {

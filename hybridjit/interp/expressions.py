@@ -272,7 +272,7 @@ def _compile_buffer_ref(expr: ir.BufferRef, scope: Scope) -> Eval:
     places = [
         _compile_place(expr, axis, scope.site(expr), scope) for axis in range(expr.buffer.ndim)
     ]
-    return lambda frame: frame[slot][tuple([place(frame) for place in places])]
+    return lambda frame: frame[slot][(*[place(frame) for place in places], ...)]
 
 
 def _compile_place(expr: ir.BufferRef, axis: int, site: Site, scope: Scope) -> Callable[..., Any]:

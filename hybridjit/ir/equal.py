@@ -25,6 +25,7 @@ _TUPLE = {
     "tuple[Iter, ...]",
     "tuple[Expr, Expr] | None",
     "tuple[str | Expr, ...]",
+    "tuple[Expr | None, ...]",
 }
 _ATTRIBUTE = {
     "str",

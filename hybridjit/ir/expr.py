@@ -394,9 +394,23 @@ class Call(Expr):
 
 @dataclass(frozen=True, slots=True)
 class BufferRef(Expr):
-    """A whole buffer, as an argument of an `ExternCall` and nowhere else."""
+    """A buffer, or a part of one, as an argument of an `ExternCall` and nowhere else.
+
+    A part begins at the element at `starts` and has `extents` elements along each dimension. Where
+    the extent is None, the part stays at the start, which is an index as in a `Load`, and has no
+    such dimension. Elsewhere, a part that is not inside its buffer is an IndexError.
+    """
 
     buffer: Buffer
+    starts: tuple[Expr, ...] = ()
+    extents: tuple[Expr | None, ...] = ()
+
+    @property
+    def shape(self) -> tuple[Expr, ...]:
+        """The sizes of what is passed."""
+        if not self.starts:
+            return self.buffer.shape
+        return tuple(extent for extent in self.extents if extent is not None)
 
     @property
     def dtype(self) -> DType:

@@ -161,7 +161,7 @@ def _application(function: str, args: Sequence[Operand]) -> Parts:
     return Parts(ATOM, (function, "(", *_separated(args), ")"))
 
 
-def _separated(operands: Sequence[Operand]) -> list[str | Operand]:
+def _separated(operands: Sequence[str | Operand]) -> list[str | Operand]:
     pieces: list[str | Operand] = []
     for operand in operands:
         pieces += (operand, ", ")
@@ -229,7 +229,16 @@ def _var(expr: ir.Var, names: Names) -> Parts:
 
 
 def _buffer_ref(expr: ir.BufferRef, names: Names) -> Parts:
-    return Parts(ATOM, (names.text(expr.buffer),))
+    name = names.text(expr.buffer)
+    if not expr.starts:
+        return Parts(ATOM, (name,))
+    starts = [Operand(start) for start in expr.starts]
+    extents = ["None" if extent is None else Operand(extent) for extent in expr.extents]
+    return Parts(ATOM, (f"part({name}, ", *_tuple(starts), ", ", *_tuple(extents), ")"))
+
+
+def _tuple(items: Sequence[str | Operand]) -> list[str | Operand]:
+    return ["(", *_separated(items), ",)" if len(items) == 1 else ")"]
 
 
 Formatter = Callable[[Any, Names], Parts]

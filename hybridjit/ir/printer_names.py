@@ -19,7 +19,7 @@ TYPED_BOOL = "bool_"
 ATTRIBUTES = {"real": ".real", "imag": ".imag", "conj": ".conjugate()"}
 
 _LOOPS = "range serial parallel vectorize unroll const_range grid scan bind"
-_ARRAYS = "allocate output_tensor constant_array"
+_ARRAYS = "allocate output_tensor constant_array part"
 _BLOCKS = "block init spatial reduce"
 _FUNCTIONS = "likely min max abs round len ceil_div select pow print inf nan"
 

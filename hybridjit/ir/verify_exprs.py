@@ -146,7 +146,19 @@ class ExprVerifier:
         self.scope.check_visible(arg.buffer)
         if arg.buffer.is_register:
             raise Fault(f"register '{arg.buffer.name}' is passed as an array")
+        if arg.starts or arg.extents:
+            self._part(arg)
         return Pointer(arg.buffer.dtype)
+
+    def _part(self, arg: ir.BufferRef) -> None:
+        self.element(arg.buffer, arg.starts)
+        if len(arg.extents) != arg.buffer.ndim:
+            raise Fault(
+                f"buffer '{arg.buffer.name}' has {arg.buffer.ndim} dimensions, a part of it "
+                f"{len(arg.extents)} extents"
+            )
+        for extent in arg.shape:
+            self.typed(extent, INT64, "an extent of a part of buffer", arg.buffer.name)
 
     def _const(self, expr: Const) -> DType:
         if not _is_exact(expr.value, expr.of):

@@ -34,6 +34,7 @@ _TUPLE_CHILD = {
     "tuple[Iter, ...]",
     "tuple[Expr, Expr] | None",
     "tuple[str | Expr, ...]",
+    "tuple[Expr | None, ...]",
 }
 
 
@@ -176,7 +177,7 @@ class Substitute(Mutator):
         return self._with_buffer(self.generic(node))
 
     def rewrite_BufferRef(self, node: _expr.BufferRef) -> Expr:
-        return self._with_buffer(node)
+        return self._with_buffer(self.generic(node))
 
     def rewrite_Store(self, node: _stmt.Store) -> Stmt:
         return self._with_buffer(self.generic(node))

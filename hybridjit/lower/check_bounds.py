@@ -14,7 +14,8 @@ from typing import TypeVar
 
 from hybridjit.analysis.bounds import Facts
 from hybridjit.arith.linear import Linear
-from hybridjit.ir.expr import Add, Bounded, Const, Expr, Load, Not
+from hybridjit.arith.simplify import simplify
+from hybridjit.ir.expr import Add, Bounded, BufferRef, Const, Expr, Load, Lt, Not, Select
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
     Assert,
@@ -105,6 +106,33 @@ class _CheckBounds(Mutator):
     def rewrite_Store(self, node: Store) -> Stmt:
         return self._checked(self.generic(node))
 
+    def rewrite_BufferRef(self, node: BufferRef) -> Expr:
+        if not node.starts:
+            return node
+        starts: list[Expr] = []
+        extents: list[Expr | None] = []
+        for axis, (start, extent) in enumerate(zip(node.starts, node.extents, strict=True)):
+            start, size = self.rewrite(start), node.buffer.shape[axis]
+            if extent is None:
+                starts.append(self._index(start, node, axis))
+                extents.append(None)
+                continue
+            extent = self._inside(self.rewrite(extent), simplify(size + 1), node, axis)
+            starts.append(self._inside(start, simplify(size - extent + 1), node, axis))
+            extents.append(extent)
+        return dataclasses.replace(node, starts=tuple(starts), extents=tuple(extents))
+
+    def _inside(self, value: Expr, count: Expr, part: BufferRef, axis: int) -> Expr:
+        """`value`, proved or checked to be inside [0, count); none counts from the end."""
+        form, size = self.facts.form(value), self.facts.form(count)
+        is_positive = form is not None and self.facts.prove_non_negative(form)
+        if is_positive and form is not None and size is not None and self.facts.is_exact(size):
+            below_end = size.plus(form, -1).plus(Linear({}, -1))
+            if self.facts.prove_non_negative(below_end):
+                return value
+        checked = value if is_positive else Select(Lt(value, Const(0)), count, value)
+        return Bounded(checked, count, part.buffer.name, axis, span=part.span)
+
     def _checked(self, access: Access) -> Access:
         indices = tuple(
             self._index(index, access, axis) for axis, index in enumerate(access.indices)
@@ -113,7 +141,7 @@ class _CheckBounds(Mutator):
             return access
         return dataclasses.replace(access, indices=indices)
 
-    def _index(self, index: Expr, access: Load | Store, axis: int) -> Expr:
+    def _index(self, index: Expr, access: Load | Store | BufferRef, axis: int) -> Expr:
         extent = access.buffer.shape[axis]
         form, size = self.facts.form(index), self.facts.form(extent)
         if form is not None and size is not None and self.facts.is_exact(size):

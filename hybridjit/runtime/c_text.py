@@ -49,6 +49,7 @@ _FAILURES = {
     Failure.TOO_LARGE: "a scratch array is too large",
     Failure.EXTENT: "a size is negative or too large",
     Failure.MEMORY: "a scratch array does not fit in memory",
+    Failure.STRIDES: "an array that is passed to another function is not in C order",
 }
 
 

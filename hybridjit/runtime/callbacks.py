@@ -49,7 +49,7 @@ def _function(call: ExternCall | Print, constants: frozenset[Buffer]) -> Any:
 def _packed(call: ExternCall, constants: frozenset[Buffer], words: int, result: int) -> None:
     reader = _words_at(words)
     args = [
-        _read_array(arg.buffer, reader, is_constant=arg.buffer in constants)
+        _read_array(arg, reader, is_constant=arg.buffer in constants)
         if isinstance(arg, BufferRef)
         else arg.dtype.numpy.type(read_value(arg.dtype, reader))
         for arg in call.args
@@ -73,11 +73,11 @@ def _words_at(address: int) -> Iterator[int]:
         address += 8
 
 
-def _read_array(buffer: Buffer, reader: Iterator[int], *, is_constant: bool) -> NDArray[Any]:
-    """A view of the memory of `buffer`."""
+def _read_array(arg: BufferRef, reader: Iterator[int], *, is_constant: bool) -> NDArray[Any]:
+    """A view of the memory of a buffer, or of a part of one."""
     address = read_value(INT64, reader)
-    places = [(read_value(INT64, reader), read_value(INT64, reader)) for _ in buffer.shape]
-    dtype: np.dtype[Any] = buffer.dtype.numpy
+    places = [(read_value(INT64, reader), read_value(INT64, reader)) for _ in arg.shape]
+    dtype: np.dtype[Any] = arg.dtype.numpy
     bits: Any = np.asarray(_Memory(address, dtype, places, is_constant))
     return bits.view(dtype)  # NumPy's protocol has no name for bfloat16
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from hybridjit.codegen.sites import Failure, Site
 from hybridjit.errors import (
+    ArgumentError,
     ArgumentValueError,
     BoundsError,
     Diagnostic,
@@ -49,6 +50,9 @@ def make_exception(site: Site, words: Sequence[int]) -> BaseException:
         case Failure.UNBOUND:
             text = f"variable '{parts[0]}' is read before it is assigned"
             return UnboundVariable(text, site.span, notes=notes)
+        case Failure.STRIDES:
+            text = f"'{parts[0]}' must be C-contiguous to be passed to '{parts[1]}'"
+            return ArgumentError(text, site.span, notes=notes)
         case Failure.MEMORY:
             return MemoryError("a scratch array of the kernel does not fit in memory")
         case _:
