@@ -7,6 +7,8 @@ and editors and type checkers know them.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, overload
 
 from hybridjit.frontend.builtins import (
     MATH,
@@ -30,10 +32,65 @@ from hybridjit.frontend.builtins import (
     serial,
     spatial,
     unroll,
-    vectorize,
 )
+from hybridjit.frontend.builtins import vectorize as vector_loop
+from hybridjit.lazy import lazy_module
 from hybridjit.runtime.externs import extern, packed
-from hybridjit.script import Kernel, script
+from hybridjit.script import Fastmath, Kernel, script
+
+if TYPE_CHECKING:
+    from hybridjit.ufuncs import vectorize as ufuncs
+    from hybridjit.ufuncs.ufunc import Ufunc
+else:
+    ufuncs = lazy_module("hybridjit.ufuncs.vectorize")
+
+
+@overload
+def vectorize(*bounds: int) -> range: ...
+@overload
+def vectorize(
+    function: Callable[..., Any],
+    *,
+    identity: Any = None,
+    associative: bool = False,
+    fastmath: Fastmath = False,
+    parallel: bool = False,
+) -> Ufunc: ...
+@overload
+def vectorize(
+    *,
+    identity: Any = None,
+    associative: bool = False,
+    fastmath: Fastmath = False,
+    parallel: bool = False,
+) -> Callable[[Callable[..., Any]], Ufunc]: ...
+def vectorize(*arguments: Any, **options: Any) -> Any:
+    """Make a ufunc of a function of numbers; with bounds, a loop over the lanes of vectors.
+
+    `@hybrid.vectorize` gives a function that takes arrays and works on them element by element,
+    as NumPy's ufuncs do: operands are broadcast, `out=`, `where=`, `dtype=` and `casting=` mean
+    what they mean there, and types are those of the language. A function of two operands has
+    `.reduce`, `.accumulate`, `.outer` and `.at`; for `.reduce` it must be associative: `+ * & | ^
+    and or`, `min` and `max` are known to be, others are declared to be, by their `identity` or by
+    `associative=True`. `parallel=True` runs the outermost loop on several threads.
+
+    `for i in vectorize(n)` in a script runs its iterations as lanes of vector instructions.
+
+    >>> @hybrid.vectorize
+    ... def clamped(x, low, high):
+    ...     if x < low:
+    ...         return low
+    ...     return high if x > high else x
+    >>> clamped(np.array([-2.0, 0.5, 7.0]), 0, [1, 1, 5])
+    array([0. , 0.5, 5. ])
+    """
+    if arguments and not callable(arguments[0]):
+        return vector_loop(*arguments, **options)
+    return ufuncs.vectorize(*arguments, **options)
+
+
+# To a script, it is the loop.
+vectorize.__hybrid_builtin__ = "vectorize"  # pyright: ignore[reportFunctionMemberAccess]
 
 bool_ = TYPES["bool_"]
 int8 = TYPES["int8"]

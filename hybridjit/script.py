@@ -37,6 +37,9 @@ from hybridjit.source import FunctionSource, read_function
 
 if TYPE_CHECKING:
     from hybridjit.ir.func import PrimFunc
+    from hybridjit.ir.header import Header
+    from hybridjit.lower import custom_passes
+    from hybridjit.lower.custom_passes import CustomPass, Transform
     from hybridjit.runtime import compiler, inspection, pickling
     from hybridjit.runtime.inspection import Safety, SpecializationInfo, StageName
     from hybridjit.runtime.pickling import Frozen
@@ -45,13 +48,16 @@ if TYPE_CHECKING:
     from hybridjit.schedule.recipe import Recipe
     from hybridjit.schedule.schedule import Schedule
     from hybridjit.te import hybrid as tensors
+    from hybridjit.ufuncs import ufunc as ufuncs
 else:
     compiler = lazy_module("hybridjit.runtime.compiler")
+    custom_passes = lazy_module("hybridjit.lower.custom_passes")
     inspection = lazy_module("hybridjit.runtime.inspection")
     pickling = lazy_module("hybridjit.runtime.pickling")
     intrinsics = lazy_module("hybridjit.schedule.intrinsic")
     recipes = lazy_module("hybridjit.schedule.recipe")
     tensors = lazy_module("hybridjit.te.hybrid")
+    ufuncs = lazy_module("hybridjit.ufuncs.ufunc")
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -70,13 +76,18 @@ class Kernel(NativeCallable, Generic[P, R]):
     __doc__: str | None
 
     def __init__(
-        self, pyfunc: FunctionType, fastmath: tuple[str, ...] = (), schedule: Any = None
+        self,
+        pyfunc: FunctionType,
+        fastmath: tuple[str, ...] = (),
+        schedule: Any = None,
+        passes: tuple[CustomPass, ...] = (),
     ) -> None:
         functools.update_wrapper(self, pyfunc)
         self.__hybrid_function__ = pyfunc
         self.signature = _checked_signature(pyfunc)
         self.fastmath = fastmath
         self._recipe = schedule
+        self._passes = passes
         self._specializations: dict[tuple[Spec, ...], Specialization] = {}
         self._reasons: dict[tuple[Spec, ...], str] = {}
         self._promotion = Promotion()
@@ -120,6 +131,12 @@ class Kernel(NativeCallable, Generic[P, R]):
         return self._specialize(specs).func
 
     @api_edge
+    def header(self, *args: Any, **kwargs: Any) -> Header:
+        """What a call with these arguments, values or types, passes and gets."""
+        specs, _ = self._bind(args, kwargs)
+        return self._specialize(specs).header
+
+    @api_edge
     def schedule(self, *args: Any, **kwargs: Any) -> Schedule:
         """A schedule of the script for these arguments: values, or types such as `hj.f32[8, "n"]`.
 
@@ -137,7 +154,17 @@ class Kernel(NativeCallable, Generic[P, R]):
         The steps are taken anew for every specialisation. Where arguments share memory, the
         script runs as it is written.
         """
-        return Kernel(self.__hybrid_function__, self.fastmath, recipes.check_recipe(schedule))
+        recipe = recipes.check_recipe(schedule)
+        return Kernel(self.__hybrid_function__, self.fastmath, recipe, self._passes)
+
+    @api_edge
+    def with_passes(self, passes: Sequence[Transform | CustomPass]) -> Kernel[P, R]:
+        """The same script, rewritten by these passes as well: functions of a PrimFunc.
+
+        They run after the schedule; see `tir.prim_func_pass`.
+        """
+        made = (*self._passes, *custom_passes.read_passes(passes))
+        return Kernel(self.__hybrid_function__, self.fastmath, self._recipe, made)
 
     @property
     def specializations(self) -> tuple[Specialization, ...]:
@@ -229,9 +256,12 @@ class Kernel(NativeCallable, Generic[P, R]):
         flat = flatten(specs, values)
         layout, native = specialization.prepare(flat)
         result = native(flat)
-        call = CallShape(self.signature, specs, values, specialization, layout, native)
-        self.native_calls.learn(self, call)
+        self.learn(CallShape(self.signature, specs, values, specialization, layout, native))
         return result
+
+    def learn(self, call: CallShape) -> None:
+        """Note a call that ran through Python: calls like it may run natively."""
+        self.native_calls.learn(self, call)
 
     def _bind(
         self, args: Sequence[Any], kwargs: dict[str, Any]
@@ -299,19 +329,16 @@ class Kernel(NativeCallable, Generic[P, R]):
             return made
 
     def _request(self, specs: tuple[Spec, ...]) -> Request:
-        return Request(self.__hybrid_function__, self._read(), specs, self.fastmath, self._recipe)
+        options = self.fastmath, self._recipe, self._passes
+        return Request(self.__hybrid_function__, self._read(), specs, *options)
 
     @property
     def options(self) -> dict[str, Any]:
         """What the kernel was made with besides its function."""
-        return {"fastmath": self.fastmath, "schedule": self._recipe}
+        return {"fastmath": self.fastmath, "schedule": self._recipe, "passes": self._passes}
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        """Pickle by name, as functions do; what cannot be imported, as its text and values."""
-        if pickling.is_importable(self):
-            return self.__qualname__
-        frozen = pickling.freeze(self)
-        return _restore, (pickling.digest_of(frozen), frozen)
+        return reduced(self)
 
     def __copy__(self) -> Kernel[P, R]:
         return self  # as of functions
@@ -320,13 +347,25 @@ class Kernel(NativeCallable, Generic[P, R]):
         return self
 
 
-def _restore(digest: bytes | None, frozen: Frozen) -> Kernel[..., Any]:
-    """The other side of `Kernel.__reduce__`."""
+def reduced(made: Any) -> str | tuple[Any, ...]:
+    """Pickle by name, as functions do; what cannot be imported, as its text and values."""
+    if pickling.is_importable(made):
+        return made.__qualname__
+    frozen = pickling.freeze(made)
+    return _restore, (pickling.digest_of(frozen), frozen)
+
+
+def _restore(digest: bytes | None, frozen: Frozen) -> Any:
+    """The other side of `reduced`."""
     return pickling.restore(digest, frozen, _make_kernel)
 
 
-def _make_kernel(function: FunctionType, options: Mapping[str, Any]) -> Kernel[..., Any]:
-    return Kernel(function, **options)
+def _make_kernel(function: FunctionType, options: Mapping[str, Any]) -> Any:
+    """What a function was made into: a kernel, or a ufunc."""
+    if "elementwise" in options:
+        return ufuncs.Ufunc(function, options["elementwise"])
+    made: Kernel[..., Any] = Kernel(function, **options)
+    return made
 
 
 # True, False, or flags: see ir/fastmath.py.

@@ -21,7 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("lower",),
     ("codegen",),
     ("runtime",),
-    ("script",),
+    ("script", "ufuncs"),
     ("hybrid", "tune", "tools", "stdlib", "__init__", "__main__"),
 )
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}

@@ -200,6 +200,7 @@ MODULE_FUNCTIONS: dict[int, tuple[str, str]] = {
 LANGUAGE_NAMES: dict[int, str] = {
     id(value): name for name, value in BUILTINS.items() if callable(value)
 } | {id(getattr(builtins, name)): name for name in PYTHON_NAMES}
+
 # The functions of each module that a script may call, for suggestions.
 SUPPORTED = {"numpy": (*NUMPY_NAMES, *ARRAY_NAMES), "math": tuple(MATH_NAMES)}
 # Objects whose attributes are plain data: reading one runs no code of the user's.
@@ -209,6 +210,17 @@ _PLAIN_OWNERS = (type, Enum, SimpleNamespace)
 def is_language_name(name: str) -> bool:
     """True if `name` is a function of the language unless the user gives it another meaning."""
     return name in BUILTINS or name in PYTHON_NAMES
+
+
+def language_name(value: object) -> str | None:
+    """The name of the function of the language that `value` is.
+
+    A function outside of this layer says so itself: `hybrid.vectorize` is more than a loop.
+    """
+    found = LANGUAGE_NAMES.get(id(value))
+    if found is None and isinstance(value, FunctionType):
+        return getattr(value, "__hybrid_builtin__", None)
+    return found
 
 
 def has_plain_attributes(owner: object) -> bool:

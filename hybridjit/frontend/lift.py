@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import FunctionType, ModuleType
 
 from hybridjit.frontend.builtins import find_element_type
-from hybridjit.frontend.captures import ARRAY_FUNCTIONS, LANGUAGE_NAMES, MODULE_FUNCTIONS
+from hybridjit.frontend.captures import ARRAY_FUNCTIONS, MODULE_FUNCTIONS, language_name
 from hybridjit.frontend.kinds import (
     find_weak_type,
     is_numpy_scalar,
@@ -76,8 +76,9 @@ def _lift_function(value: object) -> NumpyFunction | ArrayFunction | Builtin | C
         return NumpyFunction(name, module)
     if id(value) in ARRAY_FUNCTIONS:
         return ArrayFunction(ARRAY_FUNCTIONS[id(value)])
-    if id(value) in LANGUAGE_NAMES:
-        return Builtin(LANGUAGE_NAMES[id(value)])
+    builtin = language_name(value)
+    if builtin is not None:
+        return Builtin(builtin)
     # A script is inlined as its function.
     pyfunc = getattr(value, "__hybrid_function__", value)
     return Callee(pyfunc) if isinstance(pyfunc, FunctionType) else None

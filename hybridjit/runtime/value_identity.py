@@ -17,10 +17,10 @@ import numpy as np
 from hybridjit.errors import HybridError
 from hybridjit.frontend.builtins import ElementTypeObject, find_element_type
 from hybridjit.frontend.captures import (
-    LANGUAGE_NAMES,
     MISSING,
     MODULE_FUNCTIONS,
     has_plain_attributes,
+    language_name,
 )
 from hybridjit.frontend.kinds import find_weak_type
 from hybridjit.frontend.specs import ArraySpec, ConstantSpec, ScalarSpec, Spec, TupleSpec
@@ -71,8 +71,9 @@ class Identifier:
             return ["missing"]
         if id(value) in MODULE_FUNCTIONS:
             return ["function", *MODULE_FUNCTIONS[id(value)]]
-        if id(value) in LANGUAGE_NAMES:
-            return ["language", LANGUAGE_NAMES[id(value)]]
+        builtin = language_name(value)
+        if builtin is not None:
+            return ["language", builtin]
         if isinstance(value, (np.generic, np.ndarray)):
             return _of_data(value)
         if isinstance(value, (type, np.dtype, ElementTypeObject)):
