@@ -1,0 +1,141 @@
+"""Reductions over some axes of a tensor; sums, and the types in which they are added up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from hybridjit.ir.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT64, UINT64, DType, Kind
+from hybridjit.stdlib.shapes import Shape, broadcast, count_elements, normalize_axes
+from hybridjit.stdlib.types import Axes
+from hybridjit.te import compute, reduce_axis
+from hybridjit.te import sum as added
+from hybridjit.te.expression import dtype_of
+from hybridjit.te.reduction import Reducer
+
+Indices = Mapping[int, Any]
+"""Indices of an element, by axis."""
+
+
+def sum_type(dtype: DType) -> DType:
+    """The type of a sum: as in NumPy, small integers are added up in large ones."""
+    match dtype.kind:
+        case Kind.BOOL | Kind.INT:
+            return INT64
+        case Kind.UINT:
+            return UINT64
+        case Kind.FLOAT | Kind.COMPLEX:
+            return dtype
+
+
+def working_type(dtype: DType) -> DType:
+    """The type in which a sum of type `dtype` is added up: half precision would lose too much."""
+    return FLOAT32 if dtype in (FLOAT16, BFLOAT16) else dtype
+
+
+def float_type(dtype: DType) -> DType:
+    """The type of an average."""
+    return dtype if dtype.is_inexact else FLOAT64
+
+
+def add_up(
+    name: str,
+    reducer: Reducer,
+    x: Any,
+    axis: Axes,
+    *,
+    dtype: object = None,
+    keepdims: bool = False,
+) -> Any:
+    """The elements of `x` added up, or multiplied, in a type that is wide enough."""
+    wanted = sum_type(x.dtype) if dtype is None else dtype_of(dtype)
+    working = working_type(wanted)
+
+    def read(value: Any) -> Any:
+        return value.astype(working)
+
+    found = reduce_axes(name, reducer, x, axis, read=read, keepdims=keepdims)
+    return convert(name, found, wanted)
+
+
+def convert(name: str, x: Any, dtype: DType) -> Any:
+    """`x` as a tensor of `dtype`: itself, if it is one."""
+    if x.dtype is dtype:
+        return x
+    return broadcast(lambda value: value.astype(dtype), x, name=name)
+
+
+def average(name: str, x: Any, axis: Axes, *, keepdims: bool = False, ddof: int = 0) -> Any:
+    """The elements of `x` added up and divided by their number, less `ddof`."""
+    wanted = float_type(x.dtype)
+    working = working_type(wanted)
+    count = count_elements(x.shape, normalize_axes(name, x, axis)) - ddof
+    total = add_up(f"{name}_sum", added, x, axis, dtype=working, keepdims=keepdims)
+    return broadcast(lambda value: (value / count).astype(wanted), total, name=name)
+
+
+def variance(name: str, x: Any, axis: Axes, *, ddof: int, keepdims: bool) -> Any:
+    """The average of the squared distances of `x` from its mean."""
+    wanted = float_type(x.dtype)
+    middle = average(f"{name}_mean", x, axis, keepdims=True)
+
+    def squared(value: Any, center: Any) -> Any:
+        distance = value.astype(working_type(wanted)) - center
+        return distance * distance
+
+    distances = broadcast(squared, x, middle, name=f"{name}_squares")
+    return convert(name, average(name, distances, axis, keepdims=keepdims, ddof=ddof), wanted)
+
+
+# -- reductions of any kind ------------------------------------------------------------------------
+
+
+def reduce_axes(
+    name: str,
+    reducer: Reducer,
+    x: Any,
+    axis: Axes,
+    *,
+    read: Callable[[Any], Any] = lambda value: value,
+    keepdims: bool = False,
+) -> Any:
+    """The elements of `x` along axes, as `read` sees them, reduced to one each."""
+
+    def element(value: Any, own: Indices, loops: Indices) -> Any:
+        return reducer(read(value), axis=reduced_loops(loops))
+
+    return reduce_elements(name, x, normalize_axes(name, x, axis), element, keepdims=keepdims)
+
+
+def reduce_elements(
+    name: str,
+    x: Any,
+    axes: Sequence[int],
+    element: Callable[[Any, Indices, Indices], Any],
+    *,
+    keepdims: bool,
+) -> Any:
+    """A tensor of what `element` makes of an element of `x`.
+
+    It is given the indices along the axes of the result, and the loops along the others, by axis.
+    """
+    loops = {axis: reduce_axis((0, x.shape[axis]), f"k{axis}") for axis in axes}
+    kept = [axis for axis in range(x.ndim) if keepdims or axis not in loops]
+
+    def at(*indices: Any) -> Any:
+        own = dict(zip(kept, indices, strict=True))
+        return element(x[tuple({**own, **loops}[axis] for axis in range(x.ndim))], own, loops)
+
+    return compute(reduced_shape(x.shape, axes, keepdims=keepdims), at, name)
+
+
+def reduced_loops(loops: Indices) -> list[Any]:
+    """What to reduce over: where there is no axis, each element by itself."""
+    return list(loops.values()) or [reduce_axis((0, 1), "k")]
+
+
+def reduced_shape(shape: Shape, axes: Sequence[int], *, keepdims: bool) -> Shape:
+    """The shape that is left when `axes` are reduced."""
+    if keepdims:
+        return tuple(1 if axis in axes else size for axis, size in enumerate(shape))
+    return tuple(size for axis, size in enumerate(shape) if axis not in axes)

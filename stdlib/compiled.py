@@ -1,0 +1,110 @@
+"""Code for arrays of given shapes and types, made of the definition of an operator."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from hybridjit.runtime.module import build
+from hybridjit.schedule.schedule import Schedule
+from hybridjit.stdlib.coalescing import coalesce
+from hybridjit.stdlib.operands import Operand, stand_in
+from hybridjit.te import Tensor, create_prim_func
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How an operator is compiled for arrays.
+
+    `schedule` is given the program, with one nest of loops for each tensor of the definition.
+    `fastmath` is what it is for scripts. An operator that is `elementwise` runs over as few axes
+    as the layout of its operands allows.
+    """
+
+    schedule: Callable[[Schedule], None]
+    fastmath: tuple[str, ...] = ()
+    elementwise: bool = False
+
+
+def scheduled_by(schedule: Callable[[Schedule], None], *, fastmath: tuple[str, ...] = ()) -> Recipe:
+    """The recipe with this schedule."""
+    return Recipe(schedule, fastmath)
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """Code, how the operands are passed to it, and the results that it fills."""
+
+    code: Callable[..., None]
+    views: tuple[Shape | None, ...]  # in which shape an operand is passed, if not in its own
+    results: tuple[tuple[Shape, np.dtype[Any]], ...]
+    result_view: Shape | None
+    is_tuple: bool
+
+    def __call__(self, values: list[Any]) -> Any:
+        """Run it on arrays and numbers."""
+        results = [np.empty(shape, dtype) for shape, dtype in self.results]
+        if self.result_view is None:
+            self.code(*values, *results)
+        else:
+            for place, view in enumerate(self.views):
+                if view is not None:
+                    values[place] = np.reshape(values[place], view)
+            self.code(*values, *(np.reshape(result, self.result_view) for result in results))
+        return tuple(results) if self.is_tuple else results[0]
+
+
+def compile_operator(
+    name: str,
+    operands: Sequence[Operand],
+    define: Callable[[Mapping[str, Any]], Any],
+    recipe: Recipe,
+) -> Compiled:
+    """The code of what `define` makes of placeholders for the operands."""
+    shapes = [_shape_of(operand) for operand in operands]
+    made = _as_tuple(define(_stand_ins(operands, shapes)))
+    results = tuple((tensor.shape, tensor.dtype.numpy) for tensor in made)
+    views = None
+    if recipe.elementwise and _is_in_c_order(operands):
+        shapes, views = coalesce(shapes, made[0].shape)
+    stand_ins = _stand_ins(operands, shapes)
+    graph = define(stand_ins)
+    code = _build(name, [*stand_ins.values(), *_as_tuple(graph)], recipe)
+    passed = tuple(
+        None if operand.is_number else shape
+        for operand, shape in zip(operands, shapes, strict=True)
+    )
+    return Compiled(code, passed, results, views, isinstance(graph, tuple))
+
+
+def _is_in_c_order(operands: Sequence[Operand]) -> bool:
+    return all(operand.is_number or operand.value.flags.c_contiguous for operand in operands)
+
+
+def _shape_of(operand: Operand) -> Shape:
+    return () if operand.is_number else operand.value.shape
+
+
+def _stand_ins(operands: Sequence[Operand], shapes: Sequence[Shape]) -> dict[str, Any]:
+    return {
+        operand.name: stand_in(operand, shape)
+        for operand, shape in zip(operands, shapes, strict=True)
+    }
+
+
+def _as_tuple(graph: Any) -> tuple[Tensor, ...]:
+    return cast("tuple[Tensor, ...]", graph) if isinstance(graph, tuple) else (graph,)
+
+
+def _build(name: str, args: Sequence[Any], recipe: Recipe) -> Callable[..., None]:
+    func = dataclasses.replace(create_prim_func(args, name), fastmath=recipe.fastmath)
+    schedule = Schedule(func)
+    if not any(0 in arg.shape for arg in args if isinstance(arg, Tensor)):
+        recipe.schedule(schedule)
+    return build(schedule)

@@ -1,0 +1,121 @@
+"""Convolutions of images: the products of windows with filters, added up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hybridjit.errors import ArgumentValueError
+from hybridjit.stdlib.compiled import scheduled_by
+from hybridjit.stdlib.fusion import Activation, finish
+from hybridjit.stdlib.images import Layout
+from hybridjit.stdlib.operator import operator
+from hybridjit.stdlib.schedules import in_tiles
+from hybridjit.stdlib.shapes import are_equal, show_size
+from hybridjit.stdlib.sliding import Convolution, Reading, read_convolution
+from hybridjit.stdlib.types import Padding, Pair, T
+from hybridjit.stdlib.windows import Movement
+from hybridjit.te import reduce_axis
+
+RECIPE = scheduled_by(in_tiles, fastmath=("contract", "reassoc"))
+# Where the axes of filters are, by the layout of the images. N stands for what there is one
+# filter of each for, C for what it adds up, or makes, H and W for its rows and columns.
+FILTERS = {"NCHW": "NCHW", "NHWC": "HWCN"}
+DEPTHWISE_FILTERS = {"NCHW": "NCHW", "NHWC": "HWNC"}
+
+
+@operator(recipe=RECIPE)
+def conv2d(
+    x: T,
+    w: T,
+    bias: T | None = None,
+    *,
+    stride: Pair = 1,
+    padding: Padding = 0,
+    dilation: Pair = 1,
+    groups: int = 1,
+    activation: Activation = None,
+    layout: Layout = "NCHW",
+) -> T:
+    """Convolve images with filters, each of which sees all channels, or those of its group.
+
+    `x` has the shape (batch, channels, rows, columns), `w` the shape (outputs, channels / groups,
+    rows, columns). With layout="NHWC" these are (batch, rows, columns, channels) and (rows,
+    columns, channels / groups, outputs). A bias, one for each output, and an activation may
+    follow: "relu", "sigmoid" or "tanh".
+
+    >>> hs.conv2d(np.ones((1, 1, 3, 3)), np.ones((1, 1, 3, 3)), padding="same")
+    array([[[[4., 6., 4.],
+             [6., 9., 6.],
+             [4., 6., 4.]]]])
+    """
+    how = Movement(stride, padding, dilation)
+    found = read_convolution("conv2d", x, w, (layout, FILTERS), how)
+    outputs, inputs, *_ = found.filters
+    _check_groups(found, groups)
+    channel = reduce_axis((0, inputs), "c")
+
+    def read(output: Any) -> Reading:
+        first = output // (outputs // groups) * inputs if groups > 1 else 0
+        return first + channel, (output, channel)
+
+    made = found.compute(outputs, [channel], read)
+    return finish("conv2d", made, bias, activation, axis=layout.index("C"))
+
+
+@operator(recipe=RECIPE)
+def depthwise_conv2d(
+    x: T,
+    w: T,
+    bias: T | None = None,
+    *,
+    stride: Pair = 1,
+    padding: Padding = 0,
+    dilation: Pair = 1,
+    activation: Activation = None,
+    layout: Layout = "NCHW",
+) -> T:
+    """Convolve every channel of images with filters of its own.
+
+    `x` has the shape (batch, channels, rows, columns), `w` the shape (channels, multiplier, rows,
+    columns), the result channels * multiplier channels. With layout="NHWC" these are (batch, rows,
+    columns, channels) and (rows, columns, channels, multiplier).
+
+    >>> hs.depthwise_conv2d(np.ones((1, 2, 2, 2)), np.ones((2, 1, 2, 2)))[0, :, 0, 0]
+    array([4., 4.])
+    """
+    how = Movement(stride, padding, dilation)
+    found = read_convolution("depthwise_conv2d", x, w, (layout, DEPTHWISE_FILTERS), how)
+    channels, multiplier, *_ = found.filters
+    _check_channels(found)
+
+    def read(output: Any) -> Reading:
+        if are_equal(multiplier, 1):
+            return output, (output, 0)
+        return output // multiplier, (output // multiplier, output % multiplier)
+
+    made = found.compute(channels * multiplier, [], read)
+    return finish("depthwise_conv2d", made, bias, activation, axis=layout.index("C"))
+
+
+def _check_groups(found: Convolution, groups: int) -> None:
+    channels, (outputs, inputs, *_) = found.images[1], found.filters
+    if groups < 1 or not are_equal(inputs * groups, channels) or not _divides(groups, outputs):
+        raise ArgumentValueError(
+            f"{found.describe()}: {show_size(channels)} channels in {groups} groups do not fit "
+            f"filters over {show_size(inputs)} channels for {show_size(outputs)} outputs",
+            help="channels = groups * channels of a filter, and groups must divide the outputs",
+        )
+
+
+def _divides(groups: int, outputs: Any) -> bool:
+    return groups == 1 or (isinstance(outputs, int) and outputs % groups == 0)
+
+
+def _check_channels(found: Convolution) -> None:
+    channels, filters = found.images[1], found.filters[0]
+    if not are_equal(channels, filters):
+        raise ArgumentValueError(
+            f"{found.describe()}: there are {show_size(channels)} channels, and filters for "
+            f"{show_size(filters)}",
+            help="each channel needs filters of its own",
+        )

@@ -1,0 +1,81 @@
+"""Sums and products of all elements up to each one."""
+
+from __future__ import annotations
+
+import operator as operators
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from hybridjit.stdlib.accumulation import convert, sum_type, working_type
+from hybridjit.stdlib.compiled import scheduled_by
+from hybridjit.stdlib.operator import operator
+from hybridjit.stdlib.schedules import scan_inside
+from hybridjit.stdlib.shapes import are_equal, broadcast, flatten, normalize_axis
+from hybridjit.stdlib.types import T
+from hybridjit.te import compute, const, placeholder, scan
+from hybridjit.te.expression import dtype_of
+
+RECIPE = scheduled_by(scan_inside)
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulation:
+    """How an element is combined with all before it; `identity` changes nothing."""
+
+    name: str
+    combine: Callable[[Any, Any], Any]
+    identity: int
+
+    def along(self, x: Any, axis: int | None, *, dtype: object, is_exclusive: bool) -> Any:
+        """The combination of all elements of `x` up to each one along an axis."""
+        x = flatten(f"{self.name}_flat", x) if axis is None else x
+        place = 0 if axis is None else normalize_axis(self.name, x, axis)
+        wanted = sum_type(x.dtype) if dtype is None else dtype_of(dtype)
+        values = convert(f"{self.name}_converted", x, working_type(wanted))
+        if are_equal(x.shape[place], 0):
+            return broadcast(lambda value: value.astype(wanted), x, name=self.name)
+        return convert(self.name, self._scan(values, place, is_exclusive), wanted)
+
+    def _scan(self, x: Any, axis: int, is_exclusive: bool) -> Any:
+        first = tuple(1 if place == axis else size for place, size in enumerate(x.shape))
+        state = placeholder(x.shape, x.dtype, f"{self.name}_state")
+
+        def step(*indices: Any) -> Any:
+            before = tuple(i - 1 if place == axis else i for place, i in enumerate(indices))
+            return self.combine(state[before], x[before if is_exclusive else indices])
+
+        def start(*indices: Any) -> Any:
+            return const(self.identity, x.dtype) if is_exclusive else x[indices]
+
+        init = compute(first, start, f"{self.name}_first")
+        update = compute(x.shape, step, f"{self.name}_step")
+        return scan(init, update, state, name=self.name, axis=axis)
+
+
+SUM = Accumulation("cumsum", operators.add, 0)
+PRODUCT = Accumulation("cumprod", operators.mul, 1)
+
+
+@operator(recipe=RECIPE)
+def cumsum(x: T, axis: int | None = None, *, dtype: Any = None, exclusive: bool = False) -> T:
+    """The sum of all elements up to each one along an axis, or along all of them flattened.
+
+    With exclusive=True an element itself does not count. Types are those of `sum`.
+
+    >>> hs.cumsum(np.array([1, 2, 3]))
+    array([1, 3, 6])
+    """
+    return SUM.along(x, axis, dtype=dtype, is_exclusive=exclusive)
+
+
+@operator(recipe=RECIPE)
+def cumprod(x: T, axis: int | None = None, *, dtype: Any = None, exclusive: bool = False) -> T:
+    """The product of all elements up to each one along an axis, or along all of them flattened.
+
+    With exclusive=True an element itself does not count. Types are those of `prod`.
+
+    >>> hs.cumprod(np.array([1, 2, 3]), exclusive=True)
+    array([1, 1, 2])
+    """
+    return PRODUCT.along(x, axis, dtype=dtype, is_exclusive=exclusive)

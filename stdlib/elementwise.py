@@ -1,0 +1,27 @@
+"""What all elementwise operators share: how they are defined, and how they run on arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+from hybridjit.stdlib.compiled import Recipe
+from hybridjit.stdlib.elements import call
+from hybridjit.stdlib.operator import Operator
+from hybridjit.stdlib.schedules import in_chunks
+from hybridjit.stdlib.shapes import broadcast
+
+F = TypeVar("F", bound=Callable[..., Any])
+RECIPE = Recipe(in_chunks, elementwise=True)
+
+
+def elementwise(define: F) -> F:
+    """An operator each element of which is made of one element of each operand."""
+    made: Any = Operator(define, RECIPE)
+    return made
+
+
+def each(function: str, *operands: Any, name: str | None = None) -> Any:
+    """NumPy's `function` of every element of operands that are broadcast."""
+    return broadcast(partial(call, function), *operands, name=name or function)

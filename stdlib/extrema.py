@@ -1,0 +1,56 @@
+"""The largest and smallest elements of tensors, and their places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hybridjit.errors import ArgumentValueError
+from hybridjit.stdlib.accumulation import Indices, reduce_axes, reduce_elements, reduced_loops
+from hybridjit.stdlib.elements import call, maximum, minimum
+from hybridjit.stdlib.shapes import Shape, count_elements, normalize_axes, show
+from hybridjit.stdlib.types import Axes
+from hybridjit.te import comm_reducer, if_then_else, max_value, min_value
+from hybridjit.te import min as least
+from hybridjit.te.reduction import Reducer
+
+# te.max and te.min are Python's, which do not see NaN.
+largest = comm_reducer(maximum, min_value, "max")
+smallest = comm_reducer(minimum, max_value, "min")
+
+
+def find_extremum(name: str, reducer: Reducer, x: Any, axis: Axes, *, keepdims: bool) -> Any:
+    """The extremum of `x` along axes."""
+    axes = normalize_axes(name, x, axis)
+    if any(isinstance(x.shape[axis], int) and x.shape[axis] == 0 for axis in axes):
+        raise ArgumentValueError(
+            f"{name}: '{x.name}' of shape {show(x.shape)} has no elements along the axes {axes}, "
+            f"and nothing has no {name}"
+        )
+    return reduce_axes(name, reducer, x, axis, keepdims=keepdims)
+
+
+def find_place(name: str, reducer: Reducer, x: Any, axis: int | None, *, keepdims: bool) -> Any:
+    """Where the extremum is: the first place that has its value, or that has NaN.
+
+    The extremum is NaN if any element is, and no element equals it then. To look for it once it
+    is known is faster than to carry a place along: both loops run as vectors.
+    """
+    axes = normalize_axes(name, x, axis)
+    extremum = find_extremum(f"{name}_value", reducer, x, axis, keepdims=True)
+    end = count_elements(x.shape, axes)
+
+    def element(value: Any, own: Indices, loops: Indices) -> Any:
+        found = extremum[tuple(0 if axis in loops else own[axis] for axis in range(x.ndim))]
+        is_found = call("logical_or", value == found, value != value)
+        place = if_then_else(is_found, _count_places(x.shape, loops), end)
+        return least(place, axis=reduced_loops(loops))
+
+    return reduce_elements(name, x, axes, element, keepdims=keepdims)
+
+
+def _count_places(shape: Shape, loops: Indices) -> Any:
+    """The place of an element among all that are reduced."""
+    place: Any = 0
+    for axis, loop in loops.items():
+        place = place * shape[axis] + loop
+    return place

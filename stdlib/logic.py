@@ -1,0 +1,179 @@
+"""Comparison, logic, bits, choice and conversion, by NumPy's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hybridjit.stdlib.elementwise import each, elementwise
+from hybridjit.stdlib.shapes import broadcast
+from hybridjit.stdlib.types import Number, T
+
+
+@elementwise
+def equal(x: T | Number, y: T | Number) -> T:
+    """Whether x is y.
+
+    >>> hs.equal(np.array([1, 2]), 2)
+    array([False,  True])
+    """
+    return each("==", x, y, name="equal")
+
+
+@elementwise
+def not_equal(x: T | Number, y: T | Number) -> T:
+    """Whether x is not y.
+
+    >>> hs.not_equal(np.array([1, 2]), 2)
+    array([ True, False])
+    """
+    return each("!=", x, y, name="not_equal")
+
+
+@elementwise
+def less(x: T | Number, y: T | Number) -> T:
+    """Whether x < y.
+
+    >>> hs.less(np.array([1, 2]), 2)
+    array([ True, False])
+    """
+    return each("<", x, y, name="less")
+
+
+@elementwise
+def less_equal(x: T | Number, y: T | Number) -> T:
+    """Whether x <= y.
+
+    >>> hs.less_equal(np.array([1, 2]), 2)
+    array([ True,  True])
+    """
+    return each("<=", x, y, name="less_equal")
+
+
+@elementwise
+def greater(x: T | Number, y: T | Number) -> T:
+    """Whether x > y.
+
+    >>> hs.greater(np.array([1, 2]), 1)
+    array([False,  True])
+    """
+    return each(">", x, y, name="greater")
+
+
+@elementwise
+def greater_equal(x: T | Number, y: T | Number) -> T:
+    """Whether x >= y.
+
+    >>> hs.greater_equal(np.array([1, 2]), 2)
+    array([False,  True])
+    """
+    return each(">=", x, y, name="greater_equal")
+
+
+@elementwise
+def logical_and(x: T | Number, y: T | Number) -> T:
+    """Whether x and y are both true, which every number but 0 is.
+
+    >>> hs.logical_and(np.array([0, 2]), True)
+    array([False,  True])
+    """
+    return each("logical_and", x, y)
+
+
+@elementwise
+def logical_or(x: T | Number, y: T | Number) -> T:
+    """Whether x or y is true, which every number but 0 is.
+
+    >>> hs.logical_or(np.array([0, 2]), False)
+    array([False,  True])
+    """
+    return each("logical_or", x, y)
+
+
+@elementwise
+def logical_xor(x: T | Number, y: T | Number) -> T:
+    """Whether one of x and y is true, and not both.
+
+    >>> hs.logical_xor(np.array([0, 2]), True)
+    array([ True, False])
+    """
+    return each("logical_xor", x, y)
+
+
+@elementwise
+def bitwise_and(x: T | Number, y: T | Number) -> T:
+    """The bits that are set in x and in y.
+
+    >>> hs.bitwise_and(np.array([6, 5]), 3)
+    array([2, 1])
+    """
+    return each("&", x, y, name="bitwise_and")
+
+
+@elementwise
+def bitwise_or(x: T | Number, y: T | Number) -> T:
+    """The bits that are set in x or in y.
+
+    >>> hs.bitwise_or(np.array([6, 5]), 3)
+    array([7, 7])
+    """
+    return each("|", x, y, name="bitwise_or")
+
+
+@elementwise
+def bitwise_xor(x: T | Number, y: T | Number) -> T:
+    """The bits that are set in one of x and y.
+
+    >>> hs.bitwise_xor(np.array([6, 5]), 3)
+    array([5, 6])
+    """
+    return each("^", x, y, name="bitwise_xor")
+
+
+@elementwise
+def left_shift(x: T | Number, y: T | Number) -> T:
+    """The bits of x, y places up.
+
+    >>> hs.left_shift(np.array([1, 3]), 2)
+    array([ 4, 12])
+    """
+    return each("<<", x, y, name="left_shift")
+
+
+@elementwise
+def right_shift(x: T | Number, y: T | Number) -> T:
+    """The bits of x, y places down.
+
+    >>> hs.right_shift(np.array([4, 9]), 2)
+    array([1, 2])
+    """
+    return each(">>", x, y, name="right_shift")
+
+
+@elementwise
+def logical_not(x: T) -> T:
+    """Whether x is 0.
+
+    >>> hs.logical_not(np.array([0, 2]))
+    array([ True, False])
+    """
+    return each("logical_not", x)
+
+
+@elementwise
+def where(condition: T, x: T | Number, y: T | Number) -> T:
+    """x where the condition holds, y elsewhere.
+
+    >>> hs.where(np.array([True, False]), np.array([1.0, 2.0]), 0.0)
+    array([1., 0.])
+    """
+    return each("select", condition, x, y, name="where")
+
+
+@elementwise
+def cast(x: T, dtype: Any) -> T:
+    """x converted to another type of elements, as NumPy's astype does.
+
+    >>> hs.cast(np.array([1.75, -2.5]), "int32")
+    array([ 1, -2], dtype=int32)
+    """
+    return broadcast(lambda value: value.astype(dtype), x, name="cast")

@@ -1,0 +1,111 @@
+"""Operands of a call: arrays or tensors, with numbers among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybridjit.errors import ArgumentError
+from hybridjit.frontend.kinds import is_array, is_masked_array
+from hybridjit.frontend.values import Scalar
+from hybridjit.ir.dtype import BOOL, COMPLEX128, FLOAT64, INT64, DType, ScalarType, find_dtype
+from hybridjit.ir.expr import Var
+from hybridjit.te import Expression, Tensor, placeholder, var
+
+_PYTHON_NUMBERS: dict[Any, DType] = {
+    bool: BOOL,
+    int: INT64,
+    float: FLOAT64,
+    complex: COMPLEX128,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A value that was passed, by the name of its parameter."""
+
+    name: str
+    value: Any
+    may_be_number: bool
+
+    @property
+    def python_type(self) -> DType | None:
+        """The type that holds it, if it is a Python number."""
+        return _PYTHON_NUMBERS.get(type(self.value))
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a number of Python or NumPy."""
+        return self.python_type is not None or isinstance(self.value, np.generic)
+
+
+def check_operands(operator: str, operands: Sequence[Operand]) -> type[Any]:
+    """The kind of all operands that are not numbers. Refuse what is neither, and mixtures."""
+    kinds: dict[type[Any], str] = {}
+    for operand in operands:
+        _check_operand(operator, operand)
+        if isinstance(operand.value, Tensor):
+            kinds.setdefault(Tensor, operand.name)
+        elif is_array(operand.value):
+            kinds.setdefault(np.ndarray, operand.name)
+    if len(kinds) > 1:
+        raise ArgumentError(
+            f"{operator}: argument '{kinds[Tensor]}' is a tensor, '{kinds[np.ndarray]}' is an "
+            "array",
+            help="pass a te.placeholder for the array, or arrays only",
+        )
+    beside = [operand.name for operand in operands if isinstance(operand.value, Expression)]
+    if beside and Tensor not in kinds:
+        raise ArgumentError(
+            f"{operator}: argument '{beside[0]}' is a te expression, and no other is a tensor",
+            help="pass a number, or tensors",
+        )
+    if not kinds:
+        raise ArgumentError(
+            f"{operator}: there is neither an array nor a tensor among the arguments",
+            help="pass numbers alone as np.asarray(number)",
+        )
+    return next(iter(kinds))
+
+
+def _check_operand(operator: str, operand: Operand) -> None:
+    value = operand.value
+    if isinstance(value, Tensor):
+        return
+    if is_array(value):
+        _check_array(operator, operand.name, value)
+        return
+    if operand.may_be_number and (operand.is_number or isinstance(value, Expression)):
+        return
+    wanted = "an array, a tensor or a number" if operand.may_be_number else "an array or a tensor"
+    raise ArgumentError(
+        f"{operator}: argument '{operand.name}' must be {wanted}, got {type(value).__name__}",
+        help=f"np.asarray({operand.name}) makes an array",
+    )
+
+
+def _check_array(operator: str, name: str, array: NDArray[Any]) -> None:
+    if is_masked_array(array):
+        raise ArgumentError(
+            f"{operator}: argument '{name}' is a masked array, whose mask would be lost",
+            help=f"pass {name}.filled(value), or {name}.data",
+        )
+    if find_dtype(array.dtype) is None:
+        raise ArgumentError(
+            f"{operator}: argument '{name}' has elements of type {array.dtype}",
+            help="convert it, as in x.astype(np.float64)",
+        )
+
+
+def stand_in(operand: Operand, shape: tuple[int, ...]) -> Any:
+    """A placeholder of this shape for an array, a variable for a number."""
+    if is_array(operand.value):
+        return placeholder(shape, find_dtype(operand.value.dtype), operand.name)
+    weak = operand.python_type
+    if weak is None:
+        return var(operand.name, find_dtype(operand.value.dtype))
+    return Expression(Scalar(Var(operand.name, weak), ScalarType(weak, weak=True)))

@@ -1,0 +1,173 @@
+"""@operator: one definition, on tensors and on arrays.
+
+    @operator
+    def relu(x: T) -> T:
+        return broadcast(lambda v: maximum(v, 0), x)
+
+The definition makes tensors out of tensors. Called on tensors, that is all: what comes back is a
+part of the caller's graph, to be scheduled like any stage. Called on NumPy arrays, the definition
+is given placeholders of their shapes and types, once; the graph is compiled, kept, and run.
+
+Parameters that are annotated with T are operands. The others are options, which are constants of
+the code. A number in the place of an operand is passed to the code when it runs.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import typing
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, TypeVar, cast, overload
+
+import numpy as np
+
+from hybridjit.config import api_edge
+from hybridjit.errors import ArgumentError
+from hybridjit.stdlib.compiled import Compiled, Recipe, compile_operator, scheduled_by
+from hybridjit.stdlib.operands import Operand, check_operands
+from hybridjit.stdlib.schedules import as_written
+from hybridjit.stdlib.types import T
+from hybridjit.te import Tensor
+
+F = TypeVar("F", bound=Callable[..., Any])
+# Of one operator. The oldest goes when there are more: code for shapes that are not used any more.
+MAX_COMPILED = 512
+
+
+@overload
+def operator(define: F, /) -> F: ...
+@overload
+def operator(*, recipe: Recipe) -> Callable[[F], F]: ...
+def operator(define: Any = None, /, *, recipe: Recipe | None = None) -> Any:
+    """Let a definition on tensors work on arrays, too, scheduled by a recipe."""
+    if define is None:
+        return functools.partial(Operator, recipe=recipe)
+    return Operator(define, recipe)
+
+
+class Operator:
+    """A definition, and the code that was compiled of it for the arrays it was called on."""
+
+    def __init__(self, define: Callable[..., Any], recipe: Recipe | None = None) -> None:
+        functools.update_wrapper(self, define)
+        self._name = define.__name__
+        self._define = define
+        self._recipe = scheduled_by(as_written) if recipe is None else recipe
+        self._signature = inspect.signature(define)
+        self._operands = _find_operands(define)
+        self._places = frozenset(
+            place for place, name in enumerate(self._signature.parameters) if name in self._operands
+        )
+        self._compiled: dict[Hashable, Compiled] = {}
+
+    @api_edge
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        key, values = self._read_call(args, kwargs)
+        compiled = self._find(key)
+        return self._first_call(args, kwargs) if compiled is None else compiled(values)
+
+    def clear(self) -> None:
+        """Forget all compiled code."""
+        self._compiled.clear()
+
+    def __repr__(self) -> str:
+        return f"<operator {self._name}{self._signature}>"
+
+    # -- calls like earlier ones -------------------------------------------------------------------
+
+    def _read_call(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[Hashable, list[Any]]:
+        """What the code depends on, and the values that are passed to it."""
+        key: list[Any] = []
+        values: list[Any] = []
+        for place, value in enumerate(args):
+            _read_value(value, place in self._places, key, values)
+        for name, value in kwargs.items():
+            key.append(name)
+            _read_value(value, name in self._operands, key, values)
+        return tuple(key), values
+
+    def _find(self, key: Hashable) -> Compiled | None:
+        try:
+            return self._compiled.get(key)
+        except TypeError:  # an option that cannot be hashed, such as a list
+            return None
+
+    # -- first calls -------------------------------------------------------------------------------
+
+    def _first_call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        args = [
+            value if place in self._places else _frozen(value) for place, value in enumerate(args)
+        ]
+        kwargs = {
+            name: value if name in self._operands else _frozen(value)
+            for name, value in kwargs.items()
+        }
+        named = self._bind(args, kwargs)
+        operands = [
+            Operand(name, value, self._operands[name])
+            for name, value in named.items()
+            if name in self._operands and value is not None
+        ]
+        if check_operands(self._name, operands) is Tensor:
+            return self._define(*args, **kwargs)
+        key, values = self._read_call(args, kwargs)
+        compiled = self._find(key)
+        if compiled is None:
+            define = functools.partial(self._call_definition, args, kwargs)
+            compiled = compile_operator(self._name, operands, define, self._recipe)
+            self._keep(key, compiled)
+        return compiled(values)
+
+    def _bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """What is passed, by parameter, in the order in which it is passed."""
+        try:
+            bound = self._signature.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise ArgumentError(f"{self._name}: {error}") from None
+        names = [*list(self._signature.parameters)[: len(args)], *kwargs]
+        return {name: bound[name] for name in names}
+
+    def _call_definition(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], tensors: Mapping[str, Any]
+    ) -> Any:
+        """The definition on `tensors`, by parameter, in the place of the operands."""
+        names = list(self._signature.parameters)
+        given = [tensors.get(name, value) for name, value in zip(names, args, strict=False)]
+        return self._define(*given, **{name: tensors.get(name, kwargs[name]) for name in kwargs})
+
+    def _keep(self, key: Hashable, compiled: Compiled) -> None:
+        while len(self._compiled) >= MAX_COMPILED:
+            self._compiled.pop(next(iter(self._compiled)), None)
+        self._compiled[key] = compiled
+
+
+def _read_value(value: Any, is_operand: bool, key: list[Any], values: list[Any]) -> None:
+    key.append(type(value))
+    if type(value) is np.ndarray:
+        flags = value.flags
+        key += [value.shape, value.dtype, flags.c_contiguous, flags.f_contiguous]
+    elif not is_operand:
+        key.append(value)
+        return
+    if value is not None:
+        values.append(value)
+
+
+def _frozen(value: Any) -> Any:
+    """An option that can be hashed."""
+    if isinstance(value, list):
+        return tuple(map(_frozen, cast("list[Any]", value)))
+    return value
+
+
+def _find_operands(define: Callable[..., Any]) -> dict[str, bool]:
+    """The parameters that are operands, and whether a number may stand in their place."""
+    found: dict[str, bool] = {}
+    for name, hint in typing.get_type_hints(define).items():
+        kinds = typing.get_args(hint) or (hint,)
+        if T in kinds and name != "return":
+            found[name] = float in kinds
+    return found

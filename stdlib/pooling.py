@@ -1,0 +1,97 @@
+"""Pooling of images: the largest element, or the average, of windows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hybridjit.stdlib.accumulation import average
+from hybridjit.stdlib.compiled import scheduled_by
+from hybridjit.stdlib.extrema import find_extremum, largest
+from hybridjit.stdlib.images import Layout, check_images
+from hybridjit.stdlib.operator import operator
+from hybridjit.stdlib.schedules import in_tiles
+from hybridjit.stdlib.sliding import read_pool
+from hybridjit.stdlib.types import Padding, Pair, T
+from hybridjit.stdlib.windows import Movement
+from hybridjit.te import Expression, min_value
+
+EXACT = scheduled_by(in_tiles)
+ROUNDED = scheduled_by(in_tiles, fastmath=("reassoc",))
+
+
+@operator(recipe=EXACT)
+def max_pool2d(
+    x: T,
+    size: Pair,
+    *,
+    stride: Pair | None = None,
+    padding: Padding = 0,
+    dilation: Pair = 1,
+    ceil_mode: bool = False,
+    layout: Layout = "NCHW",
+) -> T:
+    """The largest element of each window of images; NaN, if there is one. Padding never counts.
+
+    Windows move by their size unless a stride is given. With ceil_mode, elements that are left
+    over at the end get a window, too.
+
+    >>> hs.max_pool2d(np.arange(16.0).reshape(1, 1, 4, 4), 2)
+    array([[[[ 5.,  7.],
+             [13., 15.]]]])
+    """
+    how = Movement(size if stride is None else stride, padding, dilation, ceil_mode)
+    pool = read_pool("max_pool2d", x, size, how, layout)
+    return pool.reduce("max_pool2d", largest, _lowest(x))
+
+
+@operator(recipe=ROUNDED)
+def avg_pool2d(
+    x: T,
+    size: Pair,
+    *,
+    stride: Pair | None = None,
+    padding: Padding = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    layout: Layout = "NCHW",
+) -> T:
+    """The average of each window of images; a float64 of integers.
+
+    Windows move by their size unless a stride is given. With ceil_mode, elements that are left
+    over at the end get a window, too. Padding counts as zeros, or not at all.
+
+    >>> hs.avg_pool2d(np.arange(16.0).reshape(1, 1, 4, 4), 2)
+    array([[[[ 2.5,  4.5],
+             [10.5, 12.5]]]])
+    """
+    how = Movement(size if stride is None else stride, padding, 1, ceil_mode)
+    pool = read_pool("avg_pool2d", x, size, how, layout)
+    return pool.average(counts_padding=count_include_pad)
+
+
+@operator(recipe=EXACT)
+def global_max_pool2d(x: T, *, layout: Layout = "NCHW") -> T:
+    """The largest element of each channel of images.
+
+    >>> hs.global_max_pool2d(np.arange(8.0).reshape(1, 2, 2, 2))[0, :, 0, 0]
+    array([3., 7.])
+    """
+    check_images("global_max_pool2d", x, layout)
+    axes = layout.index("H"), layout.index("W")
+    return find_extremum("global_max_pool2d", largest, x, axes, keepdims=True)
+
+
+@operator(recipe=ROUNDED)
+def global_avg_pool2d(x: T, *, layout: Layout = "NCHW") -> T:
+    """The average of each channel of images; a float64 of integers.
+
+    >>> hs.global_avg_pool2d(np.arange(8.0).reshape(1, 2, 2, 2))[0, :, 0, 0]
+    array([1.5, 5.5])
+    """
+    check_images("global_avg_pool2d", x, layout)
+    axes = layout.index("H"), layout.index("W")
+    return average("global_avg_pool2d", x, axes, keepdims=True)
+
+
+def _lowest(x: Any) -> Expression:
+    return min_value(x.dtype.name)

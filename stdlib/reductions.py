@@ -1,0 +1,140 @@
+"""Reductions over some or all axes, with the results and types of NumPy's.
+
+`axis` is one axis, several, or None for all; with keepdims=True the axes stay, with size 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hybridjit.stdlib.accumulation import add_up, average, reduce_axes, variance
+from hybridjit.stdlib.compiled import scheduled_by
+from hybridjit.stdlib.elements import call
+from hybridjit.stdlib.extrema import find_extremum, find_place, largest, smallest
+from hybridjit.stdlib.operator import operator
+from hybridjit.stdlib.schedules import along_rows
+from hybridjit.stdlib.shapes import broadcast
+from hybridjit.stdlib.types import Axes, T
+from hybridjit.te import all as are_all
+from hybridjit.te import any as is_any
+from hybridjit.te import prod as multiplied
+from hybridjit.te import sum as added
+
+EXACT = scheduled_by(along_rows)
+# Sums may be added up in any order: NumPy's order is not that of the loop either.
+ROUNDED = scheduled_by(along_rows, fastmath=("reassoc",))
+
+
+@operator(recipe=ROUNDED)
+def sum(x: T, axis: Axes = None, *, dtype: Any = None, keepdims: bool = False) -> T:
+    """The sum of the elements along axes. Small integers and bools are added up as int64.
+
+    >>> hs.sum(np.array([[1.0, 2.0], [3.0, 4.0]]), axis=1)
+    array([3., 7.])
+    """
+    return add_up("sum", added, x, axis, dtype=dtype, keepdims=keepdims)
+
+
+@operator(recipe=ROUNDED)
+def prod(x: T, axis: Axes = None, *, dtype: Any = None, keepdims: bool = False) -> T:
+    """The product of the elements along axes. Small integers and bools are multiplied as int64.
+
+    >>> hs.prod(np.array([[1.0, 2.0], [3.0, 4.0]]), axis=1)
+    array([ 2., 12.])
+    """
+    return add_up("prod", multiplied, x, axis, dtype=dtype, keepdims=keepdims)
+
+
+@operator(recipe=ROUNDED)
+def mean(x: T, axis: Axes = None, *, keepdims: bool = False) -> T:
+    """The average of the elements along axes; a float64 of integers.
+
+    >>> hs.mean(np.array([[1, 2], [3, 4]]), axis=0)
+    array([2., 3.])
+    """
+    return average("mean", x, axis, keepdims=keepdims)
+
+
+@operator(recipe=ROUNDED)
+def var(x: T, axis: Axes = None, *, ddof: int = 0, keepdims: bool = False) -> T:
+    """The average of the squared distances from the mean, n - ddof in the place of n.
+
+    >>> hs.var(np.array([1.0, 2.0, 3.0, 4.0]))
+    array(1.25)
+    """
+    return variance("var", x, axis, ddof=ddof, keepdims=keepdims)
+
+
+@operator(recipe=ROUNDED)
+def std(x: T, axis: Axes = None, *, ddof: int = 0, keepdims: bool = False) -> T:
+    """The square root of the variance.
+
+    >>> hs.std(np.array([1.0, 2.0, 3.0, 4.0]))
+    array(1.11803399)
+    """
+    spread = variance("std", x, axis, ddof=ddof, keepdims=keepdims)
+    return broadcast(lambda v: call("sqrt", v), spread, name="std")
+
+
+@operator(recipe=EXACT)
+def max(x: T, axis: Axes = None, *, keepdims: bool = False) -> T:
+    """The largest element along axes; NaN, if there is one.
+
+    >>> hs.max(np.array([[1.0, 2.0], [3.0, 4.0]]), axis=0)
+    array([3., 4.])
+    """
+    return find_extremum("max", largest, x, axis, keepdims=keepdims)
+
+
+@operator(recipe=EXACT)
+def min(x: T, axis: Axes = None, *, keepdims: bool = False) -> T:
+    """The smallest element along axes; NaN, if there is one.
+
+    >>> hs.min(np.array([[1.0, 2.0], [3.0, 4.0]]), axis=0)
+    array([1., 2.])
+    """
+    return find_extremum("min", smallest, x, axis, keepdims=keepdims)
+
+
+@operator(recipe=EXACT)
+def argmax(x: T, axis: int | None = None, *, keepdims: bool = False) -> T:
+    """Where the largest element along an axis is; the first of equals, the first NaN.
+
+    Without an axis, the place is counted over all elements.
+
+    >>> hs.argmax(np.array([[1.0, 2.0], [4.0, 3.0]]), axis=1)
+    array([1, 0])
+    """
+    return find_place("argmax", largest, x, axis, keepdims=keepdims)
+
+
+@operator(recipe=EXACT)
+def argmin(x: T, axis: int | None = None, *, keepdims: bool = False) -> T:
+    """Where the smallest element along an axis is; the first of equals, the first NaN.
+
+    Without an axis, the place is counted over all elements.
+
+    >>> hs.argmin(np.array([[1.0, 2.0], [4.0, 3.0]]), axis=1)
+    array([0, 1])
+    """
+    return find_place("argmin", smallest, x, axis, keepdims=keepdims)
+
+
+@operator(recipe=EXACT)
+def any(x: T, axis: Axes = None, *, keepdims: bool = False) -> T:
+    """Whether an element along axes is true, which every number but 0 is.
+
+    >>> hs.any(np.array([[0, 0], [0, 2]]), axis=1)
+    array([False,  True])
+    """
+    return reduce_axes("any", is_any, x, axis, keepdims=keepdims)
+
+
+@operator(recipe=EXACT)
+def all(x: T, axis: Axes = None, *, keepdims: bool = False) -> T:
+    """Whether all elements along axes are true, which every number but 0 is.
+
+    >>> hs.all(np.array([[0, 1], [1, 2]]), axis=1)
+    array([False,  True])
+    """
+    return reduce_axes("all", are_all, x, axis, keepdims=keepdims)

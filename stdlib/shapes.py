@@ -1,0 +1,143 @@
+"""Shapes of results: broadcasting, axes. Sizes are numbers, or expressions of te.vars."""
+
+from __future__ import annotations
+
+import operator as operators
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from hybridjit.errors import ArgumentError, ArgumentValueError
+from hybridjit.ir.printer import format_expr
+from hybridjit.stdlib.types import Axes
+from hybridjit.te import Tensor, compute
+from hybridjit.te.compute import Body
+from hybridjit.te.sizes import same_size
+from hybridjit.te.tensor import index_expr
+
+Shape = tuple[Any, ...]
+
+
+def are_equal(a: Any, b: Any) -> bool:
+    """True if two sizes are surely equal."""
+    return same_size(index_expr(a), index_expr(b))
+
+
+def show(shape: Shape) -> str:
+    """A shape as text: (n, 4)."""
+    return f"({', '.join(map(show_size, shape))}{',' if len(shape) == 1 else ''})"
+
+
+def show_size(size: Any) -> str:
+    """A size as text."""
+    return format_expr(index_expr(size))
+
+
+# -- broadcasting ----------------------------------------------------------------------------------
+
+
+def broadcast(function: Body, *operands: Any, name: str) -> Any:
+    """`function` of the elements of operands that are broadcast against each other, as a tensor."""
+    tensors = [operand for operand in operands if isinstance(operand, Tensor)]
+    shape = broadcast_shapes(name, tensors)
+
+    def element(*indices: Any) -> Any:
+        return cast("Callable[..., Any]", function)(
+            *(element_of(operand, indices) for operand in operands)
+        )
+
+    return compute(shape, element, name)
+
+
+def broadcast_shapes(operator: str, tensors: Sequence[Tensor]) -> Shape:
+    """The shape that the shapes of tensors broadcast to."""
+    return broadcast_sizes(operator, tensors, [tensor.shape for tensor in tensors])
+
+
+def broadcast_sizes(operator: str, tensors: Sequence[Tensor], shapes: Sequence[Shape]) -> Shape:
+    """What `shapes`, which are parts of those of tensors, broadcast to."""
+    rank = max(map(len, shapes))
+    return tuple(_broadcast_axis(operator, tensors, shapes, axis) for axis in range(-rank, 0))
+
+
+def _broadcast_axis(
+    operator: str, tensors: Sequence[Tensor], shapes: Sequence[Shape], axis: int
+) -> Any:
+    found, owner = 1, tensors[0]
+    for tensor, shape in zip(tensors, shapes, strict=True):
+        size = shape[axis] if -axis <= len(shape) else 1
+        if are_equal(size, 1) or are_equal(size, found):
+            continue
+        if not are_equal(found, 1):
+            raise ArgumentValueError(
+                f"{operator}: '{owner.name}' of shape {show(owner.shape)} and '{tensor.name}' of "
+                f"shape {show(tensor.shape)} do not broadcast: {show_size(found)} is not "
+                f"{show_size(size)}",
+                help="sizes must be equal, or one of them 1; axes are compared from the last",
+            )
+        found, owner = size, tensor
+    return found
+
+
+def element_of(operand: Any, indices: Sequence[Any]) -> Any:
+    """The element of an operand that a result at `indices` is made of; a number is itself."""
+    if not isinstance(operand, Tensor):
+        return operand
+    own = indices[len(indices) - operand.ndim :]
+    return operand[
+        tuple(
+            0 if are_equal(size, 1) else index
+            for size, index in zip(operand.shape, own, strict=True)
+        )
+    ]
+
+
+# -- axes ------------------------------------------------------------------------------------------
+
+
+def normalize_axis(operator: str, tensor: Any, axis: object) -> int:
+    """An axis counted from the first one."""
+    try:
+        place = operators.index(cast("Any", axis))
+    except TypeError:
+        raise ArgumentError(f"{operator}: an axis is an integer, got {axis!r}") from None
+    if not -tensor.ndim <= place < tensor.ndim:
+        raise ArgumentValueError(
+            f"{operator}: axis {place} is out of bounds for '{tensor.name}' of shape "
+            f"{show(tensor.shape)}",
+            help=f"axes go from {-tensor.ndim} to {tensor.ndim - 1}"
+            if tensor.ndim
+            else "an array without dimensions has no axes",
+        )
+    return place % tensor.ndim
+
+
+def normalize_axes(operator: str, tensor: Any, axes: Axes) -> tuple[int, ...]:
+    """Axes in order, counted from the first one; None is all of them."""
+    if axes is None:
+        return tuple(range(tensor.ndim))
+    given = axes if isinstance(axes, Sequence) else (axes,)
+    found = [normalize_axis(operator, tensor, axis) for axis in given]
+    if len(set(found)) < len(found):
+        raise ArgumentValueError(f"{operator}: an axis is given twice: {tuple(given)}")
+    return tuple(sorted(found))
+
+
+def count_elements(shape: Shape, axes: Sequence[int]) -> Any:
+    """How many elements there are along some axes."""
+    count: Any = 1
+    for axis in axes:
+        count = count * shape[axis]
+    return count
+
+
+def flatten(name: str, x: Any) -> Any:
+    """All elements of `x` along one axis, the last axis first."""
+
+    def element(place: Any) -> Any:
+        indices: list[Any] = []
+        for size in reversed(x.shape):
+            indices.append(place % size)
+            place = place // size
+        return x[tuple(reversed(indices))]
+
+    return compute((count_elements(x.shape, range(x.ndim)),), element, name)

@@ -1,0 +1,142 @@
+"""Windows that slide over images: what all convolutions and poolings share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hybridjit.errors import ArgumentValueError
+from hybridjit.ir.dtype import DType
+from hybridjit.stdlib.accumulation import convert, float_type, working_type
+from hybridjit.stdlib.elements import call
+from hybridjit.stdlib.images import check_images, extend, logical, physical
+from hybridjit.stdlib.shapes import show
+from hybridjit.stdlib.types import Pair
+from hybridjit.stdlib.windows import Movement, Window, read_pair, read_windows
+from hybridjit.te import compute, reduce_axis
+from hybridjit.te import sum as added
+from hybridjit.te.reduction import Reducer
+
+Reading = tuple[Any, Sequence[Any]]
+"""The channel that is read for an output, and the first two indices of the filter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Convolution:
+    """Images `x`, filters `w`, how both lie in memory, and the windows over rows and columns."""
+
+    name: str
+    x: Any
+    w: Any
+    layout: str
+    filter_layout: str
+    windows: tuple[Window, Window]
+
+    @property
+    def images(self) -> tuple[Any, Any, Any, Any]:
+        """The sizes of the images: batch, channels, rows, columns."""
+        return logical(self.x.shape, self.layout)
+
+    @property
+    def filters(self) -> tuple[Any, Any, Any, Any]:
+        """The sizes of the filters, their rows and columns last."""
+        return logical(self.w.shape, self.filter_layout)
+
+    def describe(self) -> str:
+        """The operator and the shapes, for errors."""
+        return (
+            f"{self.name} of '{self.x.name}' {show(self.x.shape)} and '{self.w.name}' "
+            f"{show(self.w.shape)}"
+        )
+
+    def compute(self, outputs: Any, loops: list[Any], read: Callable[[Any], Reading]) -> Any:
+        """The products of windows and filters, added up over `loops`, rows and columns."""
+        padded = extend(self.name, self.x, self.windows, 0, self.layout)
+        dtype = call("*", self.x[0, 0, 0, 0], self.w[0, 0, 0, 0]).dtype
+        working = working_type(dtype)
+        offsets = [
+            reduce_axis((0, size), axis) for size, axis in zip(self.filters[2:], "ij", strict=True)
+        ]
+
+        def element(*indices: Any) -> Any:
+            n, output, *places = logical(indices, self.layout)
+            channel, filter_indices = read(output)
+            seen = map(Window.place, self.windows, places, offsets)
+            value = padded[physical((n, channel, *seen), self.layout)].astype(working)
+            weight = self.w[physical((*filter_indices, *offsets), self.filter_layout)]
+            return added(value * weight.astype(working), axis=[*loops, *offsets])
+
+        sizes = map(Window.count, self.windows, self.images[2:])
+        shape = physical((self.images[0], outputs, *sizes), self.layout)
+        return convert(self.name, compute(shape, element, self.name), dtype)
+
+
+def read_convolution(
+    name: str, x: Any, w: Any, layouts: tuple[str, Mapping[str, str]], movement: Movement
+) -> Convolution:
+    """A convolution, its shapes checked; the layouts are those of images, and of filters by it."""
+    layout, filter_layouts = layouts
+    check_images(name, x, layout)
+    if w.ndim != 4:
+        raise ArgumentValueError(
+            f"{name}: the filters '{w.name}' of shape {show(w.shape)} must have 4 axes"
+        )
+    sizes, extents = logical(w.shape, filter_layouts[layout])[2:], logical(x.shape, layout)[2:]
+    windows = read_windows(name, sizes, extents, movement)
+    return Convolution(name, x, w, layout, filter_layouts[layout], windows)
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Images `x`, how they lie in memory, and the windows over rows and columns."""
+
+    name: str
+    x: Any
+    layout: str
+    windows: tuple[Window, Window]
+
+    def reduce(self, name: str, reducer: Reducer, border: Any) -> Any:
+        """Each window reduced to one element; beyond the edges there is `border`."""
+        padded = extend(self.name, self.x, self.windows, border, self.layout)
+        batch, channels, *extents = logical(self.x.shape, self.layout)
+        offsets = [
+            reduce_axis((0, window.size), axis)
+            for window, axis in zip(self.windows, "ij", strict=True)
+        ]
+
+        def element(*indices: Any) -> Any:
+            n, channel, *places = logical(indices, self.layout)
+            seen = map(Window.place, self.windows, places, offsets)
+            return reducer(padded[physical((n, channel, *seen), self.layout)], axis=offsets)
+
+        sizes = map(Window.count, self.windows, extents)
+        return compute(physical((batch, channels, *sizes), self.layout), element, name)
+
+    def average(self, *, counts_padding: bool) -> Any:
+        """The average of each window, in which padding counts as zeros or not at all."""
+        dtype = float_type(self.x.dtype)
+        total = self._in(working_type(dtype)).reduce(f"{self.name}_sum", added, 0)
+        extents = logical(self.x.shape, self.layout)[2:]
+
+        def element(*indices: Any) -> Any:
+            places = logical(indices, self.layout)[2:]
+            counts = [
+                window.count_elements(place, extent, counts_padding=counts_padding)
+                for window, place, extent in zip(self.windows, places, extents, strict=True)
+            ]
+            return (total[indices] / (counts[0] * counts[1])).astype(dtype)
+
+        return compute(total.shape, element, self.name)
+
+    def _in(self, dtype: DType) -> Pool:
+        """The same on images of another type."""
+        return replace(self, x=convert(f"{self.name}_converted", self.x, dtype))
+
+
+def read_pool(name: str, x: Any, size: Pair, movement: Movement, layout: str) -> Pool:
+    """A pooling, its shapes checked."""
+    check_images(name, x, layout)
+    extents = logical(x.shape, layout)[2:]
+    windows = read_windows(name, read_pair(name, "size", size), extents, movement)
+    return Pool(name, x, layout, windows)
