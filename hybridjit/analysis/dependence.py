@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 from hybridjit.analysis.elements import Elements, where
 from hybridjit.analysis.instances import Access, Instances, Part
 from hybridjit.analysis.reduction import Reduction, ReductionOp
-from hybridjit.arith.polyhedra import Polyhedron, load_isl
+from hybridjit.arith.polyhedra import Polyhedron, load_isl, within_limit
+from hybridjit.arith.products import facts_about, primed
 from hybridjit.ir.expr import Buffer, Node
 
 Times = Callable[[Instances], Sequence[str]]
@@ -129,10 +131,33 @@ class Dependences:
                 continue
             relations = wrong([*dict.fromkeys(statement for statement, _ in statements)])
             for conflicts in self._conflicts(buffer, statements):
-                violated = _intersection([conflicts, *relations])
-                if not violated.is_empty():
+                violated = self._possible(_intersection([conflicts, *relations]))
+                if violated is not None:
                     return self._sample(violated, buffer)
         return None
+
+    def _possible(self, pairs: Polyhedron) -> Polyhedron | None:
+        """Those of `pairs` that may be, of two of the statements; None if there are none."""
+        found = pairs.get_map_list()
+        for position in range(found.n_map()):
+            candidates = found.get_at(position)
+            narrowed = within_limit(partial(self._narrowed, candidates))
+            possible = candidates if narrowed is None else narrowed
+            if not possible.is_empty():
+                return possible
+        return None
+
+    def _narrowed(self, pairs: Polyhedron) -> Polyhedron:
+        """`pairs`, of two statements, without those that the products in both rule out.
+
+        This takes long, and few pairs come as far as here.
+        """
+        first, later = self._ends(pairs)
+        for fact in facts_about(first.products, later.products, self.part.names.constants):
+            if pairs.is_empty():
+                break
+            pairs = pairs.intersect(self._relation((first, later), [fact]))
+        return pairs
 
     # -- conflicts ---------------------------------------------------------------------------------
 
@@ -179,7 +204,7 @@ class Dependences:
         vectors = [list(times(statement)) for statement in statements]
         length = max(map(len, vectors), default=0)
         maps = [
-            f"{statement.name}[{', '.join(statement.dims)}] -> "
+            f"{statement.name}[{', '.join(statement.space)}] -> "
             f"[{', '.join(vector + ['0'] * (length - len(vector)))}]"
             for statement, vector in zip(statements, vectors, strict=True)
         ]
@@ -187,29 +212,45 @@ class Dependences:
 
     # -- an example --------------------------------------------------------------------------------
 
-    def _sample(self, violated: Polyhedron, buffer: Buffer | None) -> Conflict:
-        """One pair of instances out of `violated`: small sizes, early iterations."""
+    def _sample(self, pairs: Polyhedron, buffer: Buffer | None) -> Conflict:
+        """One of the pairs of instances of two statements: small sizes, early iterations."""
         isl = self._isl
-        pairs = violated.get_map_list().get_at(0)
-        small = " and ".join(f"-16 <= {name} <= 16" for name in self.part.names.parameters)
-        limited = pairs.intersect_params(isl.Set(f"{self.part.parameters} -> {{ : {small} }}"))
-        pairs = pairs if limited.is_empty() else limited
+        first, later = self._ends(pairs)
+        for limits in self._limits(first, later):
+            limited = pairs.intersect(self._relation((first, later), limits))
+            pairs = pairs if limited.is_empty() else limited
         pairs = pairs.intersect_params(isl.Set.from_point(pairs.params().sample_point()))
-        first, later = (
-            self._by_name(pairs.get_tuple_name(side))
-            for side in (isl.dim_type.in_, isl.dim_type.out)
-        )
         point = _earliest(pairs.wrap())
         values = [
             point.get_coordinate_val(isl.dim_type.set, k).to_python()
-            for k in range(len(first.dims) + len(later.dims))
+            for k in range(len(first.space) + len(later.space))
         ]
         parameters = {
             name: point.get_coordinate_val(isl.dim_type.param, k).to_python()
             for k, name in enumerate(_parameter_names(point, isl))
         }
-        ends = (values[: len(first.dims)], values[len(first.dims) :])
+        ends = (values[: len(first.space)], values[len(first.space) :])
         return self._conflict(first, later, ends, buffer, parameters)
+
+    def _limits(self, first: Instances, later: Instances) -> Iterator[list[str]]:
+        """What an example had better keep to: products that are right, and small sizes."""
+        there = [product.elsewhere for product in later.products]
+        products = [*first.products, *there, *self.part.names.constants]
+        yield [product.small for product in products]
+        yield [f"-16 <= {name} <= 16" for name in self.part.names.parameters]
+
+    def _ends(self, pairs: Polyhedron) -> tuple[Instances, Instances]:
+        """The two statements whose instances a map is about."""
+        kinds = self._isl.dim_type
+        names = (pairs.get_tuple_name(kinds.in_), pairs.get_tuple_name(kinds.out))
+        by_name = {statement.name: statement for statement in self.part.statements}
+        return by_name[names[0]], by_name[names[1]]
+
+    def _relation(self, ends: tuple[Instances, Instances], facts: Sequence[str]) -> Polyhedron:
+        """The pairs of instances of two statements of which `facts` hold."""
+        source, target = ends[0].space, [primed(dim) for dim in ends[1].space]
+        pair = f"{ends[0].name}[{', '.join(source)}] -> {ends[1].name}[{', '.join(target)}]"
+        return self._isl.Map(f"{self.part.parameters} -> {{ {pair} {where(facts)} }}")
 
     def _conflict(
         self,
@@ -242,9 +283,9 @@ class Dependences:
         isl: Polyhedron = self._isl
         touched: list[Polyhedron] = []
         for statement, access, values in (first, later):
-            facts = [f"{dim} = {value}" for dim, value in zip(statement.dims, values, strict=True)]
+            facts = [f"{dim} = {value}" for dim, value in zip(statement.space, values, strict=True)]
             facts += [f"{name} = {value}" for name, value in parameters.items()]
-            dims = ", ".join(statement.dims)
+            dims = ", ".join(statement.space)
             at = isl.Set(f"{self.part.parameters} -> {{ {statement.name}[{dims}] {where(facts)} }}")
             touched.append(at.apply(self._elements.touched(statement, access)))
         common = touched[0].intersect(touched[1])
@@ -255,9 +296,6 @@ class Dependences:
         private = 0 if first[1] is None else len(self.part.private.get(first[1].buffer, ()))
         coordinates = (point.get_coordinate_val(isl.dim_type.set, k) for k in range(private, count))
         return tuple(coordinate.to_python() for coordinate in coordinates)
-
-    def _by_name(self, name: str) -> Instances:
-        return next(found for found in self.part.statements if found.name == name)
 
 
 def _intersection(relations: Sequence[Polyhedron]) -> Polyhedron:
@@ -278,7 +316,7 @@ def _accesses(statement: Instances, buffer: Buffer | None) -> list[Access | None
 def _endpoint(statement: Instances, access: Access | None, values: Sequence[int]) -> Endpoint:
     node = statement.node if access is None else access.node
     iteration = tuple(
-        (loop.var.name, value) for loop, value in zip(statement.loops, values, strict=True)
+        (loop.var.name, value) for loop, value in zip(statement.loops, values, strict=False)
     )
     return Endpoint(statement, node, access is None or access.is_write, iteration)
 

@@ -119,7 +119,7 @@ class Elements:
 
 
 def _tuple_of(statement: Instances) -> str:
-    return f"{statement.name}[{', '.join(statement.dims)}]"
+    return f"{statement.name}[{', '.join(statement.space)}]"
 
 
 def where(constraints: Sequence[str]) -> str:

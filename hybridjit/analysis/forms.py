@@ -179,13 +179,15 @@ class Forms:
         return form if least >= 0 and most > 0 else None
 
     def _quotient(self, x: Linear | None, m: Linear | None) -> Range:
-        if x is None or m is None:
+        if m is None:
             return Range()
-        (low, high), (smallest, largest) = self.interval(x), self.interval(m)
+        # A dividend that has wrapped around is a number of 64 bits all the same.
+        low, high = (MIN_INT, MAX_INT) if x is None else self.interval(x)
+        smallest, largest = self.interval(m)
         smallest = max(1, smallest)
         least = low // (smallest if low < 0 else largest)
         most = high // (smallest if high >= 0 else largest)
-        return Range(quotient=(x, m), least=least, most=most)
+        return Range(quotient=None if x is None else (x, m), least=least, most=most)
 
     def _remainder(self, x: Linear | None, m: Linear | None) -> Range:
         if m is None:

@@ -15,8 +15,11 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from hybridjit.analysis.bounds import Facts
+from hybridjit.analysis.products import ProductNames
 from hybridjit.analysis.reduction import Reduction, find_reduction
 from hybridjit.arith.polyhedra import AffineNames
+from hybridjit.arith.products import Product
 from hybridjit.ir.expr import (
     And,
     Buffer,
@@ -70,7 +73,10 @@ class Access:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Instances:
-    """All the runs of one statement, or of the condition or the bounds of a compound one."""
+    """All the runs of one statement, or of the condition or the bounds of a compound one.
+
+    There is a dimension for each loop, in `dims`, and more for `products` (arith/products.py).
+    """
 
     name: str
     node: Stmt
@@ -81,6 +87,12 @@ class Instances:
     accesses: tuple[Access, ...]
     has_effects: bool = False
     reduction: Reduction | None = None
+    products: tuple[Product, ...] = ()
+
+    @property
+    def space(self) -> tuple[str, ...]:
+        """All dimensions: those of the loops come first."""
+        return (*self.dims, *(dim for product in self.products for dim in product.dims))
 
     def time_of(self, loop: For) -> str:
         """When the iteration of `loop`, one of those around, runs among the others of the loop."""
@@ -101,7 +113,8 @@ class Part:
     @property
     def parameters(self) -> str:
         """The list of parameters, as isl writes it before a set."""
-        return f"[{', '.join(self.names.parameters)}]"
+        products = (dim for product in self.names.constants for dim in product.dims)
+        return f"[{', '.join(dict.fromkeys([*self.names.parameters, *products]))}]"
 
     def inside(self, stmt: Stmt) -> list[Instances]:
         """The statements that stand in `stmt`, or are it."""
@@ -109,9 +122,13 @@ class Part:
         return [found for found in self.statements if found.node in nodes]
 
 
-def infer_instances(func: PrimFunc, root: Stmt) -> Part:
-    """The statements of `root`, which is a part of the body of `func` (found by identity)."""
-    part = Part()
+def infer_instances(func: PrimFunc, root: Stmt, *, products: bool = False) -> Part:
+    """The statements of `root`, which is a part of the body of `func` (found by identity).
+
+    With `products`, indices may have factors and divisors that are not numbers: more is known,
+    but only about pairs of instances (`Dependences`), and what a statement touches is a superset.
+    """
+    part = Part(names=ProductNames(Facts.of(func)) if products else AffineNames())
     for dimension in func.dimensions:
         part.context.append(f"{part.names.parameter(dimension)} >= 0")
     for param in func.params:
@@ -122,6 +139,7 @@ def infer_instances(func: PrimFunc, root: Stmt) -> Part:
     if way is None:
         raise ValueError("the statement is not a part of the function")
     _Builder(part).approach(way)
+    part.context += (fact for product in part.names.constants for fact in product.known)
     return part
 
 
@@ -160,8 +178,8 @@ class _Builder:
                 for before in stmts[: stmts.index(inner) + 1]:
                     if isinstance(before, Let):
                         self._bind(before)
-            case For(var):
-                facts += loop_bounds(stmt, names.parameter(var), names)
+            case For():
+                facts += loop_bounds(stmt, names.enter_loop(stmt, inside=False), names)
             case If(cond, then):
                 facts += _some(names.condition(cond, holds=inner is then))
             case Block(iters=iters):
@@ -203,8 +221,8 @@ class _Builder:
         names = self.part.names
         bounds = (loop.start, loop.stop, loop.step)
         self._add_reads(loop, bounds)
-        dim = names.fresh(loop.var)
-        mark = len(self.guards)
+        dim = names.enter_loop(loop, inside=True)
+        mark, products = len(self.guards), len(names.products)
         self.guards += loop_bounds(loop, dim, names)
         if not isinstance(loop.step, Const):
             # The dimension counts the iterations, and what the variable is then has no text.
@@ -213,7 +231,7 @@ class _Builder:
         self.dims.append(dim)
         self.time += ("1", f"-{dim}" if steps_down(loop) else dim)
         self.visit(loop.body)
-        del self.time[-2:], self.guards[mark:]
+        del self.time[-2:], self.guards[mark:], names.products[products:]
         self.loops.pop()
         self.dims.pop()
 
@@ -280,17 +298,21 @@ class _Builder:
     ) -> None:
         header = isinstance(stmt, For | If)
         effects = not header and any(_is_effect(node) for node in walk(stmt))
+        products = tuple(self.part.names.products)
         self.part.statements.append(
             Instances(
                 f"S{len(self.part.statements)}",
                 stmt,
                 tuple(self.loops),
                 tuple(self.dims),
-                " and ".join(self.guards),
+                " and ".join(
+                    [*self.guards, *(fact for found in products for fact in found.bounds)]
+                ),
                 tuple(self.time),
                 tuple(accesses),
                 effects,
                 reduction,
+                products,
             )
         )
 
@@ -344,7 +366,8 @@ def _accesses_of(node: Node, names: AffineNames, condition: str = "") -> Iterato
     match node:
         case Load(buffer, indices) | Store(buffer, indices):
             element = tuple(names.affine(index) for index in indices)
-            yield Access(buffer, element, isinstance(node, Store), node, condition)
+            known = " and ".join([*filter(None, [condition]), *names.divisions(element)])
+            yield Access(buffer, element, isinstance(node, Store), node, known)
         case BufferRef(buffer):
             # A callee may read and write all that it is given.
             yield Access(buffer, (None,) * buffer.ndim, True, node, condition)

@@ -7,11 +7,12 @@ written with them is a superset of the true one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from types import ModuleType
 from typing import Any, TypeVar
 
+from hybridjit.arith.products import Product
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import (
     Add,
@@ -39,6 +40,7 @@ from hybridjit.ir.expr import (
     Sub,
     Var,
 )
+from hybridjit.ir.stmt import For
 from hybridjit.ir.visit import rewrite, walk
 
 # Larger factors could make an index wrap around 2^64 within a run that ends: no text for them.
@@ -91,12 +93,17 @@ def _is_exhausted() -> bool:
 class AffineNames:
     """How variables are written: by a name of their own, by the text of a value, or not at all.
 
-    A variable that was not given a text becomes a parameter when it is first met.
+    A variable that was not given a text becomes a parameter when it is first met. Products by
+    what is not a number have no text here; `products` and `constants` are for names that do more
+    (analysis/products.py).
     """
 
     def __init__(self) -> None:
         self.texts: dict[Var, str | None] = {}
         self.parameters: dict[str, Var] = {}
+        # Those that vary with the loops around the place that is looked at, and those that do not.
+        self.products: list[Product] = []
+        self.constants: list[Product] = []
 
     def fresh(self, var: Var) -> str:
         """Give `var` a name of its own, which no other variable has."""
@@ -110,6 +117,10 @@ class AffineNames:
         self.texts[var] = text
         self.parameters[text] = var
         return text
+
+    def enter_loop(self, loop: For, *, inside: bool) -> str:
+        """Name the variable of a loop inside of a part, or of one around it."""
+        return self.fresh(loop.var) if inside else self.parameter(loop.var)
 
     def bind(self, var: Var, value: Expr) -> None:
         """Let `var` stand for `value`, if that has a text."""
@@ -138,7 +149,9 @@ class AffineNames:
     def _product(self, expr: Expr) -> str | None:
         match expr:
             case Mul(x, Const(int(factor))) | Mul(Const(int(factor)), x):
-                return self._join(f"({factor} * {{}})", x) if abs(factor) <= MAX_FACTOR else None
+                if abs(factor) > MAX_FACTOR:
+                    return self.not_affine(expr)
+                return self._join(f"({factor} * {{}})", x)
             case FloorDiv(x, Const(int(divisor))) if divisor > 0:
                 return self._join(f"floor({{}}/{divisor})", x)
             case Mod(x, Const(int(divisor))) if divisor > 0:
@@ -148,7 +161,15 @@ class AffineNames:
             case Bounded(index=index):
                 return self.affine(index)
             case _:
-                return None
+                return self.not_affine(expr)
+
+    def divisions(self, texts: Iterable[str | None]) -> list[str]:
+        """What the divisions that `texts` speak of mean; they are done where the texts count."""
+        return []
+
+    def not_affine(self, expr: Expr) -> str | None:
+        """A text for an integer `expr` that isl cannot write: there is none."""
+        return None
 
     def _variable(self, var: Var) -> str | None:
         if var in self.texts:

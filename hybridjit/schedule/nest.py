@@ -89,16 +89,18 @@ def bounds_of(loop: For) -> tuple[Expr, Expr, Expr]:
 
 
 def trip_count(func: PrimFunc, loop: For) -> Expr:
-    """The number of iterations of `loop`; run-time dimensions are known not to be negative."""
-    match simplify(loop.extent if _is_small(func, loop) else loop.safe_extent):
-        case Max(Var() as size, Const(0)) if size in func.dimensions:
+    """The number of iterations of `loop`; what is sure not to be negative has no `max(..., 0)`."""
+    facts = _facts_at(func, loop)
+    is_small = facts.exact(Sub(loop.stop, loop.start)) is not None
+    match simplify(loop.extent if is_small else loop.safe_extent):
+        case Max(size, Const(0)) if _is_positive(facts, size):
             return size
         case extent:
             return extent
 
 
-def _is_small(func: PrimFunc, loop: For) -> bool:
-    """Whether the difference of the bounds is sure not to overflow."""
+def _facts_at(func: PrimFunc, loop: For) -> Facts:
+    """What is known before the first iteration of `loop`."""
     facts = Facts.of(func)
     for stmt in path_to(func, loop)[:-1]:
         if isinstance(stmt, For):
@@ -106,4 +108,9 @@ def _is_small(func: PrimFunc, loop: For) -> bool:
         elif isinstance(stmt, Block):
             for item in stmt.iters:
                 facts.bind(item.var, item.value)
-    return facts.exact(Sub(loop.stop, loop.start)) is not None
+    return facts
+
+
+def _is_positive(facts: Facts, size: Expr) -> bool:
+    form = facts.exact(size)
+    return form is not None and facts.prove_non_negative(form)

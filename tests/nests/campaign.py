@@ -25,7 +25,7 @@ from tests.nests.check import (
     ALL_MOVES,
     Scheduled,
     check_scheduled,
-    make_program,
+    make_any_program,
     run,
     take_moves,
 )
@@ -96,7 +96,7 @@ def main() -> int:
 def try_program(tally: Tally, seed: int, number: int, native_every: int) -> None:
     """One program under several schedules."""
     choose = random.Random(f"{seed}/{number}").randrange
-    nest = make_program(choose)
+    nest = make_any_program(choose)
     try:
         expected = run(nest.func, nest.fresh_args())
     except (IndexError, UninitializedRead):

@@ -24,6 +24,7 @@ from hybridjit.schedule.schedule import Schedule
 from tests.choices import Choose, pick
 from tests.nests.generate import Nest, make_nest
 from tests.nests.moves import MOVES
+from tests.nests.sized import SIZED_MOVES, make_sized
 from tests.nests.stage_moves import STAGE_MOVES
 from tests.nests.stages import make_stages
 
@@ -58,12 +59,18 @@ def make_program(choose: Choose) -> Nest:
     return make_stages(choose) if choose(3) == 0 else make_nest(choose)
 
 
+def make_any_program(choose: Choose) -> Nest:
+    """A random program: as above, or with sizes that are known at run time only."""
+    return make_sized(choose) if choose(4) == 0 else make_program(choose)
+
+
 def take_moves(found: Scheduled, choose: Choose) -> None:
-    """Take random steps. Those that move stages are for programs that have some, mostly."""
+    """Take random steps. Programs with stages or run-time sizes have kinds of their own."""
     has_stages = any(isinstance(node, Allocate) for node in walk(found.nest.func.body))
+    usual = tuple(MOVES) if has_stages or not found.nest.func.dimensions else SIZED_MOVES
     for _ in range(1 + choose(MAX_STEPS)):
-        moves = STAGE_MOVES if choose(6) < (4 if has_stages else 1) else MOVES
-        take_move(found, pick(choose, list(moves)), choose)
+        moves = tuple(STAGE_MOVES) if choose(6) < (4 if has_stages else 1) else usual
+        take_move(found, pick(choose, moves), choose)
 
 
 def take_move(found: Scheduled, name: str, choose: Choose) -> None:

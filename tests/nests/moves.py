@@ -53,6 +53,10 @@ def _split_in_three(s: Schedule, choose: Choose) -> None:
     s.split(any_loop(s, choose), factors=[1 + choose(2), None, 1 + choose(3)])
 
 
+def _split_in_parts(s: Schedule, choose: Choose) -> None:
+    s.split(any_loop(s, choose), nparts=2 + choose(3))
+
+
 def _fuse(s: Schedule, choose: Choose) -> None:
     chain = any_chain(s, choose)
     first = choose(len(chain))
@@ -121,6 +125,7 @@ MOVES: dict[str, Move] = {
     "unit loop": lambda s, choose: _ignore(s.add_unit_loop(any_block(s, choose))),
     "split": _split,
     "split in three": _split_in_three,
+    "split in parts": _split_in_parts,
     "fuse": _fuse,
     "reorder": _reorder,
     "tile": _tile,

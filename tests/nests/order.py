@@ -87,6 +87,8 @@ class _Run:
         for param, arg in zip(func.params, args, strict=True):
             if isinstance(param, Buffer):
                 self.arrays[param] = arg.astype(object)
+                sizes = zip(param.shape, arg.shape, strict=True)
+                self.values |= {size: n for size, n in sizes if isinstance(size, Var)}
             else:
                 self.values[param.var] = arg
         self.counter = itertools.count()

@@ -71,8 +71,14 @@ def test_loops_that_do_not_fit(parts: tuple[str, str, str, str], match: str) -> 
 
 def test_starts_that_are_not_comparable() -> None:
     body = "if j >= 0 and j < 9:\n            b[j] = a[j]"
-    func = pair("6", "a[i] = 1", "n * k, n * k + 6", body)
+    func = pair("6", "a[i] = 1", "1 if n > k else 2, (1 if n > k else 2) + 6", body)
     refuse(func, lambda s: s.merge("i", "j"), "where the loops start is not known")
+
+
+def test_starts_that_are_products() -> None:
+    body = "if j >= 0 and j < 9:\n            b[j] = a[j]"
+    func = pair("6", "a[i] = 1", "n * k, n * k + 6", body)
+    refuse(func, lambda s: s.merge("i", "j"), "would run a step before one that it depends on")
 
 
 @pytest.mark.parametrize(

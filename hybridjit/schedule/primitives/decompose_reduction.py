@@ -155,7 +155,7 @@ def _sign(step: Expr) -> int:
 def _check_dependences(func: PrimFunc, block: Block, loop: For) -> None:
     """Nothing that runs in the loop before the init may mind if the init comes first."""
     assert block.init is not None
-    part = infer_instances(func, loop)
+    part = infer_instances(func, loop, products=True)
     first = {found.name for found in part.inside(block.init)}
 
     def moved(statement: Instances) -> tuple[str, ...]:

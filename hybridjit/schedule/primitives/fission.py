@@ -118,7 +118,7 @@ def _check_loop(func: PrimFunc, loop: For) -> None:
 
 
 def _check_dependences(func: PrimFunc, loop: For, stmts: Sequence[Stmt], cut: int) -> None:
-    part = infer_instances(func, loop)
+    part = infer_instances(func, loop, products=True)
     early = {id(node) for stmt in stmts[:cut] for node in walk(stmt)}
 
     def separated(statement: Instances) -> tuple[str, ...]:

@@ -101,7 +101,7 @@ def _same_range(a: For, b: For) -> bool:
 
 
 def _find_conflict(func: PrimFunc, parent: Seq, a: For, b: For) -> Conflict | None:
-    part = infer_instances(func, parent)
+    part = infer_instances(func, parent, products=True)
     if not _same_range(a, b) and not all(part.names.affine(loop.start) for loop in (a, b)):
         raise refuse(func, "merge: where the loops start is not known well enough", [a, b])
     position = str(parent.stmts.index(a))

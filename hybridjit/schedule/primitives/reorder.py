@@ -71,7 +71,7 @@ def _check_bounds(func: PrimFunc, nest: Nest, order: Sequence[For]) -> None:
 
 
 def _check_dependences(func: PrimFunc, nest: Nest, order: Sequence[For]) -> None:
-    part = infer_instances(func, nest.root)
+    part = infer_instances(func, nest.root, products=True)
     conflict = Dependences(part, func.fastmath).find_reversed(
         lambda statement: statement.time,
         lambda statement: (*_times(statement, order), *statement.time),
