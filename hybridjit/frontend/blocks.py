@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 
 from hybridjit.errors import ParseError
-from hybridjit.frontend.array_loops import ArrayLoopTranslator
 from hybridjit.frontend.arrays import count
+from hybridjit.frontend.item_loops import ItemLoopTranslator
 from hybridjit.frontend.values import Builtin, Text, Value, index
 from hybridjit.ir.expr import Var
 from hybridjit.ir.stmt import Block, Iter, IterKind, Stmt
 from hybridjit.ir.visit import substitute, walk
 
 
-class BlockTranslator(ArrayLoopTranslator):
+class BlockTranslator(ItemLoopTranslator):
     """Blocks made by hand, and those of printed functions."""
 
     def run_with(self, stmt: ast.With) -> bool:
