@@ -93,7 +93,7 @@ def trip_count(func: PrimFunc, loop: For) -> Expr:
     facts = _facts_at(func, loop)
     is_small = facts.exact(Sub(loop.stop, loop.start)) is not None
     match simplify(loop.extent if is_small else loop.safe_extent):
-        case Max(size, Const(0)) if _is_positive(facts, size):
+        case Max(size, Const(0)) if _is_positive(func, size):
             return size
         case extent:
             return extent
@@ -111,6 +111,8 @@ def _facts_at(func: PrimFunc, loop: For) -> Facts:
     return facts
 
 
-def _is_positive(facts: Facts, size: Expr) -> bool:
+def _is_positive(func: PrimFunc, size: Expr) -> bool:
+    """Whether `size` is never negative, not even where the loops around it would not run."""
+    facts = Facts.of(func)
     form = facts.exact(size)
-    return form is not None and facts.prove_non_negative(form)
+    return form is not None and facts.interval(form)[0] >= 0
