@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hybridjit.errors import ShapeMismatch
+from hybridjit.errors import BoundsError, ShapeMismatch
 from hybridjit.frontend.array_extents import ONE, ZERO, constant
 from hybridjit.frontend.array_memory import ArrayMemory
 from hybridjit.frontend.values import AnyArray, ArrayExpr, Scalar, Value
@@ -168,15 +168,21 @@ class ElementwiseTranslator(ArrayMemory):
         return _Stretch(axis) if isinstance(size, Const) else _Stretch(axis, size=size)
 
     def require_size(
-        self, size: Expr, wanted: Expr, node: ast.AST, *, or_one: bool = False
+        self,
+        size: Expr,
+        wanted: Expr,
+        node: ast.AST,
+        *,
+        or_one: bool = False,
+        error: str = "ValueError",
     ) -> None:
-        """A ValueError at run time unless two sizes are equal."""
+        """An error at run time unless two sizes are equal."""
         fails: Expr = Ne(size, wanted)
         if or_one and not isinstance(size, Const):
             fails = And(fails, Ne(size, ONE))
         message = f"the shapes in `{ast.unparse(node)}` do not fit: sizes"
         span = self.span(node)
-        failure = Raise("ValueError", (message, size, "and", wanted), span=span)
+        failure = Raise(error, (message, size, "and", wanted), span=span)
         self.emit(If(fails, failure, span=span))
 
     def refuse_shapes(self, shapes: Sequence[Sequence[Expr]], node: ast.AST) -> ShapeMismatch:
@@ -185,6 +191,16 @@ class ElementwiseTranslator(ArrayMemory):
         return ShapeMismatch(
             f"operands could not be broadcast together: the shapes in `{ast.unparse(node)}` are "
             f"{found}",
+            self.span(node),
+        )
+
+    def refuse_mask(
+        self, mask: Sequence[Expr], shape: Sequence[Expr], node: ast.AST
+    ) -> BoundsError:
+        """The error for a mask that does not fit what it selects from."""
+        return BoundsError(
+            f"the mask in `{ast.unparse(node)}` has the shape {shape_text(mask)}, what it selects "
+            f"from {shape_text(shape)}",
             self.span(node),
         )
 

@@ -11,8 +11,10 @@ import numpy as np
 from hybridjit.errors import Span, TypeMismatch
 from hybridjit.frontend.array_elementwise import shape_text
 from hybridjit.frontend.array_extents import ZERO, constant
+from hybridjit.frontend.array_gather import Entry, Gathered, place_in
 from hybridjit.frontend.array_memory import locate
 from hybridjit.frontend.calls import CallTranslator
+from hybridjit.frontend.conversion import store_value
 from hybridjit.frontend.operators import BINARY, SYMBOLS
 from hybridjit.frontend.values import (
     AnyArray,
@@ -25,15 +27,20 @@ from hybridjit.frontend.values import (
 )
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Buffer, Const, Expr
+from hybridjit.ir.stmt import Store
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is assigned to: elements of a buffer, all of a view or those where a mask is true."""
+    """What is assigned to: elements of a buffer, all of a view or those where a mask is true.
+
+    Those that arrays of indices name are `scattered`.
+    """
 
     view: View
     mask: ArrayExpr | None = None
     exact: tuple[Expr, ...] | None = None
+    scattered: Gathered | None = None
 
     @property
     def buffer(self) -> Buffer:
@@ -43,7 +50,7 @@ class Target:
     @property
     def shape(self) -> tuple[Expr, ...]:
         """The shape of the elements."""
-        return self.view.shape
+        return self.view.shape if self.scattered is None else self.scattered.shape
 
     @property
     def indices(self) -> tuple[Expr, ...]:
@@ -68,18 +75,23 @@ class ArrayStores(CallTranslator):
                 if not part.shape:
                     return Target(View(part.buffer, (), ()), exact=part.indices)
                 return Target(self.view(part))
-            found = self.part_at(owner, values, node)
-        else:
-            found = self.part(owner, node)
-        if isinstance(found, ArrayExpr):
-            if found.mask is None:
-                raise self.refuse(
-                    "assigning to elements named by an array of indices is not supported",
-                    node,
-                    help="write a loop over the indices",
-                )
-            return Target(self.view(owner), found.mask)
-        return Target(self.view(found))
+            return self._target_at(owner, values, node)
+        return self._target_at(owner, self.entries(nodes), node)
+
+    def _target_at(
+        self, owner: Array | View, values: Sequence[Entry], node: ast.Subscript
+    ) -> Target:
+        """The target for entries whose values are given; slices have none."""
+        if self.has_mask(values):
+            part, mask = self.masked_part(owner, values, node)
+            assert isinstance(part, View)
+            return Target(part, mask)
+        if any(isinstance(value, AnyArray) for value in values):
+            found = self.scattered(owner, values, node)
+            return Target(found.view, scattered=found)
+        part = self.part_at(owner, values, node)
+        assert not isinstance(part, ArrayExpr)
+        return Target(self.view(part))
 
     def store_values(self, target: Target, value: Value, stmt: ast.stmt) -> None:
         """`target[...] = value`, as if `value` were computed first."""
@@ -87,7 +99,26 @@ class ArrayStores(CallTranslator):
             array = self.array(value)
         else:
             array = self._filled(self.as_scalar(value, stmt), target.shape, stmt)
-        self.store_array(target.view, self._fitted(array, target, stmt), self.span(stmt))
+        self._put(target, self._fitted(array, target, stmt), self.span(stmt))
+
+    def _put(self, target: Target, value: ArrayExpr, span: Span) -> None:
+        """Store each element of `value` at its place, as if all were computed first."""
+        if target.scattered is None:
+            self.store_array(target.view, value, span)
+        else:
+            self._scatter(target.scattered, value, span)
+
+    def _scatter(self, target: Gathered, value: ArrayExpr, span: Span) -> None:
+        """Where indices are equal, the last element stays, as in NumPy."""
+        if self.may_read(value, target.view.buffer):
+            value = self.array(Array(self.copied(value, "t", span)))
+
+        def body(indices: tuple[Expr, ...]) -> None:
+            place = place_in(target, indices)
+            stored = store_value(value.element(indices), target.view.dtype, span)
+            self.emit(Store(target.view.buffer, place, stored, span=span))
+
+        self.nest(target.shape, body, span)
 
     def _filled(self, value: Scalar, shape: tuple[Expr, ...], node: ast.AST) -> ArrayExpr:
         """An array with one number everywhere."""
@@ -136,9 +167,7 @@ class ArrayStores(CallTranslator):
         """`target += operand` on an array, in place."""
         op = BINARY[type(stmt.op)]
         span = self.span(stmt)
-        old: AnyArray = target.view
-        if target.mask is not None:
-            old = replace(self.array(target.view), mask=target.mask)
+        old = self._old(target)
         node = ast.BinOp(stmt.target, stmt.op, stmt.value)
         ast.copy_location(node, stmt)
         new = self.elementwise([old, operand], lambda parts: self.combined(op, parts, span), node)
@@ -146,7 +175,18 @@ class ArrayStores(CallTranslator):
         self._check_in_place(new.dtype, target.buffer.dtype, SYMBOLS[op], span)
         if target.mask is None and len(new.shape) > len(target.shape):
             raise self.refuse_shapes([target.shape, new.shape], stmt)
-        self.store_array(target.view, self._fitted(new, target, stmt), span)
+        self._put(target, self._fitted(new, target, stmt), span)
+
+    def _old(self, target: Target) -> AnyArray:
+        """What the elements are before they are updated."""
+        if target.scattered is None:
+            return (
+                replace(self.array(target.view), mask=target.mask) if target.mask else target.view
+            )
+        found, source = target.scattered, self.array(target.view)
+        return ArrayExpr(
+            found.shape, source.dtype, lambda indices: source.element(found.locate(indices))
+        )
 
     def _check_in_place(self, dtype: DType, stored: DType, symbol: str, span: Span) -> None:
         """NumPy's rule for in-place operators: the result must be of the same kind."""

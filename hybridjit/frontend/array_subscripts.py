@@ -28,7 +28,7 @@ from hybridjit.ir.stmt import If, Raise
 
 
 @dataclass(frozen=True, slots=True)
-class _Selection:
+class Selection:
     """What a subscript takes: a place for each axis of the array, and the shape that is left."""
 
     places: tuple[Place, ...]
@@ -45,8 +45,11 @@ class ArraySubscripts(ElementwiseTranslator):
     def part(self, owner: AnyArray, node: ast.Subscript) -> AnyArray:
         """The part of an array that a subscript names."""
         nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        values = [None if isinstance(n, ast.Slice) else self._entry(n) for n in nodes]
-        return self.part_at(owner, values, node)
+        return self.part_at(owner, self.entries(nodes), node)
+
+    def entries(self, nodes: Sequence[ast.expr]) -> list[Value | EllipsisType | None]:
+        """The values of the entries of a subscript; slices have none."""
+        return [None if isinstance(node, ast.Slice) else self._entry(node) for node in nodes]
 
     def element_or_part(self, part: AnyArray, node: ast.AST) -> Value:
         """An array without dimensions is its only element."""
@@ -63,8 +66,8 @@ class ArraySubscripts(ElementwiseTranslator):
         """The part of an array for entries whose values are given; slices have none."""
         nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if any(isinstance(value, AnyArray) for value in values):
-            return self._indexed_by_arrays(owner, values, nodes, node)
-        selection = self._selection(owner, values, nodes, node)
+            return self.indexed_by_arrays(owner, values, node)
+        selection = self.selection(owner, values, nodes, node)
         return self.shown(owner, selection.places, selection.shape, node)
 
     @staticmethod
@@ -100,14 +103,15 @@ class ArraySubscripts(ElementwiseTranslator):
 
     # -- slices and single indices -------------------------------------------------------------
 
-    def _selection(
+    def selection(
         self,
         owner: AnyArray,
         values: Sequence[Value | EllipsisType | None],
         nodes: Sequence[ast.expr],
         node: ast.Subscript,
-    ) -> _Selection:
-        entries = self._spread(owner, values, nodes, node)
+    ) -> Selection:
+        """The places that slices, new axes and single indices take."""
+        entries = self.spread(owner, values, nodes, node)
         places: list[Place] = []
         shape: list[Expr] = []
         for value, entry in entries:
@@ -115,21 +119,17 @@ class ArraySubscripts(ElementwiseTranslator):
                 shape.append(ONE)
                 continue
             axis = len(places)
-            size = owner.shape[axis]
-            if entry is None:
-                places.append(Place(ZERO, 1, len(shape)))
+            if entry is None or isinstance(entry, ast.Slice):
+                place, size = self.sliced(entry, owner.shape[axis], len(shape))
+                places.append(place)
                 shape.append(size)
-            elif isinstance(entry, ast.Slice):
-                found = self._slice(entry, size)
-                places.append(Place(found.start, found.step, len(shape)))
-                shape.append(found.extent)
             else:
                 assert value is not None
                 index = self.as_scalar(value, entry, "an index")
-                places.append(Place(self._single(index, owner, axis, entry)))
-        return _Selection(tuple(places), tuple(shape))
+                places.append(Place(self.single(index, owner, axis, entry)))
+        return Selection(tuple(places), tuple(shape))
 
-    def _spread(
+    def spread(
         self,
         owner: AnyArray,
         values: Sequence[Value | EllipsisType | None],
@@ -156,6 +156,13 @@ class ArraySubscripts(ElementwiseTranslator):
             else:
                 entries.append((value, entry))
         return entries if dots else entries + rest
+
+    def sliced(self, entry: ast.Slice | None, size: Expr, axis: int) -> tuple[Place, Expr]:
+        """What a slice takes of a dimension, shown as an axis of the result: where, how many."""
+        if entry is None:
+            return Place(ZERO, 1, axis), size
+        found = self._slice(entry, size)
+        return Place(found.start, found.step, axis), found.extent
 
     def _slice(self, node: ast.Slice, size: Expr) -> Span1D:
         step = 1 if node.step is None else self._step(node.step)
@@ -186,7 +193,7 @@ class ArraySubscripts(ElementwiseTranslator):
         bound = self.as_index(self.as_scalar(value, node, "a bound"), node, "a bound of a slice")
         return self.fixed_index(bound)
 
-    def _single(self, value: Scalar, owner: AnyArray, axis: int, node: ast.expr) -> Expr:
+    def single(self, value: Scalar, owner: AnyArray, axis: int, node: ast.expr) -> Expr:
         """One index into an axis. A whole axis of a buffer checks it itself when it is used."""
         position = self.fixed_index(self.as_index(value, node, "an index"))
         size = owner.shape[axis]
@@ -205,9 +212,9 @@ class ArraySubscripts(ElementwiseTranslator):
         )
         if is_whole or in_range:
             return position
-        return self._checked(position, size, axis, node)
+        return self.checked(position, size, axis, node)
 
-    def _checked(self, position: Expr, size: Expr, axis: int, node: ast.AST) -> Expr:
+    def checked(self, position: Expr, size: Expr, axis: int, node: ast.AST) -> Expr:
         """An index into an axis that is part of a larger one: it must not leave the part."""
         span = self.span(node)
         if not self.ranges.is_natural(position):
@@ -220,57 +227,11 @@ class ArraySubscripts(ElementwiseTranslator):
 
     # -- arrays as indices ---------------------------------------------------------------------
 
-    def _indexed_by_arrays(
+    def indexed_by_arrays(
         self,
         owner: AnyArray,
         values: Sequence[Value | EllipsisType | None],
-        nodes: Sequence[ast.expr],
         node: ast.Subscript,
     ) -> ArrayExpr:
-        (index, *others) = values
-        if others or not isinstance(index, AnyArray):
-            raise self.refuse(
-                "an array of indices must be the only index",
-                node,
-                help="index the other axes first or afterwards, or write a loop",
-            )
-        index = self.array(index)
-        if index.dtype.is_bool:
-            return self.masked(owner, index, node)
-        if not index.dtype.is_integer:
-            raise self.mismatch(f"an index must be an integer, found {index.dtype}", nodes[0])
-        return self._gathered(owner, index, nodes[0])
-
-    def masked(self, owner: AnyArray, mask: ArrayExpr, node: ast.Subscript) -> ArrayExpr:
-        """`a[m]`: the elements where the mask is true."""
-        source = self.array(owner)
-        if source.mask is not None or len(source.shape) != len(mask.shape):
-            raise self.refuse(
-                "a mask must have the shape of the array that it selects from",
-                node,
-                help="give the mask all axes of the array",
-            )
-        for size, wanted in zip(mask.shape, source.shape, strict=True):
-            if self.ranges.same(size, wanted):
-                continue
-            if isinstance(size, Const) and isinstance(wanted, Const):
-                raise self.refuse_shapes([source.shape, mask.shape], node)
-            self.require_size(size, wanted, node)
-        return replace(source, mask=mask, buffer=None, shown=None)
-
-    def _gathered(self, owner: AnyArray, index: ArrayExpr, node: ast.expr) -> ArrayExpr:
-        """`a[idx]`: for each index, the element or the row that it names."""
-        source, span = self.array(owner), self.span(node)
-        if not isinstance(owner, Array) or not source.shape:
-            raise self.refuse(
-                "an array of indices can only index a whole array",
-                node,
-                help="give the array a name first, or loop over the indices",
-            )
-        ndim = len(index.shape)
-
-        def element(indices: Sequence[Expr]) -> Scalar:
-            found = self.let(index.element(indices[:ndim]), "t", span)
-            return source.element([self.as_index(found, node, "an index"), *indices[ndim:]])
-
-        return ArrayExpr((*index.shape, *source.shape[1:]), source.dtype, element)
+        """What arrays of indices or a mask take; provided by the layer above."""
+        raise NotImplementedError

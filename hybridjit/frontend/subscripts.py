@@ -9,7 +9,7 @@ import numpy as np
 
 from hybridjit.errors import BoundsError, ParseError
 from hybridjit.frontend.array_extents import ZERO
-from hybridjit.frontend.array_subscripts import ArraySubscripts
+from hybridjit.frontend.array_gather import ArrayGather
 from hybridjit.frontend.arrays import (
     ARRAY_ATTRIBUTES,
     ARRAY_METHODS,
@@ -48,7 +48,7 @@ from hybridjit.ir.expr import Call, Const, Expr, Load, Mul
 from hybridjit.ir.intrinsics import INTRINSICS
 
 
-class SubscriptTranslator(ArraySubscripts):
+class SubscriptTranslator(ArrayGather):
     """Parts of a value: an element of an array, an item of a tuple, an attribute."""
 
     def evaluate_subscript(self, node: ast.Subscript) -> Value:
