@@ -68,6 +68,14 @@ class ArrayMemory(Context):
         nodes = self._element_nodes(value, places)
         return any(isinstance(node, Load) and node.buffer in written for node in nodes)
 
+    def may_read(self, value: ArrayExpr, buffer: Buffer) -> bool:
+        """True if the elements of `value` may be read from `buffer`."""
+        places = [Var(f"i{axis}") for axis in range(len(value.shape))]
+        loads = [node for node in self._element_nodes(value, places) if isinstance(node, Load)]
+        if self.unit.shares_memory and any(not load.buffer.is_register for load in loads):
+            return True
+        return any(load.buffer is buffer for load in loads)
+
     def _element_nodes(self, value: ArrayExpr, indices: Sequence[Expr]) -> list[Node]:
         """Everything that is needed to compute an element."""
         with self.collect() as stmts:
