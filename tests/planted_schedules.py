@@ -20,6 +20,7 @@ import pytest
 
 from hybridjit import Kernel, ScheduleError, hybrid
 from hybridjit.analysis import concurrency, dependence, instances
+from hybridjit.analysis.bounds import Facts
 from hybridjit.analysis.context import infer_context
 from hybridjit.analysis.coverage import Coverage
 from hybridjit.analysis.dependence import Dependences
@@ -30,6 +31,7 @@ from hybridjit.analysis.reduction import ReductionOp
 from hybridjit.analysis.regions import Region
 from hybridjit.arith.linear import Linear
 from hybridjit.arith.polyhedra import AffineNames
+from hybridjit.arith.products import Product
 from hybridjit.arith.simplify import simplify
 from hybridjit.frontend.parse import parse_text
 from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Le, Lt, Mod
@@ -59,7 +61,10 @@ from hybridjit.schedule.primitives import (
 )
 from hybridjit.schedule.schedule import Schedule
 from tests.before_after import assert_unchanged, replayed
+from tests.choices import Choose
 from tests.nests.check import Scheduled, check_scheduled, make_program, run, take_move
+from tests.nests.generate import Nest
+from tests.nests.sized import make_sized
 from tests.planted_native import AnyKernel, Bug, Check, notices, replaced
 
 # Programs until a bug counts as missed.
@@ -79,6 +84,7 @@ class RandomSchedules:
 
     first: int
     moves: tuple[str, ...]
+    make: Callable[[Choose], Nest] = make_program
     count: int = MAX_PROGRAMS
 
     @property
@@ -94,7 +100,7 @@ class RandomSchedules:
 
     def _check(self, number: int) -> None:
         choose = random.Random(number).randrange
-        nest = make_program(choose)
+        nest = self.make(choose)
         try:
             expected = run(nest.func, nest.fresh_args())
         except (IndexError, RuntimeError):
@@ -108,6 +114,10 @@ class RandomSchedules:
 
 def at_random(first: int, *moves: str) -> RandomSchedules:
     return RandomSchedules(first, moves)
+
+
+def at_random_sizes(first: int, *moves: str) -> RandomSchedules:
+    return RandomSchedules(first, moves, make_sized)
 
 
 def scheduled(text: str, steps: Steps, *, native: bool = False) -> Check:
@@ -327,6 +337,12 @@ def scanned(a: float32[8]):
     for i in scan(8):
         a[i] = a[i] + 1.0
 """
+_STRIDE = """
+def stride(a: int64["n"], n: int, k: int):
+    if k > 0:
+        for i in range(n):
+            a[i * k] = i
+"""
 _LEAVES = """
 def leaves(a: float32[8]):
     for i in range(8):
@@ -354,6 +370,7 @@ _largest = vars(version_guards)["_largest"]
 _find_window = Coverage.find_window
 _box_around = vars(compute_at)["box_around"]
 _step_to_json = vars(trace)["_step_to_json"]
+_compared = Product.compared
 
 
 def _always(value: Any) -> Callable[..., Any]:
@@ -453,12 +470,21 @@ def in_schedule(self: Specialization, layout: Any) -> PrimFunc:
     return self.func
 
 
+def without_rest(self: Product) -> str:
+    return f"{self.remainder} = 0"
+
+
+def other_way_round(self: Product, other: Product) -> str:
+    return _compared(dataclasses.replace(self, scale=other.scale, text=self.text), other)
+
+
 def never_left(loop: For) -> Any:
     return dataclasses.replace(infer_context(loop), left_early=frozenset())
 
 
 _TAILS = ("split", "split in three", "tile")
 _ORDER = ("reorder", "tile")
+_SIZED = ("fuse", "split in parts", "parallel", "vectorize", "reorder")
 
 BUGS = (
     # -- loops
@@ -568,6 +594,22 @@ BUGS = (
         "parallel: loops are never left early",
         [replaced(concurrency, "infer_context", never_left)],
         refused(_LEAVES, lambda s: s.parallel("i"), "break or return may leave it early"),
+    ),
+    # -- sizes known at run time only
+    Bug(
+        "products: a division leaves no rest",
+        [replaced(Product, "division", property(without_rest))],
+        at_random_sizes(0, *_SIZED),
+    ),
+    Bug(
+        "products: all with one factor are equal",
+        [replaced(Product, "compared", other_way_round)],
+        at_random_sizes(0, *_SIZED),
+    ),
+    Bug(
+        "products: none wraps around",
+        [replaced(Facts, "is_exact", _always(True))],
+        refused(_STRIDE, lambda s: s.parallel("i"), "cannot be parallel"),
     ),
     # -- reductions
     Bug(
