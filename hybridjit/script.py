@@ -32,12 +32,11 @@ from hybridjit.runtime.dispatch import NativeCalls
 from hybridjit.runtime.dispatch_object import NativeCallable, native_calls
 from hybridjit.runtime.promotion import Promotion
 from hybridjit.runtime.specialization import Specialization
-from hybridjit.runtime.translation import Request
+from hybridjit.runtime.translation import Request, Summary
 from hybridjit.source import FunctionSource, read_function
 
 if TYPE_CHECKING:
     from hybridjit.ir.func import PrimFunc
-    from hybridjit.ir.header import Header
     from hybridjit.lower import custom_passes
     from hybridjit.lower.custom_passes import CustomPass, Transform
     from hybridjit.runtime import compiler, inspection, pickling
@@ -48,7 +47,9 @@ if TYPE_CHECKING:
     from hybridjit.schedule.recipe import Recipe
     from hybridjit.schedule.schedule import Schedule
     from hybridjit.te import hybrid as tensors
+    from hybridjit.ufuncs import gufunc as gufuncs
     from hybridjit.ufuncs import ufunc as ufuncs
+    from hybridjit.ufuncs.gufunc import Gufunc
 else:
     compiler = lazy_module("hybridjit.runtime.compiler")
     custom_passes = lazy_module("hybridjit.lower.custom_passes")
@@ -57,6 +58,7 @@ else:
     intrinsics = lazy_module("hybridjit.schedule.intrinsic")
     recipes = lazy_module("hybridjit.schedule.recipe")
     tensors = lazy_module("hybridjit.te.hybrid")
+    gufuncs = lazy_module("hybridjit.ufuncs.gufunc")
     ufuncs = lazy_module("hybridjit.ufuncs.ufunc")
 
 P = ParamSpec("P")
@@ -131,10 +133,10 @@ class Kernel(NativeCallable, Generic[P, R]):
         return self._specialize(specs).func
 
     @api_edge
-    def header(self, *args: Any, **kwargs: Any) -> Header:
-        """What a call with these arguments, values or types, passes and gets."""
+    def summary(self, *args: Any, **kwargs: Any) -> Summary:
+        """What a call with these arguments, values or types, passes, gets and writes to."""
         specs, _ = self._bind(args, kwargs)
-        return self._specialize(specs).header
+        return self._specialize(specs).summary
 
     @api_edge
     def schedule(self, *args: Any, **kwargs: Any) -> Schedule:
@@ -165,6 +167,20 @@ class Kernel(NativeCallable, Generic[P, R]):
         """
         made = (*self._passes, *custom_passes.read_passes(passes))
         return Kernel(self.__hybrid_function__, self.fastmath, self._recipe, made)
+
+    def as_gufunc(self, signature: str, *, dtypes: Any = None, parallel: bool = False) -> Gufunc:
+        """The script on arrays with more dimensions, as a generalised ufunc.
+
+        The signature names the dimensions that the script is for; those before them are broadcast
+        and looped over, with `parallel` on several threads. A size such as in `(3),(3)->(3)` is
+        frozen. The script returns its results, or has a parameter for each of them after the
+        operands: then they are of the types `dtypes`, or of that in which the operands meet, and
+        a result without dimensions is an array of one element to it.
+
+        >>> product.as_gufunc("(n,k),(k,m)->(n,m)")(np.ones((5, 2, 3)), np.ones((3, 4))).shape
+        (5, 2, 4)
+        """
+        return gufuncs.make_gufunc(self, signature, {"dtypes": dtypes, "parallel": parallel})
 
     @property
     def specializations(self) -> tuple[Specialization, ...]:

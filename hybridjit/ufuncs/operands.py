@@ -33,6 +33,11 @@ def read_input(name: str, value: Any) -> Any:
     return array if array.ndim else array[()]
 
 
+def shape_of(value: Any) -> tuple[int, ...]:
+    """The shape of an array; a number has none."""
+    return value.shape if is_array(value) else ()
+
+
 def as_array(value: Any, dtype: Any = None) -> Array:
     """`value` as an array."""
     return np.asarray(value, dtype)

@@ -308,7 +308,7 @@ class Ufunc(NativeCallable, Folds):
 
     def result_dtypes(self, specs: Sequence[ScalarSpec]) -> tuple[DType, ...]:
         """The types of the results for operands of these types."""
-        returns = self._numbers.header(*specs).returns
+        returns = self._numbers.summary(*specs).header.returns
         if not returns or not all(isinstance(result, ScalarResult) for result in returns):
             raise ArgumentError(
                 f"'{self.__name__}' returns {'an array' if returns else 'nothing'}",
