@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from types import FunctionType
 from typing import Any, cast
 
 import numpy as np
@@ -58,7 +57,7 @@ class CallTranslator(BuiltinTranslator):
     def _call_other(self, callee: Value, node: ast.Call) -> Value:
         match callee:
             case Callee():
-                return self.inline(callee.pyfunc, node)
+                return self.inline(callee, node)
             case ExternValue(extern):
                 return self.call_extern(extern, node)
             case Foreign(value) if value is np.iinfo or value is np.finfo:
@@ -68,7 +67,7 @@ class CallTranslator(BuiltinTranslator):
             case _:
                 raise self._refuse_value(callee, node)
 
-    def inline(self, pyfunc: FunctionType, node: ast.Call) -> Value:
+    def inline(self, callee: Callee, node: ast.Call) -> Value:
         """The value of a call whose body is put in place; provided by the layer above."""
         raise NotImplementedError
 

@@ -19,7 +19,17 @@ from hybridjit.frontend.blocks import BlockTranslator
 from hybridjit.frontend.captures import Environment
 from hybridjit.frontend.frame import Frame, Skip, Variable
 from hybridjit.frontend.returns import InlineReturn, find_returns, structure_returns
-from hybridjit.frontend.values import Array, ArrayExpr, Items, Nothing, Scalar, Value, describe
+from hybridjit.frontend.values import (
+    AnyArray,
+    Array,
+    ArrayExpr,
+    Callee,
+    Items,
+    Nothing,
+    Scalar,
+    Value,
+    describe,
+)
 from hybridjit.frontend.variables import Variables
 from hybridjit.ir.expr import Load
 from hybridjit.ir.stmt import Allocate, Stmt
@@ -38,9 +48,28 @@ class InlineTranslator(BlockTranslator):
         """The variables of a function, with what is known of its static branches."""
         raise NotImplementedError
 
-    def inline(self, pyfunc: FunctionType, node: ast.Call) -> Value:
+    def inline(self, callee: Callee, node: ast.Call) -> Value:
+        pyfunc: FunctionType = callee.pyfunc
         source = self._source_of(pyfunc, node)
         arguments = self._bind_arguments(pyfunc, source, node)
+        values = list(arguments.values())
+        if not callee.is_elementwise or not any(isinstance(value, AnyArray) for value in values):
+            return self._inline_body(pyfunc, source, arguments, node)
+
+        def element(parts: list[Scalar]) -> Scalar:
+            bound: dict[ast.arg, Value] = dict(zip(arguments, parts, strict=True))
+            result = self._inline_body(pyfunc, source, bound, node)
+            return self.as_scalar(result, node, f"the result of '{pyfunc.__name__}'")
+
+        return self.elementwise(values, element, node)
+
+    def _inline_body(
+        self,
+        pyfunc: FunctionType,
+        source: FunctionSource,
+        arguments: dict[ast.arg, Value],
+        node: ast.Call,
+    ) -> Value:
         outer, outer_stack = self.frame, self.stack
         copied_at = self.unit.copied_at
         self.unit.copied_at = copied_at or self.span(node)

@@ -134,9 +134,13 @@ class ArrayFunction:
 
 @dataclass(frozen=True, slots=True)
 class Callee:
-    """A function whose body is inlined where it is called. A script's options stay its own."""
+    """A function whose body is inlined where it is called. A script's options stay its own.
+
+    One that `is_elementwise` is for numbers, and is applied to each element of an array.
+    """
 
     pyfunc: Any  # a FunctionType; type checkers would take a field of that type for a method
+    is_elementwise: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,9 @@ class Identifier:
             return ["owner", cls.__module__, cls.__qualname__, name]
         function = getattr(value, "__hybrid_function__", value)
         if type(function) is FunctionType:
-            return self._of_function(function)
+            is_elementwise: bool = getattr(value, "__hybrid_elementwise__", False)
+            identity = self._of_function(function)
+            return ["elementwise", identity] if is_elementwise else identity
         raise Unidentified(f"a {cls.__name__}")
 
     def _of_function(self, function: FunctionType) -> Json:
