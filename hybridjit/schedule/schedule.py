@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import inspect
+from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from hybridjit.errors import ArgumentError
@@ -15,14 +17,16 @@ from hybridjit.schedule.hardware_steps import HardwareSteps
 from hybridjit.schedule.kind_steps import KindSteps
 from hybridjit.schedule.loop_steps import LoopSteps
 from hybridjit.schedule.memory_steps import MemorySteps
+from hybridjit.schedule.other_orders import Order, last_first, middle_first, rearrange
 from hybridjit.schedule.program import blocks_of, loops_around, loops_of, the_block
 from hybridjit.schedule.recording import step
 from hybridjit.schedule.reduction_steps import ReductionSteps
+from hybridjit.schedule.refusal import names
 from hybridjit.schedule.sampling_steps import SamplingSteps
 from hybridjit.schedule.stage_steps import StageSteps
 from hybridjit.schedule.state import handles
 from hybridjit.schedule.trace import RecordedTrace, Trace
-from hybridjit.schedule.verification import Origin, Verified, verify_kernels
+from hybridjit.schedule.verification import Origin, Verified, Version, verify_kernels
 
 
 class Schedule(
@@ -99,15 +103,26 @@ class Schedule(
         """Run the scheduled kernel against the original one on `args`, and at awkward sizes.
 
         Sizes 0, 1, primes, and one more and one less than those of `args`, as far as the program
-        takes them. Raises ScheduleError where the results differ.
+        takes them. Loops that were made parallel with `unsafe=True` are run in other orders, too:
+        what iterations on several threads do to each other shows in one thread then, every time.
+        Raises ScheduleError where the results differ.
         """
         if self.origin is None:
             raise ArgumentError(
                 "this schedule was not made from a kernel",
                 help="make it with kernel.schedule(*args)",
             )
-        found = verify_kernels(self.origin, self.origin.with_schedule(self), args)
+        versions = [Version(self.origin.with_schedule(self)), *self._in_other_orders(self.origin)]
+        found = verify_kernels(self.origin, versions, args)
         return dataclasses.replace(found, unsafe=self._count_unsafe())
+
+    def _in_other_orders(self, origin: Origin) -> Iterator[Version]:
+        """The scheduled program with the loops that are unsafe run one iteration at a time."""
+        unsafe = [loop for loop in loops_of(self.func) if loop.is_unsafe]
+        way = f", when the iterations of {names(unsafe)} run in another order" if unsafe else ""
+        for order in (last_first, middle_first) if unsafe else ():
+            recipe = partial(_rearranged, self.trace, order)
+            yield Version(origin.with_schedule(recipe), way, is_ordered=False)
 
     def show(self) -> str:
         """The program as it is now, as text: how each loop is run, and how often.
@@ -141,6 +156,12 @@ class Schedule(
 
     def _count_unsafe(self) -> int:
         return sum(bool(step.options.get("unsafe")) for step in self.trace.steps)
+
+
+def _rearranged(trace: Trace, order: Order, schedule: Schedule) -> None:
+    """Take the steps of `trace`; then run the loops that are unsafe in this order."""
+    schedule.replay(trace)
+    schedule.func = rearrange(schedule.func, order, lambda loop: loop.is_unsafe)
 
 
 def _hint(name: str) -> str:

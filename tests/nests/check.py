@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from hybridjit.arith.simplify import simplify
 from hybridjit.errors import ScheduleError
 from hybridjit.interp.run import interpret
-from hybridjit.ir.expr import Const, Node, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, For
+from hybridjit.ir.stmt import Allocate
 from hybridjit.ir.verify import Stage, verify
-from hybridjit.ir.visit import rewrite, walk
+from hybridjit.ir.visit import walk
 from hybridjit.runtime import compiler
 from hybridjit.runtime.native import layout_of, load_native
-from hybridjit.schedule.program import substitute_loop
+from hybridjit.schedule.other_orders import last_first, rearrange
 from hybridjit.schedule.schedule import Schedule
 from tests.choices import Choose, pick
 from tests.nests.generate import Nest, make_nest
@@ -109,26 +106,7 @@ def check_scheduled(
 
 def backwards(func: PrimFunc) -> PrimFunc:
     """`func` with every concurrent loop run from its last iteration to its first."""
-    return dataclasses.replace(func, body=rewrite(func.body, _turn_around))
-
-
-def _turn_around(node: Node) -> Node | None:
-    if not isinstance(node, For) or not node.kind.is_concurrent:
-        return None
-    # Another variable counts, so that a reduction over the loop starts where it did. It must not
-    # have the values of the old one: then it would be taken for it.
-    count, first = Var(node.var.name), 0
-    value = simplify(node.start + (node.extent - 1 - count) * node.step)
-    if isinstance(value, Var):
-        first, value = 1, simplify(node.start + (node.extent - count) * node.step)
-    return dataclasses.replace(
-        node,
-        var=count,
-        start=Const(first),
-        stop=simplify(node.extent + first),
-        step=Const(1),
-        body=substitute_loop(node.body, node, value),
-    )
+    return rearrange(func, last_first, lambda loop: loop.kind.is_concurrent)
 
 
 def run(func: PrimFunc, args: list[Any]) -> list[Any]:

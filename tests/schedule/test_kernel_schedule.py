@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -214,6 +215,77 @@ def test_verify_finds_a_wrong_step() -> None:
     s.reorder("j", "i", unsafe=True)
     with pytest.raises(ScheduleError, match="differs from the original for arrays of shapes"):
         s.verify(np.arange(12, dtype=np.int64)[:, None] * np.arange(4))
+
+
+RACES: dict[str, Callable[..., None]] = {}
+
+
+def race(function: Callable[..., None]) -> None:
+    """A kernel over `a` and `b` whose loop over i must not be concurrent."""
+    RACES[function.__name__] = function
+
+
+@race
+def running_sum(a: Any, b: Any) -> None:
+    for i in range(1, a.shape[0]):
+        a[i] = a[i] + a[i - 1]
+
+
+@race
+def last_one_wins(a: Any, b: Any) -> None:
+    for i in range(a.shape[0]):
+        b[0] = a[i]
+
+
+@race
+def a_shared_place(a: Any, b: Any) -> None:
+    for i in range(a.shape[0]):
+        b[i // 2] = b[i // 2] * 2 + a[i]
+
+
+@race
+def mirrored(a: Any, b: Any) -> None:
+    for i in range(a.shape[0]):
+        a[i] = a[a.shape[0] - 1 - i] + 1
+
+
+@race
+def over_a_row(a: Any, b: Any) -> None:
+    for j in range(2):
+        for i in range(a.shape[0] - 1, 0, -1):
+            b[i] = b[i - 1] + a[i] + j
+
+
+@pytest.mark.parametrize("kind", ["parallel", "vectorize", "bind"])
+@pytest.mark.parametrize("function", RACES.values(), ids=RACES)
+def test_verify_finds_a_race(function: Callable[..., None], kind: str) -> None:
+    s = hybrid.script(function).schedule(hj.i64["n"], hj.i64["n"])
+    axis = ["threadIdx.x"] if kind == "bind" else []
+    with pytest.raises(ScheduleError, match="cannot be"):
+        getattr(s, kind)("i", *axis)
+    getattr(s, kind)("i", *axis, unsafe=True)
+    with pytest.raises(ScheduleError, match="differs from the original"):
+        s.verify(np.arange(13) ** 2, np.zeros(13, np.int64))
+
+
+def test_verify_says_when_only_another_order_shows_it() -> None:
+    s = hybrid.script(RACES["last_one_wins"]).schedule(hj.i64["n"], hj.i64["n"])
+    s.parallel("i", unsafe=True)
+    with pytest.raises(ScheduleError, match="when the iterations of 'i' run in another order"):
+        s.verify(np.arange(13), np.zeros(13, np.int64))
+
+
+def test_verify_takes_an_unsafe_loop_that_is_safe() -> None:
+    """Which zero is the least depends on the order, and does not count."""
+
+    @hybrid.script
+    def least(a: Any, b: Any) -> None:
+        for i in range(a.shape[0]):
+            b[0] = min(b[0], a[i])
+
+    s = least.schedule(hj.f64["n"], hj.f64["n"])
+    s.parallel("i", unsafe=True)
+    s.verify(np.array([0.0, -0.0, 3.0, 0.0, -0.0]), np.ones(5))
 
 
 SCRIPT = """
