@@ -108,9 +108,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument("--count", type=int, default=1000, help="schedules that can be judged")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--steps", nargs="+", choices=list(JUDGES), default=list(JUDGES))
     options = parser.parse_args()
     wrong = 0
-    for name, judge in JUDGES.items():
+    for name in options.steps:
+        judge = JUDGES[name]
         choose = random.Random(f"{options.seed}/{name}").randrange
         verdicts, reasons = Counter[Verdict](), Counter[str]()
         reported = time.monotonic()
