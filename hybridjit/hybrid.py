@@ -34,15 +34,25 @@ from hybridjit.frontend.builtins import (
     unroll,
 )
 from hybridjit.frontend.builtins import vectorize as vector_loop
-from hybridjit.lazy import lazy_module
-from hybridjit.runtime.externs import extern, packed
+from hybridjit.lazy import lazy_module, lazy_names
+from hybridjit.runtime.externs import extern, llvm, packed
 from hybridjit.script import Fastmath, Kernel, script
 
 if TYPE_CHECKING:
     from hybridjit.ufuncs import vectorize as ufuncs
+    from hybridjit.ufuncs.evaluate import evaluate
+    from hybridjit.ufuncs.gufunc import Gufunc
     from hybridjit.ufuncs.ufunc import Ufunc
 else:
     ufuncs = lazy_module("hybridjit.ufuncs.vectorize")
+    __getattr__ = lazy_names(
+        __name__,
+        {
+            "Gufunc": "hybridjit.ufuncs.gufunc:Gufunc",
+            "Ufunc": "hybridjit.ufuncs.ufunc:Ufunc",
+            "evaluate": "hybridjit.ufuncs.evaluate:evaluate",
+        },
+    )
 
 
 @overload
@@ -157,7 +167,9 @@ inf = math.inf
 nan = math.nan
 
 __all__ = [
+    "Gufunc",
     "Kernel",
+    "Ufunc",
     "acos",
     "acosh",
     "allocate",
@@ -183,6 +195,7 @@ __all__ = [
     "cosh",
     "erf",
     "erfc",
+    "evaluate",
     "exp",
     "exp2",
     "expm1",
@@ -207,6 +220,7 @@ __all__ = [
     "isnan",
     "lgamma",
     "likely",
+    "llvm",
     "log",
     "log1p",
     "log2",

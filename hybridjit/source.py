@@ -77,7 +77,7 @@ def read_text(text: str, filename: str = f"{_PRINTED}>") -> FunctionSource:
 
     The file is named after `filename` with a number: `<hybridjit 1>`, `<hybridjit 2>` ...
     """
-    file, lines = _remember(text, filename)
+    file, lines = remember_text(text, filename)
     body = _parse_text(text, file).body
     match body:
         case [ast.FunctionDef() | ast.AsyncFunctionDef() as node]:
@@ -405,7 +405,8 @@ if hasattr(os, "register_at_fork"):
     )
 
 
-def _remember(text: str, filename: str) -> tuple[str, list[str]]:
+def remember_text(text: str, filename: str) -> tuple[str, list[str]]:
+    """Give a text a name of a file, and its lines, so that errors can show them."""
     lines = [f"{line}\n" for line in text.split("\n")]
     with _texts_lock:
         if len(_texts) >= MAX_TEXTS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import linecache
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -338,6 +339,12 @@ class Ufunc(NativeCallable, Folds):
         )
         check_targets(outs, shape, stored, options.casting)
         return shape, outs
+
+    def forget_texts(self) -> None:
+        """Forget the texts that were written for it: errors no longer show their lines."""
+        kernels = (self._numbers, *self._kernels.values())
+        for kernel in kernels:
+            linecache.cache.pop(kernel.__hybrid_function__.__code__.co_filename, None)
 
     def clear(self) -> None:
         """Forget all code in memory; the next call starts afresh."""
