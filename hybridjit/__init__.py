@@ -21,6 +21,7 @@ from hybridjit.errors import (
     HybridError,
     InternalError,
     ParseError,
+    PassError,
     ScheduleError,
     TypeMismatch,
 )
@@ -30,14 +31,15 @@ from hybridjit.runtime import cache
 from hybridjit.script import Kernel, intrinsic, script
 
 if TYPE_CHECKING:
+    from hybridjit.codegen.target import host_target
     from hybridjit.frontend.parse import parse_text as parse
     from hybridjit.ir.equal import structural_equal
     from hybridjit.ir.func import PrimFunc
+    from hybridjit.lower.entry import lower
     from hybridjit.runtime.loaded import load_module
     from hybridjit.runtime.module import Module, build
     from hybridjit.runtime.pool import get_num_threads, set_num_threads, threads
     from hybridjit.schedule.schedule import Schedule
-    from hybridjit.schedule.scheduled import lower
     from hybridjit.schedule.trace import Trace
 else:
     # Loaded when they are used.
@@ -49,9 +51,10 @@ else:
             "Schedule": "hybridjit.schedule.schedule:Schedule",
             "Trace": "hybridjit.schedule.trace:Trace",
             "build": "hybridjit.runtime.module:build",
+            "host_target": "hybridjit.codegen.target:host_target",
             "get_num_threads": "hybridjit.runtime.pool:get_num_threads",
             "load_module": "hybridjit.runtime.loaded:load_module",
-            "lower": "hybridjit.schedule.scheduled:lower",
+            "lower": "hybridjit.lower.entry:lower",
             "parse": "hybridjit.frontend.parse:parse_text",
             "set_num_threads": "hybridjit.runtime.pool:set_num_threads",
             "structural_equal": "hybridjit.ir.equal:structural_equal",
@@ -98,6 +101,7 @@ __all__ = [
     "Kernel",
     "Module",
     "ParseError",
+    "PassError",
     "PrimFunc",
     "Schedule",
     "ScheduleError",
@@ -121,6 +125,7 @@ __all__ = [
     "float32",
     "float64",
     "get_num_threads",
+    "host_target",
     "hybrid",
     "i8",
     "i16",

@@ -211,6 +211,10 @@ class ScheduleError(HybridError, ValueError):
     """A precondition of a schedule primitive does not hold."""
 
 
+class PassError(HybridError, ValueError):
+    """A pass of the user's own failed, or gave what is no valid function."""
+
+
 class ArgumentError(HybridError, TypeError):
     """An argument of a call has the wrong type."""
 

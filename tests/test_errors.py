@@ -21,6 +21,7 @@ USER_ERRORS: list[tuple[type[HybridError], type[Exception]]] = [
     (errors.ParseError, SyntaxError),
     (errors.TypeMismatch, TypeError),
     (errors.ScheduleError, ValueError),
+    (errors.PassError, ValueError),
     (errors.ArgumentError, TypeError),
     (errors.ArgumentValueError, ValueError),
     (errors.ConfigError, ValueError),

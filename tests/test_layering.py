@@ -22,7 +22,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("codegen",),
     ("runtime",),
     ("script", "ufuncs"),
-    ("hybrid", "tune", "tools", "stdlib", "__init__", "__main__"),
+    ("hybrid", "tir", "tune", "tools", "stdlib", "__init__", "__main__"),
 )
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
 

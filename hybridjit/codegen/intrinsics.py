@@ -3,23 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
 
+from llvmlite import binding as llvm
 from llvmlite import ir
 
 from hybridjit.codegen.arithmetic import emit_compare
 from hybridjit.codegen.casts import declare
-from hybridjit.codegen.llvm_types import I1, Builder, Complex, Value, is_signed, mangled
+from hybridjit.codegen.llvm_types import (
+    I1,
+    Builder,
+    Complex,
+    Value,
+    is_signed,
+    lanes_of,
+    mangled,
+    shaped,
+    value_type,
+)
 from hybridjit.codegen.math.complexes import emit_complex_abs, emit_complex_math
 from hybridjit.codegen.math.integers import emit_clz, emit_popcount
 from hybridjit.codegen.math.library import emit_math
+from hybridjit.errors import InternalError, TypeMismatch
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Gt, Lt
+from hybridjit.ir.intrinsics import CUSTOM_INTRINSICS, CustomIntrinsic, LLVMIntrinsic
 
+_LLVM: Any = llvm  # which has no types
 Intrinsic = Callable[[Builder, Sequence[Value], DType], Value]
 
 
 def emit_intrinsic(b: Builder, name: str, args: Sequence[Value], dtype: DType) -> Value:
     """The intrinsic `name` of arguments of type `dtype`."""
+    custom = CUSTOM_INTRINSICS.get(name)
+    if custom is not None:
+        return _emit_custom(b, custom, args, dtype)
     if dtype.is_complex:
         own = _COMPLEX.get(name)
         return (
@@ -30,6 +49,38 @@ def emit_intrinsic(b: Builder, name: str, args: Sequence[Value], dtype: DType) -
     if dtype.is_integer:
         return _INTEGER[name](b, args, dtype)
     return Complex(*args) if name == "complex" else emit_math(b, name, dtype, args)
+
+
+def _emit_custom(b: Builder, custom: CustomIntrinsic, args: Sequence[Value], dtype: DType) -> Value:
+    """An intrinsic of LLVM's. `expand_intrinsics` has put others in their place."""
+    if not isinstance(custom.rule, LLVMIntrinsic):
+        raise InternalError(f"the intrinsic '{custom.name}' was not expanded")
+    kind = args[0].type
+    result = shaped(value_type(custom.result_dtype(dtype)), lanes_of(args[0]))
+    name = f"{custom.rule.name}.{mangled(kind)}"
+    if not _is_known(name, str(result), str(kind), len(args)):
+        raise TypeMismatch(
+            f"the rule of intrinsic '{custom.name}': LLVM has no {custom.rule.name} from "
+            f"{len(args)} {dtype} to {custom.result_dtype(dtype)}"
+        )
+    return b.call(declare(b.module, name, ir.FunctionType(result, [kind] * len(args))), args)
+
+
+@cache
+def _is_known(name: str, result: str, kind: str, arity: int) -> bool:
+    """Whether LLVM has an intrinsic of this name and type: a call of it must pass its verifier."""
+    kinds = ", ".join([kind] * arity)
+    args = ", ".join(f"{kind} %x{place}" for place in range(arity))
+    text = (
+        f"declare {result} @{name}({kinds})\n"
+        f"define {result} @f({args}) {{ %r = call {result} @{name}({args}) ret {result} %r }}"
+    )
+    try:
+        module: Any = _LLVM.parse_assembly(text, context=_LLVM.create_context())
+        module.verify()
+    except RuntimeError:
+        return False
+    return "Unknown intrinsic" not in str(module)
 
 
 # -- integers --------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ from hybridjit.ir.expr import (
     ShiftRight,
     Sub,
 )
-from hybridjit.ir.intrinsics import INTRINSICS, Domain, Intrinsic
+from hybridjit.ir.intrinsics import INTRINSICS, Domain, Intrinsic, OneType
 
 
 class Style(Enum):
@@ -211,7 +211,7 @@ def intrinsic(function: Intrinsic, args: list[Scalar], span: Span | None) -> Sca
         raise TypeMismatch(
             f"{function.name} takes {function.domain.value} values, found {type.dtype}",
             span,
-            help="convert it with int64(x) first" if type.dtype.is_float else None,
+            help=_conversion_help(function, type.dtype),
         )
     exprs = tuple(convert(arg, type.dtype, span) for arg in args)
     if function.name == "abs" and isinstance(exprs[0], Const) and type.dtype.is_integer:
@@ -221,6 +221,12 @@ def intrinsic(function: Intrinsic, args: list[Scalar], span: Span | None) -> Sca
     result = function.result_dtype(type.dtype)
     weak = type.weak
     return Scalar(Call(function.name, exprs, span=span), ScalarType(result, weak))
+
+
+def _conversion_help(function: Intrinsic, found: DType) -> str | None:
+    if isinstance(function.domain, OneType):
+        return f"convert it with {function.domain.dtype}(x) first"
+    return "convert it with int64(x) first" if found.is_float else None
 
 
 def _meeting_type(function: Intrinsic, args: list[Scalar], span: Span | None) -> ScalarType:

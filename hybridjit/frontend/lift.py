@@ -6,6 +6,7 @@ from types import FunctionType, ModuleType
 
 from hybridjit.frontend.builtins import find_element_type
 from hybridjit.frontend.captures import ARRAY_FUNCTIONS, MODULE_FUNCTIONS, language_name
+from hybridjit.frontend.functions import Style
 from hybridjit.frontend.kinds import (
     find_weak_type,
     is_numpy_scalar,
@@ -32,6 +33,7 @@ from hybridjit.frontend.values import (
 from hybridjit.ir.dtype import ScalarType, find_dtype
 from hybridjit.ir.expr import Const, const
 from hybridjit.ir.extern import Extern
+from hybridjit.ir.intrinsics import CustomIntrinsic
 
 
 def lift(value: object) -> Value:
@@ -46,6 +48,8 @@ def lift(value: object) -> Value:
             return Text(value)
         case Extern():
             return ExternValue(value)
+        case CustomIntrinsic(name):
+            return NumpyFunction(name, Style.LANGUAGE.value)
         case ModuleType():
             return Module(value)
         case _ if is_sequence(value):
@@ -81,4 +85,5 @@ def _lift_function(value: object) -> NumpyFunction | ArrayFunction | Builtin | C
         return Builtin(builtin)
     # A script is inlined as its function.
     pyfunc = getattr(value, "__hybrid_function__", value)
-    return Callee(pyfunc) if isinstance(pyfunc, FunctionType) else None
+    is_elementwise = getattr(value, "__hybrid_elementwise__", False)
+    return Callee(pyfunc, is_elementwise) if isinstance(pyfunc, FunctionType) else None

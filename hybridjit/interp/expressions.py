@@ -22,11 +22,11 @@ from hybridjit.errors import (
     mark_foreign,
 )
 from hybridjit.interp.scalars import (
-    FUNCTIONS,
     OPERATORS,
     Function,
     Scalar,
     cast,
+    find_function,
     is_number,
     make_cast,
 )
@@ -34,6 +34,7 @@ from hybridjit.interp.scope import ERROR_STATE, UNSET, Eval, Frame, Position, Sc
 from hybridjit.ir import expr as ir
 from hybridjit.ir.expr import Expr
 from hybridjit.ir.extern import Extern
+from hybridjit.ir.intrinsics import INTRINSICS
 
 
 def compile_expr(expr: Expr, scope: Scope) -> Eval:
@@ -248,7 +249,7 @@ def _compile_cast(expr: ir.Cast, scope: Scope) -> Eval:
 
 def _compile_call(expr: ir.Call, scope: Scope) -> Eval:
     args = [compile_expr(arg, scope) for arg in expr.args]
-    function = FUNCTIONS[expr.name]
+    function = find_function(INTRINSICS[expr.name], expr.args[0].dtype)
     if expr.name == "fmod" and expr.dtype.is_integer:
         return _located(args, function, scope.site(expr))
     match args:

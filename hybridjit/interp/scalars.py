@@ -20,7 +20,7 @@ from hybridjit.interp import special
 from hybridjit.ir import expr as ir
 from hybridjit.ir.dtype import DType, find_dtype
 from hybridjit.ir.expr import Expr
-from hybridjit.ir.intrinsics import INTRINSICS
+from hybridjit.ir.intrinsics import INTRINSICS, CustomIntrinsic, Intrinsic
 
 Scalar = Any  # a NumPy scalar; np.generic has no arithmetic that a type checker could follow
 Function = Callable[..., Scalar]
@@ -244,7 +244,15 @@ def apply_intrinsic(name: str, *args: object) -> Scalar:
         names = ", ".join(dtype_of(value).name for value in values)
         raise TypeError(f"{name} takes values of one type, not {names}")
     with np.errstate(all="ignore"):
-        return FUNCTIONS[name](*values)
+        return find_function(intrinsic, dtype)(*values)
+
+
+def find_function(intrinsic: Intrinsic, dtype: DType) -> Callable[..., Scalar]:
+    """What computes an intrinsic of arguments of type `dtype`."""
+    if not isinstance(intrinsic, CustomIntrinsic):
+        return FUNCTIONS[intrinsic.name]
+    result = intrinsic.result_dtype(dtype)
+    return lambda *args: cast(intrinsic.meaning(*args), result)
 
 
 # Casts

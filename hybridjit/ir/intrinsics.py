@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 from hybridjit.ir.dtype import BOOL, DType, dtype_named
+from hybridjit.ir.extern import Extern
 
 
 class Domain(Enum):
@@ -34,6 +37,22 @@ class Domain(Enum):
                 return dtype.is_complex
 
 
+@dataclass(frozen=True, slots=True)
+class OneType:
+    """The domain of an intrinsic that takes arguments of this type only."""
+
+    dtype: DType
+
+    @property
+    def value(self) -> str:
+        """In words."""
+        return str(self.dtype)
+
+    def accepts(self, dtype: DType) -> bool:
+        """Whether it takes arguments of type `dtype`."""
+        return dtype is self.dtype
+
+
 class Result(Enum):
     """How the type of the result follows from the type of the arguments."""
 
@@ -45,15 +64,17 @@ class Result(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Intrinsic:
-    """One pure scalar function of the language."""
+    """One pure scalar function of the language. `result` may be a type, whatever the arguments."""
 
     name: str
-    domain: Domain
+    domain: Domain | OneType
     arity: int = 1
-    result: Result = Result.SAME
+    result: Result | DType = Result.SAME
 
     def result_dtype(self, argument: DType) -> DType:
         match self.result:
+            case DType():
+                return self.result
             case Result.SAME:
                 return argument
             case Result.BOOL:
@@ -104,3 +125,57 @@ INTRINSICS: dict[str, Intrinsic] = {
         Intrinsic("complex", _F, 2, Result.COMPLEX),
     )
 }
+
+
+# -- intrinsics of the user's own ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """The rule of an intrinsic that is an expression: `make` gives it for arguments of the IR."""
+
+    make: Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class LLVMIntrinsic:
+    """The rule of an intrinsic that LLVM has: "llvm.fma", without the types that LLVM appends."""
+
+    name: str
+
+
+Rule = Expansion | LLVMIntrinsic | Extern
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CustomIntrinsic(Intrinsic):
+    """An intrinsic of the user's: what it means in the interpreter, and how code is made of it.
+
+    `meaning` takes and gives NumPy scalars. The function has to be pure: it may be computed more
+    often than it is called, or not at all.
+    """
+
+    meaning: Callable[..., Any] = field(kw_only=True)
+    rule: Rule = field(kw_only=True)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other  # one that is declared again under its name is another one
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+# By name; they are among INTRINSICS, too.
+CUSTOM_INTRINSICS: dict[str, CustomIntrinsic] = {}
+
+
+def declare_intrinsic(intrinsic: CustomIntrinsic) -> None:
+    """Make an intrinsic known; one of the user's own takes the place of an earlier one."""
+    INTRINSICS[intrinsic.name] = CUSTOM_INTRINSICS[intrinsic.name] = intrinsic
+
+
+def clear_intrinsics() -> None:
+    """Forget the intrinsics of the user's own."""
+    for name in CUSTOM_INTRINSICS:
+        del INTRINSICS[name]
+    CUSTOM_INTRINSICS.clear()

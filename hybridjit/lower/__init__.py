@@ -14,14 +14,14 @@ from hybridjit.lazy import lazy_module
 
 if TYPE_CHECKING:
     from hybridjit.ir.func import PrimFunc
-    from hybridjit.schedule import scheduled
+    from hybridjit.lower import entry
 else:
-    scheduled = lazy_module("hybridjit.schedule.scheduled")
+    entry = lazy_module("hybridjit.lower.entry")
 
 
 class _CallablePackage(ModuleType):
     def __call__(self, *args: Any, **options: Any) -> PrimFunc:
-        return scheduled.lower(*args, **options)
+        return entry.lower(*args, **options)
 
 
 sys.modules[__name__].__class__ = _CallablePackage

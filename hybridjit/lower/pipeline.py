@@ -12,6 +12,7 @@ from hybridjit.ir.verify import Stage, verify
 from hybridjit.lower.check_bounds import check_bounds
 from hybridjit.lower.check_kinds import check_kinds
 from hybridjit.lower.compact_buffers import compact_buffers
+from hybridjit.lower.expand_intrinsics import expand_intrinsics
 from hybridjit.lower.hoist_checks import hoist_checks
 from hybridjit.lower.lower_blocks import lower_blocks
 from hybridjit.lower.privatize_reductions import privatize_reductions
@@ -52,6 +53,7 @@ class Step:
 PIPELINE: tuple[Pass, ...] = (
     Pass(check_kinds, gives=Stage.BLOCKS),
     Pass(lower_blocks, gives=Stage.LOOPS),
+    Pass(expand_intrinsics, gives=Stage.LOOPS),
     Pass(check_bounds, gives=Stage.LOOPS),
     Pass(refute_bounds, gives=Stage.LOOPS),
     Pass(compact_buffers, gives=Stage.LOOPS),

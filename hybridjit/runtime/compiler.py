@@ -28,25 +28,34 @@ from hybridjit.runtime.native import Code
 from hybridjit.runtime.translation import Request, Summary
 
 if TYPE_CHECKING:
+    from hybridjit.lower import custom_passes
     from hybridjit.schedule import recipe, schedule
     from hybridjit.schedule.schedule import Schedule
 else:
+    custom_passes = lazy_module("hybridjit.lower.custom_passes")
     recipe = lazy_module("hybridjit.schedule.recipe")
     schedule = lazy_module("hybridjit.schedule.schedule")
 
 
 def translate(request: Request) -> Parsed:
-    """The IR of a script, as its schedule makes it."""
+    """The IR of a script, as its schedule and its passes make it."""
     parsed = _translate_as_written(request)
-    if request.schedule is None:
-        return parsed
-    return replace(parsed, func=recipe.apply_recipe(parsed.func, request.schedule).func)
+    if request.schedule is not None:
+        parsed = replace(parsed, func=recipe.apply_recipe(parsed.func, request.schedule).func)
+    return _with_passes(parsed, request)
 
 
 def translate_in_order(request: Request) -> Parsed:
     """The IR of a script for arguments that share memory: no schedule, every loop in order."""
     parsed = _translate_as_written(request, shares_memory=True)
-    return replace(parsed, func=serialize_loops(parsed.func))
+    parsed = replace(parsed, func=serialize_loops(parsed.func))
+    return _with_passes(parsed, request)
+
+
+def _with_passes(parsed: Parsed, request: Request) -> Parsed:
+    if not request.passes:
+        return parsed
+    return replace(parsed, func=custom_passes.apply_passes(parsed.func, request.passes))
 
 
 def open_schedule(request: Request) -> Schedule:
@@ -65,6 +74,7 @@ def _translate_as_written(request: Request, *, shares_memory: bool = False) -> P
         request.specs,
         fastmath=request.fastmath,
         shares_memory=shares_memory,
+        vector_bits=host_target().vector_bits,
     )
 
 

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from hybridjit.codegen.layout import Layout
 from hybridjit.codegen.target import Target
 from hybridjit.errors import Span
-from hybridjit.ir.expr import ExternCall
+from hybridjit.ir.expr import Call, ExternCall, Node
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.intrinsics import CUSTOM_INTRINSICS
 from hybridjit.ir.printer import print_func
 from hybridjit.ir.stmt import Print
 from hybridjit.ir.visit import walk
@@ -24,7 +25,7 @@ from hybridjit.runtime.versions import maker_identity
 
 def find_key(func: PrimFunc, layout: Layout, target: Target) -> bytes | None:
     """The key of the code for `func`, or None if it cannot be kept: it calls out of itself."""
-    if any(isinstance(node, ExternCall | Print) for node in walk(func.body)):
+    if any(_leads_out(node) for node in walk(func.body)):
         return None
     ingredients = {
         "maker": maker_identity(target),
@@ -32,8 +33,24 @@ def find_key(func: PrimFunc, layout: Layout, target: Target) -> bytes | None:
         "disjoint": layout.is_disjoint,
         "places": [encode_span(span, func.span) for span in _spans(func)],
         "function": print_func(func),
+        "callees": _callees(func),
     }
     return json.dumps(ingredients, separators=(",", ":")).encode()
+
+
+def _leads_out(node: Node) -> bool:
+    """Whether the text of a node does not tell what it does."""
+    if isinstance(node, Call):
+        return node.name in CUSTOM_INTRINSICS
+    if isinstance(node, ExternCall):
+        return node.callee.text is None
+    return isinstance(node, Print)
+
+
+def _callees(func: PrimFunc) -> dict[str, str | None]:
+    """The LLVM text of the functions that are called, by their symbols."""
+    calls = (node for node in walk(func.body) if isinstance(node, ExternCall))
+    return {call.callee.symbol: call.callee.text for call in calls}
 
 
 def _spans(func: PrimFunc) -> Iterator[Span | None]:

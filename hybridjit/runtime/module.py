@@ -14,11 +14,12 @@ from hybridjit.errors import ArgumentValueError
 from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.ir.func import PrimFunc
 from hybridjit.lazy import lazy_module
+from hybridjit.lower.custom_passes import CustomPass, apply_passes, read_passes
 from hybridjit.runtime.built import BuiltFunction, BuiltSpecialization, usual_layout
 from hybridjit.runtime.dispatch import NativeCalls
 from hybridjit.runtime.dispatch_object import NativeCallable, native_calls
 from hybridjit.runtime.inspection import Safety, StageName, find_safety, show_stage
-from hybridjit.schedule.scheduled import as_functions
+from hybridjit.schedule.scheduled import Scheduled, as_functions
 
 if TYPE_CHECKING:
     from hybridjit.runtime import export
@@ -171,21 +172,29 @@ def _time(function: Callable[..., Any], args: Sequence[Any], number: int) -> flo
 
 
 @api_edge
-def build(source: Any, args: Sequence[Any] | None = None, name: str | None = None) -> Module:
+def build(
+    source: Any,
+    args: Sequence[Any] | None = None,
+    name: str | None = None,
+    *,
+    passes: Sequence[Any] = (),
+) -> Module:
     """A module with a schedule, with tensors or with a function of the IR, ready to be called.
 
     `args` are the parameters of a schedule of tensors, in order. A dict gives several functions
-    by name. Code is made when arguments with a new layout come for the first time, and kept on
-    disk, as for kernels.
+    by name. `passes` are functions from PrimFunc to PrimFunc that rewrite each of them. Code is
+    made when arguments with a new layout come for the first time, and kept on disk, as for
+    kernels.
 
     >>> add = hj.build(s, [A, B, C], name="add")
     """
     made = as_functions(source, args, name)
     if not made:
         raise ArgumentValueError("a module needs at least one function")
-    return Module(
-        {
-            key: BuiltFunction(BuiltSpecialization(item.func, item.as_written))
-            for key, item in made.items()
-        }
-    )
+    custom = read_passes(passes)
+    return Module({key: _build_function(item, custom) for key, item in made.items()})
+
+
+def _build_function(made: Scheduled, passes: Sequence[CustomPass]) -> BuiltFunction:
+    func, as_written = (apply_passes(func, passes) for func in (made.func, made.as_written))
+    return BuiltFunction(BuiltSpecialization(func, as_written))

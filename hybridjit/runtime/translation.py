@@ -49,6 +49,7 @@ class Request:
     specs: tuple[Spec, ...]
     fastmath: tuple[str, ...] = ()
     schedule: Any = None  # a recipe of schedule/recipe.py, which a warm start does not load
+    passes: tuple[Any, ...] = ()  # of lower/custom_passes.py
 
     def identify(self) -> Json:
         """What is known before the script is parsed; raises `Unidentified`."""
@@ -59,7 +60,13 @@ class Request:
             "specs": [identifier.of_spec(spec) for spec in self.specs],
             "fastmath": self.fastmath,
             "schedule": self._identify_schedule(),
+            "passes": self._identify_passes(),
         }
+
+    def _identify_passes(self) -> Json:
+        if self.passes:
+            raise Unidentified  # only running them tells what they do
+        return None
 
     def _identify_schedule(self) -> Json:
         if self.schedule is None:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError
 from hybridjit.ir.func import PrimFunc
 from hybridjit.schedule.classic import ClassicSchedule
@@ -32,24 +31,6 @@ class Scheduled:
             dataclasses.replace(self.func, name=name),
             dataclasses.replace(self.as_written, name=name),
         )
-
-
-@api_edge
-def lower(
-    source: Any,
-    args: Sequence[Any] | None = None,
-    name: str | None = None,
-    *,
-    simple_mode: bool = False,
-) -> PrimFunc:
-    """The IR of a schedule, of tensors or of a function, as the passes get it.
-
-    `args` are the parameters, in order: tensors and te.vars. Printed, it is a script that parses
-    back. `simple_mode` changes nothing: the loops are not cut yet here.
-
-    >>> print(hj.lower(s, [A, B, C]))
-    """
-    return as_scheduled(source, args, name).func
 
 
 def as_scheduled(source: Any, args: Sequence[Any] | None, name: str | None) -> Scheduled:

@@ -9,7 +9,7 @@ import pytest
 
 from hybridjit import te
 from hybridjit.errors import ScheduleError
-from hybridjit.schedule.scheduled import lower
+from hybridjit.lower.entry import lower
 
 
 class Example:
