@@ -61,15 +61,20 @@ def is_certain(func: PrimFunc, stage: Stage) -> bool:
     stmts = stage.scope.stmts
     first = min(stmts.index(nest) for nest in (*stage.nests, stage.target))
     last = max(stmts.index(nest) for nest in (*stage.nests, stage.target))
-    for stmt in stmts[first : last + 1]:
-        if any(isinstance(node, Return | Break | Continue | While) for node in walk(stmt)):
-            return False
+    if any(map(jumps_anywhere, stmts[first : last + 1])):
+        return False
     names = infer_instances(func, stage.scope).names
     path = path_to(func, stage.loop)
-    return all(_is_known(stmt, names) for stmt in path[path.index(stage.target) :])
+    return all(is_known(stmt, names) for stmt in path[path.index(stage.target) :])
 
 
-def _is_known(stmt: Stmt, names: AffineNames) -> bool:
+def jumps_anywhere(stmt: Stmt) -> bool:
+    """Whether something in `stmt` may be left out or repeated in a way that no loop tells."""
+    return any(isinstance(node, Return | Break | Continue | While) for node in walk(stmt))
+
+
+def is_known(stmt: Stmt, names: AffineNames) -> bool:
+    """Whether isl knows exactly how often `stmt` runs what is in it."""
     match stmt:
         case For(_, start, stop, Const(int())):
             return names.affine(start) is not None and names.affine(stop) is not None

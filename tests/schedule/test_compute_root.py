@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from hybridjit import ScheduleError
@@ -38,6 +39,50 @@ def reads_more(a: float32["n"], c: float32["n"]):
         for j in range(i + 1):
             t[j] = a[j] * 2.0
         c[i] = t[a.shape[0] - 1]
+"""
+FAR = """
+def far(a: float32["n"], c: float32["n"], m: int64["n"]):
+    for i in range(m[0]):
+        t = allocate((a.shape[0],), "float32")
+        for j in range(i, i + 2):
+            t[j] = a[j] * 2.0
+        c[i] = t[i] + t[i + 1]
+"""
+WHILE = """
+def in_while(a: float32["n"], c: float32["n"], m: int64["n"]):
+    while a[0] < 9.0:
+        for i in range(a.shape[0]):
+            t = allocate((a.shape[0],), "float32")
+            for j in range(a.shape[0]):
+                t[j] = a[j] * 2.0
+            c[i] = t[i]
+        a[0] = a[0] + 1.0
+"""
+
+
+def perhaps(header: str) -> str:
+    """A program that may not come to compute t, which fails if `a` is shorter than `c`."""
+    return f"""
+def perhaps(a: float32["k"], c: float32["n"], m: int64["n"]):
+    for i in range(c.shape[0]):
+        for h in range(1):
+            {header}
+            t = allocate((c.shape[0],), "float32")
+            for j in range(c.shape[0]):
+                t[j] = a[j] * 2.0
+            c[i] = t[i]
+"""
+
+
+LEFT = perhaps("if m[i] > 0:\n                break")
+SKIPPED = perhaps("if m[i] > 0:\n                continue")
+NEVER = """
+def never(a: float32["k"], c: float32["n"], m: int64["n"]):
+    for i in range(m[0]):
+        t = allocate((c.shape[0],), "float32")
+        for j in range(c.shape[0]):
+            t[j] = a[j] * 2.0
+        c[i] = t[i]
 """
 
 
@@ -78,6 +123,11 @@ def test_what_is_not_in_a_loop_stays():
         (OF_A_ROW, "depends on loop 'i'"),
         (CHANGING, "is computed from changes in the loops around"),
         (READS_MORE, "not known that they read no more of 't' than it computes"),
+        (FAR, "it is not known how far loop 'j' goes"),
+        (WHILE, "'t' is made in a while loop"),
+        (LEFT, "'t' may not be computed at all in the loops around, and to compute it may fail"),
+        (SKIPPED, "'t' may not be computed at all in the loops around, and to compute it may fail"),
+        (NEVER, "'t' may not be computed at all in the loops around, and to compute it may fail"),
     ],
 )
 def test_refusals_change_nothing(text: str, message: str):
@@ -87,6 +137,15 @@ def test_refusals_change_nothing(text: str, message: str):
         schedule.compute_root("t")
 
     assert schedule.func is schedule.original
+
+
+def test_what_may_be_left_out_is_computed_if_it_cannot_fail():
+    text = LEFT.replace('"k"', '"n"')
+    schedule = make(text)
+    schedule.compute_root("t")
+    for limit in (0, 1):
+        args = [np.ones(5, np.float32), np.zeros(5, np.float32), np.full(5, limit)]
+        assert_unchanged(schedule.original, schedule.func, args)
 
 
 def test_docstring():

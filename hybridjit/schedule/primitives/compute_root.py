@@ -15,7 +15,7 @@ from hybridjit.arith.polyhedra import Polyhedron, load_isl
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Buffer, Const, Expr, Node, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, Block, For, Iter, IterKind, Let, Seq, Stmt, seq
+from hybridjit.ir.stmt import Allocate, Block, For, Iter, IterKind, Let, Seq, Stmt, While, seq
 from hybridjit.ir.visit import children, substitute, walk
 from hybridjit.schedule.buffers import the_allocation
 from hybridjit.schedule.lost_errors import find_failing
@@ -29,7 +29,13 @@ from hybridjit.schedule.program import (
 )
 from hybridjit.schedule.refusal import names, refuse, refuse_conflict
 from hybridjit.schedule.restriction import Slices, find_slices
-from hybridjit.schedule.stages import check_nest, writes, written_buffer
+from hybridjit.schedule.stages import (
+    check_nest,
+    is_known,
+    jumps_anywhere,
+    writes,
+    written_buffer,
+)
 
 STEP = "compute_root"
 
@@ -38,19 +44,28 @@ STEP = "compute_root"
 class Rooted:
     """`nests` compute the buffer of `allocation`, all of them statements of `scope`.
 
-    `outer` is the statement around, beside which they will stand; `crossed` are the loops between.
+    `path` are the statements from the one beside which they will stand down to the scope.
     """
 
     allocation: Allocate
     scope: Seq
     nests: tuple[Stmt, ...]
-    outer: Stmt
-    crossed: tuple[For, ...]
+    path: tuple[Stmt, ...]
 
     @property
     def buffer(self) -> Buffer:
         """What is computed."""
         return self.allocation.buffer
+
+    @property
+    def outer(self) -> Stmt:
+        """The statement around, beside which the nests will stand."""
+        return self.path[0]
+
+    @property
+    def crossed(self) -> tuple[For, ...]:
+        """The loops that they leave."""
+        return tuple(stmt for stmt in self.path if isinstance(stmt, For))
 
 
 def compute_root(func: PrimFunc, block_name: str) -> PrimFunc:
@@ -97,9 +112,8 @@ def _find_place(func: PrimFunc, block: Block) -> Rooted:
     nests = tuple(stmt for stmt in scope.stmts if writes(stmt, buffer))
     for nest in nests:
         check_nest(func, nest, buffer, STEP)
-    crossed = tuple(stmt for stmt in path if isinstance(stmt, For))
-    outer = next((stmt for stmt in path if not isinstance(stmt, Seq)), scope)
-    return Rooted(allocation, scope, nests, outer, crossed)
+    first = next((k for k, stmt in enumerate(path) if not isinstance(stmt, Seq)), len(path) - 1)
+    return Rooted(allocation, scope, nests, path[first:])
 
 
 def _without_unused_iters(func: PrimFunc, block_name: str) -> PrimFunc:
@@ -122,6 +136,8 @@ def _is_used(item: Iter, block: Block) -> bool:
 
 
 def _check(func: PrimFunc, place: Rooted) -> None:
+    if any(isinstance(stmt, While) for stmt in place.path):
+        raise refuse(func, f"{STEP}: '{place.buffer.name}' is made in a while loop", place.nests)
     crossed = {loop.var for loop in place.crossed}
     for extent in place.buffer.shape:
         if any(node in crossed for node in walk(extent) if isinstance(node, Var)):
@@ -186,7 +202,7 @@ def _widened(func: PrimFunc, place: Rooted, nest: Stmt, part: Part) -> Stmt:
                 f"known that they read no more of '{place.buffer.name}' than it computes",
                 [loop],
             )
-        start, stop = _range_over_all(loop, part)
+        start, stop = _range_over_all(func, loop, part)
         now = next(node for node in walk(made) if isinstance(node, For) and node.var is loop.var)
         made = replace_inside(made, {now: dataclasses.replace(now, start=start, stop=stop)})
     return made
@@ -230,7 +246,7 @@ def _reads_own_slices(
     return True
 
 
-def _range_over_all(loop: For, part: Part) -> tuple[Expr, Expr]:
+def _range_over_all(func: PrimFunc, loop: For, part: Part) -> tuple[Expr, Expr]:
     isl = load_isl()
     kind = isl.dim_type.set
     values: Polyhedron = None
@@ -241,6 +257,13 @@ def _range_over_all(loop: For, part: Part) -> tuple[Expr, Expr]:
             points = points.project_out(kind, axis + 1, len(statement.dims) - axis - 1)
             points = points.project_out(kind, 0, axis)
             values = points if values is None else values.union(points)
+    if not values.dim_is_bounded(kind, 0):
+        raise refuse(
+            func,
+            f"{STEP}: it is not known how far loop '{loop.var.name}' goes in all the iterations of "
+            "the loops around it",
+            [loop],
+        )
     return range_of(values.coalesce(), context_of(part), part.names.parameters)
 
 
@@ -254,11 +277,21 @@ def _check_same_iterations(
     func: PrimFunc, made: PrimFunc, place: Rooted, nests: tuple[Stmt, ...], part: Part
 ) -> None:
     """Refuse unless the nests run all that some iteration ran before, and no more that may fail."""
+    is_certain = not jumps_anywhere(place.outer) and all(
+        is_known(stmt, part.names) for stmt in place.path
+    )
     for old, new in zip(place.nests, nests, strict=True):
         now = infer_instances(made, new)
         before, after = part.inside(old), now.statements
         is_same = len(before) == len(after) and now.names.parameters == part.names.parameters
         may_fail = find_failing(now, [new], after) is not None
+        if may_fail and not is_certain:
+            raise refuse(
+                func,
+                f"{STEP}: '{place.buffer.name}' may not be computed at all in the loops around, "
+                "and to compute it may fail",
+                [old],
+            )
         if not is_same or not all(
             _covers(part, one, now, other, exactly=may_fail)
             for one, other in zip(before, after, strict=True)
