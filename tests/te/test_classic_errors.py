@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
-from hybridjit import te
+from hybridjit import hybrid, te
 from hybridjit.errors import ScheduleError
 from hybridjit.lower.entry import lower
 
@@ -189,6 +190,13 @@ def inline_two_outputs(x: Example) -> None:
     D, E = te.compute((8,), lambda i: (x.A[i, 0], x.A[i, 1]), name="D")
     F = te.compute((8,), lambda i: D[i] + E[i], name="F")
     te.create_schedule(F.op)[D].compute_inline()
+
+
+def inline_what_an_extern_takes(x: Example) -> None:
+    D = te.extern((8, 6), [x.B], hybrid.packed(np.copyto), name="D")
+    s = te.create_schedule(D.op)
+    s[x.B].compute_inline()
+    lower(s, [x.A, D])
 
 
 def read_cache_of_what_is_not_read(x: Example) -> None:

@@ -16,7 +16,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Block, For, Iter, Let, Seq, Stmt, Store, While, seq
 from hybridjit.ir.visit import Mutator, substitute, walk
 from hybridjit.schedule.bind_loops import bind_loops
-from hybridjit.schedule.buffers import find_allocation
+from hybridjit.schedule.buffers import check_not_passed, find_allocation
 from hybridjit.schedule.lost_errors import find_failing
 from hybridjit.schedule.parts import check_concurrent
 from hybridjit.schedule.program import loops_around, path_to, replace_stmts, the_block, variables_in
@@ -85,6 +85,7 @@ def _find_definition(func: PrimFunc, block: Block) -> Definition:
         raise refuse(
             func, f"{STEP}: '{buffer.name}' is not scratch memory of the function", [block]
         )
+    check_not_passed(func, buffer, STEP)
     scope, nest = _find_scope(func, block, buffer)
     check_nest(func, nest, buffer, STEP)
     stores = [node for node in walk(nest) if isinstance(node, Store)]

@@ -19,7 +19,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Block, For, Iter, Let, Seq, Stmt, Store, seq
 from hybridjit.ir.visit import substitute, walk
 from hybridjit.schedule.bind_loops import bind_loops
-from hybridjit.schedule.buffers import find_allocation
+from hybridjit.schedule.buffers import check_not_passed, find_allocation
 from hybridjit.schedule.parts import check_concurrent
 from hybridjit.schedule.primitives.reverse_compute_at import reverse_compute_at
 from hybridjit.schedule.program import guarded, loops_around, replace_stmts, the_block
@@ -98,6 +98,7 @@ def _find_fold(func: PrimFunc, block: Block) -> Fold:
             func, f"{STEP}: block '{block.name}' must read one scratch buffer, not {names}", [block]
         )
     buffer, allocation = found[0]
+    check_not_passed(func, buffer, STEP)
     stores = [n for n in walk(func.body) if isinstance(n, Store) and n.buffer is buffer]
     around = loops_around(func, stores[0]) if len(stores) == 1 else []
     if not around or any(isinstance(n, Load) and n.buffer is buffer for n in walk(stores[0])):
