@@ -9,9 +9,10 @@ from hybridjit.analysis.dependence import Conflict, Dependences
 from hybridjit.analysis.instances import infer_instances
 from hybridjit.analysis.own_elements import prove_own_elements
 from hybridjit.analysis.private_reduction import find_private_reductions, may_regroup
-from hybridjit.ir.expr import Buffer, ExternCall
+from hybridjit.analysis.reduction import find_guarded_store
+from hybridjit.ir.expr import Buffer, Compare, ExternCall, Load
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import For, LoopKind, Print
+from hybridjit.ir.stmt import For, If, LoopKind, Print
 from hybridjit.ir.visit import walk
 
 
@@ -46,7 +47,23 @@ def find_obstacle(func: PrimFunc, loop: For) -> Obstacle | None:
     conflict = dependences.find_carried(0, besides=combined)
     if conflict is None:
         return None
-    return Obstacle("its iterations depend on each other", conflict, _find_help(conflict, func))
+    help = _find_help(conflict, func) or _find_help_for_guards(conflict, loop)
+    return Obstacle("its iterations depend on each other", conflict, help)
+
+
+def _find_help_for_guards(conflict: Conflict, loop: For) -> str | None:
+    """What would make it legal, if it is `if e <= x: x = e`, which is not just a minimum."""
+    for node in walk(loop.body):
+        store = find_guarded_store(node) if isinstance(node, If) else None
+        if store is None or store.buffer is not conflict.buffer or not isinstance(node, If):
+            continue
+        sides = {Load(store.buffer, store.indices), store.value}
+        if isinstance(node.cond, Compare) and {node.cond.lhs, node.cond.rhs} == sides:
+            return (
+                "this keeps another one of 0.0, -0.0 and NaN than min(x, e) and max(x, e) do, "
+                "which may be computed in parallel: write `x = min(x, e)`"
+            )
+    return None
 
 
 def _find_help(conflict: Conflict, func: PrimFunc) -> str | None:

@@ -8,7 +8,7 @@ on floats is left out, unlike `min(x, e)`: it forgets everything that came befor
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from hybridjit.arith.fold import wrap
@@ -43,8 +43,8 @@ from hybridjit.ir.expr import (
     Sub,
     Var,
 )
-from hybridjit.ir.stmt import If, Seq, Store
-from hybridjit.ir.visit import children
+from hybridjit.ir.stmt import Block, If, Seq, Store
+from hybridjit.ir.visit import children, substitute
 
 
 class ReductionOp(Enum):
@@ -103,13 +103,27 @@ def find_reduction(store: Store) -> Reduction | None:
 
 def find_guarded_reduction(stmt: If) -> Reduction | None:
     """The reduction that a guarded store performs: `if e < x[i]: x[i] = e`."""
-    match stmt:
-        case If(cond, Store() as store, None) | If(cond, Seq((Store() as store,)), None):
-            element = Load(store.buffer, store.indices)
-            chosen = Select(cond, store.value, element)
-            return find_reduction(Store(store.buffer, store.indices, chosen))
-        case _:
-            return None
+    store = find_guarded_store(stmt)
+    if store is None:
+        return None
+    element = Load(store.buffer, store.indices)
+    return find_reduction(replace(store, value=Select(stmt.cond, store.value, element)))
+
+
+def find_guarded_store(stmt: If) -> Store | None:
+    """The store that is all that `stmt` guards, in terms of what the condition speaks of."""
+    inner = stmt.then
+    values: dict[Var, Expr] = {}
+    while not isinstance(inner, Store):
+        match inner:
+            case Seq((only,)):
+                inner = only
+            case Block(init=None):
+                values |= {item.var: substitute(item.value, values) for item in inner.iters}
+                inner = inner.body
+            case _:
+                return None
+    return substitute(inner, values) if stmt.otherwise is None else None
 
 
 def _depends_on(exprs: Sequence[Expr], buffer: Buffer) -> bool:
