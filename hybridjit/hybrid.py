@@ -34,6 +34,7 @@ from hybridjit.frontend.builtins import (
     unroll,
 )
 from hybridjit.frontend.builtins import vectorize as vector_loop
+from hybridjit.frontend.captures import SUPPORTED
 from hybridjit.lazy import lazy_module, lazy_names
 from hybridjit.runtime.externs import extern, llvm, packed
 from hybridjit.script import Fastmath, Kernel, script
@@ -166,7 +167,11 @@ isfinite = MATH["isfinite"]
 inf = math.inf
 nan = math.nan
 
+# The functions of NumPy that a script can call on arrays and numbers.
+NUMPY_FUNCTIONS = tuple(sorted(SUPPORTED["numpy"]))
+
 __all__ = [
+    "NUMPY_FUNCTIONS",
     "Gufunc",
     "Kernel",
     "Ufunc",

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
+from hybridjit.frontend.array_grids import ArrayGrids
 from hybridjit.frontend.array_reductions import Axes
-from hybridjit.frontend.array_shapes import ArrayShapes
 from hybridjit.frontend.functions import Style, apply
 from hybridjit.frontend.values import (
     AnyArray,
@@ -30,7 +30,7 @@ _REDUCTION_ARGUMENTS = {
 }
 
 
-class ArrayFunctions(ArrayShapes):
+class ArrayFunctions(ArrayGrids):
     """Which function does what."""
 
     def call_array_function(self, name: str, node: ast.Call) -> Value:
@@ -144,7 +144,7 @@ class ArrayFunctions(ArrayShapes):
 
     def _transpose(self, name: str, node: ast.Call) -> Value:
         args = self.arguments(node, "a", "axes", required=1)
-        owner = self._owner(args["a"])
+        owner = self.owner(args["a"])
         axes = self.axes_argument(args.get("axes"), len(owner.shape))
         return self.transposed(owner, axes, node)
 
@@ -158,24 +158,22 @@ class ArrayFunctions(ArrayShapes):
 
     def _flip(self, name: str, node: ast.Call) -> Value:
         args = self.arguments(node, "m", "axis", required=1)
-        owner = self._owner(args["m"])
+        owner = self.owner(args["m"])
         axes = self.axes_argument(args.get("axis"), len(owner.shape))
         return self.flip(owner, range(len(owner.shape)) if axes is None else axes, node)
 
-    def _owner(self, node: ast.expr) -> AnyArray:
-        value = self.evaluate(node)
-        if not isinstance(value, AnyArray):
-            raise self.mismatch(f"expected an array, found {describe(value)}", node)
-        return value
+    def _ravel(self, name: str, node: ast.Call) -> Value:
+        owner = self.owner(self.arguments(node, "a", required=1)["a"])
+        return self.reshape(owner, self._sizes([integer(-1)], node), node)
 
     _ARRAY_HANDLERS: ClassVar[dict[str, Handler]] = {
-        **dict.fromkeys(("zeros", "ones", "empty"), ArrayShapes.make_filled),
-        **dict.fromkeys(("zeros_like", "ones_like", "empty_like"), ArrayShapes.make_filled_like),
-        **dict.fromkeys(("full", "full_like"), ArrayShapes.make_full),
-        "arange": ArrayShapes.make_range,
-        "linspace": ArrayShapes.make_linspace,
-        "eye": ArrayShapes.make_eye,
-        "identity": ArrayShapes.make_eye,
+        **dict.fromkeys(("zeros", "ones", "empty"), ArrayGrids.make_filled),
+        **dict.fromkeys(("zeros_like", "ones_like", "empty_like"), ArrayGrids.make_filled_like),
+        **dict.fromkeys(("full", "full_like"), ArrayGrids.make_full),
+        "arange": ArrayGrids.make_range,
+        "linspace": ArrayGrids.make_linspace,
+        "eye": ArrayGrids.make_eye,
+        "identity": ArrayGrids.make_eye,
         "dot": _product_of,
         "matmul": _product_of,
         "outer": _outer,
@@ -183,4 +181,23 @@ class ArrayFunctions(ArrayShapes):
         "transpose": _transpose,
         "reshape": _reshape,
         "flip": _flip,
+        "ravel": _ravel,
+        "swapaxes": ArrayGrids.swap_axes,
+        "moveaxis": ArrayGrids.move_axis,
+        "expand_dims": ArrayGrids.expand_axis,
+        "squeeze": ArrayGrids.squeeze,
+        "diagonal": ArrayGrids.diagonal,
+        "repeat": ArrayGrids.repeat,
+        "tile": ArrayGrids.tile,
+        "roll": ArrayGrids.roll,
+        "take": ArrayGrids.take,
+        "broadcast_to": ArrayGrids.broadcast,
+        "concatenate": ArrayGrids.concatenate,
+        "stack": ArrayGrids.stack,
+        **dict.fromkeys(("hstack", "vstack", "dstack", "column_stack"), ArrayGrids.stack_along),
+        "result_type": ArrayGrids.result_type,
+        "indices": ArrayGrids.make_indices,
+        "meshgrid": ArrayGrids.mesh,
+        **dict.fromkeys(("array", "asarray"), ArrayGrids.make_array),
+        **dict.fromkeys(("cumsum", "cumprod"), ArrayGrids.accumulate),
     }

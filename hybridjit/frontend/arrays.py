@@ -22,10 +22,15 @@ _ATTRIBUTE_HELP = {
     **dict.fromkeys(("base", "ctypes", "data", "flags", "strides"), _OUTSIDE),
 }
 ARRAY_ATTRIBUTES = ("shape", "ndim", "size", "dtype")
+# Methods that are functions of numpy with the array as their first argument.
+FUNCTION_METHODS = (
+    *("repeat", "swapaxes", "squeeze", "diagonal", "take", "cumsum", "cumprod", "trace", "clip"),
+    *("round",),
+)
 ARRAY_METHODS: tuple[str, ...] = (
     *("sum", "prod", "min", "max", "any", "all", "mean", "var", "std", "argmin", "argmax"),
     *("astype", "copy", "conj", "conjugate", "reshape", "transpose", "flatten", "ravel"),
-    *("dot", "fill"),
+    *("dot", "fill", *FUNCTION_METHODS),
 )
 
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from hybridjit.errors import HybridError, ParseError
+from hybridjit.frontend.array_extents import ZERO, constant
 from hybridjit.frontend.array_stores import ArrayStores, Target
 from hybridjit.frontend.arrays import count, element_of, refuse_whole
 from hybridjit.frontend.conversion import store_value
@@ -20,6 +21,7 @@ from hybridjit.frontend.values import (
     ElementType,
     Items,
     Nothing,
+    Place,
     PythonType,
     Scalar,
     Value,
@@ -28,7 +30,7 @@ from hybridjit.frontend.values import (
 )
 from hybridjit.frontend.variables import Web
 from hybridjit.ir.dtype import DTYPES, ScalarType
-from hybridjit.ir.expr import Buffer, Load
+from hybridjit.ir.expr import Buffer, Const, Load
 from hybridjit.ir.stmt import Store
 from hybridjit.ir.visit import walk
 
@@ -104,6 +106,8 @@ class AssignmentTranslator(ArrayStores):
             if isinstance(target, ast.Starred):
                 raise refusal(target, self.span(target))
         node, names = _value_node(stmt), count(len(targets), "name")
+        if isinstance(value, AnyArray) and value.shape and constant(value.shape[0]) is not None:
+            value = Items(tuple(self.rows_of(value, node)))
         if not isinstance(value, Items):
             raise self.mismatch(
                 f"cannot unpack {describe(value)} into {names}",
@@ -123,6 +127,15 @@ class AssignmentTranslator(ArrayStores):
         assert isinstance(frozen, Items)
         for target, item in zip(targets, frozen.items, strict=True):
             self._assign_to(target, item, stmt)
+
+    def rows_of(self, value: AnyArray, node: ast.AST) -> list[Value]:
+        """The elements or rows of an array whose length is known now."""
+        size = constant(value.shape[0])
+        assert size is not None
+        rest = tuple(Place(ZERO, 1, axis) for axis in range(len(value.shape) - 1))
+        places = [(Place(Const(k)), *rest) for k in range(size)]
+        rows = [self.shown(value, place, value.shape[1:], node) for place in places]
+        return [self.element_or_part(row, node) for row in rows]
 
     def _frozen(self, value: Value, name: str, stmt: ast.stmt) -> Value:
         """`value` as it is now, whatever is stored afterwards."""

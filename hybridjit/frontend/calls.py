@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from hybridjit.frontend.arrays import FUNCTION_METHODS
 from hybridjit.frontend.builtin_calls import BuiltinTranslator
 from hybridjit.frontend.captures import SUPPORTED, is_language_name
 from hybridjit.frontend.functions import Style, apply
+from hybridjit.frontend.lift import lift
 from hybridjit.frontend.refusals import function_help
 from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import (
@@ -37,7 +40,9 @@ class CallTranslator(BuiltinTranslator):
     """What a call in an expression stands for."""
 
     def evaluate_call(self, node: ast.Call) -> Value:
-        callee = self.evaluate(node.func)
+        return self._call(self.evaluate(node.func), node)
+
+    def _call(self, callee: Value, node: ast.Call) -> Value:
         match callee:
             case Builtin(name):
                 return self.call_builtin(name, node)
@@ -93,6 +98,8 @@ class CallTranslator(BuiltinTranslator):
         if module.partition(".")[0] in ("builtins", "numpy", "math"):
             known = SUPPORTED.get(module, ())
             default = "write it as a loop over elements, or call it outside the script"
+            if module.startswith("numpy"):
+                default += "; hybrid.NUMPY_FUNCTIONS lists what a script has"
             return self.refuse(
                 f"'{label}' is not supported inside a script",
                 node.func,
@@ -135,6 +142,8 @@ class CallTranslator(BuiltinTranslator):
             case Scalar(), "item":
                 self.numbers(node, 0)
                 return self.as_python(owner, node)
+            case ((Array() | View() | ArrayExpr()), _) if name in FUNCTION_METHODS:
+                return self._call(lift(getattr(np, name)), self._as_function(owner, node))
             case ((Array() | View() | ArrayExpr()), _):
                 return self.array_method(owner, name, node)
             case NumpyFunction(function), "outer":
@@ -149,6 +158,22 @@ class CallTranslator(BuiltinTranslator):
                 return self.array_method(alone, name, node)
             case _:
                 raise self.refuse(f"{describe(owner)} has no method '{name}'", node.func)
+
+    def _as_function(self, owner: Value, node: ast.Call) -> ast.Call:
+        """`a.repeat(2)` as a call of np.repeat: the array is its first argument."""
+        assert isinstance(node.func, ast.Attribute)
+        call = _FUNCTION_CALLS.get(node)
+        if call is None:
+            first = ast.Name(ast.unparse(node.func.value), ast.Load())
+            call = ast.Call(node.func, [first, *node.args], node.keywords)
+            _FUNCTION_CALLS[node] = ast.copy_location(call, node)
+            ast.copy_location(first, node.func.value)
+        self.frame.fixed[call.args[0]] = owner
+        return call
+
+
+# The calls of methods, as calls of functions. A node names variables, so each is made once.
+_FUNCTION_CALLS: WeakKeyDictionary[ast.Call, ast.Call] = WeakKeyDictionary()
 
 
 def _module_of(value: object) -> str:

@@ -187,7 +187,12 @@ ARRAY_NAMES = {
     **{name: name for name in ("argmin", "argmax", "dot", "matmul", "outer", "copy", "transpose")},
     **{name: name for name in ("zeros", "ones", "empty", "full", "arange", "linspace", "eye")},
     **{name: name for name in ("zeros_like", "ones_like", "empty_like", "full_like", "identity")},
-    **{"amin": "min", "amax": "max", "reshape": "reshape", "flip": "flip"},
+    **{"amin": "min", "amax": "max", "reshape": "reshape", "flip": "flip", "ravel": "ravel"},
+    **{name: name for name in ("swapaxes", "moveaxis", "expand_dims", "squeeze", "diagonal")},
+    **{name: name for name in ("repeat", "tile", "roll", "take", "broadcast_to", "indices")},
+    **{name: name for name in ("concatenate", "stack", "hstack", "vstack", "dstack")},
+    **{name: name for name in ("column_stack", "result_type", "meshgrid", "cumsum", "cumprod")},
+    **{"array": "array", "asarray": "asarray", "ascontiguousarray": "asarray", "ndarray": "empty"},
 }
 ARRAY_FUNCTIONS: dict[int, str] = {id(getattr(np, key)): name for key, name in ARRAY_NAMES.items()}
 # By identity: the module and our name of each of its functions, and the names of the language.

@@ -109,6 +109,8 @@ class Context:
 
     def read_name(self, node: ast.Name) -> Value:
         """What a name of the source stands for here."""
+        if node in self.frame.fixed:
+            return self.frame.fixed[node]
         fixed = self.frame.variables.direct.get(node)
         if fixed is not None and fixed in self.frame.fixed:
             return self.frame.fixed[fixed]

@@ -93,9 +93,8 @@ class ItemLoopTranslator(LoopTranslator):
         items: Sequence[Value] = ()
         if isinstance(value, Items):
             items = value.items
-        elif isinstance(value, AnyArray):
-            row = self._rows(value, target)
-            items = [row.item(Const(k)) for k in range(constant(row.extent) or 0)]
+        elif isinstance(value, AnyArray) and constant(value.shape[0]) is not None:
+            items = self.rows_of(value, target)
         if len(items) != wanted:
             raise self.mismatch(f"cannot unpack {describe(value)} into {wanted} names", target)
         return items

@@ -36,10 +36,7 @@ REFUSALS: dict[type[ast.AST], tuple[str, str]] = {
     ast.Starred: ("'*' unpacking is not supported here", "write the items one by one"),
     ast.Slice: ("a slice cannot stand here", "index elements in a loop"),
     # operators
-    ast.MatMult: (
-        "'@' is not supported",
-        "write the three loops of the product around c[i, j] += a[i, k] * b[k, j]",
-    ),
+    ast.MatMult: ("'@=' is not supported", "write a[:] = a @ b"),
     ast.Is: ("'is' only compares with None", "compare numbers with =="),
     ast.IsNot: ("'is not' only compares with None", "compare numbers with !="),
     ast.In: ("'in' is not supported", "compare with each value, as in x == 1 or x == 2"),
@@ -121,20 +118,21 @@ FUNCTIONS: dict[str, str] = {
     "exec": "call the function outside the script",
     **dict.fromkeys(("enumerate", "zip", "reversed"), "it can only stand after `for ... in`"),
 }
-_NEW_ARRAY = "make it with output_tensor(shape, dtype) to return it, or allocate(shape, dtype)"
 _RANDOM = "draw the numbers outside the script and pass them as an array"
+_SORTED = "call it outside the script, and pass the result in"
+_UNKNOWN_SIZE = (
+    "how many elements it gives is known only when the script runs: keep a mask, as in m = a > 0, "
+    "and use a[m].sum(), a[m] = ... or np.where(m, x, y)"
+)
 NUMPY_FUNCTIONS: dict[str, str] = {
-    **dict.fromkeys(("zeros", "empty", "ones", "full", "zeros_like", "empty_like"), _NEW_ARRAY),
-    **dict.fromkeys(("ones_like", "full_like", "eye", "identity", "linspace"), _NEW_ARRAY),
-    "array": "write constant_array(values, dtype), or make the array outside the script",
-    "asarray": "write constant_array(values, dtype), or make the array outside the script",
-    "arange": "count in a loop over range(...)",
-    "sum": "add up in a loop: total += {}[i]",
-    "prod": "multiply in a loop: product *= {}[i]",
-    "mean": "add up in a loop and divide by len({})",
-    **dict.fromkeys(("max", "amax"), "keep the largest in a loop: largest = max(largest, {}[i])"),
-    **dict.fromkeys(("min", "amin"), "keep the smallest in a loop: least = min(least, {}[i])"),
-    **dict.fromkeys(("dot", "matmul"), REFUSALS[ast.MatMult][1]),
+    **dict.fromkeys(("sort", "argsort", "partition", "median", "percentile", "quantile"), _SORTED),
+    **dict.fromkeys(("nonzero", "argwhere", "flatnonzero", "extract", "compress"), _UNKNOWN_SIZE),
+    **dict.fromkeys(("unique", "delete", "trim_zeros", "setdiff1d"), _UNKNOWN_SIZE),
+    "append": "write np.concatenate((a, b))",
+    "bincount": "make h = np.zeros(n, np.int64), and count with np.add.at(h, {}, 1)",
+    "einsum": "write it with @, np.sum and broadcasting, as in np.sum(a[:, None] * b, axis=0)",
+    "pad": "make p = np.zeros(shape) and assign its inside, as in p[1:-1] = {}",
+    **dict.fromkeys(("piecewise", "choose"), "choose with np.where(condition, x, y)"),
 }
 
 # Names that Numba and TVM have, with what does their work here.

@@ -67,6 +67,8 @@ class SubscriptTranslator(ArrayGather):
                     node,
                     help=f"it is a number already: write {ast.unparse(node.value)}",
                 )
+            case Foreign(grid) if grid is np.mgrid:
+                return self.index_grid(node)
             case Foreign():
                 raise self.mismatch(
                     f"{describe(owner)} cannot be indexed inside a script",
@@ -75,6 +77,10 @@ class SubscriptTranslator(ArrayGather):
                 )
             case _:
                 raise self.mismatch(f"{describe(owner)} cannot be indexed", node)
+
+    def index_grid(self, node: ast.Subscript) -> Value:
+        """`np.mgrid[0:n, 0:m]`; provided by the layer above."""
+        raise NotImplementedError
 
     def element(self, part: Array, node: ast.AST) -> Value:
         """A fully indexed array is the element; otherwise it stays a part of the array."""

@@ -27,15 +27,50 @@ def numpy_norm(a):
 
 
 @cases.wrong(ParseError, VECTOR)
-def numpy_array(a):
-    table = np.array([1.0, 2.0])
-    a[0] = table[1]
+def numpy_sort(a):
+    b = np.sort(a)
+    a[0] = b[1]
 
 
-@cases.right(VECTOR, code="constant_array(")
-def numpy_array(a):
-    table = constant_array([1.0, 2.0], "float64")
-    a[0] = table[1]
+@cases.right(VECTOR, VECTOR, says="pass the result in")
+def numpy_sort(a, b):
+    a[0] = b[1]
+
+
+@cases.wrong(ParseError, VECTOR)
+def numpy_nonzero(a):
+    i = np.nonzero(a > 2)
+    a[i] = 0
+
+
+@cases.right(VECTOR, code=["m = a > 0", "a[m] = "])
+def numpy_nonzero(a):
+    m = a > 0
+    a[m] = 0
+
+
+@cases.wrong(ParseError, VECTOR)
+def numpy_append(a):
+    b = np.append(a, a)
+    return b.sum()
+
+
+@cases.right(VECTOR, VECTOR, code="np.concatenate((a, b))")
+def numpy_append(a, b):
+    c = np.concatenate((a, b))
+    return c.sum()
+
+
+@cases.wrong(ParseError, VECTOR)
+def numpy_pad(a):
+    return np.pad(a, 1)
+
+
+@cases.right(VECTOR, code="p[1:-1] = a")
+def numpy_pad(a):
+    p = np.zeros(len(a) + 2)
+    p[1:-1] = a
+    return p
 
 
 @cases.wrong(ParseError, VECTOR)

@@ -290,11 +290,10 @@ def unpack_array(a):
     a[0, 0] = x
 
 
-@cases.right(MATRIX, code="x = a[i, j]")
+@cases.right(MATRIX, says="as many values as there are names")
 def unpack_array(a):
-    i, j = 0, 1
-    x = a[i, j]
-    a[0, 0] = x
+    x, y, z, w = a
+    a[0, 0] = x[1] + y[0] + z[0] + w[0]
 
 
 @cases.wrong(ParseError, VECTOR)
@@ -463,14 +462,9 @@ def update_with_matmul(a, b):
     a @= b
 
 
-@cases.right(MATRIX, MATRIX, code="c[i, j] += a[i, k] * b[k, j]")
+@cases.right(MATRIX, MATRIX, code="a[:] = a @ b")
 def update_with_matmul(a, b):
-    c = output_tensor((4, 4), a.dtype)
-    for i in range(4):
-        for j in range(4):
-            for k in range(4):
-                c[i, j] += a[i, k] * b[k, j]
-    return c
+    a[:] = a @ b
 
 
 @cases.wrong(ParseError, VECTOR, VECTOR)
