@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# Of a processor that is not known: code for vectors of this size does well on larger ones too.
+DEFAULT_VECTOR_BITS = 256
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -12,6 +15,10 @@ class Target:
     triple: str
     cpu: str
     features: str
+
+    def has(self, feature: str) -> bool:
+        """Whether the processor has a feature, by LLVM's name for it: "avx512vnni"."""
+        return f"+{feature}" in self.features.split(",")
 
     @property
     def vector_bits(self) -> int:

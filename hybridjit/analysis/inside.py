@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from hybridjit.analysis.elements import Elements
 from hybridjit.analysis.instances import Access, Instances, Part
-from hybridjit.ir.expr import Buffer
+from hybridjit.ir.expr import Buffer, BufferRef
 
 
 def find_outside(
@@ -39,6 +39,8 @@ def accesses_to(
 
 
 def _is_inside(elements: Elements, statement: Instances, access: Access, axis: int) -> bool:
+    if isinstance(access.node, BufferRef) and not access.node.starts:
+        return True  # the whole buffer
     index = access.element[axis]
     extent = elements.part.names.affine(access.buffer.shape[axis])
     if index is None or extent is None:

@@ -59,6 +59,7 @@ class EmitContext:
         self.registers: dict[Buffer, Register] = {}
         self.sites: list[Site] = []
         self.callbacks: dict[str, ExternCall | Print] = {}
+        self.functions: dict[str, str] = {}  # of LLVM, by their symbols
         self.loop_vars: list[Var] = []
         self.loops: list[LoopTargets] = []
         self.heap: list[Value] = []
@@ -185,9 +186,15 @@ class EmitContext:
         return array
 
     def call_c(self, call: ExternCall, returns: LLVMType, args: list[Value]) -> Value:
-        """Call a C function of the user's."""
+        """Call a C function of the user's, or a function of LLVM."""
         function_type = ir.FunctionType(returns, [arg.type for arg in args])
-        return self.b.call(declare(self.module, self._callback_name(call), function_type), args)
+        callee = call.callee
+        if callee.text is None:
+            name = self._callback_name(call)
+        else:
+            name = callee.symbol
+            self.functions[name] = callee.text
+        return self.b.call(declare(self.module, name, function_type), args)
 
     def _callback_name(self, call: ExternCall | Print) -> str:
         """The name by which the linker knows what is called."""

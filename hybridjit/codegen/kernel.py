@@ -12,6 +12,7 @@ from hybridjit.codegen.emit_parallel import ParallelEmitter
 from hybridjit.codegen.emit_statements import StatementEmitter
 from hybridjit.codegen.interrupt import ignore_signals
 from hybridjit.codegen.layout import ArrayLayout, Convention, Layout, convention
+from hybridjit.codegen.llvm_functions import link_functions
 from hybridjit.codegen.llvm_types import (
     I8,
     I16,
@@ -84,6 +85,7 @@ def emit_kernel(
     emitter.entry.branch(function.basic_blocks[1])
     emit_adapter(module, function)
     text = _with_vector_width(finish_hints(str(module)), target.vector_bits)
+    text = link_functions(text, emitter.functions)
     return KernelModule(text, call, tuple(emitter.sites), emitter.callbacks)
 
 

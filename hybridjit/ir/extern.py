@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from hybridjit.ir.dtype import DType
@@ -21,13 +21,16 @@ class Extern:
     """A function outside the IR, called by `ExternCall`. Identity is the function.
 
     `params` are the C parameter types, or None for a Python callback, which takes anything:
-    arrays arrive as NumPy views of the same memory, scalars as NumPy scalars.
+    arrays arrive as NumPy views of the same memory, scalars as NumPy scalars. A function may bring
+    its LLVM text along, where it is called `symbol`: then it becomes a part of its callers.
     """
 
     name: str
     call: Callable[..., Any]
     result: DType | None
     params: tuple[DType | Pointer, ...] | None = None
+    symbol: str = field(default="", kw_only=True)
+    text: str | None = field(default=None, kw_only=True)
 
     @property
     def is_packed(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import tempfile
@@ -82,7 +83,7 @@ def _emit(function: BuiltFunction, name: str, work: Path) -> Exported:
     result = Exported(name, made.header, summary.written, module.convention, module.sites)
     text = module.text
     for symbol, exported in ((ENTRY, result.kernel), (ADAPTER, result.adapter)):
-        text = text.replace(f'@"{symbol}"', f'@"{exported}"')
+        text = re.sub(rf'@({symbol}|"{symbol}")(?![\w.$])', f'@"{exported}"', text)
     (work / f"{name}.o").write_bytes(emit_object(optimize(text, target), target))
     return result
 

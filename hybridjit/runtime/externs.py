@@ -20,9 +20,13 @@ from hybridjit.ir.extern import Extern, Pointer
 from hybridjit.lazy import lazy_module
 
 if TYPE_CHECKING:
+    from hybridjit.codegen import llvm_functions
+    from hybridjit.codegen.engine import Library
+    from hybridjit.codegen.llvm_functions import LLVMFunction
     from hybridjit.ir import printer_names
     from hybridjit.te import externs as tensors
 else:
+    llvm_functions = lazy_module("hybridjit.codegen.llvm_functions")
     printer_names = lazy_module("hybridjit.ir.printer_names")
     tensors = lazy_module("hybridjit.te.externs")
 
@@ -45,6 +49,8 @@ class Function(Extern):
     def __reduce__(self) -> tuple[Any, ...]:
         if self.is_packed:
             return Function, (self.name, self.call, self.result)
+        if self.text is not None:
+            return _read_again, (self.text, self.symbol, self.name, self.result, self.params)
         if self.origin is None:
             raise pickle.PicklingError(
                 f"cannot pickle the C function '{self.name}': its address means nothing in another "
@@ -111,6 +117,45 @@ def extern(
     return Function(_identifier(name or label), call, result, params, _origin(function))
 
 
+def llvm(
+    text: str,
+    restype: Any = None,
+    argtypes: Sequence[Any] = (),
+    *,
+    name: str | None = None,
+) -> Function:
+    """A function given as LLVM text, which becomes a part of the scripts that call it.
+
+    It is inlined, kept on disk and exported with them. `name` chooses one of several functions of
+    the text. That the processor has the instructions which the text asks for is up to the caller.
+    """
+    params = tuple(_parameter(entry) for entry in argtypes)
+    result = None if restype is None else _dtype(restype, "restype")
+    found = llvm_functions.read_function(text, name, result, params)
+    call = _Loaded(found, result, params)
+    label = _identifier(found.name)
+    return Function(label, call, result, params, symbol=found.symbol, text=found.text)
+
+
+class _Loaded:
+    """A function of LLVM as plain Python calls it; compiled when it is called first."""
+
+    def __init__(
+        self,
+        function: LLVMFunction,
+        result: DType | None,
+        params: Sequence[DType | Pointer],
+    ) -> None:
+        self._function, self._result, self._params = function, result, params
+        self._library: Library | None = None
+
+    def __call__(self, *args: Any) -> Any:
+        if self._library is None:
+            self._library = llvm_functions.load_function(self._function)
+        address = self._library.addresses[self._function.symbol]
+        return _c_function(address, self._result, self._params)(*args)
+
+
 def _c_function(address: int, result: DType | None, params: Sequence[DType | Pointer]) -> Any:
     ctype = None if result is None else np.ctypeslib.as_ctypes_type(result.numpy)
     return ctypes.CFUNCTYPE(ctype, *(_ctype(param) for param in params))(address)
@@ -138,6 +183,18 @@ def _find_again(
     symbol, library = origin
     found = getattr(ctypes.CDLL(library), symbol)
     return Function(name, _c_function(_pointer(found), result, params), result, params, origin)
+
+
+def _read_again(
+    text: str,
+    symbol: str,
+    name: str,
+    result: DType | None,
+    params: tuple[DType | Pointer, ...],
+) -> Function:
+    """The function of LLVM that another process declared."""
+    call = _Loaded(llvm_functions.LLVMFunction(name, symbol, text), result, params)
+    return Function(name, call, result, params, symbol=symbol, text=text)
 
 
 def _address(function: Any) -> tuple[int, str]:

@@ -18,6 +18,7 @@ from hybridjit.ir.stmt import IterKind, Store
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.handles import LoopHandle
 from hybridjit.schedule.index_map import IndexFunction
+from hybridjit.schedule.intrinsic import choose_part
 from hybridjit.schedule.primitives.annotate import Hint
 from hybridjit.schedule.program import the_block
 from hybridjit.schedule.schedule import Schedule
@@ -60,15 +61,28 @@ class Place:
 
     def take_out_init(self) -> None:
         """Let the init of a reduction run by itself, right before the first loop that reduces."""
+        first = self._first_reducing()
+        if first is not None:
+            self.schedule.decompose_reduction(self.block, first)
+
+    def reduces_outside(self, loop: LoopHandle) -> LoopHandle | None:
+        """The first loop that reduces, if it is around `loop`, else `loop`; None without an init.
+
+        Before it, the starting values have to be set.
+        """
+        first = self._first_reducing()
+        loops = self.schedule.loops(self.block)
+        return None if first is None else loops[min(loops.index(first), loops.index(loop))]
+
+    def _first_reducing(self) -> LoopHandle | None:
+        """The first loop that reduces, of a block that still sets its starting values."""
         block = the_block(self.schedule.func, self.block)
         if block.init is None:
-            return
+            return None
         values = [item.value for item in block.iters if item.kind is IterKind.REDUCE]
         reduced = {node for value in values for node in walk(value)}
         loops = self.schedule.loops(self.block)
-        first = next((loop for loop in loops if self.schedule.find_var(loop) in reduced), None)
-        if first is not None:
-            self.schedule.decompose_reduction(self.block, first)
+        return next((loop for loop in loops if self.schedule.find_var(loop) in reduced), None)
 
     def buffers(self) -> list[str]:
         """What the arrays that the stage makes print as at this moment."""
@@ -241,7 +255,16 @@ class Tensorize(Step):
         return (self.axis,)
 
     def take(self, place: Place) -> None:
-        place.schedule.tensorize(place.loop(self.axis), self.intrinsic)
+        loop = place.loop(self.axis)
+        outer = place.reduces_outside(loop)
+        if outer is None:
+            place.schedule.tensorize(loop, self.intrinsic)
+            return
+        is_partial = outer != loop
+        name = choose_part(self.intrinsic, is_partial=is_partial)
+        if name != self.intrinsic:
+            place.schedule.decompose_reduction(place.block, outer)
+        place.schedule.tensorize(loop, name)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from hybridjit.errors import ArgumentValueError
+from hybridjit.arith.simplify import simplify
+from hybridjit.errors import ArgumentValueError, ScheduleError
 from hybridjit.interp.run import interpret
-from hybridjit.ir.expr import Buffer, Const, ExternCall
+from hybridjit.ir.expr import Buffer, Const, Expr, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Return
-from hybridjit.ir.visit import walk
+from hybridjit.ir.visit import substitute, walk
 from hybridjit.schedule.intrinsic_reach import check_touched
 
+Strides = Mapping[Var, tuple[Buffer, int]]
 # Random arguments that the two sides are compared on when an intrinsic is declared.
 _TRIALS = 3
 
@@ -24,13 +27,15 @@ _TRIALS = 3
 class Intrinsic:
     """`implementation` computes what `description` does, on the same buffers.
 
-    Unless it `is_exact`, results may be rounded otherwise.
+    Unless it `is_exact`, results may be rounded otherwise. `strides` are variables of the
+    implementation that stand for the strides, in elements, of its buffers where they lie.
     """
 
     name: str
     description: PrimFunc
     implementation: PrimFunc
     is_exact: bool
+    strides: Strides = field(default_factory=dict[Var, tuple[Buffer, int]])
 
 
 class Intrinsics:
@@ -39,12 +44,19 @@ class Intrinsics:
     def __init__(self) -> None:
         self._known: dict[str, Intrinsic] = {}
 
-    def declare(self, name: str, description: PrimFunc, implementation: PrimFunc) -> Intrinsic:
+    def declare(
+        self,
+        name: str,
+        description: PrimFunc,
+        implementation: PrimFunc,
+        strides: Strides | None = None,
+    ) -> Intrinsic:
         """Remember an intrinsic, after a look at whether the two sides agree."""
-        _check_alike(name, description, implementation)
-        check_touched(name, description, implementation)
-        is_exact = _check_equal(name, description, implementation)
-        self._known[name] = Intrinsic(name, description, implementation, is_exact)
+        alone = _with_strides(implementation, strides or {})
+        _check_alike(name, description, alone)
+        check_touched(name, description, alone)
+        is_exact = _check_equal(name, description, alone)
+        self._known[name] = Intrinsic(name, description, implementation, is_exact, strides or {})
         return self._known[name]
 
     def find(self, name: str) -> Intrinsic | None:
@@ -57,6 +69,40 @@ class Intrinsics:
 
 
 INTRINSICS = Intrinsics()
+
+
+def choose_part(name: str, *, is_partial: bool) -> str:
+    """The intrinsic that does a reduction, or that does a step of it: `name_update`.
+
+    The step is needed where a loop around reduces, too.
+    """
+    whole, update = INTRINSICS.find(name), INTRINSICS.find(f"{name}_update")
+    if whole is not None and not is_partial:
+        return name
+    if whole is not None and update is None:
+        raise ScheduleError(
+            f"tensorize: a loop around reduces, too, and '{name}' does a whole reduction",
+            help="give decl_tensor_intrin two statements: for the whole, and for an update",
+        )
+    return name if update is None else update.name
+
+
+def _with_strides(implementation: PrimFunc, strides: Strides) -> PrimFunc:
+    """The implementation on arrays that lie in memory by themselves."""
+    values = {var: element_strides(buffer)[axis] for var, (buffer, axis) in strides.items()}
+    if not values:
+        return implementation
+    return dataclasses.replace(implementation, body=substitute(implementation.body, values))
+
+
+def element_strides(buffer: Buffer) -> list[Expr]:
+    """How many elements lie between neighbours along each axis, in C order."""
+    strides: list[Expr] = []
+    step: Expr = Const(1)
+    for extent in reversed(buffer.shape):
+        strides.insert(0, step)
+        step = simplify(step * extent)
+    return strides
 
 
 def _check_alike(name: str, description: PrimFunc, implementation: PrimFunc) -> None:
@@ -86,8 +132,6 @@ def _check_equal(name: str, description: PrimFunc, implementation: PrimFunc) -> 
 
     On those, sums are exact in any order.
     """
-    if any(isinstance(node, ExternCall) for node in walk(implementation.body)):
-        return True  # the interpreter cannot tell what foreign code may do: it is trusted
     generator = np.random.default_rng(0)
     for _ in range(_TRIALS):
         args = [_random_integers(generator, buffer) for buffer in description.buffers]
@@ -113,7 +157,7 @@ def _agree(description: PrimFunc, implementation: PrimFunc, args: Sequence[Any])
 
 
 def _random_integers(generator: np.random.Generator, buffer: Buffer) -> Any:
-    return generator.integers(0, 4, _shape(buffer)).astype(buffer.dtype.numpy)
+    return np.asarray(generator.integers(0, 4, _shape(buffer)), buffer.dtype.numpy)
 
 
 def _random_numbers(generator: np.random.Generator, buffer: Buffer) -> Any:
@@ -121,7 +165,7 @@ def _random_numbers(generator: np.random.Generator, buffer: Buffer) -> Any:
     if not buffer.dtype.is_inexact:
         return _random_integers(generator, buffer)
     numbers: Any = generator.normal(size=_shape(buffer)) * 2.0 ** generator.integers(-8, 8)
-    return numbers.astype(buffer.dtype.numpy)
+    return np.asarray(numbers, buffer.dtype.numpy)
 
 
 def _shape(buffer: Buffer) -> list[int]:

@@ -8,7 +8,7 @@ from hybridjit.analysis.instances import Part, infer_instances
 from hybridjit.arith.polyhedra import Polyhedron
 from hybridjit.arith.totality import is_total
 from hybridjit.errors import ArgumentValueError
-from hybridjit.ir.expr import Buffer
+from hybridjit.ir.expr import Buffer, BufferRef
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import If
 from hybridjit.ir.visit import walk
@@ -18,6 +18,7 @@ def check_touched(name: str, description: PrimFunc, implementation: PrimFunc) ->
     """Refuse an implementation that reads or writes elements which the description does not.
 
     In a program, the elements around those of the description belong to others, or do not exist.
+    Foreign code is given no others.
     """
     if any(isinstance(node, If) and not is_total(node.cond) for node in walk(description.body)):
         raise ArgumentValueError(
@@ -48,6 +49,6 @@ def _touched(part: Part, buffer: Buffer, *, only_writes: bool) -> Polyhedron:
     accesses = [
         (statement, access)
         for statement, access in accesses_to(part, buffer)
-        if access.is_write or not only_writes
+        if (access.is_write or not only_writes) and not isinstance(access.node, BufferRef)
     ]
     return Elements(part).union(accesses).range()

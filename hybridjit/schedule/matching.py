@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+import functools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hybridjit.arith.linear import linear_form
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total
-from hybridjit.ir.expr import Add, Binary, Buffer, Const, Expr, Load, Mul, Var
-from hybridjit.ir.stmt import Block, For, If, Let, Seq, Stmt, Store, flat_stmts
+from hybridjit.ir.expr import Add, And, Binary, Buffer, Const, Eq, Expr, Load, Mul, Var
+from hybridjit.ir.stmt import (
+    Block,
+    For,
+    If,
+    Iter,
+    IterKind,
+    Let,
+    Seq,
+    Stmt,
+    Store,
+    flat_stmts,
+    seq,
+)
 from hybridjit.ir.visit import children, substitute, walk
 
 COMMUTATIVE = (Add, Mul)
@@ -158,24 +171,44 @@ def _same_attributes(a: Expr, b: Expr) -> bool:
     return all(getattr(a, name) == getattr(b, name) for name in names)
 
 
-def without_blocks(stmt: Stmt) -> Stmt:
-    """`stmt` with iters and names replaced by their values; an init is a mismatch."""
+Starts = Mapping[Expr, Expr]  # of the loops around, by their variables
+
+
+def without_blocks(stmt: Stmt, starts: Starts | None = None) -> Stmt:
+    """`stmt` with iters and names replaced by their values, and an init under its condition."""
+    starts = starts or {}
     match stmt:
-        case Block(iters=iters, body=body, init=None):
-            return without_blocks(substitute(body, {item.var: item.value for item in iters}))
-        case Block():
-            raise Mismatch("a reduction with an init")
+        case Block(iters=iters):
+            values = {item.var: item.value for item in iters}
+            inner = without_blocks(substitute(stmt.body, values), starts)
+            if stmt.init is None:
+                return inner
+            begin = without_blocks(substitute(stmt.init, values), starts)
+            return seq(If(_is_first(iters, starts), begin), inner)
         case Seq(stmts):
-            return _inlined(list(stmts))
+            return _inlined(list(stmts), starts)
         case For():
-            return dataclasses.replace(stmt, body=without_blocks(stmt.body))
+            inside = {**starts, stmt.var: stmt.start}
+            return dataclasses.replace(stmt, body=without_blocks(stmt.body, inside))
         case If(_, then, None):
-            return dataclasses.replace(stmt, then=without_blocks(then))
+            return dataclasses.replace(stmt, then=without_blocks(then, starts))
         case _:
             return stmt
 
 
-def _inlined(stmts: list[Stmt]) -> Stmt:
+def _is_first(iters: Sequence[Iter], starts: Starts) -> Expr:
+    """Whether all iters that reduce are at their start."""
+    conditions: list[Expr] = []
+    for item in iters:
+        if item.kind is not IterKind.SPATIAL:
+            start = starts.get(item.value) if item.domain is None else item.domain[0]
+            if start is None:
+                raise Mismatch("a reduction with an init, which a loop around takes part in")
+            conditions.append(Eq(simplify(item.value - start), Const(0)))
+    return functools.reduce(And, conditions, Eq(Const(0), Const(0)))
+
+
+def _inlined(stmts: list[Stmt], starts: Starts) -> Stmt:
     """`stmts` with the values of names in the place of the names.
 
     A value that is read from memory is the same later only if nothing is stored in between.
@@ -191,7 +224,7 @@ def _inlined(stmts: list[Stmt]) -> Stmt:
         if isinstance(current, Let):
             values[current.var] = current.value
         else:
-            made.append(without_blocks(current))
+            made.append(without_blocks(current, starts))
     return Seq(tuple(made))
 
 

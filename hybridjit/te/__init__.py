@@ -11,6 +11,7 @@ compiled like a script.
 from typing import TYPE_CHECKING, Any
 
 from hybridjit.lazy import lazy_names
+from hybridjit.te.buffers import decl_buffer
 from hybridjit.te.compute import (
     compute,
     const,
@@ -131,6 +132,7 @@ __all__ = [
     "cosh",
     "create_prim_func",
     "create_schedule",
+    "decl_buffer",
     "decl_tensor_intrin",
     "div",
     "erf",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, cast, runtime_checkable
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
@@ -15,6 +15,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.signature import ConstantArray
 from hybridjit.ir.stmt import Evaluate, Stmt, Store, seq
 from hybridjit.ir.visit import fresh_copy, walk
+from hybridjit.te.buffers import DeclaredBuffer, declared_for, settle
 from hybridjit.te.compute import as_shape, output_names
 from hybridjit.te.expression import as_scalar, dtype_of
 from hybridjit.te.inlined import Extern, make_operation
@@ -38,6 +39,10 @@ def extern(
     fcompute: Any,
     name: str = "extern",
     dtype: Any = None,
+    in_buffers: Any = None,
+    out_buffers: Any = None,
+    tag: str = "",
+    attrs: dict[str, Any] | None = None,
 ) -> Any:
     """The tensor, or with a list of shapes the tensors, that `fcompute` fills.
 
@@ -45,21 +50,37 @@ def extern(
     such as the call of a hybrid.packed or hybrid.extern function on them. These functions, and
     scripts that write to their arguments, may be given themselves: they are called on the inputs
     followed by the outputs. Outputs are zero before. Without a dtype, the inputs have to agree.
+    Buffers of te.decl_buffer say how the function sees inputs and outputs: with other strides, for
+    example.
 
     >>> C = te.extern((n, m), [A, B], hybrid.packed(multiply_into), name="C")
     """
     _check_inputs(inputs)
     shapes = cast("list[Any]", shape) if _is_list_of_shapes(shape) else [shape]
     dtypes = _dtypes(dtype, inputs, len(shapes))
-    ins = [tensor.buffer for tensor in inputs]
     outs = [
         Buffer(label, kind, as_shape(size))
         for label, kind, size in zip(output_names(name, len(shapes)), dtypes, shapes, strict=True)
     ]
-    body, constants = _make_body(fcompute, [*ins], outs)
-    _check_body(body, ins, outs)
-    op = make_operation(Extern, name, body, outs, constants)
+    ins_seen = _declared([tensor.buffer for tensor in inputs], in_buffers, "inputs")
+    outs_seen = _declared(outs, out_buffers, "outputs")
+    body, constants = make_body(fcompute, [*ins_seen], [*outs_seen])
+    _check_body(body, ins_seen, outs_seen)
+    body = settle(body, ins_seen, outs_seen)
+    op = make_operation(Extern, name, body, outs, constants, tag=tag, attrs=attrs)
     return op.outputs[0] if len(outs) == 1 else list(op.outputs)
+
+
+def _declared(buffers: Sequence[Buffer], given: Any, what: str) -> dict[DeclaredBuffer, Buffer]:
+    """What stands for each of `buffers` in the body: the buffers that are given, if any."""
+    listed = cast("Sequence[Any]", given) if isinstance(given, (tuple, list)) else [given]
+    seen = [None] * len(buffers) if given is None else listed
+    if len(seen) != len(buffers):
+        raise ArgumentValueError(f"found {len(seen)} buffers for {len(buffers)} {what}")
+    return {
+        declared_for(buffer, declared): buffer
+        for buffer, declared in zip(buffers, seen, strict=True)
+    }
 
 
 def extern_primfunc(
@@ -121,9 +142,10 @@ def _dtypes(dtype: Any, inputs: Sequence[Tensor], count: int) -> list[DType]:
     return given
 
 
-def _make_body(
-    fcompute: Any, ins: list[Buffer], outs: list[Buffer]
+def make_body(
+    fcompute: Any, ins: Sequence[Buffer], outs: Sequence[Buffer]
 ) -> tuple[Stmt, tuple[ConstantArray, ...]]:
+    """The statement that fills `outs`, and the constant arrays in it."""
     if isinstance(fcompute, Function):
         return call_function(fcompute, [*ins, *outs]), ()
     if isinstance(fcompute, Script):
@@ -198,11 +220,14 @@ def _check_call(function: Function, values: Sequence[Expr]) -> None:
             raise ArgumentError(f"{function.name} takes {needed}, found {found}")
 
 
-def _check_body(body: Stmt, ins: Sequence[Buffer], outs: Sequence[Buffer]) -> None:
+def _check_body(
+    body: Stmt, ins: Mapping[DeclaredBuffer, Buffer], outs: Mapping[DeclaredBuffer, Buffer]
+) -> None:
     """Refuse a hand-built statement that writes to an input or reads what is not an input."""
-    known = {*ins, *outs}
+    passed: set[Buffer] = {*ins, *ins.values()}
+    known = {*passed, *outs}
     for node in walk(body):
-        if isinstance(node, Store) and node.buffer in ins:
+        if isinstance(node, Store) and node.buffer in passed:
             raise ArgumentValueError(f"an extern writes to its input '{node.buffer.name}'")
         if (
             isinstance(node, Load | BufferRef)

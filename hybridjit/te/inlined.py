@@ -67,6 +67,9 @@ def make_operation(
     body: Stmt,
     results: Sequence[Buffer],
     constants: tuple[ConstantArray, ...] = (),
+    *,
+    tag: str = "",
+    attrs: dict[str, Any] | None = None,
 ) -> Inlined:
     """The operation that runs `body`, and its outputs, one for each of `results`."""
     axes = tuple(
@@ -77,8 +80,8 @@ def make_operation(
     unset = frozenset(buffer for buffer in results if not _is_overwritten(body, buffer))
     op = kind(
         name,
-        choose_tag(""),
-        dict[str, Any](),
+        choose_tag(tag),
+        dict(attrs or {}),
         body,
         tuple(results),
         unset,

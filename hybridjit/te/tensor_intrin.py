@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.frontend.make_blocks import make_blocks
 from hybridjit.ir.expr import Buffer
+from hybridjit.ir.extern import Extern as Function
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.signature import ScalarParam
 from hybridjit.ir.stmt import Block
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.ir.visit import rewrite
 from hybridjit.lazy import lazy_module
-from hybridjit.te.externs import as_stmt
+from hybridjit.te.buffers import DeclaredBuffer, bound_buffer, stride_variables
+from hybridjit.te.externs import Script, as_stmt, make_body
 from hybridjit.te.function import create_prim_func
 from hybridjit.te.reduction import Reduction
-from hybridjit.te.tensor import Compute, Operation, Placeholder
+from hybridjit.te.tensor import Compute, Operation, Placeholder, Tensor
 
 # Of the layer above: asked for its registry when an intrinsic is declared, and for nothing else.
 _intrinsics: Any = lazy_module("hybridjit.schedule.intrinsic")
@@ -31,33 +34,53 @@ class TensorIntrin:
     op: Compute
 
 
-def decl_tensor_intrin(op: Operation, fcompute: Any, name: str = "tensor_intrin") -> TensorIntrin:
+def decl_tensor_intrin(
+    op: Operation,
+    fcompute: Any,
+    name: str = "tensor_intrin",
+    binds: Mapping[Tensor, DeclaredBuffer] | None = None,
+) -> TensorIntrin:
     """An intrinsic that computes what `op`, a compute on placeholders of constant sizes, does.
 
     `fcompute(ins, outs)` is given buffers and returns the statement that does it better. For a
-    reduction it may return two: for the whole, and for the update of what is there already, which
-    is the intrinsic `name_update`.
+    reduction it may return two: for the whole, or None, and for the update of what is there
+    already, which is the intrinsic `name_update`. Of three, the second one, which sets the starting
+    values, is not needed. A foreign function or a script may be given itself: it is called on the
+    inputs followed by the outputs, and does the update of a reduction.
+
+    `binds` gives a buffer of te.decl_buffer for a tensor, which may have strides.
 
     >>> dot = te.decl_tensor_intrin(C.op, lambda ins, outs: call_dot(*ins, *outs), "dot")
     """
     compute = _checked(op)
     args = [*compute.input_tensors, *compute.outputs]
-    whole = create_prim_func(args, name)
-    buffers = [Buffer(tensor.name, tensor.dtype, tensor.buffer.shape) for tensor in args]
+    buffers = [bound_buffer(tensor, binds or {}) for tensor in args]
     count = len(compute.input_tensors)
-    result = fcompute(buffers[:count], buffers[count:])
-    if not isinstance(result, (tuple, list)):
-        _declare(name, whole, buffers, result)
-        return TensorIntrin(name, compute)
-    bodies = cast("Sequence[Any]", result)
-    if len(bodies) != 2 or not isinstance(compute.body, Reduction):
+    declare = _Declaration(name, create_prim_func(args, name), buffers)
+    bodies = _bodies(fcompute, buffers[:count], buffers[count:], compute)
+    if len(bodies) > 1 and (len(bodies) > 3 or not isinstance(compute.body, Reduction)):
         raise ArgumentValueError(
             f"intrinsic '{name}': it has one statement, or for a reduction two: for the whole and "
             f"for the update; found {len(bodies)}"
         )
-    _declare(name, whole, buffers, bodies[0])
-    _declare(f"{name}_update", _without_init(whole), buffers, bodies[1])
+    if bodies[0] is not None:
+        declare.whole(bodies[0])
+    if len(bodies) > 1:
+        declare.update(bodies[-1])
     return TensorIntrin(name, compute)
+
+
+def _bodies(
+    fcompute: Any, ins: Sequence[Buffer], outs: Sequence[Buffer], compute: Compute
+) -> Sequence[Any]:
+    """What `fcompute` does: the whole, and for a reduction perhaps the update."""
+    if isinstance(fcompute, (Function, Script, PrimFunc)):
+        body, constants = make_body(fcompute, ins, outs)
+        if constants:
+            raise ArgumentValueError("an intrinsic cannot hold constant arrays")
+        return [None, body] if isinstance(compute.body, Reduction) else [body]
+    result = fcompute(ins, outs)
+    return cast("Sequence[Any]", result) if isinstance(result, (tuple, list)) else [result]
 
 
 def _checked(op: object) -> Compute:
@@ -75,10 +98,29 @@ def _checked(op: object) -> Compute:
     return op
 
 
-def _declare(name: str, description: PrimFunc, buffers: Sequence[Buffer], body: Any) -> None:
-    implementation = PrimFunc(name, tuple(buffers), make_blocks(as_stmt(body)))
-    verify(implementation, Stage.BLOCKS, "te")
-    _intrinsics.INTRINSICS.declare(name, description, implementation)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Declaration:
+    """An intrinsic that is being declared on `buffers`."""
+
+    name: str
+    description: PrimFunc
+    buffers: Sequence[Buffer]
+
+    def whole(self, body: Any) -> None:
+        """Declare the statement that does all of it."""
+        self._declare(self.name, self.description, body)
+
+    def update(self, body: Any) -> None:
+        """Declare the statement that does a step of the reduction."""
+        self._declare(f"{self.name}_update", _without_init(self.description), body)
+
+    def _declare(self, name: str, description: PrimFunc, body: Any) -> None:
+        strides = stride_variables(self.buffers)
+        variables = tuple(ScalarParam(var) for var in strides)
+        stmt = make_blocks(as_stmt(body))
+        verify(PrimFunc(name, (*self.buffers, *variables), stmt), Stage.BLOCKS, "te")
+        implementation = PrimFunc(name, tuple(self.buffers), stmt)
+        _intrinsics.INTRINSICS.declare(name, description, implementation, strides)
 
 
 def _without_init(func: PrimFunc) -> PrimFunc:

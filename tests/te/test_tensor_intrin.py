@@ -91,8 +91,8 @@ def wrong(ins: Any, outs: Any) -> Any:
     return Store(outs[0], (), Const(3, outs[0].dtype))
 
 
-def three(ins: Any, outs: Any) -> Any:
-    return [wrong(ins, outs)] * 3
+def four(ins: Any, outs: Any) -> Any:
+    return [wrong(ins, outs)] * 4
 
 
 def chained() -> Any:
@@ -104,7 +104,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "tensor_instead_of_an_operation": lambda: TE.decl_tensor_intrin(dot(4), wrong),
     "computes_something_else": lambda: te.decl_tensor_intrin(dot(4).op, wrong, "wrong"),
     "several_operations": lambda: te.decl_tensor_intrin(chained(), wrong),
-    "three_statements": lambda: te.decl_tensor_intrin(dot(4).op, three, "three"),
+    "four_statements": lambda: te.decl_tensor_intrin(dot(4).op, four, "four"),
 }
 
 

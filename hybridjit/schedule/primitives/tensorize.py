@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import combinations
 
-from hybridjit.ir.expr import Buffer, BufferRef, Var
+from hybridjit.ir.expr import Buffer, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, Store
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.copies import copy_beside
+from hybridjit.schedule.foreign_parts import find_scattered, pass_parts
 from hybridjit.schedule.intrinsic import Intrinsic
 from hybridjit.schedule.matching import Matcher, Mismatch, Place
 from hybridjit.schedule.program import replace_stmt, the_loop
@@ -39,11 +40,20 @@ def tensorize(func: PrimFunc, var: Var, intrinsic: Intrinsic) -> PrimFunc:
         ) from None
     _check(func, loop, intrinsic, places)
 
-    body = copy_beside(func, intrinsic.implementation.body)
     pairs = zip(intrinsic.implementation.buffers, intrinsic.description.buffers, strict=True)
-    for parameter, described in pairs:
-        place = places[described]
+    lies_in = {parameter: places[described] for parameter, described in pairs}
+    body = copy_beside(func, pass_parts(intrinsic.implementation.body, lies_in, intrinsic))
+    for parameter, place in lies_in.items():
         body = reindex(body, parameter, place.buffer, place.indices)
+    scattered = find_scattered(body)
+    if scattered is not None:
+        raise refuse(
+            func,
+            f"tensorize: '{intrinsic.name}' hands a part of '{scattered.buffer.name}' to C, and "
+            "its elements do not lie one behind the other",
+            [loop],
+            help="cache_read and transform_layout pack it; or declare the buffer with strides",
+        )
     return bind_loops(replace_stmt(func, loop, body))
 
 
@@ -59,12 +69,6 @@ def _check(func: PrimFunc, loop: For, intrinsic: Intrinsic, places: Mapping[Buff
     unused = [buffer for buffer in intrinsic.description.buffers if buffer not in places]
     if unused:
         raise refuse(func, f"tensorize: '{unused[0].name}' is not used in the description")
-    if any(isinstance(node, BufferRef) for node in walk(intrinsic.implementation.body)):
-        raise refuse(
-            func,
-            f"tensorize: '{intrinsic.name}' hands whole arrays to foreign code, which has no way "
-            "to see a part of one",
-        )
 
 
 def _check_apart(

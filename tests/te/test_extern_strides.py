@@ -1,0 +1,124 @@
+"""Externs that see their inputs and outputs with strides of their own."""
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hybridjit import hybrid, te
+from hybridjit.errors import HybridError
+from hybridjit.ir.expr import Const, Load, Var
+from hybridjit.ir.stmt import For, Store
+from tests.conftest import Golden
+from tests.tensor_programs import assert_computes
+
+Array = Any
+TE: Any = te  # as a caller without a type checker has it
+A = te.placeholder((3, 4), "float64", "A")
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * 6)
+def c_negate(source: int, target: int, *sizes: int) -> None:
+    rows, columns, *strides = sizes
+    for i in range(rows):
+        for j in range(columns):
+            found = source + 8 * (i * strides[0] + j * strides[1])
+            there = target + 8 * (i * strides[2] + j * strides[3])
+            ctypes.c_double.from_address(there).value = -ctypes.c_double.from_address(found).value
+
+
+NEGATE = hybrid.extern(c_negate, None, ["float64*", "float64*", *["int64"] * 6], name="negate")
+
+
+def negate(ins: Any, outs: Any) -> Any:
+    strides = (*ins[0].strides, *outs[0].strides)
+    return NEGATE(ins[0], outs[0], *ins[0].shape, *strides)
+
+
+def padded(*strides: Any, offset: int = 0, name: str = "buffer") -> Any:
+    return te.decl_buffer((3, 4), "float64", name, strides=strides, elem_offset=offset)
+
+
+VALUE: Array = np.random.default_rng(3).random((3, 4))
+
+
+@pytest.mark.parametrize("target", [(4, 1), (1, 3), (10, 2), (1, 7)])
+@pytest.mark.parametrize("source", [(4, 1), (1, 3), (6, 1), (2, 9)])
+@pytest.mark.parametrize("offset", [0, 5])
+def test_any_strides(source: Any, target: Any, offset: int) -> None:
+    b = te.extern(
+        (3, 4),
+        [A],
+        negate,
+        name="B",
+        in_buffers=[padded(*source, offset=offset)],
+        out_buffers=[padded(*target, offset=offset)],
+    )
+    c = te.compute((3, 4), lambda i, j: b[i, j] * 2, name="C")
+    assert_computes([A, b], [VALUE], -VALUE)
+    assert_computes([A, c], [VALUE], VALUE * -2)
+
+
+def test_strides_that_are_what_they_are(golden: Golden) -> None:
+    """Variables in the place of strides: nothing is copied."""
+    n = te.var("n")
+    x = te.placeholder((3, n), "float64", "X")
+    seen = te.decl_buffer((3, n), "float64", strides=[te.var("s0"), te.var("s1")])
+    b = te.extern((3, n), [x], negate, name="B", in_buffers=[seen], out_buffers=None)
+    golden.check(str(te.create_prim_func([x, b])), "ir")
+    assert_computes([x, b], [VALUE, np.ones((3, 4))], -VALUE)
+
+
+def test_a_copy_is_made_for_other_strides(golden: Golden) -> None:
+    b = te.extern((3, 4), [A], negate, name="B", in_buffers=[padded(1, 3)])
+    golden.check(str(te.create_prim_func([A, b])), "ir")
+
+
+def test_empty_arrays() -> None:
+    x = te.placeholder((0, 4), "float64", "X")
+    seen = te.decl_buffer((0, 4), "float64", strides=[9, 2])
+    b = te.extern((0, 4), [x], negate, name="B", in_buffers=[seen])
+    assert_computes([x, b], [np.ones((0, 4))], np.ones((0, 4)))
+
+
+def test_ir_built_by_hand_sees_the_elements() -> None:
+    def transpose(ins: Any, outs: Any) -> Any:
+        i, j = Var("i"), Var("j")
+        store = Store(outs[0], (j, i), Load(ins[0], (i, j)))
+        inner = For(j, Const(0), Const(4), Const(1), store)
+        return For(i, Const(0), Const(3), Const(1), inner)
+
+    seen = te.decl_buffer((4, 3), "float64", strides=[5, 1], elem_offset=2)
+    b = te.extern((4, 3), [A], transpose, in_buffers=[padded(1, 3)], out_buffers=[seen])
+    assert_computes([A, b], [VALUE], VALUE.T)
+
+
+def test_tags_and_attributes() -> None:
+    b = te.extern((3, 4), [A], negate, tag="mine", attrs={"key": 3})
+    assert (b.op.tag, b.op.attrs) == ("mine", {"key": 3})
+
+
+def with_buffers(**options: Any) -> Any:
+    return te.extern((3, 4), [A], negate, **options)
+
+
+CALLS: dict[str, Callable[[], object]] = {
+    "other_count": lambda: with_buffers(in_buffers=[]),
+    "no_buffer": lambda: with_buffers(out_buffers=[3]),
+    "other_shape": lambda: with_buffers(in_buffers=[te.decl_buffer((4, 3), "float64")]),
+    "other_type": lambda: with_buffers(in_buffers=[te.decl_buffer((3, 4), "int32")]),
+    "other_rank": lambda: padded(1),
+    "overlapping_strides": lambda: padded(2, 1),
+    "negative_strides": lambda: padded(4, -1),
+    "unknown_hint": lambda: TE.decl_buffer((3, 4), color="red"),
+    "unknown_access": lambda: padded(4, 1).access_ptr("x"),
+}
+
+
+@pytest.mark.parametrize("case", CALLS)
+def test_refusal(case: str, golden: Golden) -> None:
+    with pytest.raises(HybridError, match=r"\w") as caught:
+        CALLS[case]()
+    golden.check(caught.value.render("short"), "txt")
