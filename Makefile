@@ -54,6 +54,7 @@ mutants: $(INSTALLED)  ## plant bugs in the compiler and say which tests catch t
 	$(BIN)/python -m tests.planted_parallel
 	$(BIN)/python -m tests.planted_vectors
 	$(BIN)/python -m tests.planted_schedules
+	$(BIN)/python -m tests.planted_te
 
 torture: $(INSTALLED)  ## guard pages, forks, threads, signals, a damaged cache: N rounds of each
 	$(PYTEST) tests/torture $(TORTURE) --fuzz=$(N)

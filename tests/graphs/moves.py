@@ -231,7 +231,9 @@ def _rfactor(s: ClassicSchedule, choose: Choose) -> str:
     stage = pick(choose, reductions)
     op = stage.op
     axis = pick(choose, [leaf for leaf in stage.leaves if leaf.kind is AxisKind.REDUCE])
-    place = choose.randint(0, stage.op.outputs[0].ndim)
+    place = choose.randint(0, op.outputs[0].ndim)
+    if choose.random() < 0.7:  # an axis by itself gives partial results of one element each
+        axis = choose.choice(stage.split(axis, factor=choose.choice(FACTORS)))
     s.rfactor(op.output(0), axis, place)
     return f"rfactor({op.name}, {axis.name}, {place})"
 

@@ -73,35 +73,51 @@ def reduce_some(choose: random.Random, made: Sequence[Made], name: str) -> list[
     return [Made(tensor, source.sizes[1:], (source,), evaluate)]
 
 
-def _better(x: Any, y: Any) -> Any:
-    """The larger value; of equal ones the first, so that any order gives the same."""
+# Of equal values they take the first, so that any order gives the same.
+
+
+def _larger(x: Any, y: Any) -> Any:
     keep = te.any(x[1] > y[1], te.all(x[1] == y[1], x[0] < y[0]))
     return te.if_then_else(keep, x[0], y[0]), te.if_then_else(keep, x[1], y[1])
 
 
-def _worst(place: str, value: str) -> Any:
+def _smaller(x: Any, y: Any) -> Any:
+    keep = te.any(x[0] < y[0], te.all(x[0] == y[0], x[1] < y[1]))
+    return te.if_then_else(keep, x[0], y[0]), te.if_then_else(keep, x[1], y[1])
+
+
+def _smallest(place: str, value: str) -> Any:
     return te.const(_LAST, place), te.min_value(value)
 
 
-argmax = te.comm_reducer(_better, _worst, name="argmax")
+def _largest(value: str, place: str) -> Any:
+    return te.max_value(value), te.const(_LAST, place)
+
+
+argmax = te.comm_reducer(_larger, _smallest, name="argmax")
+argmin = te.comm_reducer(_smaller, _largest, name="argmin")  # the value comes first
 
 
 def reduce_to_pair(choose: random.Random, made: Sequence[Made], name: str) -> list[Made]:
-    """Where the maximum of the first axis is, and what it is."""
+    """Where the extremum of the first axis is, and what it is."""
     source = recent(choose, made)
     if source is None:
         return []
     k = te.reduce_axis((0, source.dims[0]), f"k{name}")
-    a = source.tensor
+    a, sizes, largest = source.tensor, source.sizes[1:], choose.random() < 0.5
 
     def value(*i: Any) -> Any:
-        return argmax((k, a[(k, *i)]), axis=k)
+        element = a[(k, *i)]
+        return argmax((k, element), axis=k) if largest else argmin((element, k), axis=k)
 
-    place, largest = te.compute(source.dims[1:], value, name=name)
-    sizes = source.sizes[1:]
+    def find(x: Array) -> Array:
+        return np.asarray(x.argmax(axis=0) if largest else x.argmin(axis=0), np.int64)
+
+    first, second = te.compute(source.dims[1:], value, name=name)
+    place, extremum = (first, second) if largest else (second, first)
     items = [
-        Made(place, sizes, (source,), lambda x: np.asarray(x.argmax(axis=0), np.int64)),
-        Made(largest, sizes, (source,), lambda x: x.max(axis=0)),
+        Made(place, sizes, (source,), find),
+        Made(extremum, sizes, (source,), lambda x: x.max(axis=0) if largest else x.min(axis=0)),
     ]
     choose.shuffle(items)
     return items
