@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from hybridjit.errors import ArgumentValueError
 from hybridjit.stdlib.elements import call
-from hybridjit.stdlib.shapes import are_equal, broadcast, show
+from hybridjit.stdlib.shapes import are_equal, show
 from hybridjit.te import compute
 
 Activation = Literal["relu", "sigmoid", "tanh"] | None
@@ -32,22 +32,23 @@ def finish(name: str, layer: Any, bias: Any, activation: str | None, *, axis: in
             f"{name}: there is no activation {activation!r}",
             help=f"choose from {', '.join(map(repr, _FUNCTIONS))}, or apply one to the result",
         )
-    if bias is not None:
-        layer = _add_bias(name, layer, bias, axis)
-    if activation is None:
+    if bias is None and activation is None:
         return layer
-    return broadcast(_FUNCTIONS[activation], layer, name=f"{name}_{activation}")
+    if bias is not None:
+        _check_bias(name, layer, bias, axis)
+
+    def element(*indices: Any) -> Any:
+        value = layer[indices]
+        value = value if bias is None else call("+", value, bias[indices[axis]])
+        return value if activation is None else _FUNCTIONS[activation](value)
+
+    return compute(layer.shape, element, name=f"{name}_{activation or 'bias'}")
 
 
-def _add_bias(name: str, layer: Any, bias: Any, axis: int) -> Any:
+def _check_bias(name: str, layer: Any, bias: Any, axis: int) -> None:
     if bias.ndim != 1 or not are_equal(bias.shape[0], layer.shape[axis]):
         raise ArgumentValueError(
             f"{name}: the bias '{bias.name}' has shape {show(bias.shape)}, and the result "
             f"{show(layer.shape)}",
             help=f"it must have shape {show((layer.shape[axis],))}: one for each along axis {axis}",
         )
-
-    def element(*indices: Any) -> Any:
-        return call("+", layer[indices], bias[indices[axis]])
-
-    return compute(layer.shape, element, name=f"{name}_bias")

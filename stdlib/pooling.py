@@ -9,17 +9,18 @@ from hybridjit.stdlib.compiled import scheduled_by
 from hybridjit.stdlib.extrema import find_extremum, largest
 from hybridjit.stdlib.images import Layout, check_images
 from hybridjit.stdlib.operator import operator
-from hybridjit.stdlib.schedules import in_tiles
+from hybridjit.stdlib.schedules import along_rows, as_written
 from hybridjit.stdlib.sliding import read_pool
 from hybridjit.stdlib.types import Padding, Pair, T
 from hybridjit.stdlib.windows import Movement
 from hybridjit.te import Expression, min_value
 
-EXACT = scheduled_by(in_tiles)
-ROUNDED = scheduled_by(in_tiles, fastmath=("reassoc",))
+# Windows are small: LLVM writes their loops out, and makes vectors of neighbouring results.
+WINDOWS = scheduled_by(as_written)
+WHOLE_IMAGES = scheduled_by(along_rows, fastmath=("reassoc",))
 
 
-@operator(recipe=EXACT)
+@operator(recipe=WINDOWS)
 def max_pool2d(
     x: T,
     size: Pair,
@@ -44,7 +45,7 @@ def max_pool2d(
     return pool.reduce("max_pool2d", largest, _lowest(x))
 
 
-@operator(recipe=ROUNDED)
+@operator(recipe=WINDOWS)
 def avg_pool2d(
     x: T,
     size: Pair,
@@ -69,7 +70,7 @@ def avg_pool2d(
     return pool.average(counts_padding=count_include_pad)
 
 
-@operator(recipe=EXACT)
+@operator(recipe=WHOLE_IMAGES)
 def global_max_pool2d(x: T, *, layout: Layout = "NCHW") -> T:
     """The largest element of each channel of images.
 
@@ -81,7 +82,7 @@ def global_max_pool2d(x: T, *, layout: Layout = "NCHW") -> T:
     return find_extremum("global_max_pool2d", largest, x, axes, keepdims=True)
 
 
-@operator(recipe=ROUNDED)
+@operator(recipe=WHOLE_IMAGES)
 def global_avg_pool2d(x: T, *, layout: Layout = "NCHW") -> T:
     """The average of each channel of images; a float64 of integers.
 

@@ -20,12 +20,12 @@ from hybridjit.te import any as is_any
 from hybridjit.te import prod as multiplied
 from hybridjit.te import sum as added
 
-EXACT = scheduled_by(along_rows)
-# Sums may be added up in any order: NumPy's order is not that of the loop either.
-ROUNDED = scheduled_by(along_rows, fastmath=("reassoc",))
+# In any order, as in NumPy: sums may be rounded otherwise, and of 0.0 and -0.0, which are equal,
+# either may be the extremum.
+RECIPE = scheduled_by(along_rows, fastmath=("reassoc",))
 
 
-@operator(recipe=ROUNDED)
+@operator(recipe=RECIPE)
 def sum(x: T, axis: Axes = None, *, dtype: Any = None, keepdims: bool = False) -> T:
     """The sum of the elements along axes. Small integers and bools are added up as int64.
 
@@ -35,7 +35,7 @@ def sum(x: T, axis: Axes = None, *, dtype: Any = None, keepdims: bool = False) -
     return add_up("sum", added, x, axis, dtype=dtype, keepdims=keepdims)
 
 
-@operator(recipe=ROUNDED)
+@operator(recipe=RECIPE)
 def prod(x: T, axis: Axes = None, *, dtype: Any = None, keepdims: bool = False) -> T:
     """The product of the elements along axes. Small integers and bools are multiplied as int64.
 
@@ -45,7 +45,7 @@ def prod(x: T, axis: Axes = None, *, dtype: Any = None, keepdims: bool = False) 
     return add_up("prod", multiplied, x, axis, dtype=dtype, keepdims=keepdims)
 
 
-@operator(recipe=ROUNDED)
+@operator(recipe=RECIPE)
 def mean(x: T, axis: Axes = None, *, keepdims: bool = False) -> T:
     """The average of the elements along axes; a float64 of integers.
 
@@ -55,7 +55,7 @@ def mean(x: T, axis: Axes = None, *, keepdims: bool = False) -> T:
     return average("mean", x, axis, keepdims=keepdims)
 
 
-@operator(recipe=ROUNDED)
+@operator(recipe=RECIPE)
 def var(x: T, axis: Axes = None, *, ddof: int = 0, keepdims: bool = False) -> T:
     """The average of the squared distances from the mean, n - ddof in the place of n.
 
@@ -65,7 +65,7 @@ def var(x: T, axis: Axes = None, *, ddof: int = 0, keepdims: bool = False) -> T:
     return variance("var", x, axis, ddof=ddof, keepdims=keepdims)
 
 
-@operator(recipe=ROUNDED)
+@operator(recipe=RECIPE)
 def std(x: T, axis: Axes = None, *, ddof: int = 0, keepdims: bool = False) -> T:
     """The square root of the variance.
 
@@ -76,7 +76,7 @@ def std(x: T, axis: Axes = None, *, ddof: int = 0, keepdims: bool = False) -> T:
     return broadcast(lambda v: call("sqrt", v), spread, name="std")
 
 
-@operator(recipe=EXACT)
+@operator(recipe=RECIPE)
 def max(x: T, axis: Axes = None, *, keepdims: bool = False) -> T:
     """The largest element along axes; NaN, if there is one.
 
@@ -86,7 +86,7 @@ def max(x: T, axis: Axes = None, *, keepdims: bool = False) -> T:
     return find_extremum("max", largest, x, axis, keepdims=keepdims)
 
 
-@operator(recipe=EXACT)
+@operator(recipe=RECIPE)
 def min(x: T, axis: Axes = None, *, keepdims: bool = False) -> T:
     """The smallest element along axes; NaN, if there is one.
 
@@ -96,7 +96,7 @@ def min(x: T, axis: Axes = None, *, keepdims: bool = False) -> T:
     return find_extremum("min", smallest, x, axis, keepdims=keepdims)
 
 
-@operator(recipe=EXACT)
+@operator(recipe=RECIPE)
 def argmax(x: T, axis: int | None = None, *, keepdims: bool = False) -> T:
     """Where the largest element along an axis is; the first of equals, the first NaN.
 
@@ -108,7 +108,7 @@ def argmax(x: T, axis: int | None = None, *, keepdims: bool = False) -> T:
     return find_place("argmax", largest, x, axis, keepdims=keepdims)
 
 
-@operator(recipe=EXACT)
+@operator(recipe=RECIPE)
 def argmin(x: T, axis: int | None = None, *, keepdims: bool = False) -> T:
     """Where the smallest element along an axis is; the first of equals, the first NaN.
 
@@ -120,7 +120,7 @@ def argmin(x: T, axis: int | None = None, *, keepdims: bool = False) -> T:
     return find_place("argmin", smallest, x, axis, keepdims=keepdims)
 
 
-@operator(recipe=EXACT)
+@operator(recipe=RECIPE)
 def any(x: T, axis: Axes = None, *, keepdims: bool = False) -> T:
     """Whether an element along axes is true, which every number but 0 is.
 
@@ -130,7 +130,7 @@ def any(x: T, axis: Axes = None, *, keepdims: bool = False) -> T:
     return reduce_axes("any", is_any, x, axis, keepdims=keepdims)
 
 
-@operator(recipe=EXACT)
+@operator(recipe=RECIPE)
 def all(x: T, axis: Axes = None, *, keepdims: bool = False) -> T:
     """Whether all elements along axes are true, which every number but 0 is.
 

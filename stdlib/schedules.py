@@ -1,29 +1,119 @@
-"""How operators run on arrays: schedules that fit many shapes."""
+"""How operators run on arrays: schedules that fit many shapes.
+
+Loops without steps are good already where LLVM makes vectors of them: elementwise work, sums
+over the last axis, small windows. What is done here is what it cannot know: which loop should be
+the innermost, that the order of a reduction is free, and what is large enough for threads.
+"""
 
 from __future__ import annotations
 
+from hybridjit.ir.expr import Add
 from hybridjit.schedule.schedule import Schedule
+from hybridjit.stdlib.nests import Loop, Nest, find_nests
+from hybridjit.stdlib.tiles import PARALLEL_WORK, find_tile, tile_product
+
+# Bytes of the partial results of a reduction: two of the widest vectors hide each other's latency.
+PARTIAL_BYTES = 128
+# Elements of a row of results that are combined at once: they stay in the first cache.
+ROW = 4096
 
 
 def as_written(s: Schedule) -> None:
-    """No steps: loops over the last axis run as vectors anyway."""
+    """No steps."""
 
 
 def in_chunks(s: Schedule) -> None:
-    pass
+    """Give threads parts of the outermost loop, where that is worth it."""
+    for nest in find_nests(s):
+        if nest.work >= PARALLEL_WORK and nest.loops:
+            _run_parallel(s, nest.loops[0])
 
 
-def along_rows(s: Schedule) -> None:
-    pass
+def _run_parallel(s: Schedule, loop: Loop) -> None:
+    if loop.extent >= ROW:
+        outer, _ = s.split(loop.handle, factor=ROW)
+        s.parallel(outer)
+    elif loop.extent > 1:
+        s.parallel(loop.handle)
 
 
 def in_tiles(s: Schedule) -> None:
-    pass
+    """Compute products that are added up in tiles, what is too small or no product along rows."""
+    for nest in find_nests(s):
+        tile = find_tile(nest)
+        if tile is None:
+            reduce_along_rows(s, nest)
+        else:
+            tile_product(s, nest, tile)
+
+
+def along_rows(s: Schedule) -> None:
+    """Let every reduction run along the last axis of what it reads."""
+    for nest in find_nests(s):
+        reduce_along_rows(s, nest)
+
+
+def reduce_along_rows(s: Schedule, nest: Nest) -> None:
+    """Make vectors of a reduction: of neighbouring results, or of partial results of one."""
+    if not nest.reduced or not nest.reads:
+        return
+    row = nest.loop_of_last_axis(nest.reads[0])
+    if row is None:
+        return
+    if not row.is_reduced:
+        _combine_rows(s, nest, row)
+    elif not _is_plain_sum(nest):
+        _combine_lanes(s, nest, row)
+
+
+def _is_plain_sum(nest: Nest) -> bool:
+    """A sum along one loop: LLVM makes partial results of it by itself."""
+    return isinstance(nest.store.value, Add) and len(nest.reduced) == 1
+
+
+def _combine_rows(s: Schedule, nest: Nest, row: Loop) -> None:
+    """Combine whole rows: results that lie side by side, all at once.
+
+    for j: for k: c[j] += a[k, j]    -->    for k: for j: c[j] += a[k, j]
+    """
+    others = [loop.handle for loop in nest.spatial if loop is not row]
+    reduced = [loop.handle for loop in nest.reduced]
+    inner = row.handle
+    if row.extent > ROW:
+        outer, inner = s.split(row.handle, factor=ROW)
+        others.append(outer)
+    s.reorder(*others, inner, *reduced)
+    s.decompose_reduction(nest.block, inner)
+    handles = s.loops(nest.block)
+    inner, reduced = handles[len(others)], list(handles[len(others) + 1 :])
+    s.reorder(*reduced, inner)
+
+
+def _combine_lanes(s: Schedule, nest: Nest, row: Loop) -> None:
+    """Combine every 32nd element, say, to a partial result each, and these at the end.
+
+    for k: c = max(c, a[k])    -->    for k_0: for k_1, lanes: p[k_1] = max(p[k_1], a[k_0, k_1])
+                                      for k_1: c = max(c, p[k_1])
+    """
+    lanes = PARTIAL_BYTES // (nest.reads[0].buffer.dtype.bits // 8)
+    if row.extent < 2 * lanes:
+        return
+    spatial = len(nest.spatial)
+    first = nest.reduced[0].handle
+    s.decompose_reduction(nest.block, first)
+    *_, last = s.loops(nest.block)
+    _, lane = s.split(last, factor=lanes)
+    handles = s.loops(nest.block)
+    s.reorder(lane, *handles[spatial:-1])
+    s.rfactor(lane)
+    handles = s.loops(nest.block)
+    s.reorder(*handles[spatial + 1 :], handles[spatial])
+    s.vectorize(handles[spatial])
 
 
 def row_by_row(s: Schedule) -> None:
-    pass
+    along_rows(s)
 
 
 def scan_inside(s: Schedule) -> None:
-    pass
+    """No steps."""

@@ -1,0 +1,95 @@
+"""The loop nests of a program as schedules see them: what runs over what, and what it reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from hybridjit.ir.expr import Buffer, Const, Load, Var
+from hybridjit.ir.printer import name_buffers
+from hybridjit.ir.stmt import Block, For, IterKind, Store
+from hybridjit.ir.visit import walk
+from hybridjit.schedule.handles import LoopHandle
+from hybridjit.schedule.program import blocks_of, loops_of
+from hybridjit.schedule.schedule import Schedule
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loop:
+    """A loop around a block, and the variable of the block that it sets."""
+
+    handle: LoopHandle
+    extent: int
+    is_reduced: bool
+    var: Var
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nest:
+    """A block that stores one element, the loops around it, outermost first, and what it reads."""
+
+    block: str
+    loops: tuple[Loop, ...]
+    store: Store
+    reads: tuple[Load, ...]
+
+    @property
+    def spatial(self) -> list[Loop]:
+        """The loops over the elements of the result."""
+        return [loop for loop in self.loops if not loop.is_reduced]
+
+    @property
+    def reduced(self) -> list[Loop]:
+        """The loops over what is combined to one element."""
+        return [loop for loop in self.loops if loop.is_reduced]
+
+    @property
+    def work(self) -> int:
+        """How many times the block runs."""
+        return prod(loop.extent for loop in self.loops)
+
+    def loop_of_last_axis(self, access: Load | Store) -> Loop | None:
+        """The loop that runs along the last axis of what is accessed, element by element."""
+        last = access.indices[-1] if access.indices else None
+        return next((loop for loop in self.loops if loop.var is last), None)
+
+
+def uses(access: Load, loop: Loop) -> bool:
+    """Whether what is read depends on a loop."""
+    return any(node is loop.var for index in access.indices for node in walk(index))
+
+
+def find_nests(s: Schedule) -> list[Nest]:
+    """The nests of a program that is scheduled for the first time, in the order of the text."""
+    extents = {loop.var: _extent(loop) for loop in loops_of(s.func)}
+    found = (_read_nest(block, extents) for block in blocks_of(s.func))
+    return [nest for nest in found if nest is not None]
+
+
+def _extent(loop: For) -> int | None:
+    match loop.start, loop.stop, loop.step:
+        case Const(0), Const(int(stop)), Const(1):
+            return stop
+        case _:
+            return None
+
+
+def _read_nest(block: Block, extents: dict[Var, int | None]) -> Nest | None:
+    if not isinstance(block.body, Store):
+        return None
+    loops: list[Loop] = []
+    for item in block.iters:
+        extent = extents.get(item.value) if isinstance(item.value, Var) else None
+        if extent is None or not isinstance(item.value, Var):
+            return None
+        is_reduced = item.kind is IterKind.REDUCE
+        loops.append(Loop(LoopHandle(item.value), extent, is_reduced, item.var))
+    store = block.body
+    loads = (node for node in walk(store.value) if isinstance(node, Load))
+    reads = tuple(load for load in loads if load.buffer is not store.buffer)
+    return Nest(block.name, tuple(loops), store, reads)
+
+
+def name_of(s: Schedule, buffer: Buffer) -> str:
+    """What a buffer prints as at this moment."""
+    return next(text for text, found in name_buffers(s.func).items() if found is buffer)
