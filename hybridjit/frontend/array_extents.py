@@ -73,7 +73,15 @@ class Ranges:
 
     def is_natural(self, expr: Expr) -> bool:
         """True if `expr` is sure not to be negative."""
-        return self.is_at_most(ZERO, expr)
+        match expr:
+            case Max(a, b):
+                return self.is_natural(a) or self.is_natural(b)
+            case Min(a, b) | Select(_, a, b):
+                return self.is_natural(a) and self.is_natural(b)
+            case FloorDiv(a, Const(int(divisor))) if divisor > 0:
+                return self.is_natural(a)
+            case _:
+                return self.is_at_most(ZERO, expr)
 
     def form(self, expr: Expr) -> Linear | None:
         """`expr` as a sum, with what is known of its variables put in."""

@@ -115,6 +115,8 @@ class ArrayMemory(Context):
         for axis in reversed(order or range(len(shape))):
             var = indices[axis]
             if isinstance(var, Var):
+                self.unit.array_loops.add(var)
+                self.unit.loop_ranges[var] = ZERO, shape[axis], ONE
                 inner = For(var, ZERO, shape[axis], ONE, inner, span=span)
         self.emit(inner)
 
@@ -124,6 +126,8 @@ class ArrayMemory(Context):
         """A new array in memory with the shape and type of `value`."""
         shape = tuple(self.fixed_index(extent, "size") for extent in value.shape)
         buffer = Buffer(name, value.dtype, shape, "global")
+        if all(map(self.ranges.is_natural, shape)):  # else making it is a check
+            self.unit.temporaries[buffer] = span
         self.emit(Allocate(buffer, zero, span=span))
         self._note_sizes(buffer)
         return buffer

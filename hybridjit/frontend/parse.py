@@ -16,8 +16,12 @@ from hybridjit import config
 from hybridjit.errors import ParseError, combine
 from hybridjit.fresh_stack import on_fresh_stack
 from hybridjit.frontend.annotations import specs_in
+from hybridjit.frontend.array_extents import Ranges
 from hybridjit.frontend.captures import Capture, Environment
 from hybridjit.frontend.frame import Frame, Key, Unit
+from hybridjit.frontend.fuse_arrays import fuse_arrays
+from hybridjit.frontend.fuse_merge import bound_in
+from hybridjit.frontend.fusion import Fusion
 from hybridjit.frontend.inline import annotations_in
 from hybridjit.frontend.make_blocks import make_blocks
 from hybridjit.frontend.options import printed_fastmath
@@ -25,11 +29,11 @@ from hybridjit.frontend.signature import SignatureTranslator
 from hybridjit.frontend.specs import Spec
 from hybridjit.frontend.variables import Variables, find_variables
 from hybridjit.ir.dtype import ScalarType
-from hybridjit.ir.expr import Buffer
+from hybridjit.ir.expr import Buffer, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, Stmt
+from hybridjit.ir.stmt import Allocate, For, Stmt
 from hybridjit.ir.verify import Stage, verify
-from hybridjit.ir.visit import substitute
+from hybridjit.ir.visit import substitute, walk_stmts
 from hybridjit.source import FunctionSource, read_function, read_text, span_of
 
 # Each round can only widen types or settle branches; real scripts need two or three.
@@ -218,6 +222,7 @@ class _Script(SignatureTranslator):
         if self.unit.errors:
             return None
         body = self.close([stmt for stmt in self.body if not _makes(stmt, outputs)])
+        body = fuse_arrays(body, self._fusion(body, outputs))
         if blocks:
             body = make_blocks(body, self.unit.automatic_blocks)
         shapes = {buffer: self.output_shape(buffer) for buffer in outputs}
@@ -234,6 +239,18 @@ class _Script(SignatureTranslator):
             self.returns_tuple,
             span=self.span(self.frame.source.node),
         )
+
+    def _fusion(self, body: Stmt, outputs: Sequence[Buffer]) -> Fusion:
+        """What fusion may do: nothing where arguments may lie in each other's memory."""
+        unit = self.unit
+        made = {} if unit.shares_memory else unit.temporaries
+        temporaries = {buffer for buffer in made if buffer not in outputs}
+        nests = (s for s in walk_stmts(body) if isinstance(s, For) and s.var in unit.array_loops)
+        inner = bound_in(*nests) if temporaries else set[Var]()
+        values = {var: value for var, value in unit.let_values.items() if var not in inner}
+        ranges = Ranges(unit.loop_ranges, values, frozenset(self.dimensions.values()))
+        params = [param for param in self.params if isinstance(param, Buffer)]
+        return Fusion(temporaries, unit.array_loops, params, ranges, dict(made))
 
 
 def _makes(stmt: Stmt, outputs: Sequence[Buffer]) -> bool:

@@ -1,0 +1,61 @@
+"""Random chains of whole-array statements: fused as not fused, bit for bit, and as NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hybridjit import hybrid
+from hybridjit.errors import HybridError
+from hybridjit.frontend import parse
+from hybridjit.frontend.fusion import Fusion
+from hybridjit.ir.stmt import Stmt
+from tests.array_results import assert_agree
+from tests.oracle import Outcome, run_once
+from tests.random_arrays import define
+from tests.random_chains import ChainGenerator
+
+_SEEDS = range(150)
+_NATIVE_SEEDS = range(12)
+
+
+def _bits(outcome: Outcome) -> list[Any]:
+    """Everything that a run gives, as bytes."""
+    result: Any = outcome.result
+    results: list[Any] = [*result] if isinstance(result, tuple) else [result]
+    arrays: list[Any] = [np.asarray(value) for value in (*results, *outcome.arguments)]
+    return [(array.dtype, array.shape, array.tobytes()) for array in arrays]
+
+
+def _keep(body: Stmt, _: Fusion) -> Stmt:
+    return body
+
+
+def _interpret(kernel: Any, *args: Any) -> Any:
+    return kernel.interpret(*args)
+
+
+@pytest.mark.parametrize("seed", _SEEDS)
+def test_fusion_changes_no_bit(seed: int, monkeypatch: pytest.MonkeyPatch):
+    program = ChainGenerator(seed).program()
+    function = define(program.text, seed)
+    fused: Any = hybrid.script(function)
+    found = run_once(_interpret, fused, program.args)
+    monkeypatch.setattr(parse, "fuse_arrays", _keep)
+    plain: Any = hybrid.script(function)
+    expected = run_once(_interpret, plain, program.args)
+    assert type(found.error) is type(expected.error), program.text
+    assert isinstance(found.error, HybridError) or _bits(found) == _bits(expected), program.text
+
+
+@pytest.mark.parametrize("seed", _NATIVE_SEEDS)
+def test_fused_as_in_numpy(seed: int):
+    program = ChainGenerator(seed).program()
+    kernel: Any = hybrid.script(define(program.text, seed))
+    try:
+        assert_agree(kernel, program.args)
+    except AssertionError as error:
+        if not isinstance(error.__cause__, HybridError):
+            raise AssertionError(f"{error}\n{program.text}") from error
