@@ -9,10 +9,8 @@ def product(a, b, out):                       # (n,k),(k,m)->(n,m)
 from __future__ import annotations
 
 import functools
-import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import FunctionType
 from typing import Any, cast
 
 import numpy as np
@@ -25,12 +23,12 @@ from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.ir.expr import Const
 from hybridjit.ir.signature import ScalarResult
 from hybridjit.runtime.arguments import NamedCall, spec_of_argument
-from hybridjit.runtime.call_shape import CallShape
 from hybridjit.runtime.dispatch import NativeCalls
 from hybridjit.runtime.dispatch_object import NativeCallable, native_calls
 from hybridjit.script import Kernel
 from hybridjit.ufuncs.axes import moved_inputs, moved_output, read_axes
 from hybridjit.ufuncs.core_nest import CoreNest
+from hybridjit.ufuncs.inner_kernel import InnerKernel
 from hybridjit.ufuncs.operands import Array, broadcast, read_dtype, read_input, shape_of
 from hybridjit.ufuncs.outputs import SameAs, check_cast, check_target, read_out, without_overlap
 from hybridjit.ufuncs.signature import CoreSignature, core_of
@@ -45,20 +43,6 @@ class GufuncOptions:
 
     dtypes: tuple[DType, ...] | None = None
     parallel: bool = False
-
-
-class _CoreKernel(Kernel[..., Any]):
-    """The loops around a kernel, whose calls are calls of a gufunc."""
-
-    def __init__(self, pyfunc: FunctionType, owner: Gufunc, fastmath: tuple[str, ...]) -> None:
-        super().__init__(pyfunc, fastmath)
-        self.native_calls = owner.native_calls
-        self._owner = weakref.ref(owner)  # which has us
-
-    def learn(self, call: CallShape) -> None:
-        owner = self._owner()
-        if owner is not None:
-            self.native_calls.learn(owner, call)
 
 
 @native_calls
@@ -259,7 +243,7 @@ class Gufunc(NativeCallable):
             pyfunc = make_function(self.__name__, text, {"core": self.kernel})
             fastmath = self.kernel.fastmath
             learns = nest.has_plain_call
-            kernel = _CoreKernel(pyfunc, self, fastmath) if learns else Kernel(pyfunc, fastmath)
+            kernel = InnerKernel(pyfunc, self, fastmath) if learns else Kernel(pyfunc, fastmath)
             self._kernels[text] = kernel
         return kernel
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import linecache
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import FunctionType
@@ -21,12 +20,12 @@ from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.ir.dtype import BOOL, COMPLEX128, FLOAT64, INT64, DType, ScalarType
 from hybridjit.ir.signature import ScalarResult
 from hybridjit.runtime.arguments import NamedCall
-from hybridjit.runtime.call_shape import CallShape
 from hybridjit.runtime.dispatch import NativeCalls
 from hybridjit.runtime.dispatch_object import NativeCallable, native_calls
 from hybridjit.script import Kernel, reduced
 from hybridjit.source import read_function
 from hybridjit.ufuncs.folds import Folds
+from hybridjit.ufuncs.inner_kernel import InnerKernel
 from hybridjit.ufuncs.nest import Names, Nest, default_type
 from hybridjit.ufuncs.operands import (
     Array,
@@ -70,20 +69,6 @@ class _Options:
     where: Any = True
     dtype: DType | None = None
     casting: str = "same_kind"
-
-
-class _NestKernel(Kernel[..., Any]):
-    """The script of a nest, whose calls are calls of a ufunc."""
-
-    def __init__(self, pyfunc: FunctionType, owner: Ufunc, fastmath: tuple[str, ...]) -> None:
-        super().__init__(pyfunc, fastmath)
-        self.native_calls = owner.native_calls
-        self._owner = weakref.ref(owner)  # which has us
-
-    def learn(self, call: CallShape) -> None:
-        owner = self._owner()
-        if owner is not None:
-            self.native_calls.learn(owner, call)
 
 
 @native_calls
@@ -265,7 +250,7 @@ class Ufunc(NativeCallable, Folds):
             names = {FUNCTION: self.__hybrid_function__}
             pyfunc = make_function(self.__name__, text, names)
             if learns:
-                kernel = _NestKernel(pyfunc, self, self.declared.fastmath)
+                kernel = InnerKernel(pyfunc, self, self.declared.fastmath)
             else:
                 kernel = Kernel(pyfunc, self.declared.fastmath)
             self._kernels[text] = kernel

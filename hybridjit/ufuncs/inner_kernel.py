@@ -1,0 +1,33 @@
+"""InnerKernel: a script that is written for a ufunc, whose calls are calls of that ufunc."""
+
+from __future__ import annotations
+
+import weakref
+from types import FunctionType
+from typing import Any, Protocol
+
+from hybridjit.runtime.call_shape import CallShape
+from hybridjit.runtime.dispatch import NativeCalls
+from hybridjit.script import Kernel
+
+
+class Owner(Protocol):
+    """What has inner kernels, and is called natively as they are."""
+
+    native_calls: NativeCalls
+
+
+class InnerKernel(Kernel[..., Any]):
+    """A kernel whose parameters are the operands and outputs of its owner, in order."""
+
+    def __init__(self, pyfunc: FunctionType, owner: Owner, fastmath: tuple[str, ...]) -> None:
+        super().__init__(pyfunc, fastmath)
+        self.native_calls = owner.native_calls
+        self._owner = weakref.ref(owner)  # which has us
+
+    def learn(self, call: CallShape) -> None:
+        # Code for arrays that share memory takes one step after the other. What a call of the
+        # owner means there is something else: all is read before anything is stored.
+        owner = self._owner()
+        if owner is not None and call.layout.is_disjoint:
+            self.native_calls.learn(owner, call)
