@@ -77,5 +77,5 @@ def _find_help(conflict: Conflict, func: PrimFunc) -> str | None:
         return "the updates are a reduction of many elements: s.rfactor(loop) makes partial results"
     return (
         "the order of the updates decides how their result is rounded: "
-        '@hybrid.script(fastmath={"reassoc"}) allows any order'
+        'fastmath={"reassoc"} of @hybrid.script or te.create_schedule allows any order'
     )

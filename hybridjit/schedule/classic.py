@@ -18,7 +18,7 @@ from hybridjit.errors import ScheduleError
 from hybridjit.ir.fastmath import read_fastmath
 from hybridjit.schedule.classic_factoring import factor_stage
 from hybridjit.schedule.classic_graph import Graph, cache_read, cache_write, is_among
-from hybridjit.schedule.classic_injective import is_inlined
+from hybridjit.schedule.classic_injective import KINDS, is_inlined
 from hybridjit.schedule.classic_rfactor import rfactor
 from hybridjit.schedule.classic_stage import Stage
 from hybridjit.schedule.classic_steps import SetScope
@@ -84,10 +84,7 @@ class ClassicSchedule:
             raise ScheduleError(f"a stage is found by its tensor or operation, got {key!r}")
         op = key if isinstance(key, Operation) else key.op
         if op not in self._stages:
-            known = ", ".join(f"'{stage.op.name}'" for stage in self.stages)
-            raise ScheduleError(
-                f"operation '{op.name}' is not part of the schedule", help=f"there are {known}"
-            )
+            raise _unknown_operation(op, [stage.op.name for stage in self.stages])
         return self._stages[op]
 
     def _update(self) -> None:
@@ -175,6 +172,10 @@ class ClassicSchedule:
 
         >>> s.auto_inline("elementwise")
         """
+        if kind not in KINDS:
+            raise ScheduleError(
+                f"auto_inline: there is no kind {kind!r}", help=f"one of {', '.join(KINDS)}"
+            )
         for stage in self.stages:
             if stage.attached is None and not stage.is_output and is_inlined(stage.op, kind):
                 stage.compute_inline()
@@ -192,7 +193,14 @@ class ClassicSchedule:
         kept = [stage for stage in self.stages if self._is_between(stage, first, last)]
         if not include_inputs:
             kept = [stage for stage in kept if stage not in first]
-        return Group([stage for stage in kept if not isinstance(stage.op, Placeholder)])
+        found = [stage for stage in kept if not isinstance(stage.op, Placeholder)]
+        if not found:
+            raise ScheduleError(
+                f"create_group: nothing is computed from {_names(first)} up to {_names(last)}",
+                help="name what the stages give first, then what they are computed from: "
+                "s.create_group(outputs, inputs)",
+            )
+        return Group(found)
 
     def _is_between(self, stage: Stage, first: Sequence[Stage], last: Sequence[Stage]) -> bool:
         above = Graph(tuple(stage.op.outputs), self.graph.makers).order()
@@ -225,6 +233,22 @@ class Group:
             stage.compute_root()
 
 
+def _names(stages: Sequence[Stage]) -> str:
+    return ", ".join(f"'{stage.op.name}'" for stage in stages)
+
+
+def _unknown_operation(op: Operation, known: Sequence[str]) -> ScheduleError:
+    if op.name in known:
+        return ScheduleError(
+            f"this operation '{op.name}' is not part of the schedule, but another one of that name",
+            help="take the tensors that the schedule was made of",
+        )
+    names = ", ".join(f"'{name}'" for name in known)
+    return ScheduleError(
+        f"operation '{op.name}' is not part of the schedule", help=f"there are {names}"
+    )
+
+
 def _listed(items: Operations) -> list[Operation | Tensor]:
     return list(items) if isinstance(items, Sequence) else [items]
 
@@ -241,8 +265,13 @@ def _check_cache_write(stage: Stage, tensors: Sequence[Tensor]) -> Compute:
     op = stage.op
     _check_not_in_scan(stage, "cache_write")
     if not isinstance(op, Compute):
-        kind = "a placeholder" if isinstance(op, Placeholder) else "no te.compute"
-        raise ScheduleError(f"cache_write: '{op.name}' is {kind}")
+        kind = type(op).__name__.lower()
+        article = "an" if kind == "extern" else "a"
+        raise ScheduleError(
+            f"cache_write: '{op.name}' is {article} {kind}, and only a te.compute can write to a "
+            "copy",
+            help="s.cache_read(...) lets those that read it read a copy",
+        )
     for tensor in tensors:
         if not is_among(tensor, op.outputs):
             raise ScheduleError(

@@ -49,7 +49,8 @@ def _check(stage: Stage, axis: Axis) -> Compute:
         if isinstance(step, Fuse) and AxisKind.REDUCE in kinds and len(kinds) > 1:
             raise ScheduleError(
                 f"rfactor: '{step.fused.name}' is fused of an axis that is reduced and one that "
-                "is not"
+                "is not",
+                help="factor before they are fused",
             )
     roots = {root.var for root in op.body.axes}
     if any(var in roots for root in op.body.axes for b in root.dom for var in variables(b)):

@@ -9,6 +9,8 @@ from hybridjit.ir.visit import walk
 from hybridjit.te.reduction import Reduction
 from hybridjit.te.tensor import Compute, Operation
 
+KINDS = ("elementwise", "broadcast", "injective")
+
 
 def is_inlined(op: Operation, kind: str) -> bool:
     """Whether `op` is of a kind: "elementwise", "broadcast" or "injective"."""

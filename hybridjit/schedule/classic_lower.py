@@ -24,7 +24,14 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.schedule.classic import ClassicSchedule
 from hybridjit.schedule.classic_graph import is_among
 from hybridjit.schedule.classic_stage import At, Inline, Stage
-from hybridjit.schedule.classic_steps import Fuse, Phase, Place, Split
+from hybridjit.schedule.classic_steps import (
+    DoubleBuffer,
+    Fuse,
+    Phase,
+    Place,
+    RollingBuffer,
+    Split,
+)
 from hybridjit.schedule.handles import LoopHandle
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.te.function import MAIN, Program, create_prim_func, create_program
@@ -43,6 +50,7 @@ def lower_classic(
     schedule = Schedule(func)
     stages = [stage for stage in classic.stages if not isinstance(stage.op, Placeholder)][::-1]
     _check_attachments(stages)
+    _check_buffers(stages)
     places = {stage: _find_place(schedule, program, stage) for stage in stages}
     for stage in stages:
         if isinstance(stage.attached, Inline):
@@ -76,7 +84,8 @@ def _check_attachments(stages: Sequence[Stage]) -> None:
             if parent not in stages:
                 raise ScheduleError(
                     f"compute_at: '{passed[-1].op.name}' is attached to '{parent.op.name}', which "
-                    "is not computed here"
+                    "is no stage of this schedule",
+                    help="take both stages from one schedule, as in s[B].compute_at(s[C], axis)",
                 )
             if isinstance(parent.attached, Inline):
                 raise ScheduleError(
@@ -88,6 +97,20 @@ def _check_attachments(stages: Sequence[Stage]) -> None:
                 names = ", ".join(f"'{item.op.name}'" for item in passed)
                 raise ScheduleError(f"compute_at: {names} are attached to each other in a circle")
             passed.append(parent)
+
+
+def _check_buffers(stages: Sequence[Stage]) -> None:
+    """Refuse buffers for the iterations of a loop where a stage is not computed in a loop."""
+    for stage in stages:
+        for step in stage.steps:
+            is_alone = stage.scan is None and not isinstance(stage.attached, At)
+            if is_alone and isinstance(step, DoubleBuffer | RollingBuffer):
+                kind = "double" if isinstance(step, DoubleBuffer) else "rolling"
+                raise ScheduleError(
+                    f"{kind}_buffer: '{stage.op.name}' is computed by itself, and not in an axis "
+                    "of another stage",
+                    help="attach it: s[...].compute_at(s[...], axis)",
+                )
 
 
 def _check_axis(stage: Stage, parent: Stage, axis: Axis) -> None:

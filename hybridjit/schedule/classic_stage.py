@@ -9,11 +9,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from hybridjit.arith.simplify import simplify
 from hybridjit.config import api_edge
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.expr import Const, Expr, Var
+from hybridjit.schedule.classic_absent import AbsentSteps
 from hybridjit.schedule.classic_steps import (
     DoubleBuffer,
     Fuse,
@@ -34,7 +36,15 @@ from hybridjit.schedule.index_map import IndexFunction
 from hybridjit.schedule.primitives.annotate import Hint
 from hybridjit.te.inlined import Inlined
 from hybridjit.te.scan import Scan
-from hybridjit.te.tensor import Axis, AxisKind, Compute, Operation, Placeholder, Tensor
+from hybridjit.te.tensor import (
+    Axis,
+    AxisKind,
+    Compute,
+    Operation,
+    Placeholder,
+    Tensor,
+    TensorizedAxes,
+)
 
 KIND_PRAGMAS = ("unroll", "vectorize", "parallel")
 
@@ -52,7 +62,7 @@ class Inline:
     """A stage is computed wherever it is read."""
 
 
-class Stage:
+class Stage(AbsentSteps):
     """One operation of a schedule: the axes that its loops will run over, and its steps.
 
     `scan` is the scan that the operation is a step of, if it is one.
@@ -67,8 +77,18 @@ class Stage:
             time = scan.times[op]
             self.leaves = [axis for k, axis in enumerate(self.leaves) if k != time]
         self.steps: list[Step] = []
+        if isinstance(op, Compute) and op.intrinsic is not None:
+            self._tensorize_body(op.intrinsic)
         self.attached: At | Inline | None = None
         self.is_output = False
+
+    def _tensorize_body(self, intrinsic: TensorizedAxes) -> None:
+        """Run the intrinsic that was called in the body, inside of all other axes."""
+        inner = {axis.var for axis in intrinsic.axes}
+        outer = [axis for axis in self.leaves if axis.var not in inner]
+        self.leaves = [*outer, *intrinsic.axes]
+        self.steps.append(Reorder(tuple(self.leaves)))
+        self.steps.append(Tensorize(intrinsic.axes[0], intrinsic.name))
 
     @property
     def leaf_iter_vars(self) -> tuple[Axis, ...]:
@@ -128,6 +148,8 @@ class Stage:
         >>> both = s[C].fuse(*C.op.axis)
         """
         places = [self.find(axis, "fuse") for axis in axes]
+        if len(set(places)) < len(places):
+            raise ScheduleError(f"fuse: an axis is given twice: {_quoted(axes)}")
         if len(places) == 2 and places[0] == places[1] + 1:
             axes, places = axes[::-1], places[::-1]
         if any(later != first + 1 for first, later in itertools.pairwise(places)):
@@ -226,6 +248,7 @@ class Stage:
         >>> s[C].prefetch(A, i, 8)
         """
         self.find(axis, "prefetch")
+        _check_kind(tensor, Tensor, "prefetch: expected a tensor")
         if extent_of(axis) == Const(1):
             raise ScheduleError(f"prefetch: axis '{axis.name}' has one iteration only")
         distance = _check_number(offset, f"prefetch of '{tensor.name}'")
@@ -257,6 +280,7 @@ class Stage:
         >>> s[B].compute_at(s[C], xo)
         """
         self._check_may_move("compute_at")
+        _check_kind(parent, Stage, "compute_at: expected a stage, such as s[C]")
         if parent is self:
             raise ScheduleError(f"compute_at: stage '{self.op.name}' cannot be inside of itself")
         parent.find(scope, "compute_at")
@@ -271,7 +295,8 @@ class Stage:
         self._check_may_move("compute_inline")
         if self.op.num_outputs != 1 or not isinstance(self.op, Compute):
             raise ScheduleError(
-                f"compute_inline: '{self.op.name}' must be a te.compute with one output"
+                f"compute_inline: '{self.op.name}' must be a te.compute with one output",
+                help="s[...].compute_at(...) computes anything where it is read",
             )
         if self.op.reduce_axis:
             raise ScheduleError(
@@ -292,7 +317,10 @@ class Stage:
         if isinstance(self.op, Placeholder):
             raise ScheduleError(f"{step}: '{self.op.name}' is a placeholder: it is not computed")
         if self.is_output:
-            raise ScheduleError(f"{step}: '{self.op.name}' is an output of the schedule")
+            raise ScheduleError(
+                f"{step}: '{self.op.name}' is an output of the schedule",
+                help="it is computed by itself; stages that it reads can be placed in it",
+            )
         if self.scan is not None and any(tensor.op is self.op for tensor in self.scan.update):
             raise ScheduleError(
                 f"{step}: '{self.op.name}' is an update of the scan '{self.scan.name}', and is "
@@ -307,6 +335,8 @@ class Stage:
 
         >>> s[B].set_scope("local")
         """
+        if scope != "global":
+            self._check_scratch("set_scope")
         self.steps.append(SetScope(scope))
 
     @api_edge
@@ -371,7 +401,9 @@ class Stage:
                 return place
         raise ScheduleError(
             f"{step}: axis '{axis.name}' {self._story(axis)}",
-            help=f"the axes of '{self.op.name}' are {_quoted(self.leaves)}",
+            help=f"the axes of '{self.op.name}' are {_quoted(self.leaves)}"
+            if self.leaves
+            else f"'{self.op.name}' has no axes",
         )
 
     def _check_kind(self, axis: Axis, step: str) -> None:
@@ -393,6 +425,9 @@ class Stage:
                 return f"was split into '{step.outer.name}' and '{step.inner.name}'"
             if isinstance(step, Fuse) and any(part.var is axis.var for part in step.parts):
                 return f"was fused into '{step.fused.name}'"
+        time = None if self.scan is None else self.scan.times.get(cast("Compute", self.op))
+        if self.scan is not None and time is not None and axes_of(self.op)[time].var is axis.var:
+            return f"runs over the steps of the scan '{self.scan.name}', and belongs to its stage"
         return f"does not belong to stage '{self.op.name}'"
 
 
@@ -423,6 +458,11 @@ def _fused(axes: Sequence[Axis]) -> Axis:
     kinds = {axis.kind for axis in axes}
     kind = AxisKind.REDUCE if AxisKind.REDUCE in kinds else axes[0].kind
     return Axis(Var("_".join(axis.name for axis in axes)), Const(0), extent, kind)
+
+
+def _check_kind(value: object, kind: type, expected: str) -> None:
+    if not isinstance(value, kind):
+        raise ScheduleError(f"{expected}, got {value!r}")
 
 
 def _check_number(value: object, what: str) -> int:

@@ -20,7 +20,10 @@ def current_tag() -> str:
 def tag_scope(tag: str) -> Generator[None]:
     """Give all operations made inside this tag; works as a decorator, too."""
     if _current.get():
-        raise ArgumentValueError(f"tag_scope('{tag}') stands inside tag_scope('{_current.get()}')")
+        raise ArgumentValueError(
+            f"tag_scope('{tag}') stands inside tag_scope('{_current.get()}')",
+            help="an operation has one tag: leave one of the scopes out, or end it before",
+        )
     token = _current.set(tag)
     try:
         yield

@@ -285,6 +285,163 @@ def transform_layout_of_an_output(x: Example) -> None:
     x.s[x.C].transform_layout("i -> i // 2, i % 2")
 
 
+def fuse_an_axis_with_itself(x: Example) -> None:
+    x.s[x.B].fuse(x.B.op.axis[0], x.B.op.axis[0])
+
+
+def tile_one_axis(x: Example) -> None:
+    x.s[x.B].tile(x.B.op.axis[0], x.B.op.axis[0], 2, 2)
+
+
+def bind_a_reduced_axis(x: Example) -> None:
+    x.s[x.C].bind(x.k, te.thread_axis("threadIdx.x"))
+    x.lower()
+
+
+def prefetch_a_number(x: Example) -> None:
+    wrong: Any = 3
+    x.s[x.B].prefetch(wrong, x.B.op.axis[0], 1)
+
+
+def prefetch_the_same_iteration(x: Example) -> None:
+    x.s[x.B].prefetch(x.A, x.B.op.axis[0], 0)
+
+
+def attach_to_a_tensor(x: Example) -> None:
+    wrong: Any = x.C
+    x.s[x.B].compute_at(wrong, x.axis)
+
+
+def attach_to_another_schedule(x: Example) -> None:
+    other = te.create_schedule(x.C.op)
+    x.s[x.B].compute_at(other[x.C], x.axis)
+    x.lower()
+
+
+class Scanned:
+    """A running sum of a stage."""
+
+    def __init__(self) -> None:
+        self.A = te.placeholder((8, 6), name="A")
+        self.B = te.compute((8, 6), lambda t, i: self.A[t, i] * 2, name="B")
+        state = te.placeholder((8, 6), name="state")
+        self.init = te.compute((1, 6), lambda t, i: self.B[0, i], name="init")
+        self.update = te.compute((8, 6), lambda t, i: state[t - 1, i] + self.B[t, i], name="update")
+        self.D = te.scan(self.init, self.update, state, name="D")
+        self.s = te.create_schedule(self.D.op)
+
+
+def attach_an_update_of_a_scan(x: Example) -> None:
+    y = Scanned()
+    y.s[y.update].compute_at(y.s[y.D], y.D.op.scan_axis)
+
+
+def split_the_steps_of_a_scan(x: Example) -> None:
+    y = Scanned()
+    y.s[y.update].split(y.update.op.axis[0], factor=2)
+
+
+def parallel_steps_of_a_scan(x: Example) -> None:
+    y = Scanned()
+    y.s[y.D].parallel(y.D.op.scan_axis)
+    lower(y.s, [y.A, y.D])
+
+
+def read_cache_for_a_scan(x: Example) -> None:
+    y = Scanned()
+    y.s.cache_read(y.B, "local", [y.D])
+
+
+def write_cache_of_a_scan(x: Example) -> None:
+    y = Scanned()
+    y.s.cache_write(y.D, "local")
+
+
+def write_cache_of_a_step(x: Example) -> None:
+    y = Scanned()
+    y.s.cache_write(y.update, "local")
+
+
+def write_cache_of_an_extern(x: Example) -> None:
+    D = te.extern((8, 6), [x.B], hybrid.packed(np.copyto), name="D")
+    te.create_schedule(D.op).cache_write(D, "local")
+
+
+def split_an_extern(x: Example) -> None:
+    D = te.extern((8, 6), [x.B], hybrid.packed(np.copyto), name="D")
+    te.create_schedule(D.op)[D].split(x.axis, factor=2)
+
+
+def group_of_nothing(x: Example) -> None:
+    x.s.create_group(x.B, x.C)
+
+
+def group_from_another_graph(x: Example) -> None:
+    x.s.create_group(x.C, Example().A)
+
+
+def scope_of_an_output(x: Example) -> None:
+    x.s[x.C].set_scope("local")
+    x.lower()
+
+
+def scope_of_a_placeholder(x: Example) -> None:
+    x.s[x.A].set_scope("local")
+    x.lower()
+
+
+def storage_align_by_zero(x: Example) -> None:
+    x.s[x.B].storage_align(x.B.op.axis[0], 0)
+    x.lower()
+
+
+def storage_align_of_the_last_axis(x: Example) -> None:
+    x.s[x.B].storage_align(x.B.op.axis[1], 4)
+    x.lower()
+
+
+def double_buffer_of_a_stage_by_itself(x: Example) -> None:
+    x.s[x.B].double_buffer()
+    x.lower()
+
+
+def rolling_buffer_of_an_output(x: Example) -> None:
+    x.s[x.C].rolling_buffer()
+
+
+def rolling_buffer_of_a_stage_by_itself(x: Example) -> None:
+    x.s[x.B].rolling_buffer()
+    x.lower()
+
+
+def transform_layout_that_mixes_elements_up(x: Example) -> None:
+    x.s[x.B].transform_layout("i, j -> i + j")
+    x.lower()
+
+
+def transform_layout_of_other_dimensions(x: Example) -> None:
+    x.s[x.B].transform_layout("i -> i")
+    x.lower()
+
+
+def inline_an_unknown_kind(x: Example) -> None:
+    wrong: Any = "everything"
+    x.s.auto_inline(wrong)
+
+
+def schedule_of_nothing(x: Example) -> None:
+    te.create_schedule([])
+
+
+def threads_of_a_scan(x: Example) -> None:
+    y = Scanned()
+    y.s[y.D].env_threads([te.thread_axis("threadIdx.x")])
+
+
+def store_some_elements(x: Example) -> None:
+    x.s[x.B].set_store_predicate(x.B.op.axis[0] > 2)
+
+
 def output_is_no_argument(x: Example) -> None:
     lower(x.s, [x.A])
 
