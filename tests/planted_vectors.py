@@ -130,9 +130,12 @@ def too_close(self: Any) -> list[int]:
     return [step * self.array.dtype.bits // 8 for step in range(2, 9)]
 
 
-def wrong_index_afresh() -> tuple[Any, tuple[Any, ...]]:
-    """The case, without code that an earlier test has left in memory."""
-    kernel, args = vectors.wrong_index(21)
+def wrong_late_afresh() -> tuple[Any, tuple[Any, ...]]:
+    """The case, without code that an earlier test has left in memory.
+
+    Nothing is stored before an index is checked: there, iterations run again, in order.
+    """
+    kernel, args = vectors.wrong_late()
     kernel.clear()
     return kernel, args
 
@@ -211,7 +214,7 @@ BUGS = (
     Bug(
         "masked code runs without active lanes",
         [replaced(VectorEmitter, "_run_if_any", runs_always)],
-        guarded(vectors.checked, np.arange(30), np.zeros(30, np.int64)),
+        guarded(vectors.checked_late, np.arange(30), np.zeros(30, np.int64)),
     ),
     Bug(
         "masked code never runs",
@@ -231,7 +234,7 @@ BUGS = (
     Bug(
         "errors are those of lane 0",
         [replaced(emit_vectors, "first_lane", lane_zero)],
-        partial(vectors.test_errors_are_those_of_the_first_lane, wrong_index_afresh),
+        partial(vectors.test_errors_are_those_of_the_first_lane, wrong_late_afresh),
     ),
 )
 

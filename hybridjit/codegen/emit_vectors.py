@@ -3,10 +3,14 @@
 A value is *uniform*, one LLVM value for all lanes, or has lanes: a vector, or a ramp for indices.
 Where control depends on the lane, a mask says which lanes are active; code under a mask is only
 reached if some lane is, so that what is uniform there may run as it stands.
+
+A lane that fails before any lane has stored anything is no reason to report it: an earlier
+iteration may fail later in the body. The iterations are run again, one after the other.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
@@ -59,6 +63,10 @@ class VectorEmitter(IndexEmitter):
     # With arrays that may overlap, iterations must run one after the other.
     may_vectorize = True
     mask: Value | None = None
+    # Whether code in all lanes has set something that outlives the loop, and where the iterations
+    # run one after the other, if that is needed.
+    has_stored = False
+    in_order: Block | None = None
 
     # -- statements ----------------------------------------------------------------------------
 
@@ -66,15 +74,33 @@ class VectorEmitter(IndexEmitter):
         """Run a loop, or all lanes of a vector loop."""
         lanes = count_lanes(loop)
         if lanes is None or self.lanes is not None or not self.may_vectorize:
+            # What an iteration stores comes before what the next one may fail in.
+            self.has_stored |= self.lanes is not None and self._stores(loop)
             super().loop(loop)
             return
         assert isinstance(loop.step, Const)
         self.values[loop.var] = Ramp(self.emit(loop.start), int(loop.step.value.real))
-        self.lanes = lanes
+        self.lanes, self.has_stored, self.in_order = lanes, False, None
         self.loop_vars.append(loop.var)
         self.run(loop.body)
         self.loop_vars.pop()
         self.lanes = None
+        if self.in_order is not None:
+            self._run_in_order(loop, self.in_order)
+
+    def _stores(self, stmt: Stmt) -> bool:
+        """Whether `stmt`, in a vector loop, sets something that outlives an iteration of it."""
+        stores = (node for node in walk(stmt) if isinstance(node, tis.Store))
+        return any(not store.buffer.is_register for store in stores)
+
+    def _run_in_order(self, loop: tis.For, begin: Block) -> None:
+        """One iteration after the other, up to the one that fails."""
+        done = self.function.append_basic_block("done")
+        self.jump(done)
+        self.b.position_at_end(begin)
+        super().loop(dataclasses.replace(loop, kind=LoopKind.SERIAL))
+        self.jump(done)
+        self.b.position_at_end(done)
 
     def let(self, stmt: tis.Let) -> None:
         """Give a name to a value."""
@@ -99,7 +125,9 @@ class VectorEmitter(IndexEmitter):
         value = self.emit(stmt.value)
         register = self.registers.get(stmt.buffer)
         if register is None:
-            self._access(self.arrays[stmt.buffer], stmt.indices).store(value)
+            access = self._access(self.arrays[stmt.buffer], stmt.indices)
+            access.store(value)
+            self.has_stored = True
         elif register.lanes > 1:
             self._assign(register, self.whole(value))
         else:
@@ -301,9 +329,18 @@ class VectorEmitter(IndexEmitter):
         span: Span | None,
         parts: Sequence[str | tuple[Value, DType]] = (),
     ) -> None:
-        """Leave the kernel with the error of the first active lane."""
+        """Leave the kernel with the error of the first iteration that fails.
+
+        Once something was stored, it is that of the first active lane: a check that comes later
+        in the body may fail in an earlier one.
+        """
         if self.lanes is None:
             super().fail(failure, span, parts)
+            return
+        if not self.has_stored:
+            if self.in_order is None:
+                self.in_order = self.function.append_basic_block("in_order")
+            self.b.branch(self.in_order)
             return
         lane = ir.Constant(I64, 0) if self.mask is None else first_lane(self.b, self.mask)
         in_lane = [

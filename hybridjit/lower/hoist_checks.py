@@ -8,7 +8,7 @@
                                                                    out[i] = a[checked_index(...)]
 
 The checked loop is as it was, so that errors come from the same iteration, after the same
-effects. Relies on: checked indices.
+effects; a vector loop that is sure to fail becomes a plain one. Relies on: checked indices.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from hybridjit.analysis.bounds import Facts
 from hybridjit.analysis.forms import Range
 from hybridjit.arith.linear import Linear
 from hybridjit.ir.dtype import INT64
-from hybridjit.ir.expr import Add, And, Bounded, Const, Expr, Le, Mul, Node, Or, Var
+from hybridjit.ir.expr import Add, And, Bounded, Const, Expr, Le, Mul, Node, Or, Select, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.header import MAX_EXTENT
-from hybridjit.ir.stmt import For, If, Let, Stmt
-from hybridjit.ir.visit import Mutator, fresh_copy, walk
+from hybridjit.ir.stmt import Break, Continue, For, If, Let, LoopKind, Return, Stmt, While
+from hybridjit.ir.visit import Mutator, fresh_copy, rewrite, walk
 
 # A second copy of a larger loop costs more to compile than its checks cost to run.
 MAX_NODES = 1000
@@ -35,6 +35,8 @@ _LIMIT = MAX_EXTENT
 _LARGEST_CONSTANT = 1 << 40
 # Of the ways to test one index, so many are tried at run time: `min(n, m)` has two.
 _MAX_WAYS = 2
+# What may leave a check out.
+_CHOICES = (If, While, Select, And, Or, Break, Continue, Return)
 
 
 def hoist_checks(func: PrimFunc) -> PrimFunc:
@@ -63,7 +65,17 @@ class _HoistChecks(Mutator):
         conditions = [*tests.assumptions(), *(c for each in found.values() for c in each or ())]
         if not conditions:
             return fast
-        return If(_all(dict.fromkeys(conditions)), fast, fresh_copy(node), span=node.span)
+        rest = fresh_copy(node)
+        if not any(isinstance(item, _CHOICES) for item in nodes):
+            rest = rewrite(rest, _in_order)
+        return If(_all(dict.fromkeys(conditions)), fast, rest, span=node.span)
+
+
+def _in_order(node: Node) -> Node | None:
+    """No lanes where every check is met, and one of them fails: they would all get that far."""
+    if isinstance(node, For) and node.kind is LoopKind.VECTORIZED:
+        return dataclasses.replace(node, kind=LoopKind.SERIAL)
+    return None
 
 
 class _DropChecks(Mutator):

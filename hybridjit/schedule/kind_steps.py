@@ -33,7 +33,10 @@ class KindSteps(State):
             for j in range(m):      -->     for j in vectorize(m):
                 body(j)                         body(j)
 
-        Refused where `parallel` is.
+        Refused where `parallel` is. If an iteration fails, the error and all stores are those of
+        the plain loop, unless its body stores something before the check that fails: then the
+        error is that of the first check that fails in any lane, and other iterations of the same
+        vector may have stored what comes before it.
 
         >>> s.vectorize("j")
         """

@@ -299,6 +299,20 @@ def checked(a: Array, b: Array) -> None:
         b[j] = 100 // (a[j] - 50)
 
 
+@hybrid.script
+def checked_late(a: Array, b: Array) -> None:
+    for j in vectorize(a.shape[0]):
+        b[j] = a[j]
+        if a[j] > 100:
+            raise ValueError("too large", a[j])
+
+
+def wrong_late() -> tuple[AnyKernel, tuple[Any, ...]]:
+    a = np.arange(37)
+    a[20], a[25] = 101, 102
+    return checked_late, (a, np.zeros(37, np.int64))
+
+
 def wrong_index(size: int) -> tuple[AnyKernel, tuple[Any, ...]]:
     p = np.arange(size) % 20
     p[size - 3], p[size - 1] = 20, -99
@@ -319,6 +333,7 @@ def wrong_value(value: int) -> tuple[AnyKernel, tuple[Any, ...]]:
         lambda: wrong_value(-5),
         lambda: wrong_value(200),
         lambda: wrong_value(50),
+        wrong_late,
     ],
 )
 def test_errors_are_those_of_the_first_lane(
