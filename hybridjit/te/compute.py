@@ -12,9 +12,12 @@ from hybridjit.frontend.values import Scalar
 from hybridjit.ir.dtype import FLOAT32, INT64, DType, ScalarType
 from hybridjit.ir.expr import Const, Expr, Load, Node, Var
 from hybridjit.ir.expr import const as make_const
+from hybridjit.ir.printer import format_expr
 from hybridjit.ir.visit import walk
 from hybridjit.te.expression import Expression, as_scalar, dtype_of
+from hybridjit.te.intrinsic_calls import IntrinsicCall
 from hybridjit.te.reduction import Reduction
+from hybridjit.te.sizes import same_size
 from hybridjit.te.tags import current_tag
 from hybridjit.te.tensor import (
     Axis,
@@ -24,6 +27,7 @@ from hybridjit.te.tensor import (
     Placeholder,
     Tensor,
     TensorBuffer,
+    TensorizedAxes,
     index_expr,
 )
 
@@ -107,19 +111,53 @@ def compute(
     >>> B = te.compute((8,), lambda i: A[i] * 2, name="B")
     """
     extents = as_shape(shape)
+    names, missing = axis_names(fcompute, len(extents), varargs_names)
     axes = tuple(
         Axis(Var(axis), Const(0), extent, AxisKind.DATA)
-        for axis, extent in zip(
-            axis_names(fcompute, len(extents), varargs_names), extents, strict=True
-        )
+        for axis, extent in zip(names, extents, strict=True)
     )
-    result = cast("Callable[..., Any]", fcompute)(*axes)
+    outer = len(axes) - missing
+    result = cast("Callable[..., Any]", fcompute)(*axes[:outer])
+    _check_rank(result, outer, missing, axes)
     is_tuple = isinstance(result, (tuple, list))
-    body = result if isinstance(result, Reduction) else _read_body(result, is_tuple)
-    op = Compute(name, choose_tag(tag), dict(attrs or {}), axes, body, find_inputs(exprs_of(body)))
+    body, intrinsic = _read(result, axes[outer:], is_tuple)
+    inputs = find_inputs(exprs_of(body))
+    op = Compute(name, choose_tag(tag), dict(attrs or {}), axes, body, inputs, intrinsic)
     dtypes = _dtypes_of(body)
     outputs = make_outputs(op, output_names(name, len(dtypes)), dtypes, extents)
     return tuple(outputs) if is_tuple or len(outputs) > 1 else outputs[0]
+
+
+def _check_rank(result: object, given: int, missing: int, axes: Sequence[Axis]) -> None:
+    """Without an intrinsic, the function takes an index for each dimension."""
+    if not isinstance(result, IntrinsicCall):
+        if missing:
+            raise ArgumentValueError(_other_rank(given, len(axes)))
+        return
+    described = [axis.stop for axis in result.op.axis]
+    wanted = [axis.stop for axis in axes[given:]]
+    if missing != result.rank or not all(map(same_size, described, wanted)):
+        raise ArgumentValueError(
+            f"intrinsic '{result.name}' makes {_shape_text(described)}, the dimensions that "
+            f"fcompute leaves to it are {_shape_text(wanted)}"
+        )
+
+
+def _shape_text(extents: Sequence[Expr]) -> str:
+    return f"({', '.join(map(format_expr, extents))})"
+
+
+def _read(
+    result: Any, inner: tuple[Axis, ...], is_tuple: bool
+) -> tuple[tuple[Scalar, ...] | Reduction, TensorizedAxes | None]:
+    """What a compute does, and the intrinsic that was called for it."""
+    if isinstance(result, Reduction):
+        return result, None
+    if not isinstance(result, IntrinsicCall):
+        return _read_body(result, is_tuple), None
+    body = result.body(inner)
+    reduced = body.axes[len(result.around) :] if isinstance(body, Reduction) else ()
+    return body, TensorizedAxes(result.name, (*inner, *reduced))
 
 
 def _read_body(result: Any, is_tuple: bool) -> tuple[Scalar, ...]:
@@ -195,28 +233,37 @@ def as_shape(shape: Any) -> tuple[Expr, ...]:
 
 def axis_names(
     fcompute: Callable[..., Any], rank: int, varargs_names: Sequence[str] | None
-) -> list[str]:
-    """Names of axes: those of the parameters; of `*indices` those given, or i0, i1 ..."""
+) -> tuple[list[str], int]:
+    """Names of axes, and how many of them the function does not take.
+
+    They are those of the parameters; of `*indices` those given, or i0, i1 ...
+    """
     names, has_varargs = _parameter_names(fcompute)
-    if not has_varargs and len(names) != rank:
-        raise ArgumentValueError(
-            f"fcompute takes {_counted(len(names), 'index', 'indices')}, "
-            f"the shape has {_counted(rank, 'dimension', 'dimensions')}"
-        )
     more = rank - len(names)
+    if not has_varargs and more >= 0:
+        return [*names, *(f"ax{place}" for place in range(more))], more
+    if not has_varargs:
+        raise ArgumentValueError(_other_rank(len(names), rank))
     if more < 0:
         raise ArgumentValueError(
             f"fcompute takes at least {_counted(len(names), 'index', 'indices')}, "
             f"the shape has {_counted(rank, 'dimension', 'dimensions')}"
         )
     if varargs_names is None:
-        return [*names, *(f"i{place}" for place in range(more))]
+        return [*names, *(f"i{place}" for place in range(more))], 0
     if len(varargs_names) != more:
         raise ArgumentValueError(
             f"varargs_names has {_counted(len(varargs_names), 'name', 'names')} for "
             f"{_counted(more, 'index', 'indices')}"
         )
-    return [*names, *varargs_names]
+    return [*names, *varargs_names], 0
+
+
+def _other_rank(given: int, rank: int) -> str:
+    return (
+        f"fcompute takes {_counted(given, 'index', 'indices')}, "
+        f"the shape has {_counted(rank, 'dimension', 'dimensions')}"
+    )
 
 
 def _counted(count: int, one: str, many: str) -> str:

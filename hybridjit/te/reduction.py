@@ -10,6 +10,7 @@ from typing import Any, cast
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.frontend.comparisons import extremum
 from hybridjit.frontend.conversion import store_value
+from hybridjit.frontend.functions import Style, apply
 from hybridjit.frontend.operators import conjunction
 from hybridjit.frontend.values import Scalar
 from hybridjit.ir.dtype import BOOL, DType, ScalarType
@@ -119,7 +120,10 @@ class Reducer:
                     f"te.{self.name} reduces over axes made with te.reduce_axis, got {axis!r}"
                 )
         if len(axes) == 0:
-            raise ArgumentValueError(f"te.{self.name} needs an axis to reduce over")
+            raise ArgumentValueError(
+                f"te.{self.name} needs an axis to reduce over",
+                help=f"as in te.{self.name}(A[i, k], axis=k), with k = te.reduce_axis((0, n))",
+            )
         if len({axis.var for axis in axes}) < len(axes):
             raise ArgumentValueError(f"te.{self.name} names an axis twice")
         for place, axis in enumerate(axes):
@@ -236,11 +240,18 @@ def _product(x: Any, y: Any) -> Any:
 
 
 def _smaller(x: Any, y: Any) -> Expression:
-    return Expression(extremum(Min, as_scalar(x), as_scalar(y), None))
+    return _extremum(Min, "minimum", as_scalar(x), as_scalar(y))
 
 
 def _larger(x: Any, y: Any) -> Expression:
-    return Expression(extremum(Max, as_scalar(x), as_scalar(y), None))
+    return _extremum(Max, "maximum", as_scalar(x), as_scalar(y))
+
+
+def _extremum(op: type[Min] | type[Max], function: str, x: Scalar, y: Scalar) -> Expression:
+    """As NumPy does it: of floats, NaN is the extremum. Of integers, it may be an index."""
+    if x.type.dtype.is_float or y.type.dtype.is_float:
+        return Expression(apply(function, Style.LANGUAGE, [x, y], None))
+    return Expression(extremum(op, x, y, None))
 
 
 def _zero(dtype: str) -> int:

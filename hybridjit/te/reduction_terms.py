@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hybridjit.errors import ArgumentError
-from hybridjit.ir.expr import Add, Const, Eq, Expr, Load, Max, Min, Mul, Var
+from hybridjit.ir.expr import Add, Call, Const, Eq, Expr, Load, Max, Min, Mul, Var
 from hybridjit.ir.visit import substitute
 from hybridjit.te.compute import compute, reduce_axis
 from hybridjit.te.derivative import typed
@@ -41,7 +41,9 @@ def terms_of(op: Compute) -> list[Term]:
         case Add(Var(), Var()):
             term = Term(source, None, reduction.axes, reduction.where)
             return [term] if isinstance(start, Const) else [term, Term(start)]
-        case Min(Var(), Var()) | Max(Var(), Var()) if isinstance(start, Const):
+        case (
+            Min(Var(), Var()) | Max(Var(), Var()) | Call("minimum" | "maximum", (Var(), Var()))
+        ) if isinstance(start, Const):
             return [Term(source, _is_extreme(op, source), reduction.axes, reduction.where)]
         case Mul(Var(), Var()) if isinstance(start, Const):
             others = _product_of_others(op, reduction)

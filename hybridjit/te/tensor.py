@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, cast
 
+from hybridjit.arith.simplify import simplify
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.frontend.conversion import convert
 from hybridjit.frontend.values import Scalar, index
@@ -93,13 +94,25 @@ class Placeholder(Operation):
         return []
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class TensorizedAxes:
+    """The axes of a compute that the intrinsic called `name` runs over."""
+
+    name: str
+    axes: tuple[Axis, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Compute(Operation):
-    """Every element of the outputs by an expression over `axis`, or by one reduction."""
+    """Every element of the outputs by an expression over `axis`, or by one reduction.
+
+    `intrinsic` is the one that was called in its body, if it was one.
+    """
 
     axis: tuple[Axis, ...]
     body: tuple[Scalar, ...] | Reduction
     inputs: list[Tensor]
+    intrinsic: TensorizedAxes | None = None
 
     @property
     def reduce_axis(self) -> tuple[Axis, ...]:
@@ -211,6 +224,55 @@ class TensorPart(Operand):
         return f"<part of tensor {self.tensor.name}>"
 
 
+class TensorSlice:
+    """A part of a tensor, as an intrinsic takes it: `A[i, 0:16]`.
+
+    It begins at `starts` and has `extents` elements; None where it stays at the start.
+    """
+
+    __slots__ = ("extents", "starts", "tensor")
+
+    def __init__(
+        self, tensor: Tensor, starts: Sequence[Expr], extents: Sequence[Expr | None]
+    ) -> None:
+        self.tensor = tensor
+        self.starts = tuple(starts)
+        self.extents = tuple(extents)
+
+    def indices(self, inside: Sequence[Expr]) -> tuple[Expr, ...]:
+        """Where an element of the part is in the tensor."""
+        rest = iter(inside)
+        return tuple(
+            start if extent is None else start + next(rest)
+            for start, extent in zip(self.starts, self.extents, strict=True)
+        )
+
+    def __repr__(self) -> str:
+        return f"<part of tensor {self.tensor.name}>"
+
+
+def _slice(tensor: Tensor, items: Sequence[Any]) -> TensorSlice:
+    if len(items) != tensor.ndim:
+        raise ArgumentValueError(
+            f"a part of tensor '{tensor.name}' needs {tensor.ndim} entries, found {len(items)}"
+        )
+    starts: list[Expr] = []
+    extents: list[Expr | None] = []
+    for item, size in zip(items, tensor.buffer.shape, strict=True):
+        entry: Any = item
+        if not isinstance(item, slice):
+            starts.append(index_expr(entry))
+            extents.append(None)
+            continue
+        if entry.step not in (None, 1):
+            raise ArgumentValueError(f"a part of tensor '{tensor.name}' has no steps")
+        start = Const(0) if entry.start is None else index_expr(entry.start)
+        stop = size if entry.stop is None else index_expr(entry.stop)
+        starts.append(start)
+        extents.append(simplify(stop - start))
+    return TensorSlice(tensor, starts, extents)
+
+
 def _size(extent: Expr) -> Any:
     return extent.value if isinstance(extent, Const) else Expression(index(extent))
 
@@ -219,6 +281,8 @@ def _index(tensor: Tensor, given: tuple[Expr, ...], indices: Any) -> Any:
     items: Sequence[Any] = (
         cast("Sequence[Any]", indices) if isinstance(indices, (tuple, list)) else (indices,)
     )
+    if any(isinstance(item, slice) for item in items):
+        return _slice(tensor, [*(Expression(index(expr)) for expr in given), *items])
     found = (*given, *(index_expr(item) for item in items))
     if len(found) > tensor.ndim:
         raise ArgumentValueError(

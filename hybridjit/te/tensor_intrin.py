@@ -19,8 +19,9 @@ from hybridjit.lazy import lazy_module
 from hybridjit.te.buffers import DeclaredBuffer, bound_buffer, stride_variables
 from hybridjit.te.externs import Script, as_stmt, make_body
 from hybridjit.te.function import create_prim_func
+from hybridjit.te.intrinsic_calls import IntrinsicCall, call_intrinsic
 from hybridjit.te.reduction import Reduction
-from hybridjit.te.tensor import Compute, Operation, Placeholder, Tensor
+from hybridjit.te.tensor import Compute, Operation, Placeholder, Tensor, TensorSlice
 
 # Of the layer above: asked for its registry when an intrinsic is declared, and for nothing else.
 _intrinsics: Any = lazy_module("hybridjit.schedule.intrinsic")
@@ -32,6 +33,13 @@ class TensorIntrin:
 
     name: str
     op: Compute
+
+    def __call__(self, *parts: TensorSlice, reduce_axis: Any = None) -> IntrinsicCall:
+        """Use it in a te.compute: `lambda i: dot(A[i, 0:16], B[i, 0:16])`.
+
+        With a reduce_axis, the results for all its values are summed up.
+        """
+        return call_intrinsic(self.name, self.op, parts, reduce_axis)
 
 
 def decl_tensor_intrin(

@@ -205,3 +205,18 @@ def test_where_operations_are() -> None:
     loops = [program.places.loop(t.op, k) for t in (b, c)]
     assert loops[0] is not loops[1]
     assert [var.name for var in loops] == ["k", "k"]
+
+
+@pytest.mark.parametrize("name", ["min", "max"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_extrema_of_floats_are_those_of_numpy(name: str, dtype: str) -> None:
+    """NaN is the extremum wherever it stands, unlike in Python."""
+    rows: Array = RNG.random((5, 4)).astype(dtype)
+    rows[0, 0] = rows[1, 2] = rows[2, 3] = np.nan
+    a = te.placeholder((5, 4), dtype, "A")
+    k = te.reduce_axis((0, 4), "k")
+    c = te.compute((5,), lambda i: getattr(te, name)(a[i, k], axis=k), name="C")
+    assert_computes([a, c], [rows], getattr(np, name)(rows, axis=1))
+    d = te.compute((5,), lambda i: getattr(te, name)(a[i, 0], a[i, 2]), name="D")
+    pairs = getattr(np, f"{name}imum")
+    assert_computes([a, d], [rows], pairs(rows[:, 0], rows[:, 2]))
