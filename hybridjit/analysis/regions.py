@@ -15,13 +15,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from hybridjit.analysis.elements import Elements
-from hybridjit.analysis.instances import Instances, Part, infer_instances
+from hybridjit.analysis.instances import Instances, Part
 from hybridjit.arith.from_isl import range_of
 from hybridjit.arith.polyhedra import Polyhedron, load_isl, within_limit
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Buffer, Const, Expr
-from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Stmt
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,20 +46,6 @@ class Region:
     axes: tuple[AxisRange, ...]
 
 
-def infer_region(
-    func: PrimFunc, root: Stmt, buffer: Buffer, *, reads: bool = True, writes: bool = True
-) -> Region | None:
-    """The box of `buffer` that `root`, a part of `func`, reads or writes; None: it does not.
-
-    Memory handed to a callee is written, and may be read.
-    """
-    part = infer_instances(func, root)
-    touched = touched_elements(part, buffer, reads=reads, writes=writes)
-    if touched is None:
-        return None
-    return box_around(part, buffer, touched)
-
-
 def touched_elements(
     part: Part,
     buffer: Buffer,
@@ -73,6 +57,7 @@ def touched_elements(
     """The elements of `buffer` that are touched, as a set of isl; None if there is no access.
 
     For a buffer made inside of loops of the part it is what is touched of any of its copies.
+    Memory handed to a callee is written, and may be read.
     """
     elements, isl = Elements(part), load_isl()
     pieces = [

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
-from hybridjit.analysis.regions import AxisRange, Region, infer_region
+from hybridjit.analysis.instances import infer_instances
+from hybridjit.analysis.regions import AxisRange, Region, box_around, touched_elements
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import And, Buffer, Const, Expr, Ge, Load, Lt, Max, Min, Select, Var
 from hybridjit.ir.func import PrimFunc
@@ -31,9 +32,10 @@ def loop(var: Var, start: Expr | int, stop: Expr | int, body: Stmt, step: int = 
 def region_of(outer: For) -> Region:
     """What one iteration of `outer` reads of DATA."""
     func = PrimFunc("program", (DATA, RESULT), outer)
-    region = infer_region(func, outer.body, DATA)
-    assert region is not None
-    return region
+    part = infer_instances(func, outer.body)
+    touched = touched_elements(part, DATA)
+    assert touched is not None
+    return box_around(part, DATA, touched)
 
 
 def shown(region: Region) -> list[tuple[str, str, str, int | None]]:
@@ -78,8 +80,9 @@ def test_a_buffer_that_is_not_touched_has_no_region():
     body = Store(RESULT, (Const(0),), Const(1))
     func = PrimFunc("program", (DATA, RESULT), body)
 
-    assert infer_region(func, body, DATA) is None
-    assert infer_region(func, body, RESULT, writes=False) is None
+    part = infer_instances(func, body)
+    assert touched_elements(part, DATA) is None
+    assert touched_elements(part, RESULT, writes=False) is None
 
 
 # Random programs
