@@ -10,7 +10,6 @@ import numpy as np
 
 from hybridjit.frontend.arrays import refuse_array_expression
 from hybridjit.frontend.conversion import truth
-from hybridjit.frontend.extern_calls import ExternTranslator
 from hybridjit.frontend.functions import (
     Style,
     apply,
@@ -19,6 +18,7 @@ from hybridjit.frontend.functions import (
     minimum_of,
     nearest_integer,
 )
+from hybridjit.frontend.named_calls import NamedCallTranslator
 from hybridjit.frontend.operators import binary, select, unary
 from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import (
@@ -45,7 +45,7 @@ SCOPES = ("global", "local", "shared")
 Handler = Callable[[Any, ast.Call], Value]
 
 
-class BuiltinTranslator(ExternTranslator):
+class BuiltinTranslator(NamedCallTranslator):
     """What each function of the language makes of its arguments."""
 
     def call_builtin(self, name: str, node: ast.Call) -> Value:
@@ -219,7 +219,10 @@ class BuiltinTranslator(ExternTranslator):
         "allocate": _allocate,
         "output_tensor": _output_tensor,
         "constant_array": _constant_array_of,
-        "part": ExternTranslator.part_from,
+        "part": NamedCallTranslator.part_from,
+        "call_intrin": NamedCallTranslator.call_intrinsic_by_name,
+        "call_extern": lambda self, node: self.call_declared(node, 2),
+        "call_packed": lambda self, node: self.call_declared(node, 1),
         "likely": _likely,
         "ceil_div": _ceil_div,
         "select": _select,

@@ -115,3 +115,8 @@ def _type_of(value: Any) -> DType:
     if found is None:
         raise ArgumentError(f"arrays of {value.dtype} cannot be passed to C")
     return found
+
+
+# In a script, the front end makes the calls.
+for _function in (call_extern, call_packed, call_intrin):
+    _function.__hybrid_builtin__ = _function.__name__  # pyright: ignore[reportFunctionMemberAccess]

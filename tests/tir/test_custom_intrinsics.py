@@ -272,3 +272,63 @@ def test_refused(case: str, golden: Golden) -> None:
     with pytest.raises(HybridError, match=r"\w") as caught:
         REFUSED[case]()
     golden.check(str(caught.value), "txt")
+
+
+# -- in scripts ------------------------------------------------------------------------------------
+
+fabs = hybrid.extern("fabs", "float64", ["float64"])
+raised = hybrid.packed(np.exp2, "float64", name="raised")
+
+
+@hybrid.script
+def calls(a: Any) -> Any:
+    b = output_tensor(a.shape, a.dtype)
+    for i in range(a.shape[0]):
+        x = tir.call_extern("float64", fabs, a[i])
+        y = tir.call_packed(raised, x)
+        b[i] = tir.call_intrin("float64", "tir.sqrt", y)
+    return b
+
+
+def test_calls_in_a_script() -> None:
+    a = values("float64")
+    expected = np.sqrt(np.exp2(np.abs(a)))
+    for call in (calls, calls.interpret, calls.py_func):
+        assert_same(call(a), expected)
+
+
+@hybrid.script
+def by_symbol(a: Any) -> Any:
+    a[0] = tir.call_extern("float64", "fabs", a[0])
+
+
+@hybrid.script
+def by_custom_name(a: Any) -> Any:
+    a[0] = tir.call_intrin("float64", "twice", a[0])
+
+
+@hybrid.script
+def by_unknown_name(a: Any) -> Any:
+    a[0] = tir.call_intrin("float64", "sqrtt", a[0])
+
+
+@hybrid.script
+def of_another_type(a: Any) -> Any:
+    a[0] = tir.call_intrin("float32", "sqrt", a[0])
+
+
+@hybrid.script
+def without_a_name(a: Any) -> Any:
+    a[0] = tir.call_intrin("float32")  # pyright: ignore[reportCallIssue]
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [by_symbol, by_custom_name, by_unknown_name, of_another_type, without_a_name],
+    ids=lambda kernel: kernel.__name__,
+)
+def test_refused_in_a_script(kernel: Any, golden: Golden) -> None:
+    register_twice()
+    with pytest.raises(HybridError, match=r"\w") as caught:
+        kernel(values("float64"))
+    golden.check(caught.value.render("short"), "txt")
