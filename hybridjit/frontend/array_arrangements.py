@@ -220,7 +220,7 @@ class ArrayArrangements(ArrayShapes):
         assert isinstance(flat, AnyArray)
         return flat
 
-    def stack(self, name: str, node: ast.Call) -> Value:
+    def stack_arrays(self, name: str, node: ast.Call) -> Value:
         """`np.stack((a, b), axis)`: along a new axis."""
         args = self.arguments(node, "arrays", "axis", required=1)
         parts = self._array_items(args["arrays"])

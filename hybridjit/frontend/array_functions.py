@@ -193,7 +193,7 @@ class ArrayFunctions(ArrayGrids):
         "take": ArrayGrids.take,
         "broadcast_to": ArrayGrids.broadcast,
         "concatenate": ArrayGrids.concatenate,
-        "stack": ArrayGrids.stack,
+        "stack": ArrayGrids.stack_arrays,
         **dict.fromkeys(("hstack", "vstack", "dstack", "column_stack"), ArrayGrids.stack_along),
         "result_type": ArrayGrids.result_type,
         "indices": ArrayGrids.make_indices,

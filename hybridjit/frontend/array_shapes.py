@@ -11,6 +11,7 @@ from hybridjit.frontend.array_elementwise import shape_text
 from hybridjit.frontend.array_extents import ONE, ZERO, constant, minus, plus, tidy, times
 from hybridjit.frontend.values import (
     AnyArray,
+    Array,
     ArrayExpr,
     Items,
     Nothing,
@@ -37,8 +38,15 @@ class ArrayShapes(ArrayCreation):
         def element(indices: Sequence[Expr]) -> Scalar:
             return source.element(_unflat(_flat(indices, wanted), source.shape))
 
-        shown = owner.shown if isinstance(owner, ArrayExpr) else self.view(owner).buffer
-        return ArrayExpr(wanted, source.dtype, element, shown=shown)
+        if isinstance(owner, ArrayExpr):
+            return ArrayExpr(wanted, source.dtype, element, shown=owner.shown, may_be_copy=True)
+        # Whatever its strides, one axis can be cut into several.
+        may_be_copy = len(owner.shape) > 1 and not self._is_contiguous(owner)
+        return ArrayExpr(wanted, source.dtype, element, shown=owner.buffer, may_be_copy=may_be_copy)
+
+    def _is_contiguous(self, owner: AnyArray) -> bool:
+        """True for all of an array that the script makes; what it is given may have any strides."""
+        return isinstance(owner, Array) and not owner.indices and self.is_made_here(owner.buffer)
 
     def _completed(
         self, owner: AnyArray, shape: Sequence[Expr], node: ast.expr

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hybridjit.errors import Span, TypeMismatch
+from hybridjit.errors import ParseError, Span, TypeMismatch
 from hybridjit.frontend.array_elementwise import shape_text
 from hybridjit.frontend.array_extents import ZERO, constant
 from hybridjit.frontend.array_gather import Entry, Gathered, place_in
@@ -209,19 +209,31 @@ class ArrayStores(CallTranslator):
         data = self.array(Array(self.copied(replace(value, mask=mask), name, span)))
         return replace(data, mask=mask)
 
-    def named_array(self, value: ArrayExpr, name: str, stmt: ast.AST) -> Array:
-        """An array that is computed, in memory of its own, for a name."""
-        if value.shown is not None:
-            raise self.refuse(
-                f"'{name}' would be another view of the elements of '{value.shown.name}'",
-                stmt,
-                help="make it an array of its own with .copy()",
-            )
-        return self.materialize(value, name, self.span(stmt))
+    def named_array(self, value: ArrayExpr, name: str, stmt: ast.AST) -> Array | ArrayExpr:
+        """An array that is computed, in memory of its own, for a name.
+
+        One that is reshaped is read where it is: a view. Where NumPy may have to make a copy, that
+        makes no difference as long as the memory is never written to, which is checked at the end.
+        """
+        if value.shown is None:
+            return self.materialize(value, name, self.span(stmt))
+        if value.may_be_copy:
+            self.aliases.append((value.shown, name, self.span(stmt)))
+        return value
 
     def own_array(self, value: ArrayExpr, name: str, stmt: ast.AST) -> Array:
         """A computed array in memory that may be overwritten later."""
-        return self.named_array(replace(value, buffer=None), name, stmt)
+        if value.shown is not None:
+            raise self.refuse_alias(name, value.shown, self.span(stmt))
+        return self.materialize(replace(value, buffer=None), name, self.span(stmt))
+
+    def refuse_alias(self, name: str, shown: Buffer, span: Span) -> ParseError:
+        """The error for a view that NumPy may have to make a copy of."""
+        return ParseError(
+            f"'{name}' would be another view of the elements of '{shown.name}'",
+            span,
+            help="make it an array of its own with .copy()",
+        )
 
     def replace_array(self, old: Array, value: ArrayExpr, target: ast.Name) -> None:
         """Give a name a new array, in the memory of the one that it had."""

@@ -99,7 +99,9 @@ class ArraySubscripts(ElementwiseTranslator):
         def element(indices: Sequence[Expr]) -> Scalar:
             return owner.element([at(place, indices) for place in places])
 
-        return ArrayExpr(shape, owner.dtype, element, shown=owner.shown)
+        return ArrayExpr(
+            shape, owner.dtype, element, shown=owner.shown, may_be_copy=owner.may_be_copy
+        )
 
     # -- slices and single indices -------------------------------------------------------------
 

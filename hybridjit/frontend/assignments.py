@@ -266,6 +266,13 @@ class AssignmentTranslator(ArrayStores):
     def _target(self, target: ast.Subscript) -> Target:
         """Evaluate the subscript that is assigned to."""
         owner = self.evaluate(target.value)
+        if isinstance(owner, ArrayExpr) and owner.shown is not None:
+            raise self.refuse(
+                f"'{ast.unparse(target.value)}' is '{owner.shown.name}' in another shape, which "
+                "can only be read",
+                target,
+                help=f"write to '{owner.shown.name}' itself, or make a copy with .copy()",
+            )
         if not isinstance(owner, (Array, View)):
             raise self.mismatch(
                 f"cannot assign to an item of {describe(owner)}",

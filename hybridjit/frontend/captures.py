@@ -14,6 +14,7 @@ import numpy as np
 
 from hybridjit.frontend.builtins import BUILTINS, PYTHON_NAMES
 from hybridjit.frontend.kinds import is_array, is_sequence
+from hybridjit.frontend.library import LIBRARY_NAMES
 
 MISSING = object()
 _FLOATING: tuple[type, ...] = (float, complex, np.inexact)
@@ -207,7 +208,10 @@ LANGUAGE_NAMES: dict[int, str] = {
 } | {id(getattr(builtins, name)): name for name in PYTHON_NAMES}
 
 # The functions of each module that a script may call, for suggestions.
-SUPPORTED = {"numpy": (*NUMPY_NAMES, *ARRAY_NAMES), "math": tuple(MATH_NAMES)}
+SUPPORTED = {
+    "numpy": (*NUMPY_NAMES, *ARRAY_NAMES, *LIBRARY_NAMES),
+    "math": tuple(MATH_NAMES),
+}
 # Objects whose attributes are plain data: reading one runs no code of the user's.
 _PLAIN_OWNERS = (type, Enum, SimpleNamespace)
 

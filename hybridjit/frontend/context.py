@@ -53,6 +53,8 @@ class Context:
         self.frame: Frame = frame
         self.body: list[Stmt] = []
         self.hint: str | None = None
+        # Names for reshaped arguments: where, and of what.
+        self.aliases: list[tuple[Buffer, str, Span]] = []
         self.depth = 0
 
     # -- source --------------------------------------------------------------------------------
@@ -68,6 +70,10 @@ class Context:
     def mismatch(self, message: str, node: ast.AST, help: str | None = None) -> TypeMismatch:
         """The error for a value of the wrong kind, type or shape."""
         return TypeMismatch(message, self.span(node), help=help)
+
+    def is_made_here(self, buffer: Buffer) -> bool:
+        """True for an array that the script makes; provided by the layer above."""
+        raise NotImplementedError
 
     # -- statements ----------------------------------------------------------------------------
 

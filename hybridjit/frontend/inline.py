@@ -18,6 +18,7 @@ from hybridjit.frontend.arrays import count
 from hybridjit.frontend.blocks import BlockTranslator
 from hybridjit.frontend.captures import Environment
 from hybridjit.frontend.frame import Frame, Skip, Variable
+from hybridjit.frontend.library import is_in_library
 from hybridjit.frontend.returns import InlineReturn, find_returns, structure_returns
 from hybridjit.frontend.values import (
     AnyArray,
@@ -182,7 +183,18 @@ class InlineTranslator(BlockTranslator):
     def _note_call(self, first: int, pyfunc: FunctionType, node: ast.Call) -> None:
         """An error inside an inlined function says where the call is."""
         errors, span = self.unit.errors, self.span(node)
+        if is_in_library(pyfunc.__code__.co_filename):
+            self._blame_call(first, node)
+            return
         errors[first:] = [error.with_call(pyfunc.__name__, span) for error in errors[first:]]
+
+    def _blame_call(self, first: int, node: ast.Call) -> None:
+        """An error inside a function of NumPy is one of its call: the user never saw its source."""
+        error = self.unit.errors[first]
+        if not is_in_library(self.frame.source.file):
+            message = f"in `{ast.unparse(node)}`: {error.message}"
+            error = type(error)(message, self.span(node))
+        self.unit.errors[first:] = [error]
 
     # -- results -------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from hybridjit.frontend.kinds import (
     is_sequence,
     weak_type,
 )
+from hybridjit.frontend.library import LIBRARY
 from hybridjit.frontend.values import (
     ArrayFunction,
     Builtin,
@@ -83,7 +84,7 @@ def _lift_function(value: object) -> NumpyFunction | ArrayFunction | Builtin | C
     builtin = language_name(value)
     if builtin is not None:
         return Builtin(builtin)
-    # A script is inlined as its function.
-    pyfunc = getattr(value, "__hybrid_function__", value)
+    # A script is inlined as its function, a function of NumPy as the one that stands for it.
+    pyfunc = LIBRARY.get(id(value)) or getattr(value, "__hybrid_function__", value)
     is_elementwise = getattr(value, "__hybrid_elementwise__", False)
     return Callee(pyfunc, is_elementwise) if isinstance(pyfunc, FunctionType) else None

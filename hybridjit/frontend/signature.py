@@ -24,9 +24,9 @@ from hybridjit.frontend.values import (
     index,
 )
 from hybridjit.ir.dtype import ScalarType
-from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
+from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, Load, Var
 from hybridjit.ir.signature import Param, Result, ScalarParam, ScalarResult
-from hybridjit.ir.stmt import Allocate, Return
+from hybridjit.ir.stmt import Allocate, Return, Store
 from hybridjit.ir.visit import substitute, walk
 
 
@@ -137,8 +137,13 @@ class SignatureTranslator(InlineTranslator):
         if isinstance(item, View) and item.buffer not in self.params:
             item = self.array(item)
         if isinstance(item, ArrayExpr):
-            return self.named_array(item, "result", node)
+            if item.shown is not None and item.shown in self.params:
+                raise self.refuse_alias("result", item.shown, self.span(node))
+            return self.materialize(item, "result", self.span(node))
         return item
+
+    def is_made_here(self, buffer: Buffer) -> bool:
+        return buffer not in self.params
 
     def _check_returned(self, buffer: Buffer, results: list[Buffer | Key], node: ast.expr) -> None:
         self.returned_at.setdefault(buffer, self.span(node))
@@ -208,6 +213,7 @@ class SignatureTranslator(InlineTranslator):
 
     def find_outputs(self, returned: list[Buffer]) -> list[Buffer]:
         """The arrays that the call makes: those returned, in the order they are declared."""
+        self._check_aliases()
         made = [stmt.buffer for stmt in self.body if isinstance(stmt, Allocate)]
         params = [param for param in self.params if isinstance(param, Buffer)]
         for buffer in returned:
@@ -229,6 +235,16 @@ class SignatureTranslator(InlineTranslator):
                     )
                 )
         return [buffer for buffer in made if buffer in returned]
+
+    def _check_aliases(self) -> None:
+        """Refuse names for what is a view or a copy, if what they show is written to."""
+        if not self.aliases:
+            return
+        nodes = [node for stmt in self.body for node in walk(stmt)]
+        written = {node.buffer for node in nodes if isinstance(node, (Store, BufferRef))}
+        for shown, name, span in self.aliases:
+            if shown in written or (self.unit.shares_memory and written):
+                self.unit.errors.append(self.refuse_alias(name, shown, span))
 
     def output_shape(self, buffer: Buffer) -> tuple[Expr, ...]:
         """The shape of an output, in terms of the parameters only."""

@@ -70,8 +70,11 @@ class ArrayExpr:
     """An array that is computed: each element on its own, when and where it is needed.
 
     `element` gives the element at some indices; statements that it needs are emitted. `buffer` is
-    the memory that holds it already, and that nothing else refers to. `shown` is memory of which
-    NumPy would make a view here. With a `mask`, only the elements where it is true are there.
+    the memory that holds it already, and that nothing else refers to. With a `mask`, only the
+    elements where it is true are there.
+
+    `shown` is memory that the elements are read from, where NumPy would make a view of it; or, if
+    `may_be_copy`, a view or a copy, whichever the strides of an argument allow.
     """
 
     shape: tuple[Expr, ...]
@@ -79,6 +82,7 @@ class ArrayExpr:
     element: Callable[[Sequence[Expr]], Scalar]
     buffer: Buffer | None = None
     shown: Buffer | None = None
+    may_be_copy: bool = False
     mask: ArrayExpr | None = None
 
 

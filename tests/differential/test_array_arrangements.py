@@ -126,6 +126,21 @@ def typed(a: Array, b: Array):
     return np.zeros(3, np.result_type(a, b))
 
 
+def reshaped_views(v: Array, a: Array):
+    grid = v.reshape(2, 3)
+    turned = grid.T
+    flat = np.ravel(a)
+    v[1] = 100.0
+    return grid * 1, turned + 1, flat[::-1] * 2
+
+
+def reshaped_local(a: Array):
+    b = a * 2
+    flat = b.reshape(-1)
+    b[0, 0] = 7.0
+    return flat.sum()
+
+
 def made(n: int):
     a = np.ndarray(n, dtype=np.float64)
     a[:] = 2
@@ -168,6 +183,9 @@ CASES: list[tuple[Any, ...]] = [
     (unpacked, VECTOR, MATRIX),
     (unpacked, VECTOR, CUBE.transpose(1, 0, 2)),
     (typed, SMALL, MATRIX.astype(np.float32)),
+    (reshaped_views, VECTOR, MATRIX),
+    (reshaped_views, VECTOR[::-1], MATRIX.T),
+    (reshaped_local, MATRIX),
     (made, 4),
 ]
 

@@ -24,10 +24,7 @@ from tests.oracle import fresh_copies
 Array = Any
 _ARRAY: type[Any] = np.ndarray
 # In NumPy style these need functions that are not there yet.
-MISSING = (
-    *("nbody", "stockham_fft", "covariance2", "azimint_hist", "cholesky2"),
-    *("contour_integral", "mandelbrot2"),
-)
+MISSING = ("contour_integral", "mandelbrot2")
 NUMPY_FORMS = [name for name in data.KERNELS if name not in MISSING]
 # Kernels whose arrays may be of another type; the others compute in a type of their own.
 OTHER_TYPES = {

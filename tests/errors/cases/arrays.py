@@ -35,3 +35,38 @@ def over_masked_elements(a):
 def over_masked_elements(a):
     m = a > 2
     return a[m].sum()
+
+
+@cases.wrong(ParseError, MATRIX)
+def reshaped_and_written(m):
+    flat = m.reshape(-1)
+    m[0, 0] = 1
+    return flat.sum()
+
+
+@cases.right(MATRIX, code=".copy()")
+def reshaped_and_written(m):
+    flat = m.reshape(-1).copy()
+    m[0, 0] = 1
+    return flat.sum()
+
+
+@cases.wrong(ParseError, VECTOR)
+def write_to_reshaped(a):
+    m = a.reshape(2, 4)
+    m[0, 1] = 1
+
+
+@cases.right(VECTOR, says="write to 'a' itself")
+def write_to_reshaped(a):
+    a[1] = 1
+
+
+@cases.wrong(ParseError, MATRIX)
+def return_reshaped(m):
+    return m.reshape(-1)
+
+
+@cases.right(MATRIX, code=".copy()")
+def return_reshaped(m):
+    return m.reshape(-1).copy()
