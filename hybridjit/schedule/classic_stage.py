@@ -293,9 +293,10 @@ class Stage(AbsentSteps):
         >>> s[Padded].compute_inline()
         """
         self._check_may_move("compute_inline")
-        if self.op.num_outputs != 1 or not isinstance(self.op, Compute):
+        if self.op.num_outputs != 1 or not isinstance(self.op, Compute | Inlined):
             raise ScheduleError(
-                f"compute_inline: '{self.op.name}' must be a te.compute with one output",
+                f"compute_inline: '{self.op.name}' must be a te.compute, or a script, with one "
+                "output",
                 help="s[...].compute_at(...) computes anything where it is read",
             )
         if self.op.reduce_axis:
