@@ -4,11 +4,14 @@ Every place that may end a run has a time: its position in the text, and the ite
 loop around it. `for i in range(65): out[i] = a[i]` with 64 elements ends at i = 64. A place whose
 fate depends on data may end a run, or change where it goes, from its first iteration on. The
 run is sure to end in an IndexError if the earliest place of all is one that surely fails.
+
+A guard over loops, as splitting a loop makes it, leaves iterations out. The first one that fails
+is looked for among all: if the guards let it run, it is also the first of those that run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -22,7 +25,9 @@ from hybridjit.ir.expr import (
     Buffer,
     Const,
     Expr,
+    Le,
     Load,
+    Lt,
     Node,
     Or,
     Select,
@@ -80,6 +85,8 @@ class _Walker:
 
     doubtful: frozenset[Buffer]
     lets: dict[Var, Linear] = field(default_factory=dict[Var, Linear])
+    # The conditions around, in an `if` without other sides: each is `form >= 0`.
+    guards: list[Linear] = field(default_factory=list[Linear])
     first: Refutation | None = None
     first_time: _Time | None = None
 
@@ -92,10 +99,27 @@ class _Walker:
                 self._visit_loop(stmt, path, is_certain=is_certain)
             case If(cond, then, otherwise):
                 self._evaluate([cond], (*path, 0), is_certain=is_certain)
+                guard = self._guard(cond) if otherwise is None else None
+                self.guards += [] if guard is None else [guard]
                 for side in (then, otherwise or Seq(())):
-                    self.visit(side, (*path, 1), is_certain=False)
+                    self.visit(side, (*path, 1), is_certain=is_certain and guard is not None)
+                del self.guards[len(self.guards) - (guard is not None) :]
             case _:
                 self._visit_leaf(stmt, path, is_certain=is_certain)
+
+    def _guard(self, cond: Expr) -> Linear | None:
+        """`cond` as a form that is not negative where it holds."""
+        match cond:
+            case Lt(lhs, rhs):
+                lhs, rhs, gap = rhs, lhs, -1
+            case Le(lhs, rhs):
+                lhs, rhs, gap = rhs, lhs, 0
+            case _:
+                return None
+        larger, smaller = self._form(lhs), self._form(rhs)
+        if larger is None or smaller is None:
+            return None
+        return larger.plus(smaller, -1).plus(Linear({}, gap))
 
     def _visit_leaf(self, stmt: Stmt, path: _Path, *, is_certain: bool) -> None:
         match stmt:
@@ -161,12 +185,13 @@ class _Walker:
         counts = _first_failure(form, size.constant, loops)
         if counts is None:
             return
-        values = [loop.at(count) for loop, count in zip(loops, counts, strict=True)]
-        index = form.constant + sum(
-            form.terms.get(loop.var, 0) * value for loop, value in zip(loops, values, strict=True)
-        )
-        iteration = tuple((loop.var.name, x) for loop, x in zip(loops, values, strict=True))
-        self._note(path, counts, Refutation(access, index, size.constant, iteration))
+        values = {loop.var: loop.at(count) for loop, count in zip(loops, counts, strict=True)}
+        if not all(_fits(guard, loops) and _value(guard, values) >= 0 for guard in self.guards):
+            self._note(path)
+            return
+        iteration = tuple((var.name, value) for var, value in values.items())
+        refutation = Refutation(access, _value(form, values), size.constant, iteration)
+        self._note(path, counts, refutation)
 
     def _note(
         self, path: _Path, counts: Sequence[int] = (), refutation: Refutation | None = None
@@ -179,6 +204,10 @@ class _Walker:
 
     def _form(self, expr: Expr) -> Linear | None:
         return linear_form(expr, lambda var: self.lets.get(var, Linear({var: 1})))
+
+
+def _value(form: Linear, values: Mapping[Var, int]) -> int:
+    return form.constant + sum(factor * values[var] for var, factor in form.terms.items())
 
 
 def _places(

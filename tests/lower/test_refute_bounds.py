@@ -66,3 +66,45 @@ def test_sizes_that_vary_still_fail() -> None:
     for size in (3, 4, 5, 6):
         with pytest.raises(IndexError, match=f"index {size} is out of bounds"):
             run_native(kernel, np.ones(size), np.ones(size + 1))
+
+
+def split(s: Any) -> None:
+    s.split("i", factor=4)
+
+
+def split_and_turned(s: Any) -> None:
+    outer, inner = s.split("i", factor=4)
+    s.reorder(inner, outer, unsafe=True)
+
+
+def split_in_three(s: Any) -> None:
+    s.split("i", factors=[2, None, 2])
+
+
+@pytest.mark.parametrize(
+    ("steps", "iteration"),
+    [
+        (split, "i_0=2, i_1=0"),
+        (split_and_turned, "i_1=0, i_0=2"),
+        (split_in_three, "i_0=1, i_1=1, i_2=0"),
+    ],
+)
+def test_a_split_loop_fails_for_sure_too(steps: Any, iteration: str) -> None:
+    kernel = past_the_end.with_schedule(steps)
+    args = (np.zeros(8), np.zeros(8))
+    with pytest.raises(RefutedIndex, match="index 8 is out of bounds") as caught:
+        run_native(kernel, *args)
+    assert f"in iteration {iteration}\n" in str(caught.value)
+
+
+def test_guards_that_keep_it_from_failing() -> None:
+    @hj.script
+    def guarded(a: Any, b: Any) -> None:
+        for i in range(9):
+            if b[0] + i * 0 < 0.5 or i < 8:
+                if i < 8:
+                    a[i] = 1.0
+
+    assert guarded.safety(hj.f64[8], hj.f64[8]).refuted is None
+    tail = guarded.with_schedule(lambda s: s.split("i", factor=4))
+    run_native(tail, np.zeros(8), np.zeros(8))
