@@ -29,6 +29,8 @@ from tests.nests.check import backwards, run, run_native
 # Some kinds of steps are what schedules are made of, and come more often.
 WEIGHTS = {"split": 4, "compute_at": 5, "reorder": 2, "fuse": 2, "vectorize": 2, "parallel": 2}
 MAX_MOVES = 7
+# For sizes that are variables, besides the one that a graph was made for.
+OTHER_SIZES = (0, 1, 2, 4, 9, 17)
 
 
 class Subject:
@@ -49,7 +51,19 @@ class Subject:
         """Arguments, and what they are after an interpreted run of the unscheduled function."""
         wholes = (True,) if self.reassoc or not self._has_floats() else (True, False)
         given = [self.graph.make_arrays(self.seed, whole=whole) for whole in wholes]
-        return [(arrays, run(self.plain, fresh(arrays))) for arrays in given]
+        return [(arrays, run(self.plain, fresh(arrays))) for arrays in given] + self._other_sizes()
+
+    def _other_sizes(self) -> list[tuple[list[Array], list[Array]]]:
+        """A run with other values of the variables, if there are some and the graph allows it."""
+        choose = random.Random(self.seed)
+        sizes = {var: choose.choice(OTHER_SIZES) for var in self.graph.variables}
+        arrays = self.graph.make_arrays_of(sizes, self.seed) if sizes else None
+        if arrays is None:
+            return []
+        try:
+            return [(arrays, run(self.plain, fresh(arrays)))]
+        except IndexError:  # a period, or a first step, is longer than the array
+            return []
 
     def _has_floats(self) -> bool:
         return any(item.tensor.dtype.is_float for item in self.graph.passed)

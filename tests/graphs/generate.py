@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from hybridjit import te
+from hybridjit.arith.simplify import simplify
+from hybridjit.ir.expr import Const, Var
+from hybridjit.ir.visit import substitute, walk
 from hybridjit.te.function import operations_of
 from hybridjit.te.tensor import Placeholder
 from tests.graphs.foreign import extern, extern_script, script, script_pair, script_total
@@ -96,10 +99,26 @@ class RandomGraph:
         """The parameters."""
         return [item.tensor for item in self.passed]
 
+    @property
+    def variables(self) -> list[Var]:
+        """The sizes that are known at run time only."""
+        extents = [extent for item in self.passed for extent in item.tensor.buffer.shape]
+        found = [node for extent in extents for node in walk(extent) if isinstance(node, Var)]
+        return list(dict.fromkeys(found))
+
     def make_arrays(self, seed: int, *, whole: bool = True) -> list[Array]:
         """Values for the inputs, whole numbers or not; outputs hold what must not show."""
         generator = np.random.default_rng(seed)
-        return [_values(generator, item, whole=whole) for item in self.passed]
+        return [_values(generator, item, item.sizes, whole=whole) for item in self.passed]
+
+    def make_arrays_of(self, sizes: Mapping[Var, int], seed: int) -> list[Array] | None:
+        """Values for other sizes; None if some tensor would have less than no elements."""
+        generator = np.random.default_rng(seed)
+        shapes = [_shape(item, sizes) for item in self.passed]
+        if any(size < 0 for shape in shapes for size in shape):
+            return None
+        pairs = zip(self.passed, shapes, strict=True)
+        return [_values(generator, item, shape, whole=True) for item, shape in pairs]
 
     def evaluate(self, arrays: Sequence[Array]) -> list[Array]:
         """What the parameters hold after a run, by NumPy alone."""
@@ -108,12 +127,20 @@ class RandomGraph:
         return [found[item] for item in self.passed]
 
 
-def _values(generator: np.random.Generator, item: Made, *, whole: bool) -> Array:
+def _shape(item: Made, sizes: Mapping[Var, int]) -> tuple[int, ...]:
+    known = {var: Const(size) for var, size in sizes.items()}
+    extents = [simplify(substitute(extent, known)) for extent in item.tensor.buffer.shape]
+    return tuple(int(extent.value.real) for extent in extents if isinstance(extent, Const))
+
+
+def _values(
+    generator: np.random.Generator, item: Made, shape: tuple[int, ...], *, whole: bool
+) -> Array:
     if not _is_input(item):
-        return np.full(item.sizes, 99, item.dtype)
+        return np.full(shape, 99, item.dtype)
     if whole or item.tensor.dtype.is_integer:
-        return generator.integers(-9, 9, item.sizes).astype(item.dtype)
-    return generator.uniform(-1, 1, item.sizes).astype(item.dtype)
+        return generator.integers(-9, 9, shape).astype(item.dtype)
+    return generator.uniform(-1, 1, shape).astype(item.dtype)
 
 
 def _is_input(item: Made) -> bool:
