@@ -97,14 +97,28 @@ def test_a_split_loop_fails_for_sure_too(steps: Any, iteration: str) -> None:
     assert f"in iteration {iteration}\n" in str(caught.value)
 
 
-def test_guards_that_keep_it_from_failing() -> None:
-    @hj.script
-    def guarded(a: Any, b: Any) -> None:
-        for i in range(9):
-            if b[0] + i * 0 < 0.5 or i < 8:
-                if i < 8:
-                    a[i] = 1.0
+@hj.script
+def guarded_late(a: Any) -> None:
+    for i in range(12):
+        if i > 8:
+            a[i] = 1.0
 
-    assert guarded.safety(hj.f64[8], hj.f64[8]).refuted is None
-    tail = guarded.with_schedule(lambda s: s.split("i", factor=4))
-    run_native(tail, np.zeros(8), np.zeros(8))
+
+def test_guards_that_leave_out_the_first_iteration_that_would_fail() -> None:
+    """Nothing is sure then; the run fails where it does."""
+    assert guarded_late.safety(hj.f64[8]).refuted is None
+    outcome = assert_all_ways_agree(guarded_late, np.zeros(8))
+    assert "index 9 is out of bounds" in str(outcome.error)
+
+
+@hj.script
+def guarded_early(a: Any) -> None:
+    for i in range(12):
+        if i < 9:
+            a[i] = 1.0
+
+
+def test_guards_that_let_it_run() -> None:
+    with pytest.raises(RefutedIndex, match="index 8 is out of bounds"):
+        run_native(guarded_early, np.zeros(8))
+    assert isinstance(assert_all_ways_agree(guarded_early, np.zeros(8)).error, IndexError)
