@@ -9,7 +9,7 @@ import linecache
 import math
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numba
@@ -59,7 +59,7 @@ BINARY = ("atan2", "pow", "hypot", "fmod")
 Run = Callable[[], object]
 
 
-def main(names: list[str]) -> None:
+def main(names: Sequence[str] = tuple(FUNCTIONS)) -> None:
     print(f"{'':10}{'ns per element':>24}{'times faster than':>24}")
     print(f"{'':10}{'ours':>8}{'NumPy':>8}{'Numba':>8}{'NumPy':>14}{'Numba':>10}")
     for dtype in ("float32", "float64"):
@@ -145,4 +145,4 @@ def geometric_mean(values: list[float]) -> float:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or list(FUNCTIONS))
+    main(sys.argv[1:] or tuple(FUNCTIONS))

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 
-from hybridjit.errors import ShapeMismatch
+from hybridjit.errors import ShapeMismatch, Span
 from hybridjit.frontend.array_elementwise import Elementwise, shape_text
-from hybridjit.frontend.array_extents import constant
-from hybridjit.frontend.array_extrema import ArrayExtrema
+from hybridjit.frontend.array_extents import constant, times
 from hybridjit.frontend.array_reductions import Axes, fold_of
+from hybridjit.frontend.array_tiles import Factors, Tile, TiledProduct, TileMemory, is_one_block
+from hybridjit.frontend.array_vector_products import VectorProducts, multiply_add, sum_type
 from hybridjit.frontend.conversion import join_types
 from hybridjit.frontend.operators import binary
-from hybridjit.frontend.values import AnyArray, ArrayExpr, Scalar, Value, describe
-from hybridjit.ir.dtype import BFLOAT16, FLOAT16, FLOAT32, DType, ScalarType
-from hybridjit.ir.expr import Const, Expr, Mul
+from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Scalar, Value, describe
+from hybridjit.ir.dtype import BOOL, DType, ScalarType
+from hybridjit.ir.expr import Add, BitAnd, Buffer, Const, Expr, Ge, Load, Mul, Var
+from hybridjit.ir.stmt import If, Store
+
+# Terms of a product that are worth packing: below, loops as they stand are faster.
+MIN_BLOCKED_TERMS = 1 << 14
 
 
-class ArrayProducts(ArrayExtrema):
-    """Sums of products. The middle loop is over what is summed: rows are read in order."""
+class ArrayProducts(VectorProducts):
+    """Sums of products, each made in the way that suits its sizes."""
 
     def product(self, lhs: Value, rhs: Value, node: ast.expr) -> Scalar | ArrayExpr:
         """`lhs @ rhs`."""
@@ -29,19 +36,36 @@ class ArrayProducts(ArrayExtrema):
                 node,
                 help="multiply by a number with *",
             )
-        dtype = join_types(ScalarType(a.dtype), ScalarType(b.dtype), self.span(node)).dtype
+        span = self.span(node)
+        dtype = join_types(ScalarType(a.dtype), ScalarType(b.dtype), span).dtype
         self._check_inner(a, b, node)
+        if dtype.is_bool:
+            return self._product_of_bools(a, b, node)
         if len(a.shape) == len(b.shape) == 1:
-            return self._dot(a, b, dtype, node)
-        return self._matrix_product(a, b, dtype, node)
+            return self.vector_by_vector(a, b, dtype, span)
+        if len(b.shape) == 1:
+            return self.matrix_by_vector(a, self._in_memory(b, span), dtype, span)
+        if len(a.shape) == 1:
+            return self.matrix_by_vector(_swapped(b), self._in_memory(a, span), dtype, span)
+        a, b = self._in_memory(a, span), self._in_memory(b, span)
+        return self._matrix_by_matrix(*self._batched(a, b, node), dtype, span)
 
     def _factor(self, value: Value, node: ast.expr) -> ArrayExpr:
-        """An operand of a product: its elements are used many times, so they are in memory."""
         if not isinstance(value, AnyArray):
             raise self.mismatch(f"expected an array, found {describe(value)}", node)
-        if isinstance(value, ArrayExpr):
-            value = self.materialize(value, "t", self.span(node))
+        if isinstance(value, ArrayExpr) and value.mask is not None:
+            return self.array(self.materialize(value, "t", self.span(node)))
         return self.array(value)
+
+    def _in_memory(self, value: ArrayExpr, span: Span | None) -> ArrayExpr:
+        """An operand whose elements are used many times."""
+        return value if self._is_read(value) else self.array(self.materialize(value, "t", span))
+
+    def _is_read(self, value: ArrayExpr) -> bool:
+        """True if the elements are just read from memory."""
+        with self.collect() as stmts:
+            element = value.element([Var(f"i{axis}") for axis in range(len(value.shape))])
+        return isinstance(element.expr, Load) and not stmts
 
     def _check_inner(self, a: ArrayExpr, b: ArrayExpr, node: ast.expr) -> None:
         inner, other = a.shape[-1], b.shape[-2 if len(b.shape) > 1 else -1]
@@ -51,49 +75,95 @@ class ArrayProducts(ArrayExtrema):
             raise self.refuse_product(a, b, node)
         self.require_size(inner, other, node)
 
-    def _dot(self, a: ArrayExpr, b: ArrayExpr, dtype: DType, node: ast.expr) -> Scalar:
+    def _batched(self, a: ArrayExpr, b: ArrayExpr, node: ast.expr) -> tuple[ArrayExpr, ArrayExpr]:
+        """Two stacks of matrices, of the shape in which they meet."""
+        if len(a.shape) == len(b.shape) == 2:
+            return a, b
+        batch = self.broadcast_shape([a.shape[:-2], b.shape[:-2]], node)
+        return (
+            self.broadcast_to(a, (*batch, *a.shape[-2:]), node),
+            self.broadcast_to(b, (*batch, *b.shape[-2:]), node),
+        )
+
+    def _product_of_bools(self, a: ArrayExpr, b: ArrayExpr, node: ast.expr) -> Scalar | ArrayExpr:
+        """Whether any pair is true twice. Axes: the batch, the row, what is reduced, the column."""
         span = self.span(node)
-
-        def element(indices: Sequence[Expr]) -> Scalar:
-            return binary(Mul, a.element(indices), b.element(indices), span)
-
-        terms = ArrayExpr(a.shape, dtype, element)
-        result = self.sum_of_products(terms, Axes((0,), 1), node)
-        assert isinstance(result, Scalar)
-        return result
-
-    def _matrix_product(
-        self, a: ArrayExpr, b: ArrayExpr, dtype: DType, node: ast.expr
-    ) -> Scalar | ArrayExpr:
-        """Axes of the terms: those of the batch, then the row, what is summed, the column."""
-        span = self.span(node)
-        rows = a.shape[-2:-1]
-        columns = b.shape[-1:] if len(b.shape) > 1 else ()
+        rows, columns = a.shape[-2:-1], b.shape[-1:] if len(b.shape) > 1 else ()
         inner = a.shape[-1]
         batch: tuple[Expr, ...] = ()
-        if len(a.shape) > 2 or len(b.shape) > 2:
-            batch = self.broadcast_shape([a.shape[:-2], b.shape[:-2]], node)
-            a = self.broadcast_to(a, (*batch, *a.shape[-2:]), node)
-            b = self.broadcast_to(b, (*batch, *b.shape[-2:]), node)
+        if rows and columns:
+            a, b = self._batched(a, b, node)
+            batch = a.shape[:-2]
+        elif len(a.shape) > 2 or len(b.shape) > 2:
+            batch = (a if rows else b).shape[:-2]
         middle = len(batch) + len(rows)
 
         def element(indices: Sequence[Expr]) -> Scalar:
-            left = [*indices[: len(batch)], *indices[len(batch) : middle], indices[middle]]
-            right = [*indices[: len(batch)], indices[middle], *indices[middle + 1 :]]
+            left = (*indices[: len(batch)], *indices[len(batch) : middle], indices[middle])
+            right = (*indices[: len(batch)], indices[middle], *indices[middle + 1 :])
             factors = a.element(left[-len(a.shape) :]), b.element(right[-len(b.shape) :])
-            return binary(Mul, *factors, span)
+            return binary(BitAnd, *factors, span)
 
-        terms = ArrayExpr((*batch, *rows, inner, *columns), dtype, element)
-        return self.sum_of_products(terms, Axes((middle,), len(terms.shape)), node)
+        terms = ArrayExpr((*batch, *rows, inner, *columns), BOOL, element)
+        axes = Axes((middle,), len(terms.shape))
+        return self.fold(terms, axes, fold_of("any", BOOL, span), node)
 
-    def sum_of_products(self, terms: ArrayExpr, axes: Axes, node: ast.expr) -> Scalar | ArrayExpr:
-        """The sums along one axis, in the type of the terms: a product of int8 stays int8."""
-        span, dtype = self.span(node), terms.dtype
-        if dtype.is_bool:
-            return self.fold(terms, axes, fold_of("any", dtype, span), node)
-        wide = FLOAT32 if dtype in (FLOAT16, BFLOAT16) else dtype
-        result = self.fold(self.as_dtype(terms, wide, span), axes, fold_of("sum", wide, span), node)
-        return result if wide is dtype else self.converted_to(result, dtype, span)
+    def _matrix_by_matrix(
+        self, a: ArrayExpr, b: ArrayExpr, dtype: DType, span: Span | None
+    ) -> ArrayExpr:
+        """In blocks if it is worth it; what is known only at run time is decided there."""
+        wide = sum_type(dtype)
+        a, b = self.as_dtype(a, wide, span), self.as_dtype(b, wide, span)
+        batch, sizes = a.shape[:-2], (a.shape[-2], a.shape[-1], b.shape[-1])
+        shape = ArrayExpr((*batch, sizes[0], sizes[2]), wide, a.element)
+        is_large = _is_large(sizes)
+        is_summed = is_large is not True or not is_one_block(sizes)
+        result = self.scratch("product", shape, span, zero=is_summed)
+        with self.collect() as blocked:
+            self._multiply_in_blocks(a, b, result, span)
+        with self.collect() as plain:
+            self._multiply_plainly(a, b, result, span)
+        if isinstance(is_large, bool):
+            self.body.extend(blocked if is_large else plain)
+        else:
+            self.emit(If(is_large, self.close(blocked), self.close(plain), span=span))
+        product = replace(self.array(Array(result)), buffer=result)
+        return product if wide is dtype else self.as_dtype(product, dtype, span)
+
+    def _multiply_in_blocks(
+        self, a: ArrayExpr, b: ArrayExpr, result: Buffer, span: Span | None
+    ) -> None:
+        sizes = (a.shape[-2], a.shape[-1], b.shape[-1])
+        tile = Tile.of(a.dtype, self.unit.vector_bits)
+        memory = TileMemory.of(self, tile, sizes)
+
+        def one(place: tuple[Expr, ...]) -> None:
+            def put(i: Expr, j: Expr, value: Expr) -> None:
+                if not is_one_block(sizes):
+                    value = Add(Load(result, (*place, i, j), span=span), value)
+                self.emit(Store(result, (*place, i, j), value, span=span))
+
+            factors = Factors(
+                lambda i, k: a.element((*place, i, k)),
+                lambda k, j: b.element((*place, k, j)),
+                sizes,
+                put,
+            )
+            TiledProduct(self, factors, tile, memory).emit()
+
+        self.nest(a.shape[:-2], one, span)
+
+    def _multiply_plainly(
+        self, a: ArrayExpr, b: ArrayExpr, result: Buffer, span: Span | None
+    ) -> None:
+        def body(indices: tuple[Expr, ...]) -> None:
+            *place, i, k, j = indices
+            factors = a.element((*place, i, k)), b.element((*place, k, j))
+            old = Load(result, (*place, i, j), span=span)
+            total = multiply_add(factors[0].expr, factors[1].expr, old)
+            self.emit(Store(result, (*place, i, j), total, span=span))
+
+        self.nest((*a.shape, b.shape[-1]), body, span)
 
     def outer(self, lhs: Value, rhs: Value, node: ast.expr) -> Scalar | ArrayExpr:
         """`np.outer(a, b)`: every element of one array with every element of the other."""
@@ -132,3 +202,26 @@ class ArrayProducts(ArrayExtrema):
             f"{'first' if len(b.shape) == 1 else 'second last'} of the second",
             self.span(node),
         )
+
+
+def _swapped(value: ArrayExpr) -> ArrayExpr:
+    """A stack of matrices with the last two axes exchanged."""
+
+    def element(indices: Sequence[Expr]) -> Scalar:
+        return value.element((*indices[:-2], indices[-1], indices[-2]))
+
+    shape = (*value.shape[:-2], value.shape[-1], value.shape[-2])
+    return ArrayExpr(shape, value.dtype, element)
+
+
+def _is_large(sizes: tuple[Expr, Expr, Expr]) -> bool | Expr:
+    """Whether a product of (rows, inner, columns) is to be computed in blocks."""
+    known = [constant(size) for size in sizes]
+    total = math.prod(size for size in known if size is not None)
+    if None not in known or total == 0:
+        return total >= MIN_BLOCKED_TERMS
+    terms: Expr = Const(total)
+    for size in sizes:
+        if constant(size) is None:
+            terms = times(terms, size)
+    return Ge(terms, Const(MIN_BLOCKED_TERMS))

@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from hybridjit.errors import Span
-from hybridjit.frontend.array_calls import ArrayCalls, cast_element
+from hybridjit.frontend.array_calls import cast_element
 from hybridjit.frontend.array_extents import ONE, ZERO, constant, times
+from hybridjit.frontend.array_loops import ArrayLoops
 from hybridjit.frontend.comparisons import extremum
 from hybridjit.frontend.conversion import convert, store_value, truth
 from hybridjit.frontend.functions import Style, apply
@@ -49,7 +50,7 @@ from hybridjit.ir.expr import (
     Sub,
     const,
 )
-from hybridjit.ir.stmt import Allocate, If, Raise, Store
+from hybridjit.ir.stmt import If, Raise, Store
 
 Combine = Callable[[Scalar, Scalar], Scalar]
 _NARROW = (FLOAT16, BFLOAT16)
@@ -120,7 +121,7 @@ def _worst(dtype: DType, *, lowest: bool) -> Const:
     return Const(bool(value) if dtype.is_bool else value, dtype)
 
 
-class ArrayReductions(ArrayCalls):
+class ArrayReductions(ArrayLoops):
     """Loops that combine the elements of an array."""
 
     def reduce(
@@ -206,18 +207,6 @@ class ArrayReductions(ArrayCalls):
 
         self.nest(value.shape, body, span)
         return self.let(Scalar(Load(total, (), span=span), ScalarType(fold.dtype)), fold.name, span)
-
-    def register(self, name: str, start: Expr, span: Span | None) -> Buffer:
-        """A new variable in a register, set to `start`."""
-        buffer = self.new_register(name, start.dtype, span)
-        self.emit(Store(buffer, (), start, span=span))
-        return buffer
-
-    def new_register(self, name: str, dtype: DType, span: Span | None) -> Buffer:
-        """A new variable in a register, not yet set."""
-        buffer = Buffer(name, dtype, (), Buffer.REGISTER)
-        self.emit(Allocate(buffer, zero=False, span=span))
-        return buffer
 
     def kept(self, buffer: Buffer, axes: Axes) -> ArrayExpr:
         """The result of a reduction in memory; reduced axes stay, of size one, if they should."""

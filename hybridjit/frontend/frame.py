@@ -15,6 +15,7 @@ from hybridjit.ir.expr import Buffer, Expr, Var
 from hybridjit.ir.signature import ConstantArray
 from hybridjit.ir.stmt import Block, LoopKind, Stmt
 from hybridjit.source import FunctionSource
+from hybridjit.target import DEFAULT_VECTOR_BITS
 
 Path = tuple[tuple[int, int], ...]
 Key = tuple[Path, object]
@@ -118,6 +119,8 @@ class Unit:
     rebound: set[Buffer] = field(default_factory=set[Buffer])
     # True if arguments may share memory: then it matters in which order elements are written.
     shares_memory: bool = False
+    # The size of the vectors of the machine, which the tiles of matrix products are made for.
+    vector_bits: int = DEFAULT_VECTOR_BITS
     # The variables of the loops around, up to the nearest block.
     open_loops: tuple[Var, ...] = ()
     automatic_blocks: list[Block] = field(default_factory=list[Block])

@@ -35,6 +35,7 @@ from hybridjit.ir.stmt import Allocate, For, Stmt
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.ir.visit import substitute, walk_stmts
 from hybridjit.source import FunctionSource, read_function, read_text, span_of
+from hybridjit.target import DEFAULT_VECTOR_BITS
 
 # Each round can only widen types or settle branches; real scripts need two or three.
 MAX_ROUNDS = 20
@@ -59,6 +60,7 @@ class _Knowledge:
 
     printed: ast.FunctionDef | None
     shares_memory: bool = False
+    vector_bits: int = DEFAULT_VECTOR_BITS
     types: dict[Key, ScalarType] = field(default_factory=dict[Key, ScalarType])
     taken: dict[ast.If, bool] = field(default_factory=dict[ast.If, bool])
     undecided: set[ast.If] = field(default_factory=set[ast.If])
@@ -103,13 +105,16 @@ def parse(
     blocks: bool = True,
     fastmath: tuple[str, ...] = (),
     shares_memory: bool = False,
+    vector_bits: int = DEFAULT_VECTOR_BITS,
 ) -> Parsed:
     """Translate a script for arguments of the given types, one for each parameter.
 
     With `shares_memory`, arrays may lie in each other's memory: statements on whole arrays then
-    compute all of their right side before they store any of it.
+    compute all of their right side before they store any of it. `vector_bits` is what matrix
+    products are cut for.
     """
-    knowledge = _Knowledge(source.node if source.is_printed else None, shares_memory)
+    printed = source.node if source.is_printed else None
+    knowledge = _Knowledge(printed, shares_memory, vector_bits)
     try:
         parsed = on_fresh_stack(lambda: _parse(source, environment, specs, blocks, knowledge))
         return replace(parsed, func=replace(parsed.func, fastmath=fastmath))
@@ -165,7 +170,12 @@ class _Script(SignatureTranslator):
             self.variables_of(source.node),
             annotations=annotations_in(source.node),
         )
-        super().__init__(Unit(knowledge.types, shares_memory=knowledge.shares_memory), frame, specs)
+        unit = Unit(
+            knowledge.types,
+            shares_memory=knowledge.shares_memory,
+            vector_bits=knowledge.vector_bits,
+        )
+        super().__init__(unit, frame, specs)
         self.root = source
 
     @property

@@ -1,0 +1,164 @@
+"""The kernels of NPBench against NumPy and Numba: in NumPy style and as loops, on one thread.
+
+    python -m benchmarks.npbench [kernel ...] [--budget SECONDS] [--size test|S|M]
+
+All runs of a kernel are first checked against NumPy, then timed in turn on fresh copies of the same
+arguments, and the best time of each counts. Numba gets the same source, with its helper functions
+compiled too; where it cannot compile it (linear algebra needs SciPy), there is no number.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core.errors import NumbaError
+from rich.console import Console
+from rich.table import Table
+
+from hybridjit import hybrid
+from hybridjit.errors import HybridError
+from tests.array_results import assert_close
+from tests.npbench import data, kernels, loops
+from tests.oracle import fresh_copies
+
+BUDGET = 2.0  # seconds for the runs of one kernel, beyond the first round
+MIN_ROUNDS, MAX_ROUNDS = 3, 400
+NUMPY, OURS, NUMBA, OUR_LOOPS, NUMBA_LOOPS = "NumPy", "ours", "Numba", "our loops", "Numba loops"
+RATIOS = ((NUMPY, OURS), (NUMBA, OURS), (NUMBA_LOOPS, OUR_LOOPS))
+
+Run = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The best time of each way to run a kernel, in seconds; none where there is no such way."""
+
+    kernel: str
+    best: dict[str, float]
+
+    def ratio(self, slow: str, fast: str) -> float | None:
+        """How many times faster the second way is."""
+        if slow not in self.best or fast not in self.best:
+            return None
+        return self.best[slow] / self.best[fast]
+
+
+def ways_of(kernel: str) -> dict[str, Run]:
+    """Every way to run a kernel."""
+    plain, in_loops = getattr(kernels, kernel), getattr(loops, kernel)
+    return {
+        NUMPY: plain,
+        OURS: hybrid.script(plain),
+        NUMBA: compile_with_helpers(plain),
+        OUR_LOOPS: hybrid.script(in_loops),
+        NUMBA_LOOPS: compile_with_helpers(in_loops),
+    }
+
+
+def compile_with_helpers(function: FunctionType) -> Run:
+    """`function` for Numba, which wants the functions that it calls to be compiled as well."""
+    scope = dict(function.__globals__)
+    for name in function.__code__.co_names:
+        if isinstance(scope.get(name), FunctionType):
+            scope[name] = compile_with_helpers(scope[name])
+    copy = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__)
+    return numba.njit(copy)
+
+
+def check(kernel: str, ways: dict[str, Run], args: data.Arguments) -> dict[str, Run]:
+    """The ways that work; one that gives another result than NumPy is an error."""
+    expected = fresh_copies(args)
+    wanted = ways[NUMPY](*expected)
+    working = {NUMPY: ways[NUMPY]}
+    for name, run in ways.items():
+        found = fresh_copies(args)
+        try:
+            result = run(*found)
+        except (HybridError, NumbaError, ImportError) as error:
+            print(f"{kernel}: {name} gives up: {str(error).strip().splitlines()[0]}", flush=True)
+            continue
+        assert_close((result, *found), (wanted, *expected))
+        working[name] = run
+    return working
+
+
+def measure(ways: dict[str, Run], args: data.Arguments, budget: float) -> dict[str, float]:
+    """The best time of each way; one that takes long is run less often than the others."""
+    best = dict.fromkeys(ways, math.inf)
+    spent = dict.fromkeys(ways, 0.0)
+    share = budget / len(ways)
+    for number in range(MAX_ROUNDS):
+        active = [name for name in ways if number < MIN_ROUNDS or spent[name] < share]
+        for name in active:
+            seconds = time_once(ways[name], fresh_copies(args))
+            best[name] = min(best[name], seconds)
+            spent[name] += seconds
+        if not active:
+            break
+    return best
+
+
+def time_once(run: Run, args: Sequence[Any]) -> float:
+    start = time.perf_counter()
+    run(*args)
+    return time.perf_counter() - start
+
+
+def report_on(kernel: str, size: str, budget: float) -> Report:
+    """Check a kernel and measure it."""
+    args = data.make(kernel, size)
+    with np.errstate(all="ignore"):
+        ways = check(kernel, ways_of(kernel), args)
+        return Report(kernel, measure(ways, args, budget))
+
+
+def table_of(reports: Sequence[Report]) -> Table:
+    """The times in microseconds, and how many times faster we are."""
+    times = (NUMPY, OURS, NUMBA, OUR_LOOPS, NUMBA_LOOPS)
+    table = Table(title="NPBench, one thread: µs, and times faster than NumPy and Numba")
+    for column in ("kernel", *times, "vs NumPy", "vs Numba", "loops vs Numba"):
+        table.add_column(column, justify="left" if column == "kernel" else "right")
+    for report in reports:
+        shown = [report.best.get(name) for name in times]
+        numbers = ["" if seconds is None else f"{seconds * 1e6:.1f}" for seconds in shown]
+        table.add_row(report.kernel, *numbers, *(_text(report.ratio(*pair)) for pair in RATIOS))
+    means = [geometric_mean([report.ratio(*pair) for report in reports]) for pair in RATIOS]
+    table.add_row("geometric mean", *[""] * len(times), *map(_text, means))
+    return table
+
+
+def _text(ratio: float | None) -> str:
+    return "" if ratio is None else f"{ratio:.2f}"
+
+
+def geometric_mean(ratios: Sequence[float | None]) -> float | None:
+    known = [math.log(ratio) for ratio in ratios if ratio is not None]
+    return math.exp(sum(known) / len(known)) if known else None
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    parser = argparse.ArgumentParser(description="NPBench kernels against NumPy and Numba")
+    parser.add_argument("kernels", nargs="*", help="those to run, or all")
+    parser.add_argument("--budget", type=float, default=BUDGET, help="seconds for each kernel")
+    parser.add_argument("--size", default="S", help="of the data: test, S or M")
+    options = parser.parse_args(arguments)
+    reports: list[Report] = []
+    for kernel in options.kernels or data.KERNELS:
+        reports.append(report_on(kernel, options.size, options.budget))
+        best = {name: f"{seconds * 1e6:.1f}" for name, seconds in reports[-1].best.items()}
+        print(f"{kernel}: {best}", flush=True)
+    Console().print(table_of(reports))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

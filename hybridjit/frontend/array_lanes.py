@@ -1,0 +1,140 @@
+"""Reductions along one axis, in lanes: partial results that are updated side by side.
+
+    for k in range(0, n, 32):                   32 lanes of float64: 4 vectors of 512 bits
+        for l in vectorize(32):
+            partial[l] = partial[l] + x[k + l]
+    partial[0] + partial[16], ...               then halves are combined until one is left
+
+One sum after the other would wait for each addition; lanes do not. The order of the additions
+depends on the type and on nothing else, so every machine, and the interpreter, gives the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from hybridjit.frontend.array_extents import constant, plus, tidy, times
+from hybridjit.frontend.array_loops import ArrayLoops
+from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Load, Lt
+from hybridjit.ir.stmt import If, Stmt, Store
+
+VECTORS = 4  # as many additions are under way at once
+VECTOR_BITS = 512
+# With fewer rounds than this, one vector is enough: there is less to combine in the end.
+MIN_ROUNDS = 2
+
+Merge = Callable[[Expr, Expr], Expr]
+Update = Callable[[Expr, Expr], Expr]
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """Code for partial results: what they start with, and how two of them are combined."""
+
+    code: ArrayLoops
+    start: Const
+    merge: Merge
+    vectors: int
+    partial: Buffer
+
+    @staticmethod
+    def of(
+        code: ArrayLoops, name: str, start: Const, merge: Merge, vectors: int = VECTORS
+    ) -> Lanes:
+        """Partial results in new memory."""
+        width = VECTOR_BITS // start.dtype.bits
+        partial = code.local(name, start.dtype, vectors, width)
+        return Lanes(code, start, merge, vectors, partial)
+
+    @property
+    def width(self) -> int:
+        """The lanes of one vector."""
+        return VECTOR_BITS // self.start.dtype.bits
+
+    @property
+    def count(self) -> int:
+        """The lanes in all."""
+        return self.vectors * self.width
+
+    def reduce(self, size: Expr, update: Update) -> Expr:
+        """Combine `size` elements; `update(old, k)` is `old` with element `k`."""
+        self.clear()
+        self.fill(size, update)
+        return self.merged()
+
+    def clear(self) -> None:
+        """Set every lane to its start."""
+        self._each(lambda v, n: self.code.emit(Store(self.partial, (v, n), self.start)))
+
+    def fill(self, size: Expr, update: Update) -> None:
+        """Update the lanes with `size` elements, as many at once as there are lanes."""
+        known, step = constant(size), self.count
+        whole = tidy(times(FloorDiv(size, Const(step)), Const(step)))
+        if known is not None:
+            whole = Const(known // step * step)
+
+        def add(at: Expr, v: Expr, n: Expr) -> None:
+            old = Load(self.partial, (v, n))
+            self.code.emit(Store(self.partial, (v, n), update(old, at)))
+
+        def place(first: Expr, v: Expr, n: Expr) -> Expr:
+            return plus(first, plus(times(v, Const(self.width)), n))
+
+        def rest(v: Expr, n: Expr) -> None:
+            at = place(whole, v, n)
+            self.code.only_if(Lt(at, size), lambda: add(at, v, n))
+
+        self.code.each(
+            "k", whole, lambda k: self._each(lambda v, n: add(place(k, v, n), v, n)), step=step
+        )
+        if known is None or known % step:
+            self._each(rest)
+
+    def merged(self) -> Expr:
+        """Combine each lane of the first half with one of the second, until one is left."""
+        vectors, width = self.vectors, self.width
+        while vectors > 1:
+            vectors //= 2
+            for vector in range(vectors):
+                self._merge(width, vector, (vector + vectors, 0))
+        while width > 1:
+            width //= 2
+            self._merge(width, 0, (0, width))
+        return Load(self.partial, (Const(0), Const(0)))
+
+    def _merge(self, width: int, vector: int, other: tuple[int, int]) -> None:
+        """Combine the first lanes of a vector with those of another one, or with later ones."""
+
+        def one(n: Expr) -> None:
+            first = Load(self.partial, (Const(vector), n))
+            second = Load(self.partial, (Const(other[0]), plus(n, Const(other[1]))))
+            self.code.emit(Store(self.partial, first.indices, self.merge(first, second)))
+
+        self.code.lanes("l", width, one)
+
+    def _each(self, body: Callable[[Expr, Expr], None]) -> None:
+        code = self.code
+        code.unrolled(
+            "v", self.vectors, lambda v: code.lanes("l", self.width, lambda n: body(v, n))
+        )
+
+
+def reduce_in_lanes(
+    code: ArrayLoops, start: Const, merge: Merge, size: Expr, update: Update
+) -> Expr:
+    """Combine the elements 0, 1 ... `size` - 1, in as many lanes as that number deserves."""
+    few = VECTOR_BITS // start.dtype.bits * VECTORS * MIN_ROUNDS
+    known = constant(size)
+    if known is not None:
+        vectors = 1 if known < few else VECTORS
+        return Lanes.of(code, "partial", start, merge, vectors).reduce(size, update)
+    total = code.new_register("total", start.dtype, None)
+    sides: list[Stmt] = []
+    for vectors in (1, VECTORS):
+        lanes = Lanes.of(code, "partial", start, merge, vectors)
+        with code.collect() as stmts:
+            code.emit(Store(total, (), lanes.reduce(size, update)))
+        sides.append(code.close(stmts))
+    code.emit(If(Lt(size, Const(few)), sides[0], sides[1]))
+    return Load(total, ())
