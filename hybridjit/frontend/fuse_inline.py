@@ -19,20 +19,16 @@ from hybridjit.frontend.array_extents import tidy
 from hybridjit.frontend.array_faults import Fault
 from hybridjit.frontend.array_order import Iterations, Order
 from hybridjit.frontend.fuse_merge import bound_in
+from hybridjit.frontend.fuse_profit import is_chain, is_dear
 from hybridjit.frontend.fuse_replace import ReplaceLoads, folded
 from hybridjit.frontend.fusion import Fusion
 from hybridjit.ir.expr import (
     Buffer,
     BufferRef,
-    Call,
     Const,
-    Div,
     Expr,
-    FloorDiv,
     Load,
-    Mod,
     Node,
-    Pow,
     Select,
     Var,
     const,
@@ -40,9 +36,7 @@ from hybridjit.ir.expr import (
 from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store, flat_stmts
 from hybridjit.ir.visit import Substitute, children, walk
 
-# Operations that are computed again, rather than kept in memory, and up to how many in all.
-_CHEAP_CALLS = ("abs", "minimum", "maximum", "floor", "ceil", "real", "imag")
-_DEAR = (Div, FloorDiv, Mod, Pow)
+# Up to how many operations in all are done again, rather than an array kept in memory.
 _MOST_AGAIN = 12
 
 
@@ -83,6 +77,8 @@ def inline(
     if uses is None or not (_are_read_once(uses) or (again and _is_cheap(producer, uses))):
         return None
     if not all(_is_in_bounds(fusion, use, producer) for use in uses):
+        return None
+    if not _keeps_vectors(producer, uses):
         return None
     if not _sources_stay(fusion, stmts, producer, uses):
         return None
@@ -202,7 +198,7 @@ def _uses_in(
         case Seq():
             for inner in stmt.stmts:
                 yield from _uses_in(fusion, inner, buffer, position, loops)
-        case For() if fusion.is_nest(stmt):
+        case For() if stmt.var in fusion.loops:
             yield from _uses_in(fusion, stmt.body, buffer, position, (*loops, stmt))
         case If(cond, then, otherwise):
             yield from _loads_in(cond, buffer, position, loops)
@@ -232,14 +228,20 @@ def _are_read_once(uses: Sequence[_Use]) -> bool:
 
 
 def _is_cheap(producer: _Producer, uses: Sequence[_Use]) -> bool:
-    roots = (producer.value, *(let.value for let in producer.lets))
+    roots = _roots(producer)
     nodes = [node for root in roots for node in walk(root)]
-    is_dear = any(
-        isinstance(node, _DEAR) or (isinstance(node, Call) and node.name not in _CHEAP_CALLS)
-        for node in nodes
-    )
     work = sum(not isinstance(node, (Const, Var)) for node in nodes)
-    return not is_dear and work * len(uses) <= _MOST_AGAIN
+    return work * len(uses) <= _MOST_AGAIN and not is_dear(roots, divisions=True)
+
+
+def _roots(producer: _Producer) -> list[Expr]:
+    return [*(let.value for let in producer.lets), producer.value]
+
+
+def _keeps_vectors(producer: _Producer, uses: Sequence[_Use]) -> bool:
+    """False if functions of many instructions would no longer be computed in vectors."""
+    inner = [use.loops[-1] for use in uses if use.loops]
+    return not any(map(is_chain, inner)) or not is_dear(_roots(producer), divisions=False)
 
 
 def _is_in_bounds(fusion: Fusion, use: _Use, producer: _Producer) -> bool:

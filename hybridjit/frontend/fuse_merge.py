@@ -17,6 +17,7 @@ from dataclasses import replace
 from hybridjit.analysis.footprint import accesses_in
 from hybridjit.frontend.array_faults import Fault
 from hybridjit.frontend.array_order import Iterations, Order
+from hybridjit.frontend.fuse_profit import is_chain, is_dear, is_innermost
 from hybridjit.frontend.fusion import Fusion
 from hybridjit.ir.expr import Var
 from hybridjit.ir.stmt import For, Let, Stmt, seq
@@ -30,6 +31,8 @@ def merge(fusion: Fusion, stmts: Sequence[Stmt], first: int, second: int) -> lis
         return None
     body = substitute(b.body, {b.var: a.var})
     if not _fails_alike(fusion, a, b) or not _keeps_order(fusion, a, body):
+        return None
+    if _loses_vectors(a, b) or _loses_vectors(b, a):
         return None
     parted = _part(fusion, stmts, first, second)
     if parted is None:
@@ -66,6 +69,13 @@ def _keeps_order(fusion: Fusion, a: For, body: Stmt) -> bool:
                 if Order.AFTER in order:
                     return False
     return True
+
+
+def _loses_vectors(a: For, b: For) -> bool:
+    """True if functions that `a` computes in vectors would be part of a loop without them."""
+    if not (is_innermost(a) and is_innermost(b)):
+        return False
+    return is_chain(b) and not is_chain(a) and is_dear([a.body], divisions=False)
 
 
 def bound_in(*roots: Stmt) -> set[Var]:
