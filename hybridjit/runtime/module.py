@@ -88,6 +88,11 @@ class Module(NativeCallable):
         return tuple(self._functions)
 
     @property
+    def entry_name(self) -> str:
+        """The name of the function that a call runs."""
+        return self.names[0]
+
+    @property
     def functions(self) -> tuple[BuiltFunction, ...]:
         """The functions, in the order of their names."""
         return tuple(self._functions.values())
@@ -131,12 +136,12 @@ class Module(NativeCallable):
 
     @api_edge
     def time_evaluator(
-        self, name: str | None = None, *, number: int = 10, repeat: int = 3
+        self, name: str | None = None, device: object = None, number: int = 10, repeat: int = 3
     ) -> Callable[..., Timing]:
         """A function that measures: `module.time_evaluator("f", repeat=5)(a, b, c).mean`.
 
         It runs once to warm up, then `repeat` times `number` calls; each repeat gives the
-        seconds of one call.
+        seconds of one call. There is one device, this processor: any other is not looked at.
         """
         function = self._find(name)
         if number < 1 or repeat < 1:
@@ -177,17 +182,24 @@ def build(
     args: Sequence[Any] | None = None,
     name: str | None = None,
     *,
+    target: str | None = None,
     passes: Sequence[Any] = (),
 ) -> Module:
     """A module with a schedule, with tensors or with a function of the IR, ready to be called.
 
     `args` are the parameters of a schedule of tensors, in order. A dict gives several functions
-    by name. `passes` are functions from PrimFunc to PrimFunc that rewrite each of them. Code is
-    made when arguments with a new layout come for the first time, and kept on disk, as for
+    by name: `{"add": (s, [A, B, C])}`; so does a list of functions of the IR. The target is "llvm",
+    this processor. `passes` are functions from PrimFunc to PrimFunc that rewrite each of them. Code
+    is made when arguments with a new layout come for the first time, and kept on disk, as for
     kernels.
 
     >>> add = hj.build(s, [A, B, C], name="add")
     """
+    if target not in (None, "llvm"):
+        raise ArgumentValueError(
+            f"there is no code for the target {target!r}",
+            help='code is for this processor: leave target out, or write "llvm"',
+        )
     made = as_functions(source, args, name)
     if not made:
         raise ArgumentValueError("a module needs at least one function")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
-from hybridjit.errors import ArgumentError
+from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.func import PrimFunc
 from hybridjit.schedule.classic import ClassicSchedule
 from hybridjit.schedule.classic_lower import as_written, lower_classic
@@ -75,9 +75,36 @@ def _tensors(source: Any) -> Sequence[Any] | None:
 
 
 def as_functions(source: Any, args: Sequence[Any] | None, name: str | None) -> dict[str, Scheduled]:
-    """The functions of a module, by name: `source` may be a dict of them."""
+    """The functions of a module, by name: `source` may be a dict of them, or a list of functions.
+
+    In a dict, a schedule of tensors comes with its parameters: `(s, [A, B, C])`.
+    """
     if isinstance(source, Mapping):
         given = cast("Mapping[str, Any]", source)
-        return {key: as_scheduled(item, None, key) for key, item in given.items()}
-    made = as_scheduled(source, args, name)
-    return {made.func.name: made}
+        return {key: as_scheduled(*_with_args(item), key) for key, item in given.items()}
+    if not _is_list_of_functions(source):
+        made = as_scheduled(source, args, name)
+        return {made.func.name: made}
+    functions = {func.name: func for func in source}
+    if len(functions) < len(source):
+        raise ArgumentValueError(
+            "two functions of a module have the same name",
+            help='name them, as in hj.lower(s, args, name="f")',
+        )
+    return {key: as_scheduled(func, args, name) for key, func in functions.items()}
+
+
+def _with_args(item: Any) -> tuple[Any, Sequence[Any] | None]:
+    """A schedule of tensors and its parameters; anything else has none."""
+    match item:
+        case (ClassicSchedule() as source, [*args]):
+            return source, args
+        case _:
+            return item, None
+
+
+def _is_list_of_functions(source: Any) -> TypeGuard[Sequence[PrimFunc]]:
+    if not isinstance(source, list | tuple):
+        return False
+    items = cast("Sequence[object]", source)
+    return bool(items) and all(isinstance(item, PrimFunc) for item in items)

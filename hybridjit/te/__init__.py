@@ -11,6 +11,7 @@ compiled like a script.
 from typing import TYPE_CHECKING, Any
 
 from hybridjit.lazy import lazy_names
+from hybridjit.te import schedule
 from hybridjit.te.buffers import decl_buffer
 from hybridjit.te.compute import (
     compute,
@@ -172,6 +173,7 @@ __all__ = [
     "round",
     "rsqrt",
     "scan",
+    "schedule",
     "sigmoid",
     "sin",
     "sinh",

@@ -202,11 +202,19 @@ def _laid_out(body: Stmt, declared: DeclaredBuffer, memory: Buffer) -> Stmt:
 def _copy(declared: DeclaredBuffer, buffer: Buffer, memory: Buffer, *, is_back: bool) -> Stmt:
     loops = tuple(Var(f"i{axis}") for axis in range(buffer.ndim))
     place = (_place(declared, loops),)
-    stmt: Stmt = (
-        Store(buffer, loops, Load(memory, place))
-        if is_back
-        else Store(memory, place, Load(buffer, loops))
-    )
+    if is_back:
+        return _nest(loops, buffer, Store(buffer, loops, Load(memory, place)))
+    return _nest(loops, buffer, Store(memory, place, Load(buffer, loops)))
+
+
+def copy_elements(source: Buffer, target: Buffer) -> Stmt:
+    """Set all elements of `target` to those of `source`."""
+    loops = tuple(Var(f"i{axis}") for axis in range(source.ndim))
+    return _nest(loops, source, Store(target, loops, Load(source, loops)))
+
+
+def _nest(loops: Sequence[Var], buffer: Buffer, stmt: Stmt) -> Stmt:
+    """`stmt` for all elements of `buffer`."""
     for var, extent in reversed(list(zip(loops, buffer.shape, strict=True))):
         stmt = For(var, Const(0), extent, Const(1), stmt)
     return stmt

@@ -172,6 +172,13 @@ class Expression(Operand):
         """The type of the value."""
         return self._scalar.type.dtype
 
+    @property
+    def name(self) -> str:
+        """The name of a te.var."""
+        if not isinstance(self.expr, ir.Var):
+            raise AttributeError(f"only a te.var has a name, this is {format_expr(self.expr)}")
+        return self.expr.name
+
     def __repr__(self) -> str:
         return f"<te expression {format_expr(self.expr)}>"
 

@@ -15,7 +15,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.signature import ConstantArray
 from hybridjit.ir.stmt import Evaluate, Stmt, Store, seq
 from hybridjit.ir.visit import fresh_copy, walk
-from hybridjit.te.buffers import DeclaredBuffer, declared_for, settle
+from hybridjit.te.buffers import DeclaredBuffer, copy_elements, declared_for, settle
 from hybridjit.te.compute import as_shape, output_names
 from hybridjit.te.expression import as_scalar, dtype_of
 from hybridjit.te.inlined import Extern, make_operation
@@ -88,11 +88,13 @@ def extern_primfunc(
 ) -> Any:
     """The tensors that `primfunc` computes of tensors.
 
-    Its first parameters are the inputs; the others, which it writes to, are the outputs.
+    Its first parameters are the inputs; the others, which it writes to, are the outputs. An input
+    that it changes in place is an output, too, before the others: it changes a copy.
     """
     _check_inputs(input_tensors)
     outputs = primfunc.params[len(input_tensors) :]
-    if not input_tensors or not outputs:
+    changed = _changed_in_place(primfunc, len(input_tensors))
+    if not input_tensors or not (outputs or changed):
         missing = "output" if input_tensors else "input"
         raise ArgumentValueError(
             f"'{primfunc.name}' has no {missing} buffers: it takes {len(primfunc.params)} "
@@ -102,11 +104,27 @@ def extern_primfunc(
     found = [param for param in outputs if isinstance(param, Buffer)]
     if len(found) < len(outputs):
         raise ArgumentError(f"'{primfunc.name}' takes numbers, which an operation does not have")
-    ins = [tensor.buffer for tensor in input_tensors]
+    ins: list[Buffer] = [tensor.buffer for tensor in input_tensors]
     outs = sized_like(primfunc, ins, found)
-    inlined = substitute_arguments(primfunc, [*ins, *outs], outs)
-    op = make_operation(Extern, label, inlined.body, outs, inlined.constants)
-    return op.outputs[0] if len(outs) == 1 else list(op.outputs)
+    copies = {
+        place: Buffer(param.name, param.dtype, ins[place].shape) for place, param in changed.items()
+    }
+    args = [copies.get(place, buffer) for place, buffer in enumerate(ins)]
+    results = [*copies.values(), *outs]
+    inlined = substitute_arguments(primfunc, [*args, *outs], results)
+    before = [make_blocks(copy_elements(ins[place], copy)) for place, copy in copies.items()]
+    op = make_operation(Extern, label, seq(*before, inlined.body), results, inlined.constants)
+    return op.outputs[0] if len(results) == 1 else list(op.outputs)
+
+
+def _changed_in_place(func: PrimFunc, count: int) -> dict[int, Buffer]:
+    """The inputs, the first `count` parameters, that `func` writes to, by their places."""
+    written = {node.buffer for node in walk(func.body) if isinstance(node, Store | BufferRef)}
+    return {
+        place: param
+        for place, param in enumerate(func.params[:count])
+        if isinstance(param, Buffer) and param in written
+    }
 
 
 def _check_inputs(inputs: object) -> None:

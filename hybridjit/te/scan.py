@@ -54,12 +54,16 @@ def scan(
     state_placeholder: Tensors,
     inputs: Sequence[Tensor] | None = None,
     name: str = "scan",
+    tag: str = "",
+    attrs: dict[str, Any] | None = None,
+    *,
     axis: int = 0,
 ) -> Any:
     """What `update` gives step by step along `axis`, which starts with the steps of `init`.
 
     With lists of tensors there are several states, which may read each other. `inputs` need not
-    be given: they are found. The update may read the placeholders at earlier steps only.
+    be given: they are found. The update may read the placeholders at earlier steps only. A negative
+    axis counts from the last one.
     """
     groups = [_as_list(group) for group in (init, update, state_placeholder)]
     if len({len(group) for group in groups}) > 1 or not groups[0]:
@@ -67,10 +71,12 @@ def scan(
             "a scan needs as many init as update tensors and state placeholders, found "
             f"{len(groups[0])}, {len(groups[1])} and {len(groups[2])}"
         )
+    rank = groups[2][0].ndim
+    axis = axis + rank if -rank <= axis < 0 else axis
     for one_init, one_update, one_state in zip(*groups, strict=True):
         _check_state(one_init, one_update, one_state, axis)
     _check_steps(groups, axis)
-    op = _make_scan(groups, name, axis)
+    op = _make_scan(groups, axis, (name, choose_tag(tag), dict(attrs or {})))
     check_reads(op.scan_axis, op.stages, op.times, {tensor.buffer: axis for tensor in groups[2]})
     for one_state in groups[2]:
         place = len(op.outputs)
@@ -79,7 +85,9 @@ def scan(
     return op.outputs[0] if isinstance(update, Tensor) else list(op.outputs)
 
 
-def _make_scan(groups: Sequence[list[Tensor]], name: str, axis: int) -> Scan:
+def _make_scan(
+    groups: Sequence[list[Tensor]], axis: int, options: tuple[str, str, dict[str, Any]]
+) -> Scan:
     init, update, state = groups
     stages = _find_stages(update, {tensor.op for tensor in state})
     times = find_time_axes(stages, update, axis)
@@ -89,7 +97,6 @@ def _make_scan(groups: Sequence[list[Tensor]], name: str, axis: int) -> Scan:
     within = {*stages, *(tensor.op for tensor in state)}
     read = [*init, *(tensor for stage in stages for tensor in stage.input_tensors)]
     inputs = [tensor for tensor in dict.fromkeys(read) if tensor.op not in within]
-    options = name, choose_tag(""), dict[str, Any]()
     return Scan(*options, scan_axis, axis, init, update, state, stages, times, inputs)
 
 

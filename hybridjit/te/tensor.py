@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from hybridjit.arith.simplify import simplify
 from hybridjit.errors import ArgumentError, ArgumentValueError
@@ -18,6 +18,23 @@ from hybridjit.te.expression import Expression, Operand, as_scalar
 
 if TYPE_CHECKING:
     from hybridjit.te.reduction import Reduction
+
+
+class Range(NamedTuple):
+    """The values of an axis: the first, and the one after the last."""
+
+    start: Expr
+    stop: Expr
+
+    @property
+    def min(self) -> Any:
+        """The first value: a number, or an expression."""
+        return _size(self.start)
+
+    @property
+    def extent(self) -> Any:
+        """How many values there are: a number, or an expression."""
+        return _size(simplify(self.stop - self.start))
 
 
 class AxisKind(Enum):
@@ -50,9 +67,9 @@ class Axis(Expression):
         return self.var.name
 
     @property
-    def dom(self) -> tuple[Expr, Expr]:
-        """The first value, and the one after the last."""
-        return self.start, self.stop
+    def dom(self) -> Range:
+        """The values that it takes on."""
+        return Range(self.start, self.stop)
 
     def __repr__(self) -> str:
         return f"<te axis {self.name}>"
