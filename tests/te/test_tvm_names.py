@@ -76,7 +76,7 @@ def test_the_domain_of_an_axis() -> None:
     assert k.dom.min == 2
     assert repr(k.dom.extent) == "<te expression n - 2>"
     assert n.name == "n"
-    with pytest.raises(AttributeError, match="only a te.var has a name"):
+    with pytest.raises(AttributeError, match=r"only a te\.var has a name"):
         _ = (n + 1).name
 
 
