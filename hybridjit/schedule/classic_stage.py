@@ -16,23 +16,18 @@ from hybridjit.config import api_edge
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.expr import Const, Expr, Var
 from hybridjit.schedule.classic_absent import AbsentSteps
+from hybridjit.schedule.classic_memory import MemorySteps, quoted
 from hybridjit.schedule.classic_steps import (
-    DoubleBuffer,
     Fuse,
     Phase,
     Pragma,
     Prefetch,
     Reorder,
-    RollingBuffer,
     SetKind,
-    SetScope,
     Split,
     Step,
-    StorageAlign,
     Tensorize,
-    TransformLayout,
 )
-from hybridjit.schedule.index_map import IndexFunction
 from hybridjit.schedule.primitives.annotate import Hint
 from hybridjit.te.inlined import Inlined
 from hybridjit.te.scan import Scan
@@ -62,7 +57,7 @@ class Inline:
     """A stage is computed wherever it is read."""
 
 
-class Stage(AbsentSteps):
+class Stage(MemorySteps, AbsentSteps):
     """One operation of a schedule: the axes that its loops will run over, and its steps.
 
     `scan` is the scan that the operation is a step of, if it is one.
@@ -149,13 +144,13 @@ class Stage(AbsentSteps):
         """
         places = [self.find(axis, "fuse") for axis in axes]
         if len(set(places)) < len(places):
-            raise ScheduleError(f"fuse: an axis is given twice: {_quoted(axes)}")
+            raise ScheduleError(f"fuse: an axis is given twice: {quoted(axes)}")
         if len(places) == 2 and places[0] == places[1] + 1:
             axes, places = axes[::-1], places[::-1]
         if any(later != first + 1 for first, later in itertools.pairwise(places)):
             raise ScheduleError(
-                f"fuse: {_quoted(axes)} of stage '{self.op.name}' are not neighbours: the axes are "
-                f"{_quoted(self.leaves)}",
+                f"fuse: {quoted(axes)} of stage '{self.op.name}' are not neighbours: the axes are "
+                f"{quoted(self.leaves)}",
                 help="s[...].reorder(...) puts them side by side",
             )
         fused = _fused(axes)
@@ -174,7 +169,7 @@ class Stage(AbsentSteps):
         """
         places = [self.find(axis, "reorder") for axis in axes]
         if len(set(places)) < len(places):
-            raise ScheduleError(f"reorder: an axis is given twice: {_quoted(axes)}")
+            raise ScheduleError(f"reorder: an axis is given twice: {quoted(axes)}")
         for place, axis in zip(sorted(places), axes, strict=True):
             self.leaves[place] = axis
         self.steps.append(Reorder(tuple(axes)))
@@ -328,68 +323,6 @@ class Stage(AbsentSteps):
                 "computed in its steps"
             )
 
-    # -- memory ------------------------------------------------------------------------------------
-
-    @api_edge
-    def set_scope(self, scope: str) -> None:
-        """Say in which memory the stage is kept: "global", "shared" or "local".
-
-        >>> s[B].set_scope("local")
-        """
-        if scope != "global":
-            self._check_scratch("set_scope")
-        self.steps.append(SetScope(scope))
-
-    @api_edge
-    def storage_align(self, axis: Axis, factor: int, offset: int = 0) -> None:
-        """Pad the stage: the stride of an axis becomes `offset` + a multiple of `factor`.
-
-        >>> s[B].storage_align(B.op.axis[0], 32, 1)
-        """
-        data = self.op.axis if isinstance(self.op, Compute) else ()
-        place = next((k for k, known in enumerate(data) if known.var is axis.var), None)
-        if place is None:
-            raise ScheduleError(
-                f"storage_align: '{axis.name}' is no dimension of '{self.op.name}'",
-                help=f"it has {_quoted(data)}",
-            )
-        self.steps.append(StorageAlign(place, factor, offset))
-
-    @api_edge
-    def double_buffer(self) -> None:
-        """Fill the stage one iteration ahead of the axis that it is attached to.
-
-        >>> s[B].double_buffer()
-        """
-        self._check_scratch("double_buffer")
-        self.steps.append(DoubleBuffer())
-
-    @api_edge
-    def rolling_buffer(self) -> None:
-        """Keep only values of the stage that are still needed.
-
-        >>> s[B].rolling_buffer()
-        """
-        self._check_scratch("rolling_buffer")
-        self.steps.append(RollingBuffer())
-
-    @api_edge
-    def transform_layout(self, mapping_function: str | IndexFunction) -> None:
-        """Keep the elements of the stage in another order; its axes stay what they are.
-
-        >>> s[B].transform_layout(lambda i, j: (j, i))
-        """
-        self._check_scratch("transform_layout")
-        self.steps.append(TransformLayout(mapping_function))
-
-    def _check_scratch(self, step: str) -> None:
-        if self.is_output or isinstance(self.op, Placeholder):
-            kind = "an output of the schedule" if self.is_output else "a placeholder"
-            raise ScheduleError(
-                f"{step}: '{self.op.name}' is {kind}, which has the layout that it has",
-                help="s.cache_read and s.cache_write make a copy that may change",
-            )
-
     # -- axes --------------------------------------------------------------------------------------
 
     def find(self, axis: object, step: str) -> int:
@@ -402,7 +335,7 @@ class Stage(AbsentSteps):
                 return place
         raise ScheduleError(
             f"{step}: axis '{axis.name}' {self._story(axis)}",
-            help=f"the axes of '{self.op.name}' are {_quoted(self.leaves)}"
+            help=f"the axes of '{self.op.name}' are {quoted(self.leaves)}"
             if self.leaves
             else f"'{self.op.name}' has no axes",
         )
@@ -470,7 +403,3 @@ def _check_number(value: object, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ScheduleError(f"{what}: expected an integer of at least 1, got {value!r}")
     return value
-
-
-def _quoted(axes: Sequence[Axis]) -> str:
-    return ", ".join(f"'{axis.name}'" for axis in axes) or "none"
