@@ -1,7 +1,8 @@
-"""The largest and smallest elements of tensors, and their places."""
+"""The largest and smallest elements of tensors, their places, and whether any or all are true."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from hybridjit.errors import ArgumentValueError
@@ -9,13 +10,21 @@ from hybridjit.stdlib.accumulation import Indices, reduce_axes, reduce_elements,
 from hybridjit.stdlib.elements import call, maximum, minimum
 from hybridjit.stdlib.shapes import Shape, count_elements, normalize_axes, show
 from hybridjit.stdlib.types import Axes
-from hybridjit.te import comm_reducer, if_then_else, max_value, min_value
+from hybridjit.te import comm_reducer, const, if_then_else, max_value, min_value
 from hybridjit.te import min as least
 from hybridjit.te.reduction import Reducer
 
 # te.max and te.min are Python's, which do not see NaN.
 largest = comm_reducer(maximum, min_value, "max")
 smallest = comm_reducer(minimum, max_value, "min")
+# te.any and te.all stop at the first element that decides: these make vectors.
+one_of = comm_reducer(partial(call, "|"), partial(const, False), "any")
+each_of = comm_reducer(partial(call, "&"), partial(const, True), "all")
+
+
+def is_true(value: Any) -> Any:
+    """Whether an element is true, as every number but 0 is."""
+    return call("!=", value, 0)
 
 
 def find_extremum(name: str, reducer: Reducer, x: Any, axis: Axes, *, keepdims: bool) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from hybridjit.ir.expr import Buffer, Const, Load, Var
+from hybridjit.arith.simplify import simplify
+from hybridjit.ir.expr import Buffer, Const, Load, Sub, Var
 from hybridjit.ir.printer import name_buffers
 from hybridjit.ir.stmt import Block, For, IterKind, Store
 from hybridjit.ir.visit import walk
@@ -67,9 +68,9 @@ def find_nests(s: Schedule) -> list[Nest]:
 
 
 def _extent(loop: For) -> int | None:
-    match loop.start, loop.stop, loop.step:
-        case Const(0), Const(int(stop)), Const(1):
-            return stop
+    match simplify(Sub(loop.stop, loop.start)), loop.step:
+        case Const(int(extent)), Const(1):
+            return extent
         case _:
             return None
 

@@ -11,15 +11,16 @@ from hybridjit.stdlib.accumulation import variance as spread_along
 from hybridjit.stdlib.compiled import scheduled_by
 from hybridjit.stdlib.elements import call
 from hybridjit.stdlib.operator import operator
-from hybridjit.stdlib.schedules import row_by_row
+from hybridjit.stdlib.schedules import in_chunks, row_by_row
 from hybridjit.stdlib.shapes import are_equal, broadcast, normalize_axes, show
 from hybridjit.stdlib.types import Axes, T
 from hybridjit.te import compute
 
-RECIPE = scheduled_by(row_by_row, fastmath=("contract", "reassoc"))
+BATCH = scheduled_by(in_chunks, fastmath=("contract",))
+LAYER = scheduled_by(row_by_row, fastmath=("contract", "reassoc"))
 
 
-@operator(recipe=RECIPE)
+@operator(recipe=BATCH)
 def batch_norm(
     x: T,
     mean: T,
@@ -60,7 +61,7 @@ def batch_norm(
     return compute(x.shape, element, name="batch_norm")
 
 
-@operator(recipe=RECIPE)
+@operator(recipe=LAYER)
 def layer_norm(
     x: T,
     gamma: T | None = None,

@@ -10,13 +10,19 @@ from typing import Any
 from hybridjit.stdlib.accumulation import add_up, average, reduce_axes, variance
 from hybridjit.stdlib.compiled import scheduled_by
 from hybridjit.stdlib.elements import call
-from hybridjit.stdlib.extrema import find_extremum, find_place, largest, smallest
+from hybridjit.stdlib.extrema import (
+    each_of,
+    find_extremum,
+    find_place,
+    is_true,
+    largest,
+    one_of,
+    smallest,
+)
 from hybridjit.stdlib.operator import operator
 from hybridjit.stdlib.schedules import along_rows
 from hybridjit.stdlib.shapes import broadcast
 from hybridjit.stdlib.types import Axes, T
-from hybridjit.te import all as are_all
-from hybridjit.te import any as is_any
 from hybridjit.te import prod as multiplied
 from hybridjit.te import sum as added
 
@@ -127,7 +133,7 @@ def any(x: T, axis: Axes = None, *, keepdims: bool = False) -> T:
     >>> hs.any(np.array([[0, 0], [0, 2]]), axis=1)
     array([False,  True])
     """
-    return reduce_axes("any", is_any, x, axis, keepdims=keepdims)
+    return reduce_axes("any", one_of, x, axis, read=is_true, keepdims=keepdims)
 
 
 @operator(recipe=RECIPE)
@@ -137,4 +143,4 @@ def all(x: T, axis: Axes = None, *, keepdims: bool = False) -> T:
     >>> hs.all(np.array([[0, 1], [1, 2]]), axis=1)
     array([False,  True])
     """
-    return reduce_axes("all", are_all, x, axis, keepdims=keepdims)
+    return reduce_axes("all", each_of, x, axis, read=is_true, keepdims=keepdims)

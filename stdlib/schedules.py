@@ -14,6 +14,8 @@ from hybridjit.stdlib.tiles import PARALLEL_WORK, find_tile, tile_product
 
 # Bytes of the partial results of a reduction: two of the widest vectors hide each other's latency.
 PARTIAL_BYTES = 128
+# Elements from which on stages are taken through row by row, which takes a while to compile.
+ROWS_WORK = 1 << 18
 # Elements of a row of results that are combined at once: they stay in the first cache.
 ROW = 4096
 
@@ -98,21 +100,51 @@ def _combine_lanes(s: Schedule, nest: Nest, row: Loop) -> None:
     lanes = PARTIAL_BYTES // (nest.reads[0].buffer.dtype.bits // 8)
     if row.extent < 2 * lanes:
         return
-    spatial = len(nest.spatial)
-    first = nest.reduced[0].handle
-    s.decompose_reduction(nest.block, first)
-    *_, last = s.loops(nest.block)
-    _, lane = s.split(last, factor=lanes)
-    handles = s.loops(nest.block)
-    s.reorder(lane, *handles[spatial:-1])
+    depth = len(nest.reduced) + 1
+    s.decompose_reduction(nest.block, nest.reduced[0].handle)
+    s.split(s.loops(nest.block)[-1], factor=lanes)
+    *others, lane = s.loops(nest.block)[-depth:]
+    s.reorder(lane, *others)
     s.rfactor(lane)
-    handles = s.loops(nest.block)
-    s.reorder(*handles[spatial + 1 :], handles[spatial])
-    s.vectorize(handles[spatial])
+    lane, *others = s.loops(nest.block)[-depth:]
+    s.reorder(*others, lane)
+    s.vectorize(lane)
 
 
 def row_by_row(s: Schedule) -> None:
-    along_rows(s)
+    """Take one row after the other through all stages, where all of them together are large.
+
+    A row is what is reduced, and the last axis: several rows side by side, if that is another one.
+    """
+    nests = find_nests(s)
+    result = nests[-1]
+    if result.work >= ROWS_WORK:
+        _attach_to_rows(s, nests, result)
+    for nest in find_nests(s):
+        reduce_along_rows(s, nest)
+
+
+def _attach_to_rows(s: Schedule, nests: list[Nest], result: Nest) -> None:
+    axes = _reduced_axes(nests)
+    last = len(result.loops) - 1
+    rows = [
+        loop.handle
+        for axis, loop in enumerate(result.loops)
+        if axis not in axes and axis != last and loop.extent > 1
+    ]
+    if not rows:
+        return
+    s.reorder(*rows, *(loop.handle for loop in result.loops if loop.handle not in rows))
+    for nest in reversed(nests[:-1]):
+        s.compute_at(nest.block, rows[-1])
+    s.parallel(rows[0])
+
+
+def _reduced_axes(nests: list[Nest]) -> set[int]:
+    """The axes of what is read that are reduced."""
+    first = next(nest for nest in nests if nest.reduced)
+    reduced = [loop.var for loop in first.reduced]
+    return {axis for axis, index in enumerate(first.reads[0].indices) if index in reduced}
 
 
 def scan_inside(s: Schedule) -> None:

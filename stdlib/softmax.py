@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from hybridjit.stdlib.accumulation import convert, float_type, reduce_axes, working_type
+from hybridjit.stdlib.accumulation import float_type, reduce_axes, working_type
 from hybridjit.stdlib.compiled import scheduled_by
-from hybridjit.stdlib.elementwise import each
+from hybridjit.stdlib.elements import call
 from hybridjit.stdlib.extrema import largest
 from hybridjit.stdlib.operator import operator
 from hybridjit.stdlib.schedules import row_by_row
@@ -25,10 +25,13 @@ def softmax(x: T, axis: int = -1) -> T:
     array([[0.5, 0.5],
            [0. , 1. ]])
     """
-    shifted = _below_zero("softmax", x, axis)
-    powers = each("exp", shifted, name="softmax_exp")
+    highest = _find_highest("softmax", x, axis)
+    powers = broadcast(_power, x, highest, name="softmax_exp")
     total = reduce_axes("softmax_sum", added, powers, axis, keepdims=True)
-    return _as_result("softmax", each("/", powers, total, name="softmax"), x)
+    dtype = _result_type(x)
+    return broadcast(
+        lambda power, whole: (power / whole).astype(dtype), powers, total, name="softmax"
+    )
 
 
 @operator(recipe=RECIPE)
@@ -39,25 +42,32 @@ def log_softmax(x: T, axis: int = -1) -> T:
     array([[-6.93147181e-01, -6.93147181e-01],
            [-1.00000000e+03,  0.00000000e+00]])
     """
-    shifted = _below_zero("log_softmax", x, axis)
-    powers = each("exp", shifted, name="log_softmax_exp")
+    highest = _find_highest("log_softmax", x, axis)
+    powers = broadcast(_power, x, highest, name="log_softmax_exp")
     total = reduce_axes("log_softmax_sum", added, powers, axis, keepdims=True)
-    logarithm = each("log", total, name="log_softmax_log")
-    return _as_result("log_softmax", each("-", shifted, logarithm, name="log_softmax"), x)
-
-
-def _below_zero(name: str, x: Any, axis: int) -> Any:
-    """`x` less its maximum along an axis, so that its exponential is at most 1."""
-    normalize_axis(name, x, axis)
-    working = working_type(float_type(x.dtype))
-    highest = reduce_axes(f"{name}_max", largest, x, axis, keepdims=True)
+    dtype = _result_type(x)
     return broadcast(
-        lambda value, top: value.astype(working) - top.astype(working),
-        x,
-        highest,
-        name=f"{name}_shifted",
+        lambda value, top, whole: (_shift(value, top) - call("log", whole)).astype(dtype),
+        *(x, highest, total),
+        name="log_softmax",
     )
 
 
-def _as_result(name: str, found: Any, x: Any) -> Any:
-    return convert(name, found, float_type(x.dtype))
+def _result_type(x: Any) -> Any:
+    return float_type(x.dtype)
+
+
+def _find_highest(name: str, x: Any, axis: int) -> Any:
+    """The maximum along an axis."""
+    place = normalize_axis(name, x, axis)
+    return reduce_axes(f"{name}_max", largest, x, place, keepdims=True)
+
+
+def _shift(value: Any, highest: Any) -> Any:
+    """An element less the maximum, so that its exponential is at most 1."""
+    working = working_type(float_type(value.dtype))
+    return value.astype(working) - highest.astype(working)
+
+
+def _power(value: Any, highest: Any) -> Any:
+    return call("exp", _shift(value, highest))

@@ -17,7 +17,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hybridjit.codegen.target import host_target
-from hybridjit.ir.expr import Buffer
 from hybridjit.ir.printer import name_buffers
 from hybridjit.schedule.handles import LoopHandle
 from hybridjit.schedule.schedule import Schedule
@@ -30,6 +29,14 @@ PARALLEL_WORK = 1 << 21
 # So much of a column is packed at once: a panel then stays in the second cache.
 DEPTH = 512
 MAX_DEPTH = 1024
+
+# Registers for the results of a tile, and the most rows, as measured: by whether there are 32 of
+# 512 bits or 16 smaller ones, and whether there are several loops to add up over. Those need
+# registers themselves.
+_REGISTERS = {
+    **{(True, False): (24, 12), (True, True): (16, 8)},
+    **{(False, False): (12, 6), (False, True): (12, 6)},
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,19 +60,18 @@ def find_tile(nest: Nest) -> Tile | None:
     if not rows or not columns:
         return None
     row, column = rows[-1], columns[-1]
-    return Tile(row, column, *_choose_sizes(row.extent, column.extent, nest.store.buffer))
-
-
-def _choose_sizes(rows: int, columns: int, result: Buffer) -> tuple[int, int, int]:
-    """Rows, vectors and lanes of a tile that fits into the registers, with little left over."""
     bits = host_target().vector_bits
-    accumulators = 28 if bits == 512 else 12  # of 32 or 16 registers
-    lanes = min(bits // result.dtype.bits, 1 << (columns - 1).bit_length())
-    most = accumulators // 2
+    lanes = min(bits // nest.store.buffer.dtype.bits, 1 << (column.extent - 1).bit_length())
+    registers, most = _REGISTERS[bits > 256, len(nest.reduced) > 1]
+    height = _choose_height(row.extent, most)
+    vectors = min(max(registers // height, 1), 4, -(-column.extent // lanes))
+    return Tile(row, column, height, vectors, lanes)
+
+
+def _choose_height(rows: int, most: int) -> int:
+    """The rows of a tile: a number that divides all of them, or else parts of about one size."""
     fitting = [size for size in range(most // 2, most + 1) if rows % size == 0]
-    tiles = -(-rows // most)
-    height = max(fitting, default=-(-rows // tiles))
-    return height, max(min(accumulators // height, 4, -(-columns // lanes)), 1), lanes
+    return max(fitting, default=-(-rows // -(-rows // most)))
 
 
 def tile_product(s: Schedule, nest: Nest, tile: Tile) -> None:
@@ -73,19 +79,25 @@ def tile_product(s: Schedule, nest: Nest, tile: Tile) -> None:
     right = nest.reads[1]
     others = [loop for loop in nest.spatial if loop not in (tile.row, tile.column)]
     outside = [loop.handle for loop in others if uses(right, loop)]
-    inside = [loop.handle for loop in others if not uses(right, loop)]
+    inside = [loop for loop in others if not uses(right, loop)]
     panels, column = s.split(tile.column.handle, factor=tile.lanes * tile.vectors)
     vector, lane = s.split(column, factor=tile.lanes)
     tiles, row = s.split(tile.row.handle, factor=tile.rows)
     deep, reduced = _split_depth(s, nest)
-    s.reorder(*outside, panels, *deep, *inside, tiles, *reduced, row, vector, lane)
+    images = [loop.handle for loop in inside]
+    s.reorder(*outside, panels, *deep, *images, tiles, *reduced, row, vector, lane)
     _pack(s, nest, tile, [panels, *deep][-1])
     _keep_in_registers(s, nest, tile, tiles)
-    s.vectorize(lane)
-    s.unroll(vector)
-    s.unroll(row)
+    start = s.decompose_reduction(nest.block, reduced[0])
+    for block in (nest.block, start):
+        *_, row, vector, lane = s.loops(block)
+        s.vectorize(lane)
+        s.unroll(vector)
+        s.unroll(row)
     if nest.work >= PARALLEL_WORK:
-        s.parallel([*outside, panels][0])
+        # Not the panels: their last one is narrower, and the loop over them is cut in two for it.
+        shared = [loop.handle for loop in inside if loop.extent > 1]
+        s.parallel([*shared, tiles][0])
 
 
 def _split_depth(s: Schedule, nest: Nest) -> tuple[list[LoopHandle], list[LoopHandle]]:
