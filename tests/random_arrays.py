@@ -1,161 +1,276 @@
-"""Random scripts of whole-array statements: slices, broadcasting, reductions, in-place updates."""
+"""Random scripts of whole-array statements: in-place updates, overlap, masks, loops, names."""
 
 from __future__ import annotations
 
 import linecache
 import random
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
+from tests.random_array_expressions import Expressions, Noted, Operand, evaluate, fits
+from tests.random_array_values import Arguments, make_arguments, np
 
-DTYPES = ("float64", "float32", "int64", "int32", "uint8", "bool")
-SIZES = (1, 2, 3, 5)
-_FLOATS = ("float64", "float32")
-_ARRAY: type[Any] = np.ndarray
-
-
-def _is_finite(value: Any) -> bool:
-    """False if a NaN would have to become an integer, of which NumPy makes what it likes."""
-    return bool(np.isfinite(value).all())
+_FAILURES = (ValueError, TypeError, IndexError, AttributeError, ArithmeticError)
+PARAMETERS = ("a", "b", "c", "k", "s")
+_UPDATES = ("+=", "+=", "-=", "*=", "/=", "//=", "%=", "&=", "|=", "^=")
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class Program:
-    """The text of a script, and the arguments to call it with."""
+    """The text of a script, its arguments, and how exactly results and arrays are known.
+
+    `results` and `arrays` have a tolerance for each returned value and each parameter: 0 for what
+    must be equal bit for bit. `count` is the number of expressions.
+    """
 
     text: str
-    args: list[Any] = field(default_factory=list[Any])
+    arguments: Arguments
+    results: tuple[float, ...]
+    arrays: dict[str, float]
+    count: int
+
+
+# What one rounding can change, times a number of them.
+_ROUNDING = {2: 4e-3, 4: 3e-6, 8: 1e-13}
+
+
+def tolerance(value: Any, note: Noted | Operand) -> float:
+    """How far off a value may be."""
+    if note.is_exact or value.dtype.kind not in "fc":
+        return 0.0
+    size = value.dtype.itemsize // (2 if value.dtype.kind == "c" else 1)
+    return _ROUNDING[size] * max(1.0, note.scale) * 16
 
 
 class Generator:
-    """Writes one script. Shapes are those of real arrays: what NumPy refuses is not written."""
+    """Writes one script, statement by statement; what NumPy refuses is not written."""
 
-    def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
-        self.numbers = np.random.default_rng(seed)
-        self.arrays: dict[str, Any] = {}
+    def __init__(self, seed: int | str) -> None:
+        self.choose = random.Random(seed)
+        self.arguments = make_arguments(self.choose)
+        self.lines: list[str] = []
+        self.noted: dict[str, Noted] = {}
+        self.count = 0
+        self._run()
 
-    def program(self) -> Program:
-        """A script with a few statements."""
-        for name in "abc":
-            shape = tuple(self.random.choice(SIZES) for _ in range(self.random.randint(1, 3)))
-            self.arrays[name] = self._array(shape)
-        args = [array.copy() for array in self.arrays.values()]
-        lines = [self._statement(k) for k in range(self.random.randint(1, 4))]
-        lines.append(f"return ({self._expression(3)[0]}) * 1")
-        body = "".join(f"    {line}\n" for line in lines if line)
-        return Program(f"def kernel(a, b, c):\n{body}", args)
-
-    def _array(self, shape: tuple[int, ...]) -> Any:
-        dtype = self.random.choice(DTYPES)
-        values = self.numbers.integers(-4, 9, shape)
-        return (values / 2 if dtype in _FLOATS else np.abs(values)).astype(dtype)
-
-    def _statement(self, number: int) -> str:
-        kind = self.random.choice(("name", "assign", "update", "update"))
-        if kind == "name":
-            text, value = self._expression(2)
-            if not isinstance(value, _ARRAY):
-                return ""
-            name = f"t{number}"
-            self.arrays[name] = np.array(value)
-            return f"{name} = {text} + 0" if value.dtype != bool else f"{name} = {text} | False"
-        target, part = self._part(self.random.choice(tuple(self.arrays)))
-        if target in self.arrays and kind == "assign":
-            target += "[...]"
-        if not isinstance(part, _ARRAY):
-            return ""
-        for _ in range(10):
-            text, value = self._expression(2)
-            op = self.random.choice(("+=", "*=", "-=")) if kind == "update" else "="
-            if self._run(target, op, text):
-                return f"{target} {op} {text}"
-        return ""
-
-    def _run(self, target: str, op: str, text: str) -> bool:
-        """Try a statement on copies; keep its effect if NumPy accepts it."""
-        trial = {name: array.copy() for name, array in self.arrays.items()}
-        if target in trial:
-            target += "[...]"
+    def _run(self, *more: str) -> bool:
+        """Run all statements anew, and some more; keep what the names mean then."""
+        names = self.arguments.make()
         try:
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                exec(f"{target} {op} {text}", {"np": np}, trial)
-        except (ValueError, TypeError):
+                exec("\n".join([*self.lines, *more]), {"np": np}, names)
+        except _FAILURES:
             return False
-        self.arrays.update(trial)
+        self.names: dict[str, Any] = names
+        self.lines += more
         return True
 
-    def _expression(self, depth: int) -> tuple[str, Any]:
-        """An expression and its value, which is tried out."""
-        for _ in range(20):
-            text = self._text(depth)
-            try:
-                with np.errstate(all="ignore"), warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # the mean of nothing
-                    value = eval(text, {"np": np}, dict(self.arrays))
-            except (ValueError, TypeError):
-                continue
-            if (
-                isinstance(value, _ARRAY)
-                and value.ndim > 0
-                and value.size < 500
-                and _is_finite(value)
-            ):
-                return text, value
-        name = self.random.choice(tuple(self.arrays))
-        return f"({name} * 1)", self.arrays[name] * 1
+    @property
+    def expressions(self) -> Expressions:
+        return Expressions(self.choose, self.names, self.noted)
 
-    def _text(self, depth: int) -> str:
-        if depth == 0:
-            return self._part(self.random.choice(tuple(self.arrays)))[0]
-        left, right = self._text(depth - 1), self._text(self.random.randint(0, depth - 1))
-        match self.random.randint(0, 9):
-            case 0 | 1 | 2:
-                return f"({left} {self.random.choice('+-*')} {right})"
-            case 3:
-                return f"np.where({left} > {right}, {left}, {right})"
-            case 4:
-                return f"np.{self.random.choice(('minimum', 'maximum'))}({left}, {right})"
-            case 5:
-                return f"({left} {self.random.choice(('<', '==', '>='))} {right})"
-            case 6:
-                name = self.random.choice(("sum", "max", "min", "any", "argmax", "mean"))
-                keep = self.random.choice(("", ", keepdims=True"))
-                return f"({left}).{name}(axis={self.random.randint(-2, 1)}{keep})"
-            case 7:
-                return f"({left}) {self.random.choice(('+', '*'))} {self.random.choice('23')}"
-            case 8:
-                return f"({left}).T"
-            case _:
-                return f"({left} @ {right})"
+    def program(self) -> Program:
+        """The script."""
+        for number in range(self.choose.choice((0, 1, 1, 2, 2, 3, 4))):
+            self._statement(number)
+        results: list[Operand] = []
+        for _ in range(self.choose.choice((1, 1, 2, 3))):
+            found = self.expressions.make(self.choose.choice((1, 2, 3, 3)))
+            results.append(found)
+        texts = [self._returned(result) for result in results]
+        body = [*self.lines, f"return {', '.join(texts)}"]
+        text = f"def kernel({', '.join(PARAMETERS)}):\n" + "".join(f"    {x}\n" for x in body)
+        arrays = {
+            name: tolerance(np.asarray(self.names[name]), self.noted.get(name, Noted()))
+            for name in self.arguments.plans
+        }
+        tolerances = tuple(tolerance(result.value, result) for result in results)
+        return Program(text, self.arguments, tolerances, arrays, self.count + len(results))
 
-    def _part(self, name: str) -> tuple[str, Any]:
-        """A subscript of an array: slices, indices, new axes, ellipsis."""
-        array = self.arrays[name]
-        if self.random.random() < 0.2:
-            return name, array
-        entries: list[str] = []
-        for axis in range(array.ndim):
-            if self.random.random() < 0.15:
-                entries.append("None")
-            entries.append(self._entry(array.shape[axis]))
-        if self.random.random() < 0.2:
-            entries[self.random.randrange(len(entries)) :] = ["..."]
-        text = f"{name}[{', '.join(entries)}]"
-        return text, eval(text, {}, {name: array})
+    @staticmethod
+    def _returned(result: Operand) -> str:
+        """A value that is no view of an argument."""
+        return f"({result.text}).copy()" if result.ndim else f"({result.text}) * 1"
 
-    def _entry(self, size: int) -> str:
-        if self.random.random() < 0.15 and size:
-            return str(self.random.randint(-size, size - 1))
-        low, high = (self.random.choice(("", *map(str, range(-size - 1, size + 2)))) for _ in "ab")
-        step = self.random.choice(("", "", ":1", ":2", ":-1", ":-2", ":3"))
-        return f"{low}:{high}{step}"
+    # -- statements ----------------------------------------------------------------------------
+
+    def _statement(self, number: int) -> None:
+        kind = self.choose.choice(("name", "store", "update", "update", "mask", "out", "loop"))
+        for _ in range(10):
+            match kind:
+                case "name":
+                    is_done = self._name(f"t{number}")
+                case "mask":
+                    is_done = self._masked()
+                case "out":
+                    is_done = self._out()
+                case "loop":
+                    is_done = self._loop()
+                case _:
+                    is_done = self._store(self.expressions, "", kind == "update")
+            if is_done:
+                self.count += 1
+                return
+
+    def _name(self, name: str) -> bool:
+        found = self.expressions.make(self.choose.choice((1, 2, 3)))
+        if not self._run(f"{name} = {found.text}"):
+            return False
+        self.noted[name] = Noted(found.is_exact, found.scale)
+        return True
+
+    def _store(self, expressions: Expressions, lead: str, is_update: bool) -> bool:
+        """`a[1:] = ...` and `a[1:] += ...`: where both sides overlap, the right one comes first."""
+        name = self._target(expressions)
+        if name is None:
+            return False
+        place = expressions.part(name)
+        if place == name:
+            place += "[...]"
+        part = evaluate(place, expressions.names)
+        value = expressions.make(self.choose.choice((0, 1, 2, 2)))
+        op = self.choose.choice(_UPDATES) if is_update else "="
+        if part is None or not self._may_store(part, op, value):
+            return False
+        if not self._run(*_nested(lead, f"{place} {op} {value.text}")):
+            return False
+        self._note(name, value, op)
+        return True
+
+    def _target(self, expressions: Expressions) -> str | None:
+        names = [name for name in expressions.names if name not in ("k", "s", "i")]
+        arrays = [name for name in names if isinstance(expressions.names[name], np.ndarray)]
+        return self.choose.choice(arrays) if arrays else None
+
+    def _may_store(self, part: Any, op: str, value: Operand) -> bool:
+        """True if NumPy and everyone else give the same where a value is stored."""
+        if value.kind == "c" and part.dtype.kind != "c":
+            return False
+        if op in ("//=", "%=") and (
+            part.dtype.kind == "c" or not value.is_exact or bool((value.value == 0).any())
+        ):
+            return False
+        if op == "/=" and (not value.is_exact or part.dtype.kind == "c"):
+            return False
+        if part.dtype.kind in "biu":
+            return value.kind in "biu" or (
+                op == "=" and part.dtype.kind != "b" and fits(value, part.dtype)
+            )
+        return True
+
+    def _note(self, name: str, value: Operand, op: str) -> None:
+        """What is known of an array, and of all that shares its memory, after a store."""
+        old = self.noted.get(name, Noted())
+        target = self.names[name]
+        is_exact = (old.is_exact and value.is_exact) or target.dtype.kind in "biu"
+        is_exact = is_exact and not (op in ("*=", "/=") and target.dtype.kind == "c")
+        scale = max(old.scale, value.scale)
+        if not is_exact and op == "*=":
+            scale = old.scale * value.scale * 100
+        new = Noted(is_exact, scale)
+        for other, array in self.names.items():
+            if isinstance(array, np.ndarray) and np.may_share_memory(array, target):
+                self.noted[other] = new
+
+    def _masked(self) -> bool:
+        """`a[m] = ...`, `a[m] *= 2`, `a[m] = b[m] + 1`."""
+        expressions = self.expressions
+        name = self._target(expressions)
+        if name is None or not self.names[name].ndim:
+            return False
+        condition = expressions.make(2)
+        target = self.names[name]
+        if condition.kind != "b" or condition.value.shape != target.shape:
+            other = expressions.make(0)
+            text = f"({name} {self.choose.choice(('>', '!=', '=='))} 1)"
+            value = evaluate(text, self.names)
+            if value is None or not other.is_exact or not self.noted.get(name, Noted()).is_exact:
+                return False
+            if target.dtype.kind == "c" and ">" in text:
+                return False
+            condition = Operand(text, value)
+        number = self.choose.choice(("0", "2", "1"))
+        form = self.choose.choice(("=", "+=", "*=", "self"))
+        store = f"{name}[m] = {name}[m] * 2 + 1" if form == "self" else f"{name}[m] {form} {number}"
+        if target.dtype.kind == "b" and form != "=":
+            return False
+        if not self._run(f"m = {condition.text}", store):
+            return False
+        note = self.noted.get(name, Noted())
+        if not note.is_exact:
+            self.noted[name] = Noted(False, note.scale * 4)
+        return True
+
+    def _out(self) -> bool:
+        """`np.add(x, y, a[1:])`."""
+        expressions = self.expressions
+        name = self._target(expressions)
+        if name is None:
+            return False
+        place = expressions.part(name)
+        part = evaluate(place, self.names)
+        left = expressions.leaf()
+        right = expressions.matching(left, 0)
+        if part is None or right is None or not isinstance(part, np.ndarray):
+            return False
+        function = self.choose.choice(("add", "subtract", "multiply", "minimum", "maximum"))
+        operands = left.kind + right.kind + part.dtype.kind
+        if "c" in operands or not (left.is_exact and right.is_exact):
+            return False
+        form = self.choose.choice((", {}", ", out={}")).format(place)
+        if not self._run(f"np.{function}({left.text}, {right.text}{form})"):
+            return False
+        self._note(name, left, "=")
+        return True
+
+    def _loop(self) -> bool:
+        """A loop over the rows of an array."""
+        arrays = [n for n in self.names if isinstance(self.names[n], np.ndarray) and n not in "km"]
+        sizes = [self.names[n].shape[0] for n in arrays if self.names[n].ndim]
+        if not sizes:
+            return False
+        count = self.choose.choice(sizes)
+        rows = {
+            f"{n}[i]": self.names[n][0]
+            for n in arrays
+            if self.names[n].ndim > 1 and self.names[n].shape[0] >= count > 0
+        }
+        if not rows:
+            return False
+        return self._store_rows(count, rows)
+
+    def _store_rows(self, count: int, rows: dict[str, Any]) -> bool:
+        target = self.choose.choice(tuple(rows))
+        name, row = target.partition("[")[0], rows[target]
+        other = self.choose.choice(tuple(rows))
+        source = rows[other]
+        op = self.choose.choice(("=", "+=", "*="))
+        ahead = self.choose.choice(("i", "i", "i - 1", "-i"))
+        moved = other.replace("[i]", f"[{ahead}]")
+        operand = self.choose.choice(("2", "i", target))
+        text = f"{moved} {self.choose.choice('+-*')} {operand}"
+        note, own = self.noted.get(other.partition("[")[0], Noted()), self.noted.get(name, Noted())
+        if (
+            not note.is_exact
+            or not own.is_exact
+            or row.dtype.kind == "c"
+            or source.dtype.kind == "c"
+        ):
+            return False
+        if row.dtype.kind in "biu" and source.dtype.kind == "f":
+            return False
+        if row.dtype.kind == "b" or source.dtype.kind == "b":
+            return False
+        return self._run(f"for i in range({count}):", f"    {target} {op} {text}")
 
 
-def define(text: str, seed: int) -> Any:
+def _nested(lead: str, line: str) -> list[str]:
+    return [lead, f"    {line}"] if lead else [line]
+
+
+def define(text: str, seed: int | str) -> Any:
     """The function that a script's text defines; `linecache` has its source."""
     file = f"<random array script {seed}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import EllipsisType
 
+from hybridjit.arith.simplify import simplify
 from hybridjit.errors import BoundsError
 from hybridjit.frontend.array_elementwise import ElementwiseTranslator
 from hybridjit.frontend.array_extents import ONE, ZERO, Span1D, constant, plus, slice_span
@@ -220,9 +221,9 @@ class ArraySubscripts(ElementwiseTranslator):
         """An index into an axis that is part of a larger one: it must not leave the part."""
         span = self.span(node)
         if not self.ranges.is_natural(position):
-            wrapped = Select(Lt(position, ZERO), plus(position, size), position)
+            wrapped = simplify(Select(Lt(position, ZERO), plus(position, size), position))
             position = self.let(Scalar(wrapped, ScalarType(wrapped.dtype)), "t", span).expr
-        outside = Or(Lt(position, ZERO), Ge(position, size))
+        outside = simplify(Or(Lt(position, ZERO), Ge(position, size)))
         message = (f"index out of bounds for axis {axis}: index and size are", position, size)
         self.emit(If(outside, Raise("IndexError", message, span=span), span=span))
         return position

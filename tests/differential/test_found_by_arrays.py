@@ -1,0 +1,37 @@
+"""Mistakes that random array scripts have found, each as a small script."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hybridjit import Kernel, hybrid
+from tests.array_campaign import is_same, run_with_sizes
+from tests.random_array_values import np
+
+
+def assert_agree(kernel: Kernel[..., Any], *args: Any) -> None:
+    """Compare NumPy with the interpreter, native code, and code for run-time sizes."""
+    expected = np.asarray(kernel.py_func(*args))
+    for found in (kernel.interpret(*args), kernel(*args), run_with_sizes(kernel, args)):
+        got = np.asarray(found)
+        assert got.dtype == expected.dtype
+        assert got.shape == expected.shape
+        assert is_same(got, expected)
+
+
+@hybrid.script
+def index_from_the_end_of_a_part(a: Any) -> Any:
+    return a[1:, :-1][:-3:-2, -2] * 1
+
+
+@hybrid.script
+def index_of_a_computed_part(a: Any) -> Any:
+    return np.abs(a[-2:, 1:])[0, 2] * 1
+
+
+@pytest.mark.parametrize("kernel", [index_from_the_end_of_a_part, index_of_a_computed_part])
+def test_constant_indices_into_parts_of_run_time_size(kernel: Kernel[..., Any]) -> None:
+    """Whether -2 < 0 was left to be found out at run time."""
+    assert_agree(kernel, np.arange(20.0).reshape(4, 5))

@@ -1,0 +1,118 @@
+"""Random arrays: of every type, with odd values, in every layout, some in each other's memory."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+
+# Arrays of unknown types have no static types worth the name.
+np: Any = numpy
+
+DTYPES = (
+    *("float64", "float64", "float32", "float32", "float16", "int64", "int64", "int32", "int16"),
+    *("int8", "uint8", "uint8", "uint16", "uint32", "uint64", "bool", "bool"),
+    *("complex64", "complex128"),
+)
+SIZES = (0, 1, 1, 2, 2, 3, 3, 4, 5, 7)
+# Sizes that arrays of one program are likely to share, so that they can meet.
+_MAX_NDIM = 4
+_SPECIAL = (float("nan"), float("inf"), float("-inf"), -0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayPlan:
+    """How to make one argument, the same each time: type, shape, layout and numbers."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    layout: str
+    seed: int
+    is_special: bool
+
+    def values(self) -> Any:
+        """The elements: small halves for floats, whose sums are exact in any order."""
+        generator = np.random.default_rng(self.seed)
+        whole = generator.integers(-9, 10, self.shape)
+        if self.dtype == "bool":
+            return whole > 0
+        if self.dtype.startswith("uint"):
+            return (whole & 127).astype(self.dtype)
+        if self.dtype.startswith("int"):
+            return whole.astype(self.dtype)
+        halves = (whole / 2).astype(self.dtype)
+        if self.dtype.startswith("complex"):
+            return halves + halves.dtype.type(1j) * generator.integers(-3, 4, self.shape)
+        if self.is_special and halves.size:
+            places = generator.integers(0, halves.size, 2)
+            halves.reshape(-1)[places] = generator.choice(_SPECIAL, 2)
+        return halves
+
+    def make(self) -> Any:
+        """The array, in its layout."""
+        return LAYOUTS[self.layout](self.values())
+
+
+def _strided(array: Any) -> Any:
+    wide = np.zeros((*array.shape, 2), array.dtype)
+    wide[..., 1] = array
+    return wide[..., 1]
+
+
+def _reversed(array: Any) -> Any:
+    if not array.ndim:
+        return array
+    return np.ascontiguousarray(array[::-1])[::-1]
+
+
+LAYOUTS: dict[str, Callable[[Any], Any]] = {
+    "C": np.ascontiguousarray,
+    "F": np.asfortranarray,
+    "strided": _strided,
+    "reversed": _reversed,
+}
+NUMBERS: tuple[Any, ...] = (2, 3, -1, 0.5, np.float32(1.5), np.int8(3), np.uint8(2), True)
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """How to make the arguments of a program, the same each time.
+
+    With `shares`, the array at its second number is a part of the one at its first.
+    """
+
+    plans: dict[str, ArrayPlan]
+    numbers: dict[str, Any]
+    shares: tuple[str, str] | None = None
+
+    def make(self) -> dict[str, Any]:
+        """Fresh arguments, by name."""
+        made = {name: plan.make() for name, plan in self.plans.items()}
+        if self.shares is not None:
+            whole, part = self.shares
+            made[part] = made[whole][1:] if made[whole].shape[0] > 1 else made[whole]
+        return {**made, **self.numbers}
+
+
+def make_arguments(choose: random.Random) -> Arguments:
+    """Three arrays that are likely to fit each other, one of indices, and a number."""
+    pool = [choose.choice(SIZES) for _ in range(2)]
+    plans = {name: _plan(choose, pool) for name in "abc"}
+    count = tuple(choose.choice((1, 2, 3)) for _ in range(choose.choice((1, 1, 2))))
+    plans["k"] = ArrayPlan(choose.choice(("int64", "int32", "uint8")), count, "C", 0, False)
+    first = plans["a"].shape
+    shares = ("a", "b") if first and choose.random() < 0.08 else None
+    return Arguments(plans, {"s": choose.choice(NUMBERS)}, shares)
+
+
+def _plan(choose: random.Random, pool: list[int]) -> ArrayPlan:
+    ndim = choose.choice((0, 1, 1, 2, 2, 2, 3, 3, 4))
+    shape = tuple(
+        1 if choose.random() < 0.15 else choose.choice(pool) for _ in range(min(ndim, _MAX_NDIM))
+    )
+    layout = choose.choice(("C", "C", "C", *LAYOUTS))
+    seed = choose.randrange(1 << 30)
+    return ArrayPlan(choose.choice(DTYPES), shape, layout, seed, choose.random() < 0.2)
