@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import linecache
+import random
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
-from tests.random_arrays import Generator, Program
 
 _SHAPES = ((3, 4), (4, 3), (5, 5), (2, 7), (1, 4), (6, 1))
 _UNARY = ("np.exp({})", "np.sin({})", "({}) * 2", "-({})", "np.abs({})", "({}) + 1")
@@ -20,11 +21,30 @@ def _is_tame(value: Any) -> bool:
         return np.size(value) <= 200 and bool(np.all(np.abs(value * 1.0) <= 1e6))
 
 
-class ChainGenerator(Generator):
-    """Arrays of few shapes and one type, so that most statements can use what others made."""
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The text of a script, and the arguments to call it with."""
+
+    text: str
+    args: list[Any]
+
+    def define(self) -> Any:
+        """The function that the text defines; `linecache` has its source."""
+        file = f"<random chain {id(self)}>"
+        lines = self.text.splitlines(keepends=True)
+        linecache.cache[file] = (len(self.text), None, lines, file)
+        names: dict[str, Any] = {"np": np}
+        exec(compile(self.text, file, "exec"), names)
+        return names["kernel"]
+
+
+class ChainGenerator:
+    """Writes one script, of few shapes and one type: most statements can use what others made."""
 
     def __init__(self, seed: int) -> None:
-        super().__init__(seed)
+        self.random = random.Random(seed)
+        self.numbers = np.random.default_rng(seed)
+        self.arrays: dict[str, Any] = {}
         self.dtype = self.random.choice(("float64", "float64", "float32", "int64"))
         self.count = 0
         self.depth = 0
@@ -102,7 +122,7 @@ class ChainGenerator(Generator):
         array = np.asarray(self.arrays[name])
         if array.ndim == 0 or self.random.random() < 0.7:
             return name
-        return self._part(name)[0]
+        return self.part(name)
 
     def expression(self) -> str | None:
         """A value of an operator or two."""
@@ -131,11 +151,11 @@ class ChainGenerator(Generator):
         array = np.asarray(self.arrays[name])
         if array.ndim == 0:
             return []
-        target = self._part(name)[0]
+        target = self.part(name)
         op = self.random.choice(("=", "+=", "-=", "*="))
         value = self.expression()
         if self.random.random() < 0.4:
-            value = f"{self._part(name)[0]} * 2"
+            value = f"{self.part(name)} * 2"
         if target == name:
             target += "[...]"
         return self.keep([f"{target} {op} {value}"])
@@ -160,3 +180,24 @@ class ChainGenerator(Generator):
             return []
         name = self.random.choice(names)
         return self.keep([f"{name} = {self.random.choice(_BINARY).format(name, self.operand())}"])
+
+    def part(self, name: str) -> str:
+        """A subscript of an array: slices, indices, new axes, ellipsis."""
+        array = self.arrays[name]
+        if self.random.random() < 0.2:
+            return name
+        entries: list[str] = []
+        for axis in range(array.ndim):
+            if self.random.random() < 0.15:
+                entries.append("None")
+            entries.append(self._entry(array.shape[axis]))
+        if self.random.random() < 0.2:
+            entries[self.random.randrange(len(entries)) :] = ["..."]
+        return f"{name}[{', '.join(entries)}]"
+
+    def _entry(self, size: int) -> str:
+        if self.random.random() < 0.15 and size:
+            return str(self.random.randint(-size, size - 1))
+        low, high = (self.random.choice(("", *map(str, range(-size - 1, size + 2)))) for _ in "ab")
+        step = self.random.choice(("", "", ":1", ":2", ":-1", ":-2", ":3"))
+        return f"{low}:{high}{step}"

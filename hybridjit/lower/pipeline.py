@@ -15,6 +15,7 @@ from hybridjit.lower.compact_buffers import compact_buffers
 from hybridjit.lower.expand_intrinsics import expand_intrinsics
 from hybridjit.lower.hoist_checks import hoist_checks
 from hybridjit.lower.lower_blocks import lower_blocks
+from hybridjit.lower.plan_storage import plan_storage
 from hybridjit.lower.privatize_reductions import privatize_reductions
 from hybridjit.lower.refute_bounds import refute_bounds
 from hybridjit.lower.unroll_loops import unroll_loops
@@ -57,6 +58,7 @@ PIPELINE: tuple[Pass, ...] = (
     Pass(check_bounds, gives=Stage.LOOPS),
     Pass(refute_bounds, gives=Stage.LOOPS),
     Pass(compact_buffers, gives=Stage.LOOPS),
+    Pass(plan_storage, gives=Stage.LOOPS),
     Pass(hoist_checks, gives=Stage.LOOPS),
     Pass(privatize_reductions, gives=Stage.LOOPS),
     Pass(version_guards, gives=Stage.LOOPS),

@@ -14,7 +14,6 @@ from hybridjit.frontend.fusion import Fusion
 from hybridjit.ir.stmt import Stmt
 from tests.array_results import assert_agree
 from tests.oracle import Outcome, run_once
-from tests.random_arrays import define
 from tests.random_chains import ChainGenerator
 
 _SEEDS = range(150)
@@ -40,7 +39,7 @@ def _interpret(kernel: Any, *args: Any) -> Any:
 @pytest.mark.parametrize("seed", _SEEDS)
 def test_fusion_changes_no_bit(seed: int, monkeypatch: pytest.MonkeyPatch):
     program = ChainGenerator(seed).program()
-    function = define(program.text, seed)
+    function = program.define()
     fused: Any = hybrid.script(function)
     found = run_once(_interpret, fused, program.args)
     monkeypatch.setattr(parse, "fuse_arrays", _keep)
@@ -53,7 +52,7 @@ def test_fusion_changes_no_bit(seed: int, monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.parametrize("seed", _NATIVE_SEEDS)
 def test_fused_as_in_numpy(seed: int):
     program = ChainGenerator(seed).program()
-    kernel: Any = hybrid.script(define(program.text, seed))
+    kernel: Any = hybrid.script(program.define())
     try:
         assert_agree(kernel, program.args)
     except AssertionError as error:

@@ -1,0 +1,231 @@
+"""Make scratch arrays fewer: share memory, make it once rather than in every iteration.
+
+    for t in range(n):                                x = allocate((64,), ..., zero=False)
+        x = allocate((64,), ..., zero=False)          for t in range(n):
+        for i in range(64):                               for i in range(64):
+            x[i] = a[i]                        -->            x[i] = a[i]
+        y = allocate((64,), ..., zero=False)              for i in range(64):
+        for i in range(64):                                   x[i] = x[i] + b[i]
+            y[i] = x[i] + b[i]
+
+An array whose last use is over gives its memory to the next of the same type and shape; also if
+that is written where the other is read, element by element. Memory that is written as a whole
+before it is read is not filled with zeros. Works on plain loops, on the text alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from hybridjit.analysis.footprint import Footprint, find_footprint
+from hybridjit.ir.expr import Add, Buffer, Const, Expr, Load, Mul, Var
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import Allocate, For, If, Let, Stmt, Store, While, flat_stmts, seq
+from hybridjit.ir.visit import substitute, walk, walk_stmts
+
+# Arrays of at most so many bytes do not share: they may live in registers, each on its own.
+_SMALL_BYTES = 1024
+
+
+def plan_storage(func: PrimFunc) -> PrimFunc:
+    """`func` with less scratch memory; the same object if there is nothing to save."""
+    if not any(map(_is_array, walk_stmts(func.body))):
+        return func
+    body = _Planner(frozenset(func.dimensions)).scope(func.body)
+    return replace(func, body=body)
+
+
+def _is_array(stmt: Stmt) -> bool:
+    return isinstance(stmt, Allocate) and not stmt.buffer.is_register
+
+
+@dataclass(slots=True)
+class _Planner:
+    """`sizes` are variables that are not negative."""
+
+    sizes: Collection[Var]
+
+    def scope(self, stmt: Stmt) -> Stmt:
+        """A statement that is a scope of its own."""
+        return seq(*self._list(stmt))
+
+    def _list(self, stmt: Stmt) -> list[Stmt]:
+        """The statements of a scope, with as few arrays as they need."""
+        stmts = [made for inner in flat_stmts(stmt) for made in self._inside(inner)]
+        if not any(map(_is_array, stmts)):
+            return stmts
+        return _share(_without_zeros(stmts))
+
+    def _inside(self, stmt: Stmt) -> list[Stmt]:
+        """A statement with its scopes planned, after the arrays that are made before it."""
+        if not any(map(_is_array, walk_stmts(stmt))):
+            return [stmt]
+        match stmt:
+            case For() | While():
+                body = self._list(stmt.body)
+                moved = self._movable(stmt, body)
+                rest = [inner for inner in body if inner not in moved]
+                return [*moved, replace(stmt, body=seq(*rest))]
+            case If(_, then, otherwise):
+                other = None if otherwise is None else self.scope(otherwise)
+                return [replace(stmt, then=self.scope(then), otherwise=other)]
+            case _:
+                return [stmt]
+
+    def _movable(self, loop: For | While, body: Sequence[Stmt]) -> list[Stmt]:
+        """The arrays of a loop that can be made once, before it: their contents are not needed."""
+        if isinstance(loop, For) and loop.kind.is_concurrent:
+            return []
+        return [
+            stmt
+            for stmt in body
+            if isinstance(stmt, Allocate) and not stmt.zero and self._is_invariant(stmt.buffer)
+        ]
+
+    def _is_invariant(self, buffer: Buffer) -> bool:
+        return not buffer.is_register and all(map(self._is_size, buffer.shape))
+
+    def _is_size(self, size: Expr) -> bool:
+        """True for a size that is the same everywhere, and sure not to be negative."""
+        match size:
+            case Const(int(value)):
+                return value >= 0
+            case Var():
+                return size in self.sizes
+            case Add(a, b) | Mul(a, b):
+                return self._is_size(a) and self._is_size(b)
+            case _:
+                return False
+
+
+# -- zeros -----------------------------------------------------------------------------------------
+
+
+def _without_zeros(stmts: list[Stmt]) -> list[Stmt]:
+    """No zeros for arrays whose first use sets all of their elements."""
+    done: list[Stmt] = []
+    for position, stmt in enumerate(stmts):
+        if isinstance(stmt, Allocate) and stmt.zero and not stmt.buffer.is_register:
+            later = (s for s in stmts[position + 1 :] if find_footprint(s).touches(stmt.buffer))
+            first = next(later, None)
+            if first is not None and _sets_all(first, stmt.buffer):
+                stmt = replace(stmt, zero=False)
+        done.append(stmt)
+    return done
+
+
+def _sets_all(stmt: Stmt, buffer: Buffer) -> bool:
+    """True if a nest stores to each element of an array before it uses any."""
+    if find_footprint(stmt).acts:  # it may be left early
+        return False
+    loops, body = _nest(stmt)
+    stops = {loop.var: loop.stop for loop in loops}
+    for inner in body:
+        if isinstance(inner, Store) and inner.buffer is buffer:
+            is_own = not any(isinstance(n, Load) and n.buffer is buffer for n in walk(inner))
+            return is_own and _covers(inner.indices, stops, buffer)
+        if not isinstance(inner, (Let, Store)) or find_footprint(inner).touches(buffer):
+            return False
+    return False
+
+
+def _covers(indices: Sequence[Expr], stops: dict[Var, Expr], buffer: Buffer) -> bool:
+    """True if indices take all values: a loop of its own along each axis, which is its size."""
+    seen: set[Var] = set()
+    for index, size in zip(indices, buffer.shape, strict=True):
+        if index == Const(0) and size == Const(1):
+            continue
+        if not isinstance(index, Var) or index in seen or stops.get(index) != size:
+            return False
+        seen.add(index)
+    return len(seen) == len(stops)
+
+
+def _nest(stmt: Stmt) -> tuple[list[For], list[Stmt]]:
+    """The loops of a perfect nest that count from 0, and the statements in them."""
+    loops: list[For] = []
+    while isinstance(stmt, For) and (stmt.start, stmt.step) == (Const(0), Const(1)):
+        loops.append(stmt)
+        stmt = stmt.body
+    return loops, flat_stmts(stmt)
+
+
+# -- sharing ---------------------------------------------------------------------------------------
+
+
+def _share(stmts: list[Stmt]) -> list[Stmt]:
+    """Let arrays of a list live in the memory of others that are used no more."""
+    prints = [find_footprint(stmt) for stmt in stmts]
+    homes: dict[Buffer, int] = {}  # arrays that are made, and where they are used last
+    shared: dict[Buffer, Buffer] = {}
+    for position, stmt in enumerate(stmts):
+        if not isinstance(stmt, Allocate) or stmt.buffer.is_register:
+            continue
+        last = _last_use(prints, stmt.buffer, position)
+        home = None if stmt.zero else _find_home(stmts, prints, homes, position)
+        if home is None:
+            homes[stmt.buffer] = last
+        else:
+            shared[stmt.buffer] = home
+            homes[home] = last
+    if not shared:
+        return stmts
+    kept = [s for s in stmts if not (isinstance(s, Allocate) and s.buffer in shared)]
+    return [substitute(stmt, {}, shared) for stmt in kept]
+
+
+def _last_use(prints: Sequence[Footprint], buffer: Buffer, position: int) -> int:
+    uses = (k for k in range(len(prints) - 1, position, -1) if prints[k].touches(buffer))
+    return next(uses, position)
+
+
+def _find_home(
+    stmts: Sequence[Stmt], prints: Sequence[Footprint], homes: dict[Buffer, int], position: int
+) -> Buffer | None:
+    """An array of the same kind that is used no more where the one made at `position` begins."""
+    made = stmts[position]
+    assert isinstance(made, Allocate)
+    buffer = made.buffer
+    first = next(
+        (k for k in range(position + 1, len(stmts)) if prints[k].touches(buffer)), len(stmts)
+    )
+    if is_small(buffer):
+        return None
+    for home, last in homes.items():
+        if (home.dtype, home.shape, home.scope) != (buffer.dtype, buffer.shape, buffer.scope):
+            continue
+        if last < first or (last == first and _is_in_place(stmts[first], home, buffer)):
+            return home
+    return None
+
+
+def is_small(buffer: Buffer) -> bool:
+    """True for an array of a few known elements."""
+    sizes = [size.value for size in buffer.shape if isinstance(size, Const)]
+    if len(sizes) < buffer.ndim:
+        return False
+    return math.prod(int(size.real) for size in sizes) * buffer.dtype.bits // 8 <= _SMALL_BYTES
+
+
+def _is_in_place(stmt: Stmt, old: Buffer, new: Buffer) -> bool:
+    """True if a nest reads each element of `old` only right before it writes that of `new`."""
+    loops, body = _nest(stmt)
+    touching = [inner for inner in body if _touches_any(inner, (old, new))]
+    if not touching or not all(isinstance(inner, (Let, Store)) for inner in touching):
+        return False
+    store = touching[-1]
+    if not isinstance(store, Store) or store.buffer is not new:
+        return False
+    nodes = [node for inner in touching for node in walk(inner)]
+    accesses = [n for n in nodes if isinstance(n, (Load, Store)) and n.buffer in (old, new)]
+    stores = [node for node in accesses if isinstance(node, Store)]
+    if len(stores) != 1 or any(node.indices != store.indices for node in accesses):
+        return False
+    return _covers(store.indices, {loop.var: loop.stop for loop in loops}, new)
+
+
+def _touches_any(stmt: Stmt, buffers: Collection[Buffer]) -> bool:
+    found = find_footprint(stmt)
+    return any(found.touches(buffer) for buffer in buffers)
