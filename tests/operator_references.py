@@ -10,6 +10,11 @@ import numpy as np
 Array = Any
 
 
+def eps(dtype: Any) -> float:
+    """The distance from 1 to the next number."""
+    return float(np.finfo(dtype).eps)
+
+
 def read_padding(
     padding: Any, reach: Sequence[int], stride: Sequence[int], extents: Sequence[int]
 ) -> list[tuple[int, int]]:

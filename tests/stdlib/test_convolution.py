@@ -30,6 +30,10 @@ def check(found: Array, wanted: Array) -> None:
     np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
 
 
+def ones(shape: tuple[int, ...]) -> Array:
+    return np.ones(shape)
+
+
 @st.composite
 def convolutions(draw: st.DrawFn) -> tuple[Array, Array, dict[str, Any]]:
     """Images, filters for groups of their channels, and options that fit."""
@@ -63,7 +67,7 @@ def test_conv2d(case: tuple[Array, Array, dict[str, Any]], is_last: bool) -> Non
     if not is_last:
         check(hs.conv2d(x, w, **options), wanted)
         return
-    found = hs.conv2d(
+    found: Array = hs.conv2d(
         x.transpose(0, 2, 3, 1).copy(), w.transpose(2, 3, 1, 0).copy(), layout="NHWC", **options
     )
     check(found.transpose(0, 3, 1, 2), wanted)
@@ -75,12 +79,12 @@ def test_depthwise(
 ) -> None:
     x, filters, options = case
     del options["groups"]
-    w = np.random.default_rng(2).normal(size=(x.shape[1], multiplier, *filters.shape[2:]))
+    w: Array = np.random.default_rng(2).normal(size=(x.shape[1], multiplier, *filters.shape[2:]))
     wanted = reference.depthwise_conv2d(x, w, **options)
     if not is_last:
         check(hs.depthwise_conv2d(x, w, **options), wanted)
         return
-    found = hs.depthwise_conv2d(
+    found: Array = hs.depthwise_conv2d(
         x.transpose(0, 2, 3, 1).copy(), w.transpose(2, 3, 0, 1).copy(), layout="NHWC", **options
     )
     check(found.transpose(0, 3, 1, 2), wanted)
@@ -91,7 +95,7 @@ def test_depthwise(
 def test_larger_images(shape: tuple[int, ...], stride: int) -> None:
     x = RNG.normal(size=shape).astype("float32")
     w = RNG.normal(size=(20, shape[1], 3, 3)).astype("float32")
-    options = {"stride": stride, "padding": 1}
+    options: dict[str, Any] = {"stride": stride, "padding": 1}
     check(hs.conv2d(x, w, **options), reference.conv2d(x, w, **options))
     check(
         hs.depthwise_conv2d(x, w[: shape[1], :1], **options),
@@ -102,8 +106,8 @@ def test_larger_images(shape: tuple[int, ...], stride: int) -> None:
 @pytest.mark.parametrize("name", ["conv2d", "depthwise_conv2d"])
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 def test_bias_and_activation(name: str, layout: Any) -> None:
-    x = RNG.normal(size=(2, 4, 7, 9)).astype("float32")
-    w = RNG.normal(size=(4, 4 if name == "conv2d" else 1, 3, 3)).astype("float32")
+    x: Array = RNG.normal(size=(2, 4, 7, 9)).astype("float32")
+    w: Array = RNG.normal(size=(4, 4 if name == "conv2d" else 1, 3, 3)).astype("float32")
     bias = RNG.normal(size=4).astype("float32")
     wanted = np.maximum(getattr(reference, name)(x, w) + bias[:, None, None], 0)
     if layout == "NHWC":
@@ -147,7 +151,7 @@ def test_types(types: tuple[str, str]) -> None:
 )
 def test_mistakes_are_refused(shapes: Any, options: Any, message: str) -> None:
     with pytest.raises((ValueError, TypeError), match=message):
-        hs.conv2d(np.ones(shapes[0]), np.ones(shapes[1]), **options)
+        hs.conv2d(ones(shapes[0]), ones(shapes[1]), **options)
 
 
 def test_filters_for_other_channels_are_refused() -> None:

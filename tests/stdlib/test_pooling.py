@@ -69,7 +69,8 @@ def test_avg_pool2d(case: tuple[Array, Any, dict[str, Any]], counts: bool, is_la
 
 def test_dilated_windows() -> None:
     x = RNG.normal(size=(1, 2, 9, 10))
-    for options in ({"dilation": 2}, {"dilation": (1, 3), "stride": 1, "padding": 1}):
+    cases: list[dict[str, Any]] = [{"dilation": 2}, {"dilation": (1, 3), "stride": 1, "padding": 1}]
+    for options in cases:
         check(hs.max_pool2d(x, 3, **options), reference.pool2d("max", x, 3, **options))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybridjit import stdlib as hs
+from tests import operator_references as reference
 
 Array = Any
 RNG = np.random.default_rng(0)
+ACTIVATIONS: dict[Any, Callable[[Array], Array]] = {
+    None: lambda v: v,
+    "relu": lambda v: np.maximum(v, 0),
+    "sigmoid": lambda v: 1 / (1 + np.exp(-v)),
+    "tanh": np.tanh,
+}
 SIZES = st.sampled_from([1, 2, 3, 5, 7, 12, 13, 31, 33])
 
 
@@ -20,7 +28,7 @@ def check(found: Array, wanted: Array, depth: int = 1) -> None:
     assert found.dtype == wanted.dtype
     assert found.shape == wanted.shape
     if wanted.dtype.kind in "fc":
-        tolerance = 4 * max(depth, 4) * np.finfo(wanted.dtype).eps
+        tolerance = 4 * max(depth, 4) * reference.eps(wanted.dtype)
         np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
     else:
         np.testing.assert_array_equal(found, wanted)
@@ -29,8 +37,8 @@ def check(found: Array, wanted: Array, depth: int = 1) -> None:
 @given(SIZES, SIZES, SIZES, st.booleans(), st.booleans())
 def test_sizes_and_transposes(n: int, m: int, k: int, is_left: bool, is_right: bool) -> None:
     rng = np.random.default_rng(0)
-    x = rng.normal(size=(k, n) if is_left else (n, k)).astype("float32")
-    y = rng.normal(size=(m, k) if is_right else (k, m)).astype("float32")
+    x: Array = rng.normal(size=(k, n) if is_left else (n, k)).astype("float32")
+    y: Array = rng.normal(size=(m, k) if is_right else (k, m)).astype("float32")
     found = hs.matmul(x, y, transpose_x=is_left, transpose_y=is_right)
     check(found, (x.T if is_left else x) @ (y.T if is_right else y), k)
 
@@ -75,13 +83,10 @@ def test_larger_matrices_in_any_order(size: int, dtype: str) -> None:
 @pytest.mark.parametrize("activation", [None, "relu", "sigmoid", "tanh"])
 @pytest.mark.parametrize("has_bias", [False, True])
 def test_dense(activation: Any, has_bias: bool) -> None:
-    x, w, bias = RNG.normal(size=(6, 11)), RNG.normal(size=(9, 11)), RNG.normal(size=9)
-    functions: dict[Any, Any] = {
-        **{None: lambda v: v, "relu": lambda v: np.maximum(v, 0)},
-        **{"sigmoid": lambda v: 1 / (1 + np.exp(-v)), "tanh": np.tanh},
-    }
+    x, bias = RNG.normal(size=(6, 11)), RNG.normal(size=9)
+    w: Array = RNG.normal(size=(9, 11))
     found = hs.dense(x, w, bias if has_bias else None, activation=activation)
-    check(found, functions[activation](x @ w.T + (bias if has_bias else 0)), 11)
+    check(found, ACTIVATIONS[activation](x @ w.T + (bias if has_bias else 0)), 11)
 
 
 def test_sizes_that_do_not_match_are_refused() -> None:
