@@ -10,6 +10,7 @@ from hybridjit.frontend.array_calls import cast_element
 from hybridjit.frontend.array_extents import ONE, ZERO, minus, plus, tidy
 from hybridjit.frontend.array_products import ArrayProducts
 from hybridjit.frontend.comparisons import compare
+from hybridjit.frontend.functions import Style, apply
 from hybridjit.frontend.operators import binary, select
 from hybridjit.frontend.values import AnyArray, ArrayExpr, Nothing, Scalar, Value, describe, index
 from hybridjit.ir.dtype import FLOAT64, INT64, DType, ScalarType
@@ -107,10 +108,10 @@ class ArrayCreation(ArrayProducts):
         return Const(max(0, math.ceil((stop - start) / step)))
 
     def make_linspace(self, name: str, node: ast.Call) -> Value:
-        """`np.linspace(start, stop, n)`."""
-        args = self.arguments(node, "start", "stop", "num", "endpoint", required=2)
+        """`np.linspace(start, stop, n, dtype=...)`; integers are rounded down, as in NumPy."""
+        args = self.arguments(node, "start", "stop", "num", "endpoint", "dtype", required=2)
+        dtype = self._dtype(args) or FLOAT64
         span = self.span(node)
-        double = ScalarType(FLOAT64)
         start, stop = (
             self.let(cast_element(self.scalar(args[key]), FLOAT64, span), key, span)
             for key in ("start", "stop")
@@ -126,12 +127,14 @@ class ArrayCreation(ArrayProducts):
         def element(indices: Sequence[Expr]) -> Scalar:
             position = cast_element(index(indices[0]), FLOAT64, span)
             found = binary(Add, binary(Mul, position, step, span), start, span)
-            if not has_end or last == ZERO:
-                return Scalar(found.expr, double)
-            is_last = compare(Eq, index(indices[0]), index(last), span).expr
-            return select(is_last, stop, found, span)
+            if has_end and last != ZERO:
+                is_last = compare(Eq, index(indices[0]), index(last), span).expr
+                found = select(is_last, stop, found, span)
+            if dtype.is_integer:
+                found = apply("floor", Style.NUMPY, [found], span)
+            return cast_element(found, dtype, span)
 
-        return ArrayExpr((size,), FLOAT64, element)
+        return ArrayExpr((size,), dtype, element)
 
     def make_eye(self, name: str, node: ast.Call) -> Value:
         """`np.eye(n, m, k, dtype)`."""

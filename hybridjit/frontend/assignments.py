@@ -30,8 +30,8 @@ from hybridjit.frontend.values import (
 )
 from hybridjit.frontend.variables import Web
 from hybridjit.ir.dtype import DTYPES, ScalarType
-from hybridjit.ir.expr import Buffer, Const, Load
-from hybridjit.ir.stmt import Store
+from hybridjit.ir.expr import Buffer, Const, Expr, Load
+from hybridjit.ir.stmt import Allocate, Stmt, Store
 from hybridjit.ir.visit import walk
 
 
@@ -43,6 +43,7 @@ class AssignmentTranslator(ArrayStores):
         variable = Variable((self.frame.path, web), web.name, self._annotated_type(web.name))
         self.frame.bindings[web] = variable
         variable.block = self.body
+        self.homes[self.frame.path, web] = self.body
         self.emit(Pending(variable=variable, span=self.span(stmt)))
         for definition in web.definitions:
             value = self.frame.fixed.get(definition.node)
@@ -187,21 +188,68 @@ class AssignmentTranslator(ArrayStores):
         """A name that several assignments give an array: one buffer, which takes each of them."""
         bound = self.frame.bindings.get(web)
         if isinstance(bound, Array) and bound.buffer in self.unit.rebound:
-            self.replace_array(bound, value, target)
+            self._replace(web, bound, value, target)
             return
         if isinstance(bound, Variable) and bound.buffer is None and bound.block is self.body:
-            made = self.own_array(value, target.id, stmt)
-            self.unit.rebound.add(made.buffer)
-            self.frame.bindings[web] = made
+            self._give_memory(web, value, target)
             return
         if not isinstance(bound, Variable) or bound.buffer is not None:
             self._rebind(web, value, target)
+            return
+        if bound.block is not None and not web.may_be_unbound and self._is_lasting(value.shape):
+            home = self._made_at_home(bound, bound.block, value, target)
+            self.frame.bindings[web] = home
+            self.replace_array(home, value, target)
+            return
+        self.check_divisible(web)
         raise self.refuse(
             f"'{target.id}' gets its first array inside a branch or a loop, and is used after it",
             target,
             help=f"make it before, as in {target.id} = np.zeros(shape), and assign "
             f"{target.id}[:] = ...",
         )
+
+    def _replace(self, web: Web, old: Array, value: ArrayExpr, target: ast.Name) -> None:
+        """Give a name another array: in the memory of the old one if that is sure to fit."""
+        is_alike = len(value.shape) == len(old.shape) and value.dtype is old.buffer.dtype
+        if is_alike and all(map(self.ranges.same, value.shape, old.shape)):
+            self.replace_array(old, value, target)
+        elif self._is_at_home(web):
+            self._give_memory(web, value, target)
+        else:
+            self.check_divisible(web)
+            self.replace_array(old, value, target)
+
+    def _is_at_home(self, web: Web) -> bool:
+        """True in the block that a name lives in: what it is given here follows what it was."""
+        return self.homes.get((self.frame.path, web)) is self.body
+
+    def _give_memory(self, web: Web, value: ArrayExpr, target: ast.Name) -> None:
+        made = self.own_array(value, target.id, target)
+        self.unit.rebound.add(made.buffer)
+        self.frame.bindings[web] = made
+
+    def _is_lasting(self, shape: Sequence[Expr]) -> bool:
+        """True if sizes are known where the script begins, not only where they are computed."""
+        nodes = [node for size in shape for node in walk(size)]
+        return not any(
+            isinstance(node, Load) or node in self.unit.loop_ranges or node in self.unit.let_values
+            for node in nodes
+        )
+
+    def _made_at_home(
+        self, variable: Variable, home: list[Stmt], value: ArrayExpr, target: ast.Name
+    ) -> Array:
+        """An array for a name that is given its value in a branch, made where the name lives."""
+        buffer = Buffer(target.id, value.dtype, tuple(value.shape), "global")
+        place = next(
+            k
+            for k, stmt in enumerate(home)
+            if isinstance(stmt, Pending) and stmt.variable is variable
+        )
+        home.insert(place, Allocate(buffer, zero=False, span=self.span(target)))
+        self.unit.rebound.add(buffer)
+        return Array(buffer)
 
     def _check_alias(
         self, buffer: Buffer, bound: Value | Variable | None, target: ast.Name
@@ -219,11 +267,15 @@ class AssignmentTranslator(ArrayStores):
         """A name that several assignments share can hold an array only if it is always the same."""
         bound = self.frame.bindings.get(web)
         is_unused = isinstance(bound, Variable) and bound.buffer is None
-        if bound is None or is_unused or bound == value:
+        if self._is_at_home(web) and isinstance(value, ArrayExpr):
+            self._give_memory(web, value, target)
+            return
+        if bound is None or is_unused or bound == value or self._is_at_home(web):
             if isinstance(bound, Variable) and bound.block is not self.body:
                 self._check_outlives(value, target)
             self.frame.bindings[web] = value
             return
+        self.check_divisible(web)
         other = "a number" if isinstance(bound, Variable) else describe(bound)
         raise self.refuse(
             f"'{target.id}' stands for {other}, and cannot become {describe(value)} here",

@@ -15,7 +15,7 @@ from hybridjit.errors import ParseError, Span, TypeMismatch
 from hybridjit.frontend.arrays import element_of
 from hybridjit.frontend.captures import MISSING, AttributeSource, Capture, NameSource, snapshot
 from hybridjit.frontend.conversion import convert, join_types, store_value
-from hybridjit.frontend.frame import Frame, Key, Pending, Skip, Unit, Variable
+from hybridjit.frontend.frame import Frame, Key, Path, Pending, Skip, Unit, Variable
 from hybridjit.frontend.kinds import is_array, is_masked_array, is_sequence
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.refusals import OTHER_NAMES
@@ -45,6 +45,18 @@ T = TypeVar("T")
 MAX_CONSTANT_ELEMENTS = 4096
 
 
+class Divide(Exception):
+    """Raised where a name cannot stand for what it is given in one branch and in another.
+
+    `home` is the block in which the name lives; the `if` that is divided stands in it.
+    """
+
+    def __init__(self, web: Web, home: list[Stmt]) -> None:
+        super().__init__()
+        self.web = web
+        self.home = home
+
+
 class Context:
     """The part of the translator that everything else builds on."""
 
@@ -53,6 +65,10 @@ class Context:
         self.frame: Frame = frame
         self.body: list[Stmt] = []
         self.hint: str | None = None
+        # The statements around, each with the block that it stands in.
+        self.around: list[tuple[list[Stmt], ast.stmt]] = []
+        # The blocks in which the mutable variables live.
+        self.homes: dict[tuple[Path, Web], list[Stmt]] = {}
         # Names for reshaped arguments: where, and of what.
         self.aliases: list[tuple[Buffer, str, Span]] = []
         self.depth = 0
@@ -230,6 +246,13 @@ class Context:
         if variable.buffer is None:
             variable.buffer = Buffer(variable.name, type.dtype, (), Buffer.REGISTER)
         self.emit(Store(variable.buffer, (), store_value(value, type.dtype, span), span=span))
+
+    def check_divisible(self, web: Web) -> None:
+        """Start over with a divided `if`, if one stands between a name and where it lives."""
+        home = self.homes.get((self.frame.path, web))
+        for block, stmt in self.around:
+            if block is home and block is not self.body and isinstance(stmt, ast.If):
+                raise Divide(web, block)
 
     # -- evaluation ----------------------------------------------------------------------------
 

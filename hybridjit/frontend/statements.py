@@ -6,9 +6,10 @@ import ast
 from collections.abc import Sequence
 
 from hybridjit.errors import HybridError, ParseError
+from hybridjit.frontend.branches import BranchTranslator
+from hybridjit.frontend.context import Divide
 from hybridjit.frontend.flow import bound_names
 from hybridjit.frontend.frame import LoopScope, Skip
-from hybridjit.frontend.messages import MessageTranslator
 from hybridjit.frontend.operators import logical_not
 from hybridjit.frontend.refusals import refusal
 from hybridjit.frontend.values import (
@@ -32,7 +33,7 @@ MAX_STATEMENTS = 20_000
 ELSE_HELP = "set a variable, such as found = True, before break, and test it after the loop"
 
 
-class StatementTranslator(MessageTranslator):
+class StatementTranslator(BranchTranslator):
     """Blocks of statements, branches, and `while`.
 
     Each `run_*` returns whether the statement can be followed by another: a `return` cannot.
@@ -40,13 +41,26 @@ class StatementTranslator(MessageTranslator):
 
     def run_block(self, body: Sequence[ast.stmt], first: int = 0) -> bool:
         """Translate the statements of a block, from `first` on; True if its end can be reached."""
+        chain, self.chain = self.chain, ()
         for position, stmt in enumerate(body):
             if position < first:
                 continue
             for web in self.frame.variables.mutable_at(body, position):
                 self.declare(web, stmt)
-            if not self._guarded(stmt):
-                return False
+            self.around.append((self.body, stmt))
+            before = self.moment() if isinstance(stmt, ast.If) else None
+            try:
+                if not self._guarded(stmt):
+                    return False
+            except Divide as found:
+                if before is None or found.home is not self.body:
+                    raise
+                assert isinstance(stmt, ast.If)
+                self.go_back(before)
+                return self.divide(stmt, [(body, position + 1), *chain], found.web)
+            finally:
+                self.around.pop()
+        self.chain = chain
         return True
 
     def nested(self, body: Sequence[ast.stmt], first: int = 0) -> tuple[Stmt, bool]:

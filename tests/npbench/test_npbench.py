@@ -23,9 +23,6 @@ from tests.oracle import fresh_copies
 
 Array = Any
 _ARRAY: type[Any] = np.ndarray
-# In NumPy style these need functions that are not there yet.
-MISSING = ("contour_integral", "mandelbrot2")
-NUMPY_FORMS = [name for name in data.KERNELS if name not in MISSING]
 # Kernels whose arrays may be of another type; the others compute in a type of their own.
 OTHER_TYPES = {
     **dict.fromkeys(
@@ -95,7 +92,7 @@ def assert_equal_to_numpy(name: str, args: data.Arguments) -> None:
         assert_close(got, want)
 
 
-@pytest.mark.parametrize("name", NUMPY_FORMS)
+@pytest.mark.parametrize("name", data.KERNELS)
 def test_numpy_form(name: str):
     assert_agree(decorated(kernels, name), data.make(name))
 
@@ -120,8 +117,7 @@ def test_data_is_not_a_fixed_point(name: str):
 @pytest.mark.parametrize("name", sorted(OTHER_TYPES))
 def test_other_types(name: str):
     args = data.make(name, dtype=OTHER_TYPES[name])
-    if name in NUMPY_FORMS:
-        assert_agree(decorated(kernels, name), args)
+    assert_agree(decorated(kernels, name), args)
     assert_equal_to_numpy(name, args)
 
 
@@ -132,7 +128,7 @@ def test_layouts_of_loops(name: str, layout: str):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("name", NUMPY_FORMS)
+@pytest.mark.parametrize("name", data.KERNELS)
 def test_layouts(name: str, layout: str):
     args = in_layout(data.make(name), layout)
     wanted, arguments = run_plainly(name, args)
