@@ -101,7 +101,7 @@ def make_intrinsic(how: str) -> Any:
     does = plain_product
     if how != "plain" and may_use_tiles():
         print("this processor has AMX")
-        does = hybrid.llvm(tile_product(), None, ["uint8*", "int8*", "int32*"])
+        does = hybrid.llvm(tile_product(), None, ["const uint8*", "const int8*", "int32*"])
     else:
         print("AMX is not used: a plain intrinsic does the same")
     return te.decl_tensor_intrin(described.op, does, "tile_product")

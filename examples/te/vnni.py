@@ -61,7 +61,7 @@ def described() -> te.Tensor:
 def make_intrinsic(how: str) -> Any:
     if how != "plain" and hj.host_target().has("avx512vnni"):
         print("this processor has AVX-512 VNNI")
-        dot = hybrid.llvm(VNNI, None, ["uint8*", "int8*", "int32*"])
+        dot = hybrid.llvm(VNNI, None, ["const uint8*", "const int8*", "int32*"])
     else:
         print("AVX-512 VNNI is not used: a plain intrinsic does the same")
         dot = plain_dot

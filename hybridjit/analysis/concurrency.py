@@ -10,7 +10,7 @@ from hybridjit.analysis.instances import infer_instances
 from hybridjit.analysis.own_elements import prove_own_elements
 from hybridjit.analysis.private_reduction import find_private_reductions, may_regroup
 from hybridjit.analysis.reduction import find_guarded_store
-from hybridjit.ir.expr import Buffer, Compare, ExternCall, Load
+from hybridjit.ir.expr import Buffer, Compare, ExternCall, Load, Node
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, If, LoopKind, Print
 from hybridjit.ir.visit import walk
@@ -36,12 +36,12 @@ def find_obstacle(func: PrimFunc, loop: For) -> Obstacle | None:
         return Obstacle("a scan carries state from one step to the next")
     if loop.var in infer_context(loop).left_early:
         return Obstacle("break or return may leave it early")
-    if prove_own_elements(func, loop):
+    if prove_own_elements(func.body, loop):
         return None
     combined: list[Buffer | None] = [
         found.buffer for found in find_private_reductions(loop, func.fastmath)
     ]
-    if not any(isinstance(node, ExternCall | Print) for node in walk(loop.body)):
+    if not any(map(_leads_out, walk(loop.body))):
         combined.append(None)  # errors are the only effects
     dependences = Dependences(infer_instances(func, loop, products=True), ordered=True)
     conflict = dependences.find_carried(0, besides=combined)
@@ -64,6 +64,13 @@ def _find_help_for_guards(conflict: Conflict, loop: For) -> str | None:
                 "which may be computed in parallel: write `x = min(x, e)`"
             )
     return None
+
+
+def _leads_out(node: Node) -> bool:
+    """Whether others see that `node` is evaluated."""
+    if isinstance(node, ExternCall):
+        return not node.callee.is_reentrant
+    return isinstance(node, Print)
 
 
 def _find_help(conflict: Conflict, func: PrimFunc) -> str | None:

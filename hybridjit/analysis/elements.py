@@ -56,7 +56,8 @@ class Elements:
             f"x{axis}" if index is None else index for axis, index in enumerate(access.element)
         )
         target = f"B[{', '.join((*made_by, *indices))}]"
-        found = self._map(f"{_tuple_of(statement)} -> {target}").intersect_domain(runs)
+        limits = where(access.within)
+        found = self._map(f"{_tuple_of(statement)} -> {target} {limits}").intersect_domain(runs)
         wrapping = tuple(
             axis
             for axis, index in enumerate(access.element)

@@ -61,7 +61,8 @@ from hybridjit.ir.visit import children, walk
 class Access:
     """One read or write. `element` has a text for each index of the buffer; None: any index.
 
-    `condition` is what must be true inside the statement for it to happen; empty: nothing.
+    `condition` is what must be true inside the statement for it to happen; empty: nothing. An
+    index that is None may be limited: it is called x0, x1 ... in `within`.
     """
 
     buffer: Buffer
@@ -69,6 +70,7 @@ class Access:
     is_write: bool
     node: Node
     condition: str = ""
+    within: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -368,11 +370,30 @@ def _accesses_of(node: Node, names: AffineNames, condition: str = "") -> Iterato
             element = tuple(names.affine(index) for index in indices)
             known = " and ".join([*filter(None, [condition]), *names.divisions(element)])
             yield Access(buffer, element, isinstance(node, Store), node, known)
-        case BufferRef(buffer):
-            # A callee may read and write all that it is given.
-            yield Access(buffer, (None,) * buffer.ndim, True, node, condition)
+        case ExternCall(callee, args):
+            for place, arg in enumerate(args):
+                if isinstance(arg, BufferRef):
+                    yield _passed(arg, callee.writes(place), names, condition)
         case _:
             pass
+
+
+def _passed(ref: BufferRef, is_write: bool, names: AffineNames, condition: str) -> Access:
+    """A callee may touch all that it is given."""
+    element: list[str | None] = [None] * ref.buffer.ndim
+    within: list[str] = []
+    texts: list[str] = []
+    for axis, (start, extent) in enumerate(zip(ref.starts, ref.extents, strict=True)):
+        first = names.affine(start)
+        if extent is None:
+            element[axis] = first
+            continue
+        count = names.affine(extent)
+        if first is not None and count is not None:
+            texts += (first, count)
+            within.append(f"{first} <= x{axis} < {first} + {count}")
+    known = " and ".join([*filter(None, [condition]), *names.divisions([*element, *texts])])
+    return Access(ref.buffer, tuple(element), is_write, ref, known, tuple(within))
 
 
 def _accesses_inside(stmt: Stmt, names: AffineNames) -> list[Access]:
@@ -390,7 +411,9 @@ def _accesses_inside(stmt: Stmt, names: AffineNames) -> list[Access]:
 
 
 def _is_effect(node: Node) -> bool:
-    return isinstance(node, ExternCall | Print | Raise | Assert)
+    if isinstance(node, ExternCall):
+        return not node.callee.is_reentrant
+    return isinstance(node, Print | Raise | Assert)
 
 
 def _some(text: str | None) -> list[str]:

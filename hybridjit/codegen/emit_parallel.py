@@ -26,7 +26,7 @@ from hybridjit.codegen.llvm_types import I8, I32, I64, Builder, Complex, Functio
 from hybridjit.codegen.memory import ArrayAddress, Register, make_register
 from hybridjit.codegen.pool_layout import POLL, RUN
 from hybridjit.codegen.sites import Failure, Site
-from hybridjit.ir.expr import Buffer, ExternCall, Load, Node, Var
+from hybridjit.ir.expr import Buffer, BufferRef, ExternCall, Load, Node, Var
 from hybridjit.ir.stmt import Allocate, Break, For, LoopKind, Print, Return, Stmt, Store, While
 from hybridjit.ir.visit import children, walk
 
@@ -107,8 +107,9 @@ class _ChunkEmitter(VectorEmitter):
 def is_outlined(loop: For) -> bool:
     """True if the pool can run the iterations of `loop`, and there is enough to do.
 
-    A loop that calls out of the kernel keeps its order, and what Python sees of it. So does one
-    that assigns variables declared outside: `privatize_reductions` has dealt with those it can.
+    A loop that calls out of the kernel, other than reentrant functions, keeps its order, and what
+    Python sees of it. So does one that assigns variables declared outside: `privatize_reductions`
+    has dealt with those it can.
     """
     if loop.kind is not LoopKind.PARALLEL or _leaves(loop.body):
         return False
@@ -119,7 +120,9 @@ def is_outlined(loop: For) -> bool:
     assigned: set[Buffer] = set()
     for node in walk(loop.body):
         match node:
-            case ExternCall() | Print() | Return():
+            case Print() | Return():
+                return False
+            case ExternCall(callee) if not callee.is_reentrant:
                 return False
             case Allocate(buffer):
                 declared.add(buffer)
@@ -198,7 +201,7 @@ def _find_uses(loop: For) -> _Uses:
     for node in _walk_with_shapes(loop.body):
         if isinstance(node, Var):
             found_vars.setdefault(node)
-        elif isinstance(node, Load | Store):
+        elif isinstance(node, Load | Store | BufferRef):
             buffers.setdefault(node.buffer)
     return _Uses(list(found_vars), list(buffers))
 
@@ -206,7 +209,7 @@ def _find_uses(loop: For) -> _Uses:
 def _walk_with_shapes(stmt: Stmt) -> Iterable[Node]:
     for node in walk(stmt):
         yield node
-        if isinstance(node, Allocate):
+        if isinstance(node, Allocate | BufferRef):
             for extent in node.buffer.shape:
                 yield from walk(extent)
 
@@ -226,6 +229,7 @@ def _emit_chunk(kernel: ParallelEmitter, loop: For, captured: _Captured) -> Valu
     begin, end, error, *arguments = function.args
     emitter = _ChunkEmitter(function, error, kernel.fastmath)
     emitter.sites, emitter.callbacks = kernel.sites, kernel.callbacks
+    emitter.functions = kernel.functions
     emitter.doubtful, emitter.loop_vars = kernel.doubtful, list(kernel.loop_vars)
     received = {id(value): argument for value, argument in zip(values, arguments, strict=True)}
     origin = _receive(emitter, captured, received)

@@ -421,7 +421,8 @@ class BufferRef(Expr):
 class ExternCall(Expr):
     """A call of a C function or of a Python callback. May read and write the buffers it is given.
 
-    Has effects: it is never moved, repeated or dropped, and each call is equal only to itself.
+    Has effects: it is never repeated or dropped, moved only if the callee is reentrant, and each
+    call is equal only to itself.
     A callee without a result may only stand in an `Evaluate`.
     """
 

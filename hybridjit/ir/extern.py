@@ -11,9 +11,13 @@ from hybridjit.ir.dtype import DType
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """The C type "pointer to elements of `dtype`": how an array is passed to a C function."""
+    """The C type "pointer to elements of `dtype`": how an array is passed to a C function.
+
+    Through one to constant elements, they are only read.
+    """
 
     dtype: DType
+    is_const: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,7 +26,9 @@ class Extern:
 
     `params` are the C parameter types, or None for a Python callback, which takes anything:
     arrays arrive as NumPy views of the same memory, scalars as NumPy scalars. A function may bring
-    its LLVM text along, where it is called `symbol`: then it becomes a part of its callers.
+    its LLVM text along, where it is called `symbol`: then it becomes a part of its callers. One
+    that `is_reentrant` touches nothing but the arrays that it is given, and may run on several
+    threads at once.
     """
 
     name: str
@@ -31,6 +37,12 @@ class Extern:
     params: tuple[DType | Pointer, ...] | None = None
     symbol: str = field(default="", kw_only=True)
     text: str | None = field(default=None, kw_only=True)
+    is_reentrant: bool = field(default=False, kw_only=True)
+
+    def writes(self, place: int) -> bool:
+        """Whether it may write to the array that is passed in this place."""
+        param = None if self.params is None else self.params[place]
+        return not (isinstance(param, Pointer) and param.is_const)
 
     @property
     def is_packed(self) -> bool:

@@ -137,7 +137,7 @@ class ExprVerifier:
                 f"'{call.callee.name}' takes {len(call.callee.params)} arguments, not {len(dtypes)}"
             )
         for found, needed in zip(dtypes, call.callee.params, strict=True):
-            if found != needed:
+            if found != (Pointer(needed.dtype) if isinstance(needed, Pointer) else needed):
                 raise Fault(f"'{call.callee.name}' takes {_c_type(needed)}, not {_c_type(found)}")
 
     def _argument(self, arg: Expr) -> DType | Pointer:

@@ -102,7 +102,11 @@ def _find_written(func: PrimFunc) -> frozenset[Buffer]:
         if isinstance(node, Store):
             written.add(node.buffer)
         elif isinstance(node, ExternCall):
-            written.update(arg.buffer for arg in node.args if isinstance(arg, BufferRef))
+            written.update(
+                arg.buffer
+                for place, arg in enumerate(node.args)
+                if isinstance(arg, BufferRef) and node.callee.writes(place)
+            )
     return frozenset(written & set(func.buffers))
 
 

@@ -50,13 +50,17 @@ class Function(Extern):
         if self.is_packed:
             return Function, (self.name, self.call, self.result)
         if self.text is not None:
-            return _read_again, (self.text, self.symbol, self.name, self.result, self.params)
+            found = (self.name, self.symbol, self.text)
+            return _read_again, (found, self.result, self.params, self.is_reentrant)
         if self.origin is None:
             raise pickle.PicklingError(
                 f"cannot pickle the C function '{self.name}': its address means nothing in another "
                 "process; declare it by its symbol, or as a function of a ctypes.CDLL"
             )
-        return _find_again, (self.origin, self.name, self.result, self.params)
+        return (
+            _find_again,
+            (self.origin, self.name, self.result, self.params, self.is_reentrant),
+        )
 
     def __call__(self, *args: Any) -> Any:
         params = self.params
@@ -99,11 +103,14 @@ def extern(
     argtypes: Sequence[Any] | None = None,
     *,
     name: str | None = None,
+    reentrant: bool = False,
 ) -> Function:
     """A C function that a script calls: a symbol of the process, a ctypes or cffi function,
     an address, or a capsule as Cython and SciPy export them.
 
-    Types are element types such as "float64"; "float64*" is a pointer, given an array.
+    Types are element types such as "float64"; "float64*" is a pointer, given an array, which
+    "const float64*" only reads. With `reentrant`, you say that it touches nothing but the arrays
+    that it is given, and may run on several threads at once: then parallel loops may call it.
     """
     if argtypes is None:
         raise ArgumentError(
@@ -114,7 +121,14 @@ def extern(
     result = None if restype is None else _dtype(restype, "restype")
     address, label = _address(function)
     call = _c_function(address, result, params)
-    return Function(_identifier(name or label), call, result, params, _origin(function))
+    return Function(
+        _identifier(name or label),
+        call,
+        result,
+        params,
+        _origin(function),
+        is_reentrant=reentrant,
+    )
 
 
 def llvm(
@@ -123,18 +137,28 @@ def llvm(
     argtypes: Sequence[Any] = (),
     *,
     name: str | None = None,
+    reentrant: bool = True,
 ) -> Function:
     """A function given as LLVM text, which becomes a part of the scripts that call it.
 
     It is inlined, kept on disk and exported with them. `name` chooses one of several functions of
-    the text. That the processor has the instructions which the text asks for is up to the caller.
+    the text. That the processor has the instructions which the text asks for is up to the caller,
+    and so is that it is `reentrant`: that it touches nothing but the arrays that it is given.
     """
     params = tuple(_parameter(entry) for entry in argtypes)
     result = None if restype is None else _dtype(restype, "restype")
     found = llvm_functions.read_function(text, name, result, params)
     call = _Loaded(found, result, params)
     label = _identifier(found.name)
-    return Function(label, call, result, params, symbol=found.symbol, text=found.text)
+    return Function(
+        label,
+        call,
+        result,
+        params,
+        symbol=found.symbol,
+        text=found.text,
+        is_reentrant=reentrant,
+    )
 
 
 class _Loaded:
@@ -178,23 +202,24 @@ def _find_again(
     name: str,
     result: DType | None,
     params: tuple[DType | Pointer, ...],
+    is_reentrant: bool,
 ) -> Function:
     """The C function that another process declared."""
     symbol, library = origin
-    found = getattr(ctypes.CDLL(library), symbol)
-    return Function(name, _c_function(_pointer(found), result, params), result, params, origin)
+    call = _c_function(_pointer(getattr(ctypes.CDLL(library), symbol)), result, params)
+    return Function(name, call, result, params, origin, is_reentrant=is_reentrant)
 
 
 def _read_again(
-    text: str,
-    symbol: str,
-    name: str,
+    found: tuple[str, str, str],
     result: DType | None,
     params: tuple[DType | Pointer, ...],
+    is_reentrant: bool,
 ) -> Function:
     """The function of LLVM that another process declared."""
-    call = _Loaded(llvm_functions.LLVMFunction(name, symbol, text), result, params)
-    return Function(name, call, result, params, symbol=symbol, text=text)
+    name, symbol, text = found
+    call = _Loaded(llvm_functions.LLVMFunction(*found), result, params)
+    return Function(name, call, result, params, symbol=symbol, text=text, is_reentrant=is_reentrant)
 
 
 def _address(function: Any) -> tuple[int, str]:
@@ -240,7 +265,9 @@ def _cffi_address(function: Any) -> int:
 
 def _parameter(entry: Any) -> DType | Pointer:
     if isinstance(entry, str) and entry.endswith("*"):
-        return Pointer(_dtype(entry[:-1].strip(), "argtypes"))
+        name = entry[:-1].strip()
+        element = name.removeprefix("const ").strip()
+        return Pointer(_dtype(element, "argtypes"), is_const=element != name)
     return _dtype(entry, "argtypes")
 
 
