@@ -122,6 +122,7 @@ def main(how: str = "amx") -> None:
     )
 
     s = te.create_schedule(sums.op)
+    s[sums].parallel(sums.op.axis[0])
     s[sums].tensorize(sums.op.axis[2], make_intrinsic(how))
     print(hj.lower(s, [data, weight, sums], name="product"))
     run = hj.build(s, [data, weight, sums], name="product")

@@ -87,6 +87,7 @@ def main(how: str = "vnni") -> None:
     i, jo, ji = product.op.axis
     io, ii = s[product].split(i, factor=TILE)
     s[product].reorder(io, jo, ko, ii, ji, ki)
+    s[product].parallel(io)
     s[product].unroll(ii)
     s[product].tensorize(ji, make_intrinsic(how))
     print(hj.lower(s, [data, weight, product], name="product"))
