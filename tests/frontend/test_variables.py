@@ -406,9 +406,9 @@ def test_a_name_cannot_stand_for_two_arrays() -> None:
     @hybrid.script
     def f(a: Array, b: Array, c: Number) -> Number:
         x = a
-        if c:
+        for _ in range(c):
             x = b
         return x[0]
 
     with pytest.raises(ParseError, match="'x' stands for the array 'a'"):
-        f.interpret(np.ones(2), np.ones(2), True)
+        f.interpret(np.ones(2), np.ones(2), 1)

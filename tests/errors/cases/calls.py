@@ -14,16 +14,15 @@ cases = Cases()
 
 
 @cases.wrong(ParseError, VECTOR)
-def numpy_norm(a):
-    return np.linalg.norm(a)
+def numpy_unwrap(a):
+    return np.unwrap(a)
 
 
 @cases.right(VECTOR, says="as a loop over elements")
-def numpy_norm(a):
-    total = 0.0
-    for i in range(len(a)):
-        total += a[i] * a[i]
-    return np.sqrt(total)
+def numpy_unwrap(a):
+    for i in range(1, len(a)):
+        while a[i] - a[i - 1] > 3.1416:
+            a[i] -= 6.2832
 
 
 @cases.wrong(ParseError, VECTOR)

@@ -49,21 +49,19 @@ def number_becomes_array(a):
 
 
 @cases.wrong(ParseError, VECTOR, VECTOR)
-def array_chosen_by_branch(a, b):
-    if a[0] > 0:
-        c = a
-    else:
+def array_chosen_in_loop(a, b):
+    c = a
+    for i in range(8):
+        c[i] = 1.0
         c = b
-    c[0] = 1.0
 
 
 @cases.right(np.ones((2, 8)), says="index it with 0 or 1")
-def array_chosen_by_branch(ab):
-    if ab[0, 0] > 0:
-        c = 0
-    else:
+def array_chosen_in_loop(ab):
+    c = 0
+    for i in range(8):
+        ab[c, i] = 1.0
         c = 1
-    ab[c, 0] = 1.0
 
 
 @cases.wrong(ParseError, VECTOR, VECTOR)
@@ -73,12 +71,11 @@ def array_chosen_by_condition(a, b):
 
 
 @cases.wrong(ParseError, VECTOR)
-def string_chosen_by_branch(a):
-    if a[0] > 0:
-        text = "up"
-    else:
+def string_chosen_in_loop(a):
+    text = "up"
+    for i in range(8):
+        print(text, a[i])
         text = "down"
-    print(text)
 
 
 @cases.wrong(ParseError, VECTOR)
