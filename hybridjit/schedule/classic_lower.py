@@ -127,7 +127,8 @@ def _find_place(schedule: Schedule, program: Program, stage: Stage) -> Place:
     loops = {
         var: LoopHandle(loop) for (op, var), loop in program.places.loops.items() if op is stage.op
     }
-    return Place(schedule, program.places.main_block(stage.op), loops)
+    outputs = stage.op.outputs if stage.scan is None else ()
+    return Place(schedule, program.places.main_block(stage.op), loops, outputs)
 
 
 def _take(stage: Stage, places: Mapping[Stage, Place], phase: Phase) -> None:

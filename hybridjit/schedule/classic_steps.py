@@ -41,11 +41,15 @@ class Phase(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """Where a stage is in the program: its block, and the loop of each axis."""
+    """Where a stage is in the program: its block, the loop of each axis, and what it makes.
+
+    A step of a scan makes no tensors, but a part of those of the scan.
+    """
 
     schedule: Schedule
     block: str
     loops: dict[Var, LoopHandle]
+    outputs: Sequence[Tensor] = ()
 
     def loop(self, axis: Axis) -> LoopHandle:
         """The loop over `axis`."""
@@ -86,6 +90,10 @@ class Place:
 
     def buffers(self) -> list[str]:
         """What the arrays that the stage makes print as at this moment."""
+        names = [self.find_name(tensor) for tensor in self.outputs]
+        return [name for name in names if name is not None] or self._written_in_block()
+
+    def _written_in_block(self) -> list[str]:
         block = the_block(self.schedule.func, self.block)
         own = allocated_in(block)
         written = dict.fromkeys(node.buffer for node in walk(block) if isinstance(node, Store))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hybridjit import hybrid, te
+from hybridjit import hybrid, te, tir
 from hybridjit.hybrid import allocate, output_tensor, scan
 from tests.graphs.made import Array, Made
 from tests.graphs.stages import recent
@@ -160,3 +160,46 @@ def extern_script(choose: random.Random, made: Sequence[Made], name: str) -> lis
         return []
     tensor = te.extern(source.dims, [source.tensor], _double_into, name=name)
     return [Made(tensor, source.sizes, (source,), lambda x: x * 2)]
+
+
+def extern_by_hand(choose: random.Random, made: Sequence[Made], name: str) -> list[Made]:
+    """Loops of the IR that fill two tensors."""
+    source = recent(choose, made)
+    if source is None:
+        return []
+    dims = source.dims
+    first, second = te.extern([dims, dims], [source.tensor], _twice_and_thrice, name=name)
+    return [
+        Made(first, source.sizes, (source,), lambda x: x + x),
+        Made(second, source.sizes, (source,), lambda x: x + x + x),
+    ]
+
+
+def _twice_and_thrice(ins: Any, outs: Any) -> tir.Stmt:
+    indices = tuple(tir.Var(f"i{axis}") for axis in range(ins[0].ndim))
+    element = tir.Load(ins[0], indices)
+    twice = tir.Store(outs[0], indices, element + element)
+    body = tir.seq(twice, tir.Store(outs[1], indices, tir.Load(outs[0], indices) + element))
+    for index, extent in reversed(list(zip(indices, ins[0].shape, strict=True))):
+        body = tir.For(index, tir.Const(0), extent, tir.Const(1), body)
+    return body
+
+
+@hybrid.script
+def _outer_difference(a: Any, b: Any) -> Any:
+    c = output_tensor((a.shape[0], b.shape[0]), a.dtype)
+    for i in range(a.shape[0]):
+        for j in range(b.shape[0]):
+            c[i, j] = a[i, 0] - b[j, 0]
+    return c
+
+
+def script_of_two(choose: random.Random, made: Sequence[Made], name: str) -> list[Made]:
+    """A script on two tensors, which may be the same."""
+    tensors = [item for item in made if len(item.sizes) == 2 and item.dtype == made[-1].dtype]
+    if not tensors:
+        return []
+    a, b = choose.choice(tensors), tensors[-1]
+    sizes = a.sizes[0], b.sizes[0]
+    tensor = _outer_difference(a.tensor, b.tensor)
+    return [Made(tensor, sizes, (a, b), lambda x, y: x[:, :1] - y[:, :1].T)]

@@ -15,7 +15,15 @@ from hybridjit.ir.expr import Const, Var
 from hybridjit.ir.visit import substitute, walk
 from hybridjit.te.function import operations_of
 from hybridjit.te.tensor import Placeholder
-from tests.graphs.foreign import extern, extern_script, script, script_pair, script_total
+from tests.graphs.foreign import (
+    extern,
+    extern_by_hand,
+    extern_script,
+    script,
+    script_of_two,
+    script_pair,
+    script_total,
+)
 from tests.graphs.made import Array, Made, evaluate_all
 from tests.graphs.reductions import (
     matmul,
@@ -76,8 +84,10 @@ MAKERS: tuple[Maker, ...] = (
     script,
     script_total,
     script_pair,
+    script_of_two,
     extern,
     extern_script,
+    extern_by_hand,
 )
 
 
@@ -114,11 +124,10 @@ class RandomGraph:
     def make_arrays_of(self, sizes: Mapping[Var, int], seed: int) -> list[Array] | None:
         """Values for other sizes; None if some tensor would have less than no elements."""
         generator = np.random.default_rng(seed)
-        shapes = [_shape(item, sizes) for item in self.passed]
-        if any(size < 0 for shape in shapes for size in shape):
+        shapes = {item: _shape(item, sizes) for item in self.made}
+        if any(size < 0 for shape in shapes.values() for size in shape):
             return None
-        pairs = zip(self.passed, shapes, strict=True)
-        return [_values(generator, item, shape, whole=True) for item, shape in pairs]
+        return [_values(generator, item, shapes[item], whole=True) for item in self.passed]
 
     def evaluate(self, arrays: Sequence[Array]) -> list[Array]:
         """What the parameters hold after a run, by NumPy alone."""

@@ -150,6 +150,32 @@ def test_a_stage_in_another_layout_is_fetched() -> None:
     assert '"prefetch_B": 4' in str(hj.lower(s, [A, C]))
 
 
+@hybrid.script
+def two_nests(a: Any) -> Any:
+    b = output_tensor(a.shape, a.dtype)
+    c = output_tensor(a.shape, a.dtype)
+    for i in range(a.shape[0]):
+        if i > 0:
+            b[i] = a[i] - a[i - 1]
+        else:
+            b[i] = a[i]
+    for i in range(a.shape[0]):
+        c[i] = a[i] * 2
+    return b, c
+
+
+@pytest.mark.parametrize("size", [1, 7])  # with one element, `i > 0` is never true
+def test_all_that_a_script_makes_gets_the_scope(size: int) -> None:
+    A = te.placeholder((size,), name="A")
+    B, C = two_nests(A)
+    D = te.compute((size,), lambda i: B[i] + C[i], name="D")
+    s = te.create_schedule(D.op)
+    s[B].split(B.op.axis[0], factor=1)
+    s[B].set_scope("local")
+    run_both(s, [A, D], make_inputs([A, D]))
+    assert str(hj.lower(s, [A, D])).count('"local"') == 2
+
+
 ADD_ONE = """
 def add_one(x: float32[10], y: float32[10]):
     for i in {loop}(10):
