@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     from hybridjit.ir.func import PrimFunc
     from hybridjit.lower import custom_passes
     from hybridjit.lower.custom_passes import CustomPass, Transform
-    from hybridjit.runtime import compiler, inspection, pickling
+    from hybridjit.runtime import compiler, inspection, memory_report, pickling
     from hybridjit.runtime.inspection import Safety, SpecializationInfo, StageName
+    from hybridjit.runtime.memory_report import MemoryReport
     from hybridjit.runtime.pickling import Frozen
     from hybridjit.schedule import intrinsic as intrinsics
     from hybridjit.schedule import recipe as recipes
@@ -54,6 +55,7 @@ else:
     compiler = lazy_module("hybridjit.runtime.compiler")
     custom_passes = lazy_module("hybridjit.lower.custom_passes")
     inspection = lazy_module("hybridjit.runtime.inspection")
+    memory_report = lazy_module("hybridjit.runtime.memory_report")
     pickling = lazy_module("hybridjit.runtime.pickling")
     intrinsics = lazy_module("hybridjit.schedule.intrinsic")
     recipes = lazy_module("hybridjit.schedule.recipe")
@@ -204,6 +206,13 @@ class Kernel(NativeCallable, Generic[P, R]):
         """Which indices are proved to be inside their arrays, and which are checked, and where."""
         specs, _ = self._bind(args, kwargs)
         return inspection.find_safety(self._specialize(specs).func)
+
+    @api_edge
+    def report(self, *args: Any, **kwargs: Any) -> MemoryReport:
+        """Which arrays between statements were fused away, which remain, why, and their memory."""
+        specs, _ = self._bind(args, kwargs)
+        parsed = compiler.translate(self._request(specs))
+        return memory_report.make_report(parsed.func, parsed.fusion)
 
     @api_edge
     def compile(self, *args: Any, **kwargs: Any) -> None:

@@ -20,6 +20,7 @@ from dataclasses import replace
 from hybridjit.frontend.fuse_contract import contract
 from hybridjit.frontend.fuse_inline import inline
 from hybridjit.frontend.fuse_merge import merge
+from hybridjit.frontend.fuse_reasons import explain
 from hybridjit.frontend.fusion import Fusion
 from hybridjit.ir.expr import Buffer
 from hybridjit.ir.stmt import Allocate, For, If, Seq, Stmt, While, flat_stmts, seq
@@ -60,6 +61,8 @@ def _fuse_list(fusion: Fusion, stmts: list[Stmt]) -> Stmt:
         for buffer in fusion.own_arrays(stmts):
             merged = _merge_uses(fusion, stmts, buffer)
             stmts = stmts if merged is None else merged
+    for buffer in fusion.own_arrays(stmts):
+        fusion.reasons[buffer] = explain(fusion, stmts, buffer)
     return seq(*(_fuse(fusion, stmt) if fusion.is_nest(stmt) else stmt for stmt in stmts))
 
 

@@ -6,7 +6,7 @@ for each element, the operations and their order, and so every bit of the result
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hybridjit.analysis.footprint import Footprint, find_footprint
@@ -26,6 +26,14 @@ class Fused:
     span: Span | None
     into: tuple[str, ...]
     how: str
+
+
+@dataclass(frozen=True, slots=True)
+class FusionNotes:
+    """What fusion did, for the report: the arrays that went, and why others stay, by name."""
+
+    fused: tuple[Fused, ...] = ()
+    reasons: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(eq=False, slots=True)
@@ -59,10 +67,15 @@ class Fusion:
 
     def note(self, buffer: Buffer, how: str, users: Sequence[Stmt]) -> None:
         """Remember for the report that an array needs no memory any more."""
-        into = {
-            node.buffer.name: None for s in users for node in walk(s) if isinstance(node, Store)
-        }
-        self.fused.append(Fused(buffer.name, self.spans.get(buffer), tuple(into), how))
+        stores = [node.buffer.name for s in users for node in walk(s) if isinstance(node, Store)]
+        into = tuple(name for name in dict.fromkeys(stores) if name != buffer.name)
+        self.fused.append(Fused(buffer.name, self.spans.get(buffer), into, how))
+
+    @property
+    def notes(self) -> FusionNotes:
+        """What was done and what was not."""
+        reasons = {buffer.name: reason for buffer, reason in self.reasons.items()}
+        return FusionNotes(tuple(self.fused), reasons)
 
     def own_arrays(self, stmts: Sequence[Stmt]) -> list[Buffer]:
         """The temporaries that a list of statements makes."""

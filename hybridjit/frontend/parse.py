@@ -21,7 +21,7 @@ from hybridjit.frontend.captures import Capture, Environment
 from hybridjit.frontend.frame import Frame, Key, Unit
 from hybridjit.frontend.fuse_arrays import fuse_arrays
 from hybridjit.frontend.fuse_merge import bound_in
-from hybridjit.frontend.fusion import Fusion
+from hybridjit.frontend.fusion import Fusion, FusionNotes
 from hybridjit.frontend.inline import annotations_in
 from hybridjit.frontend.make_blocks import make_blocks
 from hybridjit.frontend.options import printed_fastmath
@@ -48,6 +48,7 @@ class Parsed:
     func: PrimFunc
     captures: tuple[Capture, ...]
     callees: Mapping[CodeType, FunctionSource]
+    fusion: FusionNotes = field(default_factory=FusionNotes)
 
 
 @dataclass(eq=False, slots=True)
@@ -177,6 +178,7 @@ class _Script(SignatureTranslator):
         )
         super().__init__(unit, frame, specs)
         self.root = source
+        self.fusion_notes = FusionNotes()
 
     @property
     def root_name(self) -> str:
@@ -224,7 +226,8 @@ class _Script(SignatureTranslator):
             )
         if config.current().verify:
             verify(func, Stage.BLOCKS)
-        return Parsed(func, tuple(self.unit.captures), self.knowledge.callees)
+        captures = tuple(self.unit.captures)
+        return Parsed(func, captures, self.knowledge.callees, self.fusion_notes)
 
     def _finish(self, blocks: bool) -> PrimFunc | None:
         returned = [r for r in self.results or () if isinstance(r, Buffer)]
@@ -232,7 +235,9 @@ class _Script(SignatureTranslator):
         if self.unit.errors:
             return None
         body = self.close([stmt for stmt in self.body if not _makes(stmt, outputs)])
-        body = fuse_arrays(body, self._fusion(body, outputs))
+        fusion = self._fusion(body, outputs)
+        body = fuse_arrays(body, fusion)
+        self.fusion_notes = fusion.notes
         if blocks:
             body = make_blocks(body, self.unit.automatic_blocks)
         shapes = {buffer: self.output_shape(buffer) for buffer in outputs}

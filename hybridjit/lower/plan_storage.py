@@ -16,8 +16,8 @@ before it is read is not filled with zeros. Works on plain loops, on the text al
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from hybridjit.analysis.footprint import Footprint, find_footprint
 from hybridjit.ir.expr import Add, Buffer, Const, Expr, Load, Mul, Var
@@ -31,10 +31,24 @@ _SMALL_BYTES = 1024
 
 def plan_storage(func: PrimFunc) -> PrimFunc:
     """`func` with less scratch memory; the same object if there is nothing to save."""
+    return find_plan(func).func
+
+
+@dataclass(frozen=True, slots=True)
+class StoragePlan:
+    """A function with less scratch memory, and which arrays live in that of which others."""
+
+    func: PrimFunc
+    shared: Mapping[Buffer, Buffer]
+
+
+def find_plan(func: PrimFunc) -> StoragePlan:
+    """How the scratch arrays of `func` are kept."""
     if not any(map(_is_array, walk_stmts(func.body))):
-        return func
-    body = _Planner(frozenset(func.dimensions)).scope(func.body)
-    return replace(func, body=body)
+        return StoragePlan(func, {})
+    planner = _Planner(frozenset(func.dimensions))
+    body = planner.scope(func.body)
+    return StoragePlan(replace(func, body=body), planner.shared)
 
 
 def _is_array(stmt: Stmt) -> bool:
@@ -43,9 +57,10 @@ def _is_array(stmt: Stmt) -> bool:
 
 @dataclass(slots=True)
 class _Planner:
-    """`sizes` are variables that are not negative."""
+    """`sizes` are variables that are not negative; `shared` is found on the way."""
 
     sizes: Collection[Var]
+    shared: dict[Buffer, Buffer] = field(default_factory=dict[Buffer, Buffer])
 
     def scope(self, stmt: Stmt) -> Stmt:
         """A statement that is a scope of its own."""
@@ -56,7 +71,11 @@ class _Planner:
         stmts = [made for inner in flat_stmts(stmt) for made in self._inside(inner)]
         if not any(map(_is_array, stmts)):
             return stmts
-        return _share(_without_zeros(stmts))
+        stmts = _without_zeros(stmts)
+        shared = _find_shared(stmts)
+        self.shared.update(shared)
+        kept = [s for s in stmts if not (isinstance(s, Allocate) and s.buffer in shared)]
+        return [substitute(stmt, {}, shared) for stmt in kept] if shared else stmts
 
     def _inside(self, stmt: Stmt) -> list[Stmt]:
         """A statement with its scopes planned, after the arrays that are made before it."""
@@ -155,8 +174,8 @@ def _nest(stmt: Stmt) -> tuple[list[For], list[Stmt]]:
 # -- sharing ---------------------------------------------------------------------------------------
 
 
-def _share(stmts: list[Stmt]) -> list[Stmt]:
-    """Let arrays of a list live in the memory of others that are used no more."""
+def _find_shared(stmts: Sequence[Stmt]) -> dict[Buffer, Buffer]:
+    """The arrays of a list that can live in the memory of others that are used no more."""
     prints = [find_footprint(stmt) for stmt in stmts]
     homes: dict[Buffer, int] = {}  # arrays that are made, and where they are used last
     shared: dict[Buffer, Buffer] = {}
@@ -170,10 +189,7 @@ def _share(stmts: list[Stmt]) -> list[Stmt]:
         else:
             shared[stmt.buffer] = home
             homes[home] = last
-    if not shared:
-        return stmts
-    kept = [s for s in stmts if not (isinstance(s, Allocate) and s.buffer in shared)]
-    return [substitute(stmt, {}, shared) for stmt in kept]
+    return shared
 
 
 def _last_use(prints: Sequence[Footprint], buffer: Buffer, position: int) -> int:
