@@ -144,7 +144,7 @@ def test_hints() -> None:
 def test_a_stage_in_another_layout_is_fetched() -> None:
     A, B, C, s = make_chain()
     s[C].prefetch(B, C.op.axis[1], 4)
-    s[B].transform_layout(lambda i, j: (j, i))
+    s[B].transform_layout("i, j -> j, i")
     s[B].set_scope("local")
     run_both(s, [A, C], make_inputs([A, C]))
     assert '"prefetch_B": 4' in str(hj.lower(s, [A, C]))
