@@ -175,11 +175,11 @@ def test_cast(dtype: Any) -> None:
 
 
 def leaky_relu(x: Array) -> Array:
-    return np.where(x > 0, x, x * 0.01)
+    return np.maximum(x, 0) + np.minimum(x, 0) * 0.01
 
 
 def elu(x: Array) -> Array:
-    return np.where(x > 0, x, np.expm1(x))
+    return np.maximum(x, 0) + np.expm1(np.minimum(x, 0))
 
 
 def gelu(x: Array) -> Array:
