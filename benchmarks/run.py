@@ -11,7 +11,9 @@ BENCHMARKS: tuple[str, ...] = (
     "benchmarks.npbench",
     "benchmarks.math",
     "benchmarks.vectors",
+    "benchmarks.ufuncs",
     "benchmarks.parallel",
+    "benchmarks.stdlib",
 )
 
 
