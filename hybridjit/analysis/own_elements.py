@@ -14,13 +14,12 @@ from dataclasses import dataclass
 
 from hybridjit.arith.linear import Linear, linear_form
 from hybridjit.ir.expr import Buffer, Const, Expr, ExternCall, Load, Node, Var
-from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, Block, For, Let, Print, Store, While
+from hybridjit.ir.stmt import Allocate, Block, For, Let, Print, Stmt, Store, While
 from hybridjit.ir.visit import walk
 
 
-def prove_own_elements(func: PrimFunc, loop: For) -> bool:
-    """True if each iteration of `loop` only writes to elements that no other one touches."""
+def prove_own_elements(root: Stmt, loop: For) -> bool:
+    """True if each iteration of `loop`, in `root`, only writes to what no other one touches."""
     nodes = list(walk(loop.body))
     if any(isinstance(node, ExternCall | Print | While) for node in nodes):
         return False
@@ -28,7 +27,7 @@ def prove_own_elements(func: PrimFunc, loop: For) -> bool:
     written = {node.buffer for node in nodes if isinstance(node, Store)} - made
     if not written:
         return True
-    indices = _Indices.of(func, loop, nodes)
+    indices = _Indices.of(root, loop, nodes)
     return all(indices.prove_apart(buffer, nodes) for buffer in written)
 
 
@@ -42,10 +41,10 @@ class _Indices:
     inside: frozenset[Var]
 
     @staticmethod
-    def of(func: PrimFunc, loop: For, nodes: list[Node]) -> _Indices:
+    def of(root: Stmt, loop: For, nodes: list[Node]) -> _Indices:
         loops: dict[Var, For] = {}
         values: dict[Var, Expr] = {}
-        for node in walk(func.body):
+        for node in walk(root):
             if isinstance(node, For):
                 loops[node.var] = node
             elif isinstance(node, Block):

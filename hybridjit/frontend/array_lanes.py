@@ -23,6 +23,7 @@ VECTORS = 4  # as many additions are under way at once
 VECTOR_BITS = 512
 # With fewer rounds than this, one vector is enough: there is less to combine in the end.
 MIN_ROUNDS = 2
+MIN_LANE_TERMS = 16  # fewer elements are combined one after the other
 
 Merge = Callable[[Expr, Expr], Expr]
 Update = Callable[[Expr, Expr], Expr]

@@ -16,7 +16,7 @@ from dataclasses import replace
 from hybridjit.errors import Span
 from hybridjit.frontend.array_extents import constant, minus, plus, tidy, times
 from hybridjit.frontend.array_extrema import ArrayExtrema
-from hybridjit.frontend.array_lanes import reduce_in_lanes
+from hybridjit.frontend.array_lanes import MIN_LANE_TERMS, reduce_in_lanes
 from hybridjit.frontend.values import Array, ArrayExpr, Scalar
 from hybridjit.ir.dtype import BFLOAT16, FLOAT16, FLOAT32, INT32, DType, ScalarType
 from hybridjit.ir.expr import Add, Buffer, Call, Const, Expr, FloorDiv, Load, Mul, Var, const
@@ -24,7 +24,6 @@ from hybridjit.ir.stmt import Store
 from hybridjit.ir.visit import walk
 
 TERMS_AT_ONCE = 4  # rows of a matrix that are read side by side
-MIN_LANE_TERMS = 16  # fewer are added one after the other
 
 Term = Callable[[Expr, Expr], Expr]
 

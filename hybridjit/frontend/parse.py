@@ -18,6 +18,7 @@ from hybridjit.fresh_stack import on_fresh_stack
 from hybridjit.frontend.annotations import specs_in
 from hybridjit.frontend.array_extents import Ranges
 from hybridjit.frontend.captures import Capture, Environment
+from hybridjit.frontend.fold_in_lanes import fold_in_lanes
 from hybridjit.frontend.frame import Frame, Key, Unit
 from hybridjit.frontend.fuse_arrays import fuse_arrays
 from hybridjit.frontend.fuse_merge import bound_in
@@ -237,6 +238,8 @@ class _Script(SignatureTranslator):
         body = self.close([stmt for stmt in self.body if not _makes(stmt, outputs)])
         fusion = self._fusion(body, outputs)
         body = fuse_arrays(body, fusion)
+        if not self.unit.shares_memory:
+            body = fold_in_lanes(body, self.unit.array_loops, self)
         self.fusion_notes = fusion.notes
         if blocks:
             body = make_blocks(body, self.unit.automatic_blocks)

@@ -37,7 +37,8 @@ def loop_of(body: str) -> tuple[PrimFunc, For]:
     ],
 )
 def test_elements_of_their_own(body: str) -> None:
-    assert prove_own_elements(*loop_of(body))
+    func, loop = loop_of(body)
+    assert prove_own_elements(func.body, loop)
 
 
 @pytest.mark.parametrize(
@@ -53,4 +54,5 @@ def test_elements_of_their_own(body: str) -> None:
     ],
 )
 def test_not_seen(body: str) -> None:
-    assert not prove_own_elements(*loop_of(body))
+    func, loop = loop_of(body)
+    assert not prove_own_elements(func.body, loop)

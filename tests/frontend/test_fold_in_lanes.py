@@ -1,0 +1,133 @@
+"""Rows of arrays are folded in lanes; loops of a script keep their order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+
+import hybridjit as hj
+from hybridjit import hybrid
+from hybridjit.frontend.fold_in_lanes import BLOCK
+from tests.array_results import assert_close
+from tests.corpus.case import Array
+from tests.oracle import fresh_copies
+
+np: Any = numpy  # the types of what masks select are not known
+SIZES = [0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 200]
+
+
+@hybrid.script
+def sums(a: Array) -> Array:
+    return a.sum(axis=-1)
+
+
+@hybrid.script
+def total(a: Array) -> Any:
+    return a.sum()
+
+
+@hybrid.script
+def extrema(a: Array) -> Any:
+    return a.min(), a.max()
+
+
+@hybrid.script
+def normalized(x: Array) -> Array:
+    shifted = x - np.max(x, axis=-1, keepdims=True)
+    return shifted / np.sum(shifted, axis=-1, keepdims=True)
+
+
+@hybrid.script
+def masked(a: Array) -> Any:
+    return a[a > 0.5].sum(), a[a > 0.5].mean()
+
+
+@hybrid.script
+def product(a: Array) -> Any:
+    return np.prod(a)
+
+
+@hybrid.script
+def as_written(a: Array) -> Any:
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i]
+    return total
+
+
+def random(dtype: str, *shape: int) -> Array:
+    rng = np.random.default_rng(sum(shape))
+    found = rng.random(shape) + 0.1
+    return (found + 1j * found[::-1] if dtype.startswith("complex") else found).astype(dtype)
+
+
+def check(kernel: Any, *args: Any) -> None:
+    """Fail unless a kernel agrees with NumPy, and bit for bit with the interpreter."""
+    outcomes: list[Any] = []
+    for run in (kernel.py_func, kernel.interpret, kernel):
+        result = run(*fresh_copies(args))
+        outcomes.append(result if isinstance(result, tuple) else (result,))
+    wanted, interpreted, native = outcomes
+    assert_close(native, wanted)
+    for ours, theirs in zip(native, interpreted, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_sizes_known_to_the_code(size: int) -> None:
+    check(hybrid.script(sums.py_func), random("float64", 2, size))
+
+
+def test_sizes_known_at_run_time() -> None:
+    kernel: Any = hybrid.script(sums.py_func)
+    for size in SIZES:
+        check(kernel, random("float64", 3, size))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "complex64", "complex128", "int8"])
+def test_types(dtype: str) -> None:
+    check(hybrid.script(sums.py_func), random(dtype, 2, 70))
+    check(product, random(dtype, 20))
+
+
+@pytest.mark.parametrize("kernel", [normalized, masked, extrema])
+def test_folds_of_computed_elements(kernel: Any) -> None:
+    check(kernel, random("float64", 3, 70) - 0.3)
+
+
+def test_extrema_of_nan() -> None:
+    a = random("float64", 100)
+    a[70] = np.nan
+    check(extrema, a)
+
+
+def test_strides() -> None:
+    a = random("float64", 40, 80)
+    check(hybrid.script(sums.py_func), a[::3, ::-2])
+    check(hybrid.script(sums.py_func), a.T)
+
+
+def test_long_sums_are_exact_enough() -> None:
+    """One after the other, a million additions would be off by a hundred times as much."""
+    a = random("float32", 1_000_000)
+    exact = float(np.sum(a, dtype=np.float64))
+
+    assert abs(float(total(a)) - exact) / exact < 1e-6
+
+
+def test_blocks() -> None:
+    a = random("float64", 2 * BLOCK + 100)
+    np.testing.assert_allclose(hybrid.script(total.py_func)(a), a.sum(), rtol=1e-13)
+
+
+def test_loops_of_a_script_keep_their_order() -> None:
+    a = random("float32", 1000)
+    expected = np.float32(0)
+    for x in a:
+        expected += x
+
+    assert as_written(a) == expected
+    assert "vectorize" not in str(as_written.prim_func(hj.f32[1000]))
+    assert "vectorize" in str(total.prim_func(hj.f32[1000]))
