@@ -8,6 +8,7 @@ C = te.compute((n,), lambda i: mylog(A[i]))       # and the same in a script, an
 from __future__ import annotations
 
 import inspect
+import pickle
 from collections.abc import Callable
 from typing import Any, Literal, cast
 
@@ -64,6 +65,19 @@ class UserIntrinsic(CustomIntrinsic):
 
     def __call__(self, *args: Any) -> Any:
         return call_by_name(self.name, args)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _find_registered, (self.name,)  # by name, as functions are
+
+
+def _find_registered(name: str) -> CustomIntrinsic:
+    """The intrinsic that another process called `name`, registered here as well."""
+    found = CUSTOM_INTRINSICS.get(name)
+    if found is None:
+        raise pickle.UnpicklingError(
+            f"there is no intrinsic '{name}' in this process: register it before it is loaded"
+        )
+    return found
 
 
 def register_intrin(

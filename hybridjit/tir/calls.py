@@ -46,7 +46,7 @@ def call_packed(function: Callable[..., Any] | Extern, *args: Any, dtype: Any = 
 
     `dtype` is the type of the result; without it, the function is called for its effect.
 
-    >>> te.extern((n,), [A], lambda ins, outs: tir.call_packed(np.cumsum, ins[0], None, ...))
+    >>> B = te.extern((n,), [A], lambda ins, outs: tir.call_packed(np.copyto, outs[0], ins[0]))
     """
     if isinstance(function, Extern):
         return _call(function, args)

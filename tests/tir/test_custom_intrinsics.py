@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -173,6 +174,16 @@ def test_registered_again_code_is_made_again() -> None:
         assert_same(run_tensors(scaled, "float32"), a * factor)
         assert_same(kernel(a), a * factor)
         assert_same(kernel.interpret(a), a * factor)
+
+
+def test_pickled_by_name() -> None:
+    twice = register_twice()
+    data = pickle.dumps(twice)
+    assert pickle.loads(data) is twice
+
+    clear_intrinsics()
+    with pytest.raises(pickle.UnpicklingError, match="register it before it is loaded"):
+        pickle.loads(data)
 
 
 def test_inlined_and_moved() -> None:
