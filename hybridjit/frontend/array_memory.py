@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from hybridjit.errors import ParseError, Span
 from hybridjit.frontend.array_extents import ONE, ZERO, Ranges, constant, plus, tidy, times
+from hybridjit.frontend.array_faults import Fault, Faults
 from hybridjit.frontend.array_order import Iterations, Order
 from hybridjit.frontend.arrays import INDEX_NAMES
 from hybridjit.frontend.context import Context
@@ -15,7 +16,7 @@ from hybridjit.frontend.conversion import store_value
 from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Place, Scalar, Value, View
 from hybridjit.ir.dtype import INT64, WEAK_INT, ScalarType
 from hybridjit.ir.expr import Buffer, Const, Expr, ExternCall, Load, Node, Var
-from hybridjit.ir.stmt import Allocate, For, If, Let, Stmt, Store
+from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store
 from hybridjit.ir.visit import walk
 
 
@@ -84,6 +85,14 @@ class ArrayMemory(Context):
                 found.append(value.mask.element(indices).expr)
         roots: list[Node] = [*found, *stmts]
         return [node for root in roots for node in walk(root)]
+
+    def never_fails(self, value: ArrayExpr) -> bool:
+        """True if every element of an array can be computed, selected by a mask or not."""
+        indices = [Var(f"i{axis}") for axis in range(len(value.shape))]
+        with self.collect() as stmts:
+            self.emit(Let(Var("x", value.dtype), value.element(indices).expr))
+        ranges = self.ranges.inside(indices, value.shape)
+        return Faults(indices, ranges).find(Seq(tuple(stmts))) is Fault.NEVER
 
     # -- writing -------------------------------------------------------------------------------
 

@@ -206,7 +206,9 @@ class ArrayStores(CallTranslator):
             return self.named_array(value, name, stmt)
         span = self.span(stmt)
         mask = self.array(Array(self.copied(value.mask, f"{name}_mask", span)))
-        data = self.array(Array(self.copied(replace(value, mask=mask), name, span)))
+        # What is not selected is never read: it may be computed, too, if that cannot fail.
+        chosen = replace(value, mask=None if self.never_fails(value) else mask)
+        data = self.array(Array(self.copied(chosen, name, span)))
         return replace(data, mask=mask)
 
     def named_array(self, value: ArrayExpr, name: str, stmt: ast.AST) -> Array | ArrayExpr:

@@ -76,7 +76,7 @@ def _merge_uses(fusion: Fusion, stmts: list[Stmt], buffer: Buffer) -> list[Stmt]
     allocation = _allocation(stmts, buffer)
     places = _users(fusion, stmts, allocation)
     while len(places) > 1:
-        merged = merge(fusion, stmts, places[0], places[1])
+        merged = _merge_next(fusion, stmts, places[0], places[1])
         if merged is None:
             return None
         stmts = merged
@@ -96,6 +96,18 @@ def _merge_uses(fusion: Fusion, stmts: list[Stmt], buffer: Buffer) -> list[Stmt]
         fusion.temporaries.add(small)
         fusion.spans[small] = fusion.spans.get(buffer)
     return made
+
+
+def _merge_next(
+    fusion: Fusion, stmts: Sequence[Stmt], first: int, second: int
+) -> list[Stmt] | None:
+    """Two loops as one; if what stands between keeps them apart, the first with a loop there."""
+    between = (k for k in range(first + 1, second) if fusion.is_nest(stmts[k]))
+    for other in (second, *between):
+        merged = merge(fusion, stmts, first, other)
+        if merged is not None:
+            return merged
+    return None
 
 
 def _users(fusion: Fusion, stmts: Sequence[Stmt], allocation: Allocate) -> list[int]:
