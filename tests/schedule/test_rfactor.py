@@ -215,3 +215,24 @@ def test_loops_without_a_reduction() -> None:
     refuse(SCAN, lambda s: s.rfactor("i"), "holds no reduction")
     error = refuse(INIT, lambda s: s.rfactor("k"), "holds no reduction")
     assert "decompose_reduction" in str(error)
+
+
+@pytest.mark.parametrize("size", ["n", 5, 6])
+@pytest.mark.parametrize("split", [{"factor": 2}, {"nparts": 4}])
+def test_a_guard_inside_of_the_loop_is_not_there_when_partial_results_are_combined(
+    size: Any, split: dict[str, Any]
+) -> None:
+    shape = '["n", 3], c: int64["n"]' if size == "n" else f"[{size}, 3], c: int64[{size}]"
+    s = Schedule(
+        hj.parse(f"""
+def rows(a: int64{shape}):
+    for i in range(a.shape[0]):
+        for k in range(3):
+            c[i] = c[i] + a[i, k]
+""")
+    )
+    s.split("i", **split)
+    s.rfactor("k")
+    for count in (0, 1, 5, 7) if size == "n" else (size,):
+        args = [numbers(count * 3).reshape(count, 3), numbers(count)]
+        assert_unchanged(s.original, s.func, args, native=count == 5)

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from hybridjit.analysis.inside import find_outside
-from hybridjit.analysis.instances import infer_instances
+from hybridjit.analysis.instances import Part, infer_instances
 from hybridjit.analysis.private_reduction import (
     PrivateReduction,
     Update,
@@ -19,7 +18,7 @@ from hybridjit.analysis.private_reduction import (
 from hybridjit.analysis.reduction import Reduction, ReductionOp
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total
-from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, FloorDiv, Load, Var
+from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, FloorDiv, Ge, Load, Lt, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
     Allocate,
@@ -50,6 +49,7 @@ from hybridjit.schedule.program import (
 )
 from hybridjit.schedule.refusal import refuse
 from hybridjit.schedule.reindex import reindex
+from hybridjit.schedule.restriction import prove
 from hybridjit.schedule.staging import fresh_block_name
 
 
@@ -232,9 +232,13 @@ def _find_target(func: PrimFunc, loop: For, updates: Sequence[Update]) -> _Targe
         index = indices.pop()
         same = not indices and _is_invariant(index, loop)
         # Combining happens even where a guard let no update happen: the index must be right then.
-        safe = is_certain or find_outside(part, buffer, [axis]) is None
-        fixed.append(index if same and safe else None)
+        safe = same and (is_certain or _is_inside(part, index, buffer.shape[axis]))
+        fixed.append(index if safe else None)
     return _Target(buffer, tuple(fixed))
+
+
+def _is_inside(part: Part, index: Expr, extent: Expr) -> bool:
+    return prove(part, Ge(index, Const(0))) and prove(part, Lt(index, extent))
 
 
 def _is_invariant(index: Expr, loop: For) -> bool:
