@@ -39,24 +39,27 @@ def scheduled_by(schedule: Callable[[Schedule], None], *, fastmath: tuple[str, .
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """Code, how the operands are passed to it, and the results that it fills."""
+    """Code, and the results that it fills.
+
+    `views` are the shapes in which operands are passed, by their places, where these are not
+    their own; `result_view` is that of the results.
+    """
 
     code: Callable[..., None]
-    views: tuple[Shape | None, ...]  # in which shape an operand is passed, if not in its own
     results: tuple[tuple[Shape, np.dtype[Any]], ...]
-    result_view: Shape | None
     is_tuple: bool
+    views: tuple[tuple[int, Shape], ...] = ()
+    result_view: Shape | None = None
 
     def __call__(self, values: list[Any]) -> Any:
         """Run it on arrays and numbers."""
-        results = [np.empty(shape, dtype) for shape, dtype in self.results]
+        results: list[Any] = [np.empty(shape, dtype) for shape, dtype in self.results]
+        for place, view in self.views:
+            values[place] = values[place].reshape(view)
         if self.result_view is None:
             self.code(*values, *results)
         else:
-            for place, view in enumerate(self.views):
-                if view is not None:
-                    values[place] = np.reshape(values[place], view)
-            self.code(*values, *(np.reshape(result, self.result_view) for result in results))
+            self.code(*values, *(result.reshape(self.result_view) for result in results))
         return tuple(results) if self.is_tuple else results[0]
 
 
@@ -70,17 +73,23 @@ def compile_operator(
     shapes = [_shape_of(operand) for operand in operands]
     made = _as_tuple(define(_stand_ins(operands, shapes)))
     results = tuple((tensor.shape, tensor.dtype.numpy) for tensor in made)
-    views = None
+    views, result_view = list(shapes), made[0].shape
     if recipe.elementwise and _is_in_c_order(operands):
-        shapes, views = coalesce(shapes, made[0].shape)
-    stand_ins = _stand_ins(operands, shapes)
+        views, result_view = coalesce(shapes, made[0].shape)
+    stand_ins = _stand_ins(operands, views)
     graph = define(stand_ins)
     code = _build(name, [*stand_ins.values(), *_as_tuple(graph)], recipe)
-    passed = tuple(
-        None if operand.is_number else shape
-        for operand, shape in zip(operands, shapes, strict=True)
+    return Compiled(
+        code,
+        results,
+        isinstance(graph, tuple),
+        tuple(
+            (place, view)
+            for place, (view, operand) in enumerate(zip(views, operands, strict=True))
+            if not operand.is_number and view != shapes[place]
+        ),
+        None if result_view == made[0].shape else result_view,
     )
-    return Compiled(code, passed, results, views, isinstance(graph, tuple))
 
 
 def _is_in_c_order(operands: Sequence[Operand]) -> bool:

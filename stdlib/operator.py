@@ -83,11 +83,25 @@ class Operator:
         key: list[Any] = []
         values: list[Any] = []
         for place, value in enumerate(args):
-            _read_value(value, place in self._places, key, values)
+            self._read_value(value, place in self._places, key, values)
         for name, value in kwargs.items():
             key.append(name)
-            _read_value(value, name in self._operands, key, values)
+            self._read_value(value, name in self._operands, key, values)
         return tuple(key), values
+
+    def _read_value(self, value: Any, is_operand: bool, key: list[Any], values: list[Any]) -> None:
+        if is_operand and type(value) is np.ndarray:
+            key.append(value.shape)
+            key.append(value.dtype)
+            if self._recipe.elementwise:
+                key.append(value.flags.c_contiguous)
+            values.append(value)
+            return
+        key.append(type(value))
+        if not is_operand:
+            key.append(value)
+        elif value is not None:
+            values.append(value)
 
     def _find(self, key: Hashable) -> Compiled | None:
         try:
@@ -142,18 +156,6 @@ class Operator:
         while len(self._compiled) >= MAX_COMPILED:
             self._compiled.pop(next(iter(self._compiled)), None)
         self._compiled[key] = compiled
-
-
-def _read_value(value: Any, is_operand: bool, key: list[Any], values: list[Any]) -> None:
-    key.append(type(value))
-    if type(value) is np.ndarray:
-        flags = value.flags
-        key += [value.shape, value.dtype, flags.c_contiguous, flags.f_contiguous]
-    elif not is_operand:
-        key.append(value)
-        return
-    if value is not None:
-        values.append(value)
 
 
 def _frozen(value: Any) -> Any:
