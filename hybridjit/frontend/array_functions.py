@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from hybridjit.frontend.array_grids import ArrayGrids
-from hybridjit.frontend.array_reductions import Axes
+from hybridjit.frontend.array_reductions import Axes, Fold, fold_of, sum_dtype
 from hybridjit.frontend.functions import Style, apply
 from hybridjit.frontend.values import (
     AnyArray,
@@ -19,14 +19,18 @@ from hybridjit.frontend.values import (
     describe,
     integer,
 )
+from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import Expr
 
 REDUCTIONS = ("sum", "prod", "min", "max", "any", "all", "mean", "var", "std", "argmin", "argmax")
 Handler = Callable[[Any, str, ast.Call], Value]
 _REDUCTION_ARGUMENTS = {
-    **dict.fromkeys(("sum", "prod", "mean"), ("axis", "dtype", "keepdims")),
-    **dict.fromkeys(("min", "max", "any", "all", "argmin", "argmax"), ("axis", "keepdims")),
-    **dict.fromkeys(("var", "std"), ("axis", "ddof", "keepdims")),
+    **dict.fromkeys(("sum", "prod"), ("axis", "dtype", "out", "keepdims", "initial", "where")),
+    "mean": ("axis", "dtype", "out", "keepdims"),
+    **dict.fromkeys(("min", "max"), ("axis", "out", "keepdims", "initial", "where")),
+    **dict.fromkeys(("any", "all"), ("axis", "out", "keepdims", "where")),
+    **dict.fromkeys(("argmin", "argmax"), ("axis", "out", "keepdims")),
+    **dict.fromkeys(("var", "std"), ("axis", "dtype", "out", "ddof", "keepdims")),
 }
 
 
@@ -38,14 +42,14 @@ class ArrayFunctions(ArrayGrids):
         if name in REDUCTIONS:
             args = self.arguments(node, "a", *_REDUCTION_ARGUMENTS[name], required=1)
             value = self.evaluate(args.pop("a"))
-            return self._reduction(name, self._reducible(value, node), args, node)
+            return self.reduction(name, self._reducible(value, node), args, node)
         return self._ARRAY_HANDLERS[name](self, name, node)
 
     def array_method(self, owner: AnyArray, name: str, node: ast.Call) -> Value:
         """The value of `a.sum()`, `a.reshape(n, m)` and their kind."""
         if name in REDUCTIONS:
             args = self.arguments(node, *_REDUCTION_ARGUMENTS[name], required=0)
-            return self._reduction(name, self.array(owner), args, node)
+            return self.reduction(name, self.array(owner), args, node)
         match name:
             case "reshape":
                 values = self.evaluate_all(node.args)
@@ -78,9 +82,13 @@ class ArrayFunctions(ArrayGrids):
             raise self.mismatch(f"expected an array, found {describe(value)}", node)
         return self.array(value)
 
-    def _reduction(
+    def reduction(
         self, name: str, value: ArrayExpr, args: dict[str, ast.expr], node: ast.Call
     ) -> Value:
+        """The value of a reduction whose arguments, other than the array, are given by name."""
+        if "out" in args:
+            out = args.pop("out")
+            return self.store_out(out, self.reduction(name, value, args, node), node)
         ndim = len(value.shape)
         found = self.axes_argument(args.get("axis"), ndim)
         keepdims = self.scalar(args["keepdims"]).constant if "keepdims" in args else False
@@ -91,12 +99,53 @@ class ArrayFunctions(ArrayGrids):
                 return self.mean(value, axes, node, dtype)
             case "var" | "std":
                 ddof = self.scalar(args["ddof"]) if "ddof" in args else integer(0)
-                result = self.variance(value, axes, node, ddof)
+                source = value if dtype is None else self.as_dtype(value, dtype, self.span(node))
+                result = self.variance(source, axes, node, ddof)
                 return result if name == "var" else self._root(result, node)
             case "argmin" | "argmax":
                 return self.find_extremum(name, value, axes, node)
+            case _ if "initial" in args or "where" in args:
+                return self._reduced_from(name, value, axes, args, node)
             case _:
                 return self.reduce(name, value, axes, node, dtype)
+
+    def _reduced_from(
+        self, name: str, value: ArrayExpr, axes: Axes, args: dict[str, ast.expr], node: ast.Call
+    ) -> Value:
+        """A reduction of the elements where a condition holds, and of a number to begin with."""
+        span = self.span(node)
+        dtype = self.dtype_argument(args["dtype"]) if "dtype" in args else None
+        if dtype is None:
+            dtype = sum_dtype(value.dtype) if name in ("sum", "prod") else value.dtype
+        fold = fold_of(name, dtype, span)
+        source = self.as_dtype(value, dtype, span)
+        if "where" in args:
+            source = self._where(source, args, fold, node)
+        result = self.fold(source, axes, fold, node)
+        if "initial" not in args:
+            return result
+        initial = self.let(self.scalar(args["initial"]), "initial", span)
+        if isinstance(result, Scalar):
+            return fold.combine(result, initial)
+        return self.elementwise([result, initial], lambda p: fold.combine(p[0], p[1]), node)
+
+    def _where(
+        self, value: ArrayExpr, args: dict[str, ast.expr], fold: Fold, node: ast.Call
+    ) -> ArrayExpr:
+        """The array, with what changes nothing where a condition does not hold."""
+        if fold.name in ("min", "max") and "initial" not in args:
+            raise self.refuse(
+                f"{ast.unparse(node.func)} with where= needs a number to begin with",
+                node,
+                help="give it, as in initial=0",
+            )
+        nothing = Scalar(fold.start, ScalarType(fold.dtype))
+        condition = self.evaluate(args["where"])
+        chosen = self.elementwise(
+            [condition, value, nothing], lambda p: apply("select", Style.NUMPY, p, None), node
+        )
+        assert isinstance(chosen, ArrayExpr)
+        return chosen
 
     def _root(self, value: Scalar | ArrayExpr, node: ast.Call) -> Value:
         span = self.span(node)

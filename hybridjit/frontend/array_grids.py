@@ -140,9 +140,10 @@ class ArrayGrids(ArrayArrangements):
         else:
             dtype = sum_dtype(source.dtype)
         fold = fold_of("sum" if name == "cumsum" else "prod", dtype, self.span(node))
-        return self._accumulated(self.as_dtype(source, dtype, self.span(node)), axis, fold, node)
+        return self.accumulated(self.as_dtype(source, dtype, self.span(node)), axis, fold, node)
 
-    def _accumulated(self, value: ArrayExpr, axis: int, fold: Fold, node: ast.Call) -> ArrayExpr:
+    def accumulated(self, value: ArrayExpr, axis: int, fold: Fold, node: ast.Call) -> ArrayExpr:
+        """The results of a fold after each element along an axis."""
         span = self.span(node)
         buffer = self.scratch(fold.name, value, span)
 

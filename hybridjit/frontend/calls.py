@@ -134,7 +134,6 @@ class CallTranslator(BuiltinTranslator):
         return self.mismatch(message, node, help=help)
 
     def _method(self, owner: Value, name: str, node: ast.Call) -> Value:
-        span = self.span(node)
         match owner, name:
             case Scalar(), "conjugate" | "conj":
                 self.numbers(node, 0)
@@ -146,9 +145,8 @@ class CallTranslator(BuiltinTranslator):
                 return self._call(lift(getattr(np, name)), self._as_function(owner, node))
             case ((Array() | View() | ArrayExpr()), _):
                 return self.array_method(owner, name, node)
-            case NumpyFunction(function), "outer":
-                a, b = (self.array_argument(arg) for arg in node.args)
-                return self.outer_of(a, b, lambda p: apply(function, Style.NUMPY, p, span), node)
+            case NumpyFunction(), _:
+                return self.call_ufunc_method(owner, name, node)
             case Scalar(), "astype":
                 args = self.arguments(node, "dtype", required=1)
                 dtype = self.dtype_argument(args["dtype"])

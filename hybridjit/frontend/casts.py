@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from hybridjit.frontend.array_functions import ArrayFunctions
+from hybridjit.frontend.array_ufuncs import ArrayUfuncs
 from hybridjit.frontend.conversion import convert
 from hybridjit.frontend.values import Scalar, Value
 from hybridjit.ir.dtype import (
@@ -22,7 +22,7 @@ from hybridjit.ir.dtype import (
 from hybridjit.ir.expr import Call, Cast, Const, Expr
 
 
-class CastTranslator(ArrayFunctions):
+class CastTranslator(ArrayUfuncs):
     """Calls of types."""
 
     def cast(self, dtype: DType, node: ast.Call) -> Value:

@@ -47,6 +47,9 @@ from hybridjit.ir.dtype import INT64, ScalarType
 from hybridjit.ir.expr import Call, Const, Expr, Load, Mul
 from hybridjit.ir.intrinsics import INTRINSICS
 
+# Methods of a function of NumPy.
+UFUNC_METHODS = ("outer", "at", "reduce", "accumulate")
+
 
 class SubscriptTranslator(ArrayGather):
     """Parts of a value: an element of an array, an item of a tuple, an attribute."""
@@ -185,8 +188,8 @@ class SubscriptTranslator(ArrayGather):
                 raise self._refuse_list_attribute(node)
             case ElementType(dtype) if node.attr == "itemsize":
                 return integer(dtype.bits // 8)
-            case NumpyFunction() if node.attr == "outer":
-                return Method(owner, "outer")
+            case NumpyFunction() if node.attr in UFUNC_METHODS:
+                return Method(owner, node.attr)
             case NumpyFunction():
                 raise self.refuse(
                     f"'{ast.unparse(node)}' is not supported inside a script",
