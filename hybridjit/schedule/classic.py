@@ -114,7 +114,11 @@ class ClassicSchedule:
         ops = [stage.op for stage in found]
         for op in ops:
             if not is_among(tensor, op.input_tensors):
-                raise ScheduleError(f"cache_read: '{op.name}' does not read '{tensor.name}'")
+                read = ", ".join(f"'{item.name}'" for item in op.input_tensors)
+                raise ScheduleError(
+                    f"cache_read: '{op.name}' does not read '{tensor.name}'",
+                    help=f"it reads {read}" if read else None,
+                )
         self.graph, made = cache_read(self.graph, tensor, scope, ops)
         self._update()
         self._find(made).steps.append(SetScope(scope))

@@ -43,7 +43,11 @@ def _check(stage: Stage, axis: Axis) -> Compute:
         raise ScheduleError(f"rfactor: '{op.name}' is inlined")
     stage.find(axis, "rfactor")
     if axis.kind is not AxisKind.REDUCE:
-        raise ScheduleError(f"rfactor: axis '{axis.name}' of '{op.name}' is not reduced")
+        reduced = ", ".join(f"'{known.name}'" for known in op.reduce_axis)
+        raise ScheduleError(
+            f"rfactor: axis '{axis.name}' of '{op.name}' is not reduced",
+            help=f"it reduces over {reduced}",
+        )
     for step in stage.steps:
         kinds = {part.kind for part in step.axes}
         if isinstance(step, Fuse) and AxisKind.REDUCE in kinds and len(kinds) > 1:

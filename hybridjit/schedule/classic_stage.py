@@ -362,6 +362,8 @@ class Stage(MemorySteps, AbsentSteps):
         time = None if self.scan is None else self.scan.times.get(cast("Compute", self.op))
         if self.scan is not None and time is not None and axes_of(self.op)[time].var is axis.var:
             return f"runs over the steps of the scan '{self.scan.name}', and belongs to its stage"
+        if any(leaf.name == axis.name for leaf in self.leaves):
+            return f"is none of stage '{self.op.name}', which has another one of that name"
         return f"does not belong to stage '{self.op.name}'"
 
 

@@ -47,7 +47,9 @@ def _find_help(conflict: Conflict) -> str | None:
         return None
     if conflict.buffer is None or not conflict.buffer.dtype.is_inexact:
         return None
-    return 'the updates may be done in any order with @hybrid.script(fastmath={"reassoc"})'
+    return (
+        'fastmath={"reassoc"} of @hybrid.script or te.create_schedule allows any order of updates'
+    )
 
 
 _KINDS = {

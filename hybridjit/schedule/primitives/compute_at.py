@@ -94,7 +94,12 @@ def _needed(func: PrimFunc, stage: Stage, part: Part) -> Region:
     loop, buffer = stage.loop, stage.buffer
     touched = touched_elements(part, buffer, writes=False)
     if touched is None:
-        raise refuse(func, f"{STEP}: loop '{loop.var.name}' does not read '{buffer.name}'", [loop])
+        raise refuse(
+            func,
+            f"{STEP}: loop '{loop.var.name}' does not read '{buffer.name}'",
+            [loop],
+            help="compute it in a loop that does",
+        )
     if writes(loop.body, buffer):
         raise refuse(
             func, f"{STEP}: loop '{loop.var.name}' writes to '{buffer.name}' itself", [loop]
@@ -216,4 +221,5 @@ def _check_runs_once(func: PrimFunc, stage: Stage, moved: Moved | None) -> None:
         "what it held before, so each element must be computed once, but the iterations of the "
         "loop may need it more often or not at all",
         [stage.loop, *stage.nests],
+        help="compute it in a loop around all that uses it, or leave it where it is",
     )
