@@ -42,9 +42,10 @@ golden: $(INSTALLED)  ## rewrite the golden files, then show what changed
 bench: $(INSTALLED)  ## run the benchmarks
 	$(BIN)/python -m benchmarks.run
 
-fuzz: $(INSTALLED)  ## run every property test on N random examples, and N random schedules
+fuzz: $(INSTALLED)  ## run every property test on N random examples, N random schedules and array scripts
 	$(PYTEST) -m hypothesis --fuzz=$(N)
 	$(BIN)/python -m tests.nests.campaign --pairs $(N) --native-every 10
+	$(BIN)/python -m tests.array_campaign --count $(N) --native-every 10
 	$(BIN)/python -m tests.graphs.campaign --pairs $(N) --native-every 10
 	$(BIN)/python -m tests.nests.judge --count $(N)
 
@@ -54,6 +55,7 @@ mutants: $(INSTALLED)  ## plant bugs in the compiler and say which tests catch t
 	$(BIN)/python -m tests.planted_parallel
 	$(BIN)/python -m tests.planted_vectors
 	$(BIN)/python -m tests.planted_schedules
+	$(BIN)/python -m tests.planted_arrays
 	$(BIN)/python -m tests.planted_te
 
 torture: $(INSTALLED)  ## guard pages, forks, threads, signals, a damaged cache: N rounds of each

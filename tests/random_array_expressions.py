@@ -362,7 +362,7 @@ def write_shape(self: Expressions, depth: int) -> Operand | None:
     operand = self.make(depth)
     if not operand.ndim:
         return None
-    match self.choose.randint(0, 6):
+    match self.choose.randint(0, 5):
         case 0 | 1:
             text = f"({operand.text}).T"
         case 2:
@@ -374,15 +374,16 @@ def write_shape(self: Expressions, depth: int) -> Operand | None:
         case 4:
             axis = self.choose.randrange(operand.ndim)
             text = f"np.flip({operand.text}, axis={axis})"
-        case 5:
-            text = f"({operand.text}).{self.choose.choice(('ravel', 'flatten', 'copy'))}()"
         case _:
-            return _part_of(self, operand)
+            text = f"({operand.text}).{self.choose.choice(('ravel', 'flatten', 'copy'))}()"
     return self.keep(text, operand)
 
 
-def _part_of(self: Expressions, operand: Operand) -> Operand | None:
-    """A part of something that is computed."""
+def write_part(self: Expressions, depth: int) -> Operand | None:
+    """A part of a part, or of something that is computed."""
+    operand = self.make(depth)
+    if not operand.ndim:
+        return None
     entries = [self.entry(size) for size in operand.value.shape]
     return self.keep(f"({operand.text})[{', '.join(entries)}]", operand)
 
@@ -506,7 +507,7 @@ WRITERS: tuple[Writer, ...] = (
     *(write_number,) * 3,
     *(write_reduction,) * 4,
     *(write_function,) * 3,
-    *(write_shape,) * 3,
+    *(write_shape, write_part) * 3,
     *(write_where,) * 2,
     *(write_comparison,) * 2,
     *(write_extremum,) * 2,

@@ -97,14 +97,17 @@ class Arguments:
         return {**made, **self.numbers}
 
 
-def make_arguments(choose: random.Random) -> Arguments:
-    """Three arrays that are likely to fit each other, one of indices, and a number."""
+def make_arguments(choose: random.Random, *, sharing: float = 0.08) -> Arguments:
+    """Three arrays that are likely to fit each other, one of indices, and a number.
+
+    `sharing` says how often one of them is a part of another.
+    """
     pool = [choose.choice(SIZES) for _ in range(2)]
     plans = {name: _plan(choose, pool) for name in "abc"}
     count = tuple(choose.choice((1, 2, 3)) for _ in range(choose.choice((1, 1, 2))))
     plans["k"] = ArrayPlan(choose.choice(("int64", "int32", "uint8")), count, "C", 0, False)
     first = plans["a"].shape
-    shares = ("a", "b") if first and choose.random() < 0.08 else None
+    shares = ("a", "b") if first and choose.random() < sharing else None
     return Arguments(plans, {"s": choose.choice(NUMBERS)}, shares)
 
 

@@ -46,9 +46,9 @@ def tolerance(value: Any, note: Noted | Operand) -> float:
 class Generator:
     """Writes one script, statement by statement; what NumPy refuses is not written."""
 
-    def __init__(self, seed: int | str) -> None:
+    def __init__(self, seed: int | str, *, sharing: float = 0.08) -> None:
         self.choose = random.Random(seed)
-        self.arguments = make_arguments(self.choose)
+        self.arguments = make_arguments(self.choose, sharing=sharing)
         self.lines: list[str] = []
         self.noted: dict[str, Noted] = {}
         self.count = 0

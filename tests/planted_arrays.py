@@ -1,0 +1,254 @@
+"""Test the testers of array scripts: bugs planted in slices, broadcasting, reductions and stores.
+
+Each must make a random script differ from NumPy. `python -m tests.planted_arrays` plants them all
+and says how each was noticed; tests/test_planted_array_bugs.py does the same in the suite.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from hybridjit.frontend import (
+    array_elementwise,
+    array_extents,
+    array_extrema,
+    array_reductions,
+    array_shapes,
+    array_subscripts,
+)
+from hybridjit.frontend.array_elementwise import ElementwiseTranslator
+from hybridjit.frontend.array_extents import ONE, ZERO, Ranges, minus, plus, tidy, times
+from hybridjit.frontend.array_extrema import ArrayExtrema
+from hybridjit.frontend.array_memory import ArrayMemory
+from hybridjit.frontend.array_order import Iterations, Order
+from hybridjit.frontend.array_reductions import ArrayReductions, Axes
+from hybridjit.frontend.array_shapes import ArrayShapes
+from hybridjit.frontend.array_stores import ArrayStores, Target
+from hybridjit.frontend.comparisons import compare
+from hybridjit.frontend.values import AnyArray, ArrayExpr, Place, Scalar, Value, index
+from hybridjit.ir.dtype import DType
+from hybridjit.ir.expr import Const, Expr, FloorDiv, Ge, Gt, Le, Lt, Max, Mod, Select, const
+from tests.array_campaign import Refused, check_program
+from tests.planted_native import Bug, main, replaced
+from tests.random_arrays import Generator
+
+# Scripts until a bug counts as missed.
+MAX_SCRIPTS = 400
+
+
+@dataclasses.dataclass(frozen=True)
+class RandomArrays:
+    """Random array scripts give what NumPy gives, also for sizes known at run time only."""
+
+    count: int = MAX_SCRIPTS
+    sharing: float = 0.08
+
+    def __call__(self) -> None:
+        for number in range(self.count):
+            program = Generator(f"planted/{number}", sharing=self.sharing).program()
+            try:
+                check_program(program, f"planted/{number}", is_native=False, is_symbolic=True)
+            except Refused:
+                continue
+
+    __name__ = "random arrays"
+
+
+# -- slices ----------------------------------------------------------------------------------------
+
+
+def extent_rounded_down(low: Expr, high: Expr, step: int, ranges: Ranges) -> Expr:
+    length = minus(high, low)
+    if not ranges.is_natural(length):
+        length = tidy(Max(length, ZERO))
+    return length if step == 1 else tidy(FloorDiv(length, Const(step)))
+
+
+def extent_of_empty_slices(low: Expr, high: Expr, step: int, ranges: Ranges) -> Expr:
+    """Without the rule that there are no fewer than zero elements: |x| of them."""
+    length = minus(high, low)
+    if not ranges.is_natural(length):
+        length = tidy(Max(length, minus(ZERO, length)))
+    return length if step == 1 else tidy(FloorDiv(plus(length, Const(step - 1)), Const(step)))
+
+
+def bound_from_the_front(bound: Expr, size: Expr, least: Expr | None, ranges: Ranges) -> Expr:
+    """A negative bound that goes past the front is not clamped, but counted once more."""
+    if ranges.is_natural(bound):
+        return bound
+    wrapped = plus(size, bound)
+    return Select(Lt(bound, ZERO), wrapped, bound) if not isinstance(bound, Const) else wrapped
+
+
+def composed_without_steps(outer: Sequence[Place], inner: Sequence[Place]) -> tuple[Place, ...]:
+    places: list[Place] = []
+    for place in outer:
+        if place.axis is None:
+            places.append(place)
+            continue
+        step = inner[place.axis]
+        start = plus(place.start, step.start)
+        places.append(Place(start, place.step * step.step, step.axis))
+    return tuple(places)
+
+
+def flip_all(self: ArrayShapes, owner: AnyArray, axes: Sequence[int], node: ast.AST) -> Value:
+    del axes
+    places = tuple(Place(minus(size, ONE), -1, axis) for axis, size in enumerate(owner.shape))
+    return self.shown(owner, places, owner.shape, node)
+
+
+def column_major(flat: Expr, shape: Sequence[Expr]) -> list[Expr]:
+    indices: list[Expr] = []
+    for size in shape:
+        indices.append(tidy(Mod(flat, size)))
+        flat = tidy(FloorDiv(flat, size))
+    return indices
+
+
+# -- broadcasting and stores -----------------------------------------------------------------------
+
+
+def never_stretched(self: Any, indices: Sequence[Expr]) -> Expr:
+    """What is found to be of size one at run time is indexed as if it were not: at the end."""
+    if self.is_one:
+        return ZERO
+    size: Expr | None = self.size
+    if size is None:
+        return indices[self.axis]
+    return tidy(Mod(plus(indices[self.axis], ONE), size))
+
+
+def first_size(
+    self: ElementwiseTranslator, sizes: Sequence[Expr], shapes: object, node: object
+) -> Expr:
+    del self, shapes, node
+    return sizes[0]
+
+
+def never_copied(self: ArrayMemory, target: object, value: object) -> bool:
+    del self, target, value
+    return False
+
+
+def other_memory(
+    self: ArrayMemory, load: Any, buffer: Any, place: tuple[Expr, ...], iterations: Iterations
+) -> bool:
+    """Arrays with other names are taken for other memory."""
+    del self
+    if load.buffer is not buffer:
+        return False
+    return Order.AFTER in iterations.meet(load.indices, place)
+
+
+def without_mask(
+    self: ArrayStores, value: ArrayExpr, target: Target, mask: ArrayExpr, stmt: ast.stmt
+) -> ArrayExpr:
+    del self, target, mask, stmt
+    return dataclasses.replace(value, mask=None, buffer=None)
+
+
+def wrapped_late(self: Any, position: Expr, size: Expr, axis: int, node: ast.AST) -> Expr:
+    """A negative index into a part of an array counts from the wrong end."""
+    del self, axis, node
+    return plus(position, minus(size, ONE)) if isinstance(position, Const) else position
+
+
+# -- reductions ------------------------------------------------------------------------------------
+
+
+def narrow_sum(dtype: DType) -> DType:
+    return dtype
+
+
+def without_kept_axes(self: ArrayReductions, buffer: Any, axes: Axes) -> ArrayExpr:
+    found = self.array(array_reductions.Array(buffer))
+    return dataclasses.replace(found, buffer=buffer)
+
+
+def kept_as_given(self: Axes) -> tuple[int, ...]:
+    """Axes that are given in another order keep another order."""
+    kept = [axis for axis in range(self.ndim) if axis not in self.reduced]
+    return tuple(kept[::-1])
+
+
+def last_extremum(self: ArrayExtrema, order: Any, new: Scalar, old: Scalar, span: Any) -> Expr:
+    del self
+    return compare(Ge if order is Gt else Le, new, old, span).expr
+
+
+def extremum_without_nan(
+    self: ArrayExtrema, order: Any, new: Scalar, old: Scalar, span: Any
+) -> Expr:
+    del self
+    return compare(order, new, old, span).expr
+
+
+def zero_start(dtype: DType, *, lowest: bool) -> Const:
+    del lowest
+    return const(0, dtype)
+
+
+def one_too_many(self: ArrayReductions, value: ArrayExpr, axes: Axes, span: Any) -> Scalar:
+    del self, span
+    size: Expr = ONE
+    for axis in axes.reduced:
+        size = times(size, value.shape[axis])
+    return index(plus(size, ONE))
+
+
+def not_squared(self: ArrayReductions, parts: Sequence[Scalar], span: Any) -> Scalar:
+    return self.let(
+        array_reductions.apply("-", array_reductions.Style.NUMPY, list(parts), span), "d", span
+    )
+
+
+def flat_in_columns(value: ArrayExpr, axes: Axes, indices: tuple[Expr, ...]) -> Expr:
+    flat: Expr = ZERO
+    for axis in reversed(axes.reduced):
+        flat = plus(times(flat, value.shape[axis]), indices[axis])
+    return flat
+
+
+_STRETCH: Any = array_elementwise._Stretch  # pyright: ignore[reportPrivateUsage]
+
+
+def _bug(name: str, owner: Any, attribute: str, value: Any) -> Bug:
+    return Bug(name, [replaced(owner, attribute, value)], RandomArrays())
+
+
+BUGS = (
+    _bug("slices with steps are a bit short", array_extents, "_extent", extent_rounded_down),
+    _bug("empty slices have elements", array_extents, "_extent", extent_of_empty_slices),
+    _bug("bounds are not clamped", array_extents, "_from_front", bound_from_the_front),
+    _bug("views of views forget a step", array_subscripts, "compose", composed_without_steps),
+    _bug("flip reverses all axes", ArrayShapes, "flip", flip_all),
+    _bug("reshape takes columns first", array_shapes, "_unflat", column_major),
+    _bug("run-time broadcasting is off by one", _STRETCH, "index", never_stretched),
+    _bug("the first operand has the size", ElementwiseTranslator, "_meeting_size", first_size),
+    _bug("overlapping stores are not buffered", ArrayMemory, "_needs_copy", never_copied),
+    Bug(
+        "arguments never share memory",
+        [replaced(ArrayMemory, "_may_meet", other_memory)],
+        RandomArrays(sharing=1),
+    ),
+    _bug("masked stores ignore the mask", ArrayStores, "_fitted_to_mask", without_mask),
+    _bug("indices into parts are off", array_subscripts.ArraySubscripts, "checked", wrapped_late),
+    _bug("sums are as narrow as elements", array_reductions, "sum_dtype", narrow_sum),
+    _bug("keepdims is forgotten", ArrayReductions, "kept", without_kept_axes),
+    _bug("kept axes are turned around", Axes, "kept", property(kept_as_given)),
+    _bug("argmax is the last one", ArrayExtrema, "_beats", last_extremum),
+    _bug("argmax does not see NaN", ArrayExtrema, "_beats", extremum_without_nan),
+    _bug("argmax counts columns first", array_extrema, "_flat", flat_in_columns),
+    _bug("extrema start at zero", array_reductions, "_worst", zero_start),
+    _bug("means count one more", ArrayReductions, "_reduced_count", one_too_many),
+    _bug("variances are not squared", ArrayReductions, "_squared_distance", not_squared),
+)
+
+
+if __name__ == "__main__":
+    sys.exit(main(BUGS))
