@@ -24,7 +24,7 @@ from hybridjit.codegen.memory import ArrayAddress, Register, call_free
 from hybridjit.codegen.sites import MAX_WORDS, Failure, Site
 from hybridjit.errors import Span
 from hybridjit.ir.dtype import BOOL, FLOAT64, INT64, UINT64, DType
-from hybridjit.ir.expr import Buffer, ExternCall, Var
+from hybridjit.ir.expr import Buffer, Expr, ExternCall, Var
 from hybridjit.ir.stmt import Print
 
 # How much more often a check passes than it fails.
@@ -60,6 +60,8 @@ class EmitContext:
         self.sites: list[Site] = []
         self.callbacks: dict[str, ExternCall | Print] = {}
         self.functions: dict[str, str] = {}  # of LLVM, by their symbols
+        self.factors: dict[Var, int] = {}  # numbers that divide variables
+        self.meanings: dict[Var, Expr] = {}  # the values of names
         self.loop_vars: list[Var] = []
         self.loops: list[LoopTargets] = []
         self.heap: list[Value] = []

@@ -229,7 +229,7 @@ def _emit_chunk(kernel: ParallelEmitter, loop: For, captured: _Captured) -> Valu
     begin, end, error, *arguments = function.args
     emitter = _ChunkEmitter(function, error, kernel.fastmath)
     emitter.sites, emitter.callbacks = kernel.sites, kernel.callbacks
-    emitter.functions = kernel.functions
+    emitter.functions, emitter.factors = kernel.functions, kernel.factors
     emitter.doubtful, emitter.loop_vars = kernel.doubtful, list(kernel.loop_vars)
     received = {id(value): argument for value, argument in zip(values, arguments, strict=True)}
     origin = _receive(emitter, captured, received)

@@ -7,11 +7,13 @@ from llvmlite import ir
 from hybridjit.arith.fold import wrap
 from hybridjit.codegen.arithmetic import emit_binary
 from hybridjit.codegen.emit_statements import StatementEmitter
+from hybridjit.codegen.index_factors import find_factor, loop_factor
 from hybridjit.codegen.llvm_types import I64, Value, find_constant
 from hybridjit.codegen.vector_values import Index, Ramp, has_lanes, splat
 from hybridjit.ir import expr as tir
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Const, Expr
+from hybridjit.ir.stmt import For
 
 # Ramps of such numbers do not overflow, whatever the number of lanes.
 _MAX_EXACT = 1 << 48
@@ -38,10 +40,30 @@ class IndexEmitter(StatementEmitter):
                 return self._scaled(self.index(x), factor)
             case tir.FloorDiv(x, Const(int(divisor))) if divisor != 0:
                 found = self.index(x)
+                if self._is_in_one_block(found, x, divisor):
+                    return self._floor_div(found.base, divisor)
                 quotient = _divided(found, divisor)
                 return self._floor_div(found, divisor) if quotient is None else quotient
+            case tir.Mod(x, Const(int(divisor))) if divisor != 0:
+                found = self.index(x)
+                if self._is_in_one_block(found, x, divisor):
+                    return Ramp(ir.Constant(I64, 0), found.stride)
+                return self.emit(expr)
             case _:
                 return self.emit(expr)
+
+    def _is_in_one_block(self, found: Index, expr: Expr, size: int) -> bool:
+        """Whether all lanes of a ramp, the value of `expr`, lie between two multiples of `size`.
+
+        They do if the first of them is a multiple, and the last is less than a block away.
+        """
+        if not isinstance(found, Ramp) or not 0 < found.stride * ((self.lanes or 1) - 1) < size:
+            return False
+        return find_factor(expr, self.factors) % size == 0
+
+    def iterate(self, loop: For, origin: tuple[Value, Value], bounds: tuple[Value, Value]) -> None:
+        self.factors[loop.var] = loop_factor(loop, self.factors)
+        super().iterate(loop, origin, bounds)
 
     def _sum(self, x: Index, y: Index, sign: int) -> Index:
         combine = self._add if sign > 0 else self._subtract

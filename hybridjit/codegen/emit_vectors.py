@@ -18,6 +18,7 @@ from llvmlite import ir
 
 from hybridjit.analysis.work import loop_extent
 from hybridjit.codegen.emit_vector_indices import IndexEmitter
+from hybridjit.codegen.index_factors import find_factor, join_fused
 from hybridjit.codegen.llvm_types import (
     I64,
     Block,
@@ -40,7 +41,7 @@ from hybridjit.codegen.vector_values import (
 from hybridjit.errors import InternalError, Span
 from hybridjit.ir import expr as tir
 from hybridjit.ir import stmt as tis
-from hybridjit.ir.dtype import DType
+from hybridjit.ir.dtype import INT64, DType
 from hybridjit.ir.expr import Const, Expr
 from hybridjit.ir.stmt import LoopKind, Stmt, flat_stmts
 from hybridjit.ir.visit import walk
@@ -79,6 +80,7 @@ class VectorEmitter(IndexEmitter):
             super().loop(loop)
             return
         assert isinstance(loop.step, Const)
+        self.factors[loop.var] = find_factor(loop.start, self.factors)  # of the first lane
         self.values[loop.var] = Ramp(self.emit(loop.start), int(loop.step.value.real))
         self.lanes, self.has_stored, self.in_order = lanes, False, None
         self.loop_vars.append(loop.var)
@@ -105,6 +107,9 @@ class VectorEmitter(IndexEmitter):
     def let(self, stmt: tis.Let) -> None:
         """Give a name to a value."""
         self.values[stmt.var] = self.index(stmt.value)
+        if stmt.var.dtype is INT64:
+            self.factors[stmt.var] = find_factor(stmt.value, self.factors)
+            self.meanings[stmt.var] = stmt.value
 
     def allocate(self, stmt: tis.Allocate) -> None:
         """Make a variable, one for each lane, or an array."""
@@ -270,7 +275,8 @@ class VectorEmitter(IndexEmitter):
         return self._access(array, indices).load()
 
     def _access(self, array: ArrayAddress, indices: Sequence[Expr]) -> Access:
-        found = [self.index(index) for index in indices]
+        strides = [find_constant(stride) for stride in array.strides]
+        found = [self.index(index) for index in join_fused(indices, strides, self.meanings)]
         return Access(self.b, array, found, self.lanes or 1, self.mask)
 
     # -- lanes ---------------------------------------------------------------------------------
