@@ -71,13 +71,14 @@ def compile_operator(
 ) -> Compiled:
     """The code of what `define` makes of placeholders for the operands."""
     shapes = [_shape_of(operand) for operand in operands]
-    made = _as_tuple(define(_stand_ins(operands, shapes)))
-    results = tuple((tensor.shape, tensor.dtype.numpy) for tensor in made)
-    views, result_view = list(shapes), made[0].shape
-    if recipe.elementwise and _is_in_c_order(operands):
-        views, result_view = coalesce(shapes, made[0].shape)
-    stand_ins = _stand_ins(operands, views)
+    stand_ins = _stand_ins(operands, shapes)
     graph = define(stand_ins)
+    results = tuple((tensor.shape, tensor.dtype.numpy) for tensor in _as_tuple(graph))
+    views, result_view = list(shapes), results[0][0]
+    if recipe.elementwise and _is_in_c_order(operands):
+        views, result_view = coalesce(shapes, results[0][0])
+        stand_ins = _stand_ins(operands, views)
+        graph = define(stand_ins)
     code = _build(name, [*stand_ins.values(), *_as_tuple(graph)], recipe)
     return Compiled(
         code,
@@ -88,7 +89,7 @@ def compile_operator(
             for place, (view, operand) in enumerate(zip(views, operands, strict=True))
             if not operand.is_number and view != shapes[place]
         ),
-        None if result_view == made[0].shape else result_view,
+        None if result_view == results[0][0] else result_view,
     )
 
 

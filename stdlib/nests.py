@@ -27,12 +27,13 @@ class Loop:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Nest:
-    """A block that stores one element, the loops around it, outermost first, and what it reads."""
+    """A block that stores one element, the loops around it in the order of its axes, its reads."""
 
     block: str
     loops: tuple[Loop, ...]
     store: Store
     reads: tuple[Load, ...]
+    is_scanned: bool
 
     @property
     def spatial(self) -> list[Loop]:
@@ -88,7 +89,8 @@ def _read_nest(block: Block, extents: dict[Var, int | None]) -> Nest | None:
     store = block.body
     loads = (node for node in walk(store.value) if isinstance(node, Load))
     reads = tuple(load for load in loads if load.buffer is not store.buffer)
-    return Nest(block.name, tuple(loops), store, reads)
+    is_scanned = any(item.kind is IterKind.SCAN for item in block.iters)
+    return Nest(block.name, tuple(loops), store, reads, is_scanned)
 
 
 def name_of(s: Schedule, buffer: Buffer) -> str:

@@ -148,4 +148,10 @@ def _reduced_axes(nests: list[Nest]) -> set[int]:
 
 
 def scan_inside(s: Schedule) -> None:
-    """No steps."""
+    """Let a scan, which is the outermost loop at first, stand where its axis does.
+
+    for t: for i: c[i, t] = c[i, t - 1] + a[i, t]    -->    for i: for t: ...
+    """
+    for nest in find_nests(s):
+        if nest.is_scanned and len(nest.loops) > 1:
+            s.reorder(*(loop.handle for loop in nest.loops))
