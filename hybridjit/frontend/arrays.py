@@ -10,8 +10,10 @@ import ast
 import numpy as np
 
 from hybridjit.errors import ParseError, Span, TypeMismatch
+from hybridjit.frontend.refusals import NUMPY_FUNCTIONS
 from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import AnyArray, Array, describe
+from hybridjit.ir.dtype import DTYPES
 
 INDEX_NAMES = "ijklmnpq"
 _OUTSIDE = "read it outside the script, and pass it in"
@@ -19,6 +21,7 @@ _OUTSIDE = "read it outside the script, and pass it in"
 _ATTRIBUTE_HELP = {
     "itemsize": "write {0}.dtype.itemsize",
     "nbytes": "write {0}.size * {0}.dtype.itemsize",
+    "tolist": "return the array itself, and make a list of the result",
     **dict.fromkeys(("base", "ctypes", "data", "flags", "strides"), _OUTSIDE),
 }
 ARRAY_ATTRIBUTES = ("shape", "ndim", "size", "dtype")
@@ -42,8 +45,21 @@ def refuse_array_expression(value: Array, whole: ast.AST, span: Span) -> ParseEr
         f"`{ast.unparse(whole)}` takes {describe(value)} as a whole; it works on one element "
         "at a time",
         span,
-        help=loop_over(value),
+        help=_whole_array_help(whole) or loop_over(value),
     )
+
+
+def _whole_array_help(whole: ast.AST) -> str | None:
+    """What does the work of a function of numbers on whole arrays."""
+    match whole:
+        case ast.Call(ast.Name("max" | "min" as name), [array]):
+            return f"write {ast.unparse(array)}.{name}()"
+        case ast.Call(ast.Name(name) | ast.Attribute(attr=name), [array]) if name in DTYPES:
+            return f'write {ast.unparse(array)}.astype("{name}")'
+        case ast.Call(ast.Name(name), args) if hasattr(np, name) and args:
+            return f"write np.{name}({', '.join(map(ast.unparse, args))})"
+        case _:
+            return None
 
 
 def refuse_whole(value: AnyArray, whole: ast.AST, span: Span) -> TypeMismatch:
@@ -87,7 +103,9 @@ def refuse_array_attribute(owner: AnyArray, name: str, span: Span) -> ParseError
 
 
 def _attribute_help(owner: AnyArray, name: str) -> str:
-    help = _ATTRIBUTE_HELP.get(name)
+    help = _ATTRIBUTE_HELP.get(name) or NUMPY_FUNCTIONS.get(name)
+    if help is None and callable(getattr(np.ndarray, name, None)):
+        return f"an array has the methods {', '.join(ARRAY_METHODS)}"
     if isinstance(owner, Array) and not owner.indices:
         return loop_over(owner) if help is None else help.format(owner.buffer.name)
     return "write it with the functions of NumPy that a script has, or as a loop"

@@ -96,9 +96,9 @@ def refuse_text_arithmetic(text: str, span: Span | None) -> ParseError:
 
 # Functions of Python and its library, with what to write instead. `{}` is the first argument.
 FUNCTIONS: dict[str, str] = {
-    "sum": "add up in a loop: total += {}[i]",
-    "any": "set a flag in a loop: found = found or {}[i] != 0",
-    "all": "set a flag in a loop: holds = holds and {}[i] != 0",
+    "sum": "write {}.sum()",
+    "any": "write {}.any()",
+    "all": "write {}.all()",
     "sorted": "sort the array outside the script, with np.sort",
     "map": "write a loop",
     "filter": "write a loop with an if",

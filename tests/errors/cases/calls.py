@@ -150,12 +150,9 @@ def builtin_sum(a):
     return sum(a)
 
 
-@cases.right(VECTOR, code="total += a[i]")
+@cases.right(VECTOR, code="a.sum()")
 def builtin_sum(a):
-    total = 0.0
-    for i in range(len(a)):
-        total += a[i]
-    return total
+    return a.sum()
 
 
 @cases.wrong(ParseError, VECTOR)
@@ -169,12 +166,9 @@ def builtin_any(a):
     return any(a)
 
 
-@cases.right(VECTOR, code="found = found or a[i] != 0")
+@cases.right(VECTOR, code="a.any()")
 def builtin_any(a):
-    found = False
-    for i in range(len(a)):
-        found = found or a[i] != 0
-    return found
+    return a.any()
 
 
 @cases.wrong(ParseError, VECTOR)
@@ -297,12 +291,9 @@ def max_of_array(a):
     return max(a)
 
 
-@cases.right(VECTOR, code=["for i in range(len(a)):", "a[i]"])
+@cases.right(VECTOR, code="a.max()")
 def max_of_array(a):
-    largest = a[0]
-    for i in range(len(a)):
-        largest = max(largest, a[i])
-    return largest
+    return a.max()
 
 
 @cases.wrong(ParseError, VECTOR)
@@ -641,12 +632,9 @@ def cast_array(a):
     return b
 
 
-@cases.right(VECTOR, code=["for i in range(len(a)):", "a[i]"])
+@cases.right(VECTOR, code='a.astype("float64")')
 def cast_array(a):
-    b = output_tensor(a.shape, float64)
-    for i in range(len(a)):
-        b[i] = float64(a[i])
-    return b
+    return a.astype("float64")
 
 
 @cases.wrong(ParseError, VECTOR)
@@ -696,12 +684,12 @@ def numpy_cast_array(a):
 
 
 @cases.wrong(ParseError, VECTOR)
-def numpy_minimum_reduce(a):
-    return np.minimum.reduce(a)
+def numpy_minimum_reduceat(a):
+    return np.minimum.reduceat(a, [0, 2])
 
 
 @cases.right(VECTOR, code="np.minimum", says="in a loop")
-def numpy_minimum_reduce(a):
+def numpy_minimum_reduceat(a):
     least = a[0]
     for i in range(len(a)):
         least = np.minimum(least, a[i])
