@@ -17,7 +17,15 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from hybridjit.analysis.forms import MAX_INT, MIN_INT, Forms, Range, array_limits
+from hybridjit.analysis.forms import (
+    MAX_INT,
+    MIN_INT,
+    Forms,
+    Range,
+    array_limits,
+    clipped_factors,
+    if_positive,
+)
 from hybridjit.arith.linear import Linear
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import And, Compare, Const, Eq, Expr, Ge, Gt, Le, Lt, Ne, Not, Or, Var
@@ -49,11 +57,26 @@ class Facts(Forms):
         self.position(loop.var)
         match loop.step:
             case Const(int(step)) if step > 0:
+                is_positive = start is not None and self.interval(start)[0] >= 0
+                if stop is not None and is_positive:
+                    stop = self._exact_if_positive(loop.stop, stop)
                 self._limit(loop.var, start, _last(start, stop, step))
+                if is_positive:
+                    self._note_factors(loop.stop)
             case Const(int(step)) if step < 0:
                 self._limit(loop.var, _last(start, stop, step), start)
             case _:
                 pass
+
+    def _exact_if_positive(self, expr: Expr, form: Linear) -> Linear:
+        """The form of `expr`, which is more than 0; `form` is that of any value of it."""
+        positive = self.exact(if_positive(expr))
+        return form if positive is None else positive
+
+    def _note_factors(self, expr: Expr) -> None:
+        """Note that factors of `expr`, which is more than 0, such as max(n - 2, 0), are, too."""
+        for factor in clipped_factors(expr):
+            self._at_least(factor, Const(0), 1)
 
     def _limit(self, var: Var, low: Linear | None, high: Linear | None) -> None:
         if low is not None and high is not None and (low.terms or high.terms):
@@ -102,8 +125,14 @@ class Facts(Forms):
         if larger.dtype is not INT64:
             return
         a, b = self.exact(larger), self.exact(smaller)
-        if a is not None and b is not None:
-            self.guards.append(a.plus(b, -1).plus(Linear({}, -gap)))
+        if a is None or b is None:
+            return
+        is_positive = self.interval(b)[0] + gap > 0
+        if is_positive:
+            a = self._exact_if_positive(larger, a)
+        self.guards.append(a.plus(b, -1).plus(Linear({}, -gap)))
+        if is_positive:
+            self._note_factors(larger)
 
     # -- proofs --------------------------------------------------------------------------------
 

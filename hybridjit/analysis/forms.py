@@ -176,7 +176,7 @@ class Forms:
         if form is None:
             return None
         least, most = self.interval(form)
-        return form if least >= 0 and most > 0 else None
+        return self.exact(if_positive(expr)) if least >= 0 and most > 0 else None
 
     def _quotient(self, x: Linear | None, m: Linear | None) -> Range:
         if m is None:
@@ -241,11 +241,44 @@ class Forms:
         for factor in factors:
             ends = [a * b for a in (low, high) for b in self._numbers(factor)]
             low, high = min(ends), max(ends)
-        wanted = Counter(factors)
+        if low < 0:
+            return low, high
+        wanted = Counter(map(self._dimension_above, factors))
         for dimensions, most in self.arrays:
             if wanted <= dimensions:
                 high = min(high, most)
         return low, high
+
+    def _dimension_above(self, var: Var) -> Var:
+        """A dimension that is at least as large as `var`, such as m for max(m - 1, 0), if any."""
+        cases = self.ranges[var].cases if var in self.ranges else ()
+        for dimension in self.dimensions if cases else ():
+            above = (Linear({dimension: 1}).plus(case, -1) for case in cases)
+            if all(self.interval(rest)[0] >= 0 for rest in above):
+                return dimension
+        return var
+
+
+def if_positive(expr: Expr) -> Expr:
+    """What `expr` amounts to where it is more than 0: `max(n - 2, 0) * m` is `(n - 2) * m`."""
+    match expr:
+        case Max(x, Const(0)):
+            return x
+        case Mul(x, y):
+            return Mul(if_positive(x), if_positive(y))
+        case _:
+            return expr
+
+
+def clipped_factors(expr: Expr) -> list[Expr]:
+    """The x of each factor max(x, 0) of `expr`."""
+    match expr:
+        case Max(x, Const(0)):
+            return [x]
+        case Mul(x, y):
+            return [*clipped_factors(x), *clipped_factors(y)]
+        case _:
+            return []
 
 
 def array_limits(buffers: Sequence[Buffer]) -> tuple[tuple[Counter[Var], int], ...]:

@@ -9,21 +9,34 @@ printed with the reason that was given.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import random
 import re
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 
 from hybridjit.errors import ScheduleError
+from hybridjit.ir.func import PrimFunc
 from hybridjit.schedule.primitives.reorder import reorder
 from hybridjit.schedule.schedule import Schedule
-from tests.choices import Choose
-from tests.nests.generate import make_nest
-from tests.nests.moves import shuffled_chain
-from tests.nests.order import UnsupportedError, has_scalars, is_concurrent, keeps_order, record
+from tests.choices import Choose, pick
+from tests.nests.generate import Nest, make_nest
+from tests.nests.moves import MOVES, shuffled_chain
+from tests.nests.order import (
+    Record,
+    UnsupportedError,
+    has_scalars,
+    is_concurrent,
+    keeps_order,
+    record,
+)
+from tests.nests.sized import make_sized
 
 # Seconds between two lines of progress.
 PAUSE = 30.0
@@ -48,17 +61,37 @@ class Judgement:
     reason: str = ""
 
 
-def judge_reorder(choose: Choose) -> Judgement:
+def make_parts(choose: Choose) -> Nest:
+    """A program over arrays of any size, with loops that are fused or dealt out to parts."""
+    nest = make_sized(choose)
+    schedule = Schedule(nest.func)
+    for _ in range(1 + choose(3)):
+        with suppress(ScheduleError):
+            MOVES[pick(choose, ("fuse", "split in parts", "split"))](schedule, choose)
+    return dataclasses.replace(nest, text=str(schedule.func), func=schedule.func)
+
+
+def _records(nest: Nest, func: PrimFunc, *, grouped: bool = False) -> list[Record | None]:
+    """What is touched for each of the variations of the arguments; None where there is an error."""
+    found: list[Record | None] = []
+    for args in nest.variations():
+        try:
+            found.append(record(func, args, grouped=grouped))
+        except IndexError:
+            found.append(None)
+    return found
+
+
+def judge_reorder(make: Callable[[Choose], Nest], choose: Choose) -> Judgement:
     """Reorder loops of a program, and say whether the engine and the oracle agree."""
-    nest = make_nest(choose)
+    nest = make(choose)
     order = [handle.var for handle in shuffled_chain(Schedule(nest.func), choose)]
     if has_scalars(nest.func):
         return Judgement(Verdict.SKIPPED, nest.text)
     try:
         forced = reorder(nest.func, order, unsafe=True)
-        legal = all(
-            keeps_order(record(nest.func, args), record(forced, args)) for args in nest.variations()
-        )
+        pairs = zip(_records(nest, nest.func), _records(nest, forced), strict=True)
+        legal = all(a is None or b is None or keeps_order(a, b) for a, b in pairs)
     except (ScheduleError, UnsupportedError):
         return Judgement(Verdict.SKIPPED, nest.text)
     text = f"{nest.text}\nreorder {', '.join(var.name for var in order)}"
@@ -69,15 +102,15 @@ def judge_reorder(choose: Choose) -> Judgement:
     return Judgement(_accepted(legal), text)
 
 
-def judge_parallel(choose: Choose) -> Judgement:
+def judge_parallel(make: Callable[[Choose], Nest], choose: Choose) -> Judgement:
     """Run a loop of a program in parallel, and say whether the engine and the oracle agree."""
-    nest = make_nest(choose)
+    nest = make(choose)
     schedule = Schedule(nest.func)
     loop = schedule.loops()[choose(len(schedule.loops()))]
     if has_scalars(nest.func):
         return Judgement(Verdict.SKIPPED, nest.text)
     try:
-        found = [record(nest.func, args, grouped=True) for args in nest.variations()]
+        found = [run for run in _records(nest, nest.func, grouped=True) if run is not None]
     except UnsupportedError:
         return Judgement(Verdict.SKIPPED, nest.text)
     text = f"{nest.text}\nparallel {loop.name}"
@@ -100,7 +133,12 @@ def _accepted(legal: bool) -> Verdict:
     return Verdict.ACCEPTED if legal else Verdict.WRONG
 
 
-JUDGES = {"reorder": judge_reorder, "parallel": judge_parallel}
+JUDGES: dict[str, Callable[[Choose], Judgement]] = {
+    "reorder": partial(judge_reorder, make_nest),
+    "parallel": partial(judge_parallel, make_nest),
+    "reorder-parts": partial(judge_reorder, make_parts),
+    "parallel-parts": partial(judge_parallel, make_parts),
+}
 
 
 def main() -> int:

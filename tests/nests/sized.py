@@ -6,6 +6,7 @@ What may run at the same time then is a question of its own (hybridjit/arith/pro
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +19,7 @@ from tests.nests.generate import Nest
 # The run-time sizes, as programs write them, and how large they are at most.
 SIZES = {"n": "a.shape[0]", "m": "a.shape[1]"}
 MAX_SIZE = 5
+VARIATIONS = ((0, 3), (2, 0), (1, 1), (1, 6), (2, 5), (7, 3), (4, 4))
 DTYPES = ("int64", "float32")
 # `a` and `b` have rows and columns; `c` and `d` have one for each row, for each column.
 SHAPES = {"a": "nm", "b": "nm", "c": "n", "d": "m"}
@@ -95,7 +97,19 @@ class _Writer:
         return name if self.choose(3) else pick(self.choose, others)
 
 
-def make_sized(choose: Choose) -> Nest:
+class SizedNest(Nest):
+    """A program over arrays of any size."""
+
+    def variations(self) -> Iterator[tuple[Any, ...]]:
+        """Arguments of several sizes: nothing, one, more rows than columns and the other way."""
+        for sizes in VARIATIONS:
+            generator = np.random.default_rng(sum(sizes))
+            yield _arguments(
+                generator, str(self.args[0].dtype), dict(zip(SIZES, sizes, strict=True))
+            )
+
+
+def make_sized(choose: Choose) -> SizedNest:
     """A program and its arguments."""
     writer = _Writer(choose)
     dtype = pick(choose, DTYPES)
@@ -105,9 +119,11 @@ def make_sized(choose: Choose) -> Nest:
     text = "\n".join([f"def sized({', '.join(params)}):", *writer.lines])
     sizes = {size: 1 + choose(MAX_SIZE) if choose(12) else 0 for size in SIZES}
     generator = np.random.default_rng(choose(1 << 16))
-    args = tuple(_values(generator, dtype, [sizes[size] for size in s]) for s in SHAPES.values())
-    return Nest(text, parse_text(text), args)
+    return SizedNest(text, parse_text(text), _arguments(generator, dtype, sizes))
 
 
-def _values(generator: np.random.Generator, dtype: str, shape: list[int]) -> Any:
-    return (generator.standard_normal(shape) * 8).astype(dtype)
+def _arguments(
+    generator: np.random.Generator, dtype: str, sizes: Mapping[str, int]
+) -> tuple[Any, ...]:
+    shapes = ([sizes[size] for size in shape] for shape in SHAPES.values())
+    return tuple((generator.standard_normal(shape) * 8).astype(dtype) for shape in shapes)

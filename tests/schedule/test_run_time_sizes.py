@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import hybridjit as hj
+from hybridjit import hybrid
 from hybridjit.ir.func import PrimFunc
 from hybridjit.schedule.schedule import Schedule
 from tests.before_after import assert_unchanged
@@ -167,6 +168,28 @@ def test_what_it_looks_like(golden: Golden) -> None:
     s = Schedule(program("b[i, j] = a[i, j] * 2"))
     fused_and_dealt_out(s)
     golden.check(s.show(), "ir")
+
+
+@hybrid.script
+def stencil(a: Any, b: Any) -> None:
+    for i in range(1, a.shape[0] - 1):
+        for j in range(1, a.shape[1] - 1):
+            b[i, j] = a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1]
+
+
+@pytest.mark.parametrize(
+    "steps", [fused, lambda s: s.parallel(s.split("i", nparts=4)[0])], ids=["fused", "parts"]
+)
+def test_indices_are_proved_to_be_inside(steps: Steps) -> None:
+    """Where the loop runs, max(m - 2, 0) is m - 2."""
+    kernel = stencil.with_schedule(steps)
+    assert kernel.safety(hj.f64["n", "m"], hj.f64["n", "m"]).checks == ()
+    for shape in [(0, 5), (1, 5), (2, 2), (3, 1), (3, 3), (9, 4)]:
+        a: Any = np.random.default_rng(1).standard_normal(shape)
+        found, expected = np.zeros(shape), np.zeros(shape)
+        stencil.py_func(a, expected)
+        kernel(a, found)
+        assert found.tobytes() == expected.tobytes()
 
 
 # -- what depends on each other still does ---------------------------------------------------------
