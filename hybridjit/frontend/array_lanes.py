@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hybridjit.frontend.array_extents import constant, plus, tidy, times
+from hybridjit.frontend.array_extents import constant, minus, plus, tidy, times
 from hybridjit.frontend.array_loops import ArrayLoops
 from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Load, Lt
 from hybridjit.ir.stmt import If, Stmt, Store
@@ -82,15 +82,27 @@ class Lanes:
         def place(first: Expr, v: Expr, n: Expr) -> Expr:
             return plus(first, plus(times(v, Const(self.width)), n))
 
-        def rest(v: Expr, n: Expr) -> None:
-            at = place(whole, v, n)
-            self.code.only_if(Lt(at, size), lambda: add(at, v, n))
-
         self.code.each(
             "k", whole, lambda k: self._each(lambda v, n: add(place(k, v, n), v, n)), step=step
         )
-        if known is None or known % step:
-            self._each(rest)
+        for vector in range(self.vectors):
+            self._rest(whole, size, Const(vector), lambda v, n: add(place(whole, v, n), v, n))
+
+    def _rest(
+        self, whole: Expr, size: Expr, vector: Const, add: Callable[[Expr, Expr], None]
+    ) -> None:
+        """Update one vector with what is left after `whole` elements, as far as that goes."""
+        first = plus(whole, times(vector, Const(self.width)))
+        left = constant(minus(size, first))
+        if left is not None and left <= 0:
+            return
+        is_whole = left is not None and left >= self.width
+
+        def one(n: Expr) -> None:
+            inside = None if is_whole else Lt(plus(first, n), size)
+            self.code.only_if(inside, lambda: add(vector, n))
+
+        self.code.lanes("l", self.width, one)
 
     def merged(self) -> Expr:
         """Combine each lane of the first half with one of the second, until one is left."""

@@ -27,11 +27,12 @@ class ArrayLoops(ArrayCalls):
         kind: LoopKind = LoopKind.SERIAL,
         span: Span | None = None,
     ) -> None:
-        """Emit `for name in range(0, stop, step)`; no loop for a single iteration."""
+        """Emit `for name in range(0, stop, step)`; no loop for one iteration, or none."""
         end = Const(stop) if isinstance(stop, int) else stop
         known = constant(end)
-        if known is not None and 0 < known <= step:
-            body(ZERO)
+        if known is not None and known <= step:
+            if known > 0:
+                body(ZERO)
             return
         var = Var(name)
         with self.collect() as stmts:

@@ -134,7 +134,7 @@ class ArrayProducts(VectorProducts):
         self, a: ArrayExpr, b: ArrayExpr, result: Buffer, span: Span | None
     ) -> None:
         sizes = (a.shape[-2], a.shape[-1], b.shape[-1])
-        tile = Tile.of(a.dtype, self.unit.vector_bits)
+        tile = Tile.of(a.dtype, self.unit.vector_bits, constant(sizes[0]))
         memory = TileMemory.of(self, tile, sizes)
 
         def one(place: tuple[Expr, ...]) -> None:

@@ -45,11 +45,16 @@ class Tile:
     lanes: int
 
     @staticmethod
-    def of(dtype: DType, vector_bits: int) -> Tile:
-        """The tile that fills the registers: 32 of 512 bits, or 16 smaller ones."""
-        rows = 12 if vector_bits >= 512 else 6
+    def of(dtype: DType, vector_bits: int, height: int | None = None) -> Tile:
+        """The tile that fills the registers: 32 of 512 bits, or 16 smaller ones.
+
+        Of a matrix with few rows, as many tiles as it takes may have fewer rows than fit.
+        """
+        most = 12 if vector_bits >= 512 else 6
+        most = most // 2 if dtype.is_complex else most
         lanes = max(1, vector_bits // dtype.component.bits)
-        return Tile(dtype, rows // 2 if dtype.is_complex else rows, 2, lanes)
+        rows = most if height is None else _best_rows(height, most)
+        return Tile(dtype, rows, 2, lanes)
 
     @property
     def parts(self) -> int:
@@ -65,6 +70,11 @@ class Tile:
     def panels(self) -> int:
         """How many panels are packed at once."""
         return max(1, PACKED_BYTES // (DEPTH * self.columns * self.dtype.bits // 8))
+
+
+def _best_rows(height: int, most: int) -> int:
+    """How many rows a tile has for the least work: what it costs besides is one row's worth."""
+    return min(range(most, most * 2 // 3 - 1, -1), key=lambda rows: -(-height // rows) * (rows + 1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -211,3 +211,9 @@ def test_golden(golden: Golden, sizes: tuple[int, int, int]) -> None:
 def test_tiles_fill_the_registers() -> None:
     assert Tile.of(FLOAT64, 512) == Tile(FLOAT64, 12, 2, 8)
     assert Tile.of(FLOAT32, 256) == Tile(FLOAT32, 6, 2, 8)
+
+
+def test_tiles_leave_few_rows_over() -> None:
+    assert Tile.of(FLOAT64, 512, 200).rows == 10
+    assert Tile.of(FLOAT64, 512, 64).rows == 11
+    assert Tile.of(FLOAT64, 512, 3000).rows == 12
