@@ -34,7 +34,6 @@ OTHER_TYPES = {
     **dict.fromkeys(("vadv", "cholesky2"), "float32"),
     **dict.fromkeys(("floyd_warshall", "nussinov"), "int64"),
     "softmax": "float64",
-    "conv2d_bias": "float64",
 }
 
 
