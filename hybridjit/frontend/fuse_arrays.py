@@ -75,6 +75,7 @@ def _merge_uses(fusion: Fusion, stmts: list[Stmt], buffer: Buffer) -> list[Stmt]
     """All loops that use an array as one, in which the array is smaller; None if it stays."""
     allocation = _allocation(stmts, buffer)
     places = _users(fusion, stmts, allocation)
+    users = [stmts[place] for place in places]
     while len(places) > 1:
         merged = _merge_next(fusion, stmts, places[0], places[1])
         if merged is None:
@@ -91,7 +92,7 @@ def _merge_uses(fusion: Fusion, stmts: list[Stmt], buffer: Buffer) -> list[Stmt]
         return None
     made, small = found
     if small is None:
-        fusion.note(buffer, "kept in a variable", [loop])
+        fusion.note(buffer, "kept in a variable", users)
     else:
         fusion.temporaries.add(small)
         fusion.spans[small] = fusion.spans.get(buffer)

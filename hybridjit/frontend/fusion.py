@@ -13,7 +13,7 @@ from hybridjit.analysis.footprint import Footprint, find_footprint
 from hybridjit.errors import Span
 from hybridjit.frontend.array_extents import ONE, ZERO, Ranges
 from hybridjit.frontend.array_faults import Fault, Faults
-from hybridjit.ir.expr import Buffer, Const, Var
+from hybridjit.ir.expr import Buffer, Const, Load, Var
 from hybridjit.ir.stmt import Allocate, For, LoopKind, Stmt, Store
 from hybridjit.ir.visit import walk
 
@@ -30,10 +30,15 @@ class Fused:
 
 @dataclass(frozen=True, slots=True)
 class FusionNotes:
-    """What fusion did, for the report: the arrays that went, and why others stay, by name."""
+    """What fusion did, for the report: the arrays that went, and why others stay.
+
+    Those are named by their names and the lines that they are made in.
+    """
 
     fused: tuple[Fused, ...] = ()
-    reasons: Mapping[str, str] = field(default_factory=dict[str, str])
+    reasons: Mapping[tuple[str, int | None], str] = field(
+        default_factory=dict[tuple[str, "int | None"], str]
+    )
 
 
 @dataclass(eq=False, slots=True)
@@ -67,14 +72,19 @@ class Fusion:
 
     def note(self, buffer: Buffer, how: str, users: Sequence[Stmt]) -> None:
         """Remember for the report that an array needs no memory any more."""
-        stores = [node.buffer.name for s in users for node in walk(s) if isinstance(node, Store)]
-        into = tuple(name for name in dict.fromkeys(stores) if name != buffer.name)
+        stores = [node for user in users for node in walk(user) if isinstance(node, Store)]
+        readers = [store for store in stores if _reads(store, buffer)] or stores
+        names = dict.fromkeys(store.buffer.name for store in readers)
+        into = tuple(name for name in names if name != buffer.name)
         self.fused.append(Fused(buffer.name, self.spans.get(buffer), into, how))
 
     @property
     def notes(self) -> FusionNotes:
         """What was done and what was not."""
-        reasons = {buffer.name: reason for buffer, reason in self.reasons.items()}
+        reasons: dict[tuple[str, int | None], str] = {}
+        for buffer, reason in self.reasons.items():
+            span = self.spans.get(buffer)
+            reasons[buffer.name, None if span is None else span.line] = reason
         return FusionNotes(tuple(self.fused), reasons)
 
     def own_arrays(self, stmts: Sequence[Stmt]) -> list[Buffer]:
@@ -114,3 +124,7 @@ class Fusion:
     def is_seen(self, stmt: Stmt) -> bool:
         """True if a statement writes to memory of the caller."""
         return any(buffer in self.footprint(stmt).writes for buffer in self.visible)
+
+
+def _reads(store: Store, buffer: Buffer) -> bool:
+    return any(isinstance(node, Load) and node.buffer is buffer for node in walk(store.value))

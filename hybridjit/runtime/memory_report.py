@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hybridjit.codegen.memory import MAX_STACK_BYTES
 from hybridjit.codegen.target import host_target
@@ -80,16 +80,13 @@ def make_report(func: PrimFunc, notes: FusionNotes) -> MemoryReport:
             break
         before = step.func
     plan = find_plan(before)
-    sources = _reasons(before, notes)
-    kept = [_temporary(stmt, sources, on_stack) for stmt, on_stack in _with_places(plan.func.body)]
-    homes = {id(stmt.buffer): stmt for stmt in _arrays(before.body)}
-    shared = [_sharing(homes[id(buffer)], home, sources) for buffer, home in plan.shared.items()]
+    kept = [_temporary(stmt, notes, on_stack) for stmt, on_stack in _with_places(plan.func.body)]
+    made = {stmt.buffer: stmt for stmt in _arrays(before.body)}
+    shared = [
+        replace(_temporary(made[buffer], notes, is_on_stack=False), shares=home.name)
+        for buffer, home in plan.shared.items()
+    ]
     return MemoryReport(notes.fused, (*kept, *shared), _peak(plan.func.body))
-
-
-def _reasons(func: PrimFunc, notes: FusionNotes) -> dict[str, str]:
-    made = {stmt.buffer.name for stmt in _arrays(func.body)}
-    return {name: notes.reasons.get(name, "the script makes it") for name in made}
 
 
 def _arrays(body: Stmt) -> list[Allocate]:
@@ -109,16 +106,11 @@ def _with_places(body: Stmt) -> list[tuple[Allocate, bool]]:
     return found
 
 
-def _temporary(stmt: Allocate, reasons: dict[str, str], is_on_stack: bool) -> Temporary:
+def _temporary(stmt: Allocate, notes: FusionNotes, is_on_stack: bool) -> Temporary:
     buffer = stmt.buffer
     line = None if stmt.span is None else stmt.span.line
-    reason = reasons.get(buffer.name, "the script makes it")
+    reason = notes.reasons.get((buffer.name, line), "the script makes it")
     return Temporary(buffer.name, _shape(buffer), _bytes(buffer), line, reason, is_on_stack)
-
-
-def _sharing(stmt: Allocate, home: Buffer, reasons: dict[str, str]) -> Temporary:
-    own = _temporary(stmt, reasons, is_on_stack=False)
-    return Temporary(own.name, own.shape, own.bytes, own.line, own.reason, shares=home.name)
 
 
 def _shape(buffer: Buffer) -> str:

@@ -1,0 +1,84 @@
+"""`kernel.report(...)`: which arrays were fused away, which remain, why, and how much they take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from hybridjit import hybrid
+from tests.conftest import Golden
+
+np: Any = numpy
+Array = Any
+
+
+@hybrid.script
+def chain(a: Array, b: Array):
+    t = a * 2
+    u = t + b
+    return u.sum()
+
+
+@hybrid.script
+def softmax(x: Array):
+    largest = np.max(x, axis=-1, keepdims=True)
+    exps = np.exp(x - largest)
+    total = np.sum(exps, axis=-1, keepdims=True)
+    return exps / total
+
+
+@hybrid.script
+def steps(a: Array, n: int):
+    for _ in range(n):
+        x = np.sin(a) + a[::-1]
+        y = np.cos(x)[::-1] + x
+        a[:] = y[::-1] * 0.5
+        z = np.exp(-a) + np.exp(a[::-1])
+        a += z[::-1] * 0.25 + z
+
+
+@hybrid.script
+def overlapping(a: Array):
+    a[1:] = a[:-1] * 2
+    t = a[::2] + 1
+    for k in range(2):
+        a[k] = t[k]
+
+
+def test_a_chain_needs_no_memory():
+    found = chain.report(numpy.ones(6), numpy.ones(6))
+    assert [item.name for item in found.fused] == ["t", "u"]
+    assert (found.temporaries, found.peak_bytes) == ((), 0)
+
+
+def test_what_shares_memory(golden: Golden):
+    found = steps.report(numpy.ones(300), 3)
+    assert found.peak_bytes == sum(t.bytes or 0 for t in found.temporaries if t.shares is None)
+    assert any(t.shares is not None for t in found.temporaries)
+    golden.check(str(found), "txt")
+
+
+def test_reasons(golden: Golden):
+    golden.check(str(overlapping.report(numpy.ones(9))), "txt")
+
+
+def test_smaller_arrays(golden: Golden):
+    golden.check(str(softmax.report(numpy.ones((3, 5)))), "txt")
+
+
+def test_sizes_known_at_run_time():
+    @hybrid.script
+    def kernel(n: int):
+        t = np.arange(n) * 2.5
+        return np.sin(t[1:] * t[:-1])[::-1] * t[0]
+
+    (found,) = kernel.report(7).temporaries
+    assert (found.bytes, found.shape) == (None, "float64[max(n, 0)]")
+    assert "size known at run time" in str(found)
+
+
+def test_a_large_array_is_on_the_heap():
+    (found,) = overlapping.report(numpy.ones(100_001)).temporaries[:1]
+    assert found.bytes == 800_000
+    assert not found.is_on_stack
