@@ -1,7 +1,8 @@
 """Reductions of arrays: sums, products, extrema, means, and where the extrema are.
 
-Elements are taken in the order in which they stand, one after the other: NumPy adds floats in
-pairs, and may differ in the last bits.
+Elements are taken in the order in which they stand, one after the other, as far as the loops here
+go; fold_in_lanes.py then takes rows of floats apart. NumPy adds in pairs, and may differ in the
+last bits.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ from hybridjit.ir.expr import (
     Mul,
     Ne,
     Or,
+    Select,
     Sub,
     const,
 )
@@ -193,17 +195,37 @@ class ArrayReductions(ArrayLoops):
         new = store_value(fold.combine(old, x), fold.dtype, span)
         self.emit(Store(buffer, place, new, span=span))
 
+    def _chosen(
+        self, value: ArrayExpr, indices: tuple[Expr, ...], fold: Fold, span: Span | None
+    ) -> Scalar | None:
+        """An element where the mask is true, elsewhere what the fold starts with: that changes
+        nothing, and takes no branch. None if the element takes statements of its own.
+        """
+        assert value.mask is not None
+        with self.collect() as stmts:
+            x = convert(value.element(indices), fold.dtype, span)
+        if stmts:
+            return None
+        return Scalar(
+            Select(value.mask.element(indices).expr, x, fold.start, span=span),
+            ScalarType(fold.dtype),
+        )
+
     def _fold_all(self, value: ArrayExpr, fold: Fold, span: Span | None) -> Scalar:
         total = self.register(fold.name, fold.start, span)
 
         def body(indices: tuple[Expr, ...]) -> None:
+            if value.mask is None:
+                self._update(total, (), value.element(indices), fold, span)
+                return
+            picked = self._chosen(value, indices, fold, span)
+            if picked is not None:
+                self._update(total, (), picked, fold, span)
+                return
+            chosen = value.mask.element(indices).expr
             with self.collect() as stmts:
                 self._update(total, (), value.element(indices), fold, span)
-            if value.mask is None:
-                self.body.extend(stmts)
-            else:
-                chosen = value.mask.element(indices).expr
-                self.emit(If(chosen, self.close(stmts), span=span))
+            self.emit(If(chosen, self.close(stmts), span=span))
 
         self.nest(value.shape, body, span)
         return self.let(Scalar(Load(total, (), span=span), ScalarType(fold.dtype)), fold.name, span)
