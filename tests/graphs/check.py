@@ -71,7 +71,7 @@ class Subject:
     def check_against_numpy(self) -> None:
         """Fail unless the graph without a schedule is what NumPy makes of the same inputs."""
         arrays, found = self.runs[0]
-        compare(self.graph.evaluate(arrays), found, f"by NumPy\n{self.plain}")
+        compare(self.graph.evaluate(arrays), found, "by NumPy", self.plain)
 
     def open_schedule(self, moves: Iterable[Move] = ()) -> tuple[ClassicSchedule, list[str]]:
         """A schedule with these moves made, and what they were."""
@@ -128,26 +128,25 @@ def check_scheduled(found: ScheduledGraph, *, native: bool) -> None:
     verify(found.func, Stage.BLOCKS, "classic")
     turned = backwards(found.func)
     for arrays, expected in found.subject.runs:
-        compare(expected, run(found.func, fresh(arrays)), f"interpreted\n{found!r}")
+        compare(expected, run(found.func, fresh(arrays)), "interpreted", found)
         if turned.body is not found.func.body:
-            way = f"in another order\n{found!r}"
-            compare(expected, run(turned, fresh(arrays)), way)
+            compare(expected, run(turned, fresh(arrays)), "in another order", found)
         if native:
-            compare(expected, run_native(found.func, fresh(arrays)), f"native\n{found!r}")
+            compare(expected, run_native(found.func, fresh(arrays)), "native", found)
 
 
 def check_printed(found: ScheduledGraph) -> None:
     """Fail unless the scheduled function, printed, parses back."""
     if found.func is None or any(isinstance(node, ExternCall) for node in walk(found.func.body)):
         return
-    assert structural_equal(parse_text(str(found.func)), found.func), f"{found!r}"
+    assert structural_equal(parse_text(str(found.func)), found.func), str(found)
 
 
-def compare(expected: Sequence[Array], found: Sequence[Array], way: str) -> None:
-    """Fail unless all arrays are the same, bit for bit."""
+def compare(expected: Sequence[Array], found: Sequence[Array], way: str, program: object) -> None:
+    """Fail unless all arrays are the same, bit for bit; the program is printed then."""
     for a, b in zip(expected, found, strict=True):
         if np.asarray(a).dtype != b.dtype or np.asarray(a).tobytes() != b.tobytes():
-            raise AssertionError(f"{a!r} became {b!r}, {way}")
+            raise AssertionError(f"{a!r} became {b!r}, {way}\n{program!s}")
 
 
 def fresh(arrays: Sequence[Array]) -> list[Any]:

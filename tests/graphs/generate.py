@@ -159,23 +159,33 @@ def _is_input(item: Made) -> bool:
 def make_graph(choose: random.Random, makers: Sequence[Maker] = MAKERS) -> RandomGraph:
     """Two to five stages, each of a kind of MAKERS, over one or two inputs."""
     made = _make_inputs(choose)
-    kinds: list[str] = []
-    count = choose.randint(2, MAX_STAGES)
-    for number in range(MAX_TRIES):
-        if len(kinds) == count:
-            break
-        maker = choose.choice(makers)
-        items = maker(choose, made, f"T{number}")  # none, if the tensors do not suit it
-        made += items
-        kinds += [maker.__name__] * bool(items)
-    if not kinds:
-        made += elementwise(choose, made, "T")
-        kinds.append("elementwise")
+    stages = _add_stages(choose, made, makers)
     outputs = _choose_outputs(choose, made)
     used = operations_of([item.tensor for item in outputs])
     made = [item for item in made if item.tensor.op in used]
     passed = [item for item in made if _is_passed(choose, item, outputs)]
+    kinds = [kind for kind, items in stages if any(item in made for item in items)]
     return RandomGraph(made, kinds, outputs, passed)
+
+
+def _add_stages(
+    choose: random.Random, made: list[Made], makers: Sequence[Maker]
+) -> list[tuple[str, list[Made]]]:
+    """Add stages to `made`; gives the kind of each, and the tensors that it makes."""
+    stages: list[tuple[str, list[Made]]] = []
+    count = choose.randint(2, MAX_STAGES)
+    for number in range(MAX_TRIES):
+        if len(stages) == count:
+            break
+        maker = choose.choice(makers)
+        items = maker(choose, made, f"T{number}")
+        if items:  # the tensors suit it
+            stages.append((maker.__name__, items))
+            made += items
+    if not stages:
+        stages.append(("elementwise", elementwise(choose, made, "T")))
+        made += stages[0][1]
+    return stages
 
 
 def _make_inputs(choose: random.Random) -> list[Made]:
