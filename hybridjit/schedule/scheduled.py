@@ -13,12 +13,17 @@ from hybridjit.schedule.classic import ClassicSchedule
 from hybridjit.schedule.classic_lower import as_written, lower_classic
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.te.function import create_prim_func
+from hybridjit.te.read_first import read_first
 from hybridjit.te.tensor import Tensor
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scheduled:
-    """A function, and the same function as it was before it was scheduled."""
+    """A function, and the same function as it was before it was scheduled.
+
+    The latter runs where arguments share memory: in the order in which it is written, or, as
+    tensors are not written in any, after all of them are read.
+    """
 
     func: PrimFunc
     as_written: PrimFunc
@@ -44,7 +49,7 @@ def as_scheduled(source: Any, args: Sequence[Any] | None, name: str | None) -> S
     tensors = _tensors(source)
     if tensors is not None:
         func = create_prim_func(tensors if args is None else args)
-        return Scheduled(func, func).named(name)
+        return Scheduled(func, read_first(func)).named(name)
     raise ArgumentError(
         f"expected a schedule, a function of the IR or tensors, got {source!r}",
         help="te.create_schedule(C.op) makes a schedule of tensors",
@@ -57,7 +62,7 @@ def _scheduled_tensors(source: ClassicSchedule, args: Sequence[Any] | None) -> S
             "the schedule needs the parameters of the function, in order",
             help="as in hj.build(s, [A, B, C])",
         )
-    return Scheduled(lower_classic(source, args).func, as_written(source, args))
+    return Scheduled(lower_classic(source, args).func, read_first(as_written(source, args)))
 
 
 def _without_args(made: Scheduled, args: Sequence[Any] | None) -> Scheduled:

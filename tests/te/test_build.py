@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import hybridjit as hj
-from hybridjit import te
+from hybridjit import hybrid, te
 from hybridjit.runtime import export
 from hybridjit.schedule.schedule import Schedule
 from tests.oracle import assert_same
@@ -59,16 +59,38 @@ def test_strided_arrays() -> None:
     np.testing.assert_array_equal(c[5:], a[::2] + b[::-2])
 
 
-def test_arrays_that_overlap_are_used_in_order() -> None:
+def test_arrays_that_overlap_are_read_first() -> None:
+    """A tensor has one value, as in NumPy, whatever memory it is passed in."""
     n = te.var("n")
     A = te.placeholder((n,), "int64", "A")
-    B = te.compute((n,), lambda i: A[i] + 1, name="B")
+    B = te.compute((n,), lambda i: A[n - 1 - i] + 1, name="B")
     s = te.create_schedule(B.op)
     s[B].vectorize(B.op.axis[0])
-    shift = hj.build(s, [A, B])
-    data = np.zeros(6, "int64")
-    shift(data[:-1], data[1:])
-    np.testing.assert_array_equal(data, np.arange(6))
+    for module in (hj.build(s, [A, B]), hj.build([A, B])):
+        for run in (module, module.interpret):
+            data: Any = np.arange(6)
+            expected = data[:-1][::-1] + 1
+            run(data[:-1], data[1:])
+            np.testing.assert_array_equal(data[1:], expected)
+
+
+def test_the_memory_of_an_input_may_be_that_of_the_output() -> None:
+    a, b, _ = make_arrays(10)
+    expected = a + b
+    make_add()(a, b, a)
+    np.testing.assert_array_equal(a, expected)
+
+
+def test_foreign_code_reads_first_too() -> None:
+    def reverse_into(a: Any, b: Any) -> None:
+        for i in range(len(a)):
+            b[i] = a[len(a) - 1 - i]
+
+    A = te.placeholder((6,), "int64", "A")
+    B = te.extern((6,), [A], hybrid.packed(reverse_into), name="B")
+    data = np.arange(6)
+    hj.build([A, B])(data, data)
+    np.testing.assert_array_equal(data, np.arange(6)[::-1])
 
 
 def test_functions_of_the_ir_and_of_the_engine() -> None:
