@@ -15,7 +15,7 @@ from hybridjit.frontend.context import Context
 from hybridjit.frontend.conversion import store_value
 from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Place, Scalar, Value, View
 from hybridjit.ir.dtype import INT64, WEAK_INT, ScalarType
-from hybridjit.ir.expr import Buffer, Const, Expr, ExternCall, Load, Node, Var
+from hybridjit.ir.expr import Buffer, Const, Expr, ExternCall, Load, Node, Pow, Var
 from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store
 from hybridjit.ir.visit import walk
 
@@ -30,9 +30,22 @@ class ArrayMemory(Context):
 
     def fixed_index(self, expr: Expr, name: str = "t") -> Expr:
         """An index as it is now: memory that it reads may change before it is used."""
-        if not any(isinstance(node, Load) for node in walk(expr)):
-            return tidy(expr)
-        return self.let(Scalar(expr, WEAK_INT), name, expr.span).expr
+        nodes = list(walk(expr))
+        if any(isinstance(node, Load) for node in nodes):
+            return self.let(Scalar(expr, WEAK_INT), name, expr.span).expr
+        if any(isinstance(node, Pow) for node in nodes):
+            return self._computed_once(tidy(expr), name)
+        return tidy(expr)
+
+    def _computed_once(self, expr: Expr, name: str) -> Expr:
+        """An index that takes long to compute, as a variable; the same one for equal indices."""
+        blocks = [self.body, *(block for block, _ in self.around)]
+        for block, old, found in self.computed_indices:
+            if old == expr and any(block is around for around in blocks):
+                return found
+        found = self.let(Scalar(expr, WEAK_INT), name, expr.span).expr
+        self.computed_indices.append((self.body, expr, found))
+        return found
 
     # -- reading -------------------------------------------------------------------------------
 

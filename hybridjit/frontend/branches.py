@@ -66,6 +66,7 @@ class BranchTranslator(MessageTranslator):
         self.frame.loops[:] = moment.loops
         self.unit.open_loops, self.depth = moment.open_loops, moment.depth
         del self.unit.errors[moment.errors :]
+        self.computed_indices.clear()
 
     def divide(self, stmt: ast.If, rest: Sequence[Segment], web: Web) -> bool:
         """Translate an `if`, and what follows it, for each branch on its own."""

@@ -69,6 +69,8 @@ class Context:
         self.around: list[tuple[list[Stmt], ast.stmt]] = []
         # The blocks in which the mutable variables live.
         self.homes: dict[tuple[Path, Web], list[Stmt]] = {}
+        # Indices that were computed: the block they stand in, what they are, and their variable.
+        self.computed_indices: list[tuple[list[Stmt], Expr, Expr]] = []
         # Names for reshaped arguments: where, and of what.
         self.aliases: list[tuple[Buffer, str, Span]] = []
         self.depth = 0
