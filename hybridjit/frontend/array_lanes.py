@@ -11,7 +11,7 @@ depends on the type and on nothing else, so every machine, and the interpreter, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hybridjit.frontend.array_extents import constant, minus, plus, tidy, times
@@ -26,58 +26,64 @@ MIN_ROUNDS = 2
 MIN_LANE_TERMS = 16  # fewer elements are combined one after the other
 
 Merge = Callable[[Expr, Expr], Expr]
-Update = Callable[[Expr, Expr], Expr]
+Update = Callable[[Sequence[Expr], Expr], Sequence[Expr]]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One of the results of a reduction: what it starts with, and how two parts are combined."""
+
+    start: Const
+    merge: Merge
 
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """Code for partial results: what they start with, and how two of them are combined."""
+    """Code for the partial results of reductions that run side by side, in equally many lanes."""
 
     code: ArrayLoops
-    start: Const
-    merge: Merge
+    results: Sequence[Result]
     vectors: int
-    partial: Buffer
+    partial: Sequence[Buffer]
 
     @staticmethod
-    def of(
-        code: ArrayLoops, name: str, start: Const, merge: Merge, vectors: int = VECTORS
-    ) -> Lanes:
+    def of(code: ArrayLoops, results: Sequence[Result], vectors: int) -> Lanes:
         """Partial results in new memory."""
-        width = VECTOR_BITS // start.dtype.bits
-        partial = code.local(name, start.dtype, vectors, width)
-        return Lanes(code, start, merge, vectors, partial)
+        width = lanes_of_vector(results)
+        partial = [code.local("partial", part.start.dtype, vectors, width) for part in results]
+        return Lanes(code, results, vectors, partial)
 
     @property
     def width(self) -> int:
         """The lanes of one vector."""
-        return VECTOR_BITS // self.start.dtype.bits
+        return lanes_of_vector(self.results)
 
-    @property
-    def count(self) -> int:
-        """The lanes in all."""
-        return self.vectors * self.width
+    def reduce(self, size: Expr, update: Update) -> Sequence[Expr]:
+        """Combine `size` elements; `update(old, k)` gives the `old` results with element `k`."""
+        self._clear()
+        self._fill(size, update)
+        return self._merged()
 
-    def reduce(self, size: Expr, update: Update) -> Expr:
-        """Combine `size` elements; `update(old, k)` is `old` with element `k`."""
-        self.clear()
-        self.fill(size, update)
-        return self.merged()
-
-    def clear(self) -> None:
+    def _clear(self) -> None:
         """Set every lane to its start."""
-        self._each(lambda v, n: self.code.emit(Store(self.partial, (v, n), self.start)))
 
-    def fill(self, size: Expr, update: Update) -> None:
+        def one(v: Expr, n: Expr) -> None:
+            for partial, result in zip(self.partial, self.results, strict=True):
+                self.code.emit(Store(partial, (v, n), result.start))
+
+        self._each(one)
+
+    def _fill(self, size: Expr, update: Update) -> None:
         """Update the lanes with `size` elements, as many at once as there are lanes."""
-        known, step = constant(size), self.count
+        known, step = constant(size), self.vectors * self.width
         whole = tidy(times(FloorDiv(size, Const(step)), Const(step)))
         if known is not None:
             whole = Const(known // step * step)
 
         def add(at: Expr, v: Expr, n: Expr) -> None:
-            old = Load(self.partial, (v, n))
-            self.code.emit(Store(self.partial, (v, n), update(old, at)))
+            old = [Load(partial, (v, n)) for partial in self.partial]
+            for partial, value in zip(self.partial, update(old, at), strict=True):
+                self.code.emit(Store(partial, (v, n), value))
 
         def place(first: Expr, v: Expr, n: Expr) -> Expr:
             return plus(first, plus(times(v, Const(self.width)), n))
@@ -104,7 +110,7 @@ class Lanes:
 
         self.code.lanes("l", self.width, one)
 
-    def merged(self) -> Expr:
+    def _merged(self) -> Sequence[Expr]:
         """Combine each lane of the first half with one of the second, until one is left."""
         vectors, width = self.vectors, self.width
         while vectors > 1:
@@ -114,15 +120,16 @@ class Lanes:
         while width > 1:
             width //= 2
             self._merge(width, 0, (0, width))
-        return Load(self.partial, (Const(0), Const(0)))
+        return [Load(partial, (Const(0), Const(0))) for partial in self.partial]
 
     def _merge(self, width: int, vector: int, other: tuple[int, int]) -> None:
         """Combine the first lanes of a vector with those of another one, or with later ones."""
 
         def one(n: Expr) -> None:
-            first = Load(self.partial, (Const(vector), n))
-            second = Load(self.partial, (Const(other[0]), plus(n, Const(other[1]))))
-            self.code.emit(Store(self.partial, first.indices, self.merge(first, second)))
+            for partial, result in zip(self.partial, self.results, strict=True):
+                first = Load(partial, (Const(vector), n))
+                second = Load(partial, (Const(other[0]), plus(n, Const(other[1]))))
+                self.code.emit(Store(partial, first.indices, result.merge(first, second)))
 
         self.code.lanes("l", width, one)
 
@@ -133,21 +140,26 @@ class Lanes:
         )
 
 
+def lanes_of_vector(results: Sequence[Result]) -> int:
+    """How many lanes of the widest result fill a vector."""
+    return VECTOR_BITS // max(result.start.dtype.bits for result in results)
+
+
 def reduce_in_lanes(
-    code: ArrayLoops, start: Const, merge: Merge, size: Expr, update: Update
-) -> Expr:
+    code: ArrayLoops, results: Sequence[Result], size: Expr, update: Update
+) -> Sequence[Expr]:
     """Combine the elements 0, 1 ... `size` - 1, in as many lanes as that number deserves."""
-    few = VECTOR_BITS // start.dtype.bits * VECTORS * MIN_ROUNDS
+    few = lanes_of_vector(results) * VECTORS * MIN_ROUNDS
     known = constant(size)
     if known is not None:
-        vectors = 1 if known < few else VECTORS
-        return Lanes.of(code, "partial", start, merge, vectors).reduce(size, update)
-    total = code.new_register("total", start.dtype, None)
+        return Lanes.of(code, results, 1 if known < few else VECTORS).reduce(size, update)
+    totals = [code.new_register("total", result.start.dtype, None) for result in results]
     sides: list[Stmt] = []
     for vectors in (1, VECTORS):
-        lanes = Lanes.of(code, "partial", start, merge, vectors)
+        lanes = Lanes.of(code, results, vectors)
         with code.collect() as stmts:
-            code.emit(Store(total, (), lanes.reduce(size, update)))
+            for total, value in zip(totals, lanes.reduce(size, update), strict=True):
+                code.emit(Store(total, (), value))
         sides.append(code.close(stmts))
     code.emit(If(Lt(size, Const(few)), sides[0], sides[1]))
-    return Load(total, ())
+    return [Load(total, ()) for total in totals]

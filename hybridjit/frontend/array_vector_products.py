@@ -16,7 +16,7 @@ from dataclasses import replace
 from hybridjit.errors import Span
 from hybridjit.frontend.array_extents import constant, minus, plus, tidy, times
 from hybridjit.frontend.array_extrema import ArrayExtrema
-from hybridjit.frontend.array_lanes import MIN_LANE_TERMS, reduce_in_lanes
+from hybridjit.frontend.array_lanes import MIN_LANE_TERMS, Result, reduce_in_lanes
 from hybridjit.frontend.values import Array, ArrayExpr, Scalar
 from hybridjit.ir.dtype import BFLOAT16, FLOAT16, FLOAT32, INT32, DType, ScalarType
 from hybridjit.ir.expr import Add, Buffer, Call, Const, Expr, FloorDiv, Load, Mul, Var, const
@@ -93,14 +93,17 @@ class VectorProducts(ArrayExtrema):
         """The sum of `size` terms; `term(total, k)` adds one of them."""
         zero, known = const(0, dtype), constant(size)
         if known is None or known >= MIN_LANE_TERMS:
-            return reduce_in_lanes(self, zero, Add, size, term)
-        total = self.register("sum", zero, span)
+            (total,) = reduce_in_lanes(
+                self, [Result(zero, Add)], size, lambda old, k: [term(old[0], k)]
+            )
+            return total
+        sum = self.register("sum", zero, span)
 
         def add(k: Expr) -> None:
-            self.emit(Store(total, (), term(Load(total, ()), k), span=span))
+            self.emit(Store(sum, (), term(Load(sum, ()), k), span=span))
 
         self.each("k", size, add, span=span)
-        return Load(total, ())
+        return Load(sum, ())
 
     def _add_to_all(
         self, matrix: ArrayExpr, vector: ArrayExpr, result: Buffer, span: Span | None

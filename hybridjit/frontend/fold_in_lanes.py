@@ -10,14 +10,14 @@ blocks itself. A loop of the script keeps its order. Blocks keep the error of lo
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from hybridjit.analysis.own_elements import prove_own_elements
 from hybridjit.analysis.private_reduction import find_identity
 from hybridjit.analysis.reduction import ReductionOp, find_reduction
 from hybridjit.frontend.array_extents import ZERO, constant, minus, plus, tidy
-from hybridjit.frontend.array_lanes import MIN_LANE_TERMS, Merge, reduce_in_lanes
+from hybridjit.frontend.array_lanes import MIN_LANE_TERMS, Merge, Result, reduce_in_lanes
 from hybridjit.frontend.array_loops import ArrayLoops
 from hybridjit.frontend.values import index
 from hybridjit.ir.expr import Add, Call, Const, Expr, Load, Min, Mul, Node, Var
@@ -41,12 +41,30 @@ def fold_in_lanes(body: Stmt, loops: Collection[Var], code: ArrayLoops) -> Stmt:
 
 @dataclass(frozen=True, slots=True)
 class _Fold:
-    """A loop that folds: its statements, of which one, `store`, does so."""
+    """A store that folds an element into one that is the same in all iterations."""
+
+    store: Store
+    op: ReductionOp
+
+    @property
+    def result(self) -> Result:
+        """What it is in lanes."""
+        return Result(find_identity(self.op, self.store.buffer.dtype), _MERGES[self.op])
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A loop that folds, by some of its statements."""
 
     loop: For
     stmts: list[Stmt]
-    store: Store
-    op: ReductionOp
+    folds: list[_Fold]
+
+    @property
+    def others(self) -> list[Stmt]:
+        """The statements that do not fold."""
+        stores = [fold.store for fold in self.folds]
+        return [stmt for stmt in self.stmts if stmt not in stores]
 
 
 class _FoldInLanes(Mutator):
@@ -57,10 +75,10 @@ class _FoldInLanes(Mutator):
 
     def rewrite_For(self, node: For) -> Stmt:
         loop = self.generic(node)
-        fold = self._find(loop) if node.var in self.loops else None
-        return loop if fold is None else self._in_lanes(fold)
+        row = self._find(loop) if node.var in self.loops else None
+        return loop if row is None else self._in_lanes(row)
 
-    def _find(self, loop: For) -> _Fold | None:
+    def _find(self, loop: For) -> _Row | None:
         size = constant(loop.stop)
         is_plain = loop.kind is LoopKind.SERIAL and loop.start == ZERO and loop.step == Const(1)
         if not is_plain or (size is not None and size < MIN_LANE_TERMS):
@@ -68,60 +86,77 @@ class _FoldInLanes(Mutator):
         stmts = flat_stmts(loop.body)
         if not all(_is_simple(stmt) for stmt in stmts):
             return None
-        folds = [fold for stmt in stmts if (fold := _fold_of(loop, stmts, stmt)) is not None]
-        return folds[0] if len(folds) == 1 and self._is_free(folds[0]) else None
+        inside = {loop.var, *(stmt.var for stmt in stmts if isinstance(stmt, Let))}
+        made = [stmt.buffer for stmt in stmts if isinstance(stmt, Allocate)]
+        found = [fold for stmt in stmts if (fold := _fold_of(stmt, inside)) is not None]
+        folds = [fold for fold in found if fold.store.buffer not in made]
+        # LLVM takes integers apart as it likes: they add up to the same.
+        is_worth_it = any(fold.store.buffer.dtype.is_inexact for fold in folds)
+        row = _Row(loop, stmts, folds)
+        return row if is_worth_it and self._is_free(row) else None
 
-    def _is_free(self, fold: _Fold) -> bool:
+    def _is_free(self, row: _Row) -> bool:
         """True if nothing else in the loop depends on the order of its iterations."""
-        others = [stmt for stmt in fold.stmts if stmt is not fold.store]
-        nodes = [node for root in (*others, fold.store.value) for node in walk(root)]
-        reads = [node for node in nodes if isinstance(node, Load)]
-        if sum(load.buffer is fold.store.buffer for load in reads) != 1:
-            return False
-        rest = replace(fold.loop, body=Seq(tuple(others)))
+        results = [fold.store.buffer for fold in row.folds]
+        roots = (*row.others, *(fold.store.value for fold in row.folds))
+        reads = [node.buffer for root in roots for node in walk(root) if isinstance(node, Load)]
+        if any(reads.count(buffer) != 1 or results.count(buffer) != 1 for buffer in results):
+            return False  # read by another statement, or folded into twice
+        rest = replace(row.loop, body=Seq(tuple(row.others)))
         return prove_own_elements(self.root, rest)
 
-    def _in_lanes(self, fold: _Fold) -> Stmt:
-        code, size = self.code, fold.loop.stop
+    def _in_lanes(self, row: _Row) -> Stmt:
+        size, code = row.loop.stop, self.code
         known = constant(size)
 
         def block(first: Expr) -> None:
             length = index(tidy(Min(minus(size, first), Const(BLOCK))))
-            self._fold_block(fold, first, code.let(length, "length", None).expr)
+            self._fold_block(row, first, code.let(length, "length", None).expr)
 
         with code.collect() as stmts:
-            if known is not None and known <= BLOCK:
-                self._fold_block(fold, ZERO, size)
-            else:
+            if known is None:
                 code.each("block", size, block, step=BLOCK)
+            else:
+                whole = known // BLOCK * BLOCK
+                code.each(
+                    "block",
+                    whole,
+                    lambda first: self._fold_block(row, first, Const(BLOCK)),
+                    step=BLOCK,
+                )
+                if known > whole:
+                    self._fold_block(row, Const(whole), Const(known - whole))
         return code.close(stmts)
 
-    def _fold_block(self, fold: _Fold, first: Expr, length: Expr) -> None:
-        """Fold some elements in lanes, then what comes of it into the result."""
-        store, merge = fold.store, _MERGES[fold.op]
+    def _fold_block(self, row: _Row, first: Expr, length: Expr) -> None:
+        """Fold some elements in lanes, then what comes of it into the results."""
 
-        def update(old: Expr, k: Expr) -> Expr:
-            moved = substitute(fold.loop.body, {fold.loop.var: plus(first, k)})
-            return self._emit_but_fold(fold, flat_stmts(fresh_copy(moved)), old)
+        def update(old: Sequence[Expr], k: Expr) -> Sequence[Expr]:
+            moved = substitute(row.loop.body, {row.loop.var: plus(first, k)})
+            return self._emit_copy(row, flat_stmts(fresh_copy(moved)), old)
 
-        start = find_identity(fold.op, store.buffer.dtype)
-        total = reduce_in_lanes(self.code, start, merge, length, update)
-        old = Load(store.buffer, store.indices, span=store.span)
-        self.code.emit(replace(store, value=merge(old, total)))
+        results = [fold.result for fold in row.folds]
+        totals = reduce_in_lanes(self.code, results, length, update)
+        for fold, result, total in zip(row.folds, results, totals, strict=True):
+            old = Load(fold.store.buffer, fold.store.indices, span=fold.store.span)
+            self.code.emit(replace(fold.store, value=result.merge(old, total)))
 
-    def _emit_but_fold(self, fold: _Fold, stmts: list[Stmt], old: Expr) -> Expr:
-        """Emit a copy of the body; the value that its fold would store, with `old` folded in."""
-        place = next(k for k, stmt in enumerate(fold.stmts) if stmt is fold.store)
+    def _emit_copy(self, row: _Row, copies: Sequence[Stmt], old: Sequence[Expr]) -> Sequence[Expr]:
+        """Emit a copy of the body but for the folds, and give what they fold `old` results to."""
+        by_buffer = {fold.store.buffer: lane for fold, lane in zip(row.folds, old, strict=True)}
+        stores = [fold.store for fold in row.folds]
 
         def read_lane(node: Node) -> Node | None:
-            is_result = isinstance(node, Load) and node.buffer is fold.store.buffer
-            return old if is_result else None
+            return by_buffer.get(node.buffer) if isinstance(node, Load) else None
 
-        for stmt in (*stmts[:place], *stmts[place + 1 :]):
-            self.code.emit(stmt)
-        store = stmts[place]
-        assert isinstance(store, Store)
-        return rewrite(store.value, read_lane)
+        values: list[Expr] = []
+        for stmt, copy in zip(row.stmts, copies, strict=True):
+            if stmt in stores:
+                assert isinstance(copy, Store)
+                values.append(rewrite(copy.value, read_lane))
+            else:
+                self.code.emit(copy)
+        return values
 
 
 def _is_simple(stmt: Stmt) -> bool:
@@ -129,14 +164,12 @@ def _is_simple(stmt: Stmt) -> bool:
     return isinstance(stmt, Let | Store) or (isinstance(stmt, Allocate) and stmt.buffer.is_register)
 
 
-def _fold_of(loop: For, stmts: list[Stmt], stmt: Stmt) -> _Fold | None:
+def _fold_of(stmt: Stmt, inside: Collection[Var]) -> _Fold | None:
     """How `stmt` folds into an element that is the same in all iterations; None if it does not."""
-    if not isinstance(stmt, Store) or not stmt.buffer.dtype.is_inexact:
+    if not isinstance(stmt, Store):
         return None
     found = find_reduction(stmt)
-    inside = {loop.var, *(each.var for each in stmts if isinstance(each, Let))}
     if found is None or found.op not in _MERGES:
         return None
     moves = any(node in inside for place in stmt.indices for node in walk(place))
-    made = any(isinstance(each, Allocate) and each.buffer is stmt.buffer for each in stmts)
-    return None if moves or made else _Fold(loop, stmts, stmt, found.op)
+    return None if moves else _Fold(stmt, found.op)

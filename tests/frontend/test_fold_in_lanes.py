@@ -97,6 +97,16 @@ def test_folds_of_computed_elements(kernel: Any) -> None:
     check(kernel, random("float64", 3, 70) - 0.3)
 
 
+@hybrid.script
+def twice(a: Array) -> Any:
+    shifted = a - 0.25
+    return shifted.sum(), (shifted * shifted).sum(), (shifted > 0).sum()
+
+
+def test_several_folds_of_one_row() -> None:
+    check(twice, random("float32", 300))
+
+
 def test_extrema_of_nan() -> None:
     a = random("float64", 100)
     a[70] = np.nan
