@@ -8,6 +8,7 @@ BENCHMARKS: tuple[str, ...] = (
     "benchmarks.startup",
     "benchmarks.calls",
     "benchmarks.kernels",
+    "benchmarks.arrays",
     "benchmarks.npbench",
     "benchmarks.math",
     "benchmarks.vectors",

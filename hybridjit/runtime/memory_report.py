@@ -109,7 +109,8 @@ def _with_places(body: Stmt) -> list[tuple[Allocate, bool]]:
 def _temporary(stmt: Allocate, notes: FusionNotes, is_on_stack: bool) -> Temporary:
     buffer = stmt.buffer
     line = None if stmt.span is None else stmt.span.line
-    reason = notes.reasons.get((buffer.name, line), "the script makes it")
+    made_by = "the script makes it" if line is not None else "made to compute in vectors or tiles"
+    reason = notes.reasons.get((buffer.name, line), made_by)
     return Temporary(buffer.name, _shape(buffer), _bytes(buffer), line, reason, is_on_stack)
 
 
