@@ -6,8 +6,12 @@ from typing import Any
 
 import numpy
 
+from hybridjit.frontend.library_arrays import tril
+
 np: Any = numpy
 Array = Any
+# The width of the blocks of a factorisation: the square of it fits in the nearest cache.
+BLOCK = 64
 
 
 def _computing_type(a: Array) -> Any:
@@ -17,18 +21,33 @@ def _computing_type(a: Array) -> Any:
     return np.result_type(a, np.float64)
 
 
+def _factor_block(a: Array, first: int, last: int) -> None:
+    """Factor the square on the diagonal from `first` to `last`, and the rows below it."""
+    for i in range(first, a.shape[0]):
+        for j in range(first, min(i, last)):
+            a[i, j] = (a[i, j] - a[i, first:j] @ a[j, first:j].conj()) / a[j, j]
+        if i < last:
+            rest = (a[i, i] - a[i, first:i] @ a[i, first:i].conj()).real
+            if rest <= 0:
+                raise ValueError("Matrix is not positive definite")
+            a[i, i] = np.sqrt(rest)
+
+
 def cholesky(a: Array) -> Array:
-    """The lower triangular matrix whose product with its conjugate transpose is `a`."""
+    """The lower triangular matrix whose product with its conjugate transpose is `a`.
+
+    Block by block, so that most of the work is in products of matrices.
+    """
     n = a.shape[0]
-    lower = np.zeros((n, n), _computing_type(a))
-    for i in range(n):
-        for j in range(i):
-            lower[i, j] = (a[i, j] - lower[i, :j] @ lower[j, :j].conj()) / lower[j, j]
-        rest = (a[i, i] - lower[i, :i] @ lower[i, :i].conj()).real
-        if rest <= 0:
-            raise ValueError("Matrix is not positive definite")
-        lower[i, i] = np.sqrt(rest)
-    return lower
+    lower = a.astype(_computing_type(a))
+    for first in range(0, n, BLOCK):
+        last = min(first + BLOCK, n)
+        _factor_block(lower, first, last)
+        for left in range(last, n, BLOCK):
+            right = min(left + BLOCK, n)
+            panel = lower[left:right, first:last].conj()
+            lower[left:, left:right] -= lower[left:, first:last] @ panel.T
+    return tril(lower)
 
 
 def _find_pivot(lu: Array, k: int) -> int:

@@ -21,6 +21,7 @@ SQUARE = RNG.random((5, 5)) + 3 * np.eye(5)
 DEFINITE = SQUARE @ SQUARE.T
 COMPLEX = SQUARE + 1j * RNG.random((5, 5))
 HERMITIAN = COMPLEX @ COMPLEX.conj().T
+LARGE = RNG.random((150, 150)) + 9 * np.eye(150)
 INTEGERS = RNG.integers(-9, 9, (4, 5))
 HOLES = np.where(MATRIX > 0.3, np.nan, MATRIX)
 THREES = RNG.random((4, 3))
@@ -159,6 +160,7 @@ CASES: list[tuple[Any, ...]] = [
     (factored, DEFINITE),
     (factored, DEFINITE.astype(np.float32)),
     (factored, HERMITIAN),
+    (factored, LARGE @ LARGE.T),
     (factored, np.array([[4, 2], [2, 3]])),
     (solved, SQUARE, MATRIX.T),
     (solved, COMPLEX, MATRIX.T),
