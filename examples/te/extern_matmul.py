@@ -32,17 +32,13 @@ def find_dgemm() -> Any:
 
 
 def blas_product(a: te.Tensor, b: te.Tensor, dgemm: Any, size: str) -> te.Tensor:
-    flags = ["int32"] * 3
-    operands = ["float64*", size, "float64*", size]
-    function = hybrid.extern(
-        dgemm, None, [*flags, size, size, size, "float64", *operands, "float64", *operands[:2]]
-    )
+    matrix = ["const float64*", size]  # where it is, and how far apart its rows are
+    types = [*["int32"] * 3, *[size] * 3, "float64", *matrix, *matrix, "float64", "float64*", size]
+    multiply_add = hybrid.extern(dgemm, None, types, name="dgemm")
 
     def call(ins: Any, outs: Any) -> Any:
-        order = [te.const(flag, "int32") for flag in (ROW_MAJOR, AS_IT_IS, AS_IT_IS)]
-        m, n, k = (te.const(extent, size) for extent in (M, N, K))
-        one, zero = te.const(1, "float64"), te.const(0, "float64")
-        return function(*order, m, n, k, one, ins[0], k, ins[1], n, zero, outs[0], n)
+        how = ROW_MAJOR, AS_IT_IS, AS_IT_IS
+        return multiply_add(*how, M, N, K, 1, ins[0], K, ins[1], N, 0, outs[0], N)
 
     return te.extern((M, N), [a, b], call, name="product")
 

@@ -35,7 +35,7 @@ def declare_gemv() -> Any:
     y = te.compute((TALL,), lambda i: te.sum(a[i, k] * x[k], axis=k), name="y")
 
     rows = te.decl_buffer(a.shape, a.dtype, "rows", strides=[te.var("stride"), 1])
-    types = ["int32*", "int32*", "int32*", "int64"]
+    types = ["const int32*", "const int32*", "int32*", "int64"]
     update = hybrid.extern(c_update, None, types, name="c_update")
 
     def body(ins: Any, outs: Any) -> Any:

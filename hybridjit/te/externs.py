@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, cast, runtime_checkable
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
+from hybridjit.frontend.conversion import convert
 from hybridjit.frontend.make_blocks import make_blocks
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Buffer, BufferRef, Expr, ExternCall, Load
@@ -200,19 +201,30 @@ def as_stmt(result: object) -> Stmt:
 def call_function(function: Function, args: Sequence[Any]) -> Any:
     """A call of a C function or a Python callback on buffers, expressions and numbers.
 
-    It is a statement, or with a result an expression of the IR.
+    Numbers and te expressions are converted to the types of C. It is a statement, or with a result
+    an expression of the IR.
     """
-    values = tuple(map(_argument, args))
+    params: Sequence[DType | Pointer | None] = function.params or [None] * len(args)
+    if len(params) != len(args):
+        raise ArgumentValueError(
+            f"{function.name} takes {len(params)} arguments, found {len(args)}"
+        )
+    values = tuple(map(_argument, args, params))
     if function.params is not None:
         _check_call(function, values)
     call = ExternCall(function, values)
     return Evaluate(call) if function.result is None else call
 
 
-def _argument(arg: Any) -> Expr:
+def _argument(arg: Any, param: DType | Pointer | None) -> Expr:
     if isinstance(arg, Buffer):
         return BufferRef(arg)
-    return arg if isinstance(arg, Expr) else as_scalar(arg).expr
+    if isinstance(arg, Expr):
+        return arg
+    scalar = as_scalar(arg)
+    if isinstance(param, DType) and param.is_complex >= scalar.type.dtype.is_complex:
+        return convert(scalar, param, None)
+    return scalar.expr
 
 
 def call_extern(function: Function, *args: Any) -> Any:
@@ -225,10 +237,6 @@ call_packed = call_extern
 
 def _check_call(function: Function, values: Sequence[Expr]) -> None:
     params = function.params or ()
-    if len(params) != len(values):
-        raise ArgumentValueError(
-            f"{function.name} takes {len(params)} arguments, found {len(values)}"
-        )
     for param, value in zip(params, values, strict=True):
         is_array = isinstance(value, BufferRef)
         wanted = param.dtype if isinstance(param, Pointer) else param

@@ -147,6 +147,19 @@ def test_a_c_function() -> None:
     assert_computes([x, y], [value], abs(value))
 
 
+def test_numbers_are_converted_to_the_types_of_c() -> None:
+    power = hybrid.extern("pow", "float64", ["float64", "float64"])
+    x = te.placeholder((1,), "float64", "X")
+
+    def fill(ins: Any, outs: Any) -> Any:
+        found = Var("found", ins[0].dtype)
+        value = te.call_extern(power, te.const(3, "int32"), 2)
+        return seq(Let(found, value), Store(outs[0], (Const(0),), found))
+
+    y = te.extern((1,), [x], fill, name="Y")
+    assert_computes([x, y], [np.ones(1)], np.full(1, 9.0))
+
+
 def _find_blas() -> Any:
     """cblas_dgemm of the OpenBLAS that NumPy or SciPy brings along, and whether it counts in 64."""
     root = Path(np.__file__).parent.parent
