@@ -14,7 +14,9 @@ from hybridjit.ir.expr import (
     Mod,
     Node,
     Pow,
+    Var,
 )
+from hybridjit.ir.intrinsics import CUSTOM_INTRINSICS, Expansion, Rule
 from hybridjit.ir.visit import walk
 
 
@@ -30,6 +32,8 @@ def may_fail(node: Node) -> bool:
             return True
         case Call(name="fmod"):
             return node.dtype.is_integer
+        case Call(name) if name in CUSTOM_INTRINSICS:
+            return _rule_may_fail(CUSTOM_INTRINSICS[name].rule, node)
         case FloorDiv(_, Const(divisor)) | Mod(_, Const(divisor)):
             return divisor == 0 and not node.dtype.is_float
         case Pow(_, Const(exponent)) if node.dtype.is_integer:
@@ -40,3 +44,10 @@ def may_fail(node: Node) -> bool:
             return node.checked
         case _:
             return False
+
+
+def _rule_may_fail(rule: Rule, call: Call) -> bool:
+    """Whether what stands for an intrinsic can fail. Foreign functions are declared pure."""
+    if not isinstance(rule, Expansion):
+        return False
+    return not is_total(rule.make(*(Var("x", arg.dtype) for arg in call.args)))

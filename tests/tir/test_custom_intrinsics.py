@@ -11,7 +11,7 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import hybrid, te, tir
-from hybridjit.errors import HybridError
+from hybridjit.errors import HybridError, ScheduleError
 from hybridjit.hybrid import output_tensor
 from hybridjit.ir.intrinsics import clear_intrinsics
 from tests.conftest import Golden
@@ -174,6 +174,23 @@ def test_registered_again_code_is_made_again() -> None:
         assert_same(run_tensors(scaled, "float32"), a * factor)
         assert_same(kernel(a), a * factor)
         assert_same(kernel.interpret(a), a * factor)
+
+
+def test_a_rule_that_may_fail() -> None:
+    """An error is raised in both ways to run, and no schedule loses it."""
+    inverse = tir.register_intrin("inverse", lambda x: 100 // x, domain="integer")
+    A = te.placeholder((4,), "int64", "A")
+    B = te.compute((4,), lambda i: inverse(A[i]), name="B")
+    C = te.compute((2,), lambda i: B[i] + 1, name="C")
+    module = hj.build([A, C])
+    for call in (module, module.interpret):
+        with pytest.raises(ZeroDivisionError, match="division"):
+            call(np.array([1, 2, 3, 0]), np.zeros(2, np.int64))
+
+    s = te.create_schedule(C.op)
+    s[B].compute_inline()
+    with pytest.raises(ScheduleError, match="may raise an error, which would be lost"):
+        hj.lower(s, [A, C])
 
 
 def test_pickled_by_name() -> None:
