@@ -14,7 +14,6 @@ from hybridjit.te import comm_reducer, const, if_then_else, max_value, min_value
 from hybridjit.te import min as least
 from hybridjit.te.reduction import Reducer
 
-# te.max and te.min are Python's, which do not see NaN.
 largest = comm_reducer(maximum, min_value, "max")
 smallest = comm_reducer(minimum, max_value, "min")
 # te.any and te.all stop at the first element that decides: these make vectors.
