@@ -11,7 +11,7 @@ from hybridjit.errors import Span, TypeMismatch
 from hybridjit.frontend.call_arguments import CallArguments
 from hybridjit.frontend.conversion import store_value
 from hybridjit.frontend.functions import Style, apply, arity_of
-from hybridjit.frontend.refusals import refusal
+from hybridjit.frontend.refusals import NUMPY_FUNCTIONS, refusal
 from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Scalar, Value, View, describe
 from hybridjit.ir.dtype import DType, ScalarType
 
@@ -55,7 +55,8 @@ class ArrayCalls(CallArguments):
             out = args.pop()
         if len(args) != arity:
             plural = "argument" if arity == 1 else "arguments"
-            raise self.refuse(f"{label} takes {arity} {plural}, found {len(args)}", node)
+            help = NUMPY_FUNCTIONS["nonzero"] if name == "select" and len(args) == 1 else None
+            raise self.refuse(f"{label} takes {arity} {plural}, found {len(args)}", node, help=help)
         return args, out
 
     def store_out(self, out: ast.expr, result: Value, node: ast.Call) -> Value:

@@ -17,6 +17,7 @@ from hybridjit.frontend.values import (
     Scalar,
     Value,
     describe,
+    index,
     integer,
 )
 from hybridjit.ir.dtype import ScalarType
@@ -74,6 +75,13 @@ class ArrayFunctions(ArrayGrids):
                 return self._fill_owner(owner, self.scalar(args["value"]), node)
             case _:
                 return super().array_method(owner, name, node)
+
+    def count_selected(self, value: ArrayExpr, node: ast.expr) -> Scalar:
+        assert value.mask is not None
+        ndim = len(value.mask.shape)
+        count = self.reduce("sum", value.mask, Axes(tuple(range(ndim)), ndim), node)
+        assert isinstance(count, Scalar)
+        return index(count.expr)
 
     def _reducible(self, value: Value, node: ast.Call) -> ArrayExpr:
         if isinstance(value, Scalar):

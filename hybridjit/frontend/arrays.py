@@ -41,6 +41,13 @@ def refuse_array_expression(value: Array, whole: ast.AST, span: Span) -> ParseEr
     """The error for `a + b`, `-a` or `exp(a)` on whole arrays, and for `m[i]` as a number."""
     if value.indices:
         return refuse_part(value, span)
+    if isinstance(whole, (ast.Name, ast.Attribute)):
+        return ParseError(
+            f"{describe(value)} stands where a number is needed",
+            span,
+            help="choose between arrays with if and else on lines of their own, or with "
+            "np.where(condition, x, y)",
+        )
     return ParseError(
         f"`{ast.unparse(whole)}` takes {describe(value)} as a whole; it works on one element "
         "at a time",

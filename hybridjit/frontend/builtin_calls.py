@@ -205,6 +205,10 @@ class BuiltinTranslator(NamedCallTranslator):
         match value:
             case Items(items):
                 return integer(len(items))
+            case ArrayExpr() if value.mask is not None:
+                if len(value.shape) > 1:
+                    raise self.refuse_selected(node)
+                return self.count_selected(value, node)
             case Array() | View() | ArrayExpr() if value.shape:
                 return index(value.shape[0])
             case Text(text):

@@ -21,6 +21,13 @@ def _computing_type(a: Array) -> Any:
     return np.result_type(a, np.float64)
 
 
+def _square_type(a: Array) -> Any:
+    """The type to compute in; adding the transpose shows whether the matrix is square."""
+    if a.dtype == "float32" or a.dtype == "complex64":
+        return np.result_type(a + a.T)
+    return np.result_type(a + a.T, np.float64)
+
+
 def _factor_block(a: Array, first: int, last: int) -> None:
     """Factor the square on the diagonal from `first` to `last`, and the rows below it."""
     for i in range(first, a.shape[0]):
@@ -39,7 +46,7 @@ def cholesky(a: Array) -> Array:
     Block by block, so that most of the work is in products of matrices.
     """
     n = a.shape[0]
-    lower = a.astype(_computing_type(a))
+    lower = a.astype(_square_type(a))
     for first in range(0, n, BLOCK):
         last = min(first + BLOCK, n)
         _factor_block(lower, first, last)
@@ -87,7 +94,8 @@ def _solve_in_place(lu: Array, x: Array) -> None:
 
 def solve(a: Array, b: Array) -> Array:
     """The solution x of `a @ x = b`, by elimination with partial pivoting."""
-    lu = a.astype(np.result_type(_computing_type(a), _computing_type(b)))
+    right = b[:, None] if b.ndim == 1 else b
+    lu = a.astype(np.result_type(_square_type(a), _computing_type(b), a[:, :1] + right))
     x = b.astype(lu.dtype)
     columns = x[:, None] if b.ndim == 1 else x
     _solve_in_place(lu, columns)
@@ -96,7 +104,7 @@ def solve(a: Array, b: Array) -> Array:
 
 def inv(a: Array) -> Array:
     """The inverse of a matrix."""
-    lu = a.astype(_computing_type(a))
+    lu = a.astype(_square_type(a))
     x = np.eye(a.shape[0], dtype=lu.dtype)
     _solve_in_place(lu, x)
     return x
@@ -104,7 +112,7 @@ def inv(a: Array) -> Array:
 
 def det(a: Array) -> Array:
     """The determinant of a matrix, by elimination with partial pivoting."""
-    lu = a.astype(_computing_type(a))
+    lu = a.astype(_square_type(a))
     product = np.ones(1, lu.dtype)
     for k in range(a.shape[0]):
         pivot = _find_pivot(lu, k)

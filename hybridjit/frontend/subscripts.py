@@ -200,6 +200,8 @@ class SubscriptTranslator(ArrayGather):
                 raise self.refuse(f"{describe(owner)} has no attribute '{node.attr}'", node)
 
     def _array_attribute(self, owner: AnyArray, node: ast.Attribute) -> Value:
+        if isinstance(owner, ArrayExpr) and owner.mask is not None:
+            self._check_selected(node)
         shape = owner.shape
         match node.attr:
             case "shape":
@@ -209,10 +211,7 @@ class SubscriptTranslator(ArrayGather):
             case "dtype":
                 return ElementType(self.array(owner).dtype)
             case "size":
-                size: Scalar = integer(1)
-                for extent in shape:
-                    size = binary(Mul, size, index(extent), self.span(node))
-                return size
+                return self._size_of(owner, node)
             case "T":
                 return self.transposed(owner, None, node)
             case "real" | "imag" as name:
@@ -224,6 +223,31 @@ class SubscriptTranslator(ArrayGather):
                 return Method(owner, name)
             case name:
                 raise refuse_array_attribute(owner, name, self.span(node))
+
+    def _size_of(self, owner: AnyArray, node: ast.Attribute) -> Scalar:
+        if isinstance(owner, ArrayExpr) and owner.mask is not None:
+            return self.count_selected(owner, node)
+        size: Scalar = integer(1)
+        for extent in owner.shape:
+            size = binary(Mul, size, index(extent), self.span(node))
+        return size
+
+    def count_selected(self, value: ArrayExpr, node: ast.expr) -> Scalar:
+        """How many elements a mask selects; provided by the layer above."""
+        raise NotImplementedError
+
+    def _check_selected(self, node: ast.Attribute) -> None:
+        if node.attr in ("shape", "ndim", "T"):
+            raise self.refuse_selected(node)
+
+    def refuse_selected(self, node: ast.expr) -> ParseError:
+        """The error for the shape of what a mask selects."""
+        return self.refuse(
+            f"`{ast.unparse(node)}` is known only when the script runs: it depends on how many "
+            "elements a mask selects",
+            node,
+            help="count them, as in np.sum(m)",
+        )
 
     def transposed(self, owner: AnyArray, axes: Sequence[int] | None, node: ast.AST) -> Value:
         """The array with its axes in another order, by default reversed."""

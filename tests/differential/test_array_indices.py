@@ -108,6 +108,11 @@ def mask_after_dots(a: Array, m: Array):
     return a[..., m].sum()
 
 
+def sizes_of_selection(v: Array):
+    x = v[v > 0.5]
+    return len(x), x.size, len(v[v > 2]), x.sum() / len(x)
+
+
 def wrong_mask(a: Array, m: Array):
     return a[m].sum()
 
@@ -148,6 +153,7 @@ CASES: list[tuple[Any, ...]] = [
     (mask_and_index, MATRIX, MASK),
     (mask_after_dots, CUBE, MASK),
     (mask_of_rows, CUBE, RNG.random((3, 4)) > 0.5),
+    (sizes_of_selection, VECTOR),
     (wrong_mask, MATRIX, MASK[:4]),
     (wrong_mask, MATRIX, MASK[None, :]),
 ]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hybridjit.errors import ParseError
+from hybridjit.errors import ParseError, ShapeMismatch, TypeMismatch
 from tests.errors.case import MATRIX, VECTOR, Cases
 
 cases = Cases()
@@ -70,3 +70,107 @@ def return_reshaped(m):
 @cases.right(MATRIX, code=".copy()")
 def return_reshaped(m):
     return m.reshape(-1).copy()
+
+
+@cases.wrong(ParseError, MATRIX)
+def shape_of_selection(m):
+    return m[m > 3].shape[0]
+
+
+@cases.right(MATRIX, code="np.sum(m)")
+def shape_of_selection(a):
+    m = a > 3
+    return np.sum(m)
+
+
+@cases.wrong(ParseError, VECTOR)
+def where_of_one_argument(a):
+    i = np.where(a > 2)
+    a[i] = 0
+
+
+@cases.right(VECTOR, code="a[m] = ")
+def where_of_one_argument(a):
+    m = a > 2
+    a[m] = 0
+
+
+@cases.wrong(ParseError, VECTOR)
+def array_in_a_condition(a):
+    return a if a[0] > 0 else -a
+
+
+@cases.right(VECTOR, says="np.where(condition, x, y)")
+def array_in_a_condition(a):
+    return np.where(a[0] > 0, a, -a)
+
+
+@cases.wrong(ShapeMismatch, MATRIX)
+def solve_of_a_rectangle(m):
+    return np.linalg.solve(m[:, :3], m)
+
+
+@cases.wrong(ShapeMismatch, MATRIX, VECTOR)
+def shapes_that_do_not_fit(m, a):
+    return m * 2 + a
+
+
+@cases.wrong(ShapeMismatch, MATRIX, VECTOR)
+def matrices_that_do_not_fit(m, a):
+    return m @ a
+
+
+@cases.wrong(ShapeMismatch, MATRIX, VECTOR)
+def joined_shapes(m, a):
+    return np.concatenate((m, m[:, 1:]))
+
+
+@cases.wrong(ShapeMismatch, MATRIX)
+def axis_out_of_bounds(m):
+    return m.sum(axis=2)
+
+
+@cases.wrong(ParseError, VECTOR)
+def repeats_of_each(a):
+    return np.repeat(a, np.array([1, 2]))
+
+
+@cases.right(VECTOR, says="one number for all elements")
+def repeats_of_each(a):
+    return np.repeat(a, 2)
+
+
+@cases.wrong(ParseError, VECTOR)
+def two_masks(m):
+    x = m[m > 2] + m[m > 3]
+    return x.sum()
+
+
+@cases.right(VECTOR, says="use one mask throughout")
+def two_masks(a):
+    m = a > 2
+    x = a[m] + a[m]
+    return x.sum()
+
+
+@cases.wrong(ParseError, VECTOR, 2)
+def step_at_run_time(a, n):
+    return a[::n].sum()
+
+
+@cases.right(VECTOR, 2, says="loop over range(start, stop, step)")
+def step_at_run_time(a, n):
+    total = 0.0
+    for i in range(0, len(a), n):
+        total += a[i]
+    return total
+
+
+@cases.wrong(TypeMismatch, MATRIX)
+def return_a_view(m):
+    return m[1:]
+
+
+@cases.right(MATRIX, code=".copy()")
+def return_a_view(m):
+    return m[1:].copy()
