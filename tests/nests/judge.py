@@ -65,7 +65,7 @@ def make_parts(choose: Choose) -> Nest:
     """A program over arrays of any size, with loops that are fused or dealt out to parts."""
     nest = make_sized(choose)
     schedule = Schedule(nest.func)
-    for _ in range(1 + choose(3)):
+    for _ in range(1 + choose(2)):
         with suppress(ScheduleError):
             MOVES[pick(choose, ("fuse", "split in parts", "split"))](schedule, choose)
     return dataclasses.replace(nest, text=str(schedule.func), func=schedule.func)
