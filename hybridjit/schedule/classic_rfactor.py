@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from hybridjit.analysis.bounds import Facts
 from hybridjit.errors import ScheduleError
-from hybridjit.ir.expr import And, Binary, Compare, Expr, Load, Max, Min, Select, Var
+from hybridjit.ir.expr import And, Binary, Compare, Const, Expr, Load, Max, Min, Select, Var
 from hybridjit.ir.visit import substitute, walk
 from hybridjit.schedule.classic_graph import (
     Body,
@@ -61,9 +62,25 @@ def rfactor(
     guards = [substitute(guard, renamed) for guard in how.guards]
     axes = (*data[: how.position], first, *data[how.position :])
     partial = make_compute(f"{op.name}_rf", axes, _partial(moved, how.kept, guards))
-    copies = make_copies(partial, op.outputs, tuple(axis.stop for axis in axes))
+    sizes = _known_sizes(op)
+    copies = make_copies(partial, op.outputs, tuple(_size(axis.stop, sizes) for axis in axes))
     final = rebuild(op, _final(op, reduction, how, copies))
     return graph.replace(partial, final), copies
+
+
+def _known_sizes(op: Compute) -> Facts:
+    """What is known of sizes: that they are not negative."""
+    tensors = (*op.input_tensors, *op.outputs)
+    extents = [extent for tensor in tensors for extent in tensor.buffer.shape]
+    return Facts(frozenset(extent for extent in extents if isinstance(extent, Var)), ())
+
+
+def _size(extent: Expr, sizes: Facts) -> Expr:
+    """An extent as the size of an array: a range that ends before it starts has no elements."""
+    form = sizes.exact(extent)
+    if form is not None and sizes.prove_non_negative(form):
+        return extent
+    return Max(extent, Const(0))
 
 
 def _check_rounding(op: Compute, reduction: Reduction, fastmath: Sequence[str]) -> None:

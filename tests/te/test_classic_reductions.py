@@ -63,3 +63,21 @@ def test_sums_of_floats_keep_their_order() -> None:
     x, y = make_inputs([a, c])
     hj.build(s, [a, c])(x, y)
     np.testing.assert_allclose(y, x.sum(axis=1), atol=1e-5)
+
+
+@pytest.mark.parametrize("part", ["whole", "outer", "inner"])
+def test_partial_results_of_a_range_that_ends_before_it_starts(part: str) -> None:
+    n = te.var("n")
+    A, k = te.placeholder((n,), "int64", "A"), te.reduce_axis((3, n), "k")
+    B = te.compute((), lambda: te.sum(A[k], axis=k), name="B")
+    s = te.create_schedule(B.op)
+    axis = k
+    if part != "whole":
+        axis = s[B].split(k, factor=4)[part == "inner"]
+    s.rfactor(B, axis)
+    module = hj.build(s, [A, B])
+    for size in (0, 1, 3, 4, 9):
+        for call in (module, module.interpret):
+            total = np.full((), 9)
+            call(np.arange(size), total)
+            assert total == np.arange(size)[3:].sum()
