@@ -86,8 +86,7 @@ def _combine_rows(s: Schedule, nest: Nest, row: Loop) -> None:
         others.append(outer)
     s.reorder(*others, inner, *reduced)
     s.decompose_reduction(nest.block, inner)
-    handles = s.loops(nest.block)
-    inner, reduced = handles[len(others)], list(handles[len(others) + 1 :])
+    inner, *reduced = s.loops(nest.block)[-len(reduced) - 1 :]
     s.reorder(*reduced, inner)
 
 

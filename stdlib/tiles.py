@@ -86,10 +86,13 @@ def tile_product(s: Schedule, nest: Nest, tile: Tile) -> None:
     deep, reduced = _split_depth(s, nest)
     images = [loop.handle for loop in inside]
     s.reorder(*outside, panels, *deep, *images, tiles, *reduced, row, vector, lane)
+    # Results begin with 0 where all that is added up is inside of that loop.
+    starts = [s.decompose_reduction(nest.block, loop) for loop in deep]
     _pack(s, nest, tile, [panels, *deep][-1])
     _keep_in_registers(s, nest, tile, tiles)
-    start = s.decompose_reduction(nest.block, reduced[0])
-    for block in (nest.block, start):
+    if not starts:
+        starts = [s.decompose_reduction(nest.block, reduced[0])]
+    for block in (nest.block, *starts):
         *_, row, vector, lane = s.loops(block)
         s.vectorize(lane)
         s.unroll(vector)

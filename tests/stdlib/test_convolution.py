@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from hybridjit import stdlib as hs
@@ -14,6 +14,8 @@ from tests import operator_references as reference
 
 Array = Any
 RNG = np.random.default_rng(0)
+# Each of them is compiled.
+FEW = settings(max_examples=max(settings().max_examples * 2 // 5, 1))
 PAIRS = st.one_of(st.integers(1, 3), st.tuples(st.integers(1, 3), st.integers(1, 2)))
 PADDINGS = st.one_of(
     st.integers(0, 3),
@@ -60,6 +62,7 @@ def fits(x: Array, size: tuple[int, int], options: dict[str, Any]) -> bool:
     return all(n + sum(s) >= r for n, s, r in zip(x.shape[2:], sides, reach, strict=True))
 
 
+@FEW
 @given(convolutions(), st.booleans())
 def test_conv2d(case: tuple[Array, Array, dict[str, Any]], is_last: bool) -> None:
     x, w, options = case
@@ -73,6 +76,7 @@ def test_conv2d(case: tuple[Array, Array, dict[str, Any]], is_last: bool) -> Non
     check(found.transpose(0, 3, 1, 2), wanted)
 
 
+@FEW
 @given(convolutions(), st.integers(1, 2), st.booleans())
 def test_depthwise(
     case: tuple[Array, Array, dict[str, Any]], multiplier: int, is_last: bool

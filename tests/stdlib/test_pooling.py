@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from hybridjit import stdlib as hs
@@ -14,6 +14,8 @@ from tests import operator_references as reference
 
 Array = Any
 RNG = np.random.default_rng(0)
+# Each of them is compiled.
+FEW = settings(max_examples=max(settings().max_examples * 2 // 5, 1))
 
 
 def check(found: Array, wanted: Array) -> None:
@@ -44,6 +46,7 @@ def pools(draw: st.DrawFn) -> tuple[Array, Any, dict[str, Any]]:
     return x, size, options
 
 
+@FEW
 @given(pools(), st.booleans())
 def test_max_pool2d(case: tuple[Array, Any, dict[str, Any]], is_last: bool) -> None:
     x, size, options = case
@@ -55,6 +58,7 @@ def test_max_pool2d(case: tuple[Array, Any, dict[str, Any]], is_last: bool) -> N
     check(found.transpose(0, 3, 1, 2), wanted)
 
 
+@FEW
 @given(pools(), st.booleans(), st.booleans())
 def test_avg_pool2d(case: tuple[Array, Any, dict[str, Any]], counts: bool, is_last: bool) -> None:
     x, size, options = case
