@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from hybridjit.errors import ShapeMismatch, Span
 from hybridjit.frontend.array_elementwise import Elementwise, shape_text
-from hybridjit.frontend.array_extents import constant, times
+from hybridjit.frontend.array_extents import ZERO, constant, tidy, times
 from hybridjit.frontend.array_reductions import Axes, fold_of
 from hybridjit.frontend.array_tiles import Factors, Tile, TiledProduct, TileMemory, is_one_block
 from hybridjit.frontend.array_vector_products import VectorProducts, multiply_add, sum_type
@@ -17,11 +17,12 @@ from hybridjit.frontend.conversion import join_types
 from hybridjit.frontend.operators import binary
 from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Scalar, Value, describe
 from hybridjit.ir.dtype import BOOL, DType, ScalarType
-from hybridjit.ir.expr import Add, BitAnd, Buffer, Const, Expr, Ge, Load, Mul, Var
+from hybridjit.ir.expr import Add, BitAnd, Buffer, Const, Expr, FloorDiv, Ge, Load, Mod, Mul, Var
 from hybridjit.ir.stmt import If, Store
 
 # Terms of a product that are worth packing: below, loops as they stand are faster.
 MIN_BLOCKED_TERMS = 1 << 14
+MIN_SIDE = 3  # of the result: a tile of which less is used is no gain
 
 
 class ArrayProducts(VectorProducts):
@@ -48,7 +49,9 @@ class ArrayProducts(VectorProducts):
         if len(a.shape) == 1:
             return self.matrix_by_vector(_swapped(b), self._in_memory(a, span), dtype, span)
         a, b = self._in_memory(a, span), self._in_memory(b, span)
-        return self._matrix_by_matrix(*self._batched(a, b, node), dtype, span)
+        if len(b.shape) > 2:
+            a, b = self._batched(a, b, node)
+        return self._matrix_by_matrix(a, b, dtype, span)
 
     def _factor(self, value: Value, node: ast.expr) -> ArrayExpr:
         if not isinstance(value, AnyArray):
@@ -111,11 +114,14 @@ class ArrayProducts(VectorProducts):
     def _matrix_by_matrix(
         self, a: ArrayExpr, b: ArrayExpr, dtype: DType, span: Span | None
     ) -> ArrayExpr:
-        """In blocks if it is worth it; what is known only at run time is decided there."""
+        """In blocks if it is worth it; what is known only at run time is decided there.
+
+        With a single matrix on the right, all rows of a stack on the left are those of one matrix.
+        """
         wide = sum_type(dtype)
         a, b = self.as_dtype(a, wide, span), self.as_dtype(b, wide, span)
-        batch, sizes = a.shape[:-2], (a.shape[-2], a.shape[-1], b.shape[-1])
-        shape = ArrayExpr((*batch, sizes[0], sizes[2]), wide, a.element)
+        sizes = _sizes_of(a, b)
+        shape = ArrayExpr((*a.shape[:-1], b.shape[-1]), wide, a.element)
         is_large = _is_large(sizes)
         is_summed = is_large is not True or not is_one_block(sizes)
         result = self.scratch("product", shape, span, zero=is_summed)
@@ -133,35 +139,38 @@ class ArrayProducts(VectorProducts):
     def _multiply_in_blocks(
         self, a: ArrayExpr, b: ArrayExpr, result: Buffer, span: Span | None
     ) -> None:
-        sizes = (a.shape[-2], a.shape[-1], b.shape[-1])
+        sizes = _sizes_of(a, b)
         tile = Tile.of(a.dtype, self.unit.vector_bits, constant(sizes[0]))
         memory = TileMemory.of(self, tile, sizes)
 
         def one(place: tuple[Expr, ...]) -> None:
+            def row(i: Expr) -> tuple[Expr, ...]:
+                return (*place, *_unravel(i, a.shape[len(place) : -1]))
+
             def put(i: Expr, j: Expr, value: Expr) -> None:
                 if not is_one_block(sizes):
-                    value = Add(Load(result, (*place, i, j), span=span), value)
-                self.emit(Store(result, (*place, i, j), value, span=span))
+                    value = Add(Load(result, (*row(i), j), span=span), value)
+                self.emit(Store(result, (*row(i), j), value, span=span))
 
             factors = Factors(
-                lambda i, k: a.element((*place, i, k)),
+                lambda i, k: a.element((*row(i), k)),
                 lambda k, j: b.element((*place, k, j)),
                 sizes,
                 put,
             )
             TiledProduct(self, factors, tile, memory).emit()
 
-        self.nest(a.shape[:-2], one, span)
+        self.nest(b.shape[:-2], one, span)
 
     def _multiply_plainly(
         self, a: ArrayExpr, b: ArrayExpr, result: Buffer, span: Span | None
     ) -> None:
         def body(indices: tuple[Expr, ...]) -> None:
-            *place, i, k, j = indices
-            factors = a.element((*place, i, k)), b.element((*place, k, j))
-            old = Load(result, (*place, i, j), span=span)
+            *row, k, j = indices
+            factors = a.element((*row, k)), b.element((*row[: len(b.shape) - 2], k, j))
+            old = Load(result, (*row, j), span=span)
             total = multiply_add(factors[0].expr, factors[1].expr, old)
-            self.emit(Store(result, (*place, i, j), total, span=span))
+            self.emit(Store(result, (*row, j), total, span=span))
 
         self.nest((*a.shape, b.shape[-1]), body, span)
 
@@ -214,10 +223,29 @@ def _swapped(value: ArrayExpr) -> ArrayExpr:
     return ArrayExpr(shape, value.dtype, element)
 
 
+def _sizes_of(a: ArrayExpr, b: ArrayExpr) -> tuple[Expr, Expr, Expr]:
+    """The rows, terms and columns of what is multiplied at once."""
+    rows: Expr = Const(1)
+    for size in a.shape[len(b.shape) - 2 : -1]:
+        rows = times(rows, size)
+    return rows, a.shape[-1], b.shape[-1]
+
+
+def _unravel(row: Expr, shape: Sequence[Expr]) -> tuple[Expr, ...]:
+    """The indices of the element that is the `row`-th one of an array in C order."""
+    indices: list[Expr] = []
+    for size in reversed(shape[1:]):
+        indices.append(ZERO if constant(size) == 1 else tidy(Mod(row, size)))
+        row = tidy(FloorDiv(row, size))
+    return (row, *reversed(indices))
+
+
 def _is_large(sizes: tuple[Expr, Expr, Expr]) -> bool | Expr:
     """Whether a product of (rows, inner, columns) is to be computed in blocks."""
     known = [constant(size) for size in sizes]
     total = math.prod(size for size in known if size is not None)
+    if any(size is not None and size < MIN_SIDE for size in (known[0], known[2])):
+        return False
     if None not in known or total == 0:
         return total >= MIN_BLOCKED_TERMS
     terms: Expr = Const(total)

@@ -127,7 +127,15 @@ def test_factors_that_share_memory_with_the_result() -> None:
     np.testing.assert_allclose(memory, expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("shapes", [((3, 1, 14, 40), (2, 40, 33)), ((2, 3, 4), (4, 5))], ids=str)
+STACKS = [
+    ((2, 1, 14, 40), (2, 40, 33)),  # in blocks, one after the other
+    ((2, 3, 4), (4, 5)),
+    ((5, 6, 1, 32), (32, 33)),  # the rows of one matrix
+    ((1, 40), (3, 40, 400)),  # too few rows for blocks
+]
+
+
+@pytest.mark.parametrize("shapes", STACKS, ids=str)
 def test_stacks(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
     check(product, *(random("float64", *shape) for shape in shapes))
 
@@ -167,6 +175,12 @@ def test_transposed_matrix_and_vector() -> None:
 def test_stacks_and_vectors() -> None:
     check(product, random("float64", 2, 3, 40), random("float64", 40))
     check(product, random("float64", 40), random("float64", 2, 40, 3))
+
+
+def test_stacks_of_any_size() -> None:
+    kernel: Any = hybrid.script(product.py_func)
+    for rows in (2, 3, 14):
+        agree(kernel, random("float64", rows, rows + 1, 40), random("float64", 40, 33))
 
 
 def test_vectors_of_any_size() -> None:
