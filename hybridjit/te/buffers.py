@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hybridjit.arith.simplify import simplify
+from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.frontend.make_blocks import make_blocks
 from hybridjit.ir.dtype import FLOAT32, INT64
@@ -47,6 +48,7 @@ class DeclaredBuffer(Buffer):
         return is_ordered and same_size(self.offset, Const(0))
 
 
+@api_edge
 def decl_buffer(
     shape: Any,
     dtype: object = None,

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
+from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.frontend.conversion import store_value
 from hybridjit.frontend.values import Scalar
@@ -44,6 +45,7 @@ Body = (
 )
 
 
+@api_edge
 def var(name: str = "n", dtype: object = "int64") -> Expression:
     """A number that is known when the program runs: a size, or a scalar argument."""
     wanted = dtype_of(dtype)
@@ -51,11 +53,13 @@ def var(name: str = "n", dtype: object = "int64") -> Expression:
     return Expression(Scalar(variable, ScalarType(wanted, weak=wanted is INT64)))
 
 
+@api_edge
 def size_var(name: str = "n", dtype: object = "int64") -> Expression:
     """A size, which is not negative."""
     return var(name, dtype)
 
 
+@api_edge
 def const(value: Any, dtype: object = None) -> Expression:
     """A number of a given type; without one, a Python number, which gives way to typed ones."""
     if dtype is None:
@@ -64,6 +68,7 @@ def const(value: Any, dtype: object = None) -> Expression:
     return Expression(Scalar(make_const(value, wanted), ScalarType(wanted)))
 
 
+@api_edge
 def placeholder(shape: Shape, dtype: object = None, name: str = "placeholder") -> Tensor:
     """A tensor that is passed in. Its type is float32 unless it is given."""
     op = Placeholder(name, "", {})
@@ -71,6 +76,7 @@ def placeholder(shape: Shape, dtype: object = None, name: str = "placeholder") -
     return make_outputs(op, [name], [wanted], as_shape(shape))[0]
 
 
+@api_edge
 def reduce_axis(dom: Any, name: str = "rv", thread_tag: str | None = None) -> Axis:
     """An axis to reduce over, from `dom[0]` up to, not including, `dom[1]`."""
     if not isinstance(dom, (tuple, list)) or len(cast("Sequence[Any]", dom)) != 2:
@@ -81,6 +87,7 @@ def reduce_axis(dom: Any, name: str = "rv", thread_tag: str | None = None) -> Ax
     return Axis(Var(name), start, stop, AxisKind.REDUCE, thread_tag)
 
 
+@api_edge
 def thread_axis(dom: Any = None, tag: str = "", name: str = "") -> Axis:
     """A thread axis, such as te.thread_axis("threadIdx.x") or te.thread_axis((0, 8), "vthread")."""
     if isinstance(dom, str):
@@ -94,6 +101,7 @@ def thread_axis(dom: Any = None, tag: str = "", name: str = "") -> Axis:
     return Axis(Var(name or tag), start, stop, AxisKind.THREAD, tag)
 
 
+@api_edge
 def compute(
     shape: Shape,
     fcompute: Body,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, cast, runtime_checkable
 
+from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.frontend.conversion import convert
 from hybridjit.frontend.make_blocks import make_blocks
@@ -34,6 +35,7 @@ class Script(Protocol):
     def prim_func(self, *args: Any) -> PrimFunc: ...
 
 
+@api_edge
 def extern(
     shape: Any,
     inputs: Sequence[Tensor],
@@ -84,6 +86,7 @@ def _declared(buffers: Sequence[Buffer], given: Any, what: str) -> dict[Declared
     }
 
 
+@api_edge
 def extern_primfunc(
     input_tensors: Sequence[Tensor], primfunc: PrimFunc, name: str | None = None
 ) -> Any:

@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hybridjit.config import api_edge
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Stmt, seq
 from hybridjit.ir.verify import Stage, verify
@@ -44,6 +45,7 @@ class Program:
     places: Places
 
 
+@api_edge
 def create_prim_func(args: Sequence[Any], name: str = MAIN) -> PrimFunc:
     """The function that computes the tensors in `args` which are not placeholders.
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.frontend.values import index
 from hybridjit.ir.expr import Const, Expr, Load, Var
@@ -30,6 +31,7 @@ from hybridjit.te.sizes import same_size
 from hybridjit.te.tensor import Compute, Operation, Tensor
 
 
+@api_edge
 def gradient(output: Tensor, inputs: Tensor | Sequence[Tensor], head: Tensor | None = None) -> Any:
     """The derivatives of `output` by each of `inputs`, a list of tensors.
 
@@ -39,6 +41,8 @@ def gradient(output: Tensor, inputs: Tensor | Sequence[Tensor], head: Tensor | N
     """
     wanted = [inputs] if isinstance(inputs, Tensor) else list(inputs)
     for tensor in (output, *wanted):
+        if not isinstance(tensor, Tensor):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ArgumentError(f"te.gradient is about tensors, got {tensor!r}")
         if not tensor.dtype.is_float:
             raise ArgumentError(f"te.gradient needs floats, '{tensor.name}' is {tensor.dtype}")
     first = _identity(output) if head is None else head

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.expr import Var
 from hybridjit.ir.printer import format_expr
@@ -48,6 +49,7 @@ class Scan(Operation):
         return self.inputs
 
 
+@api_edge
 def scan(
     init: Tensors,
     update: Tensors,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.frontend.make_blocks import make_blocks
 from hybridjit.ir.expr import Buffer
@@ -42,6 +43,7 @@ class TensorIntrin:
         return call_intrinsic(self.name, self.op, parts, reduce_axis)
 
 
+@api_edge
 def decl_tensor_intrin(
     op: Operation,
     fcompute: Any,
