@@ -20,10 +20,12 @@ from dataclasses import replace
 from hybridjit.frontend.fuse_contract import contract
 from hybridjit.frontend.fuse_inline import inline
 from hybridjit.frontend.fuse_merge import merge
+from hybridjit.frontend.fuse_profit import fits_cache
 from hybridjit.frontend.fuse_reasons import explain
 from hybridjit.frontend.fusion import Fusion
 from hybridjit.ir.expr import Buffer
 from hybridjit.ir.stmt import Allocate, For, If, Seq, Stmt, While, flat_stmts, seq
+from hybridjit.ir.visit import walk_stmts
 
 
 def fuse_arrays(body: Stmt, fusion: Fusion) -> Stmt:
@@ -93,10 +95,18 @@ def _merge_uses(fusion: Fusion, stmts: list[Stmt], buffer: Buffer) -> list[Stmt]
     made, small = found
     if small is None:
         fusion.note(buffer, "kept in a variable", users)
-    else:
-        fusion.temporaries.add(small)
-        fusion.spans[small] = fusion.spans.get(buffer)
-    return made
+        return made
+    fusion.temporaries.add(small)
+    fusion.spans[small] = fusion.spans.get(buffer)
+    return made if not fits_cache(buffer) or _goes(fusion, made, small) else None
+
+
+def _goes(fusion: Fusion, stmts: Sequence[Stmt], small: Buffer) -> bool:
+    """True if an array that a loop uses goes altogether once the loop is fused inside, too."""
+    trial = replace(fusion, fused=[], reasons={}, temporaries=set(fusion.temporaries))
+    loop = next(stmt for stmt in stmts if fusion.footprint(stmt).touches(small))
+    inner = [stmt for stmt in walk_stmts(_fuse(trial, loop)) if isinstance(stmt, Allocate)]
+    return not any(stmt.buffer.ndim and stmt.buffer.name == small.name for stmt in inner)
 
 
 def _merge_next(
