@@ -257,6 +257,7 @@ class ArrayArrangements(ArrayShapes):
     def as_array(self, value: Value, node: ast.AST) -> AnyArray:
         """An array; a number becomes one without dimensions."""
         if isinstance(value, AnyArray):
+            self.check_whole(value, self.span(node))
             return value
         number = self.as_scalar(value, node, "an array")
         return ArrayExpr((), number.type.dtype, lambda _: number)

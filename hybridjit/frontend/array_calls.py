@@ -71,6 +71,7 @@ class ArrayCalls(CallArguments):
             value = ArrayExpr(view.shape, kept.type.dtype, lambda _: kept)
         else:
             assert isinstance(result, AnyArray)
+            self.check_whole(result, self.span(node))
             value = self.array(result)
         if not np.can_cast(value.dtype.numpy, view.dtype.numpy, "same_kind"):
             raise TypeMismatch(

@@ -165,4 +165,5 @@ class ArrayCreation(ArrayProducts):
         value = self.evaluate(node)
         if not isinstance(value, AnyArray):
             raise self.mismatch(f"expected an array, found {describe(value)}", node)
+        self.check_whole(value, self.span(node))
         return self.array(value)

@@ -143,6 +143,7 @@ class ArrayGather(ArraySubscripts):
             assert value is not None
             single = self.as_scalar(value, node, "an index")
             return Place(self.single(single, view, axis, node))
+        self.check_whole(value, self.span(node))
         indices = self.array(value)
         if not indices.dtype.is_integer:
             raise self.mismatch(f"an index must be an integer, found {indices.dtype}", node)

@@ -160,7 +160,12 @@ class ArrayMemory(Context):
 
     def materialize(self, value: ArrayExpr, name: str, span: Span | None) -> Array:
         """`value` in memory that belongs to nobody else."""
-        if value.mask is not None:
+        self.check_whole(value, span)
+        return Array(self.copied(value, name, span) if value.buffer is None else value.buffer)
+
+    def check_whole(self, value: AnyArray, span: Span | None) -> None:
+        """Refuse elements that are selected by a mask where an array with a shape is needed."""
+        if isinstance(value, ArrayExpr) and value.mask is not None:
             raise ParseError(
                 "the number of elements that a mask selects is known only when the script runs; "
                 "an array needs a shape",
@@ -168,7 +173,6 @@ class ArrayMemory(Context):
                 help="reduce them at once, as in a[m].sum(), assign with a[m] = ..., or choose "
                 "with np.where(m, x, y)",
             )
-        return Array(self.copied(value, name, span) if value.buffer is None else value.buffer)
 
     def copied(self, value: ArrayExpr, name: str, span: Span | None) -> Buffer:
         """A new array with the elements of `value`, where its mask, if any, is true."""

@@ -28,6 +28,7 @@ class ArrayShapes(ArrayCreation):
 
     def reshape(self, owner: AnyArray, shape: Sequence[Expr], node: ast.expr) -> Value:
         """The elements in row-major order, in another shape; one size may be -1."""
+        self.check_whole(owner, self.span(node))
         wanted = self._completed(owner, shape, node)
         places = self._by_ones(owner.shape, wanted)
         if places is not None:
@@ -99,6 +100,7 @@ class ArrayShapes(ArrayCreation):
         value = self.evaluate(node)
         if not isinstance(value, AnyArray):
             raise self.mismatch(f"expected an array, found {describe(value)}", node)
+        self.check_whole(value, self.span(node))
         return value
 
     def axes_argument(self, node: ast.expr | None, ndim: int) -> tuple[int, ...] | None:

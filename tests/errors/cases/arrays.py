@@ -174,3 +174,26 @@ def return_a_view(m):
 @cases.right(MATRIX, code=".copy()")
 def return_a_view(m):
     return m[1:].copy()
+
+
+@cases.wrong(ParseError, VECTOR)
+def running_sum_of_selection(a):
+    return np.cumsum(a[a > 2]).max()
+
+
+@cases.right(VECTOR, code="np.where(m, ")
+def running_sum_of_selection(a):
+    m = a > 2
+    return np.cumsum(np.where(m, a, 0)).max()
+
+
+@cases.wrong(ParseError, VECTOR)
+def selection_as_indices(a):
+    i = np.arange(8)
+    return a[i[a > 2]].sum()
+
+
+@cases.right(VECTOR, says="a[m].sum()")
+def selection_as_indices(a):
+    m = a > 2
+    return a[m].sum()
