@@ -9,6 +9,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from hybridjit.errors import ScheduleError
+from hybridjit.ir.func import PrimFunc
 from hybridjit.runtime.module import build
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.stdlib.coalescing import coalesce
@@ -16,6 +18,8 @@ from hybridjit.stdlib.operands import Operand, stand_in
 from hybridjit.te import Tensor, create_prim_func
 
 Shape = tuple[int, ...]
+# A schedule makes an operator faster; that it does not fit some shape is no error of the caller.
+REFUSALS: tuple[type[Exception], ...] = (ScheduleError,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +118,16 @@ def _as_tuple(graph: Any) -> tuple[Tensor, ...]:
 
 def _build(name: str, args: Sequence[Any], recipe: Recipe) -> Callable[..., None]:
     func = dataclasses.replace(create_prim_func(args, name), fastmath=recipe.fastmath)
+    if any(0 in arg.shape for arg in args if isinstance(arg, Tensor)):
+        return build(func)
+    return build(_schedule(func, recipe))
+
+
+def _schedule(func: PrimFunc, recipe: Recipe) -> Schedule:
+    """The program as the recipe schedules it; as it is written, if a step is refused for it."""
     schedule = Schedule(func)
-    if not any(0 in arg.shape for arg in args if isinstance(arg, Tensor)):
+    try:
         recipe.schedule(schedule)
-    return build(schedule)
+    except REFUSALS:
+        return Schedule(func)
+    return schedule

@@ -12,10 +12,11 @@ import pytest
 from numpy.typing import NDArray
 from typing_extensions import assert_type
 
+from hybridjit import Schedule, ScheduleError, te
 from hybridjit import stdlib as hs
-from hybridjit import te
 from hybridjit.errors import ArgumentError
 from hybridjit.stdlib.coalescing import coalesce
+from hybridjit.stdlib.compiled import scheduled_by
 from hybridjit.stdlib.operator import MAX_COMPILED, Operator, operator
 from hybridjit.stdlib.types import Number, T
 
@@ -110,6 +111,22 @@ def test_compiled_code_is_bounded_and_can_be_forgotten(monkeypatch: pytest.Monke
     scaled(np.ones(3))
     assert len(shapes) > many
     assert MAX_COMPILED > 2
+
+
+def test_schedule_that_does_not_fit_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(s: Schedule) -> None:
+        s.vectorize(s.loops("relu")[0])
+        s.split("nothing", factor=2)
+
+    @operator(recipe=scheduled_by(refused))
+    def positive(x: T) -> T:
+        """x, but 0 where it is negative."""
+        return hs.relu(x)
+
+    with pytest.raises(ScheduleError, match="nothing"):
+        positive(X)
+    monkeypatch.setattr("hybridjit.stdlib.compiled.REFUSALS", (ScheduleError,))
+    np.testing.assert_array_equal(positive(X), X)
 
 
 def test_operator_looks_like_its_definition() -> None:
