@@ -11,7 +11,7 @@ from hybridjit.codegen.kernel import emit_kernel
 from hybridjit.codegen.layout import Layout
 from hybridjit.codegen.target import host_target
 from hybridjit.errors import Span
-from hybridjit.ir.expr import Bounded, Load
+from hybridjit.ir.expr import Bounded, BufferRef, Expr, Load, Node
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.stmt import Store
@@ -106,12 +106,7 @@ def find_safety(func: PrimFunc) -> Safety:
     """Which indices of `func` are proved, which are checked when it runs, and which one fails."""
     name = check_bounds.__name__
     checked = next(step.func for step in lower_steps(func, host_target()) if step.name == name)
-    indices = [
-        index
-        for node in walk(checked.body)
-        if isinstance(node, Load | Store)
-        for index in node.indices
-    ]
+    indices = [index for node in walk(checked.body) for index in _indices(node)]
     refuted = find_refutation(checked)
     bounded = [index for index in indices if isinstance(index, Bounded)]
     return Safety(
@@ -125,6 +120,17 @@ def find_safety(func: PrimFunc) -> Safety:
         if refuted is None
         else Refuted(*_describe(refuted.access), refuted.index, refuted.size, refuted.iteration),
     )
+
+
+def _indices(node: Node) -> tuple[Expr, ...]:
+    """The indices of an element, or of the first one of a part and how many there are."""
+    match node:
+        case Load(indices=indices) | Store(indices=indices):
+            return indices
+        case BufferRef(starts=starts) if starts:
+            return (*starts, *node.shape)
+        case _:
+            return ()
 
 
 def _describe(index: Bounded) -> tuple[str, int, str, Span | None]:

@@ -154,3 +154,9 @@ def test_starts_that_are_read_from_memory() -> None:
     run_all_ways(jump, [np.ones(9), np.array([3, 0, 7])])
     with pytest.raises(IndexError, match="out of bounds"):
         jump(np.ones(9), np.array([8]))
+
+
+def test_safety_tells_about_parts() -> None:
+    found = by_name.safety(matrix(), 2, 3)
+    assert [(check.buffer, check.axis) for check in found.checks] == [("a", 0), ("a", 0)]
+    assert found.proved == 5
