@@ -122,8 +122,11 @@ def extern_primfunc(
 
 
 def _changed_in_place(func: PrimFunc, count: int) -> dict[int, Buffer]:
-    """The inputs, the first `count` parameters, that `func` writes to, by their places."""
-    written = {node.buffer for node in walk(func.body) if isinstance(node, Store | BufferRef)}
+    """The inputs, the first `count` parameters, that `func` writes to, by their places.
+
+    Foreign functions are taken to read their inputs, as in te.extern.
+    """
+    written = {node.buffer for node in walk(func.body) if isinstance(node, Store)}
     return {
         place: param
         for place, param in enumerate(func.params[:count])

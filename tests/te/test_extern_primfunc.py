@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 import hybridjit as hj
-from hybridjit import te
+from hybridjit import hybrid, te
+from hybridjit.frontend.parse import parse_text
 from tests.tensor_programs import assert_computes
 
 RNG = np.random.default_rng(5)
@@ -39,3 +40,15 @@ def test_a_function_that_changes_its_only_input() -> None:
     func = hj.parse("def f(a: float32['n']):\n    for i in range(a.shape[0]):\n        a[i] = 1\n")
     y = te.extern_primfunc([x], func)
     assert_computes([x, y], [integers(4), integers(4)], np.ones(4, np.float32))
+
+
+def add_into(a: Any, b: Any) -> None:
+    b[...] = a + 1
+
+
+def test_foreign_functions_read_their_inputs() -> None:
+    text = "def f(a: float32[4], b: float32[4]):\n    add_into(a, b)\n"
+    x = te.placeholder((4,), name="x")
+    y = te.extern_primfunc([x], parse_text(text, {"add_into": hybrid.packed(add_into)}))
+    a = integers(4)
+    assert_computes([x, y], [a], a + 1)
