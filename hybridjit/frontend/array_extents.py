@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from hybridjit.arith.linear import Linear, expr_of_form, linear_form
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.dtype import INT64
-from hybridjit.ir.expr import Add, Const, Expr, FloorDiv, Lt, Max, Min, Mul, Select, Sub, Var
+from hybridjit.ir.expr import Add, Const, Expr, FloorDiv, Gt, Lt, Max, Min, Mul, Select, Sub, Var
 
 ZERO, ONE = Const(0), Const(1)
 
@@ -140,8 +140,22 @@ class Span1D:
     """The elements `start`, `start + step` ... of a dimension, `extent` of them."""
 
     start: Expr
-    step: int
+    step: int | Expr
     extent: Expr
+
+
+def slice_at_run_time(
+    size: Expr, bounds: tuple[Expr | None, Expr | None], step: Expr, ranges: Ranges
+) -> Span1D:
+    """What a slice takes whose step is a variable: upward or downward, as its sign says."""
+    up, down = (slice_span(size, bounds, sign, ranges) for sign in (1, -1))
+    if ranges.is_at_most(ONE, step):
+        length, start, width = up.extent, up.start, step
+    else:
+        is_up = Gt(step, ZERO)
+        length, start = Select(is_up, up.extent, down.extent), Select(is_up, up.start, down.start)
+        width = Select(is_up, step, Sub(ZERO, step))
+    return Span1D(start, step, FloorDiv(Sub(Add(length, width), ONE), width))
 
 
 def slice_span(

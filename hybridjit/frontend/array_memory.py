@@ -262,7 +262,11 @@ def at(place: Place, indices: Sequence[Expr]) -> Expr:
     """The index in one dimension of what is shown, for some indices of the view."""
     if place.axis is None:
         return place.start
-    return plus(place.start, times(indices[place.axis], Const(place.step, INT64)))
+    return plus(place.start, times(indices[place.axis], _step(place)))
+
+
+def _step(place: Place) -> Expr:
+    return Const(place.step, INT64) if isinstance(place.step, int) else place.step
 
 
 def compose(outer: Sequence[Place], inner: Sequence[Place]) -> tuple[Place, ...]:
@@ -273,8 +277,10 @@ def compose(outer: Sequence[Place], inner: Sequence[Place]) -> tuple[Place, ...]
             places.append(place)
             continue
         step = inner[place.axis]
-        start = plus(place.start, times(step.start, Const(place.step)))
-        places.append(Place(start, place.step * step.step, step.axis))
+        start = plus(place.start, times(step.start, _step(place)))
+        both = times(_step(place), _step(step))
+        known = constant(both)
+        places.append(Place(start, both if known is None else known, step.axis))
     return tuple(places)
 
 

@@ -10,7 +10,15 @@ from types import EllipsisType
 from hybridjit.arith.simplify import simplify
 from hybridjit.errors import BoundsError
 from hybridjit.frontend.array_elementwise import ElementwiseTranslator
-from hybridjit.frontend.array_extents import ONE, ZERO, Span1D, constant, plus, slice_span
+from hybridjit.frontend.array_extents import (
+    ONE,
+    ZERO,
+    Span1D,
+    constant,
+    plus,
+    slice_at_run_time,
+    slice_span,
+)
 from hybridjit.frontend.array_memory import at, compose
 from hybridjit.frontend.arrays import count
 from hybridjit.frontend.values import (
@@ -24,7 +32,7 @@ from hybridjit.frontend.values import (
     View,
 )
 from hybridjit.ir.dtype import ScalarType
-from hybridjit.ir.expr import Const, Expr, Ge, Load, Lt, Or, Select
+from hybridjit.ir.expr import Const, Eq, Expr, Ge, Load, Lt, Or, Select
 from hybridjit.ir.stmt import If, Raise
 
 
@@ -170,22 +178,30 @@ class ArraySubscripts(ElementwiseTranslator):
     def _slice(self, node: ast.Slice, size: Expr) -> Span1D:
         step = 1 if node.step is None else self._step(node.step)
         bounds = self._bound(node.lower), self._bound(node.upper)
-        return slice_span(size, bounds, step, self.ranges)
+        if isinstance(step, int):
+            return slice_span(size, bounds, step, self.ranges)
+        found = slice_at_run_time(size, bounds, step, self.ranges)
+        start, extent = (self._kept(part, node) for part in (found.start, found.extent))
+        return Span1D(start, step, extent)
 
-    def _step(self, node: ast.expr) -> int:
+    def _kept(self, expr: Expr, node: ast.AST) -> Expr:
+        """A number that is computed here, once."""
+        return self.let(Scalar(expr, ScalarType(expr.dtype)), "t", self.span(node)).expr
+
+    def _step(self, node: ast.expr) -> int | Expr:
         value = self.evaluate(node)
         if isinstance(value, Nothing):
             return 1
-        step = constant(self.as_index(self.as_scalar(value, node), node, "the step of a slice"))
-        if step is None:
-            raise self.refuse(
-                "the step of a slice must be known when the script is compiled",
-                node,
-                help="write it as a number, or loop over range(start, stop, step)",
-            )
+        found = self.as_index(self.as_scalar(value, node), node, "the step of a slice")
+        step = constant(found)
         if step == 0:
             raise self.refuse("the step of a slice must not be zero", node, help="use 1 or -1")
-        return step
+        if step is not None:
+            return step
+        span, kept = self.span(node), self._kept(found, node)
+        failure = Raise("ValueError", ("slice step cannot be zero",), span=span)
+        self.emit(If(Eq(kept, ZERO), failure, span=span))
+        return kept
 
     def _bound(self, node: ast.expr | None) -> Expr | None:
         if node is None:

@@ -47,7 +47,7 @@ class Place:
     """
 
     start: Expr
-    step: int = 1
+    step: int | Expr = 1
     axis: int | None = None
 
 

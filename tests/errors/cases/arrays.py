@@ -153,19 +153,6 @@ def two_masks(a):
     return x.sum()
 
 
-@cases.wrong(ParseError, VECTOR, 2)
-def step_at_run_time(a, n):
-    return a[::n].sum()
-
-
-@cases.right(VECTOR, 2, says="loop over range(start, stop, step)")
-def step_at_run_time(a, n):
-    total = 0.0
-    for i in range(0, len(a), n):
-        total += a[i]
-    return total
-
-
 @cases.wrong(TypeMismatch, MATRIX)
 def return_a_view(m):
     return m[1:]
