@@ -97,25 +97,33 @@ class Arguments:
         return {**made, **self.numbers}
 
 
-def make_arguments(choose: random.Random, *, sharing: float = 0.08) -> Arguments:
-    """Three arrays that are likely to fit each other, one of indices, and a number.
-
-    `sharing` says how often one of them is a part of another.
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What arguments are like: their sizes, how often one is a part of another, how often odd
+    numbers like NaN are among the elements.
     """
-    pool = [choose.choice(SIZES) for _ in range(2)]
-    plans = {name: _plan(choose, pool) for name in "abc"}
+
+    sizes: tuple[int, ...] = SIZES
+    sharing: float = 0.08
+    special: float = 0.2
+
+
+def make_arguments(choose: random.Random, style: Style) -> Arguments:
+    """Three arrays that are likely to fit each other, one of indices, and a number."""
+    pool = [choose.choice(style.sizes) for _ in range(2)]
+    plans = {name: _plan(choose, pool, style.special) for name in "abc"}
     count = tuple(choose.choice((1, 2, 3)) for _ in range(choose.choice((1, 1, 2))))
     plans["k"] = ArrayPlan(choose.choice(("int64", "int32", "uint8")), count, "C", 0, False)
     first = plans["a"].shape
-    shares = ("a", "b") if first and choose.random() < sharing else None
+    shares = ("a", "b") if first and choose.random() < style.sharing else None
     return Arguments(plans, {"s": choose.choice(NUMBERS)}, shares)
 
 
-def _plan(choose: random.Random, pool: list[int]) -> ArrayPlan:
+def _plan(choose: random.Random, pool: list[int], special: float) -> ArrayPlan:
     ndim = choose.choice((0, 1, 1, 2, 2, 2, 3, 3, 4))
     shape = tuple(
         1 if choose.random() < 0.15 else choose.choice(pool) for _ in range(min(ndim, _MAX_NDIM))
     )
     layout = choose.choice(("C", "C", "C", *LAYOUTS))
     seed = choose.randrange(1 << 30)
-    return ArrayPlan(choose.choice(DTYPES), shape, layout, seed, choose.random() < 0.2)
+    return ArrayPlan(choose.choice(DTYPES), shape, layout, seed, choose.random() < special)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.random_array_expressions import Expressions, Noted, Operand, evaluate, fits
-from tests.random_array_values import Arguments, make_arguments, np
+from tests.random_array_values import Arguments, Style, make_arguments, np
 
 _FAILURES = (ValueError, TypeError, IndexError, AttributeError, ArithmeticError)
 PARAMETERS = ("a", "b", "c", "k", "s")
@@ -46,9 +46,9 @@ def tolerance(value: Any, note: Noted | Operand) -> float:
 class Generator:
     """Writes one script, statement by statement; what NumPy refuses is not written."""
 
-    def __init__(self, seed: int | str, *, sharing: float = 0.08) -> None:
+    def __init__(self, seed: int | str, style: Style | None = None) -> None:
         self.choose = random.Random(seed)
-        self.arguments = make_arguments(self.choose, sharing=sharing)
+        self.arguments = make_arguments(self.choose, style or Style())
         self.lines: list[str] = []
         self.noted: dict[str, Noted] = {}
         self.count = 0
@@ -75,6 +75,8 @@ class Generator:
         """The script."""
         for number in range(self.choose.choice((0, 1, 1, 2, 2, 3, 4))):
             self._statement(number)
+        if self.arguments.shares is not None:
+            self._move(*self.arguments.shares)
         results: list[Operand] = []
         for _ in range(self.choose.choice((1, 1, 2, 3))):
             found = self.expressions.make(self.choose.choice((1, 2, 3, 3)))
@@ -120,6 +122,17 @@ class Generator:
             return False
         self.noted[name] = Noted(found.is_exact, found.scale)
         return True
+
+    def _move(self, whole: str, part: str) -> None:
+        """Move rows to other places of the same memory, which goes by two names."""
+        target, source = self.choose.choice(((whole, part), (part, whole)))
+        rows = self.names[part].shape[0]
+        count = self.choose.randint(0, rows)
+        to, start = (self.choose.randint(0, rows - count) for _ in "ab")
+        turned = self.choose.choice(("", "", "[::-1]"))
+        op = "+=" if self.names[whole].dtype.kind in "iu" else "="
+        line = f"{target}[{to}:{to + count}] {op} {source}[{start}:{start + count}]{turned}"
+        self.count += self._run(line)
 
     def _store(self, expressions: Expressions, lead: str, is_update: bool) -> bool:
         """`a[1:] = ...` and `a[1:] += ...`: where both sides overlap, the right one comes first."""
