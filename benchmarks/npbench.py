@@ -17,7 +17,7 @@ import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import FunctionType
-from typing import Any
+from typing import Any, cast
 
 import numba
 import numpy as np
@@ -27,7 +27,6 @@ from rich.table import Table
 
 from hybridjit import hybrid
 from hybridjit.errors import HybridError
-from tests.array_results import assert_close
 from tests.npbench import data, kernels, loops
 from tests.oracle import fresh_copies
 
@@ -88,9 +87,20 @@ def check(kernel: str, ways: dict[str, Run], args: data.Arguments) -> dict[str, 
         except (HybridError, NumbaError, ImportError) as error:
             print(f"{kernel}: {name} gives up: {str(error).strip().splitlines()[0]}", flush=True)
             continue
-        assert_close((result, *found), (wanted, *expected))
+        assert_near((result, *found), (wanted, *expected))
         working[name] = run
     return working
+
+
+def assert_near(found: Any, expected: Any) -> None:
+    """Fail unless results are alike to half their digits: small differences grow in long runs."""
+    if isinstance(expected, tuple):
+        for got, want in zip(found, cast("tuple[Any, ...]", expected), strict=True):
+            assert_near(got, want)
+    elif expected is not None:
+        want: Any = np.asarray(expected)
+        near = math.sqrt(np.finfo(want.dtype).eps) if want.dtype.kind in "fc" else 0.0
+        np.testing.assert_allclose(found, want, rtol=near, atol=near)
 
 
 def measure(ways: dict[str, Run], args: data.Arguments, budget: float) -> dict[str, float]:
@@ -98,6 +108,8 @@ def measure(ways: dict[str, Run], args: data.Arguments, budget: float) -> dict[s
     best = dict.fromkeys(ways, math.inf)
     spent = dict.fromkeys(ways, 0.0)
     share = budget / len(ways)
+    for run in ways.values():
+        run(*fresh_copies(args))  # the second call may still compile: what makes later ones quick
     for number in range(MAX_ROUNDS):
         active = [name for name in ways if number == 0 or spent[name] < share]
         for name in active:

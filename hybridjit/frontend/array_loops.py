@@ -44,7 +44,7 @@ class ArrayLoops(ArrayCalls):
         """Emit one copy of the body for each iteration."""
         self.each(name, stop, body, kind=LoopKind.UNROLLED)
 
-    def lanes(self, name: str, stop: int, body: Body) -> None:
+    def lanes(self, name: str, stop: Expr | int, body: Body) -> None:
         """Emit a loop whose iterations are the lanes of vectors."""
         self.each(name, stop, body, kind=LoopKind.VECTORIZED)
 

@@ -23,8 +23,8 @@ from hybridjit.frontend.array_extents import constant, minus, plus, tidy, times
 from hybridjit.frontend.array_loops import ArrayLoops
 from hybridjit.frontend.values import Scalar, index
 from hybridjit.ir.dtype import DType
-from hybridjit.ir.expr import Buffer, Call, Const, Expr, FloorDiv, Load, Lt, Min, Neg, const
-from hybridjit.ir.stmt import If, Store
+from hybridjit.ir.expr import Buffer, Call, Const, Expr, FloorDiv, Load, Min, Neg, const
+from hybridjit.ir.stmt import Store
 
 Indices = tuple[Expr, ...]
 
@@ -148,8 +148,8 @@ class TiledProduct:
         code, columns = self.code, self.tile.columns
         rows, inner, width = self.factors.sizes
         depth = self._part(inner, k, DEPTH, "depth")
-        wide = self._part(width, j, self.tile.panels * columns, "wide")
-        panels = tidy(FloorDiv(plus(wide, Const(columns - 1)), Const(columns)))
+        packed = self._part(width, j, self.tile.panels * columns, "packed")
+        panels = tidy(FloorDiv(plus(packed, Const(columns - 1)), Const(columns)))
 
         def column_of(p: Expr) -> Expr:
             return plus(j, times(p, Const(columns)))
@@ -163,7 +163,9 @@ class TiledProduct:
             self._store(i, column_of(p))
 
         def pack(p: Expr) -> None:
-            code.each("d", depth, lambda d: self._pack_right(k, column_of(p), (p, d)))
+            wide = self._part(width, column_of(p), columns, "wide")
+            first = column_of(p)
+            code.each("d", depth, lambda d: self._pack_right(plus(k, d), first, wide, (p, d)))
 
         code.each("p", panels, pack)
         code.each("i", rows, rows_from, step=self.tile.rows)
@@ -175,14 +177,6 @@ class TiledProduct:
             return Const(min(known, most))
         left = index(tidy(Min(minus(size, start), Const(most))))
         return self.code.let(left, name, None).expr
-
-    def _is_inside(self, column: Expr) -> Expr | None:
-        """Whether there is such a column; None if there is one for every lane of every tile."""
-        width = self.factors.sizes[2]
-        known = constant(width)
-        if known is not None and known % self.tile.columns == 0:
-            return None
-        return Lt(column, width)
 
     # -- packing -------------------------------------------------------------------------------
 
@@ -205,27 +199,21 @@ class TiledProduct:
 
         self.code.each("r", self.tile.rows, one)
 
-    def _pack_right(self, k: Expr, first: Expr, place: tuple[Expr, Expr]) -> None:
+    def _pack_right(self, k: Expr, first: Expr, wide: Expr, place: tuple[Expr, Expr]) -> None:
         """Copy one row of a panel; there are zeros where there are no columns."""
-        zero = const(0, self.tile.dtype.component)
+        code, zero = self.code, const(0, self.tile.dtype.component)
 
-        def one(lane: Expr) -> None:
-            column = plus(first, lane)
-            inside = self._is_inside(column)
-            with self.code.collect() as copies:
-                value = self.factors.right(plus(k, place[1]), column)
-                self._pack(self.memory.right, lambda part: (*place, part, lane), value)
-            if inside is None:
-                self.code.body.extend(copies)
-                return
-            with self.code.collect() as zeros:
-                for part in range(self.tile.parts):
-                    indices = (*place, Const(part), lane)
-                    self.code.emit(Store(self.memory.right, indices, zero))
-            close = self.code.close
-            self.code.emit(If(inside, close(copies), close(zeros)))
+        def copy(lane: Expr) -> None:
+            value = self.factors.right(k, plus(first, lane))
+            self._pack(self.memory.right, lambda part: (*place, part, lane), value)
 
-        self.code.lanes("l", self.tile.columns, one)
+        def clear(lane: Expr) -> None:
+            for part in range(self.tile.parts):
+                indices = (*place, Const(part), plus(wide, lane))
+                code.emit(Store(self.memory.right, indices, zero))
+
+        code.lanes("l", wide, copy)
+        code.each("l", minus(Const(self.tile.columns), wide), clear)
 
     def _pack(self, buffer: Buffer, place: Callable[[Expr], Indices], value: Scalar) -> None:
         """Store an element, or its parts, each in its own place."""
@@ -288,14 +276,14 @@ class TiledProduct:
 
     def _store(self, i: Expr, first: Expr) -> None:
         """Put the sums of a tile where they belong, as far as the result goes."""
-        rows = self._part(self.factors.sizes[0], i, self.tile.rows, "rows")
+        height, _, width = self.factors.sizes
+        rows = self._part(height, i, self.tile.rows, "rows")
+        wide = self._part(width, first, self.tile.columns, "wide")
 
         def one(r: Expr, lane: Expr) -> None:
             loads = [Load(self.memory.out, (r, Const(p), lane)) for p in range(self.tile.parts)]
             value = loads[0] if len(loads) == 1 else Call("complex", tuple(loads))
-            column = plus(first, lane)
-            put = self.factors.put
-            self.code.only_if(self._is_inside(column), lambda: put(plus(i, r), column, value))
+            self.factors.put(plus(i, r), plus(first, lane), value)
 
-        code, columns = self.code, self.tile.columns
-        code.each("r", rows, lambda r: code.lanes("l", columns, lambda lane: one(r, lane)))
+        code = self.code
+        code.each("r", rows, lambda r: code.lanes("l", wide, lambda lane: one(r, lane)))
