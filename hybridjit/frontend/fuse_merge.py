@@ -17,7 +17,7 @@ from dataclasses import replace
 from hybridjit.analysis.footprint import accesses_in
 from hybridjit.frontend.array_faults import Fault
 from hybridjit.frontend.array_order import Iterations, Order
-from hybridjit.frontend.fuse_profit import is_chain, is_dear, is_innermost
+from hybridjit.frontend.fuse_profit import is_chain, is_dear, is_innermost, is_unrolled
 from hybridjit.frontend.fusion import Fusion
 from hybridjit.ir.expr import Var
 from hybridjit.ir.stmt import For, Let, Stmt, seq
@@ -32,7 +32,7 @@ def merge(fusion: Fusion, stmts: Sequence[Stmt], first: int, second: int) -> lis
     body = substitute(b.body, {b.var: a.var})
     if not _fails_alike(fusion, a, b) or not _keeps_order(fusion, a, body):
         return None
-    if _loses_vectors(a, b) or _loses_vectors(b, a):
+    if _loses_vectors(a, b) or _loses_vectors(b, a) or is_unrolled(a, b):
         return None
     parted = _part(fusion, stmts, first, second)
     if parted is None:
