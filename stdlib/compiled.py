@@ -75,26 +75,21 @@ def compile_operator(
 ) -> Compiled:
     """The code of what `define` makes of placeholders for the operands."""
     shapes = [_shape_of(operand) for operand in operands]
-    stand_ins = _stand_ins(operands, shapes)
-    graph = define(stand_ins)
-    results = tuple((tensor.shape, tensor.dtype.numpy) for tensor in _as_tuple(graph))
-    views, result_view = list(shapes), results[0][0]
+    made = _as_tuple(define(_stand_ins(operands, shapes)))
+    results = tuple((tensor.shape, tensor.dtype.numpy) for tensor in made)
+    views, result_view = shapes, made[0].shape
     if recipe.elementwise and _is_in_c_order(operands):
-        views, result_view = coalesce(shapes, results[0][0])
-        stand_ins = _stand_ins(operands, views)
-        graph = define(stand_ins)
+        views, result_view = coalesce(shapes, result_view)
+    stand_ins = _stand_ins(operands, views)
+    graph = define(stand_ins)
     code = _build(name, [*stand_ins.values(), *_as_tuple(graph)], recipe)
-    return Compiled(
-        code,
-        results,
-        isinstance(graph, tuple),
-        tuple(
-            (place, view)
-            for place, (view, operand) in enumerate(zip(views, operands, strict=True))
-            if not operand.is_number and view != shapes[place]
-        ),
-        None if result_view == results[0][0] else result_view,
+    changed = tuple(
+        (place, view)
+        for place, (view, operand) in enumerate(zip(views, operands, strict=True))
+        if not operand.is_number and view != shapes[place]
     )
+    same = result_view == made[0].shape
+    return Compiled(code, results, isinstance(graph, tuple), changed, None if same else result_view)
 
 
 def _is_in_c_order(operands: Sequence[Operand]) -> bool:

@@ -169,3 +169,23 @@ def test_gradient_of_a_layer() -> None:
     a, b, result = RNG.random((3, 4)), RNG.random((2, 4)), np.empty((2, 4))
     hj.build([x, w, dw])(a, b, result)
     np.testing.assert_allclose(result, 2 * np.transpose(a @ np.transpose(b)) @ a)
+
+
+IMAGES, FILTERS = te.placeholder((1, 2, 5, 5), "float32", "x"), te.placeholder((3, 2, 2, 2))
+GRAPHS: dict[str, te.Tensor] = {
+    "where": hs.where(hs.greater(IMAGES, 0), hs.exp(IMAGES), 1.0),
+    "argmax": hs.argmax(IMAGES, 1),
+    "std": hs.std(IMAGES, (2, 3)),
+    "matmul": hs.matmul(IMAGES, IMAGES, transpose_y=True),
+    "conv2d": hs.conv2d(IMAGES, FILTERS, padding="same", dilation=2, activation="tanh"),
+    "avg_pool2d": hs.avg_pool2d(IMAGES, 3, stride=2, padding=1, count_include_pad=False),
+    "log_softmax": hs.log_softmax(IMAGES, 1),
+    "cumprod": hs.cumprod(IMAGES, 2, exclusive=True),
+}
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_what_is_printed_parses_back(name: str) -> None:
+    inputs = [tensor for tensor in (IMAGES, FILTERS) if name == "conv2d" or tensor is IMAGES]
+    func = te.create_prim_func([*inputs, GRAPHS[name]])
+    assert hj.structural_equal(func, hj.parse(str(func)))
