@@ -76,7 +76,7 @@ def set_from_itself(a: Array, idx: Array):
 
 
 def set_by_itself(a: Array):
-    a[a % 3] = a[::-1]
+    a[(a + 1) % 7] = a * 2
 
 
 def set_pairs(a: Array, idx: Array, v: Array):
@@ -144,7 +144,7 @@ CASES: list[tuple[Any, ...]] = [
     (add_elements, VECTOR, REPEATED, RNG.random(5)),
     (add_elements, MATRIX, SQUARE, RNG.random((2, 2, 4))),
     (set_from_itself, VECTOR, REPEATED),
-    (set_by_itself, np.arange(1, 8)),
+    (set_by_itself, np.array([3, 5, 0, 6, 1, 4, 2])),
     (set_pairs, MATRIX, np.array([0, 3, 3]), VECTOR),
     (set_in_part, MATRIX, np.array([0, -1, 0])),
     (mask_of_rows, MATRIX, MASK),
