@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from hybridjit.analysis.elements import Elements
-from hybridjit.analysis.instances import Instances, Part
+from hybridjit.analysis.instances import Access, Instances, Part
 from hybridjit.arith.from_isl import range_of
 from hybridjit.arith.polyhedra import Polyhedron, load_isl, within_limit
 from hybridjit.arith.simplify import simplify
-from hybridjit.ir.expr import Buffer, Const, Expr
+from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +46,10 @@ class Region:
     axes: tuple[AxisRange, ...]
 
 
+def _may_read(access: Access) -> bool:
+    return not access.is_write or isinstance(access.node, BufferRef)
+
+
 def touched_elements(
     part: Part,
     buffer: Buffer,
@@ -64,7 +68,8 @@ def touched_elements(
         elements.touched(statement, access).range()
         for statement in (part.statements if statements is None else statements)
         for access in statement.accesses
-        if access.buffer is buffer and (writes if access.is_write else reads)
+        if access.buffer is buffer
+        and ((writes and access.is_write) or (reads and _may_read(access)))
     ]
     if not pieces:
         return None

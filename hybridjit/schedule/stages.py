@@ -135,9 +135,7 @@ def written_buffer(func: PrimFunc, block: Block, step: str) -> Buffer:
     """The one buffer that `block` writes, its own scratch aside."""
     own = allocated_in(block)
     found = {
-        node.buffer: None
-        for node in walk(block)
-        if isinstance(node, Store | BufferRef) and node.buffer not in own
+        buffer: None for node in walk(block) for buffer in _written_by(node) if buffer not in own
     }
     if len(found) != 1:
         names = ", ".join(f"'{buffer.name}'" for buffer in found) or "none"
@@ -212,7 +210,19 @@ def _describe(node: Node) -> str:
 
 def writes(stmt: Stmt, buffer: Buffer) -> bool:
     """Whether `stmt` writes to `buffer`, or hands it to a callee that may."""
-    return any(isinstance(node, Store | BufferRef) and node.buffer is buffer for node in walk(stmt))
+    return any(found is buffer for node in walk(stmt) for found in _written_by(node))
+
+
+def _written_by(node: Node) -> list[Buffer]:
+    """The buffers that `node` itself, its children aside, may write to."""
+    match node:
+        case Store(buffer):
+            return [buffer]
+        case ExternCall(callee, args):
+            places = enumerate(args)
+            return [a.buffer for k, a in places if isinstance(a, BufferRef) and callee.writes(k)]
+        case _:
+            return []
 
 
 def touches(stmt: Stmt, buffer: Buffer) -> bool:
