@@ -249,7 +249,7 @@ BUGS = (
     Bug(
         "argmax does not see NaN",
         [replaced(ArrayExtrema, "_beats", extremum_without_nan)],
-        RandomArrays(style=dataclasses.replace(ROOMY, special=1)),
+        RandomArrays(style=Style((2, 3, 5), ("float64", "float32", "float16"), special=1)),
     ),
     _bug("argmax counts columns first", array_extrema, "_flat", flat_in_columns),
     _bug("extrema start at zero", array_reductions, "_worst", zero_start),

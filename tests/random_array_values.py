@@ -99,11 +99,12 @@ class Arguments:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What arguments are like: their sizes, how often one is a part of another, how often odd
-    numbers like NaN are among the elements.
+    """What arguments are like: their sizes and types, how often one is a part of another, how
+    often odd numbers like NaN are among the elements.
     """
 
     sizes: tuple[int, ...] = SIZES
+    dtypes: tuple[str, ...] = DTYPES
     sharing: float = 0.08
     special: float = 0.2
 
@@ -111,7 +112,7 @@ class Style:
 def make_arguments(choose: random.Random, style: Style) -> Arguments:
     """Three arrays that are likely to fit each other, one of indices, and a number."""
     pool = [choose.choice(style.sizes) for _ in range(2)]
-    plans = {name: _plan(choose, pool, style.special) for name in "abc"}
+    plans = {name: _plan(choose, pool, style) for name in "abc"}
     count = tuple(choose.choice((1, 2, 3)) for _ in range(choose.choice((1, 1, 2))))
     plans["k"] = ArrayPlan(choose.choice(("int64", "int32", "uint8")), count, "C", 0, False)
     first = plans["a"].shape
@@ -119,11 +120,13 @@ def make_arguments(choose: random.Random, style: Style) -> Arguments:
     return Arguments(plans, {"s": choose.choice(NUMBERS)}, shares)
 
 
-def _plan(choose: random.Random, pool: list[int], special: float) -> ArrayPlan:
+def _plan(choose: random.Random, pool: list[int], style: Style) -> ArrayPlan:
     ndim = choose.choice((0, 1, 1, 2, 2, 2, 3, 3, 4))
     shape = tuple(
         1 if choose.random() < 0.15 else choose.choice(pool) for _ in range(min(ndim, _MAX_NDIM))
     )
     layout = choose.choice(("C", "C", "C", *LAYOUTS))
     seed = choose.randrange(1 << 30)
-    return ArrayPlan(choose.choice(DTYPES), shape, layout, seed, choose.random() < special)
+    return ArrayPlan(
+        choose.choice(style.dtypes), shape, layout, seed, choose.random() < style.special
+    )

@@ -276,6 +276,8 @@ class Generator:
             return False
         if row.dtype.kind == "b" or source.dtype.kind == "b":
             return False
+        if row.dtype.kind in "iu" and np.result_type(row, source).kind == "f":  # uint64 and int64
+            return False
         return self._run(f"for i in range({count}):", f"    {target} {op} {text}")
 
 
