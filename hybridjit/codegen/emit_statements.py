@@ -243,7 +243,7 @@ class StatementEmitter(ExpressionEmitter):
         counter.add_incoming(following, self.b.block)
         goes_on = self.b.icmp_unsigned("<", following, last)
         jump_back = self.b.cbranch(goes_on, body, done)
-        hint_loop(self.module, jump_back, loop, self.b.float_flags)
+        hint_loop(self.module, jump_back, loop, self.b.float_flags, self.arrays)
 
     def _round(self, body: Stmt, leave: Block, again: Block) -> None:
         """The body of a loop; go on where `continue` goes."""

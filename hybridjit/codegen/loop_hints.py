@@ -7,14 +7,17 @@ keep the processor busy; LLVM's own guess, which looks at the size of the body, 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from llvmlite import ir
 
 from hybridjit.analysis.work import is_innermost
-from hybridjit.codegen.llvm_types import I1, I32, Module, Value
+from hybridjit.arith.linear import linear_form
+from hybridjit.codegen.llvm_types import I1, I32, Module, Value, find_constant
 from hybridjit.codegen.math.bounds import BOUNDS
-from hybridjit.ir.expr import Call, Load, Pow
+from hybridjit.codegen.memory import ArrayAddress
+from hybridjit.ir.dtype import INT64
+from hybridjit.ir.expr import Binary, Buffer, Call, Load, Pow, Var
 from hybridjit.ir.stmt import For, LoopKind, Store
 from hybridjit.ir.visit import walk
 
@@ -24,9 +27,16 @@ _HINTS = "llvm.loop."
 _INTERLEAVE = (f"{_HINTS}interleave.count", ir.Constant(I32, INTERLEAVE))
 _LEAVE_SCALAR = (f"{_HINTS}vectorize.enable", ir.Constant(I1, 0))
 _UNROLL = (f"{_HINTS}unroll.full",)
+MAX_SCATTERED_WORK = 4  # operations
 
 
-def hint_loop(module: Module, jump_back: Value, loop: For, flags: Sequence[str]) -> None:
+def hint_loop(
+    module: Module,
+    jump_back: Value,
+    loop: For,
+    flags: Sequence[str],
+    arrays: Mapping[Buffer, ArrayAddress],
+) -> None:
     """Say what is to be made of `loop`, at the jump back to its begin."""
     if loop.kind is LoopKind.UNROLLED:
         _add_hint(module, jump_back, _UNROLL)
@@ -37,6 +47,8 @@ def hint_loop(module: Module, jump_back: Value, loop: For, flags: Sequence[str])
         _add_hint(module, jump_back, _INTERLEAVE)
     elif "reassoc" not in flags and _sums_in_order(loop):
         # Taking a vector apart for a sum takes longer than the sum: 1.5 times for a dot product.
+        _add_hint(module, jump_back, _LEAVE_SCALAR)
+    elif _scatters(loop, arrays):
         _add_hint(module, jump_back, _LEAVE_SCALAR)
 
 
@@ -54,6 +66,33 @@ def _sums_in_order(loop: For) -> bool:
         and any(isinstance(part, Load) and part.buffer is node.buffer for part in walk(node.value))
         for node in walk(loop.body)
     )
+
+
+def _scatters(loop: For, arrays: Mapping[Buffer, ArrayAddress]) -> bool:
+    """True if vectors would have to be taken apart for every store, after little work on them.
+
+    Updating a column so takes 1.5 times as long as one element after the other.
+    """
+    nodes = list(walk(loop.body))
+    stores = [node for node in nodes if isinstance(node, Store) and node.indices]
+    work = sum(isinstance(node, Binary) and node.dtype is not INT64 for node in nodes)
+    return (
+        bool(stores)
+        and work <= MAX_SCATTERED_WORK
+        and all(_is_apart(store, loop.var, arrays[store.buffer]) for store in stores)
+    )
+
+
+def _is_apart(store: Store, var: Var, array: ArrayAddress) -> bool:
+    """True if the elements that iterations store are known to be apart in memory."""
+    step = 0
+    for place, stride in zip(store.indices, array.strides, strict=True):
+        form, known = linear_form(place), find_constant(stride)
+        factor = 0 if form is None else form.terms.get(var, 0)
+        if form is None or (factor and known is None):
+            return False
+        step += factor * (known or 0)
+    return abs(step) > array.dtype.bits // 8
 
 
 def _calls_math(loop: For) -> bool:

@@ -46,6 +46,11 @@ def total(a: Array) -> Any:
     return total
 
 
+def columns(a: Array) -> None:
+    for i in range(a.shape[0] // 8):
+        a[8 * i] = 2 * a[8 * i]
+
+
 def copies(a: Array) -> None:
     for i in unroll(20):
         a[i] = 2 * a[i] + a[i + 1]
@@ -66,6 +71,10 @@ def test_loops_over_math_functions_are_interleaved(function: Callable[..., Any])
 def test_other_loops_are_not(function: Callable[..., Any]) -> None:
     """A root is one instruction; a loop around another one is not vectorised."""
     assert "llvm.loop" not in llvm_text(function)
+
+
+def test_elements_that_lie_apart_are_stored_one_by_one() -> None:
+    assert "llvm.loop.vectorize.enable" in llvm_text(columns)
 
 
 def test_unrolled_loops_are_unrolled() -> None:
