@@ -90,6 +90,15 @@ def changed_in_one(a: Array, c: bool):
     return x.sum()
 
 
+def element_or_array(a: Array, c: bool):
+    x = a
+    if c:
+        x = a[0]
+        a[0] = 50.0
+    y = a + x
+    return y.sum()
+
+
 def nested(a: Array, c: int):
     total = 0.0
     if c > 0:
@@ -115,6 +124,7 @@ CASES: list[tuple[Any, ...]] = [
     *((number_or_array, VECTOR, c) for c in (True, False)),
     *((row_or_column, MATRIX, 2, c) for c in (True, False)),
     *((changed_in_one, VECTOR, c) for c in (True, False)),
+    *((element_or_array, VECTOR, c) for c in (True, False)),
     *((nested, VECTOR, c) for c in (0, 1, 2)),
 ]
 
