@@ -37,6 +37,8 @@ def contract(
     buffer = allocation.buffer
     accesses = [found for found in accesses_in([loop.body]) if found.buffer is buffer]
     inner = bound_in(loop.body)
+    if fusion.footprint(loop).acts:  # a function may be given all of the array
+        return None
     if not _is_private(fusion, accesses, loop, inner):
         return None
     fixed = [axis for axis in range(buffer.ndim) if _is_fixed(accesses, axis, inner)]
