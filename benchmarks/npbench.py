@@ -85,7 +85,8 @@ def check(kernel: str, ways: dict[str, Run], args: data.Arguments) -> dict[str, 
         try:
             result = run(*found)
         except (HybridError, NumbaError, ImportError, AssertionError) as error:  # Numba's asserts
-            print(f"{kernel}: {name} gives up: {str(error).strip().splitlines()[0]}", flush=True)
+            reason = str(error).strip().partition("\n")[0] or type(error).__name__
+            print(f"{kernel}: {name} gives up: {reason}", flush=True)
             continue
         assert_near((result, *found), (wanted, *expected))
         working[name] = run
