@@ -14,6 +14,8 @@ from hybridjit.stdlib.tiles import PARALLEL_WORK, find_tile, tile_product
 
 # Bytes of the partial results of a reduction: two of the widest vectors hide each other's latency.
 PARTIAL_BYTES = 128
+# Below this, reductions as they are take 20 microseconds at most, and compile sooner.
+REDUCED_WORK = 1 << 13
 # Elements from which on stages are taken through row by row, which takes a while to compile.
 ROWS_WORK = 1 << 18
 # Elements of a row of results that are combined at once: they stay in the first cache.
@@ -57,7 +59,7 @@ def along_rows(s: Schedule) -> None:
 
 def reduce_along_rows(s: Schedule, nest: Nest) -> None:
     """Make vectors of a reduction: of neighbouring results, or of partial results of one."""
-    if not nest.reduced or not nest.reads:
+    if not nest.reduced or not nest.reads or nest.work < REDUCED_WORK:
         return
     row = nest.loop_of_last_axis(nest.reads[0])
     if row is None:

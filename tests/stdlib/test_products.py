@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybridjit import stdlib as hs
@@ -34,6 +34,7 @@ def check(found: Array, wanted: Array, depth: int = 1) -> None:
         np.testing.assert_array_equal(found, wanted)
 
 
+@settings(max_examples=max(settings().max_examples * 2 // 5, 1))
 @given(SIZES, SIZES, SIZES, st.booleans(), st.booleans())
 def test_sizes_and_transposes(n: int, m: int, k: int, is_left: bool, is_right: bool) -> None:
     rng = np.random.default_rng(0)

@@ -20,6 +20,12 @@ REDUCTIONS = ("sum", "prod", "mean", "max", "min", "any", "all", "var", "std")
 PLACES = ("argmax", "argmin")
 
 
+@pytest.fixture(autouse=True)
+def small_ones_are_scheduled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if they were large."""
+    monkeypatch.setattr("hybridjit.stdlib.schedules.REDUCED_WORK", 0)
+
+
 def expected(function: Callable[..., Array], *args: Any, **options: Any) -> Array:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")

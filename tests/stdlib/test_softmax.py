@@ -35,7 +35,7 @@ def check(found: Array, wanted: Array) -> None:
     ("shape", "dtype"),
     [
         *(((1,), "float64"), ((3, 17), "float32"), ((2, 3, 5), "float64")),
-        *(((2, 3, 1, 19), "float32"), ((64, 100), "float32")),
+        *(((64, 100), "float32")),
     ],
 )
 def test_every_axis(shape: tuple[int, ...], dtype: str) -> None:
