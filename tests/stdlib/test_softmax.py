@@ -34,8 +34,10 @@ def check(found: Array, wanted: Array) -> None:
 @pytest.mark.parametrize(
     ("shape", "dtype"),
     [
-        *(((1,), "float64"), ((3, 17), "float32"), ((2, 3, 5), "float64")),
-        *(((64, 100), "float32")),
+        ((1,), "float64"),
+        ((3, 17), "float32"),
+        ((2, 3, 5), "float64"),
+        ((64, 100), "float32"),
     ],
 )
 def test_every_axis(shape: tuple[int, ...], dtype: str) -> None:
