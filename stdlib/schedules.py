@@ -45,21 +45,22 @@ def in_tiles(s: Schedule) -> None:
     """Compute products that are added up in tiles, what is too small or no product along rows."""
     for nest in find_nests(s):
         tile = find_tile(nest)
-        if tile is None:
-            reduce_along_rows(s, nest)
-        else:
+        if tile is not None:
             tile_product(s, nest, tile)
+        elif nest.work >= REDUCED_WORK:
+            reduce_along_rows(s, nest)
 
 
 def along_rows(s: Schedule) -> None:
     """Let every reduction run along the last axis of what it reads."""
     for nest in find_nests(s):
-        reduce_along_rows(s, nest)
+        if nest.work >= REDUCED_WORK:
+            reduce_along_rows(s, nest)
 
 
 def reduce_along_rows(s: Schedule, nest: Nest) -> None:
     """Make vectors of a reduction: of neighbouring results, or of partial results of one."""
-    if not nest.reduced or not nest.reads or nest.work < REDUCED_WORK:
+    if not nest.reduced or not nest.reads:
         return
     row = nest.loop_of_last_axis(nest.reads[0])
     if row is None:
@@ -119,6 +120,8 @@ def row_by_row(s: Schedule) -> None:
     """
     nests = find_nests(s)
     result = nests[-1]
+    if result.work < REDUCED_WORK:
+        return
     if result.work >= ROWS_WORK:
         _attach_to_rows(s, nests, result)
     for nest in find_nests(s):
