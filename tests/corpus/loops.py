@@ -3,6 +3,7 @@
 import numpy as np
 
 from hybridjit import hybrid
+from hybridjit.frontend.builtins import vectorize
 from hybridjit.hybrid import (
     bind,
     const_range,
@@ -11,7 +12,6 @@ from hybridjit.hybrid import (
     parallel,
     serial,
     unroll,
-    vectorize,
 )
 from tests.corpus.case import Array, Number, call, case, numbers, sweep
 

@@ -12,6 +12,7 @@ from hypothesis import given
 import hybridjit as hj
 from hybridjit import Kernel, hybrid
 from hybridjit.codegen.target import host_target
+from hybridjit.frontend.builtins import vectorize
 from hybridjit.interp.run import compile_func
 from hybridjit.ir.expr import Bounded
 from hybridjit.ir.func import PrimFunc
@@ -269,7 +270,7 @@ def test_the_loop_vectorises() -> None:
 
 @hybrid.script
 def in_lanes(a: Any, out: Any, k: Any) -> Any:
-    for i in hybrid.vectorize(out.shape[0]):
+    for i in vectorize(out.shape[0]):
         out[i] = a[i + k] * 2.0
 
 

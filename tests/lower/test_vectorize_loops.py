@@ -10,7 +10,8 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import Kernel, hybrid
-from hybridjit.hybrid import allocate, vectorize
+from hybridjit.frontend.builtins import vectorize
+from hybridjit.hybrid import allocate
 from hybridjit.interp.run import compile_func
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For
