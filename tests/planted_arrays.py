@@ -12,22 +12,20 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from hybridjit.frontend import (
-    array_elementwise,
-    array_extents,
-    array_extrema,
-    array_reductions,
-    array_shapes,
-    array_subscripts,
-)
-from hybridjit.frontend.array_elementwise import ElementwiseTranslator
-from hybridjit.frontend.array_extents import ONE, ZERO, Ranges, minus, plus, tidy, times
-from hybridjit.frontend.array_extrema import ArrayExtrema
-from hybridjit.frontend.array_memory import ArrayMemory
-from hybridjit.frontend.array_order import Iterations, Order
-from hybridjit.frontend.array_reductions import ArrayReductions, Axes
-from hybridjit.frontend.array_shapes import ArrayShapes
-from hybridjit.frontend.array_stores import ArrayStores, Target
+from hybridjit.frontend.arrays import elementwise as array_elementwise
+from hybridjit.frontend.arrays import extents as array_extents
+from hybridjit.frontend.arrays import extrema as array_extrema
+from hybridjit.frontend.arrays import reductions as array_reductions
+from hybridjit.frontend.arrays import shapes as array_shapes
+from hybridjit.frontend.arrays import subscripts as array_subscripts
+from hybridjit.frontend.arrays.elementwise import ElementwiseTranslator
+from hybridjit.frontend.arrays.extents import ONE, ZERO, Ranges, minus, plus, tidy, times
+from hybridjit.frontend.arrays.extrema import ArrayExtrema
+from hybridjit.frontend.arrays.memory import ArrayMemory
+from hybridjit.frontend.arrays.order import Iterations, Order
+from hybridjit.frontend.arrays.reductions import ArrayReductions, Axes
+from hybridjit.frontend.arrays.shapes import ArrayShapes
+from hybridjit.frontend.arrays.stores import ArrayStores, Target
 from hybridjit.frontend.comparisons import compare
 from hybridjit.frontend.values import AnyArray, ArrayExpr, Place, Scalar, Value, index
 from hybridjit.ir.dtype import DType

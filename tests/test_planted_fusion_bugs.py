@@ -16,16 +16,14 @@ import pytest
 
 from hybridjit import config, hybrid
 from hybridjit.errors import ParseError
-from hybridjit.frontend import (
-    array_extents,
-    array_memory,
-    array_order,
-    fuse_contract,
-    fuse_inline,
-    fuse_merge,
-    fusion,
-)
-from hybridjit.frontend.array_order import Order
+from hybridjit.frontend.arrays import extents as array_extents
+from hybridjit.frontend.arrays import memory as array_memory
+from hybridjit.frontend.arrays import order as array_order
+from hybridjit.frontend.arrays.order import Order
+from hybridjit.frontend.fusion import contract as fuse_contract
+from hybridjit.frontend.fusion import inline as fuse_inline
+from hybridjit.frontend.fusion import merge as fuse_merge
+from hybridjit.frontend.fusion import nests as fusion
 from hybridjit.lower import plan_storage
 from tests.array_results import assert_agree
 from tests.oracle import Outcome, run_once

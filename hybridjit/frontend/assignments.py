@@ -6,10 +6,10 @@ import ast
 from collections.abc import Sequence
 
 from hybridjit.errors import HybridError, ParseError
-from hybridjit.frontend.array_extents import ZERO, constant
-from hybridjit.frontend.array_names import ArrayNames
-from hybridjit.frontend.array_stores import Target
-from hybridjit.frontend.arrays import count, element_of, refuse_whole
+from hybridjit.frontend.arrays.extents import ZERO, constant
+from hybridjit.frontend.arrays.names import ArrayNames
+from hybridjit.frontend.arrays.refusals import count, element_of, refuse_whole
+from hybridjit.frontend.arrays.stores import Target
 from hybridjit.frontend.conversion import store_value
 from hybridjit.frontend.frame import Pending, Skip, Variable
 from hybridjit.frontend.operators import BINARY, binary

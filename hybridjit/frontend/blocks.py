@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from hybridjit.errors import ParseError
-from hybridjit.frontend.arrays import count
+from hybridjit.frontend.arrays.refusals import count
 from hybridjit.frontend.item_loops import ItemLoopTranslator
 from hybridjit.frontend.values import Builtin, Text, Value, index
 from hybridjit.ir.expr import Var

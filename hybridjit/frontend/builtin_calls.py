@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hybridjit.frontend.arrays import refuse_array_expression
+from hybridjit.frontend.arrays.refusals import refuse_array_expression
 from hybridjit.frontend.conversion import truth
 from hybridjit.frontend.functions import (
     Style,

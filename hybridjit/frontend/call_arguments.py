@@ -7,7 +7,7 @@ import ast
 import numpy as np
 
 from hybridjit.errors import ParseError
-from hybridjit.frontend.arrays import count as count_of
+from hybridjit.frontend.arrays.refusals import count as count_of
 from hybridjit.frontend.expressions import ExpressionTranslator
 from hybridjit.frontend.refusals import refusal
 from hybridjit.frontend.suggest import did_you_mean

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from hybridjit.frontend.arrays import FUNCTION_METHODS
+from hybridjit.frontend.arrays.refusals import FUNCTION_METHODS
 from hybridjit.frontend.builtin_calls import BuiltinTranslator
 from hybridjit.frontend.captures import SUPPORTED, is_language_name
 from hybridjit.frontend.functions import Style, apply

@@ -14,7 +14,7 @@ import numpy as np
 
 from hybridjit.frontend.builtins import BUILTINS, PYTHON_NAMES
 from hybridjit.frontend.kinds import is_array, is_sequence
-from hybridjit.frontend.library import LIBRARY_NAMES
+from hybridjit.frontend.library.table import LIBRARY_NAMES
 
 MISSING = object()
 _FLOATING: tuple[type, ...] = (float, complex, np.inexact)

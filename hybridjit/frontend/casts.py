@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from hybridjit.frontend.array_ufuncs import ArrayUfuncs
+from hybridjit.frontend.arrays.ufuncs import ArrayUfuncs
 from hybridjit.frontend.conversion import convert
 from hybridjit.frontend.values import Scalar, Value
 from hybridjit.ir.dtype import (

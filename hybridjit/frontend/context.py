@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridjit.errors import ParseError, Span, TypeMismatch
-from hybridjit.frontend.arrays import element_of
+from hybridjit.frontend.arrays.refusals import element_of
 from hybridjit.frontend.captures import MISSING, AttributeSource, Capture, NameSource, snapshot
 from hybridjit.frontend.conversion import convert, join_types, store_value
 from hybridjit.frontend.frame import Frame, Key, Path, Pending, Skip, Unit, Variable

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from hybridjit.errors import Span
-from hybridjit.frontend.arrays import (
+from hybridjit.frontend.arrays.refusals import (
     refuse_array_expression,
     refuse_part,
     refuse_truth,

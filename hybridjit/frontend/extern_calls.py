@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from hybridjit.frontend.arrays import count
+from hybridjit.frontend.arrays.refusals import count
 from hybridjit.frontend.casts import CastTranslator
 from hybridjit.frontend.conversion import convert
 from hybridjit.frontend.values import (

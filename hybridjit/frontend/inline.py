@@ -14,11 +14,11 @@ from dataclasses import replace
 from types import FunctionType
 
 from hybridjit.errors import ParseError
-from hybridjit.frontend.arrays import count
+from hybridjit.frontend.arrays.refusals import count
 from hybridjit.frontend.blocks import BlockTranslator
 from hybridjit.frontend.captures import Environment
 from hybridjit.frontend.frame import Frame, Skip, Variable
-from hybridjit.frontend.library import is_in_library
+from hybridjit.frontend.library.table import is_in_library
 from hybridjit.frontend.returns import InlineReturn, find_returns, structure_returns
 from hybridjit.frontend.values import (
     AnyArray,

@@ -14,7 +14,7 @@ from hybridjit.frontend.kinds import (
     is_sequence,
     weak_type,
 )
-from hybridjit.frontend.library import LIBRARY
+from hybridjit.frontend.library.table import LIBRARY
 from hybridjit.frontend.values import (
     ArrayFunction,
     Builtin,

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from hybridjit.frontend.arrays import count
+from hybridjit.frontend.arrays.refusals import count
 from hybridjit.frontend.builtin_calls import LOOP_NAMES
 from hybridjit.frontend.comparisons import compare
 from hybridjit.frontend.expansion import LOOP_HELP, ExpansionTranslator

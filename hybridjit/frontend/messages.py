@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from hybridjit.arith.totality import is_total
-from hybridjit.frontend.arrays import element_of
+from hybridjit.frontend.arrays.refusals import element_of
 from hybridjit.frontend.assignments import AssignmentTranslator
 from hybridjit.frontend.context import has_effect
 from hybridjit.frontend.conversion import convert

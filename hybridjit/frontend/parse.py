@@ -16,13 +16,13 @@ from hybridjit import config
 from hybridjit.errors import ParseError, combine
 from hybridjit.fresh_stack import on_fresh_stack
 from hybridjit.frontend.annotations import specs_in
-from hybridjit.frontend.array_extents import Ranges
+from hybridjit.frontend.arrays.extents import Ranges
+from hybridjit.frontend.arrays.fold_in_lanes import fold_in_lanes
 from hybridjit.frontend.captures import Capture, Environment
-from hybridjit.frontend.fold_in_lanes import fold_in_lanes
 from hybridjit.frontend.frame import Frame, Key, Unit
-from hybridjit.frontend.fuse_arrays import fuse_arrays
-from hybridjit.frontend.fuse_merge import bound_in
-from hybridjit.frontend.fusion import Fusion, FusionNotes
+from hybridjit.frontend.fusion.arrays import fuse_arrays
+from hybridjit.frontend.fusion.merge import bound_in
+from hybridjit.frontend.fusion.nests import Fusion, FusionNotes
 from hybridjit.frontend.inline import annotations_in
 from hybridjit.frontend.make_blocks import make_blocks
 from hybridjit.frontend.options import printed_fastmath

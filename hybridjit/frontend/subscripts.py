@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from hybridjit.errors import BoundsError, ParseError
-from hybridjit.frontend.array_extents import ZERO
-from hybridjit.frontend.array_gather import ArrayGather
-from hybridjit.frontend.arrays import (
+from hybridjit.frontend.arrays.extents import ZERO
+from hybridjit.frontend.arrays.gather import ArrayGather
+from hybridjit.frontend.arrays.refusals import (
     ARRAY_ATTRIBUTES,
     ARRAY_METHODS,
     count,

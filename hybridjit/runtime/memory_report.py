@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from hybridjit.codegen.memory import MAX_STACK_BYTES
 from hybridjit.codegen.target import host_target
-from hybridjit.frontend.fusion import Fused, FusionNotes
+from hybridjit.frontend.fusion.nests import Fused, FusionNotes
 from hybridjit.ir.expr import Buffer, Const
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr

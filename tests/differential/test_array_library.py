@@ -10,7 +10,7 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.errors import HybridError
-from hybridjit.frontend.library import LIBRARY_NAMES
+from hybridjit.frontend.library.table import LIBRARY_NAMES
 from tests.array_results import assert_agree
 
 np: Any = numpy

@@ -9,8 +9,10 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.errors import HybridError
-from hybridjit.frontend import fuse_arrays, fuse_merge, parse
-from hybridjit.frontend.fusion import Fusion
+from hybridjit.frontend import parse
+from hybridjit.frontend.fusion import arrays as fuse_arrays
+from hybridjit.frontend.fusion import merge as fuse_merge
+from hybridjit.frontend.fusion.nests import Fusion
 from hybridjit.ir.stmt import Stmt
 from tests.array_results import assert_agree
 from tests.oracle import Outcome, run_once

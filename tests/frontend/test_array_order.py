@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybridjit import hybrid
-from hybridjit.frontend.array_extents import Ranges
-from hybridjit.frontend.array_order import Iterations, Order
+from hybridjit.frontend.arrays.extents import Ranges
+from hybridjit.frontend.arrays.order import Iterations, Order
 from hybridjit.ir.expr import Add, Const, Expr, Mul, Var
 from tests.array_results import assert_agree
 

@@ -9,7 +9,7 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import hybrid
-from hybridjit.frontend.array_tiles import DEPTH, Tile
+from hybridjit.frontend.arrays.tiles import DEPTH, Tile
 from hybridjit.frontend.captures import Environment
 from hybridjit.frontend.parse import parse
 from hybridjit.ir.dtype import FLOAT32, FLOAT64

@@ -9,7 +9,7 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import hybrid
-from hybridjit.frontend.fold_in_lanes import BLOCK
+from hybridjit.frontend.arrays.fold_in_lanes import BLOCK
 from tests.array_results import assert_close
 from tests.corpus.case import Array
 from tests.oracle import fresh_copies

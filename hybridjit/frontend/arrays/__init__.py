@@ -1,0 +1,1 @@
+"""Computing with whole arrays, in NumPy's style."""

@@ -1,0 +1,169 @@
+"""Functions that make arrays: np.zeros, np.full, np.arange, np.linspace, np.eye ..."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Sequence
+
+from hybridjit.frontend.arrays.calls import cast_element
+from hybridjit.frontend.arrays.extents import ONE, ZERO, minus, plus, tidy
+from hybridjit.frontend.arrays.products import ArrayProducts
+from hybridjit.frontend.comparisons import compare
+from hybridjit.frontend.functions import Style, apply
+from hybridjit.frontend.operators import binary, select
+from hybridjit.frontend.values import AnyArray, ArrayExpr, Nothing, Scalar, Value, describe, index
+from hybridjit.ir.dtype import FLOAT64, INT64, DType, ScalarType
+from hybridjit.ir.expr import Add, Const, Div, Eq, Expr, FloorDiv, Max, Mul, Sub, const
+
+_FILLED_WITH = {"zeros": 0, "empty": 0, "ones": 1}
+
+
+class ArrayCreation(ArrayProducts):
+    """New arrays. They are computed where they are used; a name gives them memory."""
+
+    def make_filled(self, name: str, node: ast.Call) -> Value:
+        """`np.zeros(shape, dtype)`, `np.ones`, `np.empty`; its elements are zero in a script."""
+        args = self.arguments(node, "shape", "dtype", required=1)
+        shape = self._shape(args["shape"])
+        dtype = self._dtype(args) or FLOAT64
+        return self._uniform(shape, Scalar(const(_FILLED_WITH[name], dtype), ScalarType(dtype)))
+
+    def make_filled_like(self, name: str, node: ast.Call) -> Value:
+        """`np.zeros_like(a, dtype)` and its kin."""
+        args = self.arguments(node, "a", "dtype", required=1)
+        pattern = self.array_argument(args["a"])
+        dtype = self._dtype(args) or pattern.dtype
+        filling = const(_FILLED_WITH[name.removesuffix("_like")], dtype)
+        return self._uniform(pattern.shape, Scalar(filling, ScalarType(dtype)))
+
+    def make_full(self, name: str, node: ast.Call) -> Value:
+        """`np.full(shape, value, dtype)` and `np.full_like(a, value, dtype)`."""
+        is_like = name == "full_like"
+        first = "a" if is_like else "shape"
+        args = self.arguments(node, first, "fill_value", "dtype", required=2)
+        dtype = self._dtype(args)
+        if is_like:
+            pattern = self.array_argument(args["a"])
+            shape, dtype = pattern.shape, dtype or pattern.dtype
+        else:
+            shape = self._shape(args["shape"])
+        span = self.span(node)
+        value = self.let(self.scalar(args["fill_value"]), "value", span)
+        return self._uniform(shape, cast_element(value, dtype or value.type.dtype, span))
+
+    def _uniform(self, shape: tuple[Expr, ...], value: Scalar) -> ArrayExpr | Scalar:
+        return ArrayExpr(shape, value.type.dtype, lambda _: value)
+
+    def make_range(self, name: str, node: ast.Call) -> Value:
+        """`np.arange(stop)`, `np.arange(start, stop, step)`."""
+        args = self.arguments(node, "start", "stop", "step", "dtype", required=1)
+        values = {key: self.scalar(args[key]) for key in args if key != "dtype"}
+        span = self.span(node)
+        if "stop" not in values:
+            values = {"start": index(ZERO), "stop": values["start"], **values}
+            values["start"] = index(ZERO)
+        start, stop = values["start"], values["stop"]
+        step = values.get("step", index(ONE))
+        numbers = [start, stop, step]
+        if all(number.type.dtype.is_integer for number in numbers):
+            size = self._integer_range(numbers, args, node)
+            dtype = self._dtype(args) or INT64
+        else:
+            size = self._float_range(numbers, node)
+            dtype = self._dtype(args) or FLOAT64
+            step = binary(Sub, binary(Add, start, step, span), start, span)
+
+        def element(indices: Sequence[Expr]) -> Scalar:
+            offset = binary(Mul, index(indices[0]), step, span)
+            return cast_element(binary(Add, start, offset, span), dtype, span)
+
+        return ArrayExpr((size,), dtype, element)
+
+    def _integer_range(
+        self, numbers: list[Scalar], args: dict[str, ast.expr], node: ast.Call
+    ) -> Expr:
+        start, stop, step = (
+            self.fixed_index(self.as_index(number, node, "a bound of arange")) for number in numbers
+        )
+        if not isinstance(step, Const) or step.value == 0:
+            raise self.refuse(
+                "the step of arange must be a number other than 0, known when the script is "
+                "compiled",
+                args.get("step", node),
+            )
+        # ceil((stop - start) / step) by floor division, right for either sign of step
+        length = tidy(Sub(ZERO, FloorDiv(minus(start, stop), step)))
+        return length if self.ranges.is_natural(length) else tidy(Max(length, ZERO))
+
+    def _float_range(self, numbers: list[Scalar], node: ast.Call) -> Expr:
+        known = [number.constant for number in numbers]
+        if any(value is None for value in known):
+            raise self.refuse(
+                "the length of a range of floats must be known when the script is compiled",
+                node,
+                help="use np.linspace(start, stop, n), or np.arange(n) * step + start",
+            )
+        start, stop, step = known
+        return Const(max(0, math.ceil((stop - start) / step)))
+
+    def make_linspace(self, name: str, node: ast.Call) -> Value:
+        """`np.linspace(start, stop, n, dtype=...)`; integers are rounded down, as in NumPy."""
+        args = self.arguments(node, "start", "stop", "num", "endpoint", "dtype", required=2)
+        dtype = self._dtype(args) or FLOAT64
+        span = self.span(node)
+        start, stop = (
+            self.let(cast_element(self.scalar(args[key]), FLOAT64, span), key, span)
+            for key in ("start", "stop")
+        )
+        size = self.fixed_index(self.index(args["num"], "num")) if "num" in args else Const(50)
+        has_end = self.scalar(args["endpoint"]).constant if "endpoint" in args else True
+        last = minus(size, ONE)
+        steps = tidy(Max(last if has_end else size, ONE))
+        width = binary(Sub, stop, start, span)
+        divisor = cast_element(index(steps), FLOAT64, span)
+        step = self.let(binary(Div, width, divisor, span), "step", span)
+
+        def element(indices: Sequence[Expr]) -> Scalar:
+            position = cast_element(index(indices[0]), FLOAT64, span)
+            found = binary(Add, binary(Mul, position, step, span), start, span)
+            if has_end and last != ZERO:
+                is_last = compare(Eq, index(indices[0]), index(last), span).expr
+                found = select(is_last, stop, found, span)
+            if dtype.is_integer:
+                found = apply("floor", Style.NUMPY, [found], span)
+            return cast_element(found, dtype, span)
+
+        return ArrayExpr((size,), dtype, element)
+
+    def make_eye(self, name: str, node: ast.Call) -> Value:
+        """`np.eye(n, m, k, dtype)`."""
+        args = self.arguments(node, "N", "M", "k", "dtype", required=1)
+        span = self.span(node)
+        rows = self.fixed_index(self.index(args["N"], "a size"))
+        columns = rows
+        if "M" in args and not isinstance(self.evaluate(args["M"]), Nothing):
+            columns = self.fixed_index(self.index(args["M"], "a size"))
+        shift = self.fixed_index(self.index(args["k"], "k")) if "k" in args else ZERO
+        dtype = self._dtype(args) or FLOAT64
+        one, zero = (Scalar(const(value, dtype), ScalarType(dtype)) for value in (1, 0))
+
+        def element(indices: Sequence[Expr]) -> Scalar:
+            row, column = plus(indices[0], shift), indices[1]
+            return select(compare(Eq, index(row), index(column), span).expr, one, zero, span)
+
+        return ArrayExpr((rows, columns), dtype, element)
+
+    def _dtype(self, args: dict[str, ast.expr]) -> DType | None:
+        return self.dtype_argument(args["dtype"]) if "dtype" in args else None
+
+    def _shape(self, node: ast.expr) -> tuple[Expr, ...]:
+        return tuple(self.fixed_index(size, "size") for size in self.shape_argument(node))
+
+    def array_argument(self, node: ast.expr) -> ArrayExpr:
+        """An argument that must be an array."""
+        value = self.evaluate(node)
+        if not isinstance(value, AnyArray):
+            raise self.mismatch(f"expected an array, found {describe(value)}", node)
+        self.check_whole(value, self.span(node))
+        return self.array(value)

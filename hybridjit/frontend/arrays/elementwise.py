@@ -1,0 +1,211 @@
+"""Operations on whole arrays, element by element, with the shapes that NumPy gives them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from hybridjit.errors import BoundsError, ShapeMismatch
+from hybridjit.frontend.arrays.extents import ONE, ZERO, constant
+from hybridjit.frontend.arrays.memory import ArrayMemory
+from hybridjit.frontend.values import AnyArray, ArrayExpr, Scalar, Value
+from hybridjit.ir.dtype import DType, ScalarType
+from hybridjit.ir.expr import And, Const, Eq, Expr, Ne, Select, Var
+from hybridjit.ir.stmt import If, Raise
+
+Elementwise = Callable[[list[Scalar]], Scalar]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """How one axis of an operand follows the axis of the result: as it is, or always at 0.
+
+    Where that is known only at run time, `size` is the operand's.
+    """
+
+    axis: int
+    is_one: bool = False
+    size: Expr | None = None
+
+    def index(self, indices: Sequence[Expr]) -> Expr:
+        """The operand's index."""
+        if self.is_one:
+            return ZERO
+        if self.size is None:
+            return indices[self.axis]
+        return Select(Eq(self.size, ONE), ZERO, indices[self.axis])
+
+
+class ElementwiseTranslator(ArrayMemory):
+    """Operands meet: they are broadcast, and combined lazily, with no array in between."""
+
+    def elementwise(
+        self, values: Sequence[Value], function: Elementwise, node: ast.expr
+    ) -> ArrayExpr | Scalar:
+        """`function` of the elements of `values`: arrays, of which there is one, and numbers."""
+        operands = [self._operand(value, node) for value in values]
+        arrays = [operand for operand in operands if isinstance(operand, ArrayExpr)]
+        mask = self._common_mask(arrays, node)
+        shape = self.broadcast_shape([array.shape for array in arrays], node)
+        if not shape and mask is None:
+            return function([self._only(operand) for operand in operands])
+        parts = [
+            self.broadcast_to(operand, shape, node) if isinstance(operand, ArrayExpr) else operand
+            for operand in operands
+        ]
+
+        def element(indices: Sequence[Expr]) -> Scalar:
+            return function(
+                [part.element(indices) if isinstance(part, ArrayExpr) else part for part in parts]
+            )
+
+        return ArrayExpr(shape, self._result_dtype(parts, function), element, mask=mask)
+
+    def _operand(self, value: Value, node: ast.expr) -> ArrayExpr | Scalar:
+        """An array, or a number that is computed once, before the loop over the elements."""
+        if isinstance(value, AnyArray):
+            return self.array(value)
+        scalar = self.as_scalar(value, node)
+        return self.let(scalar, "t", scalar.expr.span)
+
+    @staticmethod
+    def _only(operand: ArrayExpr | Scalar) -> Scalar:
+        return operand.element(()) if isinstance(operand, ArrayExpr) else operand
+
+    def _result_dtype(self, parts: Sequence[ArrayExpr | Scalar], function: Elementwise) -> DType:
+        """The type of the result, found on stand-ins: the elements are not there yet."""
+        with self.collect():
+            stand_ins = [
+                Scalar(Var("x", part.dtype), ScalarType(part.dtype))
+                if isinstance(part, ArrayExpr)
+                else part
+                for part in parts
+            ]
+            return function(stand_ins).type.dtype
+
+    def _common_mask(self, arrays: Sequence[ArrayExpr], node: ast.expr) -> ArrayExpr | None:
+        """The mask that arrays selected by a mask share."""
+        masks = [array.mask for array in arrays if array.mask is not None]
+        if not masks:
+            return None
+        whole = [array for array in arrays if array.mask is None and array.shape]
+        if whole or not all(self.same_mask(mask, masks[0]) for mask in masks):
+            raise self.refuse(
+                "arrays that are selected by a mask meet only those selected by the same mask",
+                node,
+                help="use one mask throughout, as in z[m] = z[m] * c[m], or np.where(m, x, y)",
+            )
+        return masks[0]
+
+    def same_mask(self, a: ArrayExpr, b: ArrayExpr) -> bool:
+        """True if two masks select the same elements."""
+        if a is b:
+            return True
+        if len(a.shape) != len(b.shape) or not all(map(self.ranges.same, a.shape, b.shape)):
+            return False
+        indices = [Var(f"i{axis}") for axis in range(len(a.shape))]
+        with self.collect() as stmts:
+            same = a.element(indices).expr == b.element(indices).expr
+        return same and not stmts
+
+    # -- broadcasting --------------------------------------------------------------------------
+
+    def broadcast_shape(
+        self, shapes: Sequence[tuple[Expr, ...]], node: ast.AST
+    ) -> tuple[Expr, ...]:
+        """The shape in which arrays meet."""
+        ndim = max(map(len, shapes))
+        result: list[Expr] = []
+        for axis in range(ndim):
+            sizes = [shape[axis - ndim] for shape in shapes if axis - ndim >= -len(shape)]
+            result.append(self._meeting_size(sizes, shapes, node))
+        return tuple(result)
+
+    def _meeting_size(
+        self, sizes: Sequence[Expr], shapes: Sequence[tuple[Expr, ...]], node: ast.AST
+    ) -> Expr:
+        distinct: list[Expr] = []
+        for size in sizes:
+            if constant(size) != 1 and not any(self.ranges.same(size, d) for d in distinct):
+                distinct.append(size)
+        if len(distinct) <= 1:
+            return distinct[0] if distinct else ONE
+        known = [size for size in distinct if isinstance(size, Const)]
+        if len(known) > 1:
+            raise self.refuse_shapes(shapes, node)
+        if known:
+            return known[0]
+        size = distinct[0]
+        for other in distinct[1:]:
+            size = Select(Eq(size, ONE), other, size)
+        return self.let(Scalar(size, ScalarType(size.dtype)), "size", self.span(node)).expr
+
+    def broadcast_to(self, value: ArrayExpr, shape: tuple[Expr, ...], node: ast.AST) -> ArrayExpr:
+        """`value` with the shape `shape`; a size known only at run time is checked there."""
+        shift = len(shape) - len(value.shape)
+        stretches: list[_Stretch] = []
+        for axis, size in enumerate(value.shape):
+            wanted = shape[axis + shift]
+            if self.ranges.same(size, wanted):
+                stretches.append(_Stretch(axis + shift))
+            elif constant(size) == 1:
+                stretches.append(_Stretch(axis + shift, is_one=True))
+            elif isinstance(size, Const) and isinstance(wanted, Const):
+                raise self.refuse_shapes([value.shape, shape], node)
+            else:
+                stretches.append(self._stretch_at_run_time(axis + shift, size, wanted, node))
+        if not shift and all(s.size is None and not s.is_one for s in stretches):
+            return value
+
+        def element(indices: Sequence[Expr]) -> Scalar:
+            return value.element([stretch.index(indices) for stretch in stretches])
+
+        return ArrayExpr(shape, value.dtype, element, mask=value.mask)
+
+    def _stretch_at_run_time(self, axis: int, size: Expr, wanted: Expr, node: ast.AST) -> _Stretch:
+        self.require_size(size, wanted, node, or_one=True)
+        return _Stretch(axis) if isinstance(size, Const) else _Stretch(axis, size=size)
+
+    def require_size(
+        self,
+        size: Expr,
+        wanted: Expr,
+        node: ast.AST,
+        *,
+        or_one: bool = False,
+        error: str = "ValueError",
+    ) -> None:
+        """An error at run time unless two sizes are equal."""
+        fails: Expr = Ne(size, wanted)
+        if or_one and not isinstance(size, Const):
+            fails = And(fails, Ne(size, ONE))
+        message = f"the shapes in `{ast.unparse(node)}` do not fit: sizes"
+        span = self.span(node)
+        failure = Raise(error, (message, size, "and", wanted), span=span)
+        self.emit(If(fails, failure, span=span))
+
+    def refuse_shapes(self, shapes: Sequence[Sequence[Expr]], node: ast.AST) -> ShapeMismatch:
+        """The error for arrays whose shapes do not fit."""
+        found = " and ".join(shape_text(shape) for shape in shapes)
+        return ShapeMismatch(
+            f"operands could not be broadcast together: the shapes in `{ast.unparse(node)}` are "
+            f"{found}",
+            self.span(node),
+        )
+
+    def refuse_mask(
+        self, mask: Sequence[Expr], shape: Sequence[Expr], node: ast.AST
+    ) -> BoundsError:
+        """The error for a mask that does not fit what it selects from."""
+        return BoundsError(
+            f"the mask in `{ast.unparse(node)}` has the shape {shape_text(mask)}, what it selects "
+            f"from {shape_text(shape)}",
+            self.span(node),
+        )
+
+
+def shape_text(shape: Sequence[Expr]) -> str:
+    """A shape as Python writes it; a size known only at run time by its name."""
+    sizes = [str(constant(s)) if isinstance(s, Const) else getattr(s, "name", "?") for s in shape]
+    return f"({', '.join(sizes)}{',' * (len(sizes) == 1)})"

@@ -1,0 +1,133 @@
+"""Whether, and when, a loop over the elements of an array may fail.
+
+Loops may be put together only if the errors of a run stay the same, and what was written when
+one is raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+
+from hybridjit.frontend.arrays.extents import ONE, Ranges, plus
+from hybridjit.ir.expr import (
+    And,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    ExternCall,
+    FloorDiv,
+    Load,
+    Mod,
+    Node,
+    Or,
+    Pow,
+    Select,
+    Var,
+)
+from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store
+from hybridjit.ir.visit import children, walk
+
+
+class Fault(IntEnum):
+    """When a nest may fail: never, in its first iteration or not at all, in any iteration."""
+
+    NEVER = 0
+    FIRST = 1
+    ANY = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """Finds what may fail. Indices that count along `loops` stay inside their arrays."""
+
+    loops: Collection[Var]
+    ranges: Ranges
+
+    def find(self, stmt: Stmt) -> Fault:
+        """When `stmt`, which may be a nest over `loops`, may fail."""
+        inner = {node.var for node in walk(stmt) if isinstance(node, Let)}
+        return _Finder(self, inner).stmt(stmt, is_sure=True)
+
+    def is_inside(self, index: Expr, size: Expr) -> bool:
+        """True if an index is sure to be in [0, size)."""
+        return self.ranges.is_natural(index) and self.ranges.is_at_most(plus(index, ONE), size)
+
+
+class _Finder:
+    """`is_sure` tells that what is looked at is evaluated in the first iteration."""
+
+    def __init__(self, faults: Faults, inner: Collection[Var]) -> None:
+        self.faults = faults
+        self.inner = inner
+
+    def stmt(self, stmt: Stmt, *, is_sure: bool) -> Fault:
+        match stmt:
+            case Seq(stmts):
+                return max((self.stmt(s, is_sure=is_sure) for s in stmts), default=Fault.NEVER)
+            case For(var, _, _, _, body) if var in self.faults.loops:
+                return self.stmt(body, is_sure=is_sure)
+            case If(cond, then, otherwise):
+                sides = [side for side in (then, otherwise) if side is not None]
+                found = [self.stmt(side, is_sure=False) for side in sides]
+                return max(self.expr(cond, is_sure=is_sure), *found)
+            case Let(_, value):
+                return self.expr(value, is_sure=is_sure)
+            case Store():
+                return max(
+                    self._access(stmt, is_sure=is_sure),
+                    self._all(children(stmt), is_sure=is_sure),
+                )
+            case Allocate():
+                return Fault.NEVER
+            case _:
+                return Fault.ANY
+
+    def _all(self, nodes: Iterable[Node], *, is_sure: bool) -> Fault:
+        found = (self.expr(node, is_sure=is_sure) for node in nodes if isinstance(node, Expr))
+        return max(found, default=Fault.NEVER)
+
+    def expr(self, expr: Expr, *, is_sure: bool) -> Fault:
+        match expr:
+            case Var() | Const():
+                return Fault.NEVER
+            case Select(cond, then, otherwise):
+                sides = self._all((then, otherwise), is_sure=False)
+                return max(self.expr(cond, is_sure=is_sure), sides)
+            case And(lhs, rhs) | Or(lhs, rhs):
+                return max(self.expr(lhs, is_sure=is_sure), self.expr(rhs, is_sure=False))
+            case Load(_, indices):
+                own = self._access(expr, is_sure=is_sure)
+                return max(own, self._all(indices, is_sure=is_sure))
+            case _:
+                own = Fault.ANY if _may_fail(expr) else Fault.NEVER
+                return max(own, self._all(children(expr), is_sure=is_sure))
+
+    def _access(self, access: Load | Store, *, is_sure: bool) -> Fault:
+        worst = Fault.NEVER
+        for index, size in zip(access.indices, access.buffer.shape, strict=True):
+            if self.faults.is_inside(index, size):
+                continue
+            nodes = list(walk(index))
+            if any(isinstance(node, Load) or node in self.inner for node in nodes):
+                return Fault.ANY
+            if not any(node in self.faults.loops for node in nodes if isinstance(node, Var)):
+                worst = max(worst, Fault.FIRST if is_sure else Fault.ANY)
+        return worst
+
+
+def _may_fail(expr: Expr) -> bool:
+    """True for an operation that some operands make an error."""
+    match expr:
+        case FloorDiv(_, rhs) | Mod(_, rhs):
+            return expr.dtype.is_integer and not (isinstance(rhs, Const) and rhs.value != 0)
+        case Pow(_, rhs):
+            return expr.dtype.is_integer and not (isinstance(rhs, Const) and rhs.value.real >= 0)
+        case Call("fmod", (_, rhs)):
+            return expr.dtype.is_integer and not (isinstance(rhs, Const) and rhs.value != 0)
+        case Cast(checked=True) | ExternCall():
+            return True
+        case _:
+            return False

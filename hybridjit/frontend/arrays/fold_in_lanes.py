@@ -1,0 +1,175 @@
+"""Fold rows of arrays in lanes: sums, products and extrema of floats, after fusion.
+
+    for j in range(n):                     for block in range(0, n, BLOCK):
+        total = total + a[i, j]    -->         partial[l] = ... in lanes, see lanes.py
+                                               total = total + (partial[0] + partial[1] ...)
+
+Only loops of whole-array operations are: NumPy does not say in which order it adds, and adds in
+blocks itself. A loop of the script keeps its order. Blocks keep the error of long sums small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from hybridjit.analysis.own_elements import prove_own_elements
+from hybridjit.analysis.private_reduction import find_identity
+from hybridjit.analysis.reduction import ReductionOp, find_reduction
+from hybridjit.frontend.arrays.extents import ZERO, constant, minus, plus, tidy
+from hybridjit.frontend.arrays.lanes import MIN_LANE_TERMS, Merge, Result, reduce_in_lanes
+from hybridjit.frontend.arrays.loops import ArrayLoops
+from hybridjit.frontend.values import index
+from hybridjit.ir.expr import Add, Call, Const, Expr, Load, Min, Mul, Node, Var
+from hybridjit.ir.stmt import Allocate, For, Let, LoopKind, Seq, Stmt, Store, flat_stmts
+from hybridjit.ir.visit import Mutator, fresh_copy, rewrite, substitute, walk
+
+BLOCK = 1 << 14  # elements: as many are added in lanes before their sum is
+
+_MERGES: dict[ReductionOp, Merge] = {
+    ReductionOp.ADD: Add,
+    ReductionOp.MUL: Mul,
+    ReductionOp.MINIMUM: lambda x, y: Call("minimum", (x, y)),
+    ReductionOp.MAXIMUM: lambda x, y: Call("maximum", (x, y)),
+}
+
+
+def fold_in_lanes(body: Stmt, loops: Collection[Var], code: ArrayLoops) -> Stmt:
+    """`body` with the folds of rows in lanes; `loops` are those over elements of arrays."""
+    return _FoldInLanes(body, loops, code).rewrite(body)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fold:
+    """A store that folds an element into one that is the same in all iterations."""
+
+    store: Store
+    op: ReductionOp
+
+    @property
+    def result(self) -> Result:
+        """What it is in lanes."""
+        return Result(find_identity(self.op, self.store.buffer.dtype), _MERGES[self.op])
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A loop that folds, by some of its statements."""
+
+    loop: For
+    stmts: list[Stmt]
+    folds: list[_Fold]
+
+    @property
+    def others(self) -> list[Stmt]:
+        """The statements that do not fold."""
+        stores = [fold.store for fold in self.folds]
+        return [stmt for stmt in self.stmts if stmt not in stores]
+
+
+class _FoldInLanes(Mutator):
+    def __init__(self, root: Stmt, loops: Collection[Var], code: ArrayLoops) -> None:
+        self.root = root
+        self.loops = loops
+        self.code = code
+
+    def rewrite_For(self, node: For) -> Stmt:
+        loop = self.generic(node)
+        row = self._find(loop) if node.var in self.loops else None
+        return loop if row is None else self._in_lanes(row)
+
+    def _find(self, loop: For) -> _Row | None:
+        size = constant(loop.stop)
+        is_plain = loop.kind is LoopKind.SERIAL and loop.start == ZERO and loop.step == Const(1)
+        if not is_plain or (size is not None and size < MIN_LANE_TERMS):
+            return None
+        stmts = flat_stmts(loop.body)
+        if not all(_is_simple(stmt) for stmt in stmts):
+            return None
+        inside = {loop.var, *(stmt.var for stmt in stmts if isinstance(stmt, Let))}
+        made = [stmt.buffer for stmt in stmts if isinstance(stmt, Allocate)]
+        found = [fold for stmt in stmts if (fold := _fold_of(stmt, inside)) is not None]
+        folds = [fold for fold in found if fold.store.buffer not in made]
+        # LLVM takes integers apart as it likes: they add up to the same.
+        is_worth_it = any(fold.store.buffer.dtype.is_inexact for fold in folds)
+        row = _Row(loop, stmts, folds)
+        return row if is_worth_it and self._is_free(row) else None
+
+    def _is_free(self, row: _Row) -> bool:
+        """True if nothing else in the loop depends on the order of its iterations."""
+        results = [fold.store.buffer for fold in row.folds]
+        roots = (*row.others, *(fold.store.value for fold in row.folds))
+        reads = [node.buffer for root in roots for node in walk(root) if isinstance(node, Load)]
+        if any(reads.count(buffer) != 1 or results.count(buffer) != 1 for buffer in results):
+            return False  # read by another statement, or folded into twice
+        rest = replace(row.loop, body=Seq(tuple(row.others)))
+        return prove_own_elements(self.root, rest)
+
+    def _in_lanes(self, row: _Row) -> Stmt:
+        size, code = row.loop.stop, self.code
+        known = constant(size)
+
+        def block(first: Expr) -> None:
+            length = index(tidy(Min(minus(size, first), Const(BLOCK))))
+            self._fold_block(row, first, code.let(length, "length", None).expr)
+
+        with code.collect() as stmts:
+            if known is None:
+                code.each("block", size, block, step=BLOCK)
+            else:
+                whole = known // BLOCK * BLOCK
+                code.each(
+                    "block",
+                    whole,
+                    lambda first: self._fold_block(row, first, Const(BLOCK)),
+                    step=BLOCK,
+                )
+                if known > whole:
+                    self._fold_block(row, Const(whole), Const(known - whole))
+        return code.close(stmts)
+
+    def _fold_block(self, row: _Row, first: Expr, length: Expr) -> None:
+        """Fold some elements in lanes, then what comes of it into the results."""
+
+        def update(old: Sequence[Expr], k: Expr) -> Sequence[Expr]:
+            moved = substitute(row.loop.body, {row.loop.var: plus(first, k)})
+            return self._emit_copy(row, flat_stmts(fresh_copy(moved)), old)
+
+        results = [fold.result for fold in row.folds]
+        totals = reduce_in_lanes(self.code, results, length, update)
+        for fold, result, total in zip(row.folds, results, totals, strict=True):
+            old = Load(fold.store.buffer, fold.store.indices, span=fold.store.span)
+            self.code.emit(replace(fold.store, value=result.merge(old, total)))
+
+    def _emit_copy(self, row: _Row, copies: Sequence[Stmt], old: Sequence[Expr]) -> Sequence[Expr]:
+        """Emit a copy of the body but for the folds, and give what they fold `old` results to."""
+        by_buffer = {fold.store.buffer: lane for fold, lane in zip(row.folds, old, strict=True)}
+        stores = [fold.store for fold in row.folds]
+
+        def read_lane(node: Node) -> Node | None:
+            return by_buffer.get(node.buffer) if isinstance(node, Load) else None
+
+        values: list[Expr] = []
+        for stmt, copy in zip(row.stmts, copies, strict=True):
+            if stmt in stores:
+                assert isinstance(copy, Store)
+                values.append(rewrite(copy.value, read_lane))
+            else:
+                self.code.emit(copy)
+        return values
+
+
+def _is_simple(stmt: Stmt) -> bool:
+    """True for statements that lanes can run side by side."""
+    return isinstance(stmt, Let | Store) or (isinstance(stmt, Allocate) and stmt.buffer.is_register)
+
+
+def _fold_of(stmt: Stmt, inside: Collection[Var]) -> _Fold | None:
+    """How `stmt` folds into an element that is the same in all iterations; None if it does not."""
+    if not isinstance(stmt, Store):
+        return None
+    found = find_reduction(stmt)
+    if found is None or found.op not in _MERGES:
+        return None
+    moves = any(node in inside for place in stmt.indices for node in walk(place))
+    return None if moves else _Fold(stmt, found.op)

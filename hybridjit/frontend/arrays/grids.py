@@ -1,0 +1,164 @@
+"""Arrays of the indices of a grid, arrays written down, and running sums."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from hybridjit.frontend.arrays.arrangements import ArrayArrangements
+from hybridjit.frontend.arrays.calls import cast_element
+from hybridjit.frontend.arrays.extents import ONE, ZERO, constant, minus, plus, tidy
+from hybridjit.frontend.arrays.reductions import Fold, fold_of, sum_dtype
+from hybridjit.frontend.conversion import convert, join_types
+from hybridjit.frontend.operators import select
+from hybridjit.frontend.values import AnyArray, ArrayExpr, Items, Nothing, Scalar, Value
+from hybridjit.ir.dtype import FLOAT64, INT64, ScalarType
+from hybridjit.ir.expr import Const, Eq, Expr, Load, Max, Min
+from hybridjit.ir.stmt import Store
+
+
+class ArrayGrids(ArrayArrangements):
+    """What is known of every element by its place."""
+
+    def index_grid(self, node: ast.Subscript) -> Value:
+        """`np.mgrid[0:n, 0:m]`: for each axis, the indices along it."""
+        is_tuple = isinstance(node.slice, ast.Tuple)
+        entries = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        bounds = [self._grid_bounds(entry) for entry in entries]
+        starts = [start for start, _ in bounds]
+        extents = [self._extent(start, stop) for start, stop in bounds]
+        grid = self._indices(extents, starts)
+        if is_tuple:
+            return grid
+        return ArrayExpr(grid.shape[1:], INT64, lambda indices: grid.element([ZERO, *indices]))
+
+    def _grid_bounds(self, entry: ast.expr) -> tuple[Expr, Expr]:
+        if not isinstance(entry, ast.Slice) or entry.upper is None or entry.step is not None:
+            raise self.refuse(
+                "np.mgrid takes slices with a stop and without a step",
+                entry,
+                help="write it as in np.mgrid[0:n, 0:m], and scale the indices afterwards",
+            )
+        start = ZERO if entry.lower is None else self.index(entry.lower, "a bound of np.mgrid")
+        stop = self.index(entry.upper, "a bound of np.mgrid")
+        return self.fixed_index(start), self.fixed_index(stop)
+
+    def _extent(self, start: Expr, stop: Expr) -> Expr:
+        size = minus(stop, start)
+        return size if self.ranges.is_natural(size) else tidy(Max(size, ZERO))
+
+    def make_indices(self, name: str, node: ast.Call) -> Value:
+        """`np.indices(shape)`."""
+        args = self.arguments(node, "dimensions", required=1)
+        extents = [self.fixed_index(size) for size in self.shape_argument(args["dimensions"])]
+        return self._indices(extents, [ZERO] * len(extents))
+
+    def _indices(self, extents: Sequence[Expr], starts: Sequence[Expr]) -> ArrayExpr:
+        def along(axis: int, indices: Sequence[Expr]) -> Scalar:
+            return Scalar(plus(indices[axis + 1], starts[axis]), ScalarType(INT64))
+
+        def element(indices: Sequence[Expr]) -> Scalar:
+            which = constant(indices[0])
+            if which is not None:
+                return along(which, indices)
+            found = along(len(extents) - 1, indices)
+            for axis in reversed(range(len(extents) - 1)):
+                is_axis = Eq(indices[0], Const(axis))
+                found = select(is_axis, along(axis, indices), found, None)
+            return found
+
+        return ArrayExpr((Const(len(extents)), *extents), INT64, element)
+
+    def mesh(self, name: str, node: ast.Call) -> Value:
+        """`np.meshgrid(x, y, indexing=...)`: each array along an axis of its own."""
+        order = [keyword for keyword in node.keywords if keyword.arg == "indexing"]
+        others = [keyword for keyword in node.keywords if keyword.arg != "indexing"]
+        if others:
+            raise self.refuse_keyword(ast.unparse(node.func), others[0])
+        is_by_row = bool(order) and self.text_argument(order[0].value, "an order") == "ij"
+        parts = [self.array_argument(arg) for arg in node.args]
+        axes = list(range(len(parts)))
+        if not is_by_row and len(parts) > 1:
+            axes[0], axes[1] = 1, 0
+        shape = tuple(parts[axes.index(axis)].shape[0] for axis in range(len(parts)))
+
+        def along(part: ArrayExpr, axis: int) -> ArrayExpr:
+            return ArrayExpr(shape, part.dtype, lambda indices: part.element([indices[axis]]))
+
+        return Items(tuple(along(part, axis) for part, axis in zip(parts, axes, strict=True)))
+
+    # -- arrays written down -------------------------------------------------------------------
+
+    def make_array(self, name: str, node: ast.Call) -> Value:
+        """`np.array(values, dtype)`: a copy of an array, or numbers written as lists."""
+        args = self.arguments(node, "object", "dtype", required=1)
+        value = self.evaluate(args["object"])
+        dtype = self.dtype_argument(args["dtype"]) if "dtype" in args else None
+        if isinstance(value, AnyArray) and name == "asarray" and dtype is None:
+            return value
+        array = self.array(self._of_items(value, args["object"], node))
+        if dtype is None:
+            return self.computed(array)
+        span = self.span(node)
+        return self.elementwise(
+            [self.computed(array)], lambda parts: cast_element(parts[0], dtype, span), node
+        )
+
+    def _of_items(self, value: Value, whole: ast.expr, node: ast.Call) -> AnyArray:
+        """Lists of numbers or arrays, as arrays."""
+        if not isinstance(value, Items):
+            return self.as_array(value, whole)
+        if all(isinstance(item, Scalar) for item in value.items):
+            return self._of_numbers([self.as_scalar(item, whole) for item in value.items], node)
+        rows = [self._of_items(item, whole, node) for item in value.items]
+        return self.joined([self.with_axis(row, 0, node) for row in rows], 0, node)
+
+    def _of_numbers(self, numbers: Sequence[Scalar], node: ast.Call) -> ArrayExpr:
+        span = self.span(node)
+        type = ScalarType(numbers[0].type.dtype) if numbers else ScalarType(FLOAT64)
+        for number in numbers:
+            type = join_types(type, ScalarType(number.type.dtype), span)
+        shape = (Const(len(numbers)),)
+        buffer = self.scratch("values", ArrayExpr(shape, type.dtype, lambda _: numbers[0]), span)
+        for position, number in enumerate(numbers):
+            stored = convert(number, type.dtype, span)
+            self.emit(Store(buffer, (Const(position),), stored, span=span))
+        return self.owned(buffer)
+
+    # -- running sums --------------------------------------------------------------------------
+
+    def accumulate(self, name: str, node: ast.Call) -> Value:
+        """`np.cumsum(a, axis, dtype)` and np.cumprod: each result is the one before, and one more.
+
+        In order, as NumPy does it: the results are equal bit by bit.
+        """
+        args = self.arguments(node, "a", "axis", "dtype", required=1)
+        owner, axis = self.along(args, node)
+        source = self.array(owner)
+        if "dtype" in args and not isinstance(self.evaluate(args["dtype"]), Nothing):
+            dtype = self.dtype_argument(args["dtype"])
+        else:
+            dtype = sum_dtype(source.dtype)
+        fold = fold_of("sum" if name == "cumsum" else "prod", dtype, self.span(node))
+        return self.accumulated(self.as_dtype(source, dtype, self.span(node)), axis, fold, node)
+
+    def accumulated(self, value: ArrayExpr, axis: int, fold: Fold, node: ast.Call) -> ArrayExpr:
+        """The results of a fold after each element along an axis."""
+        span = self.span(node)
+        buffer = self.scratch(fold.name, value, span)
+
+        def around(size: Expr) -> tuple[Expr, ...]:
+            return (*value.shape[:axis], size, *value.shape[axis + 1 :])
+
+        def begin(indices: tuple[Expr, ...]) -> None:
+            self.emit(Store(buffer, indices, value.element(indices).expr, span=span))
+
+        def go_on(indices: tuple[Expr, ...]) -> None:
+            here = (*indices[:axis], plus(indices[axis], ONE), *indices[axis + 1 :])
+            before = Scalar(Load(buffer, indices, span=span), ScalarType(value.dtype))
+            new = fold.combine(before, value.element(here))
+            self.emit(Store(buffer, here, convert(new, value.dtype, span), span=span))
+
+        self.nest(around(tidy(Min(value.shape[axis], ONE))), begin, span)
+        self.nest(around(minus(value.shape[axis], ONE)), go_on, span)
+        return self.owned(buffer)

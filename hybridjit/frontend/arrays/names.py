@@ -1,0 +1,145 @@
+"""Names for arrays: what a name that several assignments give an array stands for.
+
+A name stands for one array at a time. Where the new array fits in the memory of the old one, it is
+stored there, so that branches and loops agree about what the name means after them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from hybridjit.frontend.arrays.stores import ArrayStores
+from hybridjit.frontend.frame import Pending, Variable
+from hybridjit.frontend.values import Array, ArrayExpr, Nothing, Scalar, Value, View, describe
+from hybridjit.frontend.variables import Web
+from hybridjit.ir.expr import Buffer, Expr, Load
+from hybridjit.ir.stmt import Allocate, Stmt
+from hybridjit.ir.visit import walk
+
+
+class ArrayNames(ArrayStores):
+    """What changes what a name stands for."""
+
+    def assign_array(self, web: Web, value: ArrayExpr, target: ast.Name) -> None:
+        """A name that several assignments give an array: one buffer, which takes each of them."""
+        bound = self.frame.bindings.get(web)
+        if isinstance(bound, Array) and bound.buffer in self.unit.rebound:
+            self._replace(web, bound, value, target)
+            return
+        if isinstance(bound, Variable) and bound.buffer is None and bound.block is self.body:
+            self._give_memory(web, value, target)
+            return
+        if not isinstance(bound, Variable) or bound.buffer is not None:
+            self.rebind(web, value, target)
+            return
+        if bound.block is not None and not web.may_be_unbound and self._is_lasting(value.shape):
+            home = self._made_at_home(bound, bound.block, value, target)
+            self.frame.bindings[web] = home
+            self.replace_array(home, value, target)
+            return
+        self.check_divisible(web)
+        raise self.refuse(
+            f"'{target.id}' gets its first array inside a branch or a loop, and is used after it",
+            target,
+            help=f"make it before, as in {target.id} = np.zeros(shape), and assign "
+            f"{target.id}[:] = ...",
+        )
+
+    def _replace(self, web: Web, old: Array, value: ArrayExpr, target: ast.Name) -> None:
+        """Give a name another array: in the memory of the old one if that is sure to fit."""
+        is_alike = len(value.shape) == len(old.shape) and value.dtype is old.buffer.dtype
+        if is_alike and all(map(self.ranges.same, value.shape, old.shape)):
+            self.replace_array(old, value, target)
+        elif self._is_at_home(web):
+            self._give_memory(web, value, target)
+        else:
+            self.check_divisible(web)
+            self.replace_array(old, value, target)
+
+    def _is_at_home(self, web: Web) -> bool:
+        """True in the block that a name lives in: what it is given here follows what it was."""
+        return self.homes.get((self.frame.path, web)) is self.body
+
+    def _give_memory(self, web: Web, value: ArrayExpr, target: ast.Name) -> None:
+        made = self.own_array(value, target.id, target)
+        self.unit.rebound.add(made.buffer)
+        self.frame.bindings[web] = made
+
+    def _is_lasting(self, shape: Sequence[Expr]) -> bool:
+        """True if sizes are known where the script begins, not only where they are computed."""
+        nodes = [node for size in shape for node in walk(size)]
+        return not any(
+            isinstance(node, Load) or node in self.unit.loop_ranges or node in self.unit.let_values
+            for node in nodes
+        )
+
+    def _made_at_home(
+        self, variable: Variable, home: list[Stmt], value: ArrayExpr, target: ast.Name
+    ) -> Array:
+        """An array for a name that is given its value in a branch, made where the name lives."""
+        buffer = Buffer(target.id, value.dtype, tuple(value.shape), "global")
+        place = next(
+            k
+            for k, stmt in enumerate(home)
+            if isinstance(stmt, Pending) and stmt.variable is variable
+        )
+        home.insert(place, Allocate(buffer, zero=False, span=self.span(target)))
+        self.unit.rebound.add(buffer)
+        return Array(buffer)
+
+    def check_alias(self, buffer: Buffer, bound: Value | Variable | None, target: ast.Name) -> None:
+        if isinstance(bound, Array) and bound.buffer is buffer:
+            return
+        raise self.refuse(
+            f"'{target.id}' would be another name for '{buffer.name}', which other assignments "
+            "give a new array",
+            target,
+            help=f"copy it: {target.id} = {buffer.name}.copy()",
+        )
+
+    def rebind(self, web: Web, value: Value, target: ast.Name) -> None:
+        """A name that several assignments share can hold an array only if it is always the same."""
+        bound = self.frame.bindings.get(web)
+        is_unused = isinstance(bound, Variable) and bound.buffer is None
+        if self._is_at_home(web) and isinstance(value, ArrayExpr):
+            self._give_memory(web, value, target)
+            return
+        if bound is None or is_unused or bound == value or self._is_at_home(web):
+            if isinstance(bound, Variable) and bound.block is not self.body:
+                self._check_outlives(value, target)
+            if isinstance(value, Scalar):  # as it is now: what it is read from may change
+                value = self.let(value, target.id, self.span(target))
+            self.frame.bindings[web] = value
+            return
+        self.check_divisible(web)
+        other = "a number" if isinstance(bound, Variable) else describe(bound)
+        raise self.refuse(
+            f"'{target.id}' stands for {other}, and cannot become {describe(value)} here",
+            target,
+            help=_rebinding_help(bound, value),
+        )
+
+    def _check_outlives(self, value: Value, target: ast.Name) -> None:
+        """Refuse a part of an array whose place is known only inside the loop it is taken in."""
+        if not isinstance(value, (Array, View)):
+            return
+        nodes = [node for place in self.view(value).places for node in walk(place.start)]
+        if any(node in self.unit.loop_ranges or node in self.unit.let_values for node in nodes):
+            raise self.refuse(
+                f"'{target.id}' is {describe(value)}, taken inside a loop or a branch, and is used "
+                "after it",
+                target,
+                help="keep the index in a variable, and index the array again after the loop",
+            )
+
+
+def _rebinding_help(bound: Value | Variable | None, value: Value) -> str:
+    if isinstance(bound, Array) and isinstance(value, Array):
+        return (
+            "to choose between two arrays, make one array with a leading dimension of 2 and index "
+            "it with 0 or 1; to swap them in each step t, index it with t % 2"
+        )
+    if isinstance(bound, Nothing) or isinstance(value, Nothing):
+        return "give it a number from the start, such as -inf, inf or nan"
+    return "use another name for the other value"

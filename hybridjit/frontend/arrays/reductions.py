@@ -1,0 +1,347 @@
+"""Reductions of arrays: sums, products, extrema, means, and where the extrema are.
+
+Elements are taken in the order in which they stand, one after the other, as far as the loops here
+go; fold_in_lanes.py then takes rows of floats apart. NumPy adds in pairs, and may differ in the
+last bits.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from hybridjit.errors import Span
+from hybridjit.frontend.arrays.calls import cast_element
+from hybridjit.frontend.arrays.extents import ONE, ZERO, constant, times
+from hybridjit.frontend.arrays.loops import ArrayLoops
+from hybridjit.frontend.comparisons import extremum
+from hybridjit.frontend.conversion import convert, store_value, truth
+from hybridjit.frontend.functions import Style, apply
+from hybridjit.frontend.operators import binary
+from hybridjit.frontend.values import Array, ArrayExpr, Scalar, index
+from hybridjit.ir.dtype import (
+    BFLOAT16,
+    BOOL,
+    COMPLEX128,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    INT64,
+    UINT64,
+    DType,
+    Kind,
+    ScalarType,
+)
+from hybridjit.ir.expr import (
+    Add,
+    And,
+    BitAnd,
+    BitOr,
+    Buffer,
+    Const,
+    Div,
+    Eq,
+    Expr,
+    Load,
+    Max,
+    Mul,
+    Ne,
+    Or,
+    Select,
+    Sub,
+    const,
+)
+from hybridjit.ir.stmt import If, Raise, Store
+
+Combine = Callable[[Scalar, Scalar], Scalar]
+_NARROW = (FLOAT16, BFLOAT16)
+
+
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """What a reduction reduces: some axes of an array, or all of them; and whether they stay."""
+
+    reduced: tuple[int, ...]
+    ndim: int
+    keepdims: bool = False
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The axes of the result."""
+        return tuple(axis for axis in range(self.ndim) if axis not in self.reduced)
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """How elements are combined: what to start with, and the type of the running result."""
+
+    name: str
+    dtype: DType
+    start: Const
+    combine: Combine
+
+
+def sum_dtype(dtype: DType) -> DType:
+    """The type of a sum or product: NumPy widens integers."""
+    if dtype.is_bool or dtype.kind is Kind.INT:
+        return INT64
+    return UINT64 if dtype.kind is Kind.UINT else dtype
+
+
+def fold_of(name: str, dtype: DType, span: Span | None) -> Fold:
+    """The fold of a reduction, for elements of some type."""
+    wide = FLOAT32 if dtype in _NARROW else dtype
+    match name:
+        case "sum":
+            return Fold(name, wide, const(0, wide), lambda a, x: binary(Add, a, x, span))
+        case "prod":
+            return Fold(name, wide, const(1, wide), lambda a, x: binary(Mul, a, x, span))
+        case "any" | "all":
+            op = BitOr if name == "any" else BitAnd
+            return Fold(
+                name,
+                BOOL,
+                Const(name == "all", BOOL),
+                lambda a, x: binary(op, a, Scalar(truth(x, span), ScalarType(BOOL)), span),
+            )
+        case _:
+            function = "minimum" if name == "min" else "maximum"
+            return Fold(
+                name,
+                dtype,
+                _worst(dtype, lowest=name == "max"),
+                lambda a, x: apply(function, Style.NUMPY, [a, x], span),
+            )
+
+
+def _worst(dtype: DType, *, lowest: bool) -> Const:
+    """What no element is smaller, or larger, than."""
+    if dtype.is_float:
+        return const(float("-inf" if lowest else "inf"), dtype)
+    value = dtype.bounds[0 if lowest else 1]
+    return Const(bool(value) if dtype.is_bool else value, dtype)
+
+
+class ArrayReductions(ArrayLoops):
+    """Loops that combine the elements of an array."""
+
+    def reduce(
+        self, name: str, value: ArrayExpr, axes: Axes, node: ast.AST, dtype: DType | None = None
+    ) -> Scalar | ArrayExpr:
+        """A sum, product, extremum, any or all."""
+        span = self.span(node)
+        if name in ("min", "max"):
+            if value.dtype.is_complex:
+                raise self.mismatch(
+                    "complex numbers have no order",
+                    node,
+                    help="reduce a.real, a.imag or abs(a)",
+                )
+            self.require_elements(name, value, axes, node)
+        if name in ("sum", "prod"):
+            dtype = dtype or sum_dtype(value.dtype)
+            value = self.as_dtype(value, FLOAT32 if dtype in _NARROW else dtype, span)
+        fold = fold_of(name, dtype or value.dtype, span)
+        result = self.fold(value, axes, fold, node)
+        if dtype in _NARROW:
+            return self.converted_to(result, dtype, span)
+        return result
+
+    def as_dtype(self, value: ArrayExpr, dtype: DType, span: Span | None) -> ArrayExpr:
+        """`value` with its elements converted."""
+        if value.dtype is dtype:
+            return value
+
+        def element(indices: Sequence[Expr]) -> Scalar:
+            return cast_element(value.element(indices), dtype, span)
+
+        return replace(value, dtype=dtype, buffer=None, element=element)
+
+    def converted_to(
+        self, value: Scalar | ArrayExpr, dtype: DType, span: Span | None
+    ) -> Scalar | ArrayExpr:
+        """A result of a reduction in another type."""
+        if isinstance(value, ArrayExpr):
+            return self.as_dtype(value, dtype, span)
+        return cast_element(value, dtype, span)
+
+    def fold(self, value: ArrayExpr, axes: Axes, fold: Fold, node: ast.AST) -> Scalar | ArrayExpr:
+        """Combine the elements along some axes, in order."""
+        span = self.span(node)
+        if not axes.kept:
+            return self.as_kept(self._fold_all(value, fold, span), axes)
+        if value.mask is not None:
+            raise self.refuse(
+                "elements selected by a mask can only be reduced to one number",
+                node,
+                help="choose with np.where(m, x, 0) and reduce that along an axis",
+            )
+        shape = tuple(value.shape[axis] for axis in axes.kept)
+        buffer = self.scratch(fold.name, ArrayExpr(shape, fold.dtype, value.element), span)
+        self.nest(shape, lambda i: self.emit(Store(buffer, i, fold.start, span=span)), span)
+
+        def body(indices: tuple[Expr, ...]) -> None:
+            place = tuple(indices[axis] for axis in axes.kept)
+            self._update(buffer, place, value.element(indices), fold, span)
+
+        self.nest(value.shape, body, span)
+        return self.kept(buffer, axes)
+
+    def _update(
+        self, buffer: Buffer, place: tuple[Expr, ...], x: Scalar, fold: Fold, span: Span | None
+    ) -> None:
+        old = Scalar(Load(buffer, place, span=span), ScalarType(fold.dtype))
+        new = store_value(fold.combine(old, x), fold.dtype, span)
+        self.emit(Store(buffer, place, new, span=span))
+
+    def _chosen(
+        self, value: ArrayExpr, indices: tuple[Expr, ...], fold: Fold, span: Span | None
+    ) -> Scalar | None:
+        """An element where the mask is true, elsewhere what the fold starts with: that changes
+        nothing, and takes no branch. None if the element takes statements of its own.
+        """
+        assert value.mask is not None
+        with self.collect() as stmts:
+            x = convert(value.element(indices), fold.dtype, span)
+        if stmts:
+            return None
+        return Scalar(
+            Select(value.mask.element(indices).expr, x, fold.start, span=span),
+            ScalarType(fold.dtype),
+        )
+
+    def _fold_all(self, value: ArrayExpr, fold: Fold, span: Span | None) -> Scalar:
+        total = self.register(fold.name, fold.start, span)
+
+        def body(indices: tuple[Expr, ...]) -> None:
+            if value.mask is None:
+                self._update(total, (), value.element(indices), fold, span)
+                return
+            picked = self._chosen(value, indices, fold, span)
+            if picked is not None:
+                self._update(total, (), picked, fold, span)
+                return
+            chosen = value.mask.element(indices).expr
+            with self.collect() as stmts:
+                self._update(total, (), value.element(indices), fold, span)
+            self.emit(If(chosen, self.close(stmts), span=span))
+
+        self.nest(value.shape, body, span)
+        return self.let(Scalar(Load(total, (), span=span), ScalarType(fold.dtype)), fold.name, span)
+
+    def kept(self, buffer: Buffer, axes: Axes) -> ArrayExpr:
+        """The result of a reduction in memory; reduced axes stay, of size one, if they should."""
+        source = self.array(Array(buffer))
+        if not axes.keepdims:
+            return replace(source, buffer=buffer)
+        shape = tuple(
+            ONE if axis in axes.reduced else buffer.shape[axes.kept.index(axis)]
+            for axis in range(axes.ndim)
+        )
+        return ArrayExpr(
+            shape, source.dtype, lambda indices: source.element([indices[k] for k in axes.kept])
+        )
+
+    @staticmethod
+    def as_kept(value: Scalar, axes: Axes) -> Scalar | ArrayExpr:
+        if not axes.keepdims:
+            return value
+        return ArrayExpr((ONE,) * axes.ndim, value.type.dtype, lambda _: value)
+
+    def require_elements(self, name: str, value: ArrayExpr, axes: Axes, node: ast.AST) -> None:
+        """A ValueError at run time if there is nothing to reduce, as in NumPy."""
+        span = self.span(node)
+        message = (f"zero-size array to reduction operation {name} which has no identity",)
+        failure = Raise("ValueError", message, span=span)
+        if value.mask is not None:
+            none = Eq(convert(self._reduced_count(value, axes, span), INT64, span), ZERO)
+            self.emit(If(none, failure, span=span))
+            return
+        kept = [value.shape[axis] for axis in axes.kept]
+        if any(constant(size) == 0 for size in kept):
+            return
+        reduced = [value.shape[axis] for axis in axes.reduced]
+        if any(constant(size) == 0 for size in reduced):
+            self.emit(failure)
+            return
+        empty = [Eq(size, ZERO) for size in reduced if constant(size) is None]
+        if not empty:
+            return
+        cond: Expr = empty[0]
+        for other in empty[1:]:
+            cond = Or(cond, other)
+        for size in kept:
+            if constant(size) is None:
+                cond = And(cond, Ne(size, ZERO))
+        self.emit(If(cond, failure, span=span))
+
+    # -- means ---------------------------------------------------------------------------------
+
+    def _reduced_count(self, value: ArrayExpr, axes: Axes, span: Span | None) -> Scalar:
+        """How many elements are reduced to one."""
+        if value.mask is not None:
+            one = Scalar(ONE, ScalarType(INT64))
+            ones = ArrayExpr(value.shape, INT64, lambda _: one, mask=value.mask)
+            return self._fold_all(ones, fold_of("sum", INT64, span), span)
+        size: Expr = ONE
+        for axis in axes.reduced:
+            size = times(size, value.shape[axis])
+        return index(size)
+
+    def mean(
+        self, value: ArrayExpr, axes: Axes, node: ast.expr, dtype: DType | None = None
+    ) -> Scalar | ArrayExpr:
+        """The arithmetic mean, in float64 for integers."""
+        span = self.span(node)
+        dtype = dtype or (value.dtype if value.dtype.is_inexact else FLOAT64)
+        wide = FLOAT32 if dtype in _NARROW else dtype
+        total = self.reduce("sum", self.as_dtype(value, wide, span), axes, node)
+        return self._divided(total, self._reduced_count(value, axes, span), dtype, node)
+
+    def _divided(
+        self, total: Scalar | ArrayExpr, count: Scalar, dtype: DType, node: ast.expr
+    ) -> Scalar | ArrayExpr:
+        """A sum divided by a number of elements: in double precision, then rounded."""
+        span = self.span(node)
+        wide = COMPLEX128 if dtype.is_complex else FLOAT64
+        divisor = self.let(Scalar(convert(count, wide, span), ScalarType(wide)), "count", span)
+
+        def divide(parts: list[Scalar]) -> Scalar:
+            quotient = binary(Div, cast_element(parts[0], wide, span), divisor, span)
+            return cast_element(quotient, dtype, span)
+
+        if isinstance(total, Scalar):
+            return divide([total])
+        return self.elementwise([total], divide, node)
+
+    def variance(
+        self, value: ArrayExpr, axes: Axes, node: ast.expr, ddof: Scalar
+    ) -> Scalar | ArrayExpr:
+        """The mean of the squared distances from the mean."""
+        span = self.span(node)
+        dtype = value.dtype if value.dtype.is_inexact else FLOAT64
+        source = self.as_dtype(value, dtype, span)
+        centre = self.mean(source, replace(axes, keepdims=bool(axes.kept)), node)
+        if isinstance(centre, ArrayExpr):
+            centre = self.array(self.materialize(centre, "mean", span))
+        else:
+            centre = self.let(centre, "mean", span)
+        square = self.elementwise(
+            [source, centre], lambda parts: self._squared_distance(parts, span), node
+        )
+        assert isinstance(square, ArrayExpr)
+        total = self.reduce("sum", square, axes, node)
+        count = self._reduced_count(value, axes, span)
+        left = extremum(Max, binary(Sub, count, ddof, span), index(ZERO), span)
+        return self._divided(total, left, square.dtype, node)
+
+    def _squared_distance(self, parts: Sequence[Scalar], span: Span | None) -> Scalar:
+        distance = self.let(apply("-", Style.NUMPY, list(parts), span), "d", span)
+        if not distance.type.dtype.is_complex:
+            return binary(Mul, distance, distance, span)
+        squares: list[Scalar] = []
+        for part in ("real", "imag"):
+            side = self.let(apply(part, Style.NUMPY, [distance], span), part, span)
+            squares.append(binary(Mul, side, side, span))
+        return binary(Add, squares[0], squares[1], span)

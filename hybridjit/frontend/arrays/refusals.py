@@ -1,0 +1,145 @@
+"""What arrays cannot do in a script: the errors, with what to write instead.
+
+Whole arrays are computed with in the other files of this folder.
+"""
+
+from __future__ import annotations
+
+import ast
+
+import numpy as np
+
+from hybridjit.errors import ParseError, Span, TypeMismatch
+from hybridjit.frontend.refusals import NUMPY_FUNCTIONS
+from hybridjit.frontend.suggest import did_you_mean
+from hybridjit.frontend.values import AnyArray, Array, describe
+from hybridjit.ir.dtype import DTYPES
+
+INDEX_NAMES = "ijklmnpq"
+_OUTSIDE = "read it outside the script, and pass it in"
+# `{0}` is the array.
+_ATTRIBUTE_HELP = {
+    "itemsize": "write {0}.dtype.itemsize",
+    "nbytes": "write {0}.size * {0}.dtype.itemsize",
+    "tolist": "return the array itself, and make a list of the result",
+    **dict.fromkeys(("base", "ctypes", "data", "flags", "strides"), _OUTSIDE),
+}
+ARRAY_ATTRIBUTES = ("shape", "ndim", "size", "dtype")
+# Methods that are functions of numpy with the array as their first argument.
+FUNCTION_METHODS = (
+    *("repeat", "swapaxes", "squeeze", "diagonal", "take", "cumsum", "cumprod", "trace", "clip"),
+    *("round",),
+)
+ARRAY_METHODS: tuple[str, ...] = (
+    *("sum", "prod", "min", "max", "any", "all", "mean", "var", "std", "argmin", "argmax"),
+    *("astype", "copy", "conj", "conjugate", "reshape", "transpose", "flatten", "ravel"),
+    *("dot", "fill", *FUNCTION_METHODS),
+)
+
+
+def refuse_array_expression(value: Array, whole: ast.AST, span: Span) -> ParseError | TypeMismatch:
+    """The error for `a + b`, `-a` or `exp(a)` on whole arrays, and for `m[i]` as a number."""
+    if value.indices:
+        return refuse_part(value, span)
+    if isinstance(whole, (ast.Name, ast.Attribute)):
+        return ParseError(
+            f"{describe(value)} stands where a number is needed",
+            span,
+            help="choose between arrays with if and else on lines of their own, or with "
+            "np.where(condition, x, y)",
+        )
+    return ParseError(
+        f"`{ast.unparse(whole)}` takes {describe(value)} as a whole; it works on one element "
+        "at a time",
+        span,
+        help=_whole_array_help(whole) or loop_over(value),
+    )
+
+
+def _whole_array_help(whole: ast.AST) -> str | None:
+    """What does the work of a function of numbers on whole arrays."""
+    match whole:
+        case ast.Call(ast.Name("max" | "min" as name), [array]):
+            return f"write {ast.unparse(array)}.{name}()"
+        case ast.Call(ast.Name(name) | ast.Attribute(attr=name), [array]) if name in DTYPES:
+            return f'write {ast.unparse(array)}.astype("{name}")'
+        case ast.Call(ast.Name(name), args) if hasattr(np, name) and args:
+            return f"write np.{name}({', '.join(map(ast.unparse, args))})"
+        case _:
+            return None
+
+
+def refuse_whole(value: AnyArray, whole: ast.AST, span: Span) -> TypeMismatch:
+    """The error for an array where only numbers can stand."""
+    return TypeMismatch(
+        f"`{ast.unparse(whole)}` needs a number, found {describe(value)}",
+        span,
+        help="reduce it to a number, as with .any(), .all() or .sum(), or use one element",
+    )
+
+
+def refuse_part(value: Array, span: Span) -> TypeMismatch:
+    """The error for `m[i]` of a matrix, used as a number."""
+    name, given = value.buffer.name, len(value.indices)
+    return TypeMismatch(
+        f"too few indices: '{name}' has {count(value.buffer.ndim, 'dimension')}, "
+        f"found {count(given, 'index', 'indices')}",
+        span,
+        help=f"index one element, as in {element_of(value)}",
+    )
+
+
+def refuse_truth(value: Array, span: Span) -> ParseError:
+    """The error for `if a:` on a whole array."""
+    return ParseError(
+        f"{describe(value)} is neither true nor false; a condition needs a number",
+        span,
+        help=f"test its length with len({value.buffer.name}) > 0, or one element, as in "
+        f"{element_of(value)}",
+    )
+
+
+def refuse_array_attribute(owner: AnyArray, name: str, span: Span) -> ParseError:
+    """The error for `a.sum()`, `a.T` and their kind."""
+    meant = None if hasattr(np.ndarray, name) else did_you_mean(name, ARRAY_ATTRIBUTES)
+    return ParseError(
+        f"'{name}' of an array is not supported; an array has {', '.join(ARRAY_ATTRIBUTES)}",
+        span,
+        help=meant or _attribute_help(owner, name),
+    )
+
+
+def _attribute_help(owner: AnyArray, name: str) -> str:
+    help = _ATTRIBUTE_HELP.get(name) or NUMPY_FUNCTIONS.get(name)
+    if help is None and callable(getattr(np.ndarray, name, None)):
+        return f"an array has the methods {', '.join(ARRAY_METHODS)}"
+    if isinstance(owner, Array) and not owner.indices:
+        return loop_over(owner) if help is None else help.format(owner.buffer.name)
+    return "write it with the functions of NumPy that a script has, or as a loop"
+
+
+def loop_over(value: Array) -> str:
+    """A sentence with the loop over the elements of an array, as it can be typed in."""
+    name, ndim = value.buffer.name, value.buffer.ndim
+    if ndim == 0:
+        return f"use its only element, {name}[()]"
+    if ndim == 1:
+        return f"write `for i in range(len({name})):` and use {name}[i]"
+    return f"write `for {_indices(value)} in grid(*{name}.shape):` and use {element_of(value)}"
+
+
+def element_of(value: Array) -> str:
+    """One element of an array, as it is written in a loop."""
+    return f"{value.buffer.name}[{_indices(value) or '()'}]"
+
+
+def _indices(value: Array) -> str:
+    ndim = value.buffer.ndim
+    if ndim <= len(INDEX_NAMES):
+        return ", ".join(INDEX_NAMES[:ndim])
+    return ", ".join(f"i{axis}" for axis in range(ndim))
+
+
+def count(number: int, singular: str, plural: str | None = None) -> str:
+    """`1 dimension`, `2 dimensions`."""
+    return f"{number} {singular if number == 1 else plural or singular + 's'}"

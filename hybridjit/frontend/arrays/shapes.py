@@ -1,0 +1,153 @@
+"""The same elements in another shape: reshape, transpose, flip, ravel."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from hybridjit.errors import ShapeMismatch
+from hybridjit.frontend.arrays.creation import ArrayCreation
+from hybridjit.frontend.arrays.elementwise import shape_text
+from hybridjit.frontend.arrays.extents import ONE, ZERO, constant, minus, plus, tidy, times
+from hybridjit.frontend.values import (
+    AnyArray,
+    Array,
+    ArrayExpr,
+    Items,
+    Nothing,
+    Place,
+    Scalar,
+    Value,
+    describe,
+)
+from hybridjit.ir.expr import Const, Expr, FloorDiv, Mod
+
+
+class ArrayShapes(ArrayCreation):
+    """Other ways to index an array."""
+
+    def reshape(self, owner: AnyArray, shape: Sequence[Expr], node: ast.expr) -> Value:
+        """The elements in row-major order, in another shape; one size may be -1."""
+        self.check_whole(owner, self.span(node))
+        wanted = self._completed(owner, shape, node)
+        places = self._by_ones(owner.shape, wanted)
+        if places is not None:
+            return self.shown(owner, places, wanted, node)
+        self._check_same_size(owner, wanted, node)
+        source = self.array(owner)
+
+        def element(indices: Sequence[Expr]) -> Scalar:
+            return source.element(_unflat(_flat(indices, wanted), source.shape))
+
+        if isinstance(owner, ArrayExpr):
+            return ArrayExpr(wanted, source.dtype, element, shown=owner.shown, may_be_copy=True)
+        # Whatever its strides, one axis can be cut into several.
+        may_be_copy = len(owner.shape) > 1 and not self._is_contiguous(owner)
+        return ArrayExpr(wanted, source.dtype, element, shown=owner.buffer, may_be_copy=may_be_copy)
+
+    def _is_contiguous(self, owner: AnyArray) -> bool:
+        """True for all of an array that the script makes; what it is given may have any strides."""
+        return isinstance(owner, Array) and not owner.indices and self.is_made_here(owner.buffer)
+
+    def _completed(
+        self, owner: AnyArray, shape: Sequence[Expr], node: ast.expr
+    ) -> tuple[Expr, ...]:
+        open_axes = [axis for axis, size in enumerate(shape) if constant(size) == -1]
+        if not open_axes:
+            return tuple(shape)
+        if len(open_axes) > 1:
+            raise self.refuse("only one size can be -1", node)
+        rest = _product([size for size in shape if constant(size) != -1])
+        whole = _product(owner.shape)
+        size = ZERO if constant(rest) == 0 else tidy(FloorDiv(whole, rest))
+        return tuple(size if axis == open_axes[0] else s for axis, s in enumerate(shape))
+
+    def _by_ones(self, old: Sequence[Expr], new: Sequence[Expr]) -> tuple[Place, ...] | None:
+        """Places if only axes of size one come or go: then it is a view."""
+        axes = [axis for axis, size in enumerate(new) if constant(size) != 1]
+        places: list[Place] = []
+        for size in old:
+            if constant(size) == 1:
+                places.append(Place(ZERO))
+            elif axes and self.ranges.same(new[axes[0]], size):
+                places.append(Place(ZERO, 1, axes.pop(0)))
+            else:
+                return None
+        return None if axes else tuple(places)
+
+    def _check_same_size(self, owner: AnyArray, wanted: tuple[Expr, ...], node: ast.expr) -> None:
+        old, new = _product(owner.shape), _product(wanted)
+        if self.ranges.same(old, new):
+            return
+        if isinstance(old, Const) and isinstance(new, Const):
+            raise ShapeMismatch(
+                f"cannot reshape an array of shape {shape_text(owner.shape)} into "
+                f"{shape_text(wanted)}: {old.value} and {new.value} elements",
+                self.span(node),
+            )
+        self.require_size(old, new, node)
+
+    def flip(self, owner: AnyArray, axes: Sequence[int], node: ast.AST) -> Value:
+        """The array with the order along some axes reversed."""
+        places = tuple(
+            Place(minus(size, ONE), -1, axis) if axis in axes else Place(ZERO, 1, axis)
+            for axis, size in enumerate(owner.shape)
+        )
+        return self.shown(owner, places, owner.shape, node)
+
+    def owner(self, node: ast.expr) -> AnyArray:
+        """The array that an argument must be."""
+        value = self.evaluate(node)
+        if not isinstance(value, AnyArray):
+            raise self.mismatch(f"expected an array, found {describe(value)}", node)
+        self.check_whole(value, self.span(node))
+        return value
+
+    def axes_argument(self, node: ast.expr | None, ndim: int) -> tuple[int, ...] | None:
+        """The axes that an argument names, counted from the front; None for all of them."""
+        value: Value = Nothing() if node is None else self.evaluate(node)
+        if isinstance(value, Nothing) or node is None:
+            return None
+        items = value.items if isinstance(value, Items) else (value,)
+        # NumPy lets axis 0 of a number pass.
+        axes = tuple(self.axis_of(item, max(ndim, 1), node) for item in items)
+        return axes if ndim else ()
+
+    def axis_of(self, value: Value, ndim: int, node: ast.expr) -> int:
+        """One axis, counted from the front."""
+        axis = value.constant if isinstance(value, Scalar) else None
+        if not isinstance(axis, int):
+            raise self.refuse(
+                f"an axis must be a number known when the script is compiled, found "
+                f"{describe(value)}",
+                node,
+            )
+        if not -ndim <= axis < ndim:
+            raise ShapeMismatch(
+                f"axis {axis} is out of bounds for an array of {ndim} dimensions", self.span(node)
+            )
+        return axis % ndim
+
+
+def _product(sizes: Sequence[Expr]) -> Expr:
+    total: Expr = ONE
+    for size in sizes:
+        total = times(total, size)
+    return total
+
+
+def _flat(indices: Sequence[Expr], shape: Sequence[Expr]) -> Expr:
+    flat: Expr = ZERO
+    for position, size in zip(indices, shape, strict=True):
+        flat = plus(times(flat, size), position)
+    return flat
+
+
+def _unflat(flat: Expr, shape: Sequence[Expr]) -> list[Expr]:
+    """The indices of the element at a place in row-major order."""
+    indices: list[Expr] = []
+    for axis in reversed(range(len(shape))):
+        is_first = axis == 0
+        indices.append(flat if is_first else tidy(Mod(flat, shape[axis])))
+        flat = flat if is_first else tidy(FloorDiv(flat, shape[axis]))
+    return indices[::-1]

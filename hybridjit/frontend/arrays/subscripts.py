@@ -1,0 +1,256 @@
+"""Subscripts that give arrays: slices, new axes, ellipsis, masks and arrays of indices."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from types import EllipsisType
+
+from hybridjit.arith.simplify import simplify
+from hybridjit.errors import BoundsError
+from hybridjit.frontend.arrays.elementwise import ElementwiseTranslator
+from hybridjit.frontend.arrays.extents import (
+    ONE,
+    ZERO,
+    Span1D,
+    constant,
+    plus,
+    slice_at_run_time,
+    slice_span,
+)
+from hybridjit.frontend.arrays.memory import at, compose
+from hybridjit.frontend.arrays.refusals import count
+from hybridjit.frontend.values import (
+    AnyArray,
+    Array,
+    ArrayExpr,
+    Nothing,
+    Place,
+    Scalar,
+    Value,
+    View,
+)
+from hybridjit.ir.dtype import ScalarType
+from hybridjit.ir.expr import Const, Eq, Expr, Ge, Load, Lt, Or, Select
+from hybridjit.ir.stmt import If, Raise
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a subscript takes: a place for each axis of the array, and the shape that is left."""
+
+    places: tuple[Place, ...]
+    shape: tuple[Expr, ...]
+
+
+class ArraySubscripts(ElementwiseTranslator):
+    """Parts of arrays that are arrays."""
+
+    def array_part(self, owner: AnyArray, node: ast.Subscript) -> Value:
+        """The value of `owner[...]`: an array, or one element."""
+        return self.element_or_part(self.part(owner, node), node)
+
+    def part(self, owner: AnyArray, node: ast.Subscript) -> AnyArray:
+        """The part of an array that a subscript names."""
+        nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        return self.part_at(owner, self.entries(nodes), node)
+
+    def entries(self, nodes: Sequence[ast.expr]) -> list[Value | EllipsisType | None]:
+        """The values of the entries of a subscript; slices have none."""
+        return [None if isinstance(node, ast.Slice) else self._entry(node) for node in nodes]
+
+    def element_or_part(self, part: AnyArray, node: ast.AST) -> Value:
+        """An array without dimensions is its only element."""
+        if part.shape or (isinstance(part, ArrayExpr) and part.mask is not None):
+            return part
+        element = self.array(part).element(())
+        if isinstance(element.expr, Load):
+            return Scalar(replace(element.expr, span=self.span(node)), element.type)
+        return element
+
+    def part_at(
+        self, owner: AnyArray, values: Sequence[Value | EllipsisType | None], node: ast.Subscript
+    ) -> AnyArray:
+        """The part of an array for entries whose values are given; slices have none."""
+        nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if any(isinstance(value, AnyArray) for value in values):
+            return self.indexed_by_arrays(owner, values, node)
+        selection = self.selection(owner, values, nodes, node)
+        return self.shown(owner, selection.places, selection.shape, node)
+
+    @staticmethod
+    def is_slice(node: ast.expr) -> bool:
+        """True for an entry that is not an index: a slice, `...` or None."""
+        is_marker = isinstance(node, ast.Constant) and node.value in (None, ...)
+        return isinstance(node, ast.Slice) or is_marker
+
+    def _entry(self, node: ast.expr) -> Value | EllipsisType:
+        """The value of an index; `...` stands for itself."""
+        if isinstance(node, ast.Constant) and node.value is ...:
+            return ...
+        return self.evaluate(node)
+
+    def shown(
+        self, owner: AnyArray, places: tuple[Place, ...], shape: tuple[Expr, ...], node: ast.AST
+    ) -> View | ArrayExpr:
+        """A view of an array; an array that is computed is computed there."""
+        if not isinstance(owner, ArrayExpr):
+            view = self.view(owner)
+            return View(view.buffer, compose(view.places, places), shape)
+        if owner.mask is not None:
+            raise self.refuse(
+                "an array that is selected by a mask has no shape that is known now",
+                node,
+                help="index the whole array before the mask, or loop over it with an if",
+            )
+
+        def element(indices: Sequence[Expr]) -> Scalar:
+            return owner.element([at(place, indices) for place in places])
+
+        return ArrayExpr(
+            shape, owner.dtype, element, shown=owner.shown, may_be_copy=owner.may_be_copy
+        )
+
+    # -- slices and single indices -------------------------------------------------------------
+
+    def selection(
+        self,
+        owner: AnyArray,
+        values: Sequence[Value | EllipsisType | None],
+        nodes: Sequence[ast.expr],
+        node: ast.Subscript,
+    ) -> Selection:
+        """The places that slices, new axes and single indices take."""
+        entries = self.spread(owner, values, nodes, node)
+        places: list[Place] = []
+        shape: list[Expr] = []
+        for value, entry in entries:
+            if isinstance(value, Nothing):
+                shape.append(ONE)
+                continue
+            axis = len(places)
+            if entry is None or isinstance(entry, ast.Slice):
+                place, size = self.sliced(entry, owner.shape[axis], len(shape))
+                places.append(place)
+                shape.append(size)
+            else:
+                assert value is not None
+                index = self.as_scalar(value, entry, "an index")
+                places.append(Place(self.single(index, owner, axis, entry)))
+        return Selection(tuple(places), tuple(shape))
+
+    def spread(
+        self,
+        owner: AnyArray,
+        values: Sequence[Value | EllipsisType | None],
+        nodes: Sequence[ast.expr],
+        node: ast.Subscript,
+    ) -> list[tuple[Value | None, ast.expr | None]]:
+        """The entries of a subscript, one for each axis and each new axis: `...` is filled in."""
+        ndim = len(owner.shape)
+        given = sum(not isinstance(value, (EllipsisType, Nothing)) for value in values)
+        if given > ndim:
+            raise self.mismatch(
+                f"too many indices: `{ast.unparse(node.value)}` has {count(ndim, 'dimension')}, "
+                f"found {count(given, 'index', 'indices')}",
+                node,
+            )
+        dots = sum(value is ... for value in values)
+        if dots > 1:
+            raise self.refuse("an index can have only one '...'", node)
+        rest: list[tuple[Value | None, ast.expr | None]] = [(None, None)] * (ndim - given)
+        entries: list[tuple[Value | None, ast.expr | None]] = []
+        for value, entry in zip(values, nodes, strict=True):
+            if isinstance(value, EllipsisType):
+                entries += rest
+            else:
+                entries.append((value, entry))
+        return entries if dots else entries + rest
+
+    def sliced(self, entry: ast.Slice | None, size: Expr, axis: int) -> tuple[Place, Expr]:
+        """What a slice takes of a dimension, shown as an axis of the result: where, how many."""
+        if entry is None:
+            return Place(ZERO, 1, axis), size
+        found = self._slice(entry, size)
+        return Place(found.start, found.step, axis), found.extent
+
+    def _slice(self, node: ast.Slice, size: Expr) -> Span1D:
+        step = 1 if node.step is None else self._step(node.step)
+        bounds = self._bound(node.lower), self._bound(node.upper)
+        if isinstance(step, int):
+            return slice_span(size, bounds, step, self.ranges)
+        found = slice_at_run_time(size, bounds, step, self.ranges)
+        start, extent = (self._kept(part, node) for part in (found.start, found.extent))
+        return Span1D(start, step, extent)
+
+    def _kept(self, expr: Expr, node: ast.AST) -> Expr:
+        """A number that is computed here, once."""
+        return self.let(Scalar(expr, ScalarType(expr.dtype)), "t", self.span(node)).expr
+
+    def _step(self, node: ast.expr) -> int | Expr:
+        value = self.evaluate(node)
+        if isinstance(value, Nothing):
+            return 1
+        found = self.as_index(self.as_scalar(value, node), node, "the step of a slice")
+        step = constant(found)
+        if step == 0:
+            raise self.refuse("the step of a slice must not be zero", node, help="use 1 or -1")
+        if step is not None:
+            return step
+        span, kept = self.span(node), self._kept(found, node)
+        failure = Raise("ValueError", ("slice step cannot be zero",), span=span)
+        self.emit(If(Eq(kept, ZERO), failure, span=span))
+        return kept
+
+    def _bound(self, node: ast.expr | None) -> Expr | None:
+        if node is None:
+            return None
+        value = self.evaluate(node)
+        if isinstance(value, Nothing):
+            return None
+        bound = self.as_index(self.as_scalar(value, node, "a bound"), node, "a bound of a slice")
+        return self.fixed_index(bound)
+
+    def single(self, value: Scalar, owner: AnyArray, axis: int, node: ast.expr) -> Expr:
+        """One index into an axis. A whole axis of a buffer checks it itself when it is used."""
+        position = self.fixed_index(self.as_index(value, node, "an index"))
+        size = owner.shape[axis]
+        known, extent = constant(position), constant(size)
+        if known is not None and extent is not None:
+            if not -extent <= known < extent:
+                raise BoundsError(
+                    f"index {known} is out of bounds for axis {axis} of "
+                    f"`{ast.unparse(node)}`, which has {count(extent, 'element')}",
+                    self.span(node),
+                )
+            return Const(known % extent)
+        is_whole = isinstance(owner, Array)
+        in_range = self.ranges.is_natural(position) and self.ranges.is_at_most(
+            plus(position, ONE), size
+        )
+        if is_whole or in_range:
+            return position
+        return self.checked(position, size, axis, node)
+
+    def checked(self, position: Expr, size: Expr, axis: int, node: ast.AST) -> Expr:
+        """An index into an axis that is part of a larger one: it must not leave the part."""
+        span = self.span(node)
+        if not self.ranges.is_natural(position):
+            wrapped = simplify(Select(Lt(position, ZERO), plus(position, size), position))
+            position = self.let(Scalar(wrapped, ScalarType(wrapped.dtype)), "t", span).expr
+        outside = simplify(Or(Lt(position, ZERO), Ge(position, size)))
+        message = (f"index out of bounds for axis {axis}: index and size are", position, size)
+        self.emit(If(outside, Raise("IndexError", message, span=span), span=span))
+        return position
+
+    # -- arrays as indices ---------------------------------------------------------------------
+
+    def indexed_by_arrays(
+        self,
+        owner: AnyArray,
+        values: Sequence[Value | EllipsisType | None],
+        node: ast.Subscript,
+    ) -> ArrayExpr:
+        """What arrays of indices or a mask take; provided by the layer above."""
+        raise NotImplementedError

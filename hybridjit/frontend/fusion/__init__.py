@@ -1,0 +1,1 @@
+"""Making one nest of loops of several, without the arrays in between."""

@@ -1,0 +1,352 @@
+"""Compute the elements of an array where they are read, and not before.
+
+    for i in range(n):
+        t[i] = a[i] * 2                  for i in range(n - 1):
+    for i in range(n - 1):        -->        c[i] = a[i + 1] * 2 + b[i]
+        c[i] = t[i + 1] + b[i]
+
+That is done where it costs nothing, an element being read once, or hardly anything. What the
+elements are computed from must still be there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from hybridjit.analysis.footprint import accesses_in
+from hybridjit.frontend.arrays.extents import tidy
+from hybridjit.frontend.arrays.faults import Fault
+from hybridjit.frontend.arrays.order import Iterations, Order
+from hybridjit.frontend.fusion.merge import bound_in
+from hybridjit.frontend.fusion.nests import Fusion
+from hybridjit.frontend.fusion.profit import is_chain, is_dear
+from hybridjit.frontend.fusion.replace import ReplaceLoads, folded
+from hybridjit.ir.expr import (
+    Buffer,
+    BufferRef,
+    Const,
+    Expr,
+    Load,
+    Node,
+    Select,
+    Var,
+    const,
+)
+from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store, flat_stmts
+from hybridjit.ir.visit import Substitute, children, walk
+
+# Up to how many operations in all are done again, rather than an array kept in memory.
+_MOST_AGAIN = 12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Producer:
+    """The nest at `position` that gives an array its elements: the value at `variables`.
+
+    An axis of size one has no variable. `lets` are what the value needs.
+    """
+
+    buffer: Buffer
+    position: int
+    variables: tuple[Var | None, ...]
+    lets: tuple[Let, ...]
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Use:
+    """A read of the array: the statement of the list it is in, and the loops around it there."""
+
+    load: Load
+    position: int
+    loops: tuple[For, ...]
+
+
+def inline(
+    fusion: Fusion, stmts: Sequence[Stmt], allocation: Allocate, *, again: bool
+) -> list[Stmt] | None:
+    """`stmts` without an array whose elements are computed where they are read; None if it stays.
+
+    With `again`, elements that cost little are computed more than once.
+    """
+    producer = _find_producer(fusion, stmts, allocation)
+    if producer is None:
+        return None
+    uses = _find_uses(fusion, stmts, producer)
+    if uses is None or not (_are_read_once(uses) or (again and _is_cheap(producer, uses))):
+        return None
+    if not all(_is_in_bounds(fusion, use, producer) for use in uses):
+        return None
+    if not _keeps_vectors(producer, uses):
+        return None
+    if not _sources_stay(fusion, stmts, producer, uses):
+        return None
+    users = sorted({use.position for use in uses})
+    fusion.note(producer.buffer, "computed where it is read", [stmts[k] for k in users])
+    rewriter = _Inline(producer)
+    return [
+        rewriter.rewrite(stmt) if position > producer.position else stmt
+        for position, stmt in enumerate(stmts)
+        if position != producer.position and stmt is not allocation
+    ]
+
+
+# -- what is written -----------------------------------------------------------------------------
+
+
+def _find_producer(fusion: Fusion, stmts: Sequence[Stmt], allocation: Allocate) -> _Producer | None:
+    """The only statement that writes the array, if it sets each element, each on its own."""
+    buffer = allocation.buffer
+    writers = [
+        position
+        for position, stmt in enumerate(stmts)
+        if stmt is not allocation and buffer in fusion.footprint(stmt).writes
+    ]
+    if len(writers) != 1:
+        return None
+    loops, body = _perfect_nest(fusion, stmts[writers[0]])
+    found = _element_of(body, buffer, is_zero=allocation.zero)
+    if found is None or fusion.faults.find(stmts[writers[0]]) is not Fault.NEVER:
+        return None
+    lets, indices, value = found
+    variables = _variables(fusion, loops, indices, buffer)
+    if variables is None:
+        return None
+    return _Producer(buffer, writers[0], variables, lets, value)
+
+
+def _perfect_nest(fusion: Fusion, stmt: Stmt) -> tuple[list[For], list[Stmt]]:
+    loops: list[For] = []
+    while isinstance(stmt, For) and fusion.is_nest(stmt):
+        loops.append(stmt)
+        stmt = stmt.body
+    return loops, flat_stmts(stmt)
+
+
+def _element_of(
+    body: Sequence[Stmt], buffer: Buffer, *, is_zero: bool
+) -> tuple[tuple[Let, ...], tuple[Expr, ...], Expr] | None:
+    """The values that an element needs, its indices, and its value."""
+    *lets, last = body
+    if not all(isinstance(stmt, Let) for stmt in lets):
+        return None
+    match last:
+        case Store(found, indices, value) if found is buffer:
+            pass
+        case If(cond, then, None) if is_zero:
+            inner = _element_of(flat_stmts(then), buffer, is_zero=False)
+            if inner is None:
+                return None
+            more, indices, value = inner
+            lets += more
+            value = Select(cond, value, const(0, buffer.dtype), span=value.span)
+        case _:
+            return None
+    if any(isinstance(node, Load) and node.buffer is buffer for s in body for node in walk(s)):
+        return None
+    return tuple(let for let in lets if isinstance(let, Let)), indices, value
+
+
+def _variables(
+    fusion: Fusion, loops: Sequence[For], indices: Sequence[Expr], buffer: Buffer
+) -> tuple[Var | None, ...] | None:
+    """The loop variable along each axis, None along one of size 1; all elements are set."""
+    stops = {loop.var: loop.stop for loop in loops}
+    found: list[Var | None] = []
+    for index, size in zip(indices, buffer.shape, strict=True):
+        if index == Const(0) and size == Const(1):
+            found.append(None)
+        elif isinstance(index, Var) and index in stops and index not in found:
+            if not fusion.ranges.same(stops[index], size):
+                return None
+            found.append(index)
+        else:
+            return None
+    return tuple(found) if len(stops) == sum(var is not None for var in found) else None
+
+
+# -- what is read --------------------------------------------------------------------------------
+
+
+def _find_uses(fusion: Fusion, stmts: Sequence[Stmt], producer: _Producer) -> list[_Use] | None:
+    """Every read of the array; None if one of them cannot be replaced."""
+    buffer = producer.buffer
+    uses: list[_Use] = []
+    for position, stmt in enumerate(stmts):
+        if position == producer.position or buffer not in fusion.footprint(stmt).reads:
+            continue
+        if position < producer.position:
+            return None
+        found = list(_uses_in(fusion, stmt, buffer, position, ()))
+        if len(found) != _count_reads(stmt, buffer):
+            return None
+        uses += found
+    return uses
+
+
+def _count_reads(stmt: Stmt, buffer: Buffer) -> int:
+    nodes = (node for node in walk(stmt) if isinstance(node, (Load, BufferRef)))
+    return sum(node.buffer is buffer for node in nodes)
+
+
+def _uses_in(
+    fusion: Fusion, stmt: Stmt, buffer: Buffer, position: int, loops: tuple[For, ...]
+) -> Iterator[_Use]:
+    """The reads in statements that may be rewritten, not inside of loops written by hand."""
+    match stmt:
+        case Seq():
+            for inner in stmt.stmts:
+                yield from _uses_in(fusion, inner, buffer, position, loops)
+        case For() if stmt.var in fusion.loops:
+            yield from _uses_in(fusion, stmt.body, buffer, position, (*loops, stmt))
+        case If(cond, then, otherwise):
+            yield from _loads_in(cond, buffer, position, loops)
+            for side in (then, otherwise):
+                if side is not None:
+                    yield from _uses_in(fusion, side, buffer, position, loops)
+        case Let() | Store():
+            for child in children(stmt):
+                yield from _loads_in(child, buffer, position, loops)
+        case _:
+            pass
+
+
+def _loads_in(root: Node, buffer: Buffer, position: int, loops: tuple[For, ...]) -> Iterator[_Use]:
+    for node in walk(root):
+        if isinstance(node, Load) and node.buffer is buffer:
+            yield _Use(node, position, loops)
+
+
+def _are_read_once(uses: Sequence[_Use]) -> bool:
+    """True if no element is read twice: one read, which moves with every loop around it."""
+    if len(uses) != 1:
+        return not uses
+    (use,) = uses
+    named = {node for index in use.load.indices for node in walk(index)}
+    return all(loop.var in named for loop in use.loops)
+
+
+def _is_cheap(producer: _Producer, uses: Sequence[_Use]) -> bool:
+    roots = _roots(producer)
+    nodes = [node for root in roots for node in walk(root)]
+    work = sum(not isinstance(node, (Const, Var)) for node in nodes)
+    return work * len(uses) <= _MOST_AGAIN and not is_dear(roots, divisions=True)
+
+
+def _roots(producer: _Producer) -> list[Expr]:
+    return [*(let.value for let in producer.lets), producer.value]
+
+
+def _keeps_vectors(producer: _Producer, uses: Sequence[_Use]) -> bool:
+    """False if functions of many instructions would no longer be computed in vectors."""
+    inner = [use.loops[-1] for use in uses if use.loops]
+    return not any(map(is_chain, inner)) or not is_dear(_roots(producer), divisions=False)
+
+
+def _is_in_bounds(fusion: Fusion, use: _Use, producer: _Producer) -> bool:
+    """True if an index is sure to name the element that has it: it neither fails nor wraps."""
+    stops = {loop.var: loop.stop for loop in use.loops}
+    for index, size in zip(use.load.indices, producer.buffer.shape, strict=True):
+        if isinstance(index, Var) and index in stops and fusion.ranges.same(stops[index], size):
+            continue
+        if not fusion.faults.is_inside(index, size):
+            return False
+    return True
+
+
+# -- what is read meanwhile ----------------------------------------------------------------------
+
+
+def _sources_stay(
+    fusion: Fusion, stmts: Sequence[Stmt], producer: _Producer, uses: Sequence[_Use]
+) -> bool:
+    """True if what the elements are computed from is the same where they are read."""
+    reads = fusion.footprint(stmts[producer.position]).reads
+    sources = {name for name in reads if isinstance(name, Buffer)}
+    last = max((use.position for use in uses), default=producer.position)
+    for position in range(producer.position + 1, last + 1):
+        stmt = stmts[position]
+        written = sources & fusion.footprint(stmt).writes
+        if fusion.footprint(stmt).acts and sources:
+            return False
+        if written and (position != last or not _reads_first(fusion, stmt, producer, written)):
+            return False
+    return True
+
+
+def _reads_first(fusion: Fusion, stmt: Stmt, producer: _Producer, written: set[Buffer]) -> bool:
+    """True if a nest that changes sources of the array reads them before, element by element."""
+    loops, body = _perfect_nest(fusion, stmt)
+    stores = [k for k, inner in enumerate(body) if written & fusion.footprint(inner).writes]
+    reads = [k for k, inner in enumerate(body) if producer.buffer in fusion.footprint(inner).reads]
+    if not loops or reads[-1] > stores[0] or (reads[-1] == stores[0] and _stores(body[-1]) != 1):
+        return False
+    if any(isinstance(node, For) for inner in body for node in walk(inner)):
+        return False
+    iterations = Iterations([loop.var for loop in loops], bound_in(stmt), fusion.ranges)
+    later = [found.node for found in accesses_in(body) if found.is_write]
+    return all(
+        Order.AFTER not in iterations.meet(load.indices, store.indices)
+        for load in _sources_read(stmt, producer)
+        for store in later
+        if store.buffer is load.buffer
+    )
+
+
+def _stores(stmt: Stmt) -> int:
+    return sum(isinstance(node, Store) for node in walk(stmt))
+
+
+def _sources_read(stmt: Stmt, producer: _Producer) -> Iterator[Load]:
+    """What is read to compute the elements where `stmt` reads them."""
+    for node in walk(stmt):
+        if isinstance(node, Load) and node.buffer is producer.buffer:
+            lets, value = _computed(producer, node.indices)
+            for found in accesses_in((*lets, value)):
+                assert isinstance(found.node, Load)
+                yield found.node
+
+
+# -- rewriting -----------------------------------------------------------------------------------
+
+
+class _AtIndices(Substitute):
+    """Put indices in the place of variables, and keep the indices of what is read tidy."""
+
+    def rewrite_Load(self, node: Load) -> Expr:
+        done: Load = self.generic(node)
+        return done if done is node else replace(done, indices=tuple(map(tidy, done.indices)))
+
+
+def _computed(producer: _Producer, indices: Sequence[Expr]) -> tuple[list[Let], Expr]:
+    """The element at some indices: what must be computed first, with names of its own, and it."""
+    put_in = _AtIndices(
+        {
+            var: index
+            for var, index in zip(producer.variables, indices, strict=True)
+            if var is not None
+        }
+    )
+    lets: list[Let] = []
+    for let in producer.lets:
+        value = folded(put_in.rewrite(let.value))
+        put_in.variables[let.var] = value
+        if not isinstance(value, (Const, Var)):
+            var = Var(let.var.name, let.var.of, span=let.var.span)
+            lets.append(Let(var, value, span=let.span))
+            put_in.variables[let.var] = var
+    return lets, put_in.rewrite(producer.value)
+
+
+class _Inline(ReplaceLoads):
+    """Compute the elements of an array where they are read, right before the statement."""
+
+    def __init__(self, producer: _Producer) -> None:
+        super().__init__(producer.buffer)
+        self.producer = producer
+
+    def value_of(self, load: Load) -> Expr:
+        lets, value = _computed(self.producer, load.indices)
+        self.lets += lets
+        return value

@@ -1,0 +1,130 @@
+"""What the fusion of array statements knows and asks: which arrays are its own, what may swap.
+
+Fusion is a rewriting of lists of statements. Every step is checked on the text alone: it keeps,
+for each element, the operations and their order, and so every bit of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hybridjit.analysis.footprint import Footprint, find_footprint
+from hybridjit.errors import Span
+from hybridjit.frontend.arrays.extents import ONE, ZERO, Ranges
+from hybridjit.frontend.arrays.faults import Fault, Faults
+from hybridjit.ir.expr import Buffer, Const, Load, Var
+from hybridjit.ir.stmt import Allocate, For, LoopKind, Stmt, Store
+from hybridjit.ir.visit import walk
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """An array that needs no memory any more: where it is computed instead, and how."""
+
+    name: str
+    span: Span | None
+    into: tuple[str, ...]
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class FusionNotes:
+    """What fusion did, for the report: the arrays that went, and why others stay.
+
+    Those are named by their names and the lines that they are made in.
+    """
+
+    fused: tuple[Fused, ...] = ()
+    reasons: Mapping[tuple[str, int | None], str] = field(
+        default_factory=dict[tuple[str, "int | None"], str]
+    )
+
+
+@dataclass(eq=False, slots=True)
+class Fusion:
+    """The arrays that may go, the loops that may be put together, and what is known of them.
+
+    `visible` is the memory of the caller: when a run fails, he sees what was written to it.
+    """
+
+    temporaries: set[Buffer]
+    loops: Collection[Var]
+    visible: Collection[Buffer]
+    ranges: Ranges
+    spans: dict[Buffer, Span | None] = field(default_factory=dict[Buffer, "Span | None"])
+    fused: list[Fused] = field(default_factory=list[Fused])
+    # Why an array is still there: for the report.
+    reasons: dict[Buffer, str] = field(default_factory=dict[Buffer, str])
+    _footprints: dict[Stmt, Footprint] = field(default_factory=dict[Stmt, Footprint])
+
+    @property
+    def faults(self) -> Faults:
+        """Finds what may fail."""
+        return Faults(self.loops, self.ranges)
+
+    def footprint(self, stmt: Stmt) -> Footprint:
+        """What a statement touches."""
+        found = self._footprints.get(stmt)
+        if found is None:
+            found = self._footprints[stmt] = find_footprint(stmt)
+        return found
+
+    def note(self, buffer: Buffer, how: str, users: Sequence[Stmt]) -> None:
+        """Remember for the report that an array needs no memory any more."""
+        stores = [node for user in users for node in walk(user) if isinstance(node, Store)]
+        readers = [store for store in stores if _reads(store, buffer)] or stores
+        names = dict.fromkeys(store.buffer.name for store in readers)
+        into = tuple(name for name in names if name != buffer.name)
+        self.fused.append(Fused(buffer.name, self.spans.get(buffer), into, how))
+
+    @property
+    def notes(self) -> FusionNotes:
+        """What was done and what was not."""
+        reasons: dict[tuple[str, int | None], str] = {}
+        for buffer, reason in self.reasons.items():
+            span = self.spans.get(buffer)
+            reasons[buffer.name, None if span is None else span.line] = reason
+        return FusionNotes(tuple(self.fused), reasons)
+
+    def own_arrays(self, stmts: Sequence[Stmt]) -> list[Buffer]:
+        """The temporaries that a list of statements makes."""
+        made = (stmt.buffer for stmt in stmts if isinstance(stmt, Allocate))
+        return [buffer for buffer in made if buffer in self.temporaries]
+
+    def is_nest(self, stmt: Stmt) -> bool:
+        """True for a loop over the elements of an array."""
+        return (
+            isinstance(stmt, For)
+            and stmt.var in self.loops
+            and stmt.kind is LoopKind.SERIAL
+            and (stmt.start, stmt.step) == (ZERO, ONE)
+        )
+
+    def may_swap(self, first: Stmt, second: Stmt) -> bool:
+        """True if two statements, one right after the other, can run in the other order."""
+        a, b = self.footprint(first), self.footprint(second)
+        if a.acts or b.acts or not a.is_independent(b):
+            return False
+        if a.stops and any(isinstance(name, Buffer) for name in b.reads):
+            return False  # the check may be what makes the reading safe
+        first_fails, second_fails = self.may_fail(first), self.may_fail(second)
+        if first_fails and (second_fails or self.is_seen(second)):
+            return False
+        return not (second_fails and self.is_seen(first))
+
+    def may_fail(self, stmt: Stmt) -> bool:
+        """True if a statement may raise an error."""
+        if isinstance(stmt, Allocate):
+            buffer = stmt.buffer
+            is_sure = buffer in self.temporaries or buffer.is_register
+            return not is_sure and not all(isinstance(size, Const) for size in buffer.shape)
+        return self.footprint(stmt).stops or self.faults.find(stmt) is not Fault.NEVER
+
+    def is_seen(self, stmt: Stmt) -> bool:
+        """True if a statement writes to memory of the caller."""
+        return any(buffer in self.footprint(stmt).writes for buffer in self.visible)
+
+
+def _reads(store: Store, buffer: Buffer) -> bool:
+    return any(isinstance(node, Load) and node.buffer is buffer for node in walk(store.value))

@@ -1,0 +1,1 @@
+"""Functions of NumPy written in the language itself."""
