@@ -1,6 +1,7 @@
 """Functions of NumPy that are written in the language, by the function that they stand for.
 
-To add one, write it in a file of this folder, with NumPy's names for its arguments, and name it here.
+To add one, write it in a file of this folder, with NumPy's names for its arguments, and put its
+name here.
 """
 
 from __future__ import annotations
