@@ -443,11 +443,12 @@ def intrinsic(
     Both are scripts over annotated arrays of constant sizes, such as `a: hj.f32[16]`, that write
     to their arguments. `s.tensorize(loop, name)` then puts the one in the place of the other.
     """
-    sides = [
-        side.annotated() if isinstance(side, Kernel) else side
-        for side in (description, implementation)
-    ]
-    intrinsics.INTRINSICS.declare(name, *sides)
+    pair = (_function_of(description), _function_of(implementation))
+    intrinsics.INTRINSICS.declare(name, *pair)
+
+
+def _function_of(side: Kernel[..., Any] | PrimFunc) -> PrimFunc:
+    return side.annotated() if isinstance(side, Kernel) else side
 
 
 def _checked_signature(pyfunc: FunctionType) -> inspect.Signature:
