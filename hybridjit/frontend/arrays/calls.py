@@ -42,6 +42,8 @@ class ArrayCalls(CallArguments):
     def _ufunc_arguments(self, name: str, node: ast.Call) -> tuple[list[ast.expr], ast.expr | None]:
         """The operands, and the array for the result: after them, or `out=`."""
         label, arity = ast.unparse(node.func), arity_of(name)
+        if name == "round":
+            self._check_digits(node)
         out = None
         for keyword in node.keywords:
             if keyword.arg != "out":
@@ -58,6 +60,16 @@ class ArrayCalls(CallArguments):
             help = NUMPY_FUNCTIONS["nonzero"] if name == "select" and len(args) == 1 else None
             raise self.refuse(f"{label} takes {arity} {plural}, found {len(args)}", node, help=help)
         return args, out
+
+    def _check_digits(self, node: ast.Call) -> None:
+        """Refuse `np.round(a, 2)`: the second argument is no array for the result."""
+        digits = [*node.args[1:2], *(k for k in node.keywords if k.arg == "decimals")]
+        if digits:
+            raise self.refuse(
+                "round with digits is not supported",
+                digits[0],
+                help="round a multiple, as in np.rint(x * 100) / 100",
+            )
 
     def store_out(self, out: ast.expr, result: Value, node: ast.Call) -> Value:
         """Put the result of a function into the array given for it, which is its value then."""

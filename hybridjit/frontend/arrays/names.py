@@ -17,6 +17,11 @@ from hybridjit.ir.expr import Buffer, Expr, Load
 from hybridjit.ir.stmt import Allocate, Stmt
 from hybridjit.ir.visit import walk
 
+_SWAPPING = (
+    "to swap two arrays in each step t, make one array with a leading dimension of 2, and index it "
+    "with t % 2"
+)
+
 
 class ArrayNames(ArrayStores):
     """What changes what a name stands for."""
@@ -95,7 +100,7 @@ class ArrayNames(ArrayStores):
             f"'{target.id}' would be another name for '{buffer.name}', which other assignments "
             "give a new array",
             target,
-            help=f"copy it: {target.id} = {buffer.name}.copy()",
+            help=f"copy it: {target.id} = {buffer.name}.copy(); {_SWAPPING}",
         )
 
     def rebind(self, web: Web, value: Value, target: ast.Name) -> None:
@@ -117,7 +122,7 @@ class ArrayNames(ArrayStores):
         raise self.refuse(
             f"'{target.id}' stands for {other}, and cannot become {describe(value)} here",
             target,
-            help=_rebinding_help(bound, value),
+            help=_rebinding_help(bound, value, target.id),
         )
 
     def _check_outlives(self, value: Value, target: ast.Name) -> None:
@@ -134,12 +139,14 @@ class ArrayNames(ArrayStores):
             )
 
 
-def _rebinding_help(bound: Value | Variable | None, value: Value) -> str:
+def _rebinding_help(bound: Value | Variable | None, value: Value, name: str) -> str:
     if isinstance(bound, Array) and isinstance(value, Array):
         return (
             "to choose between two arrays, make one array with a leading dimension of 2 and index "
             "it with 0 or 1; to swap them in each step t, index it with t % 2"
         )
+    if isinstance(bound, Array) and isinstance(value, ArrayExpr):
+        return f"start with an array of its own: {name} = {name}.copy()"
     if isinstance(bound, Nothing) or isinstance(value, Nothing):
         return "give it a number from the start, such as -inf, inf or nan"
     return "use another name for the other value"
