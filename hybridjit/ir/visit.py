@@ -204,6 +204,11 @@ def substitute(
 class _FreshCopy(Substitute):
     """Rename every binder on the way, so that the copy may stand beside the original."""
 
+    def generic(self, node: N) -> N:
+        made = super().generic(node)
+        # A statement is found by identity: none stands in two places.
+        return dataclasses.replace(made) if made is node and isinstance(node, Stmt) else made
+
     def rewrite_For(self, node: _stmt.For) -> Stmt:
         return dataclasses.replace(self.generic(self._rebind(node)), var=self._name(node.var))
 

@@ -6,7 +6,7 @@
                                        a[i_1] = 1.0
 
 Such a loop is no loop in the code; it says which iteration is meant, in the text and in errors.
-A loop that gives many statements stays: LLVM, which is told to unroll it, copies faster. Loops
+A loop that gives many plain statements stays: LLVM, told to unroll it, copies faster. Loops
 with a `break`, and those whose range is only known at run time, become a `range`, which LLVM
 unrolls as it sees fit. Relies on: no blocks; vector loops that are cut.
 """
@@ -18,10 +18,10 @@ import dataclasses
 from hybridjit.analysis.work import loop_extent
 from hybridjit.arith.simplify import simplify
 from hybridjit.errors import ScheduleError
-from hybridjit.ir.expr import Const, Var
+from hybridjit.ir.expr import Bounded, Const, Expr, ExternCall, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Break, For, LoopKind, Seq, Stmt, While, seq
-from hybridjit.ir.visit import Mutator, children, fresh_copy
+from hybridjit.ir.stmt import Break, For, Let, LoopKind, Seq, Stmt, Store, While, seq
+from hybridjit.ir.visit import Mutator, children, fresh_copy, walk
 
 # Statements that unrolling may make of one loop: LLVM takes 0.1 s for 1,000, and 6 s for 10,000.
 MAX_STATEMENTS = 4096
@@ -57,9 +57,20 @@ class _UnrollLoops(Mutator):
             return loop
         copies = trips * _count_statements(loop.body)
         _check_size(loop, trips, copies)
-        if copies > MAX_COPIES and not self.in_vectors:
+        if copies > MAX_COPIES and not self.in_vectors and _is_plain(loop.body):
             return unrolled
         return seq(*(_iteration(loop, number) for number in range(trips)))
+
+
+def _is_plain(body: Stmt) -> bool:
+    """Whether LLVM is sure to unroll a loop of this; where it does not, it prints a warning."""
+    return all(
+        node.kind in (LoopKind.UNROLLED, LoopKind.VECTORIZED) or loop_extent(node) == 1
+        if isinstance(node, For)
+        else isinstance(node, Seq | Store | Let | Expr)
+        and not isinstance(node, Bounded | ExternCall)
+        for node in walk(body)
+    )
 
 
 def _iteration(loop: For, number: int) -> Stmt:

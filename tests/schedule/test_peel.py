@@ -1,8 +1,12 @@
 """peel: the first or the last iterations apart."""
 
+import numpy as np
 import pytest
 
+import hybridjit as hj
+from hybridjit.ir.visit import walk_stmts
 from hybridjit.schedule.schedule import Schedule
+from tests.before_after import assert_unchanged
 from tests.conftest import Golden
 from tests.schedule.programs import (
     INIT,
@@ -51,3 +55,20 @@ def test_a_reduction_would_start_over(golden: Golden) -> None:
 def test_wrong_counts() -> None:
     refuse(PLAIN, lambda s: s.peel("i", 0), "at least 1, got 0")
     refuse(PLAIN, lambda s: s.peel("i", 1.5), "must be an integer, got 1.5")  # type: ignore[arg-type]
+
+
+def test_no_statement_stands_in_both_loops() -> None:
+    s = Schedule(
+        hj.parse("""
+def first_element(a: float32["n"]):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[0]):
+            a[0] = 1.0
+""")
+    )
+    s.peel("i", 2)
+    stmts = list(walk_stmts(s.func.body))
+    assert len(stmts) == len(set(stmts))
+    s.reverse_compute_at("a_1", s.loops("a")[0])
+    for size in (0, 1, 2, 5):
+        assert_unchanged(s.original, s.func, [np.zeros(size, np.float32)], native=size == 5)
