@@ -37,6 +37,11 @@ class DType:
         return dtype_named, (self.name,)
 
     @property
+    def dtype(self) -> np.dtype[Any]:
+        """What NumPy looks for, so that `np.zeros(shape, A.dtype)` takes the type as it is."""
+        return self.numpy
+
+    @property
     def is_bool(self) -> bool:
         return self.kind is Kind.BOOL
 

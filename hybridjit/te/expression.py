@@ -28,6 +28,8 @@ class Operand:
     __slots__ = ()
     # By this attribute a script that is called knows us, without loading te for other calls.
     __te_operand__ = True
+    # Python would count the indices of a tensor up, without an end.
+    __iter__ = None
 
     @property
     def scalar(self) -> Scalar:

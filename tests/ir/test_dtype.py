@@ -48,6 +48,11 @@ def test_dtype_is_found_by_name_and_by_numpy_dtype(dtype: DType) -> None:
     assert str(dtype.numpy) == dtype.name
 
 
+@each_dtype
+def test_numpy_takes_a_dtype(dtype: DType) -> None:
+    assert np.zeros(2, dtype).dtype == np.ones(2).astype(dtype).dtype == dtype.numpy
+
+
 @pytest.mark.parametrize("foreign", [">f4", "O", "M8[s]", "U3", "f4,i4", "g"])
 def test_foreign_dtypes_are_not_found(foreign: str) -> None:
     assert find_dtype(np.dtype(foreign)) is None

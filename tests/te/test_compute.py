@@ -237,6 +237,16 @@ def test_axes() -> None:
     assert repr(b.op) == "<te compute B>"
 
 
+def test_tensors_are_not_iterated() -> None:
+    a: Any = te.placeholder((2, 3), name="A")
+    with pytest.raises(TypeError, match="'Tensor' object is not iterable"):
+        list(a)
+    with pytest.raises(TypeError, match="'TensorPart' object is not iterable"):
+        list(a[0])
+    with pytest.raises(TypeError, match="iterable"):
+        assert 1 in a
+
+
 def test_tags() -> None:
     with te.tag_scope("elemwise"):
         b = te.compute((3,), lambda i: i, name="B")
