@@ -205,7 +205,9 @@ def _results(value: Any, is_tuple: bool) -> list[Any]:
 def comm_reducer(combine: Combine, identity: Identity, name: str = "reduce") -> Reducer:
     """A reducer of your own: `combine(x, y)` of two values, or of two tuples of values.
 
-    `identity(dtype)` gives what changes nothing; with tuples it is given one dtype for each.
+    `identity(dtype)` gives what changes nothing; with tuples it is given one dtype for each. Values
+    may be combined in any order and grouping: that this changes nothing is taken on trust where
+    rfactor uses it. An argmax has to compare the places of equal values, too.
     """
     return Reducer(combine, identity, name)
 
