@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from hybridjit.errors import Span
 from hybridjit.frontend.arrays.refusals import (
     refuse_array_expression,
+    refuse_choice,
     refuse_part,
     refuse_truth,
     refuse_whole,
@@ -313,7 +314,16 @@ class ExpressionTranslator(SubscriptTranslator):
         cond = self.condition(node.test)
         if isinstance(cond, Const):
             return self.evaluate(node.body if cond.value else node.orelse)
-        return self._choose(cond, self.lazily(node.body), self.lazily(node.orelse), node)
+        return self._choose(cond, self._side(node.body), self._side(node.orelse), node)
+
+    def _side(self, node: ast.expr) -> Lazy:
+        """A side of a conditional expression, which chooses between numbers."""
+        with self.collect() as stmts:
+            value = self.evaluate(node)
+            if isinstance(value, (View, ArrayExpr)):
+                raise refuse_choice(value, self.span(node))
+            number = self.as_operands([value], [node], node)[0]
+        return number, stmts
 
     def _choose(
         self,

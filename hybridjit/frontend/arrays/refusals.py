@@ -42,17 +42,22 @@ def refuse_array_expression(value: Array, whole: ast.AST, span: Span) -> ParseEr
     if value.indices:
         return refuse_part(value, span)
     if isinstance(whole, (ast.Name, ast.Attribute)):
-        return ParseError(
-            f"{describe(value)} stands where a number is needed",
-            span,
-            help="choose between arrays with if and else on lines of their own, or with "
-            "np.where(condition, x, y)",
-        )
+        return refuse_choice(value, span)
     return ParseError(
         f"`{ast.unparse(whole)}` takes {describe(value)} as a whole; it works on one element "
         "at a time",
         span,
         help=_whole_array_help(whole) or loop_over(value),
+    )
+
+
+def refuse_choice(value: AnyArray, span: Span) -> ParseError:
+    """The error for an array in `x if condition else y`, or alone in the place of a number."""
+    return ParseError(
+        f"{describe(value)} stands where a number is needed",
+        span,
+        help="choose between arrays with if and else on lines of their own, or with "
+        "np.where(condition, x, y)",
     )
 
 

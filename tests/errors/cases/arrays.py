@@ -239,3 +239,17 @@ def swapped_copies(a):
     for t in range(3):
         both[1 - t % 2, 1:] = both[t % 2, :-1]
     return both[1].copy()
+
+
+@cases.wrong(ParseError, VECTOR)
+def computed_array_in_a_condition(a):
+    return a + 1 if a[0] > 0 else np.zeros_like(a)
+
+
+@cases.right(VECTOR, says="if and else on lines of their own")
+def computed_array_in_a_condition(a):
+    if a[0] > 0:
+        b = a + 1
+    else:
+        b = np.zeros_like(a)
+    return b
