@@ -235,8 +235,9 @@ def _meeting_type(function: Intrinsic, args: list[Scalar], span: Span | None) ->
     if of_floats and not any(type.weak for type in types):
         # As a ufunc finds its loop, each for itself: int8 and uint8 both fit float16.
         types = [type if type.dtype.is_inexact else _float_for(type) for type in types]
-    type = types[0]
-    for other in types[1:]:
+    # Weak types come last, as in NumPy: 2.5, an int8 and a float32 meet in float32.
+    type, *others = sorted(types, key=lambda type: type.weak)
+    for other in others:
         type = join_types(type, other, span)
     return _float_for(type) if of_floats and not type.dtype.is_inexact else type
 
