@@ -10,11 +10,12 @@ import random
 import pytest
 
 from hybridjit.schedule.classic_lower import lower_classic
-from tests.graphs.campaign import Tally, try_graph
+from tests.graphs.campaign import try_graph
 from tests.graphs.check import ScheduledGraph, Subject, check_scheduled, choose_moves
 from tests.graphs.generate import MAKERS, Maker
 from tests.graphs.moves import MOVES, Move
 from tests.graphs.stages import elementwise
+from tests.pair_campaign import Tally
 
 # Graphs until a kind of step counts as never accepted.
 MAX_GRAPHS = 60
