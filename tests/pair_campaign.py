@@ -55,7 +55,7 @@ class Tally:
 Try = Callable[[Tally, int, int, int], None]
 
 
-def run_campaign(description: str, try_one: Try, steps: Iterable[str]) -> int:
+def run_campaign(description: str | None, try_one: Try, steps: Iterable[str]) -> int:
     """Run the campaign that the command line asks for; 1 if something was found."""
     parser = argparse.ArgumentParser(description=description, allow_abbrev=False)
     parser.add_argument("--pairs", type=int, default=1000)
