@@ -21,14 +21,23 @@ class Kind(Enum):
     COMPLEX = 4
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class DType:
-    """One element type. Instances are interned: compare with `is` or `==`."""
+    """One element type. Instances are interned: compare with `is`, or `==`, also with a name."""
 
     name: str
     kind: Kind
     bits: int
-    numpy: np.dtype[Any] = field(compare=False, repr=False)
+    numpy: np.dtype[Any] = field(repr=False)
+
+    def __eq__(self, other: object) -> bool:
+        """The same type, or its name: `A.dtype == "float32"`."""
+        if isinstance(other, str):
+            return self.name == other
+        return self is other or NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.name)
 
     def __str__(self) -> str:
         return self.name

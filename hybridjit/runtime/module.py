@@ -180,9 +180,9 @@ def _time(function: Callable[..., Any], args: Sequence[Any], number: int) -> flo
 def build(
     source: Any,
     args: Sequence[Any] | None = None,
-    name: str | None = None,
-    *,
     target: str | None = None,
+    *,
+    name: str | None = None,
     passes: Sequence[Any] = (),
 ) -> Module:
     """A module with a schedule, with tensors or with a function of the IR, ready to be called.
@@ -198,7 +198,8 @@ def build(
     if target not in (None, "llvm"):
         raise ArgumentValueError(
             f"there is no code for the target {target!r}",
-            help='code is for this processor: leave target out, or write "llvm"',
+            help='code is for this processor: leave target out, or write "llvm"; '
+            "a name for the function is name=",
         )
     made = as_functions(source, args, name)
     if not made:

@@ -15,9 +15,9 @@ from hybridjit.frontend.conversion import store_value, truth
 from hybridjit.frontend.functions import Style, apply
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.operators import binary, unary
-from hybridjit.frontend.values import ElementType, Scalar, Text
+from hybridjit.frontend.values import ElementType, Scalar, Text, index
 from hybridjit.ir import expr as ir
-from hybridjit.ir.dtype import BOOL, DTYPES, DType, ScalarType
+from hybridjit.ir.dtype import BOOL, DTYPES, INT64, DType, ScalarType
 from hybridjit.ir.expr import Binary, Compare, Expr
 from hybridjit.ir.printer import format_expr
 
@@ -203,6 +203,8 @@ def as_scalar(value: object) -> Scalar:
     """What an operand stands for: an expression, or a number."""
     if isinstance(value, Operand):
         return value.scalar
+    if isinstance(value, Expr):  # the variable of an axis, `k.var`, and what is made of it
+        return index(value) if value.dtype is INT64 else Scalar(value, ScalarType(value.dtype))
     lifted = lift(value)
     if not isinstance(lifted, Scalar):
         raise ArgumentError(

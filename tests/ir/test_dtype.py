@@ -53,6 +53,15 @@ def test_numpy_takes_a_dtype(dtype: DType) -> None:
     assert np.zeros(2, dtype).dtype == np.ones(2).astype(dtype).dtype == dtype.numpy
 
 
+@each_dtype
+def test_a_dtype_equals_its_name(dtype: DType) -> None:
+    assert dtype == dtype.name
+    assert dtype.name == dtype
+    assert dtype == dtype.numpy
+    assert [other for other in ALL if dtype in (other, other.name)] == [dtype]
+    assert hash(dtype) == hash(dtype.name)
+
+
 @pytest.mark.parametrize("foreign", [">f4", "O", "M8[s]", "U3", "f4,i4", "g"])
 def test_foreign_dtypes_are_not_found(foreign: str) -> None:
     assert find_dtype(np.dtype(foreign)) is None

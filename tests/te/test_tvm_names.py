@@ -44,6 +44,16 @@ def test_the_target_is_this_processor() -> None:
         hj.build([A, B], target="cuda")
 
 
+def test_the_target_comes_third() -> None:
+    assert hj.build(te.create_schedule(B.op), [A, B], "llvm", name="f").names == ("f",)
+
+
+def test_the_variable_of_an_axis_is_an_expression() -> None:
+    k = te.reduce_axis((0, 4), "k")
+    D = te.compute((8,), lambda i: te.sum(A[k.var] + k.var * 2, axis=k), name="D")
+    assert run(hj.build([A, D])).tolist() == [18 - i for i in range(8)]
+
+
 def test_a_timer_takes_a_device() -> None:
     module = hj.build([A, B], name="f")
     x, y = np.zeros(8, np.float32), np.zeros(8, np.float32)
