@@ -40,6 +40,7 @@ golden: $(INSTALLED)  ## rewrite the golden files, then show what changed
 	git status --short -- tests/golden
 
 bench: $(INSTALLED)  ## run the benchmarks
+	$(BIN)/python -m pip install --quiet scipy  # Numba compiles `@` and np.linalg only with it
 	$(BIN)/python -m benchmarks.run
 
 fuzz: $(INSTALLED)  ## run every property test on N random examples, N random schedules and array scripts
