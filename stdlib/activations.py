@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from hybridjit.stdlib.elements import call, maximum
-from hybridjit.stdlib.elementwise import each, elementwise
-from hybridjit.stdlib.shapes import broadcast
-from hybridjit.stdlib.types import Number, T
+from hybridjit.stdlib.parts.elements import call, maximum
+from hybridjit.stdlib.parts.shapes import broadcast
+from hybridjit.stdlib.parts.types import Number, T
+from hybridjit.stdlib.running.elementwise import each, elementwise
 
 
 @elementwise

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from hybridjit.errors import ArgumentValueError
-from hybridjit.stdlib.compiled import scheduled_by
-from hybridjit.stdlib.fusion import Activation, finish
-from hybridjit.stdlib.images import Layout
-from hybridjit.stdlib.operator import operator
-from hybridjit.stdlib.schedules import in_tiles
-from hybridjit.stdlib.shapes import are_equal, show_size
-from hybridjit.stdlib.sliding import Convolution, Reading, read_convolution
-from hybridjit.stdlib.types import Padding, Pair, T
-from hybridjit.stdlib.windows import Movement
+from hybridjit.stdlib.parts.fusion import Activation, finish
+from hybridjit.stdlib.parts.images import Layout
+from hybridjit.stdlib.parts.shapes import are_equal, show_size
+from hybridjit.stdlib.parts.sliding import Convolution, Reading, read_convolution
+from hybridjit.stdlib.parts.types import Padding, Pair, T
+from hybridjit.stdlib.parts.windows import Movement
+from hybridjit.stdlib.running.compiled import scheduled_by
+from hybridjit.stdlib.running.operator import operator
+from hybridjit.stdlib.running.schedules import in_tiles
 from hybridjit.te import reduce_axis
 
 RECIPE = scheduled_by(in_tiles, fastmath=("contract", "reassoc"))

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from hybridjit.stdlib.accumulation import convert, sum_type, working_type
-from hybridjit.stdlib.compiled import scheduled_by
-from hybridjit.stdlib.operator import operator
-from hybridjit.stdlib.schedules import scan_inside
-from hybridjit.stdlib.shapes import are_equal, broadcast, flatten, normalize_axis
-from hybridjit.stdlib.types import T
+from hybridjit.stdlib.parts.accumulation import convert, sum_type, working_type
+from hybridjit.stdlib.parts.shapes import are_equal, broadcast, flatten, normalize_axis
+from hybridjit.stdlib.parts.types import T
+from hybridjit.stdlib.running.compiled import scheduled_by
+from hybridjit.stdlib.running.operator import operator
+from hybridjit.stdlib.running.schedules import scan_inside
 from hybridjit.te import compute, const, placeholder, scan
 from hybridjit.te.expression import dtype_of
 

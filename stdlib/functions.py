@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hybridjit.stdlib.elementwise import each, elementwise
-from hybridjit.stdlib.types import T
+from hybridjit.stdlib.parts.types import T
+from hybridjit.stdlib.running.elementwise import each, elementwise
 
 
 @elementwise

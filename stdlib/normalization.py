@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from hybridjit.errors import ArgumentValueError
-from hybridjit.stdlib.accumulation import average
-from hybridjit.stdlib.accumulation import variance as spread_along
-from hybridjit.stdlib.compiled import scheduled_by
-from hybridjit.stdlib.elements import call
-from hybridjit.stdlib.operator import operator
-from hybridjit.stdlib.schedules import in_chunks, row_by_row
-from hybridjit.stdlib.shapes import are_equal, broadcast, normalize_axes, show
-from hybridjit.stdlib.types import Axes, T
+from hybridjit.stdlib.parts.accumulation import average
+from hybridjit.stdlib.parts.accumulation import variance as spread_along
+from hybridjit.stdlib.parts.elements import call
+from hybridjit.stdlib.parts.shapes import are_equal, broadcast, normalize_axes, show
+from hybridjit.stdlib.parts.types import Axes, T
+from hybridjit.stdlib.running.compiled import scheduled_by
+from hybridjit.stdlib.running.operator import operator
+from hybridjit.stdlib.running.schedules import in_chunks, row_by_row
 from hybridjit.te import compute
 
 BATCH = scheduled_by(in_chunks, fastmath=("contract",))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from hybridjit.stdlib.accumulation import average
-from hybridjit.stdlib.compiled import scheduled_by
-from hybridjit.stdlib.extrema import find_extremum, largest
-from hybridjit.stdlib.images import Layout, check_images
-from hybridjit.stdlib.operator import operator
-from hybridjit.stdlib.schedules import along_rows, as_written
-from hybridjit.stdlib.sliding import read_pool
-from hybridjit.stdlib.types import Padding, Pair, T
-from hybridjit.stdlib.windows import Movement
+from hybridjit.stdlib.parts.accumulation import average
+from hybridjit.stdlib.parts.extrema import find_extremum, largest
+from hybridjit.stdlib.parts.images import Layout, check_images
+from hybridjit.stdlib.parts.sliding import read_pool
+from hybridjit.stdlib.parts.types import Padding, Pair, T
+from hybridjit.stdlib.parts.windows import Movement
+from hybridjit.stdlib.running.compiled import scheduled_by
+from hybridjit.stdlib.running.operator import operator
+from hybridjit.stdlib.running.schedules import along_rows, as_written
 from hybridjit.te import Expression, min_value
 
 # Windows are small: LLVM writes their loops out, and makes vectors of neighbouring results.

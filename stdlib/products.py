@@ -7,14 +7,14 @@ from typing import Any
 
 from hybridjit.errors import ArgumentValueError
 from hybridjit.ir.dtype import BOOL
-from hybridjit.stdlib.accumulation import convert, working_type
-from hybridjit.stdlib.compiled import scheduled_by
-from hybridjit.stdlib.elements import call
-from hybridjit.stdlib.fusion import Activation, finish
-from hybridjit.stdlib.operator import operator
-from hybridjit.stdlib.schedules import in_tiles
-from hybridjit.stdlib.shapes import are_equal, broadcast_sizes, show
-from hybridjit.stdlib.types import T
+from hybridjit.stdlib.parts.accumulation import convert, working_type
+from hybridjit.stdlib.parts.elements import call
+from hybridjit.stdlib.parts.fusion import Activation, finish
+from hybridjit.stdlib.parts.shapes import are_equal, broadcast_sizes, show
+from hybridjit.stdlib.parts.types import T
+from hybridjit.stdlib.running.compiled import scheduled_by
+from hybridjit.stdlib.running.operator import operator
+from hybridjit.stdlib.running.schedules import in_tiles
 from hybridjit.te import any as is_any
 from hybridjit.te import compute, reduce_axis
 from hybridjit.te import sum as added

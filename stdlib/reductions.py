@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from hybridjit.stdlib.accumulation import add_up, average, reduce_axes, variance
-from hybridjit.stdlib.compiled import scheduled_by
-from hybridjit.stdlib.elements import call
-from hybridjit.stdlib.extrema import (
+from hybridjit.stdlib.parts.accumulation import add_up, average, reduce_axes, variance
+from hybridjit.stdlib.parts.elements import call
+from hybridjit.stdlib.parts.extrema import (
     each_of,
     find_extremum,
     find_place,
@@ -19,10 +18,11 @@ from hybridjit.stdlib.extrema import (
     one_of,
     smallest,
 )
-from hybridjit.stdlib.operator import operator
-from hybridjit.stdlib.schedules import along_rows
-from hybridjit.stdlib.shapes import broadcast
-from hybridjit.stdlib.types import Axes, T
+from hybridjit.stdlib.parts.shapes import broadcast
+from hybridjit.stdlib.parts.types import Axes, T
+from hybridjit.stdlib.running.compiled import scheduled_by
+from hybridjit.stdlib.running.operator import operator
+from hybridjit.stdlib.running.schedules import along_rows
 from hybridjit.te import prod as multiplied
 from hybridjit.te import sum as added
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from hybridjit.stdlib.accumulation import float_type, reduce_axes, working_type
-from hybridjit.stdlib.compiled import scheduled_by
-from hybridjit.stdlib.elements import call
-from hybridjit.stdlib.extrema import largest
-from hybridjit.stdlib.operator import operator
-from hybridjit.stdlib.schedules import row_by_row
-from hybridjit.stdlib.shapes import broadcast, normalize_axis
-from hybridjit.stdlib.types import T
+from hybridjit.stdlib.parts.accumulation import float_type, reduce_axes, working_type
+from hybridjit.stdlib.parts.elements import call
+from hybridjit.stdlib.parts.extrema import largest
+from hybridjit.stdlib.parts.shapes import broadcast, normalize_axis
+from hybridjit.stdlib.parts.types import T
+from hybridjit.stdlib.running.compiled import scheduled_by
+from hybridjit.stdlib.running.operator import operator
+from hybridjit.stdlib.running.schedules import row_by_row
 from hybridjit.te import sum as added
 
 RECIPE = scheduled_by(row_by_row, fastmath=("reassoc",))

@@ -7,4 +7,4 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def refusals_are_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hybridjit.stdlib.compiled.REFUSALS", ())
+    monkeypatch.setattr("hybridjit.stdlib.running.compiled.REFUSALS", ())

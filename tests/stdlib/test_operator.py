@@ -15,10 +15,10 @@ from typing_extensions import assert_type
 from hybridjit import Schedule, ScheduleError, te
 from hybridjit import stdlib as hs
 from hybridjit.errors import ArgumentError
-from hybridjit.stdlib.coalescing import coalesce
-from hybridjit.stdlib.compiled import scheduled_by
-from hybridjit.stdlib.operator import MAX_COMPILED, Operator, operator
-from hybridjit.stdlib.types import Number, T
+from hybridjit.stdlib.parts.types import Number, T
+from hybridjit.stdlib.running.coalescing import coalesce
+from hybridjit.stdlib.running.compiled import scheduled_by
+from hybridjit.stdlib.running.operator import MAX_COMPILED, Operator, operator
 
 ROOT = Path(__file__).parents[2]
 X = np.array([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
@@ -98,7 +98,7 @@ def test_results_are_new_each_time() -> None:
 
 
 def test_compiled_code_is_bounded_and_can_be_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hybridjit.stdlib.operator.MAX_COMPILED", 2)
+    monkeypatch.setattr("hybridjit.stdlib.running.operator.MAX_COMPILED", 2)
     scaled, shapes = counted()
     for _ in range(2):
         for size in (1, 2, 3):
@@ -125,7 +125,7 @@ def test_schedule_that_does_not_fit_is_left_out(monkeypatch: pytest.MonkeyPatch)
 
     with pytest.raises(ScheduleError, match="nothing"):
         positive(X)
-    monkeypatch.setattr("hybridjit.stdlib.compiled.REFUSALS", (ScheduleError,))
+    monkeypatch.setattr("hybridjit.stdlib.running.compiled.REFUSALS", (ScheduleError,))
     np.testing.assert_array_equal(positive(X), X)
 
 

@@ -23,7 +23,7 @@ PLACES = ("argmax", "argmin")
 @pytest.fixture(autouse=True)
 def small_ones_are_scheduled(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if they were large."""
-    monkeypatch.setattr("hybridjit.stdlib.schedules.REDUCED_WORK", 0)
+    monkeypatch.setattr("hybridjit.stdlib.running.schedules.REDUCED_WORK", 0)
 
 
 def expected(function: Callable[..., Array], *args: Any, **options: Any) -> Array:

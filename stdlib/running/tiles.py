@@ -20,7 +20,7 @@ from hybridjit.codegen.target import host_target
 from hybridjit.ir.printer import name_buffers
 from hybridjit.schedule.handles import LoopHandle
 from hybridjit.schedule.schedule import Schedule
-from hybridjit.stdlib.nests import Loop, Nest, name_of, uses
+from hybridjit.stdlib.running.nests import Loop, Nest, name_of, uses
 
 # Below this, loops as they are take no longer, and compile sooner.
 LEAST_WORK = 1 << 15

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any, Literal
 
 from hybridjit.errors import ArgumentValueError
-from hybridjit.stdlib.elements import call
-from hybridjit.stdlib.shapes import are_equal, show
+from hybridjit.stdlib.parts.elements import call
+from hybridjit.stdlib.parts.shapes import are_equal, show
 from hybridjit.te import compute
 
 Activation = Literal["relu", "sigmoid", "tanh"] | None

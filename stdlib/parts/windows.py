@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
-from hybridjit.stdlib.shapes import show_size
-from hybridjit.stdlib.types import Padding, Pair
+from hybridjit.stdlib.parts.shapes import show_size
+from hybridjit.stdlib.parts.types import Padding, Pair
 from hybridjit.te import max as greatest
 from hybridjit.te import min as least
 

@@ -24,10 +24,10 @@ import numpy as np
 
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError
-from hybridjit.stdlib.compiled import Compiled, Recipe, compile_operator, scheduled_by
-from hybridjit.stdlib.operands import Operand, check_operands
-from hybridjit.stdlib.schedules import as_written
-from hybridjit.stdlib.types import T
+from hybridjit.stdlib.parts.types import T
+from hybridjit.stdlib.running.compiled import Compiled, Recipe, compile_operator, scheduled_by
+from hybridjit.stdlib.running.operands import Operand, check_operands
+from hybridjit.stdlib.running.schedules import as_written
 from hybridjit.te import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])

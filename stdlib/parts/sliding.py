@@ -8,12 +8,12 @@ from typing import Any
 
 from hybridjit.errors import ArgumentValueError
 from hybridjit.ir.dtype import DType
-from hybridjit.stdlib.accumulation import convert, float_type, working_type
-from hybridjit.stdlib.elements import call
-from hybridjit.stdlib.images import check_images, extend, logical, physical
-from hybridjit.stdlib.shapes import show
-from hybridjit.stdlib.types import Pair
-from hybridjit.stdlib.windows import Movement, Window, read_pair, read_windows
+from hybridjit.stdlib.parts.accumulation import convert, float_type, working_type
+from hybridjit.stdlib.parts.elements import call
+from hybridjit.stdlib.parts.images import check_images, extend, logical, physical
+from hybridjit.stdlib.parts.shapes import show
+from hybridjit.stdlib.parts.types import Pair
+from hybridjit.stdlib.parts.windows import Movement, Window, read_pair, read_windows
 from hybridjit.te import compute, reduce_axis
 from hybridjit.te import sum as added
 from hybridjit.te.reduction import Reducer

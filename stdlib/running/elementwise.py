@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
-from hybridjit.stdlib.compiled import Recipe
-from hybridjit.stdlib.elements import call
-from hybridjit.stdlib.operator import Operator
-from hybridjit.stdlib.schedules import in_chunks
-from hybridjit.stdlib.shapes import broadcast
+from hybridjit.stdlib.parts.elements import call
+from hybridjit.stdlib.parts.shapes import broadcast
+from hybridjit.stdlib.running.compiled import Recipe
+from hybridjit.stdlib.running.operator import Operator
+from hybridjit.stdlib.running.schedules import in_chunks
 
 F = TypeVar("F", bound=Callable[..., Any])
 RECIPE = Recipe(in_chunks, elementwise=True)

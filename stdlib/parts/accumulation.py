@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hybridjit.ir.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT64, UINT64, DType, Kind
-from hybridjit.stdlib.shapes import Shape, broadcast, count_elements, normalize_axes
-from hybridjit.stdlib.types import Axes
+from hybridjit.stdlib.parts.shapes import Shape, broadcast, count_elements, normalize_axes
+from hybridjit.stdlib.parts.types import Axes
 from hybridjit.te import compute, reduce_axis
 from hybridjit.te import sum as added
 from hybridjit.te.expression import dtype_of

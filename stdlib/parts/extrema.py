@@ -6,10 +6,10 @@ from functools import partial
 from typing import Any
 
 from hybridjit.errors import ArgumentValueError
-from hybridjit.stdlib.accumulation import Indices, reduce_axes, reduce_elements, reduced_loops
-from hybridjit.stdlib.elements import call, maximum, minimum
-from hybridjit.stdlib.shapes import Shape, count_elements, normalize_axes, show
-from hybridjit.stdlib.types import Axes
+from hybridjit.stdlib.parts.accumulation import Indices, reduce_axes, reduce_elements, reduced_loops
+from hybridjit.stdlib.parts.elements import call, maximum, minimum
+from hybridjit.stdlib.parts.shapes import Shape, count_elements, normalize_axes, show
+from hybridjit.stdlib.parts.types import Axes
 from hybridjit.te import comm_reducer, const, if_then_else, max_value, min_value
 from hybridjit.te import min as least
 from hybridjit.te.reduction import Reducer

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Literal, cast
 
 from hybridjit.errors import ArgumentValueError
-from hybridjit.stdlib.shapes import are_equal, show
-from hybridjit.stdlib.windows import Window
+from hybridjit.stdlib.parts.shapes import are_equal, show
+from hybridjit.stdlib.parts.windows import Window
 from hybridjit.te import all as are_all
 from hybridjit.te import compute, if_then_else
 

@@ -13,8 +13,8 @@ from hybridjit.errors import ScheduleError
 from hybridjit.ir.func import PrimFunc
 from hybridjit.runtime.module import build
 from hybridjit.schedule.schedule import Schedule
-from hybridjit.stdlib.coalescing import coalesce
-from hybridjit.stdlib.operands import Operand, stand_in
+from hybridjit.stdlib.running.coalescing import coalesce
+from hybridjit.stdlib.running.operands import Operand, stand_in
 from hybridjit.te import Tensor, create_prim_func
 
 Shape = tuple[int, ...]

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from hybridjit.ir.expr import Add
 from hybridjit.schedule.schedule import Schedule
-from hybridjit.stdlib.nests import Loop, Nest, find_nests
-from hybridjit.stdlib.tiles import PARALLEL_WORK, find_tile, tile_product
+from hybridjit.stdlib.running.nests import Loop, Nest, find_nests
+from hybridjit.stdlib.running.tiles import PARALLEL_WORK, find_tile, tile_product
 
 # Bytes of the partial results of a reduction: two of the widest vectors hide each other's latency.
 PARTIAL_BYTES = 128

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.printer import format_expr
-from hybridjit.stdlib.types import Axes
+from hybridjit.stdlib.parts.types import Axes
 from hybridjit.te import Tensor, compute
 from hybridjit.te.compute import Body
 from hybridjit.te.sizes import same_size

@@ -1,0 +1,1 @@
+"""What definitions of operators are made of: shapes, windows, sums, arithmetic on elements."""
