@@ -19,6 +19,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from hybridjit.analysis.first_writes import prove_sets_all
 from hybridjit.analysis.footprint import Footprint, find_footprint
 from hybridjit.ir.expr import Add, Buffer, Const, Expr, Load, Mul, Var
 from hybridjit.ir.func import PrimFunc
@@ -129,25 +130,10 @@ def _without_zeros(stmts: list[Stmt]) -> list[Stmt]:
         if isinstance(stmt, Allocate) and stmt.zero and not stmt.buffer.is_register:
             later = (s for s in stmts[position + 1 :] if find_footprint(s).touches(stmt.buffer))
             first = next(later, None)
-            if first is not None and _sets_all(first, stmt.buffer):
+            if first is not None and prove_sets_all(first, stmt.buffer):
                 stmt = replace(stmt, zero=False)
         done.append(stmt)
     return done
-
-
-def _sets_all(stmt: Stmt, buffer: Buffer) -> bool:
-    """True if a nest stores to each element of an array before it uses any."""
-    if find_footprint(stmt).acts:  # it may be left early
-        return False
-    loops, body = _nest(stmt)
-    stops = {loop.var: loop.stop for loop in loops}
-    for inner in body:
-        if isinstance(inner, Store) and inner.buffer is buffer:
-            is_own = not any(isinstance(n, Load) and n.buffer is buffer for n in walk(inner))
-            return is_own and _covers(inner.indices, stops, buffer)
-        if not isinstance(inner, (Let, Store)) or find_footprint(inner).touches(buffer):
-            return False
-    return False
 
 
 def _covers(indices: Sequence[Expr], stops: dict[Var, Expr], buffer: Buffer) -> bool:

@@ -151,8 +151,9 @@ def test_what_is_written_as_a_whole_is_not_filled_with_zeros():
         (500, "x[0] = a[i]"),
         (500, "if a[i] > 0.0:\n        x[i] = a[i]"),
         (500, "x[i] = a[i]\n    if a[i] > 0.0:\n        break"),
+        (500, "x[i] = a[i]\n    c[i] = x[499 - i]"),
     ],
-    ids=["not all", "reads itself", "one element", "some", "left early"],
+    ids=["not all", "reads itself", "one element", "some", "left early", "reads what comes later"],
 )
 def test_what_is_not_written_as_a_whole_is_zero(count: int, store: str):
     assert zeros(planned(FILLED.format(count=count, store=store))) == ["x"]

@@ -1,0 +1,194 @@
+"""Arrays whose elements are all set before any is read: what is proved, and that it is true."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from hybridjit.analysis.first_writes import find_set_outputs
+from hybridjit.frontend.parse import parse_text
+from hybridjit.interp.run import interpret
+from hybridjit.ir.func import PrimFunc
+from hybridjit.lower.lower_blocks import lower_blocks
+
+HEAD = 'a: float64[6, 5], b: float64["n", 5], k: int'
+
+
+def parsed(body: str, head: str = HEAD) -> PrimFunc:
+    lines = "".join(f"    {line}\n" for line in body.strip("\n").splitlines())
+    return lower_blocks(parse_text(f"def f({head}):\n{lines}"))
+
+
+def is_set(body: str, shape: str = "(6, 5)") -> bool:
+    """Whether an output `c` of that shape is set by `body`."""
+    func = parsed(f'c = output_tensor({shape}, "float64")\n{body}\nreturn c')
+    return find_set_outputs(func) == frozenset(func.outputs)
+
+
+PLAIN = """
+for i in range(6):
+    for j in range(5):
+        c[i, j] = a[i, j]
+"""
+ROWS = """
+for i in range(6):
+    s = 0.0
+    for j in range(5):
+        s = s + a[i, j]
+        c[i, j] = s
+    for j in range(5):
+        c[i, j] = c[i, 4 - j] / s
+for i in range(6):
+    c[i, 0] = c[5 - i, 1]
+"""
+BRANCHES = """
+for j in range(5):
+    for i in range(6):
+        if a[i, j] > 0.0:
+            c[i, j] = 1.0
+        else:
+            c[i, j] = 2.0
+            c[i, j] = c[i, j] + 1.0
+"""
+INNER_JUMPS = """
+for i in range(6):
+    for j in range(5):
+        s = 0.0
+        while s < 10.0:
+            s = s + 1.0
+            if s > a[i, j]:
+                break
+        c[i, j] = s
+"""
+CHECKED = """
+for i in range(6):
+    for j in range(5):
+        assert a[i, j] > 0.0
+        c[i, j] = a[k, j]
+if k > 3:
+    return c
+"""
+
+
+@pytest.mark.parametrize("body", [PLAIN, ROWS, BRANCHES, INNER_JUMPS, CHECKED])
+def test_what_is_set(body: str) -> None:
+    assert is_set(body)
+
+
+def test_sizes_that_are_known_at_run_time() -> None:
+    body = "for i in range(b.shape[0]):\n    for j in range(5):\n        c[i, j, 0] = b[i, j]"
+    assert is_set(body, "(b.shape[0], 5, 1)")
+    assert not is_set(body, "(b.shape[0] + 1, 5, 1)")
+    assert not is_set(body, "(b.shape[0], 5, 2)")
+
+
+NOT_SET = {
+    "some rows": PLAIN.replace("range(6)", "range(5)"),
+    "not the first row": PLAIN.replace("range(6)", "range(1, 6)"),
+    "every other row": PLAIN.replace("range(6)", "range(0, 6, 2)"),
+    "the same row": PLAIN.replace("c[i, j]", "c[0, j]"),
+    "the diagonal": PLAIN.replace("c[i, j]", "c[j, j]"),
+    "old values": PLAIN.replace("= a[i, j]", "= c[i, j] + 1.0"),
+    "sometimes": PLAIN.replace("        c[", "        if a[i, j] > 0.0:\n            c["),
+    "one side": BRANCHES.replace("            c[i, j] = 1.0", "            pass"),
+    "a condition that reads": BRANCHES.replace("a[i, j] > 0.0", "c[i, j] > 0.0"),
+    "a later row": PLAIN + "        c[i, j] = c[5 - i, j]",
+    "a later element": PLAIN + "        c[i, j] = c[i, 4 - j]",
+    "break": PLAIN + "        if a[i, j] > 0.0:\n            break",
+    "continue": PLAIN.replace(
+        "      c[", "      if a[i, j] > 0.0:\n            continue\n        c["
+    ),
+    "read before": "s = c[1, 1]" + PLAIN,
+    "return before": "if k > 3:\n    return c" + PLAIN,
+    "return inside": PLAIN + "        if a[i, j] > 0.0:\n            return c",
+    "a while loop": f"while k > 3:{PLAIN}".replace("\n", "\n    "),
+    "a loop around": f"for t in range(k):{PLAIN}".replace("\n", "\n    "),
+    "nothing": "",
+}
+
+
+@pytest.mark.parametrize("name", NOT_SET)
+def test_what_is_not_set(name: str) -> None:
+    assert not is_set(NOT_SET[name])
+
+
+def test_each_output_is_proved_on_its_own() -> None:
+    made = 'c = output_tensor((6, 5), "float64")\nd = output_tensor((6,), "float64")'
+    func = parsed(f"{made}{PLAIN}\nreturn c, d")
+    assert [buffer.name for buffer in find_set_outputs(func)] == ["c"]
+
+
+# Proofs against the interpreter, which knows which elements are set
+
+
+class _Texts:
+    """Random statements on an array c[2, 2], most of them close to setting all of it."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = Random(seed)
+
+    def program(self) -> list[str]:
+        rows = ["for v1 in range(2):", *_indented(self.block(1, ["v0", "v1"]))]
+        rest = [] if self.random.random() < 0.5 else self.block(2, ["v0"])
+        return ["for v0 in range(2):", *_indented([*rows, *rest])]
+
+    def block(self, depth: int, loops: list[str]) -> list[str]:
+        count = self.random.choice([1, 1, 1, 2, 2, 3])
+        return [line for _ in range(count) for line in self.stmt(depth, loops)]
+
+    def stmt(self, depth: int, loops: list[str]) -> list[str]:
+        kinds = ["store", "jump", "if"] + ["loop"] * (9 if len(loops) < 2 else 1)
+        kind = "store" if depth == 0 else self.random.choice(kinds)
+        if kind == "store":
+            value = self.random.choice(["1.0", "1.0", "1.0", self.element(loops)])
+            return [f"{self.element(loops)} = {value}"]
+        if kind == "jump":
+            jumps = ["continue", "break"] if loops else []
+            effect = self.random.choice([f"s = {self.element(loops)}", "s = 1.0", *jumps])
+            return ["if a[0] > 0.5:", f"    {effect}"]
+        if kind == "if":
+            sides = [self.block(depth - 1, loops) for _ in range(2)]
+            lines = [f"if a[{self.index(loops)}] > 0.5:", *_indented(sides[0])]
+            is_full = self.random.random() < 0.9
+            return [*lines, "else:", *_indented(sides[1])] if is_full else lines
+        var = f"v{len(loops)}"
+        bounds = self.random.choice(["2"] * 8 + ["1, 2", "0, 2, 2", "k"])
+        return [f"for {var} in range({bounds}):", *_indented(self.block(depth - 1, [*loops, var]))]
+
+    def element(self, loops: list[str]) -> str:
+        if len(loops) > 1 and self.random.random() < 0.8:
+            return self.random.choice(["c[v0, v1]", "c[v1, v0]"])
+        return f"c[{self.index(loops)}, {self.index(loops)}]"
+
+    def index(self, loops: list[str]) -> str:
+        return self.random.choice([*loops, *loops, *loops, "0", "1"])
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [f"    {line}" for line in lines]
+
+
+MADE = 'c = output_tensor((2, 2), "float64")'
+UNSET = 'c = allocate((2, 2), "float64", "global", zero=False)'
+READ = "for i in range(2):\n    for j in range(2):\n        d[i, j] = c[i, j]"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_proved_is_true(seed: int) -> None:
+    proved = 0
+    for number in range(80):
+        texts = _Texts(1000 * seed + number)
+        lines = texts.program() if number % 2 else texts.block(3, [])
+        body = "\n".join(["s = 0.0", *lines, READ])
+        head = "a: float64[2], d: float64[2, 2], k: int"
+        made = parsed(f"{MADE}\n{body}\nreturn c", head)
+        if not find_set_outputs(made):
+            continue
+        proved += 1
+        unset = parsed(f"{UNSET}\n{body}", head)
+        for values in ([0.0, 0.0], [1.0, 0.0], [0.0, 1.0]):
+            for count in range(3):
+                interpret(unset, [np.array(values), np.zeros((2, 2)), count])
+    assert proved > 0
