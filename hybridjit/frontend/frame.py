@@ -115,6 +115,8 @@ class Unit:
     # Arrays made for the values of expressions, and the loops over elements of arrays.
     temporaries: dict[Buffer, Span | None] = field(default_factory=dict[Buffer, "Span | None"])
     array_loops: set[Var] = field(default_factory=set[Var])
+    # Those of them over rows of a matrix that are summed.
+    row_loops: set[Var] = field(default_factory=set[Var])
     # Scratch arrays that an assignment gives a new value as a whole.
     rebound: set[Buffer] = field(default_factory=set[Buffer])
     # True if arguments may share memory: then it matters in which order elements are written.

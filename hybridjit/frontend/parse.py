@@ -18,6 +18,7 @@ from hybridjit.fresh_stack import on_fresh_stack
 from hybridjit.frontend.annotations import specs_in
 from hybridjit.frontend.arrays.extents import Ranges
 from hybridjit.frontend.arrays.fold_in_lanes import fold_in_lanes
+from hybridjit.frontend.arrays.jam_rows import jam_rows
 from hybridjit.frontend.captures import Capture, Environment
 from hybridjit.frontend.frame import Frame, Key, Unit
 from hybridjit.frontend.fusion.arrays import fuse_arrays
@@ -240,6 +241,7 @@ class _Script(SignatureTranslator):
         body = fuse_arrays(body, fusion)
         if not self.unit.shares_memory:
             body = fold_in_lanes(body, self.unit.array_loops, self)
+            body = jam_rows(body, self.unit.row_loops)
         self.fusion_notes = fusion.notes
         if blocks:
             body = make_blocks(body, self.unit.automatic_blocks)

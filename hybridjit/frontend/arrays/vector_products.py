@@ -16,7 +16,7 @@ from dataclasses import replace
 from hybridjit.errors import Span
 from hybridjit.frontend.arrays.extents import constant, minus, plus, tidy, times
 from hybridjit.frontend.arrays.extrema import ArrayExtrema
-from hybridjit.frontend.arrays.lanes import MIN_LANE_TERMS, Result, reduce_in_lanes
+from hybridjit.frontend.arrays.lanes import MIN_LANE_TERMS, VECTOR_BITS, Result, reduce_in_lanes
 from hybridjit.frontend.values import Array, ArrayExpr, Scalar
 from hybridjit.ir.dtype import BFLOAT16, FLOAT16, FLOAT32, INT32, DType, ScalarType
 from hybridjit.ir.expr import Add, Buffer, Call, Const, Expr, FloorDiv, Load, Mul, Var, const
@@ -86,6 +86,8 @@ class VectorProducts(ArrayExtrema):
 
             total = self._sum(term, matrix.shape[-1], result.dtype, span)
             self.emit(Store(result, place, total, span=span))
+            if isinstance(place[-1], Var) and self.unit.vector_bits >= VECTOR_BITS:
+                self.unit.row_loops.add(place[-1])
 
         self.nest(matrix.shape[:-1], row, span)
 

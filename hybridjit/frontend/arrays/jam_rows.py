@@ -1,0 +1,109 @@
+"""Sum several rows of a matrix at once, after fusion.
+
+    for i in range(n):                          for i in range(0, n, 4):
+        for k in range(m):                          for k in range(m):
+            p = p + a[i, k] * x[k]      -->             p = p + a[i, k] * x[k]
+        y[i] = p                                        p_1 = p_1 + a[i + 1, k] * x[k]
+                                                        ...
+                                                    y[i] = p
+                                                    ...
+
+A matrix that is read once is as fast as memory is, and that is faster along several rows than
+along one: what is fetched ahead ends at a page. Each sum is made as before, in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from hybridjit.analysis.own_elements import prove_own_elements
+from hybridjit.frontend.arrays.extents import ONE, ZERO, constant, minus, plus, tidy, times
+from hybridjit.ir.expr import Const, Expr, FloorDiv, Load, Var
+from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store, flat_stmts, seq
+from hybridjit.ir.visit import Mutator, fresh_copy, substitute, walk
+
+ROWS_AT_ONCE = 4  # each with four sums in vectors of 512 bits: half of the registers
+
+
+def jam_rows(body: Stmt, rows: Collection[Var]) -> Stmt:
+    """`body` with several iterations of the loops over `rows` of matrices run at once."""
+    return _JamRows(body, rows).rewrite(body) if rows else body
+
+
+class _JamRows(Mutator):
+    def __init__(self, root: Stmt, rows: Collection[Var]) -> None:
+        self.root = root
+        self.rows = rows
+
+    def rewrite_For(self, node: For) -> Stmt:
+        if node.var not in self.rows:
+            return self.generic(node)
+        if not _is_simple(node) or not prove_own_elements(self.root, node):
+            return node
+        return _jammed(node)
+
+
+def _is_simple(loop: For) -> bool:
+    """True for a loop of some length that cannot fail, but where a row ends: its order is free."""
+    known = constant(loop.stop)
+    if known is not None and known < ROWS_AT_ONCE:
+        return False
+    nodes = list(walk(loop.body))
+    places = [place for node in nodes if isinstance(node, Load) for place in node.indices]
+    if any(isinstance(inner, Load) for place in places for inner in walk(place)):
+        return False
+    stmts = (node for node in nodes if isinstance(node, Stmt))
+    return all(isinstance(stmt, Allocate | For | If | Let | Seq | Store) for stmt in stmts)
+
+
+def _jammed(loop: For) -> Stmt:
+    known, several = constant(loop.stop), Const(ROWS_AT_ONCE)
+    whole = tidy(times(FloorDiv(loop.stop, several), several))
+    if known is not None:
+        whole = Const(known // ROWS_AT_ONCE * ROWS_AT_ONCE)
+    bodies = [_at(loop, plus(loop.var, Const(row))) for row in range(ROWS_AT_ONCE)]
+    main = replace(loop, stop=whole, step=several, body=_jam(bodies))
+    left = minus(loop.stop, whole)
+    if left == ZERO:
+        return main
+    if left == ONE:
+        return seq(main, _at(loop, whole))
+    var = Var(loop.var.name, span=loop.var.span)
+    return seq(main, replace(loop, var=var, stop=left, body=_at(loop, plus(whole, var))))
+
+
+def _at(loop: For, place: Expr) -> Stmt:
+    """What one iteration does, with names of its own."""
+    return fresh_copy(substitute(loop.body, {loop.var: place}))
+
+
+def _jam(bodies: Sequence[Stmt]) -> Stmt:
+    """Bodies that are alike as one: loops of the same length become one, and so do branches."""
+    made: list[Stmt] = []
+    for same in zip(*(flat_stmts(body) for body in bodies), strict=True):
+        first = same[0]
+        if isinstance(first, For) and all(_is_same_loop(first, other) for other in same):
+            inner = [substitute(s.body, {s.var: first.var}) for s in same if isinstance(s, For)]
+            made.append(replace(first, body=_jam(inner)))
+        elif isinstance(first, If) and all(_is_same_branch(first, other) for other in same):
+            made.append(_jam_branches(first, [stmt for stmt in same if isinstance(stmt, If)]))
+        else:
+            made += same
+    return seq(*made)
+
+
+def _jam_branches(first: If, branches: Sequence[If]) -> If:
+    others = [stmt.otherwise for stmt in branches if stmt.otherwise is not None]
+    otherwise = _jam(others) if others else None
+    return replace(first, then=_jam([stmt.then for stmt in branches]), otherwise=otherwise)
+
+
+def _is_same_loop(a: For, b: Stmt) -> bool:
+    return isinstance(b, For) and (
+        (a.start, a.stop, a.step, a.kind) == (b.start, b.stop, b.step, b.kind)
+    )
+
+
+def _is_same_branch(a: If, b: Stmt) -> bool:
+    return isinstance(b, If) and a.cond == b.cond
