@@ -102,7 +102,7 @@ class _Finder:
                 own = self._access(expr, is_sure=is_sure)
                 return max(own, self._all(indices, is_sure=is_sure))
             case _:
-                own = Fault.ANY if _may_fail(expr) else Fault.NEVER
+                own = Fault.ANY if may_fail(expr) else Fault.NEVER
                 return max(own, self._all(children(expr), is_sure=is_sure))
 
     def _access(self, access: Load | Store, *, is_sure: bool) -> Fault:
@@ -118,7 +118,7 @@ class _Finder:
         return worst
 
 
-def _may_fail(expr: Expr) -> bool:
+def may_fail(expr: Expr) -> bool:
     """True for an operation that some operands make an error."""
     match expr:
         case FloorDiv(_, rhs) | Mod(_, rhs):

@@ -19,6 +19,7 @@ from dataclasses import replace
 
 from hybridjit.analysis.own_elements import prove_own_elements
 from hybridjit.frontend.arrays.extents import ONE, ZERO, constant, minus, plus, tidy, times
+from hybridjit.frontend.arrays.faults import may_fail
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Load, Var
 from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import Mutator, fresh_copy, substitute, walk
@@ -45,13 +46,17 @@ class _JamRows(Mutator):
 
 
 def _is_simple(loop: For) -> bool:
-    """True for a loop of some length that cannot fail, but where a row ends: its order is free."""
+    """True for a loop of some length that cannot fail: then its order is free."""
     known = constant(loop.stop)
     if known is not None and known < ROWS_AT_ONCE:
         return False
     nodes = list(walk(loop.body))
-    places = [place for node in nodes if isinstance(node, Load) for place in node.indices]
-    if any(isinstance(inner, Load) for place in places for inner in walk(place)):
+    if any(isinstance(node, Expr) and may_fail(node) for node in nodes):
+        return False
+    computed = {node.var for node in nodes if isinstance(node, Let)}
+    places = [place for node in nodes if isinstance(node, Load | Store) for place in node.indices]
+    used = (inner for place in places for inner in walk(place))
+    if any(isinstance(node, Load) or node in computed for node in used):
         return False
     stmts = (node for node in nodes if isinstance(node, Stmt))
     return all(isinstance(stmt, Allocate | For | If | Let | Seq | Store) for stmt in stmts)
