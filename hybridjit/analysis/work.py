@@ -2,30 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
+from hybridjit.analysis.limits import Limits, find_limits, limits_of_loop, most_iterations
 from hybridjit.arith.linear import linear_form
-from hybridjit.ir.expr import Const
-from hybridjit.ir.stmt import For, If, LoopKind, Seq, Stmt, While
+from hybridjit.ir.expr import Const, Var
+from hybridjit.ir.stmt import For, If, Let, LoopKind, Seq, Stmt, While, flat_stmts
 from hybridjit.ir.visit import walk
 
 # Less work than this is done before another thread has woken up.
 MIN_PARALLEL_WORK = 1 << 12
+_NOTHING_KNOWN: Mapping[Var, Limits] = {}
 
 
-def find_work(stmt: Stmt) -> int | None:
-    """The simple statements that one execution of `stmt` runs, at most; None if not known."""
+def find_work(stmt: Stmt, known: Mapping[Var, Limits] = _NOTHING_KNOWN) -> int | None:
+    """The simple statements that one execution of `stmt` runs, at most; None if not known.
+
+    `known` are the limits of variables bound outside, where there are any.
+    """
     match stmt:
-        case Seq(stmts):
-            return _sum([find_work(inner) for inner in stmts])
+        case Seq():
+            return _sum([find_work(inner, names) for inner, names in _with_names(stmt, known)])
         case If(_, then, otherwise):
-            sides = [find_work(side) for side in (then, otherwise) if side is not None]
+            sides = [find_work(side, known) for side in (then, otherwise) if side is not None]
             return None if None in sides else max(side or 0 for side in sides) + 1
-        case For(body=body):
-            extent, each = loop_extent(stmt), find_work(body)
+        case For(var=var, body=body):
+            extent, limits = most_iterations(stmt, known), limits_of_loop(stmt, known)
+            each = find_work(body, known if limits is None else {**known, var: limits})
             return None if extent is None or each is None else extent * (each + 1)
         case While():
             return None
         case _:
             return 1
+
+
+def find_quiet_work(stmt: Stmt, most: int, known: Mapping[Var, Limits] = _NOTHING_KNOWN) -> int:
+    """The work of `stmt` without the loops in it that may take more than `most`: they count."""
+    match stmt:
+        case Seq():
+            parts = _with_names(stmt, known)
+            return sum(find_quiet_work(inner, most, names) for inner, names in parts)
+        case If(_, then, otherwise):
+            sides = [side for side in (then, otherwise) if side is not None]
+            return 1 + max(find_quiet_work(side, most, known) for side in sides)
+        case For():
+            work = find_work(stmt, known)
+            return work if work is not None and work < most else 0
+        case While():
+            return 0
+        case _:
+            return 1
+
+
+def _with_names(
+    stmts: Seq, known: Mapping[Var, Limits]
+) -> Iterator[tuple[Stmt, Mapping[Var, Limits]]]:
+    """Each of `stmts`, with what is known there."""
+    for stmt in flat_stmts(stmts):
+        yield stmt, known
+        limits = find_limits(stmt.value, known) if isinstance(stmt, Let) else None
+        if isinstance(stmt, Let) and limits is not None:
+            known = {**known, stmt.var: limits}
 
 
 def _sum(parts: list[int | None]) -> int | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
+from hybridjit.analysis.limits import Limits
 from hybridjit.codegen.casts import declare, emit_cast
 from hybridjit.codegen.float_builder import FloatBuilder
 from hybridjit.codegen.interrupt import callback_function, poll_function
@@ -62,6 +63,7 @@ class EmitContext:
         self.functions: dict[str, str] = {}  # of LLVM, by their symbols
         self.factors: dict[Var, int] = {}  # numbers that divide variables
         self.meanings: dict[Var, Expr] = {}  # the values of names
+        self.limits: dict[Var, Limits] = {}  # the least and the largest value of variables
         self.loop_vars: list[Var] = []
         self.loops: list[LoopTargets] = []
         self.heap: list[Value] = []

@@ -230,6 +230,7 @@ def _emit_chunk(kernel: ParallelEmitter, loop: For, captured: _Captured) -> Valu
     emitter = _ChunkEmitter(function, error, kernel.fastmath)
     emitter.sites, emitter.callbacks = kernel.sites, kernel.callbacks
     emitter.functions, emitter.factors = kernel.functions, kernel.factors
+    emitter.limits = dict(kernel.limits)
     emitter.doubtful, emitter.loop_vars = kernel.doubtful, list(kernel.loop_vars)
     received = {id(value): argument for value, argument in zip(values, arguments, strict=True)}
     origin = _receive(emitter, captured, received)

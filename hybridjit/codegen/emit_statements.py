@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from hybridjit.analysis.work import find_work, is_innermost, loop_extent
+from hybridjit.analysis.limits import Limits, find_limits, limits_of_loop
+from hybridjit.analysis.work import find_quiet_work, find_work, is_innermost, loop_extent
 from hybridjit.codegen.casts import declare
 from hybridjit.codegen.emit_context import LoopTargets
 from hybridjit.codegen.emit_expressions import ExpressionEmitter
@@ -27,7 +28,7 @@ from hybridjit.codegen.sites import Failure
 from hybridjit.errors import InternalError, Span
 from hybridjit.ir import stmt as tis
 from hybridjit.ir.dtype import INT64, DType
-from hybridjit.ir.expr import Buffer, Const, Expr, ExternCall
+from hybridjit.ir.expr import Buffer, Const, Expr, ExternCall, Var
 from hybridjit.ir.stmt import Stmt, flat_stmts
 from hybridjit.ir.visit import children
 
@@ -57,6 +58,7 @@ class StatementEmitter(ExpressionEmitter):
             case tis.Store():
                 self.store(stmt)
             case tis.Let():
+                self._note_limits(stmt.var, find_limits(stmt.value, self.limits))
                 self.let(stmt)
             case tis.Allocate():
                 self.allocate(stmt)
@@ -85,6 +87,10 @@ class StatementEmitter(ExpressionEmitter):
                 self._print(stmt)
             case _:
                 raise InternalError(f"no code for {type(stmt).__name__}", "codegen", stmt.span)
+
+    def _note_limits(self, var: Var, limits: Limits | None) -> None:
+        if limits is not None:
+            self.limits[var] = limits
 
     # -- memory --------------------------------------------------------------------------------
 
@@ -201,7 +207,8 @@ class StatementEmitter(ExpressionEmitter):
         Counting keeps the counter from overflowing, whatever the bounds of the loop.
         """
         done = self.function.append_basic_block("done")
-        work = find_work(loop)
+        work = find_work(loop, self.limits)
+        self._note_limits(loop.var, limits_of_loop(loop, self.limits))
         if work is not None and work < self.poll_work:
             self._count(loop, origin, bounds, done)
         elif is_innermost(loop):
@@ -209,6 +216,10 @@ class StatementEmitter(ExpressionEmitter):
         else:
             self._count(loop, origin, bounds, done, polled=True)
         self.b.position_at_end(done)
+
+    def _work_of(self, body: Stmt) -> int:
+        """The work of one iteration, other than what looks for signals itself."""
+        return find_quiet_work(body, self.poll_work, self.limits)
 
     def _count(
         self,
@@ -238,7 +249,7 @@ class StatementEmitter(ExpressionEmitter):
         self.prefetches = outer
         del self.loop_vars[len(self.loop_vars) - len(shown) :]
         if polled:
-            self.spend(ir.Constant(I64, (find_work(loop.body) or 0) + 1))
+            self.spend(ir.Constant(I64, self._work_of(loop.body) + 1))
         following = self.b.add(counter, ir.Constant(I64, 1), flags=["nuw", "nsw"])
         counter.add_incoming(following, self.b.block)
         goes_on = self.b.icmp_unsigned("<", following, last)
@@ -264,7 +275,7 @@ class StatementEmitter(ExpressionEmitter):
 
         So the loop itself stays as plain as LLVM's vectoriser wants it.
         """
-        chunk = ir.Constant(I64, max(1, self.poll_work // ((find_work(loop.body) or 0) + 1)))
+        chunk = ir.Constant(I64, max(1, self.poll_work // (self._work_of(loop.body) + 1)))
         names = ("chunk", "between")
         outer, between = (self.function.append_basic_block(name) for name in names)
         before = self.b.block
@@ -316,7 +327,7 @@ class StatementEmitter(ExpressionEmitter):
         self.b.position_at_end(body)
         again = self.function.append_basic_block("again")
         self._round(loop.body, done, again)
-        self.spend(ir.Constant(I64, (find_work(loop.body) or 0) + 1))
+        self.spend(ir.Constant(I64, self._work_of(loop.body) + 1))
         self.b.branch(test)
         self.b.position_at_end(done)
 

@@ -75,7 +75,37 @@ def vectorised(a: Any, n: Any) -> Any:
     return total
 
 
-SERIAL: tuple[AnyKernel, ...] = (innermost, outer, middle, waiting, vectorised)
+@hybrid.script
+def mixed(a: Any, n: Any) -> Any:
+    # The work of the inner loop is known, that of the other one is not: both have to count.
+    for _ in range(n):
+        while a[0] > 1.0:
+            a[0] -= 1.0
+        for j in range(1_000_000):
+            a[1] = a[1] * 0.5 + a[j & 3]
+    return a[1]
+
+
+@hybrid.script
+def triangular(a: Any, n: Any) -> Any:
+    for _ in range(n):
+        for i in range(1000):
+            last = i + 1
+            for j in range(i, last):
+                for k in range(j):
+                    a[1] = a[1] * 0.5 + a[k]
+    return a[1]
+
+
+SERIAL: tuple[AnyKernel, ...] = (
+    innermost,
+    outer,
+    middle,
+    waiting,
+    vectorised,
+    mixed,
+    triangular,
+)
 
 
 class Stop(Exception):

@@ -1,0 +1,74 @@
+"""How large loop variables can become, as numbers: how long a loop over range(j) takes at most.
+
+for i in range(100):
+    for j in range(i):        i is in [0, 99], j in [0, 98], and there are at most 99 of them
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hybridjit.arith.linear import Linear, linear_form
+from hybridjit.ir.expr import Const, Expr, Max, Min, Var
+from hybridjit.ir.stmt import For
+
+Limits = tuple[int, int]
+"""The least and the largest value, both of which may be reached."""
+
+# Sums of a few smaller numbers do not overflow, so that they are what code computes.
+_LARGEST = 1 << 48
+
+
+def find_limits(expr: Expr, known: Mapping[Var, Limits]) -> Limits | None:
+    """The least and the largest value of an index, from those of its variables; None if unknown."""
+    match expr:
+        case Min(a, b) | Max(a, b):
+            first, second = find_limits(a, known), find_limits(b, known)
+            if first is None or second is None:
+                return None
+            pick = min if isinstance(expr, Min) else max
+            return pick(first[0], second[0]), pick(first[1], second[1])
+        case _:
+            form = linear_form(expr)
+            return None if form is None else _limits_of_form(form, known)
+
+
+def _limits_of_form(form: Linear, known: Mapping[Var, Limits]) -> Limits | None:
+    if any(var not in known for var in form.terms):
+        return None
+    low = high = form.constant
+    for var, factor in form.terms.items():
+        ends = sorted(factor * end for end in known[var])
+        low, high = low + ends[0], high + ends[1]
+    return (low, high) if low >= -_LARGEST and high <= _LARGEST else None
+
+
+def limits_of_loop(loop: For, known: Mapping[Var, Limits]) -> Limits | None:
+    """The limits of the variable of `loop`; those of one that never runs mean nothing."""
+    start, stop = find_limits(loop.start, known), find_limits(loop.stop, known)
+    if start is None or stop is None or not isinstance(loop.step, Const):
+        return None
+    if loop.step.value.real > 0:
+        return start[0], max(start[0], stop[1] - 1)
+    return min(start[1], stop[0] + 1), start[1]
+
+
+def most_iterations(loop: For, known: Mapping[Var, Limits]) -> int | None:
+    """A number of iterations that `loop` does not exceed; None if there is none known."""
+    if not isinstance(loop.step, Const) or loop.step.value == 0:
+        return None
+    distance = _distance(loop, known)
+    return None if distance is None else len(range(0, distance, int(loop.step.value.real)))
+
+
+def _distance(loop: For, known: Mapping[Var, Limits]) -> int | None:
+    """The largest distance, in the direction of the step, from the start to the stop."""
+    assert isinstance(loop.step, Const)
+    end = 1 if loop.step.value.real > 0 else 0
+    start, stop = linear_form(loop.start), linear_form(loop.stop)
+    if start is not None and stop is not None:
+        # What both have in common, as in range(i, i + 8), goes away.
+        limits = _limits_of_form(stop.plus(start, -1), known)
+        return None if limits is None else limits[end]
+    first, last = find_limits(loop.start, known), find_limits(loop.stop, known)
+    return None if first is None or last is None else last[end] - first[1 - end]
