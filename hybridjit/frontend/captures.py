@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from hybridjit.frontend.builtins import BUILTINS, PYTHON_NAMES
+from hybridjit.frontend.functions import Style
 from hybridjit.frontend.kinds import is_array, is_sequence
+from hybridjit.frontend.library.elements import as_float
 from hybridjit.frontend.library.table import LIBRARY_NAMES
 
 MISSING = object()
@@ -161,7 +163,7 @@ NUMPY_NAMES = {
     **{f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "tan2")},
     **{name: name for name in ("floor", "ceil", "trunc", "rint", "sign", "copysign", "fmod")},
     **{name: name for name in ("minimum", "maximum", "isnan", "isinf", "isfinite")},
-    **{"absolute": "abs", "fabs": "fabs", "round": "round"},
+    **{"absolute": "abs", "fabs": "fabs", "fix": "trunc", "invert": "invert"},
     **{"bitwise_count": "bitwise_count", "power": "pow", "where": "select"},
     **{"real": "real", "imag": "imag", "conjugate": "conj"},
     **{"square": "square", "clip": "clip", "logical_not": "logical_not"},
@@ -202,7 +204,7 @@ MODULE_FUNCTIONS: dict[int, tuple[str, str]] = {
     for module, names in ((np, NUMPY_NAMES), (math, MATH_NAMES))
     for attribute, name in names.items()
     if hasattr(module, attribute)
-}
+} | {id(as_float): (Style.LANGUAGE.value, "as_float")}
 LANGUAGE_NAMES: dict[int, str] = {
     id(value): name for name, value in BUILTINS.items() if callable(value)
 } | {id(getattr(builtins, name)): name for name in PYTHON_NAMES}

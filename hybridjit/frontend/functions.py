@@ -69,7 +69,11 @@ _FROM_NUMPY = {
 }
 _COMPARISONS = {"==": Eq, "!=": Ne, "<": Lt, "<=": Le, ">": Gt, ">=": Ge}
 _OF_ONE = ("floor", "ceil", "trunc", "round", "fabs", "bitwise_count", "square", "conj")
-_SIGNS: dict[str, ast.unaryop] = {"negative": ast.USub(), "positive": ast.UAdd()}
+_SIGNS: dict[str, ast.unaryop] = {
+    "negative": ast.USub(),
+    "positive": ast.UAdd(),
+    "invert": ast.Invert(),
+}
 _LOGICAL = {"logical_and": BitAnd, "logical_or": BitOr, "logical_xor": BitXor}
 _FUNCTION_ARITY = {name: 1 for name in (*_OF_ONE, *_SIGNS, "logical_not")} | {
     "clip": 3,
@@ -113,10 +117,13 @@ def _language(name: str, args: list[Scalar], span: Span | None) -> Scalar:
 def _special(name: str, args: list[Scalar], span: Span | None) -> Scalar:
     """Functions with a rule of their own, and the intrinsics."""
     match name:
-        case "negative" | "positive":
+        case "negative" | "positive" | "invert":
             return unary(_SIGNS[name], args[0], span)
         case "square":
             return binary(Mul, args[0], args[0], span)
+        case "as_float":
+            type = _meeting_type(INTRINSICS["exp"], as_numbers(args), span)
+            return Scalar(convert(args[0], type.dtype, span), type)
         case "logical_not":
             return logical_not(args[0], span)
         case "select":
@@ -125,9 +132,17 @@ def _special(name: str, args: list[Scalar], span: Span | None) -> Scalar:
             raised = _clipped("maximum", args[0], args[1], span)
             return _clipped("minimum", raised, args[2], span)
         case "real" | "imag" | "conj" if not args[0].type.dtype.is_complex:
-            return args[0] if name != "imag" else binary(Sub, args[0], args[0], span)
+            return args[0] if name != "imag" else _no_imaginary_part(args[0], span)
         case _:
             return intrinsic(INTRINSICS[name], args, span)
+
+
+def _no_imaginary_part(x: Scalar, span: Span | None) -> Scalar:
+    """Zero, also for NaN and infinities; computing `x` may fail all the same."""
+    if not x.type.dtype.is_float:
+        return binary(BitXor, x, x, span)
+    never = BitAnd(Eq(x.expr, x.expr, span=span), Ne(x.expr, x.expr, span=span), span=span)
+    return Scalar(Cast(x.type.dtype, never, span=span), x.type)
 
 
 def _clipped(name: str, x: Scalar, bound: Scalar, span: Span | None) -> Scalar:

@@ -32,6 +32,7 @@ from hybridjit.frontend.values import (
     describe,
 )
 from hybridjit.frontend.variables import Variables
+from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import Load
 from hybridjit.ir.stmt import Allocate, Stmt
 from hybridjit.source import FunctionSource
@@ -53,16 +54,51 @@ class InlineTranslator(BlockTranslator):
         pyfunc: FunctionType = callee.pyfunc
         source = self._source_of(pyfunc, node)
         arguments = self._bind_arguments(pyfunc, source, node)
-        values = list(arguments.values())
-        if not callee.is_elementwise or not any(isinstance(value, AnyArray) for value in values):
+        if is_in_library(source.file):
+            return self._inline_library(callee, source, arguments, node)
+        return self._inline_elements(callee, source, arguments, node)
+
+    def _inline_library(
+        self,
+        callee: Callee,
+        source: FunctionSource,
+        arguments: dict[ast.arg, Value],
+        node: ast.Call,
+    ) -> Value:
+        """A function of NumPy: what it takes as `out` is where its result is put."""
+        given = {arg: value for arg, value in arguments.items() if arg.arg == "out"}
+        if callee.is_elementwise and all(_is_weak(value) for value in arguments.values()):
+            arguments = {arg: _as_numpy_number(value) for arg, value in arguments.items()}
+        result = self._inline_elements(callee, source, arguments, node)
+        for target in given.values():
+            result = self.store_in(target, result, node, node)
+        return result
+
+    def _inline_elements(
+        self,
+        callee: Callee,
+        source: FunctionSource,
+        arguments: dict[ast.arg, Value],
+        node: ast.Call,
+    ) -> Value:
+        """A call as it stands, or, of a function of numbers, one for each element."""
+        pyfunc: FunctionType = callee.pyfunc
+        if not callee.is_elementwise or not any(
+            isinstance(value, AnyArray) for value in arguments.values()
+        ):
             return self._inline_body(pyfunc, source, arguments, node)
+        operands = {
+            arg: value
+            for arg, value in arguments.items()
+            if isinstance(value, (Scalar, AnyArray)) and arg.arg != "out"
+        }
 
         def element(parts: list[Scalar]) -> Scalar:
-            bound: dict[ast.arg, Value] = dict(zip(arguments, parts, strict=True))
+            bound: dict[ast.arg, Value] = arguments | dict(zip(operands, parts, strict=True))
             result = self._inline_body(pyfunc, source, bound, node)
             return self.as_scalar(result, node, f"the result of '{pyfunc.__name__}'")
 
-        return self.elementwise(values, element, node)
+        return self.elementwise(list(operands.values()), element, node)
 
     def _inline_body(
         self,
@@ -193,7 +229,7 @@ class InlineTranslator(BlockTranslator):
         error = self.unit.errors[first]
         if not is_in_library(self.frame.source.file):
             message = f"in `{ast.unparse(node)}`: {error.message}"
-            error = type(error)(message, self.span(node))
+            error = type(error)(message, self.span(node), help=error.diagnostics[0].help)
         self.unit.errors[first:] = [error]
 
     # -- results -------------------------------------------------------------------------------
@@ -286,6 +322,19 @@ class InlineTranslator(BlockTranslator):
             return stores
 
         self.body.extend(structure_returns(stmts, assign, self.close))
+
+
+def _is_weak(value: Value) -> bool:
+    return not isinstance(value, (Scalar, AnyArray)) or (
+        isinstance(value, Scalar) and value.type.weak
+    )
+
+
+def _as_numpy_number(value: Value) -> Value:
+    """A number as NumPy takes it where it is given nothing but numbers of Python."""
+    if not isinstance(value, Scalar):
+        return value
+    return Scalar(value.expr, ScalarType(value.type.dtype))
 
 
 def _same_function(a: FunctionSource, b: FunctionSource) -> bool:

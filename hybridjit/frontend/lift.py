@@ -14,7 +14,7 @@ from hybridjit.frontend.kinds import (
     is_sequence,
     weak_type,
 )
-from hybridjit.frontend.library.table import LIBRARY
+from hybridjit.frontend.library.table import ELEMENTWISE, LIBRARY
 from hybridjit.frontend.values import (
     ArrayFunction,
     Builtin,
@@ -86,5 +86,12 @@ def _lift_function(value: object) -> NumpyFunction | ArrayFunction | Builtin | C
         return Builtin(builtin)
     # A script is inlined as its function, a function of NumPy as the one that stands for it.
     pyfunc = LIBRARY.get(id(value)) or getattr(value, "__hybrid_function__", value)
-    is_elementwise = getattr(value, "__hybrid_elementwise__", False)
-    return Callee(pyfunc, is_elementwise) if isinstance(pyfunc, FunctionType) else None
+    if not isinstance(pyfunc, FunctionType) or _is_numpys_own(pyfunc):
+        return None
+    is_elementwise = pyfunc in ELEMENTWISE or getattr(value, "__hybrid_elementwise__", False)
+    return Callee(pyfunc, is_elementwise)
+
+
+def _is_numpys_own(pyfunc: FunctionType) -> bool:
+    """True for a function in the source of NumPy: an error inside it would puzzle everybody."""
+    return str(pyfunc.__module__).partition(".")[0] == "numpy"

@@ -6,10 +6,12 @@ import ast
 from collections.abc import Sequence
 
 from hybridjit.arith.totality import is_total
+from hybridjit.errors import ParseError
 from hybridjit.frontend.arrays.refusals import element_of
 from hybridjit.frontend.assignments import AssignmentTranslator
 from hybridjit.frontend.context import has_effect
 from hybridjit.frontend.conversion import convert
+from hybridjit.frontend.library.table import is_in_library
 from hybridjit.frontend.operators import logical_not
 from hybridjit.frontend.values import (
     Array,
@@ -137,6 +139,8 @@ class MessageTranslator(AssignmentTranslator):
         call = stmt.exc
         kind, args = (call.func, call.args) if isinstance(call, ast.Call) else (call, [])
         value = self.evaluate(kind)
+        if value == Foreign(NotImplementedError) and is_in_library(self.frame.source.file):
+            raise self._refuse_call(args, stmt)
         name = _find_raisable(value)
         if name is None:
             what = ast.unparse(kind) if isinstance(kind, (ast.Name, ast.Attribute)) else None
@@ -148,6 +152,11 @@ class MessageTranslator(AssignmentTranslator):
         message, is_tuple = self._message(args, may_be_tuple=True)
         self.emit(Raise(name, message, is_tuple, span=self.span(stmt)))
         return False
+
+    def _refuse_call(self, args: Sequence[ast.expr], stmt: ast.Raise) -> ParseError:
+        """The error for a call that a function of NumPy does not support here: why, and help."""
+        texts = [self.text_argument(arg, "a message") for arg in args]
+        return self.refuse(texts[0], stmt, help=texts[1])
 
 
 def _find_raisable(value: Value) -> str | None:

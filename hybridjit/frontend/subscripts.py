@@ -186,8 +186,9 @@ class SubscriptTranslator(ArrayGather):
                 raise refuse_text_arithmetic(text, self.span(node))
             case Items():
                 raise self._refuse_list_attribute(node)
-            case ElementType(dtype) if node.attr == "itemsize":
-                return integer(dtype.bits // 8)
+            case ElementType(dtype) if node.attr in ("itemsize", "kind"):
+                is_size = node.attr == "itemsize"
+                return integer(dtype.bits // 8) if is_size else Text(dtype.numpy.kind)
             case NumpyFunction() if node.attr in UFUNC_METHODS:
                 return Method(owner, node.attr)
             case NumpyFunction():

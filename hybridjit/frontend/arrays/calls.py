@@ -12,7 +12,16 @@ from hybridjit.frontend.call_arguments import CallArguments
 from hybridjit.frontend.conversion import store_value
 from hybridjit.frontend.functions import Style, apply, arity_of
 from hybridjit.frontend.refusals import NUMPY_FUNCTIONS, refusal
-from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Scalar, Value, View, describe
+from hybridjit.frontend.values import (
+    AnyArray,
+    Array,
+    ArrayExpr,
+    Nothing,
+    Scalar,
+    Value,
+    View,
+    describe,
+)
 from hybridjit.ir.dtype import DType, ScalarType
 
 # These use an argument more than once.
@@ -42,8 +51,6 @@ class ArrayCalls(CallArguments):
     def _ufunc_arguments(self, name: str, node: ast.Call) -> tuple[list[ast.expr], ast.expr | None]:
         """The operands, and the array for the result: after them, or `out=`."""
         label, arity = ast.unparse(node.func), arity_of(name)
-        if name == "round":
-            self._check_digits(node)
         out = None
         for keyword in node.keywords:
             if keyword.arg != "out":
@@ -61,19 +68,14 @@ class ArrayCalls(CallArguments):
             raise self.refuse(f"{label} takes {arity} {plural}, found {len(args)}", node, help=help)
         return args, out
 
-    def _check_digits(self, node: ast.Call) -> None:
-        """Refuse `np.round(a, 2)`: the second argument is no array for the result."""
-        digits = [*node.args[1:2], *(k for k in node.keywords if k.arg == "decimals")]
-        if digits:
-            raise self.refuse(
-                "round with digits is not supported",
-                digits[0],
-                help="round a multiple, as in np.rint(x * 100) / 100",
-            )
-
     def store_out(self, out: ast.expr, result: Value, node: ast.Call) -> Value:
         """Put the result of a function into the array given for it, which is its value then."""
-        target = self.evaluate(out)
+        return self.store_in(self.evaluate(out), result, out, node)
+
+    def store_in(self, target: Value, result: Value, out: ast.expr, node: ast.Call) -> Value:
+        """Put the result of a function into `target`, unless that is None."""
+        if isinstance(target, Nothing):
+            return result
         if not isinstance(target, (Array, View)):
             raise self.refuse(f"out must be an array, found {describe(target)}", out)
         self.check_writable(target.buffer, out)

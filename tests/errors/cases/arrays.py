@@ -187,26 +187,6 @@ def selection_as_indices(a):
 
 
 @cases.wrong(ParseError, VECTOR)
-def array_rounded_to_digits(a):
-    return np.round(a, 2)
-
-
-@cases.right(VECTOR, code="np.rint(")
-def array_rounded_to_digits(a):
-    return np.rint(a * 100) / 100
-
-
-@cases.wrong(ParseError, VECTOR)
-def array_rounded_to_named_digits(a):
-    return a.round(decimals=2)
-
-
-@cases.right(VECTOR, code="np.rint(")
-def array_rounded_to_named_digits(a):
-    return np.rint(a * 100) / 100
-
-
-@cases.wrong(ParseError, VECTOR)
 def parameter_grows_in_loop(a):
     for i in range(3):
         a = a + i

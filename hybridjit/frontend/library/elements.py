@@ -1,0 +1,190 @@
+"""Functions of NumPy on numbers, written in the language: applied to each element of an array.
+
+What is chosen from is computed before, so that no branch is taken, and loops vectorise.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+np: Any = numpy
+Number = Any
+_LOG_2 = 0.6931471805599453
+_LOG2_E = 1.4426950408889634
+
+
+def as_float(x: Number, y: Number) -> Number:
+    """x in the type in which NumPy computes functions of x and y: float16 for two int8.
+
+    The language has it: there, what a type becomes depends on which numbers are Python's own.
+    """
+    return np.result_type(x, y, np.float16).type(x)
+
+
+def is_inexact(x: Number) -> bool:
+    """True for types that have a NaN."""
+    return x.dtype.kind == "f" or x.dtype.kind == "c" or x.dtype == "bfloat16"
+
+
+def fmax(x1: Number, x2: Number, out: Any = None) -> Number:
+    """The larger one; a number, if the other is NaN."""
+    return x1 if (x1 >= x2) | np.isnan(x2) else x2
+
+
+def fmin(x1: Number, x2: Number, out: Any = None) -> Number:
+    """The smaller one; a number, if the other is NaN."""
+    return x1 if (x1 <= x2) | np.isnan(x2) else x2
+
+
+def heaviside(x1: Number, x2: Number, out: Any = None) -> Number:
+    """0 before zero, 1 after it, and x2 at it."""
+    x, at_zero = as_float(x1, x2), as_float(x2, x1)
+    step = x if np.isnan(x) else (0 if x < 0 else 1)
+    return at_zero if x == 0 else step
+
+
+def signbit(x: Number, out: Any = None) -> Number:
+    """Whether the sign is that of a negative number, zeros included."""
+    return np.copysign(1, x) < 0
+
+
+def deg2rad(x: Number, out: Any = None) -> Number:
+    """Degrees as radians."""
+    return as_float(x, x) * (np.pi / 180)
+
+
+def rad2deg(x: Number, out: Any = None) -> Number:
+    """Radians as degrees."""
+    return as_float(x, x) * (180 / np.pi)
+
+
+radians = deg2rad
+degrees = rad2deg
+
+
+def logaddexp(x1: Number, x2: Number, out: Any = None) -> Number:
+    """log(exp(x1) + exp(x2)), without overflow."""
+    x, y = as_float(x1, x2), as_float(x2, x1)
+    apart = np.maximum(x, y) + np.log1p(np.exp(-np.absolute(x - y)))
+    return x + _LOG_2 if x == y else apart
+
+
+def logaddexp2(x1: Number, x2: Number, out: Any = None) -> Number:
+    """log2(2**x1 + 2**x2), without overflow."""
+    x, y = as_float(x1, x2), as_float(x2, x1)
+    apart = np.maximum(x, y) + _LOG2_E * np.log1p(np.exp2(-np.absolute(x - y)))
+    return x + 1 if x == y else apart
+
+
+def float_power(x1: Number, x2: Number, out: Any = None) -> Number:
+    """A power, in double precision at least."""
+    wide = np.result_type(x1, x2, np.float64)
+    return x1.astype(wide) ** x2.astype(wide)
+
+
+def reciprocal(x: Number, out: Any = None) -> Number:
+    """1 / x."""
+    if not is_inexact(x):
+        raise NotImplementedError("it takes floats here", "write 1.0 / x")
+    return 1 / x
+
+
+def gcd(x1: Number, x2: Number, out: Any = None) -> Number:
+    """The largest integer that divides both."""
+    a, b = abs(x1), abs(x2)
+    while b != 0:
+        a, b = b, a % b
+    return a
+
+
+def lcm(x1: Number, x2: Number, out: Any = None) -> Number:
+    """The smallest integer that both divide."""
+    divisor = gcd(x1, x2)
+    if divisor == 0:
+        return divisor
+    return abs(x1 // divisor * x2)
+
+
+def sinc(x: Number) -> Number:
+    """sin(pi x) / (pi x)."""
+    scaled = np.pi * x
+    y = scaled if scaled != 0 else _smallest(scaled)
+    return np.sin(y) / y
+
+
+def _smallest(x: Number) -> Any:
+    """A number close to zero."""
+    if x.dtype.kind == "f":
+        return np.finfo(x.dtype).eps
+    return 1e-20
+
+
+def _complex(real: Number, imag: Number, dtype: Any) -> Number:
+    return np.complex128(complex(real, imag)).astype(dtype)
+
+
+def _replace(x: Number, nan: Any, posinf: Any, neginf: Any) -> Number:
+    largest = np.finfo(x.dtype).max if posinf is None else posinf
+    smallest = np.finfo(x.dtype).min if neginf is None else neginf
+    finite = largest if x == np.inf else (smallest if x == -np.inf else x)
+    return (nan if np.isnan(x) else finite).astype(x.dtype)
+
+
+def nan_to_num(
+    x: Number, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> Number:
+    """x, or what stands for NaN and the infinities."""
+    if not is_inexact(x):
+        return x
+    if x.dtype.kind != "c":
+        return _replace(x, nan, posinf, neginf)
+    real, imag = _replace(x.real, nan, posinf, neginf), _replace(x.imag, nan, posinf, neginf)
+    return _complex(real, imag, x.dtype)
+
+
+def angle(z: Number, deg: bool = False) -> Number:
+    """The angle of a complex number."""
+    found = np.arctan2(z.imag, z.real) if z.dtype.kind == "c" else np.arctan2(0, z)
+    return found * (180 / np.pi) if deg else found
+
+
+def isneginf(x: Number, out: Any = None) -> Number:
+    """Whether x is -inf."""
+    return x == -np.inf
+
+
+def isposinf(x: Number, out: Any = None) -> Number:
+    """Whether x is inf."""
+    return x == np.inf
+
+
+def isreal(x: Number) -> Number:
+    """Whether the imaginary part is zero."""
+    return np.imag(x) == 0
+
+
+def iscomplex(x: Number) -> Number:
+    """Whether the imaginary part is not zero."""
+    return np.imag(x) != 0
+
+
+def _rounded(x: Number, decimals: int) -> Number:
+    if decimals == 0:
+        return np.rint(x)
+    if decimals > 0:
+        return np.rint(x * 10.0**decimals) / 10.0**decimals
+    return np.rint(x / 10.0**-decimals) * 10.0**-decimals
+
+
+def round(a: Number, decimals: int = 0, out: Any = None) -> Number:
+    """Round to a number of decimals, halves to even."""
+    if not is_inexact(a):
+        return a if decimals >= 0 else _rounded(a, decimals).astype(a.dtype)
+    if a.dtype.kind == "c":
+        return _complex(_rounded(a.real, decimals), _rounded(a.imag, decimals), a.dtype)
+    return _rounded(a, decimals)
+
+
+around = round

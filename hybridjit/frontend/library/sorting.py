@@ -1,0 +1,171 @@
+"""Sorting of NumPy, and what needs it, written in the language: a call of one is inlined.
+
+Runs are merged from both ends at once: no branch depends on the data, and no end of a run is met
+before all its elements are placed. It is stable; NaNs come last.
+
+With `keys`, what is sorted are the indices of elements of `keys`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+np: Any = numpy
+Array = Any
+# Runs of this length are sorted by insertion: merging shorter ones takes longer.
+RUN = 8
+
+
+def is_real(a: Array) -> bool:
+    """True if the elements are floats, which can be NaN."""
+    return a.dtype.kind == "f" or a.dtype == "bfloat16"
+
+
+def _is_complex_before(x: complex, y: complex) -> bool:
+    """By the real parts, then by the imaginary ones; those with a NaN last."""
+    x_has, y_has = x.imag == x.imag, y.imag == y.imag
+    if x.real < y.real:
+        return x_has or not y_has
+    if x.real > y.real:
+        return x_has and not y_has
+    if x.real == y.real or (x.real != x.real and y.real != y.real):
+        return x.imag < y.imag or (x_has and not y_has)
+    return y.real != y.real
+
+
+def _is_before(x: Array, y: Array, keys: Array) -> bool:
+    if keys is not None:
+        return _is_complex_before(keys[x], keys[y]) if keys.dtype.kind == "c" else keys[x] < keys[y]
+    return _is_complex_before(x, y) if x.dtype.kind == "c" else x < y
+
+
+def _sort_runs(a: Array, n: int, keys: Array) -> None:
+    for first in range(0, n, RUN):
+        for k in range(first + 1, min(first + RUN, n)):
+            x = a[k]
+            j = k
+            while j > first and _is_before(x, a[j - 1], keys):
+                a[j] = a[j - 1]
+                j -= 1
+            a[j] = x
+
+
+def _merge_pair(a: Array, b: Array, first: int, width: int, keys: Array) -> None:
+    """Merge two runs of the same length: one half from the front, the other from the end."""
+    i, j = first, first + width
+    p, q = first + width - 1, first + 2 * width - 1
+    for k in range(width):
+        x, y = a[i], a[j]
+        takes_right = _is_before(y, x, keys)
+        b[first + k] = y if takes_right else x
+        j += int(takes_right)
+        i += 1 - int(takes_right)
+        u, v = a[p], a[q]
+        takes_left = _is_before(v, u, keys)
+        b[first + 2 * width - 1 - k] = u if takes_left else v
+        p -= int(takes_left)
+        q -= 1 - int(takes_left)
+
+
+def _merge_rest(a: Array, b: Array, first: int, width: int, n: int, keys: Array) -> None:
+    """Merge what is left of pairs of full runs: a run and a shorter one, or one alone."""
+    middle = min(first + width, n)
+    i, j = first, middle
+    for k in range(first, n):
+        takes_right = j < n
+        if i < middle and j < n:
+            takes_right = _is_before(a[j], a[i], keys)
+        b[k] = a[j] if takes_right else a[i]
+        j += int(takes_right)
+        i += 1 - int(takes_right)
+
+
+def _merge_runs(a: Array, b: Array, width: int, n: int, keys: Array) -> None:
+    pairs = n // (2 * width)
+    for pair in range(pairs):
+        _merge_pair(a, b, pair * 2 * width, width, keys)
+    _merge_rest(a, b, pairs * 2 * width, width, n, keys)
+
+
+def _sort_numbers(a: Array, b: Array, n: int, keys: Array) -> None:
+    """Sort the first elements of `a`; `b` is memory of the same size."""
+    _sort_runs(a, n, keys)
+    width = RUN
+    while width < n:
+        _merge_runs(a, b, width, n, keys)
+        _merge_runs(b, a, 2 * width, n, keys)
+        width *= 4
+
+
+def _put_nans_last(a: Array, b: Array, keys: Array) -> int:
+    """How many elements are numbers; they come first, in the order in which they were."""
+    count = 0
+    nans = 0
+    for k in range(len(a)):
+        x = a[k]
+        if np.isnan(x) if keys is None else np.isnan(keys[x]):
+            b[nans] = x
+            nans += 1
+        else:
+            a[count] = x
+            count += 1
+    for k in range(nans):
+        a[count + k] = b[k]
+    return count
+
+
+def _sort_in_place(a: Array, b: Array, keys: Array) -> None:
+    n = len(a)
+    if is_real(a if keys is None else keys):
+        n = _put_nans_last(a, b, keys)
+    _sort_numbers(a, b, n, keys)
+
+
+# -- along an axis -----------------------------------------------------------------------------
+
+
+def _sorted_rows(a: Array) -> Array:
+    """The matrix with each of its rows sorted."""
+    rows = a.copy()
+    spare = np.empty(rows.shape[1], rows.dtype)
+    for row in range(rows.shape[0]):
+        _sort_in_place(rows[row], spare, None)
+    return rows
+
+
+def _sorted_indices(a: Array) -> Array:
+    """For each row of a matrix, the indices in the order of its elements."""
+    result = np.empty(a.shape, np.int64)
+    spare = np.empty(a.shape[1], np.int64)
+    for row in range(a.shape[0]):
+        result[row] = np.arange(a.shape[1])
+        _sort_in_place(result[row], spare, a[row])
+    return result
+
+
+def as_rows(a: Array) -> Array:
+    """The array as a matrix whose rows go along the last axis."""
+    n = a.shape[-1]
+    return a.reshape(a.size // max(n, 1), n)
+
+
+def sort(
+    a: Array, axis: int | None = -1, kind: Any = None, order: Any = None, stable: Any = None
+) -> Array:
+    """A sorted copy, along an axis; NaNs come last."""
+    if axis is None:
+        return _sorted_rows(np.ravel(a)[None])[0]
+    moved = np.moveaxis(a, axis, -1)
+    return np.moveaxis(_sorted_rows(as_rows(moved)).reshape(moved.shape), -1, axis)
+
+
+def argsort(
+    a: Array, axis: int | None = -1, kind: Any = None, order: Any = None, stable: Any = None
+) -> Array:
+    """The indices that sort an array; those of equal elements stay in their order."""
+    if axis is None:
+        return _sorted_indices(np.ravel(a)[None])[0]
+    moved = np.moveaxis(a, axis, -1)
+    return np.moveaxis(_sorted_indices(as_rows(moved)).reshape(moved.shape), -1, axis)
