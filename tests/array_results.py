@@ -9,6 +9,7 @@ import numpy as np
 
 from hybridjit import Kernel
 from tests.oracle import Outcome, Run, run_once
+from tests.poisoned import poisoned_arrays
 
 # Sums of floats: NumPy adds in pairs, a script one after the other.
 TOLERANCE = {"float16": 4e-3, "float32": 2e-5, "float64": 1e-12, "complex64": 2e-5}
@@ -19,7 +20,8 @@ def _run_plain(kernel: Kernel[..., Any], *args: Any) -> Any:
 
 
 def _run_native(kernel: Kernel[..., Any], *args: Any) -> Any:
-    return kernel(*args)
+    with poisoned_arrays():
+        return kernel(*args)
 
 
 _KERNEL: Any = Kernel

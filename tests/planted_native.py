@@ -39,6 +39,7 @@ from hybridjit.runtime import callbacks, kernel_cache, native, specialization
 from hybridjit.runtime.native import layout_of
 from tests import nasty_kernels as nasty
 from tests.oracle import assert_same_outcome, run_once
+from tests.poisoned import poisoned_arrays
 
 AnyKernel = Kernel[..., Any]
 Check = Callable[[], None]
@@ -87,7 +88,7 @@ def _interpret(kernel: AnyKernel, *args: Any) -> Any:
 
 
 def _run(kernel: AnyKernel, *args: Any) -> Any:
-    with config.scope(interpret=False):
+    with config.scope(interpret=False), poisoned_arrays():
         return kernel(*args)
 
 

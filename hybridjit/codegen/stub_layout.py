@@ -64,6 +64,7 @@ class Api(IntEnum):
     ERROR_OCCURRED = 35
     ERROR_MATCHES = 36
     ATTRIBUTE_ERROR = 37
+    ARRAY_EMPTY = 38
 
 
 class Table(IntEnum):
@@ -246,6 +247,7 @@ class Output(IntEnum):
     EXTENTS = 2
     WORD = 3
     ITEMSIZE = 4
+    IS_SET = 5  # nonzero if the kernel sets all elements before it reads any: they need no zeros
 
 
 class Returns(IntEnum):

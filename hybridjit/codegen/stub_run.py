@@ -158,9 +158,11 @@ def _emit_outputs(module: ir.Module) -> ir.Function:
             extent = w.place(w.at(record, Output.EXTENTS), place)
             w.put(w.b.call(find_extent, [extent, words]), extents, axis)
         descriptor = w.at(record, Output.DESCRIPTOR)
-        w.call(Api.INC_REF, descriptor, result=VOID)  # PyArray_Zeros takes it away
+        w.call(Api.INC_REF, descriptor, result=VOID)  # what makes the array takes it away
         order = ir.Constant(I32, 0)
-        array = w.call(Api.ARRAY_ZEROS, w.b.trunc(ndim, I32), extents, descriptor, order)
+        needs_zeros = w.is_zero(w.at(record, Output.IS_SET))
+        make = w.b.select(needs_zeros, w.api(Api.ARRAY_ZEROS), w.api(Api.ARRAY_EMPTY))
+        array = w.call_address(make, w.b.trunc(ndim, I32), extents, descriptor, order)
         w.put(array, made, i)
         with w.b.if_then(w.is_zero(array), likely=False):
             _drop(w, made, i)

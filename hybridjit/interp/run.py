@@ -54,10 +54,15 @@ def compile_func(func: PrimFunc) -> Callable[[Sequence[object]], object]:
     return run
 
 
-def compile_prologue(func: Header, scope: Scope) -> Callable[[Sequence[object]], Frame]:
-    """What comes before the body: arguments checked and converted, sizes bound, outputs made."""
+def compile_prologue(
+    func: Header, scope: Scope, set_outputs: Sequence[int] = ()
+) -> Callable[[Sequence[object]], Frame]:
+    """What comes before the body: arguments checked and converted, sizes bound, outputs made.
+
+    The outputs with the numbers `set_outputs` need no zeros: the body sets them before it reads.
+    """
     bind_arguments = _compile_parameters(func, scope)
-    make_outputs = _compile_outputs(func, scope)
+    make_outputs = _compile_outputs(func, scope, set_outputs)
 
     def begin(args: Sequence[object]) -> Frame:
         frame = scope.new_frame()
@@ -152,16 +157,19 @@ def _convert_scalar(name: str, dtype: DType, arg: object) -> Scalar:
 # Arrays that the function brings along, and results
 
 
-def _compile_outputs(func: Header, scope: Scope) -> Callable[[Frame], None]:
+def _compile_outputs(
+    func: Header, scope: Scope, set_outputs: Sequence[int]
+) -> Callable[[Frame], None]:
     shapes = [_compile_shape(buffer, scope) for buffer in func.outputs]
+    makers = [np.empty if k in set_outputs else np.zeros for k in range(len(shapes))]
     outputs = [
-        (scope.bind(buffer), shape, buffer.dtype.numpy)
-        for buffer, shape in zip(func.outputs, shapes, strict=True)
+        (scope.bind(buffer), shape, buffer.dtype.numpy, make_array)
+        for buffer, shape, make_array in zip(func.outputs, shapes, makers, strict=True)
     ]
 
     def make(frame: Frame) -> None:
-        for slot, shape, dtype in outputs:
-            frame[slot] = np.zeros(shape(frame), dtype)
+        for slot, shape, dtype, make_array in outputs:
+            frame[slot] = make_array(shape(frame), dtype)
 
     return make
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hybridjit.analysis.first_writes import find_set_outputs
 from hybridjit.codegen.engine import emit_object, optimize
 from hybridjit.codegen.kernel import emit_kernel
 from hybridjit.codegen.layout import Layout
@@ -20,6 +21,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Store
 from hybridjit.ir.visit import walk
 from hybridjit.lazy import lazy_module
+from hybridjit.lower.lower_blocks import lower_blocks
 from hybridjit.lower.pipeline import lower
 from hybridjit.lower.serialize_loops import serialize_loops
 from hybridjit.runtime.callbacks import Callbacks
@@ -85,7 +87,9 @@ def build(func: PrimFunc, layout: Layout) -> Code:
     image = emit_object(optimize(module.text, target), target)
     constants = frozenset(array.buffer for array in func.constants)
     callbacks = Callbacks(module.callbacks, constants)
-    return Code(image, module.sites, callbacks.addresses, callbacks)
+    are_set = find_set_outputs(lower_blocks(func))
+    set_outputs = tuple(k for k, buffer in enumerate(func.outputs) if buffer in are_set)
+    return Code(image, module.sites, set_outputs, callbacks.addresses, callbacks)
 
 
 def summarize(func: PrimFunc, captures: tuple[Capture, ...] = ()) -> Summary:

@@ -13,7 +13,7 @@ from hybridjit.codegen.stub_layout import Api
 
 _NUMPY_ABI = 0x02000000
 # Indices into NumPy's table of C functions; fixed by its ABI.
-_ABI_VERSION, _ARRAY_TYPE, _SCALAR, _ZEROS = 0, 2, 60, 183
+_ABI_VERSION, _ARRAY_TYPE, _SCALAR, _ZEROS, _EMPTY = 0, 2, 60, 183, 184
 _TP_CALL = 50  # Py_tp_call
 
 # All of them in Python's stable ABI, or documented as public, on the versions we support.
@@ -85,11 +85,15 @@ def _find_numpy_functions() -> dict[Api, int] | None:
     get_pointer: Any = ctypes.pythonapi.PyCapsule_GetPointer
     pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
     start = pointer(_as_address(get_pointer))(capsule, None)
-    table = (ctypes.c_size_t * (_ZEROS + 1)).from_address(start)
+    table = (ctypes.c_size_t * (_EMPTY + 1)).from_address(start)
     version: Any = ctypes.PYFUNCTYPE(ctypes.c_uint)(table[_ABI_VERSION])
     if version() != _NUMPY_ABI or table[_ARRAY_TYPE] != id(np.ndarray):
         return None
-    return {Api.ARRAY_ZEROS: table[_ZEROS], Api.ARRAY_SCALAR: table[_SCALAR]}
+    return {
+        Api.ARRAY_ZEROS: table[_ZEROS],
+        Api.ARRAY_EMPTY: table[_EMPTY],
+        Api.ARRAY_SCALAR: table[_SCALAR],
+    }
 
 
 def _as_address(function: Any) -> int:

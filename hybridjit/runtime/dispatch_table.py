@@ -230,7 +230,7 @@ class _Writer:
 
     def _put_outputs(self, table: list[int]) -> None:
         records: list[list[int]] = []
-        for buffer in self.call.func.outputs:
+        for number, buffer in enumerate(self.call.func.outputs):
             record = [0] * len(Output)
             extents = [self._output_extent(simplify(extent)) for extent in buffer.shape]
             write(record, Output.DESCRIPTOR, self.memory.keep(buffer.dtype.numpy))
@@ -238,6 +238,7 @@ class _Writer:
             write(record, Output.EXTENTS, self.memory.put([*itertools.chain(*extents)]))
             write(record, Output.WORD, self.words.buffers[buffer])
             write(record, Output.ITEMSIZE, buffer.dtype.numpy.itemsize)
+            write(record, Output.IS_SET, number in self.call.native.code.set_outputs)
             records.append(record)
         self._put(table, Table.OUTPUTS, Table.OUTPUT_RECORDS, records)
 

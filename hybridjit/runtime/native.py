@@ -36,11 +36,13 @@ else:
 class Code:
     """Object code, what its failures mean, and the addresses of what it calls in this process.
 
-    `callbacks` are behind these addresses, and must live as long as the code.
+    `set_outputs` are the numbers of the outputs whose elements it sets before it reads any.
+    `callbacks` are behind the addresses, and must live as long as the code.
     """
 
     image: bytes = field(repr=False)
     sites: tuple[Site, ...]
+    set_outputs: tuple[int, ...] = ()
     imports: Mapping[str, int] = field(default_factory=dict[str, int])
     callbacks: object = None
 
@@ -55,13 +57,15 @@ def find_code(key: bytes, root: Span | None) -> Code | None:
     entry = active_store().load(key)
     if entry is None:
         return None
-    return Code(entry.object_code, decode_sites(entry.meta["sites"], root))
+    sites = decode_sites(entry.meta["sites"], root)
+    return Code(entry.object_code, sites, tuple(entry.meta["set_outputs"]))
 
 
 def keep_code(key: bytes, code: Code, root: Span | None) -> None:
     """Keep code for later processes, unless it calls something in this one."""
     if not code.imports and is_unchanged():
-        active_store().save(key, {"sites": encode_sites(code.sites, root)}, code.image)
+        meta = {"sites": encode_sites(code.sites, root), "set_outputs": code.set_outputs}
+        active_store().save(key, meta, code.image)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +115,7 @@ def attach_native(func: Header, layout: Layout, code: Code, library: Library) ->
         call,
         library,
         prototype(library.addresses[ADAPTER]),
-        compile_prologue(func, scope),
+        compile_prologue(func, scope, code.set_outputs),
         _compile_passing(call, scope),
         compile_results(func, scope),
     )

@@ -17,6 +17,7 @@ from tests.corpus import CORPUS
 from tests.corpus.case import Arguments, Array, Case
 from tests.differential.test_random_programs import SLOW
 from tests.oracle import WAYS, assert_same_outcome, run_once
+from tests.poisoned import poisoned_arrays
 from tests.programs.program import Program, forget_sources, program_from_seed
 from tests.strategies import programs, wild_programs
 
@@ -43,7 +44,7 @@ EXACT_ON_REALS = {"sqrt", "abs"}
 
 
 def run_native(kernel: Kernel[..., Any], *args: Any, **kwargs: Any) -> Any:
-    with config.scope(interpret=False):
+    with config.scope(interpret=False), poisoned_arrays():
         return kernel(*args, **kwargs)
 
 
