@@ -17,6 +17,7 @@ from hybridjit.codegen.loop_hints import hint_loop
 from hybridjit.codegen.memory import (
     MAX_STACK_BYTES,
     ArrayAddress,
+    ask_for_huge_pages,
     call_malloc,
     call_zero,
     make_register,
@@ -166,6 +167,7 @@ class StatementEmitter(ExpressionEmitter):
         memory = call_malloc(self.b, size)
         null = ir.Constant(memory.type, None)
         self.check(self.b.icmp_unsigned("!=", memory, null), Failure.MEMORY, span)
+        ask_for_huge_pages(self.b, memory, size)
         self.heap.append(memory)
         return memory
 
