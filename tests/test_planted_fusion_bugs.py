@@ -24,6 +24,7 @@ from hybridjit.frontend.fusion import contract as fuse_contract
 from hybridjit.frontend.fusion import inline as fuse_inline
 from hybridjit.frontend.fusion import merge as fuse_merge
 from hybridjit.frontend.fusion import nests as fusion
+from hybridjit.frontend.fusion import sink as fuse_sink
 from hybridjit.lower import plan_storage
 from tests.array_results import assert_agree
 from tests.oracle import Outcome, run_once
@@ -106,6 +107,10 @@ def partly_set(a: Array):
     return x + x[::-1]
 
 
+def product_onto_a_factor(a: Array, b: Array):
+    a[:] = 2.0 * (a @ b).T
+
+
 LARGE = RNG.random(300)
 
 
@@ -142,7 +147,7 @@ BUGS = [
     ),
     Bug(
         "what comes after the loops before them",
-        lambda: patch.object(fuse_merge, "_part", _all_before),
+        lambda: patch.object(fuse_merge, "part", _all_before),
         masked,
         (SMALL,),
     ),
@@ -181,6 +186,12 @@ BUGS = [
         _always(fuse_contract, "_is_set_by", True),
         accumulated,
         (SMALL,),
+    ),
+    Bug(
+        "a product stored where a factor is",
+        _always(fuse_sink, "_is_apart", True),
+        product_onto_a_factor,
+        (RNG.random((40, 40)), RNG.random((40, 40))),
     ),
     Bug(
         "memory that is still used",

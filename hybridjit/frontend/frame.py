@@ -126,3 +126,6 @@ class Unit:
     # The variables of the loops around, up to the nearest block.
     open_loops: tuple[Var, ...] = ()
     automatic_blocks: list[Block] = field(default_factory=list[Block])
+    # Those of the temporaries that are products in which each element is stored once, and none
+    # fails.
+    products: set[Buffer] = field(default_factory=set[Buffer])

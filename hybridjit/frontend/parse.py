@@ -270,7 +270,7 @@ class _Script(SignatureTranslator):
         values = {var: value for var, value in unit.let_values.items() if var not in inner}
         ranges = Ranges(unit.loop_ranges, values, frozenset(self.dimensions.values()))
         params = [param for param in self.params if isinstance(param, Buffer)]
-        return Fusion(temporaries, unit.array_loops, params, ranges, dict(made))
+        return Fusion(temporaries, unit.array_loops, params, ranges, unit.products, dict(made))
 
 
 def _makes(stmt: Stmt, outputs: Sequence[Buffer]) -> bool:

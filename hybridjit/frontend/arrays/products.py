@@ -7,18 +7,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from hybridjit.analysis.dear import is_dear
 from hybridjit.errors import ShapeMismatch, Span
 from hybridjit.frontend.arrays.elementwise import Elementwise, shape_text
 from hybridjit.frontend.arrays.extents import ZERO, constant, tidy, times
 from hybridjit.frontend.arrays.reductions import Axes, fold_of
-from hybridjit.frontend.arrays.tiles import Factors, Tile, TiledProduct, TileMemory, is_one_block
+from hybridjit.frontend.arrays.tiles import Factors, Tile, TiledProduct, TileMemory
 from hybridjit.frontend.arrays.vector_products import VectorProducts, multiply_add, sum_type
 from hybridjit.frontend.conversion import join_types
 from hybridjit.frontend.operators import binary
 from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Scalar, Value, describe
 from hybridjit.ir.dtype import BOOL, DType, ScalarType
-from hybridjit.ir.expr import Add, BitAnd, Buffer, Const, Expr, FloorDiv, Ge, Load, Mod, Mul, Var
-from hybridjit.ir.stmt import If, Store
+from hybridjit.ir.expr import BitAnd, Buffer, Const, Expr, FloorDiv, Ge, Load, Mod, Mul, Var
+from hybridjit.ir.stmt import If, Let, Store
 
 # Terms of a product that are worth packing: below, loops as they stand are faster.
 MIN_BLOCKED_TERMS = 1 << 14
@@ -48,7 +49,10 @@ class ArrayProducts(VectorProducts):
             return self.matrix_by_vector(a, self._in_memory(b, span), dtype, span)
         if len(a.shape) == 1:
             return self.matrix_by_vector(_swapped(b), self._in_memory(a, span), dtype, span)
-        a, b = self._in_memory(a, span), self._in_memory(b, span)
+        if len(b.shape) > 2 or _is_large(_sizes_of(a, b)) is not True:
+            a, b = self._in_memory(a, span), self._in_memory(b, span)
+        else:
+            a, b = self._for_packing(a, span), self._for_packing(b, span)
         if len(b.shape) > 2:
             a, b = self._batched(a, b, node)
         return self._matrix_by_matrix(a, b, dtype, span)
@@ -63,6 +67,15 @@ class ArrayProducts(VectorProducts):
     def _in_memory(self, value: ArrayExpr, span: Span | None) -> ArrayExpr:
         """An operand whose elements are used many times."""
         return value if self._is_read(value) else self.array(self.materialize(value, "t", span))
+
+    def _for_packing(self, value: ArrayExpr, span: Span | None) -> ArrayExpr:
+        """An operand whose elements are packed, few times: what costs little is done then."""
+        with self.collect() as stmts:
+            element = value.element([Var(f"i{axis}") for axis in range(len(value.shape))])
+        is_simple = all(isinstance(stmt, Let) for stmt in stmts)
+        if is_simple and not is_dear((*stmts, element.expr), divisions=True):
+            return value
+        return self._in_memory(value, span)
 
     def _is_read(self, value: ArrayExpr) -> bool:
         """True if the elements are just read from memory."""
@@ -120,19 +133,21 @@ class ArrayProducts(VectorProducts):
         """
         wide = sum_type(dtype)
         a, b = self.as_dtype(a, wide, span), self.as_dtype(b, wide, span)
-        sizes = _sizes_of(a, b)
+        is_large = _is_large(_sizes_of(a, b))
         shape = ArrayExpr((*a.shape[:-1], b.shape[-1]), wide, a.element)
-        is_large = _is_large(sizes)
-        is_summed = is_large is not True or not is_one_block(sizes)
-        result = self.scratch("product", shape, span, zero=is_summed)
-        with self.collect() as blocked:
+        result = self.scratch("product", shape, span, zero=is_large is False)
+        if is_large is False:
+            self._add_terms(a, b, result, span)
+        elif is_large is True:
             self._multiply_in_blocks(a, b, result, span)
-        with self.collect() as plain:
-            self._multiply_plainly(a, b, result, span)
-        if isinstance(is_large, bool):
-            self.body.extend(blocked if is_large else plain)
         else:
+            with self.collect() as blocked:
+                self._multiply_in_blocks(a, b, result, span)
+            with self.collect() as plain:
+                self._multiply_by_rows(a, b, result, span)
             self.emit(If(is_large, self.close(blocked), self.close(plain), span=span))
+        if is_large is not False and self.never_fails(a) and self.never_fails(b):
+            self.unit.products.add(result)
         product = replace(self.array(Array(result)), buffer=result)
         return product if wide is dtype else self.as_dtype(product, dtype, span)
 
@@ -147,24 +162,42 @@ class ArrayProducts(VectorProducts):
             def row(i: Expr) -> tuple[Expr, ...]:
                 return (*place, *_unravel(i, a.shape[len(place) : -1]))
 
-            def put(i: Expr, j: Expr, value: Expr) -> None:
-                if not is_one_block(sizes):
-                    value = Add(Load(result, (*row(i), j), span=span), value)
-                self.emit(Store(result, (*row(i), j), value, span=span))
-
             factors = Factors(
                 lambda i, k: a.element((*row(i), k)),
                 lambda k, j: b.element((*place, k, j)),
                 sizes,
-                put,
+                lambda i, j, value: self.emit(Store(result, (*row(i), j), value, span=span)),
             )
             TiledProduct(self, factors, tile, memory).emit()
 
         self.nest(b.shape[:-2], one, span)
 
-    def _multiply_plainly(
+    def _multiply_by_rows(
         self, a: ArrayExpr, b: ArrayExpr, result: Buffer, span: Span | None
     ) -> None:
+        """Sum each row of the product apart, so that each element is stored once, as in blocks."""
+
+        def one(row: tuple[Expr, ...]) -> None:
+            shape = ArrayExpr(b.shape[-1:], result.dtype, a.element)
+            sums = self.scratch("sums", shape, span, zero=True)
+
+            def add(indices: tuple[Expr, ...]) -> None:
+                k, j = indices
+                factors = a.element((*row, k)), b.element((*row[: len(b.shape) - 2], k, j))
+                total = multiply_add(factors[0].expr, factors[1].expr, Load(sums, (j,)))
+                self.emit(Store(sums, (j,), total, span=span))
+
+            def put(indices: tuple[Expr, ...]) -> None:
+                self.emit(Store(result, (*row, *indices), Load(sums, indices), span=span))
+
+            self.nest(b.shape[-2:], add, span)
+            self.nest(b.shape[-1:], put, span)
+
+        self.nest(a.shape[:-1], one, span)
+
+    def _add_terms(self, a: ArrayExpr, b: ArrayExpr, result: Buffer, span: Span | None) -> None:
+        """Add each term to its element of the product."""
+
         def body(indices: tuple[Expr, ...]) -> None:
             *row, k, j = indices
             factors = a.element((*row, k)), b.element((*row[: len(b.shape) - 2], k, j))

@@ -7,7 +7,12 @@
                 left = a[i : i + rows, k : k + DEPTH]
                 for p in range(panels):
                     sums = left @ right[p], in registers
-                    c[i : i + rows, j + p * columns : ...] += sums
+                    if k > 0:
+                        sums += totals[i : i + rows, p * columns : ...]
+                    if k + DEPTH >= inner:
+                        c[i : i + rows, j + p * columns : ...] = sums
+                    else:
+                        totals[i : i + rows, p * columns : ...] = sums
 
 The terms of an element are added in blocks of `DEPTH`, in order, each product and sum rounded
 once (`fma`). That order depends on nothing else: every machine, and the interpreter, gives the
@@ -18,13 +23,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
-from hybridjit.frontend.arrays.extents import constant, minus, plus, tidy, times
+from hybridjit.frontend.arrays.extents import ZERO, constant, minus, plus, tidy, times
 from hybridjit.frontend.arrays.loops import ArrayLoops
-from hybridjit.frontend.values import Scalar, index
-from hybridjit.ir.dtype import DType
-from hybridjit.ir.expr import Buffer, Call, Const, Expr, FloorDiv, Load, Min, Neg, const
-from hybridjit.ir.stmt import Store
+from hybridjit.frontend.values import ArrayExpr, Scalar, index
+from hybridjit.ir.dtype import DType, ScalarType
+from hybridjit.ir.expr import (
+    Add,
+    Buffer,
+    Call,
+    Const,
+    Eq,
+    Expr,
+    FloorDiv,
+    Ge,
+    Gt,
+    Load,
+    Min,
+    Neg,
+    const,
+)
+from hybridjit.ir.stmt import If, Store
 
 Indices = tuple[Expr, ...]
 
@@ -79,9 +99,9 @@ def _best_rows(height: int, most: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Factors:
-    """The elements of two matrices, their sizes (rows, inner, columns), and what takes sums.
+    """The elements of two matrices, their sizes (rows, inner, columns), and what takes the sums.
 
-    There is one sum for each element of the product if it `is_one_block`, else there are several.
+    It is given each element of the product once.
     """
 
     left: Callable[[Expr, Expr], Scalar]
@@ -98,12 +118,15 @@ def is_one_block(sizes: tuple[Expr, Expr, Expr]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TileMemory:
-    """Scratch memory: packed rows and columns, the sums, and the sums on their way out."""
+    """Scratch memory: packed rows and columns, the sums, the sums on their way out, and those of
+    the terms before, if there are any.
+    """
 
     left: Buffer
     right: Buffer
     sums: Buffer
     out: Buffer
+    totals: Buffer | None
 
     @staticmethod
     def of(code: ArrayLoops, tile: Tile, sizes: tuple[Expr, Expr, Expr]) -> TileMemory:
@@ -115,13 +138,28 @@ class TileMemory:
         _, inner, columns = map(constant, sizes)
         depth = DEPTH if inner is None else min(DEPTH, inner)
         panels = tile.panels if columns is None else min(tile.panels, -(-columns // tile.columns))
-        dtype = tile.dtype.component
+        dtype, totals = tile.dtype.component, None
+        if not is_one_block(sizes):
+            shape = sizes[0], Const(tile.parts), Const(panels * tile.columns)
+            zero = Scalar(const(0, dtype), ScalarType(dtype))
+            totals = code.scratch("totals", ArrayExpr(shape, dtype, lambda _: zero), None)
         return TileMemory(
             code.local("left", dtype, tile.parts, tile.rows, depth + tile.lanes),
             code.local("right", dtype, panels, depth, tile.parts, tile.columns),
             code.local("sums", dtype, tile.rows, tile.parts, tile.vectors, tile.lanes),
             code.local("out", dtype, tile.rows, tile.parts, tile.columns),
+            totals,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a tile is: its first row, its panel, its first column, and its first term."""
+
+    i: Expr
+    p: Expr
+    j: Expr
+    k: Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +172,7 @@ class TiledProduct:
     memory: TileMemory
 
     def emit(self) -> None:
-        """Give the sums of all blocks to `factors.put`."""
+        """Give all elements of the product to `factors.put`."""
         _, inner, columns = self.factors.sizes
         width = self.tile.panels * self.tile.columns
 
@@ -160,7 +198,9 @@ class TiledProduct:
 
         def tile_at(i: Expr, p: Expr) -> None:
             self._sum(p, depth)
-            self._store(i, column_of(p))
+            wide = self._part(width, column_of(p), columns, "wide")
+            height = self._part(rows, i, self.tile.rows, "rows")
+            self._store(_Place(i, p, column_of(p), k), height, wide)
 
         def pack(p: Expr) -> None:
             wide = self._part(width, column_of(p), columns, "wide")
@@ -274,16 +314,68 @@ class TiledProduct:
             add(1, x[0], y[1])
             add(1, x[1], y[0])
 
-    def _store(self, i: Expr, first: Expr) -> None:
+    def _store(self, place: _Place, height: Expr, wide: Expr) -> None:
         """Put the sums of a tile where they belong, as far as the result goes."""
-        height, _, width = self.factors.sizes
-        rows = self._part(height, i, self.tile.rows, "rows")
-        wide = self._part(width, first, self.tile.columns, "wide")
+        code, totals = self.code, self.memory.totals
+
+        def finish() -> None:
+            self._each_element(height, wide, lambda r, lane: self._put(place, r, lane))
+
+        if totals is None:
+            finish()
+            return
+        each_part = partial(self._each_part, place, totals, height, wide)
+        code.only_if(Gt(place.k, ZERO), lambda: each_part(_add_total))
+        with code.collect() as last:
+            finish()
+        with code.collect() as others:
+            each_part(_keep_total)
+        is_last = Ge(plus(place.k, Const(DEPTH)), self.factors.sizes[1])
+        code.emit(If(is_last, code.close(last), code.close(others)))
+
+    def _put(self, place: _Place, r: Expr, lane: Expr) -> None:
+        loads = [Load(self.memory.out, (r, Const(p), lane)) for p in range(self.tile.parts)]
+        value = loads[0] if len(loads) == 1 else Call("complex", tuple(loads))
+        self.factors.put(plus(place.i, r), plus(place.j, lane), value)
+
+    def _each_part(
+        self,
+        place: _Place,
+        totals: Buffer,
+        height: Expr,
+        wide: Expr,
+        update: Callable[[Load, Load], Store],
+    ) -> None:
+        """Emit what is done with each part of a sum and with that of the terms before."""
+        column = times(place.p, Const(self.tile.columns))
 
         def one(r: Expr, lane: Expr) -> None:
-            loads = [Load(self.memory.out, (r, Const(p), lane)) for p in range(self.tile.parts)]
-            value = loads[0] if len(loads) == 1 else Call("complex", tuple(loads))
-            self.factors.put(plus(i, r), plus(first, lane), value)
+            for part in map(Const, range(self.tile.parts)):
+                total = Load(totals, (plus(place.i, r), part, plus(column, lane)))
+                self.code.emit(update(Load(self.memory.out, (r, part, lane)), total))
 
-        code = self.code
-        code.each("r", rows, lambda r: code.lanes("l", wide, lambda lane: one(r, lane)))
+        self._each_element(height, wide, one)
+
+    def _each_element(self, height: Expr, wide: Expr, body: Callable[[Expr, Expr], None]) -> None:
+        """Emit what is done with each element of a tile that there is: its row and its column."""
+        code, columns = self.code, self.tile.columns
+
+        def each(width: Expr) -> None:
+            code.each("r", height, lambda r: code.lanes("l", width, lambda lane: body(r, lane)))
+
+        if constant(wide) is not None:
+            each(wide)
+            return
+        with code.collect() as whole:
+            each(Const(columns))
+        with code.collect() as part:
+            each(wide)
+        code.emit(If(Eq(wide, Const(columns)), code.close(whole), code.close(part)))
+
+
+def _add_total(out: Load, total: Load) -> Store:
+    return Store(out.buffer, out.indices, Add(total, out))
+
+
+def _keep_total(out: Load, total: Load) -> Store:
+    return Store(total.buffer, total.indices, out)

@@ -23,6 +23,7 @@ from hybridjit.frontend.fusion.merge import merge
 from hybridjit.frontend.fusion.nests import Fusion
 from hybridjit.frontend.fusion.profit import fits_cache
 from hybridjit.frontend.fusion.reasons import explain
+from hybridjit.frontend.fusion.sink import sink
 from hybridjit.ir.expr import Buffer
 from hybridjit.ir.stmt import Allocate, For, If, Seq, Stmt, While, flat_stmts, seq
 from hybridjit.ir.visit import walk_stmts
@@ -63,6 +64,9 @@ def _fuse_list(fusion: Fusion, stmts: list[Stmt]) -> Stmt:
         for buffer in fusion.own_arrays(stmts):
             merged = _merge_uses(fusion, stmts, buffer)
             stmts = stmts if merged is None else merged
+    for buffer in fusion.own_arrays(stmts):
+        sunk = sink(fusion, stmts, _allocation(stmts, buffer))
+        stmts = stmts if sunk is None else sunk
     for buffer in fusion.own_arrays(stmts):
         fusion.reasons[buffer] = explain(fusion, stmts, buffer)
     return seq(*(_fuse(fusion, stmt) if fusion.is_nest(stmt) else stmt for stmt in stmts))

@@ -14,13 +14,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from hybridjit.analysis.dear import is_dear
 from hybridjit.analysis.footprint import accesses_in
 from hybridjit.frontend.arrays.extents import tidy
 from hybridjit.frontend.arrays.faults import Fault
 from hybridjit.frontend.arrays.order import Iterations, Order
 from hybridjit.frontend.fusion.merge import bound_in
-from hybridjit.frontend.fusion.nests import Fusion
-from hybridjit.frontend.fusion.profit import is_chain, is_dear
+from hybridjit.frontend.fusion.nests import Fusion, perfect_nest, variables_along
+from hybridjit.frontend.fusion.profit import is_chain
 from hybridjit.frontend.fusion.replace import ReplaceLoads, folded
 from hybridjit.ir.expr import (
     Buffer,
@@ -105,23 +106,15 @@ def _find_producer(fusion: Fusion, stmts: Sequence[Stmt], allocation: Allocate) 
     ]
     if len(writers) != 1:
         return None
-    loops, body = _perfect_nest(fusion, stmts[writers[0]])
+    loops, body = perfect_nest(fusion, stmts[writers[0]])
     found = _element_of(body, buffer, is_zero=allocation.zero)
     if found is None or fusion.faults.find(stmts[writers[0]]) is not Fault.NEVER:
         return None
     lets, indices, value = found
-    variables = _variables(fusion, loops, indices, buffer)
+    variables = variables_along(fusion, loops, indices, buffer)
     if variables is None:
         return None
     return _Producer(buffer, writers[0], variables, lets, value)
-
-
-def _perfect_nest(fusion: Fusion, stmt: Stmt) -> tuple[list[For], list[Stmt]]:
-    loops: list[For] = []
-    while isinstance(stmt, For) and fusion.is_nest(stmt):
-        loops.append(stmt)
-        stmt = stmt.body
-    return loops, flat_stmts(stmt)
 
 
 def _element_of(
@@ -146,24 +139,6 @@ def _element_of(
     if any(isinstance(node, Load) and node.buffer is buffer for s in body for node in walk(s)):
         return None
     return tuple(let for let in lets if isinstance(let, Let)), indices, value
-
-
-def _variables(
-    fusion: Fusion, loops: Sequence[For], indices: Sequence[Expr], buffer: Buffer
-) -> tuple[Var | None, ...] | None:
-    """The loop variable along each axis, None along one of size 1; all elements are set."""
-    stops = {loop.var: loop.stop for loop in loops}
-    found: list[Var | None] = []
-    for index, size in zip(indices, buffer.shape, strict=True):
-        if index == Const(0) and size == Const(1):
-            found.append(None)
-        elif isinstance(index, Var) and index in stops and index not in found:
-            if not fusion.ranges.same(stops[index], size):
-                return None
-            found.append(index)
-        else:
-            return None
-    return tuple(found) if len(stops) == sum(var is not None for var in found) else None
 
 
 # -- what is read --------------------------------------------------------------------------------
@@ -277,7 +252,7 @@ def _sources_stay(
 
 def _reads_first(fusion: Fusion, stmt: Stmt, producer: _Producer, written: set[Buffer]) -> bool:
     """True if a nest that changes sources of the array reads them before, element by element."""
-    loops, body = _perfect_nest(fusion, stmt)
+    loops, body = perfect_nest(fusion, stmt)
     stores = [k for k, inner in enumerate(body) if written & fusion.footprint(inner).writes]
     reads = [k for k, inner in enumerate(body) if producer.buffer in fusion.footprint(inner).reads]
     if not loops or reads[-1] > stores[0] or (reads[-1] == stores[0] and _stores(body[-1]) != 1):

@@ -14,11 +14,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from hybridjit.analysis.dear import is_dear
 from hybridjit.analysis.footprint import accesses_in
 from hybridjit.frontend.arrays.faults import Fault
 from hybridjit.frontend.arrays.order import Iterations, Order
 from hybridjit.frontend.fusion.nests import Fusion
-from hybridjit.frontend.fusion.profit import is_chain, is_dear, is_innermost, is_unrolled
+from hybridjit.frontend.fusion.profit import is_chain, is_innermost, is_unrolled
 from hybridjit.ir.expr import Var
 from hybridjit.ir.stmt import For, Let, Stmt, seq
 from hybridjit.ir.visit import substitute, walk_stmts
@@ -34,7 +35,7 @@ def merge(fusion: Fusion, stmts: Sequence[Stmt], first: int, second: int) -> lis
         return None
     if _loses_vectors(a, b) or _loses_vectors(b, a) or is_unrolled(a, b):
         return None
-    parted = _part(fusion, stmts, first, second)
+    parted = part(fusion, stmts, first, second)
     if parted is None:
         return None
     before, after = parted
@@ -84,7 +85,7 @@ def bound_in(*roots: Stmt) -> set[Var]:
     return {stmt.var for stmt in stmts if isinstance(stmt, (For, Let))}
 
 
-def _part(
+def part(
     fusion: Fusion, stmts: Sequence[Stmt], first: int, second: int
 ) -> tuple[list[Stmt], list[Stmt]] | None:
     """What stands between two loops: what can go before both, and after them the rest."""

@@ -13,8 +13,8 @@ from hybridjit.analysis.footprint import Footprint, find_footprint
 from hybridjit.errors import Span
 from hybridjit.frontend.arrays.extents import ONE, ZERO, Ranges
 from hybridjit.frontend.arrays.faults import Fault, Faults
-from hybridjit.ir.expr import Buffer, Const, Load, Var
-from hybridjit.ir.stmt import Allocate, For, LoopKind, Stmt, Store
+from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
+from hybridjit.ir.stmt import Allocate, For, LoopKind, Stmt, Store, flat_stmts
 from hybridjit.ir.visit import walk
 
 
@@ -52,6 +52,8 @@ class Fusion:
     loops: Collection[Var]
     visible: Collection[Buffer]
     ranges: Ranges
+    # Temporaries in which each element is stored once, and none fails.
+    products: Collection[Buffer] = ()
     spans: dict[Buffer, Span | None] = field(default_factory=dict[Buffer, "Span | None"])
     fused: list[Fused] = field(default_factory=list[Fused])
     # Why an array is still there: for the report.
@@ -124,6 +126,33 @@ class Fusion:
     def is_seen(self, stmt: Stmt) -> bool:
         """True if a statement writes to memory of the caller."""
         return any(buffer in self.footprint(stmt).writes for buffer in self.visible)
+
+
+def perfect_nest(fusion: Fusion, stmt: Stmt) -> tuple[list[For], list[Stmt]]:
+    """The loops over elements of arrays that a statement consists of, and what is in them."""
+    loops: list[For] = []
+    while isinstance(stmt, For) and fusion.is_nest(stmt):
+        loops.append(stmt)
+        stmt = stmt.body
+    return loops, flat_stmts(stmt)
+
+
+def variables_along(
+    fusion: Fusion, loops: Sequence[For], indices: Sequence[Expr], buffer: Buffer
+) -> tuple[Var | None, ...] | None:
+    """The loop variable along each axis, None along one of size 1; all elements are set."""
+    stops = {loop.var: loop.stop for loop in loops}
+    found: list[Var | None] = []
+    for index, size in zip(indices, buffer.shape, strict=True):
+        if index == Const(0) and size == Const(1):
+            found.append(None)
+        elif isinstance(index, Var) and index in stops and index not in found:
+            if not fusion.ranges.same(stops[index], size):
+                return None
+            found.append(index)
+        else:
+            return None
+    return tuple(found) if len(stops) == sum(var is not None for var in found) else None
 
 
 def _reads(store: Store, buffer: Buffer) -> bool:

@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 
+from hybridjit.analysis.dear import is_dear
 from hybridjit.analysis.reduction import ReductionOp, find_reduction
-from hybridjit.ir.expr import Buffer, Call, Const, Div, FloorDiv, Load, Mod, Node, Pow
+from hybridjit.ir.expr import Buffer, Const, Load
 from hybridjit.ir.stmt import For, If, Stmt, Store
 from hybridjit.ir.visit import walk, walk_stmts
 
-# Functions that take an instruction or two.
-_CHEAP_CALLS = frozenset(
-    ("abs", "minimum", "maximum", "floor", "ceil", "real", "imag", "conj", "isnan", "fma")
-)
 # About the fastest cache of a core.
 _CACHE_BYTES = 1 << 15
 _SHORT = 64
-_DIVISIONS = (Div, FloorDiv, Mod)
-
-
-def is_dear(roots: Iterable[Node], *, divisions: bool) -> bool:
-    """True if expressions call functions of many instructions; or divide, if that counts."""
-    for root in roots:
-        for node in walk(root):
-            if isinstance(node, Pow) or (divisions and isinstance(node, _DIVISIONS)):
-                return True
-            if isinstance(node, Call) and node.name not in _CHEAP_CALLS and node.name != "sqrt":
-                return True
-    return False
 
 
 def fits_cache(buffer: Buffer) -> bool:
