@@ -199,7 +199,8 @@ class Kernel(NativeCallable, Generic[P, R]):
         specs, values = self._bind(args, kwargs)
         specialization = self._specialize(specs)
         layout = specialization.layout(specs, values)
-        return inspection.show_stage(specialization.func, layout, stage)
+        may_reorder = specialization.may_reorder(layout)
+        return inspection.show_stage(specialization.func, layout, stage, may_reorder=may_reorder)
 
     @api_edge
     def safety(self, *args: Any, **kwargs: Any) -> Safety:

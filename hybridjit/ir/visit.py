@@ -201,8 +201,11 @@ def substitute(
     return Substitute(variables, buffers).rewrite(root)
 
 
-class _FreshCopy(Substitute):
-    """Rename every binder on the way, so that the copy may stand beside the original."""
+class FreshCopy(Substitute):
+    """Rename every binder on the way, so that the copy may stand beside the original.
+
+    Statements of one `Seq` may be copied one after the other: names stay as they are given.
+    """
 
     def generic(self, node: N) -> N:
         made = super().generic(node)
@@ -237,4 +240,4 @@ class _FreshCopy(Substitute):
 
 def fresh_copy(stmt: Stmt) -> Stmt:
     """A copy of `stmt` in which everything it binds is new, for primitives that duplicate code."""
-    return _FreshCopy({}).rewrite(stmt)
+    return FreshCopy({}).rewrite(stmt)

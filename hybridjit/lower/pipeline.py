@@ -20,6 +20,7 @@ from hybridjit.lower.privatize_reductions import privatize_reductions
 from hybridjit.lower.refute_bounds import refute_bounds
 from hybridjit.lower.unroll_loops import unroll_loops
 from hybridjit.lower.vectorize_loops import vectorize_loops
+from hybridjit.lower.vectorize_outer import vectorize_outer
 from hybridjit.lower.version_guards import version_guards
 from hybridjit.target import Target
 
@@ -28,12 +29,14 @@ from hybridjit.target import Target
 class Pass:
     """One step: a pure function, and the stage that its result is at.
 
-    The function takes the target too, if what it makes depends on it.
+    The function takes the target too, if what it makes depends on it. A pass that `reorders` the
+    iterations of loops is left out where they are as a schedule wants them, or arrays may overlap.
     """
 
     run: Callable[..., PrimFunc]
     gives: Stage
     takes_target: bool = False
+    reorders: bool = False
 
     @property
     def name(self) -> str:
@@ -62,22 +65,25 @@ PIPELINE: tuple[Pass, ...] = (
     Pass(hoist_checks, gives=Stage.LOOPS),
     Pass(privatize_reductions, gives=Stage.LOOPS),
     Pass(version_guards, gives=Stage.LOOPS),
+    Pass(vectorize_outer, gives=Stage.LOOPS, takes_target=True, reorders=True),
     Pass(vectorize_loops, gives=Stage.LOOPS, takes_target=True),
     Pass(unroll_loops, gives=Stage.LOOPS),
 )
 
 
-def lower(func: PrimFunc, target: Target) -> PrimFunc:
+def lower(func: PrimFunc, target: Target, *, may_reorder: bool = False) -> PrimFunc:
     """`func` as plain, checked loops."""
-    for step in lower_steps(func, target):
+    for step in lower_steps(func, target, may_reorder=may_reorder):
         func = step.func
     return func
 
 
-def lower_steps(func: PrimFunc, target: Target) -> Iterator[Step]:
+def lower_steps(func: PrimFunc, target: Target, *, may_reorder: bool = False) -> Iterator[Step]:
     """Every step of lowering `func`, as it is made."""
     check = config.current().verify
     for step in PIPELINE:
+        if step.reorders and not may_reorder:
+            continue
         start = time.perf_counter()
         result = step.run(func, target) if step.takes_target else step.run(func)
         seconds = time.perf_counter() - start

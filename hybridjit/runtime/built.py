@@ -39,6 +39,11 @@ class BuiltSpecialization(Specialization):
         self.summary = compiler.summarize(func)
         self.natives = {}
 
+    @property
+    def is_scheduled(self) -> bool:
+        """Loops stay in the order that they have."""
+        return True
+
     def _known_key(self, layout: Layout) -> None:
         return None  # the IR is there: its text finds the code
 

@@ -80,10 +80,10 @@ def _translate_as_written(request: Request, *, shares_memory: bool = False) -> P
     )
 
 
-def build(func: PrimFunc, layout: Layout) -> Code:
+def build(func: PrimFunc, layout: Layout, *, may_reorder: bool = False) -> Code:
     """Object code for `func` on arguments that lie in memory as `layout` says."""
     target = host_target()
-    module = emit_kernel(lower(func, target), layout, target)
+    module = emit_kernel(lower(func, target, may_reorder=may_reorder), layout, target)
     image = emit_object(optimize(module.text, target), target)
     constants = frozenset(array.buffer for array in func.constants)
     callbacks = Callbacks(module.callbacks, constants)

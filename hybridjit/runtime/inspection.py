@@ -22,24 +22,27 @@ from hybridjit.lower.pipeline import lower, lower_steps
 StageName = Literal["tir", "lowered", "llvm", "asm", "passes"]
 
 
-def show_stage(func: PrimFunc, layout: Layout, stage: StageName) -> str:
+def show_stage(
+    func: PrimFunc, layout: Layout, stage: StageName, *, may_reorder: bool = False
+) -> str:
     """The kernel as text, at one stage between the source and the machine."""
+    target = host_target()
     match stage:
         case "tir":
             return str(func)
         case "lowered":
-            return str(lower(func, host_target()))
+            return str(lower(func, target, may_reorder=may_reorder))
         case "passes":
-            return _show_passes(func)
+            return _show_passes(func, may_reorder=may_reorder)
         case "llvm" | "asm":
-            target = host_target()
-            module = optimize(emit_kernel(lower(func, target), layout, target).text, target)
+            lowered = lower(func, target, may_reorder=may_reorder)
+            module = optimize(emit_kernel(lowered, layout, target).text, target)
             return str(module) if stage == "llvm" else emit_assembly(module, target)
 
 
-def _show_passes(func: PrimFunc) -> str:
+def _show_passes(func: PrimFunc, *, may_reorder: bool) -> str:
     parts: list[str] = []
-    for step in lower_steps(func, host_target()):
+    for step in lower_steps(func, host_target(), may_reorder=may_reorder):
         title = f"# {step.name}: {step.seconds * 1e3:.2f} ms"
         parts.append(f"{title}\n{step.func}" if step.changed else f"{title}, no change")
     return "\n\n".join(parts)

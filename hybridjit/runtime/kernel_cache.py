@@ -23,7 +23,9 @@ from hybridjit.runtime.saved import encode_span
 from hybridjit.runtime.versions import maker_identity
 
 
-def find_key(func: PrimFunc, layout: Layout, target: Target) -> bytes | None:
+def find_key(
+    func: PrimFunc, layout: Layout, target: Target, *, may_reorder: bool = False
+) -> bytes | None:
     """The key of the code for `func`, or None if it cannot be kept: it calls out of itself."""
     if any(_leads_out(node) for node in walk(func.body)):
         return None
@@ -31,6 +33,7 @@ def find_key(func: PrimFunc, layout: Layout, target: Target) -> bytes | None:
         "maker": maker_identity(target),
         "layout": [[array.strides, array.align] for array in layout.arrays],
         "disjoint": layout.is_disjoint,
+        "may_reorder": may_reorder,
         "places": [encode_span(span, func.span) for span in _spans(func)],
         "function": print_func(func),
         "callees": _callees(func),

@@ -132,11 +132,13 @@ class Specialization:
     def _compile(self, layout: Layout) -> NativeKernel:
         root = self.header.span
         key = self._known_key(layout)
+        may_reorder = self.may_reorder(layout)
         if key is None:
-            key = kernel_cache.find_key(self._func(layout), layout, host_target())
+            func = self._func(layout)
+            key = kernel_cache.find_key(func, layout, host_target(), may_reorder=may_reorder)
         code = None if key is None else find_code(key, root)
         if code is None:
-            code = compiler.build(self._func(layout), layout)
+            code = compiler.build(self._func(layout), layout, may_reorder=may_reorder)
             if key is not None and self.is_current():
                 keep_code(key, code, root)
         return load_native(self.header, layout, code)
@@ -144,6 +146,15 @@ class Specialization:
     def _known_key(self, layout: Layout) -> bytes | None:
         """The key of the code in the disk cache, if it is known without the IR."""
         return self._saved.code_key(layout)
+
+    def may_reorder(self, layout: Layout) -> bool:
+        """Whether loops may be run in another order: no schedule says how, and no arrays overlap."""
+        return layout.is_disjoint and not self.is_scheduled
+
+    @property
+    def is_scheduled(self) -> bool:
+        """True if a schedule says in which order loops run."""
+        return self._request.schedule is not None
 
     def _func(self, layout: Layout) -> PrimFunc:
         return self.func if layout.is_disjoint else self.func_in_order

@@ -1,0 +1,112 @@
+"""Compute sums side by side, in lanes: several elements at once, each in the order of its terms.
+
+    for i in range(n):                         for j_0 in range(0, m, 32):
+        for k in range(l):                         for j in vectorize(j_0, j_0 + 32):
+            for j in range(m):          -->            for i in range(0, n, 4):
+                c[i, j] += a[i, k] * b[k, j]               sums of c[i : i + 4, j], over k,
+                                                           in variables
+
+One sum after the other would wait for each addition, and where the sums are spread over the
+iterations of an outer loop they would go to memory and back for each. Relies on: indices that are
+proved or checked before the loops; arguments that share no memory.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cached_property
+
+from hybridjit.analysis.initialization import find_unassigned_reads
+from hybridjit.analysis.lanes import find_lanes
+from hybridjit.analysis.separation import Separation
+from hybridjit.arith.totality import may_fail
+from hybridjit.ir.expr import Buffer, Expr, Load, Node
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import Allocate, For, If, Let, LoopKind, Seq, Stmt, Store, seq
+from hybridjit.ir.visit import Mutator, walk
+from hybridjit.lower.sum_tiles import Tile, find_tiles, has_long_sums
+from hybridjit.lower.update_nests import Nest, is_counting, sink_sums
+from hybridjit.target import Target
+
+
+def vectorize_outer(func: PrimFunc, target: Target) -> PrimFunc:
+    """`func` with lanes for sums that cannot have them inside."""
+    body = _VectorizeOuter(func, target).rewrite(func.body)
+    return func if body is func.body else dataclasses.replace(func, body=body)
+
+
+class _VectorizeOuter(Mutator):
+    def __init__(self, func: PrimFunc, target: Target) -> None:
+        self.func, self.target = func, target
+        self.scope: list[For | Let] = []
+
+    @cached_property
+    def unset(self) -> frozenset[Buffer]:
+        return find_unassigned_reads(self.func)
+
+    def rewrite_Seq(self, node: Seq) -> Stmt:
+        known = len(self.scope)
+        rewritten = self.generic(node)
+        del self.scope[known:]
+        return rewritten if rewritten is node else seq(*rewritten.stmts)
+
+    def rewrite_Let(self, node: Let) -> Stmt:
+        self.scope.append(node)
+        return node
+
+    def rewrite_Expr(self, node: Expr) -> Expr:
+        return node
+
+    def rewrite_For(self, node: For) -> Stmt:
+        if node.kind in (LoopKind.VECTORIZED, LoopKind.UNROLLED):
+            return node
+        made = self._in_lanes(node)
+        if made is not None:
+            return made
+        self.scope.append(node)
+        rewritten = self.generic(node)
+        self.scope.pop()
+        return rewritten
+
+    def _in_lanes(self, loop: For) -> Stmt | None:
+        nest = Nest.of(loop)
+        if not nest.loops or not _is_plain(loop):
+            return None
+        found = sink_sums(nest, Separation(self.func, tuple(self.scope))) or nest
+        if not has_long_sums(found.body):
+            return None
+        # Where the loop over lanes was innermost, it has vectors already. It is moved for rows.
+        needs_rows = found is not nest and found.loops[-1] is nest.loops[-1]
+        tiles = find_tiles(found, self.target, needs_rows=needs_rows)
+        return next((tile.make() for tile in tiles if self._is_legal(tile)), None)
+
+    def _is_legal(self, tile: Tile) -> bool:
+        separation = Separation(self.func, (*self.scope, *tile.outside))
+        if not separation.prove_independent(tile.side_by_side, tile.body):
+            return False
+        read = {node.buffer for node in walk(tile.body) if isinstance(node, Load)}
+        is_set = not any(buffer.is_register for buffer in read) or self.unset.isdisjoint(read)
+        return is_set and find_lanes(tile.lane_loop, self.func.fastmath).obstacle is None
+
+
+def _is_plain(loop: For) -> bool:
+    """True if nothing in `loop` can fail, leave it, or have an effect outside of the program."""
+    nodes = list(walk(loop))
+    made = {node.buffer for node in nodes if isinstance(node, Allocate)}
+    return all(_is_plain_node(node, made) for node in nodes)
+
+
+def _is_plain_node(node: Node, made: set[Buffer]) -> bool:
+    match node:
+        case Load() | Seq() | Let() | If():
+            return True
+        case For():
+            return is_counting(node)
+        case Store(buffer):
+            return buffer in made or not buffer.is_register
+        case Allocate(buffer):
+            return buffer.is_register
+        case Expr():
+            return not may_fail(node)
+        case _:
+            return False
