@@ -51,13 +51,7 @@ fuzz: $(INSTALLED)  ## run every property test on N random examples, N random sc
 	$(BIN)/python -m tests.nests.judge --count $(N)
 
 mutants: $(INSTALLED)  ## plant bugs in the compiler and say which tests catch them
-	$(BIN)/python -m tests.planted_bugs
-	$(BIN)/python -m tests.planted_native
-	$(BIN)/python -m tests.planted_parallel
-	$(BIN)/python -m tests.planted_vectors
-	$(BIN)/python -m tests.planted_schedules
-	$(BIN)/python -m tests.planted_arrays
-	$(BIN)/python -m tests.planted_te
+	$(BIN)/python -m tests.planted
 
 torture: $(INSTALLED)  ## guard pages, forks, threads, signals, a damaged cache: N rounds of each
 	$(PYTEST) tests/torture $(TORTURE) --fuzz=$(N)

@@ -1,15 +1,36 @@
-"""Random programs notice bugs: each of those planted by tests/planted_bugs.py makes one fail."""
+"""Our tests notice bugs: each of those planted by tests/planted."""
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
-from tests.planted_bugs import BUGS, Bug, programs_to_catch, shown
-from tests.programs.check import check_program
+from tests.planted import arrays, native
+from tests.planted.areas import AREAS
+from tests.planted.bugs import Bug, always, replaced
+from tests.planted.trying import assert_noticed, needs_fork, notices
+
+BUGS = [pytest.param(bug, id=f"{area}: {bug}") for area, bugs in AREAS.items() for bug in bugs]
 
 
-@pytest.mark.parametrize("bug", BUGS, ids=str)
-def test_random_programs_catch(bug: Bug) -> None:
-    check_program(shown(bug))  # without the bug, all is well
+@pytest.mark.parametrize("bug", BUGS)
+@needs_fork
+def test_bug_is_noticed(bug: Bug) -> None:
+    assert_noticed(bug)
 
-    assert programs_to_catch(bug) is not None
+
+@needs_fork
+def test_random_arrays_are_well_without_bugs() -> None:
+    """Random arrays start at the same script for each bug, so that one each would be one in all."""
+    assert notices(dataclasses.replace(arrays.at_random(), count=20)) is None
+
+
+@needs_fork
+def test_a_bug_that_cannot_be_planted_is_not_noticed() -> None:
+    with pytest.raises(LookupError, match="cannot be planted: AttributeError"):
+        notices(always(None), [replaced(native, "no such name", None)])
+
+
+def test_there_are_enough_bugs() -> None:
+    assert len({bug.name for bug in native.BUGS}) >= 20

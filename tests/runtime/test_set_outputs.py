@@ -5,7 +5,6 @@ All memory of new arrays is full of a pattern here (`tests/poisoned.py`).
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,9 @@ import pytest
 from hybridjit import Kernel, config, hybrid
 from hybridjit.analysis import first_writes
 from hybridjit.hybrid import output_tensor
-from tests.planted_native import Bug, compared, notices, replaced
+from tests.planted.bugs import Bug, always, replaced
+from tests.planted.native_checks import compared
+from tests.planted.trying import assert_noticed, needs_fork
 from tests.poisoned import poisoned_arrays
 from tests.runtime.native_calls import AnyKernel
 
@@ -176,14 +177,6 @@ def test_a_function_that_is_given_an_output_sees_zeros() -> None:
 # Planted bugs
 
 
-def _yes(*_: Any) -> bool:
-    return True
-
-
-def _no(*_: Any) -> bool:
-    return False
-
-
 def _any_indices(indices: Any, buffer: Any, loops: Any) -> Any:
     return {var: axis for axis, var in enumerate(indices) if var in loops}
 
@@ -191,38 +184,36 @@ def _any_indices(indices: Any, buffer: Any, loops: Any) -> Any:
 BUGS = (
     Bug(
         "what is read after a store counts as set",
-        [replaced(first_writes, "_stays_inside", _yes)],
+        [replaced(first_writes, "_stays_inside", always(True))],
         compared(mirrored, (A,)),
     ),
     Bug(
         "what is left early counts as run",
-        [replaced(first_writes, "_jumps", _no)],
+        [replaced(first_writes, "_jumps", always(False))],
         compared(left_early, (A, 0.9)),
     ),
     Bug(
         "what is returned early counts as run",
-        [replaced(first_writes, "_has_return", _no)],
+        [replaced(first_writes, "_has_return", always(False))],
         compared(returned_early, (A, 0.0)),
     ),
     Bug(
         "an update counts as a store",
         [
-            replaced(first_writes, "_reads", _no),
+            replaced(first_writes, "_reads", always(False)),
             replaced(first_writes, "_slice_of", _any_indices),
         ],
         compared(summed, (A,)),
     ),
     Bug(
         "every output counts as set",
-        [replaced(first_writes, "_prove_set", _yes)],
+        [replaced(first_writes, "_prove_set", always(True))],
         compared(some, (A,)),
     ),
 )
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="each bug needs its own process")
+@needs_fork
 @pytest.mark.parametrize("bug", BUGS, ids=str)
 def test_bug_is_noticed(bug: Bug) -> None:
-    assert notices(bug.check) is None
-
-    assert notices(bug.check, bug.plants) is not None
+    assert_noticed(bug)

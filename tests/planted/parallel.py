@@ -1,12 +1,10 @@
-"""Test the testers of parallel loops: bugs planted in lowering, code generation and the pool.
+"""Bugs planted in parallel loops: in lowering, code generation and the pool.
 
 Each must be noticed by comparing a few parallel loops with the interpreter.
-`python -m tests.planted_parallel` plants them all and prints what was noticed.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,7 +24,7 @@ from hybridjit.lower import privatize_reductions
 from hybridjit.runtime import pool as runtime_pool
 from tests import parallel_programs as programs
 from tests.parallel_programs import AnyKernel, check, eager, fresh
-from tests.planted_native import Bug, Check, notices, replaced
+from tests.planted.bugs import Bug, Check, replaced
 
 _SIZE = 257
 _COUNTS = (1, 2, 3) * 10
@@ -220,17 +218,3 @@ BUGS = (
         compared(programs.integer_sums),
     ),
 )
-
-
-def main() -> int:
-    missed = 0
-    for bug in BUGS:
-        found = notices(bug.check, bug.plants)
-        missed += found is None
-        print(f"{bug!s:50} {'MISSED' if found is None else found[:100]}", flush=True)
-    print(f"{len(BUGS) - missed} of {len(BUGS)} bugs noticed")
-    return 1 if missed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,4 +1,4 @@
-"""Test the testers of vector code: bugs planted in cutting loops, masks, memory and lanes.
+"""Bugs planted in vector code: in cutting loops, masks, memory and lanes.
 
 Each must be noticed by a comparison of native code with the interpreter on guarded arrays.
 """
@@ -6,14 +6,13 @@ Each must be noticed by a comparison of native code with the interpreter on guar
 from __future__ import annotations
 
 import dataclasses
-import sys
 from functools import partial
 from typing import Any
 
 import numpy as np
 from llvmlite import ir as llvm_ir
 
-from hybridjit import Kernel, config
+from hybridjit import Kernel
 from hybridjit.analysis.private_reduction import PrivateReduction
 from hybridjit.codegen import emit_vectors, vector_memory
 from hybridjit.codegen.emit_vectors import VectorEmitter
@@ -25,15 +24,16 @@ from hybridjit.lower import cut_loops, private_lanes
 from tests.codegen import test_vectors as vectors
 from tests.codegen.test_vectors import array
 from tests.guarded import check_guarded
-from tests.planted_native import Bug, Check, main, replaced
+from tests.planted.bugs import Bug, Check, replaced
 
 
 def guarded(kernel: Kernel[..., Any], *args: Any) -> Check:
     """Native calls on guarded arrays agree with the interpreter."""
 
     def check() -> None:
-        with config.scope(cache_enabled=False):
-            check_guarded(Kernel(kernel.__hybrid_function__), args)
+        check_guarded(Kernel(kernel.__hybrid_function__), args)
+
+    check.__name__ = kernel.__name__
 
     return check
 
@@ -237,7 +237,3 @@ BUGS = (
         partial(vectors.test_errors_are_those_of_the_first_lane, wrong_late_afresh),
     ),
 )
-
-
-if __name__ == "__main__":
-    sys.exit(main(BUGS))

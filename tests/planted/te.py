@@ -1,16 +1,15 @@
-"""Test the testers of tensor expressions: bugs planted in te and in the classic schedule.
+"""Bugs planted in tensor expressions and in the classic schedule.
 
 Each must make a random graph differ from NumPy, or from itself without a schedule; or a given
-graph give something else. `python -m tests.planted_te` plants them all and says how each was
-noticed; tests/test_planted_te_bugs.py does the same in the suite.
+graph give something else.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import random
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -48,8 +47,8 @@ from tests.graphs.stages import (
     transpose,
     two_outputs,
 )
-from tests.planted_native import Bug, main, notices, replaced
-from tests.planted_schedules import smaller_box
+from tests.planted.bugs import Bug, RandomCheck, always, first, replaced, second
+from tests.planted.schedule_stages import smaller_box
 
 # Functions of te have the names of these modules.
 gradient = import_module("hybridjit.te.gradient")
@@ -58,47 +57,25 @@ scan = import_module("hybridjit.te.scan")
 # Graphs until a bug counts as missed.
 MAX_GRAPHS = 120
 
-__all__ = ["BUGS", "RandomGraphs", "notices"]
-
 
 # -- checks ----------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True)
-class RandomGraphs:
-    """Random graphs of the given kinds of stages are what NumPy makes, also under such steps.
-
-    The search starts at graph number `first`, which is known to show the bug.
-    """
-
-    first: int
-    makers: tuple[Maker, ...]
-    moves: tuple[str, ...] = ()
-    count: int = MAX_GRAPHS
-
-    @property
-    def __name__(self) -> str:
-        kinds = (*(maker.__name__ for maker in self.makers), *self.moves)
-        return f"random {', '.join(kinds)}"
-
-    def __call__(self) -> None:
-        for number in range(self.first, self.first + self.count):
-            try:
-                self._check(random.Random(number))
-            except AssertionError as error:
-                raise AssertionError(f"graph {number}: {error}") from error
-
-    def _check(self, choose: random.Random) -> None:
-        subject = Subject(choose, [*self.makers, elementwise])
-        subject.check_against_numpy()
-        if self.moves:
-            found = ScheduledGraph(subject)
-            found.take(choose_moves(choose, self.moves))
-            check_scheduled(found, native=False)
+def at_random(first: int, *makers: Maker, moves: Sequence[str] = ()) -> RandomCheck:
+    """Random graphs of the given kinds of stages are what NumPy makes, also under such steps."""
+    kinds = (*(maker.__name__ for maker in makers), *moves)
+    check = partial(_check_graph, makers, tuple(moves))
+    return RandomCheck(", ".join(kinds), check, first, MAX_GRAPHS)
 
 
-def at_random(first: int, *makers: Maker, moves: Sequence[str] = ()) -> RandomGraphs:
-    return RandomGraphs(first, makers, tuple(moves))
+def _check_graph(makers: Sequence[Maker], moves: Sequence[str], number: int) -> None:
+    choose = random.Random(number)
+    subject = Subject(choose, [*makers, elementwise])
+    subject.check_against_numpy()
+    if moves:
+        found = ScheduledGraph(subject)
+        found.take(choose_moves(choose, moves))
+        check_scheduled(found, native=False)
 
 
 def sums_of_nothing_are_zero() -> None:
@@ -180,13 +157,6 @@ _nest = vars(nests)["_nest"]
 _invert = vars(compute_inline)["_invert"]
 
 
-def _always(value: Any) -> Callable[..., Any]:
-    def give(*_: Any, **__: Any) -> Any:
-        return value
-
-    return give
-
-
 def without_condition(cond: Expr, body: Stmt) -> Stmt:
     return body
 
@@ -239,16 +209,8 @@ def axes_swapped(func: Any, definition: Any) -> Any:
     return {var: (last - axis, offset, sign) for var, (axis, offset, sign) in found.items()}
 
 
-def first(x: Any, y: Any) -> Any:
-    return x
-
-
 def same(x: Any) -> Any:
     return x
-
-
-def second(x: Any, y: Any) -> Any:
-    return y
 
 
 def the_last_part_only(self: Any, tensor: Any) -> Any:
@@ -272,7 +234,7 @@ BUGS = (
     ),
     Bug(
         "a reduction over nothing gives nothing",
-        [replaced(nests, "_fill_empty", _always([]))],
+        [replaced(nests, "_fill_empty", always([]))],
         sums_of_nothing_are_zero,
     ),
     Bug(
@@ -287,7 +249,7 @@ BUGS = (
     ),
     Bug(
         "outputs are not zero when a script adds to them",
-        [replaced(inlined, "_is_overwritten", _always(True))],
+        [replaced(inlined, "_is_overwritten", always(True))],
         at_random(0, script_total, extern_script),
     ),
     Bug(
@@ -307,7 +269,7 @@ BUGS = (
     ),
     Bug(
         "a scan may read the step that it computes",
-        [replaced(scan, "check_reads", _always(None))],
+        [replaced(scan, "check_reads", always(None))],
         a_scan_reads_earlier_steps_only,
     ),
     # -- gradients
@@ -372,12 +334,12 @@ BUGS = (
     ),
     Bug(
         "rfactor: floats are regrouped",
-        [replaced(classic_rfactor, "_check_rounding", _always(None))],
+        [replaced(classic_rfactor, "_check_rounding", always(None))],
         at_random(26, reduce, matmul, moves=["split", "rfactor"]),
     ),
     Bug(
         "a group is everything",
-        [replaced(ClassicSchedule, "_is_between", _always(True))],
+        [replaced(ClassicSchedule, "_is_between", always(True))],
         a_group_is_what_lies_between,
     ),
     Bug(
@@ -386,7 +348,3 @@ BUGS = (
         attached_to_a_fused_axis,
     ),
 )
-
-
-if __name__ == "__main__":
-    sys.exit(main(BUGS))

@@ -1,12 +1,10 @@
 """Bugs planted in the proof of bounds, in refutation and in tests before loops.
 
-Each must be noticed, as those of tests/planted_native.py, by comparing native code with the
-interpreter on a few calls.
+Each must be noticed by comparing native code with the interpreter on a few calls.
 """
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
@@ -22,7 +20,8 @@ from hybridjit.lower import hoist_checks
 from tests.codegen.test_quick_index import bins
 from tests.lower import failing_kernels as failing
 from tests.lower.test_hoist_checks import HUGE, shifted, triangle
-from tests.planted_native import Bug, compared, inner, main, replaced
+from tests.planted.bugs import Bug, replaced
+from tests.planted.native_checks import compared, inner
 
 _LoopTests: Any = vars(hoist_checks)["_LoopTests"]
 _Walker: Any = vars(refutation)["_Walker"]
@@ -198,7 +197,3 @@ BUGS = (
         compared(bins, *[(np.array([x]), np.zeros(3, np.int64)) for x in (1.0, 1e30, np.nan)]),
     ),
 )
-
-
-if __name__ == "__main__":
-    sys.exit(main(BUGS))

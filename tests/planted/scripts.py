@@ -1,24 +1,17 @@
-"""Test the testers: bugs planted in the front end, the interpreter and the printer.
+"""Bugs planted in the front end, the interpreter and the printer.
 
-Each must make some random program fail. `python -m tests.planted_bugs` plants them all and says
-how many programs it took; tests/test_planted_bugs.py does the same in the suite.
+Each must make a program fail: a random one, or a given one for what random programs do too seldom.
 """
 
 from __future__ import annotations
 
 import ast
 import math
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 
-from hybridjit import config
 from hybridjit.frontend import assignments, comparisons, conversion, operators, variables
 from hybridjit.frontend.context import Context
 from hybridjit.frontend.expressions import ExpressionTranslator
@@ -31,37 +24,34 @@ from hybridjit.interp.statements import Signal
 from hybridjit.ir import expr, printer_exprs, stmt
 from hybridjit.ir.dtype import FLOAT32, FLOAT64, WEAK_FLOAT, ScalarType
 from hybridjit.ir.printer_stmts import StmtPrinter
+from tests.planted.bugs import Bug, Check, RandomCheck, entry, replaced
 from tests.programs.check import check_program
 from tests.programs.program import Program, forget_sources, program_from_seed
 
-# Programs until a bug counts as missed. The slowest of the bugs below takes about half of them.
+# Programs until a bug counts as missed.
 MAX_PROGRAMS = 400
-Plant = Callable[[], AbstractContextManager[Any]]
 Run = Callable[[Any], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Bug:
-    """A planted bug, how to plant it for a while, and what shows it.
-
-    That is the number of a program of the sample, where the search starts, or a script for what
-    random programs do too seldom.
-    """
-
-    name: str
-    plant: Plant
-    shown_by: int | str
-
-    def __str__(self) -> str:
-        return self.name
+def at_random(first: int) -> RandomCheck:
+    """All ways to run a random program agree, and its text is the program."""
+    return RandomCheck("programs", _check_number, first, MAX_PROGRAMS)
 
 
-def replaced(owner: Any, name: str, value: Any) -> Plant:
-    return lambda: patch.object(owner, name, value)
+def _check_number(number: int) -> None:
+    """Try the program of this number; every other one is wild."""
+    check_program(program_from_seed(number // 2, wild=number % 2 == 1))
+    forget_sources()
 
 
-def table(entries: Any, key: Any, value: Any) -> Plant:
-    return lambda: patch.dict(entries, {key: value})
+def given(source: str) -> Check:
+    """All ways to run the program agree, and its text is the program."""
+
+    def check() -> None:
+        check_program(Program(source, [np.arange(3.0), 3]))
+
+    check.__name__ = "given program"
+    return check
 
 
 # -- the interpreter -------------------------------------------------------------------------------
@@ -95,7 +85,7 @@ def rounding_cast(source: Any, to: Any, checked: bool = False) -> Run:
     return lambda value: convert(np.rint(value))
 
 
-def always(signal: Signal) -> Callable[[Any, Any], Run]:
+def leaving_by(signal: Signal) -> Callable[[Any, Any], Run]:
     return lambda node, scope: lambda frame: signal
 
 
@@ -248,95 +238,85 @@ def program(a, n):
 """
 
 BUGS = (
-    Bug("floor division truncates", table(_OPERATORS, expr.FloorDiv, truncated_division), 39),
-    Bug("max keeps the other side of NaN", table(_OPERATORS, expr.Max, numpy_max), 28),
-    Bug("shift right is logical", table(_OPERATORS, expr.ShiftRight, logical_shift), 61),
-    Bug("`and` is not lazy", table(_EXPRS, expr.And, eager), 55),
-    Bug("a conditional computes both sides", table(_EXPRS, expr.Select, eager_select), 39),
-    Bug("casts round", replaced(interp_exprs, "make_cast", rounding_cast), CASTS),
-    Bug("break leaves every loop", table(_STMTS, stmt.Break, always(Signal.RETURN)), 2),
-    Bug("continue leaves the loop", table(_STMTS, stmt.Continue, always(Signal.BREAK)), CONTINUE),
+    Bug(
+        "floor division truncates",
+        [entry(_OPERATORS, expr.FloorDiv, truncated_division)],
+        at_random(39),
+    ),
+    Bug("max keeps the other side of NaN", [entry(_OPERATORS, expr.Max, numpy_max)], at_random(28)),
+    Bug(
+        "shift right is logical", [entry(_OPERATORS, expr.ShiftRight, logical_shift)], at_random(61)
+    ),
+    Bug("`and` is not lazy", [entry(_EXPRS, expr.And, eager)], at_random(55)),
+    Bug(
+        "a conditional computes both sides",
+        [entry(_EXPRS, expr.Select, eager_select)],
+        at_random(39),
+    ),
+    Bug("casts round", [replaced(interp_exprs, "make_cast", rounding_cast)], given(CASTS)),
+    Bug(
+        "break leaves every loop",
+        [entry(_STMTS, stmt.Break, leaving_by(Signal.RETURN))],
+        at_random(2),
+    ),
+    Bug(
+        "continue leaves the loop",
+        [entry(_STMTS, stmt.Continue, leaving_by(Signal.BREAK))],
+        given(CONTINUE),
+    ),
     Bug(
         "negative indices count from the start",
-        replaced(interp_stmts, "compile_index", from_the_start),
-        30,
+        [replaced(interp_stmts, "compile_index", from_the_start)],
+        at_random(30),
     ),
-    Bug("x -= y is y - x", replaced(assignments, "binary", swapped_augmented), 2),
-    Bug("float32 and a Python float are float64", replaced(operators, "join_types", wrong_join), 2),
-    Bug("operands are read too late", replaced(Context, "as_it_was", out_of_order), ORDER),
-    Bug("variables are plain values", replaced(variables, "_is_plain_value", lets_forever), 2),
+    Bug("x -= y is y - x", [replaced(assignments, "binary", swapped_augmented)], at_random(2)),
+    Bug(
+        "float32 and a Python float are float64",
+        [replaced(operators, "join_types", wrong_join)],
+        at_random(2),
+    ),
+    Bug("operands are read too late", [replaced(Context, "as_it_was", out_of_order)], given(ORDER)),
+    Bug(
+        "variables are plain values",
+        [replaced(variables, "_is_plain_value", lets_forever)],
+        at_random(2),
+    ),
     Bug(
         "loops lose their last value",
-        replaced(LoopTranslator, "_keep_last_values", no_last_value),
-        0,
+        [replaced(LoopTranslator, "_keep_last_values", no_last_value)],
+        at_random(0),
     ),
     Bug(
         "bounds are read again",
-        replaced(LoopTranslator, "_frozen_bounds", bounds_as_they_are),
-        BOUNDS,
+        [replaced(LoopTranslator, "_frozen_bounds", bounds_as_they_are)],
+        given(BOUNDS),
     ),
-    Bug("a falling range is one longer", replaced(stmt, "_extent", wrong_extent), 55),
-    Bug("chains are joined by or", replaced(ExpressionTranslator, "_both", chain_by_or), 2),
-    Bug("Python ints wrap in a cast", replaced(conversion, "_needs_check", never_checked), 33),
+    Bug("a falling range is one longer", [replaced(stmt, "_extent", wrong_extent)], at_random(55)),
+    Bug(
+        "chains are joined by or",
+        [replaced(ExpressionTranslator, "_both", chain_by_or)],
+        at_random(2),
+    ),
+    Bug(
+        "Python ints wrap in a cast",
+        [replaced(conversion, "_needs_check", never_checked)],
+        at_random(33),
+    ),
     Bug(
         "uint64 is compared as signed",
-        replaced(comparisons, "_compare_with_uint64", signed_compare),
-        UINT64,
+        [replaced(comparisons, "_compare_with_uint64", signed_compare)],
+        given(UINT64),
     ),
-    Bug("code after a return runs", replaced(_Structure, "after", skip_nothing), RETURN),
+    Bug("code after a return runs", [replaced(_Structure, "after", skip_nothing)], given(RETURN)),
     Bug(
         "tuples are assigned one by one",
-        replaced(assignments.AssignmentTranslator, "_unpack", assigned_at_once),
-        2,
+        [replaced(assignments.AssignmentTranslator, "_unpack", assigned_at_once)],
+        at_random(2),
     ),
-    Bug("the printer drops the step", replaced(StmtPrinter, "_range", no_step), 0),
-    Bug("the printer drops parentheses", replaced(printer_exprs, "_parts", no_parentheses), 0),
+    Bug("the printer drops the step", [replaced(StmtPrinter, "_range", no_step)], at_random(0)),
+    Bug(
+        "the printer drops parentheses",
+        [replaced(printer_exprs, "_parts", no_parentheses)],
+        at_random(0),
+    ),
 )
-
-
-@cache
-def sample(number: int) -> Program:
-    """Program `number` of the row on which bugs are tried, every other one wild."""
-    return program_from_seed(number // 2, wild=number % 2 == 1)
-
-
-def programs_to_catch(bug: Bug, most: int = MAX_PROGRAMS) -> int | None:
-    """How many programs it takes until one fails because of the bug; None if none does."""
-    # What a compiler with a bug makes must not get to the disk.
-    with bug.plant(), config.scope(cache_enabled=False):
-        for tried, program in enumerate(_candidates(bug, most), 1):
-            try:
-                check_program(program)
-            except Exception:
-                return tried
-    return None
-
-
-def _candidates(bug: Bug, most: int) -> Iterator[Program]:
-    """The program that shows the bug, then the sample, as kernels that nothing was learnt about."""
-    yield shown(bug)
-    for number in range(most):
-        known = sample(number)
-        yield Program(known.source, known.args)
-    forget_sources()
-
-
-def shown(bug: Bug) -> Program:
-    """The program that shows the bug."""
-    if isinstance(bug.shown_by, str):
-        return Program(bug.shown_by, [np.arange(3.0), 3])
-    known = sample(bug.shown_by)
-    return Program(known.source, known.args)
-
-
-def main() -> int:
-    missed = 0
-    for bug in BUGS:
-        found = programs_to_catch(bug)
-        missed += found is None
-        print(f"{'MISSED' if found is None else found:>8}  {bug}", flush=True)
-    return 1 if missed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,15 +1,15 @@
-"""Test the testers of array scripts: bugs planted in slices, broadcasting, reductions and stores.
+"""Bugs planted in array scripts: in slices, broadcasting, reductions and stores.
 
-Each must make a random script differ from NumPy. `python -m tests.planted_arrays` plants them all
-and says how each was noticed; tests/test_planted_array_bugs.py does the same in the suite.
+Each must make a random script differ from NumPy.
 """
 
 from __future__ import annotations
 
 import ast
 import dataclasses
-import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from hybridjit.frontend.arrays import elementwise as array_elementwise
@@ -31,7 +31,7 @@ from hybridjit.frontend.values import AnyArray, ArrayExpr, Place, Scalar, Value,
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Ge, Gt, Le, Lt, Max, Mod, Select, const
 from tests.array_campaign import Refused, check_program
-from tests.planted_native import Bug, main, replaced
+from tests.planted.bugs import Bug, RandomCheck, replaced
 from tests.random_array_values import Style
 from tests.random_arrays import Generator
 
@@ -41,22 +41,15 @@ MAX_SCRIPTS = 400
 ROOMY = Style(sizes=(1, 2, 3, 4, 5, 6, 7))
 
 
-@dataclasses.dataclass(frozen=True)
-class RandomArrays:
+def at_random(style: Style = ROOMY, count: int = MAX_SCRIPTS) -> RandomCheck:
     """Random array scripts give what NumPy gives, also for sizes known at run time only."""
+    return RandomCheck("arrays", partial(_check_script, style), 0, count)
 
-    count: int = MAX_SCRIPTS
-    style: Style = ROOMY
 
-    def __call__(self) -> None:
-        for number in range(self.count):
-            program = Generator(f"planted/{number}", self.style).program()
-            try:
-                check_program(program, f"planted/{number}", is_native=False, is_symbolic=True)
-            except Refused:
-                continue
-
-    __name__ = "random arrays"
+def _check_script(style: Style, number: int) -> None:
+    program = Generator(f"planted/{number}", style).program()
+    with suppress(Refused):
+        check_program(program, f"planted/{number}", is_native=False, is_symbolic=True)
 
 
 # -- slices ----------------------------------------------------------------------------------------
@@ -220,7 +213,7 @@ _STRETCH: Any = array_elementwise._Stretch  # pyright: ignore[reportPrivateUsage
 
 
 def _bug(name: str, owner: Any, attribute: str, value: Any) -> Bug:
-    return Bug(name, [replaced(owner, attribute, value)], RandomArrays())
+    return Bug(name, [replaced(owner, attribute, value)], at_random())
 
 
 BUGS = (
@@ -236,7 +229,7 @@ BUGS = (
     Bug(
         "arguments never share memory",
         [replaced(ArrayMemory, "_may_meet", other_memory)],
-        RandomArrays(style=dataclasses.replace(ROOMY, sharing=1)),
+        at_random(dataclasses.replace(ROOMY, sharing=1)),
     ),
     _bug("masked stores ignore the mask", ArrayStores, "_fitted_to_mask", without_mask),
     _bug("indices into parts are off", array_subscripts.ArraySubscripts, "checked", wrapped_late),
@@ -247,14 +240,10 @@ BUGS = (
     Bug(
         "argmax does not see NaN",
         [replaced(ArrayExtrema, "_beats", extremum_without_nan)],
-        RandomArrays(style=Style((2, 3, 5), ("float64", "float32", "float16"), special=1)),
+        at_random(Style((2, 3, 5), ("float64", "float32", "float16"), special=1)),
     ),
     _bug("argmax counts columns first", array_extrema, "_flat", flat_in_columns),
     _bug("extrema start at zero", array_reductions, "_worst", zero_start),
     _bug("means count one more", ArrayReductions, "_reduced_count", one_too_many),
     _bug("variances are not squared", ArrayReductions, "_squared_distance", not_squared),
 )
-
-
-if __name__ == "__main__":
-    sys.exit(main(BUGS))

@@ -1,0 +1,31 @@
+"""All planted bugs, by area."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tests.planted import (
+    arrays,
+    bounds,
+    fusion,
+    native,
+    parallel,
+    schedule_loops,
+    schedule_stages,
+    scripts,
+    te,
+    vectors,
+)
+from tests.planted.bugs import Bug
+
+AREAS: dict[str, Sequence[Bug]] = {
+    "scripts": scripts.BUGS,
+    "arrays": arrays.BUGS,
+    "fusion": fusion.BUGS,
+    "native": native.BUGS,
+    "bounds": bounds.BUGS,
+    "parallel": parallel.BUGS,
+    "vectors": vectors.BUGS,
+    "schedules": (*schedule_loops.BUGS, *schedule_stages.BUGS),
+    "te": te.BUGS,
+}

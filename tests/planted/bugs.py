@@ -1,0 +1,87 @@
+"""Test the testers: bugs that are planted in the compiler, and the checks that must notice them.
+
+Each file beside this one holds the bugs of one area as `BUGS`; `areas.py` lists them.
+`python -m tests.planted` plants them all and says how each was noticed; tests/test_planted_bugs.py
+does the same in the suite.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+from unittest.mock import patch
+
+Check = Callable[[], None]
+Plant = Callable[[], AbstractContextManager[Any]]
+
+
+@dataclass(frozen=True)
+class Bug:
+    """A planted bug, and the check that must notice it."""
+
+    name: str
+    plants: Sequence[Plant]
+    check: Check
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class RandomCheck:
+    """Random programs, of which none may fail when the compiler is sound.
+
+    The search starts at program number `first`, which is known to show the bug. After `count`
+    programs the bug counts as missed.
+    """
+
+    name: str
+    check_number: Callable[[int], None]
+    first: int
+    count: int
+
+    @property
+    def __name__(self) -> str:
+        return f"random {self.name}"
+
+    def __call__(self) -> None:
+        for number in range(self.first, self.first + self.count):
+            try:
+                self.check_number(number)
+            except AssertionError as error:
+                raise AssertionError(f"number {number}: {error}") from error
+
+
+def shortened(check: Check) -> Check:
+    """The check, on one program only if it is a random one."""
+    return dataclasses.replace(check, count=1) if isinstance(check, RandomCheck) else check
+
+
+def replaced(owner: Any, name: str, value: Any) -> Plant:
+    """Give something of the compiler another value."""
+    return lambda: patch.object(owner, name, value)
+
+
+def entry(table: Any, key: Any, value: Any) -> Plant:
+    """Give an entry of a table of the compiler another value."""
+    return lambda: patch.dict(table, {key: value})
+
+
+def always(value: Any) -> Callable[..., Any]:
+    """A function that gives the value, whatever it is asked."""
+
+    def give(*_: Any, **__: Any) -> Any:
+        return value
+
+    return give
+
+
+def first(x: Any, y: Any) -> Any:
+    return x
+
+
+def second(x: Any, y: Any) -> Any:
+    return y

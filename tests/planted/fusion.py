@@ -1,0 +1,257 @@
+"""Bugs planted in the fusion of arrays and in the planning of storage.
+
+Each must make a chain of array statements, one of our own or a random one, give another result.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hybridjit import hybrid
+from hybridjit.errors import ParseError
+from hybridjit.frontend.arrays import extents as array_extents
+from hybridjit.frontend.arrays import memory as array_memory
+from hybridjit.frontend.arrays import order as array_order
+from hybridjit.frontend.arrays.order import Order
+from hybridjit.frontend.fusion import contract as fuse_contract
+from hybridjit.frontend.fusion import inline as fuse_inline
+from hybridjit.frontend.fusion import merge as fuse_merge
+from hybridjit.frontend.fusion import nests as fusion
+from hybridjit.frontend.fusion import sink as fuse_sink
+from hybridjit.lower import plan_storage
+from tests.array_results import assert_agree
+from tests.oracle import Outcome, run_once
+from tests.planted.bugs import Bug, Check, RandomCheck, always, replaced
+from tests.random_chains import ChainGenerator
+
+# Chains until a bug counts as missed.
+MAX_CHAINS = 300
+Array = Any
+RNG: Any = np.random.default_rng(11)
+SMALL, LARGE = RNG.random(6), RNG.random(300)
+
+
+# -- scripts ---------------------------------------------------------------------------------------
+
+
+def source_changes(a: Array) -> Any:
+    t = a * 2
+    a[:] = 0.0
+    return t + 1
+
+
+def changed_in_between(a: Array, b: Array) -> Any:
+    t = np.sin(a)
+    a[:] = b[::-1]
+    return t * t
+
+
+def written_backwards(a: Array) -> None:
+    t = np.sin(a)
+    a[::-1] = t * t
+
+
+def shorter(a: Array) -> Any:
+    t = np.sin(a)
+    return t[:-1] * t[:-1]
+
+
+def masked(a: Array) -> Any:
+    m = a > 0.5
+    values = a[m]
+    return values.mean()
+
+
+def wraps(a: Array, k: int) -> Any:
+    t = a[1:] * 2
+    return a * t[k]
+
+
+def shift_up(a: Array) -> Any:
+    a[1:] = a[:-1] * 2
+
+
+def accumulated(a: Array) -> Any:
+    t = np.zeros(a.shape[0])
+    t += a
+    t += a * a
+    return t.max()
+
+
+def used_after(a: Array) -> Any:
+    for _ in range(2):
+        x = np.sin(a) + a[::-1]
+        y = np.cos(x[::-1]) + x
+        a[:] = y[::-1] + y + x
+
+
+def reversed_read(a: Array) -> Any:
+    for _ in range(2):
+        x = np.sin(a) + a[::-1]
+        y = np.cos(x[::-1])
+        z = np.sin(y) + y[::-1]
+        a[:] = z[::-1] * 0.5 + z
+
+
+def partly_set(a: Array) -> Any:
+    x = np.zeros(a.shape[0])
+    x[1:] = a[:-1]
+    return x + x[::-1]
+
+
+def fails(a: Array, b: Array, c: Array) -> None:
+    t = a // b
+    c[:] = t
+
+
+def product_onto_a_factor(a: Array, b: Array) -> None:
+    a[:] = 2.0 * (a @ b).T
+
+
+# -- checks ----------------------------------------------------------------------------------------
+
+
+def agrees(script: Any, *args: Any) -> Check:
+    """All ways to run the script agree."""
+
+    def check() -> None:
+        kernel: Any = hybrid.script(script)
+        assert_agree(kernel, [np.copy(a) if np.ndim(a) else a for a in args])
+
+    check.__name__ = script.__name__
+    return check
+
+
+def at_random() -> RandomCheck:
+    """The interpreter and plain Python agree about a random chain of statements."""
+    return RandomCheck("chains", _check_chain, 0, MAX_CHAINS)
+
+
+def _check_chain(seed: int) -> None:
+    program = ChainGenerator(seed).program()
+    kernel: Any = hybrid.script(program.define())
+    found = run_once(_interpret, kernel, program.args)
+    if isinstance(found.error, ParseError):
+        return  # some scripts are refused
+    assert found.error is None
+    expected = run_once(_run_plain, kernel, program.args)
+    for got, want in zip(_arrays(found), _arrays(expected), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+
+
+def _interpret(kernel: Any, *args: Any) -> Any:
+    return kernel.interpret(*args)
+
+
+def _run_plain(kernel: Any, *args: Any) -> Any:
+    return kernel.py_func(*args)
+
+
+def _arrays(outcome: Outcome) -> list[Any]:
+    result: Any = outcome.result
+    results: list[Any] = [*result] if isinstance(result, tuple) else [result]
+    return [*results, *outcome.arguments]
+
+
+def nothing_is_written_after_an_error() -> None:
+    """A statement that fails must do so before the next one writes."""
+    c = np.ones(4, dtype=np.int64)
+    with pytest.raises(ZeroDivisionError, match="zero"):
+        hybrid.script(fails).interpret(np.arange(4), np.array([1, 2, 0, 1]), c)
+    assert (c == 1).all()
+
+
+# -- bugs ------------------------------------------------------------------------------------------
+
+
+def all_before(_: Any, stmts: Any, first: int, second: int) -> Any:
+    return stmts[first + 1 : second], []
+
+
+BUGS = (
+    Bug(
+        "a source that is written meanwhile",
+        [replaced(fuse_inline, "_sources_stay", always(True))],
+        agrees(source_changes, SMALL),
+    ),
+    Bug(
+        "statements that must not swap",
+        [replaced(fusion.Fusion, "may_swap", always(True))],
+        agrees(changed_in_between, SMALL, SMALL + 1),
+    ),
+    Bug(
+        "what comes after the loops before them",
+        [replaced(fuse_merge, "part", all_before)],
+        agrees(masked, SMALL),
+    ),
+    Bug(
+        "loops of another order",
+        [replaced(fuse_merge, "_keeps_order", always(True))],
+        agrees(written_backwards, SMALL),
+    ),
+    Bug(
+        "accesses that are taken for others",
+        [replaced(array_order.Iterations, "meet", always(Order.SAME))],
+        agrees(written_backwards, SMALL),
+    ),
+    Bug(
+        "an index that counts from the end",
+        [replaced(fuse_inline, "_is_in_bounds", always(True))],
+        agrees(wraps, SMALL, -1),
+    ),
+    Bug(
+        "an assignment that reads what it wrote",
+        [replaced(array_memory.ArrayMemory, "_needs_copy", always(False))],
+        agrees(shift_up, SMALL),
+    ),
+    Bug(
+        "loops over different ranges",
+        [replaced(array_extents.Ranges, "same", always(True))],
+        agrees(shorter, SMALL),
+    ),
+    Bug(
+        "a value before its first",
+        [replaced(fuse_contract, "_is_set_by", always(True))],
+        agrees(accumulated, SMALL),
+    ),
+    Bug(
+        "a product stored where a factor is",
+        [replaced(fuse_sink, "_is_apart", always(True))],
+        agrees(product_onto_a_factor, RNG.random((40, 40)), RNG.random((40, 40))),
+    ),
+    Bug(
+        "memory that is still used",
+        [replaced(plan_storage, "_last_use", always(0))],
+        agrees(used_after, LARGE),
+    ),
+    Bug(
+        "in place though not element by element",
+        [replaced(plan_storage, "_is_in_place", always(True))],
+        agrees(reversed_read, LARGE),
+    ),
+    Bug(
+        "zeros that are needed",
+        [replaced(plan_storage, "prove_sets_all", always(True))],
+        agrees(partly_set, LARGE),
+    ),
+    Bug(
+        "random chains: sources",
+        [replaced(fuse_inline, "_sources_stay", always(True))],
+        at_random(),
+    ),
+    Bug("random chains: order", [replaced(fuse_merge, "_keeps_order", always(True))], at_random()),
+    Bug("random chains: swaps", [replaced(fusion.Fusion, "may_swap", always(True))], at_random()),
+    Bug(
+        "random chains: copies",
+        [replaced(array_memory.ArrayMemory, "_needs_copy", always(False))],
+        at_random(),
+    ),
+    Bug(
+        "errors in another order",
+        [replaced(fuse_merge, "_fails_alike", always(True))],
+        nothing_is_written_after_an_error,
+    ),
+)
