@@ -15,24 +15,29 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator
-from functools import reduce
-from itertools import islice
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from itertools import chain, islice
 
 from hybridjit.analysis.bounds import Facts
 from hybridjit.analysis.forms import Range
+from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.arith.linear import Linear
 from hybridjit.ir.dtype import INT64
-from hybridjit.ir.expr import Add, And, Bounded, Const, Expr, Le, Mul, Node, Or, Select, Var
+from hybridjit.ir.expr import Add, And, Bounded, Buffer, Const, Expr, Le, Mul, Node, Or, Select, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.header import MAX_EXTENT
-from hybridjit.ir.stmt import Break, Continue, For, If, Let, LoopKind, Return, Stmt, While
+from hybridjit.ir.stmt import Break, Continue, For, If, Let, LoopKind, Return, Seq, Stmt, While, seq
 from hybridjit.ir.visit import Mutator, fresh_copy, rewrite, walk
+from hybridjit.lower.name_invariants import name_invariants
 
 # A second copy of a larger loop costs more to compile than its checks cost to run.
 MAX_NODES = 1000
 # Values beyond this are left to the checked loop: sums of a few smaller ones do not overflow.
 _LIMIT = MAX_EXTENT
+_SMALL_LIMIT = 1 << 30  # and sums of products of two do not overflow, if all are below this
 _LARGEST_CONSTANT = 1 << 40
+_LARGEST_FACTOR = 1 << 24  # larger ones come from limits, and no array is that large
 # Of the ways to test one index, so many are tried at run time: `min(n, m)` has two.
 _MAX_WAYS = 2
 # What may leave a check out.
@@ -51,24 +56,57 @@ class _HoistChecks(Mutator):
     def __init__(self, func: PrimFunc) -> None:
         self.func = func
 
+    @cached_property
+    def unset(self) -> frozenset[Buffer]:
+        return find_unassigned_reads(self.func)
+
+    def rewrite_Seq(self, node: Seq) -> Stmt:
+        rewritten = self.generic(node)
+        return rewritten if rewritten is node else seq(*rewritten.stmts)
+
     def rewrite_For(self, node: For) -> Stmt:
-        nodes = list(walk(node))
-        checks = dict.fromkeys(item for item in nodes if isinstance(item, Bounded))
-        if not checks:
+        if not any(isinstance(item, Bounded) for item in walk(node)):
             return node
-        tests = _LoopTests(self.func, nodes)
-        found = {check: tests.find(check) for check in checks}
-        hoisted = frozenset(check for check, needed in found.items() if needed is not None)
-        if not hoisted or len(nodes) > MAX_NODES:
-            return self.generic(node)
-        fast = self.rewrite(_DropChecks(hoisted).rewrite(node))
-        conditions = [*tests.assumptions(), *(c for each in found.values() for c in each or ())]
-        if not conditions:
+        plan = _Plan.of(self.func, node)
+        if not plan.hoists_all:
+            lets, named = name_invariants(node, self.unset)
+            other = _Plan.of(self.func, named) if lets else plan
+            if len(other.hoisted) > len(plan.hoisted):
+                return seq(*lets, self._run(other))
+        return self._run(plan)
+
+    def _run(self, plan: _Plan) -> Stmt:
+        if not plan.hoisted or len(plan.nodes) > MAX_NODES:
+            return self.generic(plan.loop)
+        fast = self.rewrite(_DropChecks(frozenset(plan.hoisted)).rewrite(plan.loop))
+        if not plan.conditions:
             return fast
-        rest = fresh_copy(node)
-        if not any(isinstance(item, _CHOICES) for item in nodes):
+        rest = fresh_copy(plan.loop)
+        if not any(isinstance(item, _CHOICES) for item in plan.nodes):
             rest = rewrite(rest, _in_order)
-        return If(_all(dict.fromkeys(conditions)), fast, rest, span=node.span)
+        return If(_all(plan.conditions), fast, rest, span=plan.loop.span)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A loop, the checks in it that can be left out, and when."""
+
+    loop: For
+    nodes: list[Node]
+    hoisted: list[Bounded]
+    conditions: list[Expr]
+    hoists_all: bool
+
+    @staticmethod
+    def of(func: PrimFunc, loop: For) -> _Plan:
+        """What can be tested before `loop`."""
+        nodes = list(walk(loop))
+        checks = dict.fromkeys(item for item in nodes if isinstance(item, Bounded))
+        tests = _LoopTests(func, nodes)
+        found = {check: tests.find(check) for check in checks}
+        needed = {check: each for check, each in found.items() if each is not None}
+        conditions = tests.with_assumptions(list(chain.from_iterable(needed.values())))
+        return _Plan(loop, nodes, list(needed), conditions, len(needed) == len(checks))
 
 
 def _in_order(node: Node) -> Node | None:
@@ -95,10 +133,16 @@ class _LoopTests:
 
     def __init__(self, func: PrimFunc, nodes: list[Node]) -> None:
         self.facts = Facts.of(func)
-        self.outside = [var for var in _outside(nodes) if var not in self.facts.dimensions]
-        for var in self.outside:
+        outside = [var for var in _outside(nodes) if var not in self.facts.dimensions]
+        scaling = _find_scaling(nodes, outside)
+        most = _SMALL_LIMIT if scaling else _LIMIT
+        # A variable that scales others has to be of a known sign.
+        self.outside = {
+            var: Range(least=0 if var in scaling else -most, most=most) for var in outside
+        }
+        for var, assumed in self.outside.items():
             self.facts.position(var)
-            self.facts.ranges[var] = Range(least=-_LIMIT, most=_LIMIT)
+            self.facts.ranges[var] = assumed
         for item in nodes:
             if isinstance(item, For):
                 self.facts.enter_loop(item)
@@ -126,6 +170,8 @@ class _LoopTests:
 
     def _is_useful(self, form: Linear) -> bool:
         """Whether `form >= 0` may hold and can be computed: no sum of its terms overflows."""
+        if any(abs(c) >= _LARGEST_FACTOR for c in form.terms.values()):
+            return False
         ends = [self.facts.interval(Linear({var: c})) for var, c in form.terms.items()]
         size = sum(max(abs(low), abs(high)) for low, high in ends)
         may_hold = self.facts.interval(form)[1] >= 0
@@ -145,13 +191,14 @@ class _LoopTests:
         product: Expr = reduce(Mul, self.facts.factors_of(var))
         return product if coefficient == 1 else Mul(product, Const(coefficient))
 
-    def assumptions(self) -> list[Expr]:
-        """Conditions under which the variables bound outside are as small as was assumed."""
-        return [
-            condition
-            for var in self.outside
-            for condition in (Le(Const(-_LIMIT), var), Le(var, Const(_LIMIT)))
-        ]
+    def with_assumptions(self, conditions: list[Expr]) -> list[Expr]:
+        """`conditions`, and that the variables bound outside are as small as was assumed."""
+        assumed: list[Expr] = []
+        for var, known in self.outside.items():
+            is_positive = Le(Const(0), var)
+            low = is_positive if is_positive in conditions else Le(Const(known.least), var)
+            assumed += [low, Le(var, Const(known.most))]
+        return list(dict.fromkeys([*assumed, *conditions]))
 
 
 def _sum(terms: list[Expr], constant: int) -> Expr:
@@ -159,6 +206,14 @@ def _sum(terms: list[Expr], constant: int) -> Expr:
         return Const(constant)
     total = reduce(Add, terms)
     return Add(total, Const(constant)) if constant else total
+
+
+def _find_scaling(nodes: list[Node], outside: list[Var]) -> frozenset[Var]:
+    """The variables bound outside that others are multiplied with."""
+    products = (node for node in nodes if isinstance(node, Mul) and node.dtype is INT64)
+    factors = [(each.lhs, each.rhs) for each in products]
+    scaling = [pair for pair in factors if not any(isinstance(each, Const) for each in pair)]
+    return frozenset(var for var in outside if any(var in pair for pair in scaling))
 
 
 def _outside(nodes: list[Node]) -> list[Var]:
