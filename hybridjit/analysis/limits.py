@@ -6,11 +6,12 @@ for i in range(100):
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from hybridjit.arith.linear import Linear, linear_form
-from hybridjit.ir.expr import Const, Expr, Max, Min, Var
-from hybridjit.ir.stmt import For
+from hybridjit.ir.expr import And, Const, Expr, Load, Max, Min, Or, Select, Var
+from hybridjit.ir.stmt import For, Let, Store, flat_stmts
+from hybridjit.ir.visit import walk
 
 Limits = tuple[int, int]
 """The least and the largest value, both of which may be reached."""
@@ -57,8 +58,39 @@ def most_iterations(loop: For, known: Mapping[Var, Limits]) -> int | None:
     """A number of iterations that `loop` does not exceed; None if there is none known."""
     if not isinstance(loop.step, Const) or loop.step.value == 0:
         return None
+    step = int(loop.step.value.real)
     distance = _distance(loop, known)
-    return None if distance is None else len(range(0, distance, int(loop.step.value.real)))
+    if distance is not None:
+        return len(range(0, distance, step))
+    return min(_iterations_by_accesses(loop, step), default=None)
+
+
+def _iterations_by_accesses(loop: For, step: int) -> Iterator[int]:
+    """For each element that every iteration touches, another one each time: how many there are.
+
+    Once lowering has checked the indices, those of loads and stores are inside their arrays.
+    """
+    inner = {node.var for node in walk(loop) if isinstance(node, For | Let)} - {loop.var}
+    for stmt in flat_stmts(loop.body):
+        if not isinstance(stmt, Let | Store):
+            return  # what follows may be skipped
+        for access in _sure_accesses(stmt):
+            for index, extent in zip(access.indices, access.buffer.shape, strict=True):
+                form = linear_form(index)
+                if form is not None and isinstance(extent, Const) and inner.isdisjoint(form.terms):
+                    stride = abs(form.terms.get(loop.var, 0) * step)
+                    yield from [len(range(0, int(extent.value.real), stride))] if stride else []
+
+
+def _sure_accesses(stmt: Let | Store) -> Iterator[Load | Store]:
+    """The accesses that `stmt` makes each time."""
+    if isinstance(stmt, Store):
+        yield stmt
+    choices = [node for node in walk(stmt) if isinstance(node, And | Or | Select)]
+    doubtful = {id(node) for choice in choices for node in walk(choice)}
+    for node in walk(stmt):
+        if isinstance(node, Load) and id(node) not in doubtful:
+            yield node
 
 
 def _distance(loop: For, known: Mapping[Var, Limits]) -> int | None:

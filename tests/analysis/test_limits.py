@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
 
-from hybridjit import config, hybrid
+import hybridjit as hj
+from hybridjit import Kernel, config, hybrid
 from hybridjit.analysis.limits import find_limits, limits_of_loop, most_iterations
 from hybridjit.analysis.work import find_quiet_work, find_work
+from hybridjit.codegen.target import host_target
 from hybridjit.ir.dtype import BOOL, INT64
-from hybridjit.ir.expr import Buffer, Const, Expr, Load, Max, Min, Var
-from hybridjit.ir.stmt import Break, For, If, Let, Seq, Stmt, While, seq
+from hybridjit.ir.expr import Buffer, Const, Eq, Expr, Load, Lt, Max, Min, Select, Var
+from hybridjit.ir.stmt import Break, For, If, Let, Seq, Stmt, Store, While, seq
+from hybridjit.ir.visit import walk
+from hybridjit.lower.pipeline import lower
 from tests.corpus.case import Array
 
 ROW, COLUMN = Var("i"), Var("j")
@@ -120,3 +125,38 @@ def test_a_short_nest_does_not_look_for_signals() -> None:
     with config.scope(interpret=False):
         assert "hj_poll" not in triangle.inspect("llvm", np.ones((50, 50)))
         assert "hj_poll" in triangle.inspect("llvm", np.ones((500, 500)))
+
+
+@hybrid.script
+def counted(a: Array, b: Array, n: int, m: int) -> None:
+    for i in range(n):
+        a[3 * i + m] = b[i]
+
+
+@hybrid.script
+def skipping(a: Array, b: Array, n: int, m: int) -> None:
+    for i in range(n):
+        if i % 2 == m:
+            continue
+        a[i // 2] = b[0]
+
+
+def _loops(kernel: Kernel[..., None], *specs: Any) -> list[For]:
+    func = lower(kernel.prim_func(*specs, 1, 2), host_target())
+    return [node for node in walk(func.body) if isinstance(node, For)]
+
+
+def test_a_loop_is_no_longer_than_the_arrays_that_it_goes_along() -> None:
+    plain, checked = _loops(counted, hj.f64[50], hj.f64[40])
+    assert most_iterations(plain, {}) == 17
+    assert most_iterations(checked, {}) is None
+
+
+def test_elements_that_are_not_touched_each_time_say_nothing() -> None:
+    assert all(most_iterations(loop, {}) is None for loop in _loops(skipping, hj.f64[9], hj.f64[9]))
+    index, cell = ROW * 0, Buffer("cell", INT64, (Const(9),))
+    same = For(ROW, Const(0), N, Const(1), Store(cell, (index,), ROW))
+    some = For(ROW, Const(0), N, Const(1), If(Eq(ROW, N), Store(cell, (ROW,), ROW)))
+    either = Select(Lt(ROW, Const(9)), Load(cell, (ROW,)), Const(0))
+    chosen = For(ROW, Const(0), N, Const(1), Let(Var("x"), either))
+    assert all(most_iterations(loop, {}) is None for loop in (same, some, chosen))
