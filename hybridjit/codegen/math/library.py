@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from llvmlite import ir
+from llvmlite import binding, ir
 
 from hybridjit.codegen.math import (
     elementary,
@@ -20,11 +20,12 @@ from hybridjit.codegen.math import (
     trigonometric,
 )
 from hybridjit.codegen.math.avx512 import has_avx512
-from hybridjit.codegen.math.values import F32, FORMATS, Flag, Format, Real, Scope
+from hybridjit.codegen.math.values import F32, FORMATS, UNDEFINED, Flag, Format, Real, Scope
 from hybridjit.errors import InternalError
 from hybridjit.ir.dtype import BFLOAT16, FLOAT16, DType
 
-Body = Callable[..., Real | Flag]
+_llvm: Any = binding  # which has no types
+Body = Callable[..., Real | Flag | tuple[Real, Real]]
 
 BODIES: dict[str, Body] = {
     "exp": exponential.exp,
@@ -73,7 +74,12 @@ BODIES: dict[str, Body] = {
     "cosh": exponential.cosh,
     "tanh": exponential.tanh,
     "sigmoid": exponential.sigmoid,
+    "sin_and_cos": trigonometric.sin_and_cos,
 }
+# Functions that are one result of another one, where LLVM makes vectors of such calls: who asks
+# for both gets them from one call.
+_VECTORS_OF_STRUCTURES = 21
+PARTS = {"sin": ("sin_and_cos", 0), "cos": ("sin_and_cos", 1)}
 
 
 def emit_math(
@@ -122,6 +128,8 @@ def math_function(
     if body is None:
         raise InternalError(f"there is no math function named {name}", "codegen")
     avx512 = target_has_fma and has_avx512(module)
+    if name in PARTS and _llvm.llvm_version_info[0] >= _VECTORS_OF_STRUCTURES:
+        return _define_part(module, symbol, PARTS[name], format, Scope(None, target_has_fma, lanes))
     function = _define(module, symbol, body, format, Scope(None, target_has_fma, lanes, avx512))
     if name in BRANCHING or (avx512 and name in SHORTER_WITH_AVX512):
         _add_variants(module, name, function, format, target_has_fma)
@@ -133,7 +141,7 @@ def math_function(
 # These have a rare path behind a branch, which LLVM's loop vectoriser cannot widen. It is told
 # of vector functions to call instead, and the scalar one must not be inlined before. After it,
 # `engine.optimize` inlines the calls and drops the functions that were not needed.
-BRANCHING = ("sin", "cos", "tan")
+BRANCHING = ("sin", "cos", "tan", "sin_and_cos")
 # With the instructions of avx512.py, which the loop vectoriser does not know, these are shorter.
 SHORTER_WITH_AVX512 = (
     *("log", "log2", "log10", "log1p", "pow", "cbrt"),
@@ -175,12 +183,47 @@ class _Attributes(ir.values.FunctionAttributes):
 def _define(module: Any, symbol: str, body: Body, format: Format, scope: Scope) -> Any:
     kind = scope.type_of(format.type)
     arity = body.__code__.co_argcount
-    result = scope.type_of(ir.IntType(1)) if body.__annotations__["return"] == "Flag" else kind
+    result = _result_type(body.__annotations__["return"], scope, kind)
     function: Any = ir.Function(module, ir.FunctionType(result, [kind] * arity), symbol)
     function.linkage = "internal"
     builder: Any = ir.IRBuilder(function.append_basic_block("entry"))
     inside = scope.at(builder)
-    builder.ret(body(*(Real(inside, format, arg) for arg in function.args)).value)
+    value = body(*(Real(inside, format, arg) for arg in function.args))
+    builder.ret(_structure(builder, value) if isinstance(value, tuple) else value.value)
+    return function
+
+
+def _result_type(annotation: str, scope: Scope, kind: Any) -> Any:
+    match annotation:
+        case "Flag":
+            return scope.type_of(ir.IntType(1))
+        case "Real":
+            return kind
+        case _:
+            return ir.LiteralStructType([kind, kind])
+
+
+def _structure(builder: Any, parts: tuple[Real, Real]) -> Any:
+    values = [part.value for part in parts]
+    kind = ir.LiteralStructType([value.type for value in values])
+    made: Any = ir.Constant(kind, UNDEFINED)
+    for position, value in enumerate(values):
+        made = builder.insert_value(made, value, position)
+    return made
+
+
+def _define_part(
+    module: Any, symbol: str, part: tuple[str, int], format: Format, scope: Scope
+) -> Any:
+    """A function that is one of the results of another one."""
+    name, position = part
+    kind = scope.type_of(format.type)
+    function: Any = ir.Function(module, ir.FunctionType(kind, [kind]), symbol)
+    function.linkage = "internal"
+    function.attributes.add("alwaysinline")
+    builder: Any = ir.IRBuilder(function.append_basic_block("entry"))
+    both = math_function(module, name, format, scope.fma, scope.lanes)
+    builder.ret(builder.extract_value(builder.call(both, function.args), position))
     return function
 
 

@@ -7,16 +7,22 @@ from hybridjit.codegen.math.reduction import reduce_angle
 from hybridjit.codegen.math.values import Bits, Pair, Real, mad, poly, where
 
 
-def sin(x: Real) -> Real:
-    """sin(k pi/2 + r) is sin(r), cos(r), -sin(r), -cos(r) for k mod 4 = 0, 1, 2, 3."""
+def sin_and_cos(x: Real) -> tuple[Real, Real]:
+    """sin(k pi/2 + r) is sin(r), cos(r), -sin(r), -cos(r) for k mod 4 = 0, 1, 2, 3.
+
+    Each of the two needs almost all of the other.
+    """
     r, k = reduce_angle(x)
     # sin keeps the sign of zero, which the sum below would lose
-    return where(x.equals(0.0), x, _quarter(r, k))
+    return where(x.equals(0.0), x, _quarter(r, k)), _quarter(r, k + 1)
+
+
+def sin(x: Real) -> Real:
+    return sin_and_cos(x)[0]
 
 
 def cos(x: Real) -> Real:
-    r, k = reduce_angle(x)
-    return _quarter(r, k + 1)
+    return sin_and_cos(x)[1]
 
 
 def _quarter(r: Pair, k: Bits) -> Real:

@@ -1,0 +1,85 @@
+"""sin and cos of one angle come from one call, with the bits that each has alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from llvmlite import binding
+
+from hybridjit import config, hybrid
+from hybridjit.codegen.math.library import PARTS
+from tests.corpus.case import Array
+
+_LLVM: Any = binding
+HAS_PAIRS = _LLVM.llvm_version_info[0] >= 21
+
+
+@hybrid.script
+def both(a: Array, sines: Array, cosines: Array) -> None:
+    for i in range(a.shape[0]):
+        sines[i] = np.sin(a[i])
+        cosines[i] = np.cos(a[i])
+
+
+@hybrid.script
+def sine(a: Array, out: Array) -> None:
+    for i in range(a.shape[0]):
+        out[i] = np.sin(a[i])
+
+
+@hybrid.script
+def cosine(a: Array, out: Array) -> None:
+    for i in range(a.shape[0]):
+        out[i] = np.cos(a[i])
+
+
+@hybrid.script
+def spiral(a: Array, steps: int) -> Any:
+    # no vectors: each angle depends on the one before
+    angle = a[0]
+    for _ in range(steps):
+        angle = np.sin(angle) + 2.0 * np.cos(angle)
+    return angle
+
+
+ANGLES = np.concatenate(
+    [
+        np.random.default_rng(1).uniform(-7.0, 7.0, 1001),
+        np.random.default_rng(2).uniform(-1.0, 1.0, 50) * 10.0 ** np.arange(50),
+        [0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, np.pi, -np.pi / 2],
+    ]
+)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
+def test_the_bits_are_the_same(dtype: Any) -> None:
+    with np.errstate(over="ignore"):
+        angles = ANGLES.astype(dtype)
+    results = [np.zeros_like(angles) for _ in range(4)]
+    with config.scope(interpret=False):
+        both(angles, *results[:2])
+        sine(angles, results[2])
+        cosine(angles, results[3])
+    for together, alone in ((0, 2), (1, 3)):
+        assert results[together].tobytes() == results[alone].tobytes()
+    # The sign of zero stays, and the rest is near enough not to be another function.
+    assert np.signbit(results[0][angles == 0.0]).tolist()[:2] == [False, True]
+    with np.errstate(invalid="ignore"):
+        wide = angles.astype(np.float64)
+        near = 4 * float(np.finfo(dtype).eps)
+        np.testing.assert_allclose(results[0], np.sin(wide), rtol=near, atol=near)
+        np.testing.assert_allclose(results[1], np.cos(wide), rtol=near, atol=near)
+
+
+@pytest.mark.skipif(not HAS_PAIRS, reason="this LLVM makes no vectors of functions of two results")
+def test_one_call_gives_both() -> None:
+    assert set(PARTS) == {"sin", "cos"}
+    text = spiral.inspect("llvm", np.ones(1), 5)
+    assert text.count("call { double, double } @hj.sin_and_cos.f64") == 1
+
+
+def test_loops_over_both_are_vectors() -> None:
+    text = both.inspect("llvm", *[np.ones(1000)] * 3)
+    assert "x double> @llvm.fma" in text
