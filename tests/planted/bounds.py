@@ -20,7 +20,7 @@ from hybridjit.lower import hoist_checks
 from tests.codegen.test_quick_index import bins
 from tests.lower import failing_kernels as failing
 from tests.lower.test_hoist_checks import HUGE, shifted, triangle
-from tests.planted.bugs import Bug, replaced
+from tests.planted.bugs import Bug, replaced, second
 from tests.planted.native_checks import compared, inner
 
 _LoopTests: Any = vars(hoist_checks)["_LoopTests"]
@@ -65,10 +65,6 @@ def one_more(self: Any, form: Linear) -> Any:
 
 
 _test = _LoopTests._test
-
-
-def nothing(self: Any) -> list[Any]:
-    return []
 
 
 def both_sides_run(self: Any, stmt: Any, path: Any, *, is_certain: bool) -> None:
@@ -153,7 +149,7 @@ BUGS = (
     ),
     Bug(
         "tests before a loop may overflow",
-        [replaced(_LoopTests, "assumptions", nothing)],
+        [replaced(_LoopTests, "with_assumptions", second)],
         compared(shifted, *_SHIFTS),
     ),
     Bug(
