@@ -14,6 +14,7 @@ from llvmlite import ir as llvm_ir
 
 from hybridjit import Kernel
 from hybridjit.analysis.private_reduction import PrivateReduction
+from hybridjit.arith.simplify import simplify
 from hybridjit.codegen import emit_vectors, vector_memory
 from hybridjit.codegen.emit_vectors import VectorEmitter
 from hybridjit.codegen.llvm_types import I64
@@ -50,11 +51,11 @@ _whole = Ramp.whole
 
 
 def longer_rest(loop: Any, first: Any, lanes: int, count: Any) -> Any:
-    return _rest(loop, first, lanes, count + 1)
+    return _rest(loop, first, lanes, simplify(count + 1))
 
 
 def shorter_rest(loop: Any, first: Any, lanes: int, count: Any) -> Any:
-    return _rest(loop, first, lanes, count - 1)
+    return _rest(loop, first, lanes, simplify(count - 1))
 
 
 def unguarded_rest(loop: Any, first: Any, lanes: int, count: Any) -> Any:
