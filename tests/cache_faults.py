@@ -24,6 +24,10 @@ META = {"entry": "kernel", "arguments": [["a", "float32", 2], ["b", "float32", 2
 CODE = b"\x7fELF" + bytes(range(60))
 SIZE_LIMIT = 1 << 30
 
+IS_ROOT = os.geteuid() == 0
+SOMEBODY = 65534  # who owns nothing
+needs_root = pytest.mark.skipif(not IS_ROOT, reason="only root can give files away")
+
 HEADER = struct.Struct("<8sIIQQQ")
 MAGIC = b"HYBRJITC"
 

@@ -191,6 +191,7 @@ MISTAKES = (
     ),
 )
 
+SUITE = "tests/runtime/disk_cache"
 MODULES = {
     "entry": "cache_entry.py",
     "directory": "cache_directory.py",
@@ -205,9 +206,9 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("copy")
     skip_caches = shutil.ignore_patterns("__pycache__")
     shutil.copytree(REPOSITORY / "hybridjit", place / "hybridjit", ignore=skip_caches)
-    (place / "tests" / "runtime").mkdir(parents=True)
+    (place / SUITE).mkdir(parents=True)
     shutil.copy(REPOSITORY / "pyproject.toml", place)
-    for pattern in ("tests/*.py", "tests/runtime/test_cache*.py"):
+    for pattern in ("tests/*.py", f"{SUITE}/*.py"):
         for file in REPOSITORY.glob(pattern):
             shutil.copy(file, place / file.relative_to(REPOSITORY))
     return place
@@ -218,7 +219,7 @@ def is_suite_green(copy: Path) -> bool:
     command = [sys.executable, "-B", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
     try:
         run = subprocess.run(
-            [*command, "tests/runtime"], cwd=copy, check=False, capture_output=True, timeout=180
+            [*command, SUITE], cwd=copy, check=False, capture_output=True, timeout=180
         )
     except subprocess.TimeoutExpired:
         return False

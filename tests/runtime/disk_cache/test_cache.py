@@ -35,11 +35,6 @@ HOUR = 3600
 
 
 @pytest.fixture
-def directory(tmp_path: Path) -> Path:
-    return tmp_path / "cache"
-
-
-@pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """No variable that says where the cache is; what a test sets is read and then forgotten."""
     for variable in ("HYBRIDJIT_CACHE", "HYBRIDJIT_CACHE_DIR", "XDG_CACHE_HOME", "HOME"):
@@ -162,7 +157,7 @@ def test_a_warm_load_imports_nothing_slow(directory: Path) -> None:
     run = subprocess.run(
         [sys.executable, "-c", program],
         env={**os.environ, "HYBRIDJIT_CACHE_DIR": str(directory)},
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
         capture_output=True,
         text=True,
         check=True,
@@ -174,7 +169,7 @@ def test_importing_does_not_touch_the_disk(directory: Path) -> None:
     subprocess.run(
         [sys.executable, "-c", "import hybridjit"],
         env={**os.environ, "HYBRIDJIT_CACHE_DIR": str(directory)},
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
         check=True,
     )
     assert not directory.exists()
