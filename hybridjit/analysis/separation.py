@@ -83,10 +83,10 @@ class Separation:
         Each element is updated in those iterations of the nest `loops` alone that agree in all the
         loops whose variables its indices mention.
         """
-        inner = _bound_in(loops, body)
-        mentioned = [node for index in store.indices for node in walk(index) if node in inner]
-        for var in mentioned:
-            if not any(_is_shifted(index, var, inner) for index in store.indices):
+        inner, variables = _bound_in(loops, body), {loop.var for loop in loops}
+        for var in (node for index in store.indices for node in walk(index) if node in inner):
+            is_alone = any(_is_shifted(index, var, inner) for index in store.indices)
+            if var not in variables or not is_alone:
                 return False
         accesses = [a for a in find_accesses(body, tuple(loops)) if a.buffer is store.buffer]
         update = next(access for access in accesses if access.is_store)

@@ -28,11 +28,17 @@ VECTORS = 4
 # Registers for sums: half of those that a processor has. The others hold what is added.
 _REGISTERS = {512: 16, 256: 8, 128: 8}
 _MAX_ROWS = 4
+# Where the elements are that neighbouring lanes read. Those apart are gathered one by one, which
+# is as fast as the sums of one vector are: more of them at once do not help.
+SAME, NEXT, APART = range(3)
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """Loops whose iterations run side by side: as lanes, and some of them in rows."""
+    """Loops whose iterations run side by side: as lanes, and some of them in rows.
+
+    It `is_near` if no lane reads elements apart from those of its neighbours.
+    """
 
     outside: tuple[For, ...]
     lane: For
@@ -40,11 +46,16 @@ class Tile:
     body: Stmt
     lanes: int
     rows: int
+    is_near: bool
 
     @property
     def side_by_side(self) -> list[For]:
         """The loops that run in another order than they were written."""
         return [self.lane] if self.row is None else [self.lane, self.row]
+
+    def moves(self, loop: For) -> bool:
+        """True if `loop`, which is outermost or of the tile, is not where it was."""
+        return all(other.var is not loop.var for other in self.outside)
 
     @property
     def lane_loop(self) -> For:
@@ -64,39 +75,44 @@ class Tile:
         return Nest(self.outside, loop).over(seq(*parts.names, *parts.loops))
 
 
-def find_tiles(nest: Nest, target: Target, *, needs_rows: bool) -> Iterator[Tile]:
-    """The ways to run loops of `nest` side by side that are worth it, the best one first."""
+def find_tiles(nest: Nest, target: Target, *, needs_rows: bool) -> list[Tile]:
+    """The ways to run loops of `nest` side by side that are worth it, the best one first.
+
+    With `needs_rows`, there are vectors of what lies side by side already. Lanes alone would only
+    read it in another order, one that caches do not foresee.
+    """
     *outside, last = nest.loops
+    ways: list[tuple[Sequence[For], For, For | None]] = [(outside, last, None)]
     if outside:
         *others, before = outside
-        yield from _find_tile(others, last, before, nest.body, target)
-        yield from _find_tile(others, before, last, nest.body, target)
-    if not needs_rows:
-        yield from _find_tile(outside, last, None, nest.body, target)
+        ways = [(others, last, before), (others, before, last), *ways]
+    found = [_find_tile(*way, nest.body, target) for way in ways]
+    tiles = [tile for tile in found if tile is not None]
+    if needs_rows:
+        tiles = [tile for tile in tiles if tile.row is not None or not tile.is_near]
+    return sorted(tiles, key=lambda tile: not tile.is_near)
 
 
 def _find_tile(
     outside: Sequence[For], lane: For, row: For | None, body: Stmt, target: Target
-) -> Iterator[Tile]:
-    if not _is_near(body, lane.var):
-        return
-    rows = 1
+) -> Tile | None:
+    distance = _find_distance(body, lane.var)
+    width = find_width(dataclasses.replace(lane, body=body), target).lanes
+    columns, lines = loop_extent(lane), 1 if row is None else loop_extent(row)
+    if distance is None or (columns is not None and columns < width):
+        return None
     if row is not None:
         whole = dataclasses.replace(row, body=body)
         if _mentions(lane, row.var) or _mentions(row, lane.var) or not can_jam(whole):
-            return
-        rows = min(_MAX_ROWS, loop_extent(row) or _MAX_ROWS)
-    width = find_width(dataclasses.replace(lane, body=body), target).lanes
-    extent = loop_extent(lane)
-    if extent is not None and extent < width:
-        return
-    vectors = VECTORS
+            return None
     room = _REGISTERS[target.vector_bits] // _count_registers(body, width, target)
-    while vectors > 1 and (vectors > room or (extent is not None and extent < vectors * width)):
+    vectors = VECTORS if distance < APART else 1
+    while vectors > 1 and (vectors > room or (columns is not None and columns < vectors * width)):
         vectors //= 2
+    rows = _MAX_ROWS if lines is None else min(_MAX_ROWS, lines)
     while rows > 1 and vectors * rows > room:
         rows //= 2
-    yield Tile(tuple(outside), lane, row, body, vectors * width, rows)
+    return Tile(tuple(outside), lane, row, body, vectors * width, rows, distance < APART)
 
 
 def _count_registers(body: Stmt, lanes: int, target: Target) -> int:
@@ -112,22 +128,33 @@ def _mentions(loop: For, var: Var) -> bool:
     return any(node is var for bound in (loop.start, loop.stop) for node in walk(bound))
 
 
-def _is_near(body: Stmt, var: Var) -> bool:
-    """True if sums read elements that lie side by side for lanes over `var`, or common ones."""
-    return all(
-        _moves_little(node, var)
-        for loop in _loops_in(body)
-        for node in walk(loop.body)
-        if isinstance(node, Load | Store)
-    )
+def _find_reads(body: Stmt) -> list[Load | Store]:
+    """What sums read from arrays, or store in them."""
+    inside = [node for loop in _loops_in(body) for node in walk(loop.body)]
+    return [node for node in inside if isinstance(node, Load | Store)]
 
 
-def _moves_little(node: Load | Store, var: Var) -> bool:
-    forms = [linear_form(index) for index in node.indices]
-    steps = [0 if form is None else form.terms.get(var, 0) for form in forms]
-    if None in forms:
-        return False
-    return not any(steps) or (steps[-1] == 1 and not any(steps[:-1]))
+def _mentions_in(access: Load | Store, var: Var) -> bool:
+    return any(node is var for index in access.indices for node in walk(index))
+
+
+def _find_distance(body: Stmt, var: Var) -> int | None:
+    """How far apart the elements are that sums read in lanes over `var`; None if not known."""
+    distances = [_distance(access, var) for access in _find_reads(body)]
+    return None if None in distances else max((each or 0 for each in distances), default=0)
+
+
+def _distance(access: Load | Store, var: Var) -> int | None:
+    if not _mentions_in(access, var):
+        return SAME
+    forms = [linear_form(index) for index in access.indices]
+    steps = [form.terms.get(var, 0) for form in forms if form is not None]
+    if len(steps) < len(forms):
+        return None
+    if steps[-1] == 1 and not any(steps[:-1]):
+        return NEXT
+    # One store for each lane would take longer than the lanes save.
+    return APART if isinstance(access, Load) else None
 
 
 def has_long_sums(body: Stmt) -> bool:

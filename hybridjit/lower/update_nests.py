@@ -19,10 +19,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from hybridjit.analysis.separation import Separation
+from hybridjit.analysis.separation import Scope, Separation
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import And, Buffer, Const, Expr, Load, Lt
-from hybridjit.ir.stmt import Allocate, For, If, Let, LoopKind, Stmt, Store, flat_stmts, seq
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import Allocate, For, If, Let, LoopKind, Seq, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import Mutator, walk
 
 
@@ -76,6 +77,43 @@ def sink_sums(nest: Nest, separation: Separation) -> Nest | None:
     return Nest(outer, accumulate(Nest(inner, nest.body), store))
 
 
+class AccumulateSums(Mutator):
+    """Loops that update one element only keep its value in a variable."""
+
+    def __init__(self, func: PrimFunc, scope: Scope) -> None:
+        self.func, self.scope = func, list(scope)
+
+    def rewrite_Seq(self, node: Seq) -> Stmt:
+        known = len(self.scope)
+        rewritten = self.generic(node)
+        del self.scope[known:]
+        return rewritten
+
+    def rewrite_Let(self, node: Let) -> Stmt:
+        self.scope.append(node)
+        return node
+
+    def rewrite_For(self, node: For) -> Stmt:
+        nest = Nest.of(node)
+        store = find_update(nest.body)
+        separation = Separation(self.func, tuple(self.scope))
+        if store is not None and _is_one_element(nest, store):
+            if separation.prove_own_updates(nest.loops, nest.body, store):
+                return accumulate(nest, store)
+            return node
+        self.scope.append(node)
+        rewritten = self.generic(node)
+        self.scope.pop()
+        return rewritten
+
+
+def _is_one_element(nest: Nest, store: Store) -> bool:
+    variables = {loop.var for loop in nest.loops}
+    return _can_reorder(nest.loops, nest.loops) and not any(
+        node in variables for index in store.indices for node in walk(index)
+    )
+
+
 def find_update(body: Stmt) -> Store | None:
     """The store, after names at most, that is all there is, if it updates a float in place."""
     *names, last = flat_stmts(body) or [body]
@@ -103,9 +141,13 @@ def accumulate(sums: Nest, store: Store) -> Stmt:
         sums.over(_InVariable(store, total).rewrite(sums.body)),
         Store(store.buffer, store.indices, Load(total), span=store.span),
     )
-    unknown = [loop for loop in sums.loops if not isinstance(loop.extent, Const)]
+    unknown = [loop for loop in sums.loops if not _surely_runs(loop)]
     conditions = [Lt(loop.start, loop.stop) for loop in unknown]
     return If(reduce(And, conditions), run, span=store.span) if conditions else run
+
+
+def _surely_runs(loop: For) -> bool:
+    return isinstance(loop.extent, Const) and loop.extent.value.real > 0
 
 
 class _InVariable(Mutator):

@@ -23,9 +23,9 @@ from hybridjit.arith.totality import may_fail
 from hybridjit.ir.expr import Buffer, Expr, Load, Node
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, If, Let, LoopKind, Seq, Stmt, Store, seq
-from hybridjit.ir.visit import Mutator, walk
+from hybridjit.ir.visit import Mutator, fresh_copy, walk
 from hybridjit.lower.sum_tiles import Tile, find_tiles, has_long_sums
-from hybridjit.lower.update_nests import Nest, is_counting, sink_sums
+from hybridjit.lower.update_nests import AccumulateSums, Nest, is_counting, sink_sums
 from hybridjit.target import Target
 
 
@@ -60,25 +60,58 @@ class _VectorizeOuter(Mutator):
     def rewrite_For(self, node: For) -> Stmt:
         if node.kind in (LoopKind.VECTORIZED, LoopKind.UNROLLED):
             return node
-        made = self._in_lanes(node)
-        if made is not None:
-            return made
+        tile = self._find_tile(node)
+        if tile is not None:
+            return tile.make()
+        parts = self._apart(node)
+        if parts is not None:
+            return seq(*map(self.rewrite, parts))
         self.scope.append(node)
         rewritten = self.generic(node)
         self.scope.pop()
         return rewritten
 
-    def _in_lanes(self, loop: For) -> Stmt | None:
+    def _find_tile(self, loop: For) -> Tile | None:
+        """The loops from `loop` on inwards that are to run side by side."""
         nest = Nest.of(loop)
         if not nest.loops or not _is_plain(loop):
             return None
-        found = sink_sums(nest, Separation(self.func, tuple(self.scope))) or nest
+        found = self._with_sums_inside(nest)
         if not has_long_sums(found.body):
             return None
         # Where the loop over lanes was innermost, it has vectors already. It is moved for rows.
-        needs_rows = found is not nest and found.loops[-1] is nest.loops[-1]
+        is_moved = len(found.loops) < len(nest.loops)
+        needs_rows = is_moved and found.loops[-1] is nest.loops[-1]
         tiles = find_tiles(found, self.target, needs_rows=needs_rows)
-        return next((tile.make() for tile in tiles if self._is_legal(tile)), None)
+        return next((tile for tile in tiles if self._is_legal(tile)), None)
+
+    def _with_sums_inside(self, nest: Nest) -> Nest:
+        sunk = sink_sums(nest, Separation(self.func, tuple(self.scope)))
+        if sunk is not None:
+            return sunk
+        accumulating = AccumulateSums(self.func, (*self.scope, *nest.loops))
+        return Nest(nest.loops, accumulating.rewrite(nest.body))
+
+    def _apart(self, loop: For) -> list[Stmt] | None:
+        """Loops, one after the other, for the statements of `loop`, if that makes a tile of some.
+
+        for i in range(n):            for i in range(n):
+            first(i)           -->        first(i)
+            second(i)                 for i in range(n):
+                                          second(i)
+        """
+        if not isinstance(loop.body, Seq) or not is_counting(loop) or not _is_plain(loop):
+            return None
+        if not all(isinstance(stmt, For | Store) for stmt in loop.body.stmts):
+            return None
+        parts = [dataclasses.replace(loop, body=stmt) for stmt in loop.body.stmts]
+        tiles = [self._find_tile(part) for part in parts]
+        if not any(tile is not None and tile.moves(loop) for tile in tiles):
+            return None
+        separation = Separation(self.func, tuple(self.scope))
+        if not separation.prove_independent([loop], loop.body):
+            return None
+        return [fresh_copy(part) for part in parts]
 
     def _is_legal(self, tile: Tile) -> bool:
         separation = Separation(self.func, (*self.scope, *tile.outside))

@@ -124,10 +124,68 @@ def row_above(c: Array, a: Array, b: Array) -> None:
             c[i, j] = total
 
 
+@hybrid.script
+def scaled_before(c: Array, a: Array, b: Array) -> None:
+    """Rows share terms once the loop over them is taken apart."""
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            c[i, j] *= 0.5
+        for k in range(a.shape[1]):
+            for j in range(c.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+@hybrid.script
+def rows_apart(c: Array, a: Array, b: Array) -> None:
+    """Neighbouring lanes read elements that are far from each other."""
+    for i in range(c.shape[0]):
+        for k in range(a.shape[1]):
+            c[i, 0] += a[i, k] * b[k, 0]
+
+
+@hybrid.script
+def with_the_transposed(c: Array, a: Array, b: Array) -> None:
+    for i in range(c.shape[0]):
+        for j in range(min(c.shape[0], c.shape[1])):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * a[j, k]
+
+
+@hybrid.script
+def columns_before(c: Array, a: Array, b: Array) -> None:
+    """Terms come from columns that no iteration of the inner loops writes to."""
+    for j in range(min(c.shape[0], c.shape[1])):
+        for k in range(j):
+            for i in range(j, c.shape[0]):
+                c[i, j] -= c[i, k] * c[j, k]
+
+
+@hybrid.script
+def mirrored(c: Array, a: Array, b: Array) -> None:
+    for i in range(min(c.shape[0], c.shape[1])):
+        for j in range(i + 1, min(c.shape[0], c.shape[1])):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+            c[j, i] = c[i, j]
+
+
+@hybrid.script
+def some_terms(c: Array, a: Array, b: Array) -> None:
+    for j in range(c.shape[1]):
+        total = 0 * c[0, j]
+        count = 0
+        for k in range(b.shape[0]):
+            if c[0, j] <= b[k, 0] and b[k, 0] < 2 * c[0, j]:
+                total += b[k, 0]
+                count += 1
+        c[0, j] = total * count
+
+
 SIDE_BY_SIDE = (
     *(terms_outside, terms_outermost, terms_inside, in_a_variable, columns_first),
     *(two_variables, two_sums_in_a_row, one_column, some_of_it, fewer_terms_in_the_first_rows),
-    row_above,
+    *(row_above, scaled_before, rows_apart, with_the_transposed, columns_before),
+    *(mirrored, some_terms),
 )
 
 # -- in order --------------------------------------------------------------------------------------
@@ -245,13 +303,53 @@ def maybe_unset(c: Array, a: Array, b: Array) -> None:
         for j in range(c.shape[1]):
             total = 0 * c[i, j]
             for k in range(a.shape[1]):
-                total += a[i, k] * b[k, j] * factor  # pyright: ignore[reportPossiblyUnbound]
+                total += a[i, k] * b[k, j] * factor  # pyright: ignore[reportPossiblyUnboundVariable]
             c[i, j] = total
+
+
+@hybrid.script
+def scaled_after(c: Array, a: Array, b: Array) -> None:
+    """The loop over rows cannot be taken apart: a row is scaled in the iteration after its sums."""
+    for i in range(1, c.shape[0]):
+        for j in range(c.shape[1]):
+            c[i - 1, j] *= 0.5
+        for k in range(a.shape[1]):
+            for j in range(c.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+@hybrid.script
+def columns_before_and_this_one(c: Array, a: Array, b: Array) -> None:
+    """The last term is the element that is updated, or another one of its column."""
+    for j in range(min(c.shape[0], c.shape[1])):
+        for k in range(j + 1):
+            for i in range(j, c.shape[0]):
+                c[i, j] -= c[i, k] * c[j, k]
+
+
+@hybrid.script
+def mirrored_into_the_next(c: Array, a: Array, b: Array) -> None:
+    """One lane writes to the element that the next one adds to."""
+    for i in range(min(c.shape[0], c.shape[1]) - 1):
+        for j in range(i, min(c.shape[0], c.shape[1])):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+            c[j, i + 1] = c[i, j]
+
+
+@hybrid.script
+def two_elements(c: Array, a: Array, b: Array) -> None:
+    """What is added to one element is what the other one holds by then."""
+    for j in range(c.shape[1] - 1):
+        for k in range(b.shape[0]):
+            c[0, j] += b[k, j]
+            c[0, j + 1] += c[0, j]
 
 
 IN_ORDER = (
     *(neighbours, terms_from_itself, diagonals, carried_along, as_many_as_columns),
     *(each_term_again, stops_early, asserts, divides, indirect, maybe_unset),
+    *(scaled_after, columns_before_and_this_one, mirrored_into_the_next, two_elements),
 )
 
 
