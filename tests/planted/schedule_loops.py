@@ -77,7 +77,9 @@ def any_update(loop: For, fastmath: Sequence[str]) -> list[PrivateReduction]:
 def one_early(func: PrimFunc, stmt: Stmt) -> Stmt:
     """A copy of a loop that ends one iteration early."""
     copy = copy_beside(func, stmt)
-    return dataclasses.replace(copy, stop=copy.stop - 1) if isinstance(copy, For) else copy
+    if not isinstance(copy, For):
+        return copy
+    return dataclasses.replace(copy, stop=simplify(copy.stop - 1))
 
 
 def without_rest(self: Product) -> str:
