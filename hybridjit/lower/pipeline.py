@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from hybridjit import config
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.verify import Stage, verify
+from hybridjit.lower.accumulate_sums import accumulate_sums
 from hybridjit.lower.check_bounds import check_bounds
 from hybridjit.lower.check_kinds import check_kinds
 from hybridjit.lower.compact_buffers import compact_buffers
@@ -66,6 +67,7 @@ PIPELINE: tuple[Pass, ...] = (
     Pass(privatize_reductions, gives=Stage.LOOPS),
     Pass(version_guards, gives=Stage.LOOPS),
     Pass(vectorize_outer, gives=Stage.LOOPS, takes_target=True, reorders=True),
+    Pass(accumulate_sums, gives=Stage.LOOPS, reorders=True),
     Pass(vectorize_loops, gives=Stage.LOOPS, takes_target=True),
     Pass(unroll_loops, gives=Stage.LOOPS),
 )
