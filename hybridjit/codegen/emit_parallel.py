@@ -231,13 +231,17 @@ def _emit_chunk(kernel: ParallelEmitter, loop: For, captured: _Captured) -> Valu
     emitter.sites, emitter.callbacks = kernel.sites, kernel.callbacks
     emitter.functions, emitter.factors = kernel.functions, kernel.factors
     emitter.limits = dict(kernel.limits)
+    emitter.may_stream = kernel.may_stream
     emitter.doubtful, emitter.loop_vars = kernel.doubtful, list(kernel.loop_vars)
     received = {id(value): argument for value, argument in zip(values, arguments, strict=True)}
     origin = _receive(emitter, captured, received)
     for address in emitter.arrays.values():
         if not _is_constant(address.base):
             address.base.add_attribute("noalias")
+    is_streamed = emitter.begin_stream(loop)
     emitter.iterate(loop, origin, (begin, end))
+    if is_streamed:
+        emitter.end_stream()
     emitter.leave(0)
     emitter.entry.branch(function.basic_blocks[1])
     return _emit_unpacking(module, function, values)

@@ -212,18 +212,18 @@ class StatementEmitter(ExpressionEmitter):
         work = find_work(loop, self.limits)
         self._note_limits(loop.var, limits_of_loop(loop, self.limits))
         if work is not None and work < self.poll_work:
-            self._count(loop, origin, bounds, done)
+            self.count(loop, origin, bounds, done)
         elif is_innermost(loop):
             self._count_in_chunks(loop, origin, bounds, done)
         else:
-            self._count(loop, origin, bounds, done, polled=True)
+            self.count(loop, origin, bounds, done, polled=True)
         self.b.position_at_end(done)
 
     def _work_of(self, body: Stmt) -> int:
         """The work of one iteration, other than what looks for signals itself."""
         return find_quiet_work(body, self.poll_work, self.limits)
 
-    def _count(
+    def count(
         self,
         loop: tis.For,
         origin: tuple[Value, Value],
@@ -240,7 +240,7 @@ class StatementEmitter(ExpressionEmitter):
         self.b.position_at_end(body)
         counter = self.b.phi(I64, name=loop.var.name)
         counter.add_incoming(first, before)
-        self.values[loop.var] = self._loop_value(counter, *origin)
+        self.values[loop.var] = self.loop_value(counter, *origin)
         # What no source text says, lowering has made: an error does not speak of it.
         shown = [loop.var] if loop.span is not None else []
         self.loop_vars += shown
@@ -290,7 +290,7 @@ class StatementEmitter(ExpressionEmitter):
         is_last = self.b.icmp_unsigned("<=", rest, chunk)
         end = self.b.select(is_last, last, self.b.add(base, chunk))
         self._leaves[between] = done
-        self._count(loop, origin, (base, end), between)
+        self.count(loop, origin, (base, end), between)
         self.b.position_at_end(between)
         self.spend(self.b.sub(end, base, flags=["nuw"]))
         base.add_incoming(end, self.b.block)
@@ -316,7 +316,8 @@ class StatementEmitter(ExpressionEmitter):
         trips = b.add(b.udiv(distance, stride), one)
         return b.select(b.icmp_signed("<", low, high), trips, zero)
 
-    def _loop_value(self, counter: Value, start: Value, step: Value) -> Value:
+    def loop_value(self, counter: Value, start: Value, step: Value) -> Value:
+        """The value of a loop variable in an iteration."""
         scaled = counter if find_constant(step) == 1 else self.b.mul(counter, step)
         return scaled if find_constant(start) == 0 else self.b.add(start, scaled)
 

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from llvmlite import ir
 
 from hybridjit.analysis.work import loop_extent
-from hybridjit.codegen.emit_vector_indices import IndexEmitter
+from hybridjit.codegen.emit_streams import StreamEmitter
 from hybridjit.codegen.index_factors import find_factor, join_fused
 from hybridjit.codegen.llvm_types import (
     I64,
@@ -58,7 +58,7 @@ def count_lanes(loop: tis.For) -> int | None:
     return lanes if is_power and 1 < lanes <= MAX_LANES else None
 
 
-class VectorEmitter(IndexEmitter):
+class VectorEmitter(StreamEmitter):
     """Code for statements, in and outside of vector loops."""
 
     # With arrays that may overlap, iterations must run one after the other.

@@ -43,7 +43,7 @@ def hint_loop(
         return
     if not is_innermost(loop):
         return
-    if _calls_math(loop):
+    if calls_math(loop):
         _add_hint(module, jump_back, _INTERLEAVE)
     elif "reassoc" not in flags and _sums_in_order(loop):
         # Taking a vector apart for a sum takes longer than the sum: 1.5 times for a dot product.
@@ -95,7 +95,8 @@ def _is_apart(store: Store, var: Var, array: ArrayAddress) -> bool:
     return abs(step) > array.dtype.bits // 8
 
 
-def _calls_math(loop: For) -> bool:
+def calls_math(loop: For) -> bool:
+    """True if functions that take many instructions are most of the work of `loop`."""
     for node in walk(loop.body):
         if isinstance(node, Pow) and node.dtype.is_float:
             return True

@@ -12,7 +12,7 @@ from llvmlite import ir
 
 from hybridjit.arith.totality import is_total
 from hybridjit.codegen.casts import declare
-from hybridjit.codegen.llvm_types import I8, I32, I64, Value
+from hybridjit.codegen.llvm_types import I8, I32, I64, Builder, Value
 from hybridjit.ir.expr import Load, Var
 from hybridjit.ir.stmt import For, While
 from hybridjit.ir.visit import walk
@@ -80,9 +80,13 @@ def _emit(emitter: StatementEmitter, var: Var, load: Load, ahead: Value) -> None
     emitter.values[var] = b.add(now, ahead)
     indices = [emitter.emit(index) for index in load.indices]
     emitter.values[var] = now
-    address = emitter.arrays[load.buffer].element(b, indices, inside=False)
+    call_prefetch(b, emitter.arrays[load.buffer].element(b, indices, inside=False))
+
+
+def call_prefetch(b: Builder, address: Value) -> None:
+    """Ask for the memory at `address`, which may be anywhere."""
     pointer = I8.as_pointer()
     function_type = ir.FunctionType(ir.VoidType(), [pointer, I32, I32, I32])
-    function = declare(emitter.module, "llvm.prefetch.p0", function_type)
+    function = declare(b.module, "llvm.prefetch.p0", function_type)
     hints = [ir.Constant(I32, hint) for hint in (_READ, _KEEP, _DATA)]
     b.call(function, [b.bitcast(address, pointer), *hints])

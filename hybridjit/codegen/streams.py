@@ -1,0 +1,128 @@
+"""Which loops write so much that the caches are of no use to them.
+
+    for i in range(n):
+        c[i] = a[i] * 2.0 + b[i]        # three arrays of many megabytes
+
+A store brings the memory that it goes to into the caches first, and later back. Stores past the
+caches save the way in: a quarter of the traffic here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from hybridjit.analysis.work import loop_extent
+from hybridjit.arith.linear import Linear, linear_form
+from hybridjit.arith.totality import may_fail
+from hybridjit.codegen.llvm_types import find_constant
+from hybridjit.codegen.loop_hints import calls_math
+from hybridjit.codegen.memory import ArrayAddress
+from hybridjit.ir.expr import Buffer, Const, Expr, Load, Node, Var
+from hybridjit.ir.stmt import Allocate, For, Let, LoopKind, Stmt, Store, flat_stmts
+from hybridjit.ir.visit import walk
+
+# Loops that touch at least so many bytes write past the caches. Measured on a processor with 2 MB
+# of its own and a part of 300 MB, for c = 2 * a + b: 1.5 to 1.9 times as fast from 6 MB on, also if
+# c is read right after. Processors with faster large caches have smaller ones.
+STREAM_BYTES = 1 << 25
+_KINDS = (LoopKind.SERIAL, LoopKind.PARALLEL)
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """An innermost loop, and its one store, which goes to one element after the other."""
+
+    loop: For
+    store: Store
+
+
+def find_streamed(
+    nest: For, arrays: Mapping[Buffer, ArrayAddress], doubtful: Collection[Buffer]
+) -> Streamed | None:
+    """The innermost loop of a large nest that stores to each element of a part of an array once.
+
+    It reads none of that array. `doubtful` are variables that may be read before they are
+    assigned. Loops whose ranges are not constants count as small: code for both cases would take
+    2.6 times as long to compile.
+    """
+    loops = _perfect_nest(nest)
+    body = flat_stmts(loops[-1].body)
+    if _bytes_touched(loops, body) < STREAM_BYTES:
+        return None
+    stores = [stmt for stmt in body if isinstance(stmt, Store) and not stmt.buffer.is_register]
+    if len(stores) != 1 or not _is_plain(body, stores[0].buffer, doubtful):
+        return None
+    if any(loop.kind not in _KINDS or loop.step != Const(1) for loop in loops):
+        return None
+    store, last = stores[0], loops[-1]
+    if not _has_own_elements(store, loops) or not is_row(store, last.var, arrays):
+        return None
+    return None if calls_math(last) else Streamed(last, store)
+
+
+def _perfect_nest(nest: For) -> list[For]:
+    loops = [nest]
+    while isinstance(inner := loops[-1].body, For):
+        loops.append(inner)
+    return loops
+
+
+def _is_plain(body: Sequence[Stmt], target: Buffer, doubtful: Collection[Buffer]) -> bool:
+    """True if nothing in `body` can fail, and nothing reads the array that it writes."""
+    return all(_is_plain_statement(stmt) for stmt in body) and all(
+        _is_plain_node(node, target, doubtful) for stmt in body for node in walk(stmt)
+    )
+
+
+def _is_plain_statement(stmt: Stmt) -> bool:
+    if isinstance(stmt, Allocate):
+        return stmt.buffer.is_register
+    return isinstance(stmt, Let | Store)
+
+
+def _is_plain_node(node: Node, target: Buffer, doubtful: Collection[Buffer]) -> bool:
+    if isinstance(node, Load):
+        return node.buffer is not target and node.buffer not in doubtful
+    return not may_fail(node)
+
+
+def _has_own_elements(store: Store, loops: Sequence[For]) -> bool:
+    """True if no two iterations store to the same element: one index moves with each loop."""
+    variables = [loop.var for loop in loops]
+    moving = [list(_variables_of(index, variables)) for index in store.indices]
+    found = [var for group in moving for var in group]
+    return max(map(len, moving)) == 1 and len(found) == len(set(found)) == len(variables)
+
+
+def _bytes_touched(loops: Sequence[For], body: Sequence[Stmt]) -> int:
+    """The bytes of the arrays of which each iteration has its own element; 0 if not known."""
+    variables = [loop.var for loop in loops]
+    iterations = math.prod(loop_extent(loop) or 0 for loop in loops)
+    nodes = [node for stmt in body for node in walk(stmt) if isinstance(node, Load | Store)]
+    own = {
+        node.buffer: node.buffer.dtype.bits // 8
+        for node in nodes
+        if {v for index in node.indices for v in _variables_of(index, variables)} == {*variables}
+    }
+    return iterations * sum(own.values())
+
+
+def _variables_of(index: Expr, variables: Sequence[Var]) -> Iterator[Var]:
+    """Which of the variables a linear index mentions; one that is not linear mentions none."""
+    form = linear_form(index)
+    return (var for var in (form or Linear({})).terms if var in variables)
+
+
+def is_row(access: Load | Store, var: Var, arrays: Mapping[Buffer, ArrayAddress]) -> bool:
+    """True if the elements of an array that an access goes to are next to each other."""
+    array = arrays[access.buffer]
+    step = 0
+    for index, stride in zip(access.indices, array.strides, strict=True):
+        form, known = linear_form(index), find_constant(stride)
+        factor = 0 if form is None else form.terms.get(var, 0)
+        if form is None or (factor and known is None):
+            return False
+        step += factor * (known or 0)
+    return step == array.dtype.bits // 8
