@@ -100,7 +100,9 @@ class CallArguments(ExpressionTranslator):
         """The shape that an argument gives: a size, or a tuple of sizes."""
         value = self.evaluate(node)
         items = value.items if isinstance(value, Items) else (value,)
-        entries = node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node] * len(items)
+        entries = node.elts if isinstance(node, (ast.Tuple, ast.List)) else []
+        if len(entries) != len(items):
+            entries = [node] * len(items)
         shape: list[Expr] = []
         for item, entry in zip(items, entries, strict=True):
             if isinstance(item, Array):

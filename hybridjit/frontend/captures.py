@@ -15,7 +15,7 @@ import numpy as np
 from hybridjit.frontend.builtins import BUILTINS, PYTHON_NAMES
 from hybridjit.frontend.functions import Style
 from hybridjit.frontend.kinds import is_array, is_sequence
-from hybridjit.frontend.library.elements import as_float
+from hybridjit.frontend.library.elements import as_float, clipped
 from hybridjit.frontend.library.table import LIBRARY_NAMES
 
 MISSING = object()
@@ -166,7 +166,7 @@ NUMPY_NAMES = {
     **{"absolute": "abs", "fabs": "fabs", "fix": "trunc", "invert": "invert"},
     **{"bitwise_count": "bitwise_count", "power": "pow", "where": "select"},
     **{"real": "real", "imag": "imag", "conjugate": "conj"},
-    **{"square": "square", "clip": "clip", "logical_not": "logical_not"},
+    **{"square": "square", "logical_not": "logical_not"},
     **{name: name for name in ("logical_and", "logical_or", "logical_xor")},
     **{name: name for name in ("negative", "positive")},
     **{"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//"},
@@ -195,6 +195,8 @@ ARRAY_NAMES = {
     **{name: name for name in ("repeat", "tile", "roll", "take", "broadcast_to", "indices")},
     **{name: name for name in ("concatenate", "stack", "hstack", "vstack", "dstack")},
     **{name: name for name in ("column_stack", "result_type", "meshgrid", "cumsum", "cumprod")},
+    **{name: name for name in ("block", "split", "array_split", "hsplit", "vsplit", "dsplit")},
+    **{name: name for name in ("einsum", "tensordot", "pad")},
     **{"array": "array", "asarray": "asarray", "ascontiguousarray": "asarray", "ndarray": "empty"},
 }
 ARRAY_FUNCTIONS: dict[int, str] = {id(getattr(np, key)): name for key, name in ARRAY_NAMES.items()}
@@ -204,7 +206,10 @@ MODULE_FUNCTIONS: dict[int, tuple[str, str]] = {
     for module, names in ((np, NUMPY_NAMES), (math, MATH_NAMES))
     for attribute, name in names.items()
     if hasattr(module, attribute)
-} | {id(as_float): (Style.LANGUAGE.value, "as_float")}
+} | {
+    id(as_float): (Style.LANGUAGE.value, "as_float"),
+    id(clipped): (Style.NUMPY.value, "clip"),
+}
 LANGUAGE_NAMES: dict[int, str] = {
     id(value): name for name, value in BUILTINS.items() if callable(value)
 } | {id(getattr(builtins, name)): name for name in PYTHON_NAMES}

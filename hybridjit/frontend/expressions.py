@@ -69,9 +69,22 @@ class ExpressionTranslator(SubscriptTranslator):
             case ast.Attribute():
                 return self.evaluate_attribute(node)
             case ast.Tuple(elts=elts) | ast.List(elts=elts):
-                return Items(tuple(self.evaluate_all(elts)))
+                return Items(tuple(self._items(elts)))
             case _:
                 return self._evaluate_operator(node)
+
+    def _items(self, nodes: Sequence[ast.expr]) -> list[Value]:
+        """The items of a tuple as it is written: `(n, *a.shape)`."""
+        parts = [node.value if isinstance(node, ast.Starred) else node for node in nodes]
+        items: list[Value] = []
+        for node, value in zip(nodes, self.evaluate_all(parts), strict=True):
+            if not isinstance(node, ast.Starred):
+                items.append(value)
+            elif isinstance(value, Items):
+                items.extend(value.items)
+            else:
+                raise self.mismatch(f"'*' needs a tuple, found {describe(value)}", node)
+        return items
 
     def _evaluate_operator(self, node: ast.expr) -> Value:
         match node:

@@ -135,6 +135,19 @@ NUMPY_FUNCTIONS: dict[str, str] = {
     **dict.fromkeys(("piecewise", "choose"), "choose with np.where(condition, x, y)"),
 }
 
+# Objects of NumPy that are indexed to make something.
+_INDEXED: dict[str, str] = {
+    "RClass": "write np.concatenate((a, b))",
+    "CClass": "write np.column_stack((a, b))",
+    "IndexExpression": "write the slice where it is used",
+}
+
+
+def index_help(value: object) -> str | None:
+    """What to write instead of indexing an object of NumPy."""
+    return _INDEXED.get(type(value).__name__)
+
+
 # Names that Numba and TVM have, with what does their work here.
 OTHER_NAMES: dict[str, str] = {
     "prange": "write parallel(...)",

@@ -21,7 +21,7 @@ from hybridjit.frontend.captures import MISSING, AttributeSource, has_plain_attr
 from hybridjit.frontend.functions import Style, apply
 from hybridjit.frontend.kinds import type_name
 from hybridjit.frontend.operators import binary
-from hybridjit.frontend.refusals import refuse_text_arithmetic
+from hybridjit.frontend.refusals import index_help, refuse_text_arithmetic
 from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import (
     AnyArray,
@@ -70,19 +70,20 @@ class SubscriptTranslator(ArrayGather):
                     node,
                     help=f"it is a number already: write {ast.unparse(node.value)}",
                 )
-            case Foreign(grid) if grid is np.mgrid:
-                return self.index_grid(node)
-            case Foreign():
+            case Foreign(grid) if grid is np.mgrid or grid is np.ogrid:
+                return self.index_grid(node, is_open=grid is np.ogrid)
+            case Foreign(found):
                 raise self.mismatch(
                     f"{describe(owner)} cannot be indexed inside a script",
                     node,
-                    help=f"take the item outside the script: item = {ast.unparse(node)}",
+                    help=index_help(found)
+                    or f"take the item outside the script: item = {ast.unparse(node)}",
                 )
             case _:
                 raise self.mismatch(f"{describe(owner)} cannot be indexed", node)
 
-    def index_grid(self, node: ast.Subscript) -> Value:
-        """`np.mgrid[0:n, 0:m]`; provided by the layer above."""
+    def index_grid(self, node: ast.Subscript, *, is_open: bool) -> Value:
+        """`np.mgrid[0:n, 0:m]` and np.ogrid; provided by the layer above."""
         raise NotImplementedError
 
     def element(self, part: Array, node: ast.AST) -> Value:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy
@@ -10,7 +9,6 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.errors import HybridError
-from hybridjit.frontend.library.table import LIBRARY_NAMES
 from tests.array_results import assert_agree
 
 np: Any = numpy
@@ -205,9 +203,3 @@ def test_an_error_inside_is_shown_where_the_function_is_called():
     with pytest.raises(HybridError, match=r"np\.linalg\.inv\(a\)") as caught:
         kernel(np.ones((2, 2, 2)))
     assert "library_" not in str(caught.value)
-
-
-def test_every_function_of_the_library_is_named():
-    source = Path(__file__).read_text(encoding="utf-8")
-    missing = [name for name in LIBRARY_NAMES if f"np.{name}(" not in source]
-    assert missing == []

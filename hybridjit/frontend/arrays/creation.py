@@ -12,7 +12,16 @@ from hybridjit.frontend.arrays.products import ArrayProducts
 from hybridjit.frontend.comparisons import compare
 from hybridjit.frontend.functions import Style, apply
 from hybridjit.frontend.operators import binary, select
-from hybridjit.frontend.values import AnyArray, ArrayExpr, Nothing, Scalar, Value, describe, index
+from hybridjit.frontend.values import (
+    AnyArray,
+    ArrayExpr,
+    Items,
+    Nothing,
+    Scalar,
+    Value,
+    describe,
+    index,
+)
 from hybridjit.ir.dtype import FLOAT64, INT64, DType, ScalarType
 from hybridjit.ir.expr import Add, Const, Div, Eq, Expr, FloorDiv, Max, Mul, Sub, const
 
@@ -162,8 +171,18 @@ class ArrayCreation(ArrayProducts):
 
     def array_argument(self, node: ast.expr) -> ArrayExpr:
         """An argument that must be an array."""
+        return self.array(self.owner(node))
+
+    def owner(self, node: ast.expr) -> AnyArray:
+        """The array that an argument must be: one, or a tuple of numbers or arrays."""
         value = self.evaluate(node)
+        if isinstance(value, Items):
+            value = self.array_of_items(value, node)
         if not isinstance(value, AnyArray):
             raise self.mismatch(f"expected an array, found {describe(value)}", node)
         self.check_whole(value, self.span(node))
-        return self.array(value)
+        return value
+
+    def array_of_items(self, value: Value, node: ast.expr) -> AnyArray:
+        """Tuples of numbers or arrays as an array; provided by the layer above."""
+        raise NotImplementedError

@@ -6,7 +6,9 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
+from hybridjit.frontend.arrays.contractions import ArrayContractions
 from hybridjit.frontend.arrays.grids import ArrayGrids
+from hybridjit.frontend.arrays.padding import ArrayPadding
 from hybridjit.frontend.arrays.reductions import Axes, Fold, fold_of, sum_dtype
 from hybridjit.frontend.functions import Style, apply
 from hybridjit.frontend.values import (
@@ -21,7 +23,7 @@ from hybridjit.frontend.values import (
     integer,
 )
 from hybridjit.ir.dtype import ScalarType
-from hybridjit.ir.expr import Expr
+from hybridjit.ir.expr import Const, Expr
 
 REDUCTIONS = ("sum", "prod", "min", "max", "any", "all", "mean", "var", "std", "argmin", "argmax")
 Handler = Callable[[Any, str, ast.Call], Value]
@@ -35,7 +37,7 @@ _REDUCTION_ARGUMENTS = {
 }
 
 
-class ArrayFunctions(ArrayGrids):
+class ArrayFunctions(ArrayPadding):
     """Which function does what."""
 
     def call_array_function(self, name: str, node: ast.Call) -> Value:
@@ -69,7 +71,7 @@ class ArrayFunctions(ArrayGrids):
                 return self.computed(flat) if name == "flatten" else flat
             case "dot":
                 args = self.arguments(node, "b", required=1)
-                return self.product(owner, self.evaluate(args["b"]), node)
+                return self.dot(owner, self.evaluate(args["b"]), node)
             case "fill":
                 args = self.arguments(node, "value", required=1)
                 return self._fill_owner(owner, self.scalar(args["value"]), node)
@@ -86,6 +88,8 @@ class ArrayFunctions(ArrayGrids):
     def _reducible(self, value: Value, node: ast.Call) -> ArrayExpr:
         if isinstance(value, Scalar):
             return ArrayExpr((), value.type.dtype, lambda _: value)
+        if isinstance(value, Items):
+            return self.array(self.array_of_items(value, node))
         if not isinstance(value, AnyArray):
             raise self.mismatch(f"expected an array, found {describe(value)}", node)
         return self.array(value)
@@ -184,16 +188,19 @@ class ArrayFunctions(ArrayGrids):
         return self.evaluate_all([args[name] for name in names])
 
     def _product_of(self, name: str, node: ast.Call) -> Value:
-        a, b = self._arrays(node, "a", "b")
-        if name == "dot":
-            for value in (a, b):
-                if isinstance(value, AnyArray) and len(value.shape) > 2:
-                    raise self.refuse("np.dot takes at most two dimensions", node, help="use @")
-        return self.product(a, b, node)
+        args = self.arguments(node, "a", "b", "out", required=2)
+        a, b = self.evaluate_all([args["a"], args["b"]])
+        result = self.dot(a, b, node) if name == "dot" else self.product(a, b, node)
+        return self.store_out(args["out"], result, node) if "out" in args else result
 
     def _outer(self, name: str, node: ast.Call) -> Value:
-        a, b = self._arrays(node, "a", "b")
-        return self.outer(a, b, node)
+        args = self.arguments(node, "a", "b", "out", required=2)
+        flat = [
+            self.reshape(self.as_array(value, node), (Const(-1),), node)
+            for value in self.evaluate_all([args["a"], args["b"]])
+        ]
+        result = self.outer(flat[0], flat[1], node)
+        return self.store_out(args["out"], result, node) if "out" in args else result
 
     def _copy(self, name: str, node: ast.Call) -> Value:
         (value,) = self._arrays(node, "a")
@@ -234,6 +241,9 @@ class ArrayFunctions(ArrayGrids):
         "dot": _product_of,
         "matmul": _product_of,
         "outer": _outer,
+        "pad": ArrayPadding.pad,
+        "einsum": ArrayContractions.einsum,
+        "tensordot": ArrayContractions.tensordot,
         "copy": _copy,
         "transpose": _transpose,
         "reshape": _reshape,
@@ -252,6 +262,8 @@ class ArrayFunctions(ArrayGrids):
         "concatenate": ArrayGrids.concatenate,
         "stack": ArrayGrids.stack_arrays,
         **dict.fromkeys(("hstack", "vstack", "dstack", "column_stack"), ArrayGrids.stack_along),
+        "block": ArrayGrids.block,
+        **dict.fromkeys(("split", "array_split", "hsplit", "vsplit", "dsplit"), ArrayGrids.split),
         "result_type": ArrayGrids.result_type,
         "indices": ArrayGrids.make_indices,
         "meshgrid": ArrayGrids.mesh,

@@ -4,78 +4,111 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from hybridjit.frontend.arrays.arrangements import ArrayArrangements
 from hybridjit.frontend.arrays.calls import cast_element
-from hybridjit.frontend.arrays.extents import ONE, ZERO, constant, minus, plus, tidy
+from hybridjit.frontend.arrays.extents import ONE, ZERO, constant, minus, plus, tidy, times
+from hybridjit.frontend.arrays.joins import ArrayJoins
 from hybridjit.frontend.arrays.reductions import Fold, fold_of, sum_dtype
 from hybridjit.frontend.conversion import convert, join_types
 from hybridjit.frontend.operators import select
 from hybridjit.frontend.values import AnyArray, ArrayExpr, Items, Nothing, Scalar, Value
 from hybridjit.ir.dtype import FLOAT64, INT64, ScalarType
-from hybridjit.ir.expr import Const, Eq, Expr, Load, Max, Min
+from hybridjit.ir.expr import Const, Eq, Expr, FloorDiv, Load, Max, Min
 from hybridjit.ir.stmt import Store
 
 
-class ArrayGrids(ArrayArrangements):
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """The numbers along an axis of a grid."""
+
+    start: Expr
+    step: Expr
+    extent: Expr
+
+    def at(self, position: Expr) -> Expr:
+        """The number at a position."""
+        return plus(times(position, self.step), self.start)
+
+
+class ArrayGrids(ArrayJoins):
     """What is known of every element by its place."""
 
-    def index_grid(self, node: ast.Subscript) -> Value:
-        """`np.mgrid[0:n, 0:m]`: for each axis, the indices along it."""
+    def index_grid(self, node: ast.Subscript, *, is_open: bool) -> Value:
+        """`np.mgrid[0:n, 0:m]`: for each axis, the indices along it; np.ogrid: without repeating
+        them along the others.
+        """
         is_tuple = isinstance(node.slice, ast.Tuple)
         entries = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         bounds = [self._grid_bounds(entry) for entry in entries]
-        starts = [start for start, _ in bounds]
-        extents = [self._extent(start, stop) for start, stop in bounds]
-        grid = self._indices(extents, starts)
+        if is_open and is_tuple:
+            return Items(tuple(self._open(axis, bounds) for axis in range(len(bounds))))
+        grid = self._indices(bounds)
         if is_tuple:
             return grid
         return ArrayExpr(grid.shape[1:], INT64, lambda indices: grid.element([ZERO, *indices]))
 
-    def _grid_bounds(self, entry: ast.expr) -> tuple[Expr, Expr]:
-        if not isinstance(entry, ast.Slice) or entry.upper is None or entry.step is not None:
-            raise self.refuse(
-                "np.mgrid takes slices with a stop and without a step",
-                entry,
-                help="write it as in np.mgrid[0:n, 0:m], and scale the indices afterwards",
-            )
-        start = ZERO if entry.lower is None else self.index(entry.lower, "a bound of np.mgrid")
-        stop = self.index(entry.upper, "a bound of np.mgrid")
-        return self.fixed_index(start), self.fixed_index(stop)
+    def _open(self, axis: int, bounds: Sequence[_Bounds]) -> ArrayExpr:
+        here = bounds[axis]
+        shape = tuple(here.extent if k == axis else ONE for k in range(len(bounds)))
+        type = ScalarType(INT64)
+        return ArrayExpr(shape, INT64, lambda indices: Scalar(here.at(indices[axis]), type))
 
-    def _extent(self, start: Expr, stop: Expr) -> Expr:
+    def _grid_bounds(self, entry: ast.expr) -> _Bounds:
+        if not isinstance(entry, ast.Slice) or entry.upper is None:
+            raise self.refuse(
+                "a grid takes slices with a stop",
+                entry,
+                help="write it as in np.mgrid[0:n, 0:m]",
+            )
+        start = ZERO if entry.lower is None else self.index(entry.lower, "a bound of a grid")
+        start = self.fixed_index(start)
+        stop = self.fixed_index(self.index(entry.upper, "a bound of a grid"))
+        step = ONE if entry.step is None else self.index(entry.step, "a step of a grid")
+        known = constant(step)
+        if known is None or known < 1:
+            raise self.refuse(
+                "the step of a grid must be a positive number, known when the script is compiled",
+                entry,
+                help="leave it out, and scale the indices afterwards",
+            )
         size = minus(stop, start)
-        return size if self.ranges.is_natural(size) else tidy(Max(size, ZERO))
+        if known > 1:
+            size = tidy(FloorDiv(plus(size, Const(known - 1)), step))
+        is_natural = self.ranges.is_natural(size)
+        return _Bounds(start, step, size if is_natural else tidy(Max(size, ZERO)))
 
     def make_indices(self, name: str, node: ast.Call) -> Value:
         """`np.indices(shape)`."""
         args = self.arguments(node, "dimensions", required=1)
         extents = [self.fixed_index(size) for size in self.shape_argument(args["dimensions"])]
-        return self._indices(extents, [ZERO] * len(extents))
+        return self._indices([_Bounds(ZERO, ONE, extent) for extent in extents])
 
-    def _indices(self, extents: Sequence[Expr], starts: Sequence[Expr]) -> ArrayExpr:
+    def _indices(self, bounds: Sequence[_Bounds]) -> ArrayExpr:
         def along(axis: int, indices: Sequence[Expr]) -> Scalar:
-            return Scalar(plus(indices[axis + 1], starts[axis]), ScalarType(INT64))
+            return Scalar(bounds[axis].at(indices[axis + 1]), ScalarType(INT64))
 
         def element(indices: Sequence[Expr]) -> Scalar:
             which = constant(indices[0])
             if which is not None:
                 return along(which, indices)
-            found = along(len(extents) - 1, indices)
-            for axis in reversed(range(len(extents) - 1)):
+            found = along(len(bounds) - 1, indices)
+            for axis in reversed(range(len(bounds) - 1)):
                 is_axis = Eq(indices[0], Const(axis))
                 found = select(is_axis, along(axis, indices), found, None)
             return found
 
-        return ArrayExpr((Const(len(extents)), *extents), INT64, element)
+        return ArrayExpr((Const(len(bounds)), *(b.extent for b in bounds)), INT64, element)
 
     def mesh(self, name: str, node: ast.Call) -> Value:
-        """`np.meshgrid(x, y, indexing=...)`: each array along an axis of its own."""
-        order = [keyword for keyword in node.keywords if keyword.arg == "indexing"]
-        others = [keyword for keyword in node.keywords if keyword.arg != "indexing"]
-        if others:
-            raise self.refuse_keyword(ast.unparse(node.func), others[0])
-        is_by_row = bool(order) and self.text_argument(order[0].value, "an order") == "ij"
+        """`np.meshgrid(x, y, indexing=..., sparse=...)`: each array along an axis of its own."""
+        options = {keyword.arg: keyword.value for keyword in node.keywords}
+        for keyword in node.keywords:
+            if keyword.arg not in ("indexing", "sparse"):
+                raise self.refuse_keyword(ast.unparse(node.func), keyword)
+        order = self.text_argument(options["indexing"], "an order") if "indexing" in options else ""
+        is_sparse = "sparse" in options and bool(self.scalar(options["sparse"]).constant)
+        is_by_row = order == "ij"
         parts = [self.array_argument(arg) for arg in node.args]
         axes = list(range(len(parts)))
         if not is_by_row and len(parts) > 1:
@@ -83,7 +116,9 @@ class ArrayGrids(ArrayArrangements):
         shape = tuple(parts[axes.index(axis)].shape[0] for axis in range(len(parts)))
 
         def along(part: ArrayExpr, axis: int) -> ArrayExpr:
-            return ArrayExpr(shape, part.dtype, lambda indices: part.element([indices[axis]]))
+            alone = tuple(size if k == axis else ONE for k, size in enumerate(shape))
+            sizes = alone if is_sparse else shape
+            return ArrayExpr(sizes, part.dtype, lambda indices: part.element([indices[axis]]))
 
         return Items(tuple(along(part, axis) for part, axis in zip(parts, axes, strict=True)))
 
@@ -96,7 +131,7 @@ class ArrayGrids(ArrayArrangements):
         dtype = self.dtype_argument(args["dtype"]) if "dtype" in args else None
         if isinstance(value, AnyArray) and name == "asarray" and dtype is None:
             return value
-        array = self.array(self._of_items(value, args["object"], node))
+        array = self.array(self.array_of_items(value, args["object"]))
         if dtype is None:
             return self.computed(array)
         span = self.span(node)
@@ -104,16 +139,16 @@ class ArrayGrids(ArrayArrangements):
             [self.computed(array)], lambda parts: cast_element(parts[0], dtype, span), node
         )
 
-    def _of_items(self, value: Value, whole: ast.expr, node: ast.Call) -> AnyArray:
+    def array_of_items(self, value: Value, node: ast.expr) -> AnyArray:
         """Lists of numbers or arrays, as arrays."""
         if not isinstance(value, Items):
-            return self.as_array(value, whole)
+            return self.as_array(value, node)
         if all(isinstance(item, Scalar) for item in value.items):
-            return self._of_numbers([self.as_scalar(item, whole) for item in value.items], node)
-        rows = [self._of_items(item, whole, node) for item in value.items]
+            return self._of_numbers([self.as_scalar(item, node) for item in value.items], node)
+        rows = [self.array_of_items(item, node) for item in value.items]
         return self.joined([self.with_axis(row, 0, node) for row in rows], 0, node)
 
-    def _of_numbers(self, numbers: Sequence[Scalar], node: ast.Call) -> ArrayExpr:
+    def _of_numbers(self, numbers: Sequence[Scalar], node: ast.expr) -> ArrayExpr:
         span = self.span(node)
         type = ScalarType(numbers[0].type.dtype) if numbers else ScalarType(FLOAT64)
         for number in numbers:

@@ -95,14 +95,6 @@ class ArrayShapes(ArrayCreation):
         )
         return self.shown(owner, places, owner.shape, node)
 
-    def owner(self, node: ast.expr) -> AnyArray:
-        """The array that an argument must be."""
-        value = self.evaluate(node)
-        if not isinstance(value, AnyArray):
-            raise self.mismatch(f"expected an array, found {describe(value)}", node)
-        self.check_whole(value, self.span(node))
-        return value
-
     def axes_argument(self, node: ast.expr | None, ndim: int) -> tuple[int, ...] | None:
         """The axes that an argument names, counted from the front; None for all of them."""
         value: Value = Nothing() if node is None else self.evaluate(node)

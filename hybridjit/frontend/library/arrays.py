@@ -1,4 +1,4 @@
-"""Functions of NumPy on arrays, written in the language: a call of one is inlined.
+"""Products, counts and comparisons of NumPy, written in the language: a call of one is inlined.
 
 They are plain functions too: in plain Python they give what the function of NumPy gives.
 """
@@ -9,86 +9,63 @@ from typing import Any
 
 import numpy
 
+from hybridjit.frontend.library.shapes import atleast_2d
+
 np: Any = numpy
 Array = Any
 
 
-def triu(m: Array, k: int = 0) -> Array:
-    """The elements on and above a diagonal, zero elsewhere."""
-    rows = np.arange(m.shape[-2])
-    columns = np.arange(m.shape[-1])
-    return np.where(columns - k >= rows[:, None], m, np.zeros(1, m.dtype))
-
-
-def tril(m: Array, k: int = 0) -> Array:
-    """The elements on and below a diagonal, zero elsewhere."""
-    rows = np.arange(m.shape[-2])
-    columns = np.arange(m.shape[-1])
-    return np.where(columns - k <= rows[:, None], m, np.zeros(1, m.dtype))
-
-
-def diag(v: Array, k: int = 0) -> Array:
-    """The diagonal of a matrix, or a matrix with that diagonal."""
-    if v.ndim == 2:
-        return np.diagonal(v, k)
-    size = len(v) + abs(k)
-    result = np.zeros((size, size), v.dtype)
-    for i in range(len(v)):
-        result[i + max(-k, 0), i + max(k, 0)] = v[i]
-    return result
-
-
-def trace(a: Array, offset: int = 0) -> Array:
+def trace(
+    a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
+) -> Array:
     """The sum of a diagonal."""
-    return np.sum(np.diagonal(a, offset))
+    diagonal = np.diagonal(a, offset, axis1, axis2)
+    if dtype is None:
+        return np.sum(diagonal, axis=-1)
+    return np.sum(diagonal, axis=-1, dtype=dtype)
 
 
-def _differences(a: Array) -> Array:
-    if a.dtype == "bool":
-        return a[..., 1:] != a[..., :-1]
-    return a[..., 1:] - a[..., :-1]
-
-
-def diff(a: Array, n: int = 1, axis: int = -1) -> Array:
-    """Each element less the one before it, once or twice."""
-    b = np.moveaxis(a, axis, -1)
-    if n == 1:
-        return np.moveaxis(_differences(b), -1, axis)
-    if n == 2:
-        return np.moveaxis(_differences(_differences(b)), -1, axis)
-    raise ValueError("np.diff: n can be 1 or 2 in a script")
-
-
-def fliplr(m: Array) -> Array:
-    """The columns in reverse order."""
-    return m[:, ::-1]
-
-
-def flipud(m: Array) -> Array:
-    """The rows in reverse order."""
-    return m[::-1]
+# -- products ----------------------------------------------------------------------------------
 
 
 def vdot(a: Array, b: Array) -> Array:
     """The sum of the products of all elements, the first of them conjugated."""
-    return np.sum(np.ravel(a).conj() * np.ravel(b))
+    return np.ravel(a).conj() @ np.ravel(b)
 
 
-def inner(a: Array, b: Array) -> Array:
+def vecdot(x1: Array, x2: Array, axis: int = -1) -> Array:
+    """The sums of the products along an axis, the first of them conjugated."""
+    return np.sum(x1.conj() * x2, axis=axis)
+
+
+def matvec(x1: Array, x2: Array) -> Array:
+    """The products of matrices with vectors."""
+    return (x1 @ x2[..., None])[..., 0]
+
+
+def vecmat(x1: Array, x2: Array) -> Array:
+    """The products of vectors, which are conjugated, with matrices."""
+    return (x1.conj()[..., None, :] @ x2)[..., 0, :]
+
+
+def inner(a: Any, b: Any) -> Array:
     """The sums of the products along the last axes."""
-    if a.ndim == 1 and b.ndim == 1:
-        return a @ b
-    return a @ np.swapaxes(b, -1, -2)
+    x, y = np.asarray(a), np.asarray(b)
+    if x.ndim == 0 or y.ndim == 0:
+        return np.multiply(a, b)
+    return np.tensordot(x, y, axes=(-1, -1))
 
 
 def kron(a: Array, b: Array) -> Array:
-    """The matrix of all products of elements of two matrices."""
-    products = a[:, None, :, None] * b[None, :, None, :]
-    return products.reshape(a.shape[0] * b.shape[0], a.shape[1] * b.shape[1])
+    """All products of elements of two arrays, of at most two dimensions."""
+    if a.ndim == 1 and b.ndim == 1:
+        return np.ravel(a[:, None] * b)
+    x, y = atleast_2d(a), atleast_2d(b)
+    products = x[:, None, :, None] * y[None, :, None, :]
+    return products.reshape(x.shape[0] * y.shape[0], x.shape[1] * y.shape[1])
 
 
-def cross(a: Array, b: Array) -> Array:
-    """The vector at right angles to two vectors of three elements."""
+def _crossed(a: Array, b: Array) -> Array:
     result = np.zeros((a + b).shape, np.result_type(a, b))
     result[..., 0] = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
     result[..., 1] = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
@@ -96,22 +73,18 @@ def cross(a: Array, b: Array) -> Array:
     return result
 
 
-def convolve(a: Array, v: Array, mode: str = "full") -> Array:
-    """The sums of the products of two sequences that slide along each other."""
-    n, m = len(a), len(v)
-    full = np.zeros(n + m - 1, np.result_type(a, v))
-    for i in range(n):
-        for j in range(m):
-            full[i + j] += a[i] * v[j]
-    shorter, longer = min(n, m), max(n, m)
-    if mode == "same":
-        return full[(shorter - 1) // 2 : (shorter - 1) // 2 + longer]
-    if mode == "valid":
-        return full[shorter - 1 : longer]
-    return full
+def cross(
+    a: Array, b: Array, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None
+) -> Array:
+    """The vector at right angles to two vectors of three elements."""
+    if axis is not None:
+        found = _crossed(np.moveaxis(a, axis, -1), np.moveaxis(b, axis, -1))
+        return np.moveaxis(found, -1, axis)
+    found = _crossed(np.moveaxis(a, axisa, -1), np.moveaxis(b, axisb, -1))
+    return np.moveaxis(found, -1, axisc)
 
 
-def polyval(p: Array, x: Array) -> Array:
+def polyval(p: Any, x: Any) -> Array:
     """The polynomial with the coefficients `p`, highest first, at `x`."""
     y = 0 * x
     for c in p:
@@ -119,61 +92,67 @@ def polyval(p: Array, x: Array) -> Array:
     return y
 
 
-def trapezoid(y: Array, x: Array | None = None, dx: float = 1.0) -> Array:
-    """The integral of a function known at some points, by straight lines between them."""
-    if x is None:
-        return np.sum(dx * (y[1:] + y[:-1]) / 2.0)
-    return np.sum((x[1:] - x[:-1]) * (y[1:] + y[:-1]) / 2.0)
+def _leading_zeros(a: Array, size: int) -> Array:
+    return np.concatenate((np.zeros(size - len(a), a.dtype), a))
 
 
-def ptp(a: Array, axis: int | None = None) -> Array:
+def polyadd(a1: Array, a2: Array) -> Array:
+    """The coefficients of a sum of polynomials."""
+    size = max(len(a1), len(a2))
+    return _leading_zeros(a1, size) + _leading_zeros(a2, size)
+
+
+def polysub(a1: Array, a2: Array) -> Array:
+    """The coefficients of a difference of polynomials."""
+    size = max(len(a1), len(a2))
+    return _leading_zeros(a1, size) - _leading_zeros(a2, size)
+
+
+def polyder(p: Array, m: int = 1) -> Array:
+    """The coefficients of a derivative of a polynomial."""
+    found = p
+    for _ in (None,) * m:
+        found = found[:-1] * np.arange(len(found) - 1, 0, -1)
+    return found
+
+
+# -- counts and comparisons --------------------------------------------------------------------
+
+
+def ptp(a: Array, axis: Any = None, out: Any = None, keepdims: bool = False) -> Array:
     """From the smallest to the largest element."""
-    return np.max(a, axis=axis) - np.min(a, axis=axis)
+    return np.max(a, axis=axis, keepdims=keepdims) - np.min(a, axis=axis, keepdims=keepdims)
 
 
-def count_nonzero(a: Array, axis: int | None = None) -> Array:
+def count_nonzero(a: Array, axis: Any = None, *, keepdims: bool = False) -> Array:
     """How many elements are not zero."""
-    return np.sum(a != 0, axis=axis)
+    return np.sum(a != 0, axis=axis, keepdims=keepdims)
 
 
-def nansum(a: Array, axis: int | None = None, keepdims: bool = False) -> Array:
-    """The sum of what is not NaN."""
-    return np.sum(np.where(np.isnan(a), np.zeros(1, a.dtype), a), axis=axis, keepdims=keepdims)
-
-
-def nanmax(a: Array, axis: int | None = None, keepdims: bool = False) -> Array:
-    """The largest of what is not NaN."""
-    return np.max(
-        np.where(np.isnan(a), np.full(1, -np.inf, a.dtype), a), axis=axis, keepdims=keepdims
-    )
-
-
-def nanmin(a: Array, axis: int | None = None, keepdims: bool = False) -> Array:
-    """The smallest of what is not NaN."""
-    return np.min(
-        np.where(np.isnan(a), np.full(1, np.inf, a.dtype), a), axis=axis, keepdims=keepdims
-    )
-
-
-def nanmean(a: Array, axis: int | None = None, keepdims: bool = False) -> Array:
-    """The mean of what is not NaN."""
-    total = nansum(a, axis, keepdims)
-    number = np.sum(~np.isnan(a), axis=axis, keepdims=keepdims)
-    return (total / number).astype(a.dtype)
-
-
-def isclose(a: Array, b: Array, rtol: float = 1e-5, atol: float = 1e-8) -> Array:
+def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Array:
     """Where two arrays are equal up to a tolerance."""
-    return (a == b) | (np.isfinite(b) & (np.absolute(a - b) <= atol + rtol * np.absolute(b)))
+    y = b * 1.0
+    is_near = np.isfinite(y) & (np.absolute(a - y) <= atol + rtol * np.absolute(y))
+    if equal_nan:
+        return (a == y) | is_near | (np.isnan(a) & np.isnan(y))
+    return (a == y) | is_near
 
 
-def allclose(a: Array, b: Array, rtol: float = 1e-5, atol: float = 1e-8) -> Array:
+def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> bool:
     """Whether two arrays are equal up to a tolerance."""
-    return np.all(isclose(a, b, rtol, atol))
+    return bool(np.all(isclose(a, b, rtol, atol, equal_nan)))
 
 
-def array_equal(a1: Array, a2: Array) -> Array:
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     """Whether two arrays have the same shape and elements."""
-    if a1.shape != a2.shape:
+    x, y = np.asarray(a1), np.asarray(a2)
+    if x.shape != y.shape:
         return False
-    return np.all(a1 == a2)
+    if equal_nan:
+        return bool(np.all((x == y) | (np.isnan(x) & np.isnan(y))))
+    return bool(np.all(x == y))
+
+
+def array_equiv(a1: Any, a2: Any) -> bool:
+    """Whether two arrays are equal where they are broadcast."""
+    return bool(np.all(np.asarray(a1) == np.asarray(a2)))

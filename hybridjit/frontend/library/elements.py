@@ -23,6 +23,11 @@ def as_float(x: Number, y: Number) -> Number:
     return np.result_type(x, y, np.float16).type(x)
 
 
+def clipped(x: Number, low: Number, high: Number) -> Number:
+    """x, or the bound that it is beyond. The language has it."""
+    return np.minimum(np.maximum(x, low), high)
+
+
 def is_inexact(x: Number) -> bool:
     """True for types that have a NaN."""
     return x.dtype.kind == "f" or x.dtype.kind == "c" or x.dtype == "bfloat16"
@@ -36,6 +41,24 @@ def fmax(x1: Number, x2: Number, out: Any = None) -> Number:
 def fmin(x1: Number, x2: Number, out: Any = None) -> Number:
     """The smaller one; a number, if the other is NaN."""
     return x1 if (x1 <= x2) | np.isnan(x2) else x2
+
+
+def clip(
+    a: Number,
+    a_min: Any = None,
+    a_max: Any = None,
+    out: Any = None,
+    *,
+    min: Any = None,
+    max: Any = None,
+) -> Number:
+    """A number, or the bound that it is beyond; a bound can be None."""
+    low, high = min if a_min is None else a_min, max if a_max is None else a_max
+    if low is None and high is None:
+        return a
+    if low is None:
+        return np.minimum(a, high)
+    return np.maximum(a, low) if high is None else clipped(a, low, high)
 
 
 def heaviside(x1: Number, x2: Number, out: Any = None) -> Number:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from hybridjit.frontend.library.arrays import tril
+from hybridjit.frontend.library.shapes import tril
 
 np: Any = numpy
 Array = Any

@@ -169,3 +169,119 @@ def argsort(
         return _sorted_indices(np.ravel(a)[None])[0]
     moved = np.moveaxis(a, axis, -1)
     return np.moveaxis(_sorted_indices(as_rows(moved)).reshape(moved.shape), -1, axis)
+
+
+def partition(a: Array, kth: Any, axis: int | None = -1, kind: Any = None) -> Array:
+    """A copy in which what comes before an index is not larger: sorted, which it may be."""
+    return sort(a, axis)
+
+
+def argpartition(a: Array, kth: Any, axis: int | None = -1, kind: Any = None) -> Array:
+    """The indices that partition an array: those that sort it."""
+    return argsort(a, axis)
+
+
+# -- what stands at a place of a sorted array --------------------------------------------------
+
+
+def _along_rows(a: Array, axis: int | None) -> Array:
+    """The elements sorted along the last axis: of all of them, or of those along an axis."""
+    if axis is None:
+        return sort(np.ravel(a))
+    return sort(np.moveaxis(a, axis, -1))
+
+
+def _restored(result: Array, a: Array, axis: int | None, keepdims: bool) -> Array:
+    """A result with the axes that were reduced, if they are kept."""
+    if not keepdims:
+        return result
+    if axis is None:
+        return np.reshape(np.asarray(result), (1,) * a.ndim)
+    return np.expand_dims(result, axis)
+
+
+def _last(ordered: Array) -> Array:
+    """The last element along the last axis: NaN, if any is; NaN, if there is none."""
+    n = ordered.shape[-1]
+    return np.mean(ordered[..., max(n - 1, 0) :], axis=-1)
+
+
+def median(
+    a: Array,
+    axis: int | None = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    keepdims: bool = False,
+) -> Array:
+    """The element in the middle of the sorted array, or the mean of the two there."""
+    ordered = _along_rows(a, axis)
+    n = ordered.shape[-1]
+    middle = np.mean(ordered[..., max((n - 1) // 2, 0) : n // 2 + 1], axis=-1)
+    if is_real(a):
+        last = _last(ordered)
+        return _restored(np.where(np.isnan(last), last, middle), a, axis, keepdims)
+    return _restored(middle, a, axis, keepdims)
+
+
+def _at_quantile(ordered: Array, q: Any) -> Array:
+    """What stands at a part, from 0 to 1, of the last axis: on a line between two elements."""
+    n = ordered.shape[-1]
+    if q < 0 or q > 1:
+        raise ValueError("Quantiles must be in the range [0, 1]")
+    place = q * (n - 1)
+    low = min(int(place), n - 1)
+    high = min(low + 1, n - 1)
+    part = place - low
+    a, b = ordered[..., low], ordered[..., high]
+    found = np.where(part >= 0.5, b - (b - a) * (1 - part), a + (b - a) * part)
+    if is_real(ordered):
+        last = ordered[..., n - 1]
+        return np.where(np.isnan(last), last, found)
+    return found
+
+
+def _quantiles(a: Array, q: Any, axis: int | None, keepdims: bool) -> Array:
+    ordered = _along_rows(a, axis)
+    parts = np.asarray(q)
+    if parts.ndim == 0:
+        return _restored(_at_quantile(ordered, q), a, axis, keepdims)
+    if keepdims:
+        raise NotImplementedError("keepdims is for one number only", "use np.expand_dims after it")
+    dtype = np.result_type(a, np.float64, parts)
+    found = np.empty((len(parts), *ordered.shape[:-1]), dtype)
+    for k in range(len(parts)):
+        found[k] = _at_quantile(ordered, parts[k])
+    return found
+
+
+def quantile(
+    a: Array,
+    q: Any,
+    axis: int | None = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Array:
+    """What parts of the elements, from 0 to 1, are below."""
+    if method != "linear":
+        raise NotImplementedError("only method='linear' is supported", "take np.sort(a) and index")
+    return _quantiles(a, q, axis, keepdims)
+
+
+def percentile(
+    a: Array,
+    q: Any,
+    axis: int | None = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Array:
+    """What percentages of the elements are below."""
+    if method != "linear":
+        raise NotImplementedError("only method='linear' is supported", "take np.sort(a) and index")
+    parts = np.asarray(q)
+    if parts.ndim == 0:
+        return _quantiles(a, q / 100, axis, keepdims)
+    return _quantiles(a, parts / 100, axis, keepdims)

@@ -11,22 +11,37 @@ from types import FunctionType, ModuleType
 import numpy as np
 
 from hybridjit.frontend.library import arrays as library_arrays
+from hybridjit.frontend.library import differences as library_differences
 from hybridjit.frontend.library import elements as library_elements
 from hybridjit.frontend.library import linalg as library_linalg
+from hybridjit.frontend.library import nans as library_nans
+from hybridjit.frontend.library import searching as library_searching
+from hybridjit.frontend.library import shapes as library_shapes
 from hybridjit.frontend.library import sorting as library_sorting
 from hybridjit.frontend.library import statistics as library_statistics
 
 _NAMES: tuple[tuple[object, ModuleType, tuple[str, ...]], ...] = (
-    (np, library_arrays, ("triu", "tril", "diag", "trace", "diff", "fliplr", "flipud", "vdot")),
-    (np, library_arrays, ("inner", "kron", "cross", "convolve", "polyval", "trapezoid", "ptp")),
-    (np, library_arrays, ("count_nonzero", "nansum", "nanmax", "nanmin", "nanmean")),
-    (np, library_arrays, ("isclose", "allclose", "array_equal")),
-    (np, library_statistics, ("cov", "corrcoef", "average", "histogram")),
-    (np, library_elements, ("fmax", "fmin", "heaviside", "signbit", "deg2rad", "rad2deg")),
+    (np, library_arrays, ("trace", "vdot", "vecdot", "matvec", "vecmat", "inner", "kron", "cross")),
+    (np, library_arrays, ("polyval", "polyadd", "polysub", "polyder", "ptp", "count_nonzero")),
+    (np, library_arrays, ("isclose", "allclose", "array_equal", "array_equiv")),
+    (np, library_differences, ("diff", "ediff1d", "gradient", "trapezoid", "trapz", "unwrap")),
+    (np, library_differences, ("convolve", "correlate")),
+    (np, library_elements, ("clip", "fmax", "fmin", "heaviside", "signbit", "deg2rad", "rad2deg")),
     (np, library_elements, ("radians", "degrees", "logaddexp", "logaddexp2", "float_power")),
     (np, library_elements, ("reciprocal", "gcd", "lcm", "sinc", "nan_to_num", "angle")),
     (np, library_elements, ("isneginf", "isposinf", "isreal", "iscomplex", "around", "round")),
-    (np, library_sorting, ("sort", "argsort")),
+    (np, library_nans, ("nansum", "nanprod", "nancumsum", "nancumprod", "nanmax", "nanmin")),
+    (np, library_nans, ("nanargmax", "nanargmin", "nanmean", "nanvar", "nanstd", "nanmedian")),
+    (np, library_searching, ("searchsorted", "digitize", "interp", "bincount", "isin")),
+    (np, library_shapes, ("shape", "ndim", "size", "iscomplexobj", "isrealobj", "fliplr")),
+    (np, library_shapes, ("flipud", "rot90", "rollaxis", "matrix_transpose", "atleast_1d")),
+    (np, library_shapes, ("atleast_2d", "atleast_3d", "append", "take_along_axis", "select")),
+    (np, library_shapes, ("choose", "copyto", "putmask", "fill_diagonal", "tri", "triu", "tril")),
+    (np, library_shapes, ("diag", "diagflat", "vander", "logspace", "geomspace", "hanning")),
+    (np, library_shapes, ("hamming", "blackman", "bartlett", "divmod", "modf")),
+    (np, library_sorting, ("sort", "argsort", "partition", "argpartition", "median")),
+    (np, library_sorting, ("quantile", "percentile")),
+    (np, library_statistics, ("cov", "corrcoef", "average", "histogram")),
     (np.linalg, library_linalg, ("cholesky", "solve", "inv", "det", "norm")),
 )
 # By identity; a function that this version of NumPy does not have is left out.

@@ -1,0 +1,115 @@
+"""Views of arrays with other axes: exchanged, moved, new, left out, and those of diagonals."""
+
+from __future__ import annotations
+
+import ast
+
+from hybridjit.errors import ShapeMismatch
+from hybridjit.frontend.arrays.elementwise import shape_text
+from hybridjit.frontend.arrays.extents import ONE, ZERO, constant, minus, tidy
+from hybridjit.frontend.arrays.shapes import ArrayShapes
+from hybridjit.frontend.values import AnyArray, Items, Place, Value
+from hybridjit.ir.expr import Expr, Max, Min, Sub
+
+
+class ArrayAxes(ArrayShapes):
+    """The same elements, along other axes."""
+
+    def swap_axes(self, name: str, node: ast.Call) -> Value:
+        """`np.swapaxes(a, i, j)`."""
+        args = self.arguments(node, "a", "axis1", "axis2", required=3)
+        owner = self.owner(args["a"])
+        order = list(range(len(owner.shape)))
+        first, second = (self._axis(args[key], owner) for key in ("axis1", "axis2"))
+        order[first], order[second] = order[second], order[first]
+        return self.transposed(owner, order, node)
+
+    def move_axis(self, name: str, node: ast.Call) -> Value:
+        """`np.moveaxis(a, i, j)`, with an axis or several of them."""
+        args = self.arguments(node, "a", "source", "destination", required=3)
+        owner = self.owner(args["a"])
+        ndim = len(owner.shape)
+        sources = self.axes_argument(args["source"], ndim) or ()
+        targets = self.axes_argument(args["destination"], ndim) or ()
+        if len(sources) != len(targets):
+            raise self.mismatch("`source` and `destination` name as many axes as each other", node)
+        order = [axis for axis in range(ndim) if axis not in sources]
+        for target, source in sorted(zip(targets, sources, strict=True)):
+            order.insert(target, source)
+        return self.transposed(owner, order, node)
+
+    def expand_axis(self, name: str, node: ast.Call) -> Value:
+        """`np.expand_dims(a, i)`, with an axis or several of them."""
+        args = self.arguments(node, "a", "axis", required=2)
+        result = self.owner(args["a"])
+        value = self.evaluate(args["axis"])
+        items = value.items if isinstance(value, Items) else (value,)
+        ndim = len(result.shape) + len(items)
+        for axis in sorted(self.axis_of(item, ndim, args["axis"]) for item in items):
+            result = self.with_axis(result, axis, node)
+        return result
+
+    def with_axis(self, owner: AnyArray, axis: int, node: ast.AST) -> AnyArray:
+        """A view with a new axis of size one."""
+        places = tuple(Place(ZERO, 1, k + (k >= axis)) for k in range(len(owner.shape)))
+        shape = (*owner.shape[:axis], ONE, *owner.shape[axis:])
+        return self.shown(owner, places, shape, node)
+
+    def squeeze(self, name: str, node: ast.Call) -> Value:
+        """`np.squeeze(a)`, `np.squeeze(a, axis)`: without axes of size one."""
+        args = self.arguments(node, "a", "axis", required=1)
+        owner = self.owner(args["a"])
+        axes = self.axes_argument(args.get("axis"), len(owner.shape))
+        ones = [axis for axis, size in enumerate(owner.shape) if constant(size) == 1]
+        for axis in axes or ():
+            if axis not in ones:
+                raise ShapeMismatch(
+                    f"axis {axis} of an array of shape {shape_text(owner.shape)} does not have "
+                    "the size 1",
+                    self.span(node),
+                )
+        dropped = ones if axes is None else axes
+        kept = [axis for axis in range(len(owner.shape)) if axis not in dropped]
+        places = tuple(
+            Place(ZERO, 1, kept.index(axis)) if axis in kept else Place(ZERO)
+            for axis in range(len(owner.shape))
+        )
+        part = self.shown(owner, places, tuple(owner.shape[axis] for axis in kept), node)
+        return self.element_or_part(part, node)
+
+    def diagonal(self, name: str, node: ast.Call) -> Value:
+        """`np.diagonal(a, offset, axis1, axis2)`: elements whose indices along two axes go
+        together; their axis comes last.
+        """
+        args = self.arguments(node, "a", "offset", "axis1", "axis2", required=1)
+        owner = self.owner(args["a"])
+        if len(owner.shape) < 2:
+            raise self.mismatch("a diagonal needs an array of at least two dimensions", node)
+        first = self._axis(args["axis1"], owner) if "axis1" in args else 0
+        second = self._axis(args["axis2"], owner) if "axis2" in args else 1
+        if first == second:
+            raise self.mismatch("axis1 and axis2 cannot be the same", node)
+        offset = ZERO
+        if "offset" in args:
+            offset = self.fixed_index(self.index(args["offset"], "offset"))
+        return self.diagonal_of(owner, (first, second), offset, node)
+
+    def diagonal_of(
+        self, owner: AnyArray, axes: tuple[int, int], offset: Expr, node: ast.AST
+    ) -> AnyArray:
+        """A view in which two axes have become one, the last."""
+        rest = [axis for axis in range(len(owner.shape)) if axis not in axes]
+        down, right = tidy(Max(Sub(ZERO, offset), ZERO)), tidy(Max(offset, ZERO))
+        rows, columns = (owner.shape[axis] for axis in axes)
+        size = tidy(Max(Min(minus(rows, down), minus(columns, right)), ZERO))
+        places = [
+            Place(ZERO, 1, rest.index(axis) if axis in rest else len(rest))
+            for axis in range(len(owner.shape))
+        ]
+        places[axes[0]] = Place(down, 1, len(rest))
+        places[axes[1]] = Place(right, 1, len(rest))
+        shape = (*(owner.shape[axis] for axis in rest), size)
+        return self.shown(owner, tuple(places), shape, node)
+
+    def _axis(self, node: ast.expr, owner: AnyArray) -> int:
+        return self.axis_of(self.evaluate(node), len(owner.shape), node)

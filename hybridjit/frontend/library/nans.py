@@ -1,0 +1,148 @@
+"""Reductions of NumPy that leave out NaNs, written in the language: a call of one is inlined."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from hybridjit.frontend.library.elements import is_inexact
+from hybridjit.frontend.library.sorting import as_rows, sort
+
+np: Any = numpy
+Array = Any
+
+
+def _without_nans(a: Array, value: Any) -> Array:
+    """The array with another number in the place of NaNs."""
+    return np.where(np.isnan(a), np.full(1, value, a.dtype), a) if is_inexact(a) else a
+
+
+def nansum(
+    a: Array, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False
+) -> Array:
+    """The sum of what is not NaN."""
+    numbers = _without_nans(a, 0)
+    if dtype is None:
+        return np.sum(numbers, axis=axis, keepdims=keepdims)
+    return np.sum(numbers, axis=axis, dtype=dtype, keepdims=keepdims)
+
+
+def nanprod(
+    a: Array, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False
+) -> Array:
+    """The product of what is not NaN."""
+    numbers = _without_nans(a, 1)
+    if dtype is None:
+        return np.prod(numbers, axis=axis, keepdims=keepdims)
+    return np.prod(numbers, axis=axis, dtype=dtype, keepdims=keepdims)
+
+
+def nancumsum(a: Array, axis: int | None = None) -> Array:
+    """Running sums in which NaN counts as zero."""
+    return np.cumsum(_without_nans(a, 0), axis=axis)
+
+
+def nancumprod(a: Array, axis: int | None = None) -> Array:
+    """Running products in which NaN counts as one."""
+    return np.cumprod(_without_nans(a, 1), axis=axis)
+
+
+def nanmax(a: Array, axis: Any = None, out: Any = None, keepdims: bool = False) -> Array:
+    """The largest of what is not NaN; NaN, if all are."""
+    if not is_inexact(a):
+        return np.max(a, axis=axis, keepdims=keepdims)
+    found = np.max(_without_nans(a, -np.inf), axis=axis, keepdims=keepdims)
+    return np.where(np.all(np.isnan(a), axis=axis, keepdims=keepdims), np.nan, found)
+
+
+def nanmin(a: Array, axis: Any = None, out: Any = None, keepdims: bool = False) -> Array:
+    """The smallest of what is not NaN; NaN, if all are."""
+    if not is_inexact(a):
+        return np.min(a, axis=axis, keepdims=keepdims)
+    found = np.min(_without_nans(a, np.inf), axis=axis, keepdims=keepdims)
+    return np.where(np.all(np.isnan(a), axis=axis, keepdims=keepdims), np.nan, found)
+
+
+def nanargmax(a: Array, axis: int | None = None, out: Any = None, keepdims: bool = False) -> Array:
+    """Where the largest number is."""
+    if np.any(np.all(np.isnan(a), axis=axis)):
+        raise ValueError("All-NaN slice encountered")
+    numbers = _without_nans(a, -np.inf) if is_inexact(a) else a
+    return np.argmax(numbers, axis=axis, keepdims=keepdims)
+
+
+def nanargmin(a: Array, axis: int | None = None, out: Any = None, keepdims: bool = False) -> Array:
+    """Where the smallest number is."""
+    if np.any(np.all(np.isnan(a), axis=axis)):
+        raise ValueError("All-NaN slice encountered")
+    numbers = _without_nans(a, np.inf) if is_inexact(a) else a
+    return np.argmin(numbers, axis=axis, keepdims=keepdims)
+
+
+def _count(a: Array, axis: Any, keepdims: bool) -> Array:
+    return np.sum(~np.isnan(a), axis=axis, keepdims=keepdims)
+
+
+def _mean(a: Array, axis: Any, keepdims: bool) -> Array:
+    total = np.sum(_without_nans(a, 0), axis=axis, keepdims=keepdims)
+    return (total / _count(a, axis, keepdims)).astype(a.dtype)
+
+
+def nanmean(
+    a: Array, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False
+) -> Array:
+    """The mean of what is not NaN."""
+    if not is_inexact(a):
+        return np.mean(a, axis=axis, keepdims=keepdims)
+    return _mean(a if dtype is None else a.astype(dtype), axis, keepdims)
+
+
+def nanvar(
+    a: Array,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+) -> Array:
+    """The mean of the squared distances from the mean, without NaNs."""
+    if not is_inexact(a):
+        return np.var(a, axis=axis, ddof=ddof, keepdims=keepdims)
+    x = a if dtype is None else a.astype(dtype)
+    distances = _without_nans(x - _mean(x, axis, True), 0)
+    squares = (distances * distances.conj()).real
+    total = np.sum(squares, axis=axis, keepdims=keepdims)
+    freedom = _count(x, axis, keepdims) - ddof
+    return np.where(freedom > 0, total / freedom, np.nan).astype(squares.dtype)
+
+
+def nanstd(
+    a: Array,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+) -> Array:
+    """The root of the mean of the squared distances from the mean, without NaNs."""
+    return np.sqrt(nanvar(a, axis, dtype, None, ddof, keepdims))
+
+
+def _medians(rows: Array) -> Array:
+    """The medians of what is not NaN in the sorted rows of a matrix: NaNs are at their ends."""
+    found = np.empty(rows.shape[0], np.result_type(np.mean(rows)))
+    for row in range(rows.shape[0]):
+        n = int(np.sum(~np.isnan(rows[row])))
+        found[row] = np.nan
+        if n > 0:
+            found[row] = np.mean(rows[row, (n - 1) // 2 : n // 2 + 1])
+    return found
+
+
+def nanmedian(a: Array, axis: int | None = None, out: Any = None) -> Array:
+    """The median of what is not NaN."""
+    if axis is None:
+        return _medians(sort(np.ravel(a))[None])[0]
+    ordered = sort(np.moveaxis(a, axis, -1))
+    return _medians(as_rows(ordered)).reshape(ordered.shape[:-1])

@@ -1,0 +1,151 @@
+"""Searching and counting of NumPy, written in the language: a call of one is inlined."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+np: Any = numpy
+Array = Any
+
+
+def _is_below(x: Any, y: Any) -> bool:
+    """x < y, where NaN is above all numbers."""
+    return x < y or (y != y and x == x)
+
+
+def _place(a: Array, x: Any, side: str) -> int:
+    """How many elements of a sorted array come before x; with side "right", or are equal to it."""
+    first = 0
+    size = len(a)
+    while size > 0:
+        half = size // 2
+        middle = a[first + half]
+        goes_right = _is_below(middle, x) if side == "left" else not _is_below(x, middle)
+        first = first + half + 1 if goes_right else first
+        size = size - half - 1 if goes_right else half
+    return first
+
+
+def _places(a: Array, values: Array, side: str) -> Array:
+    found = np.empty(len(values), np.int64)
+    for k in range(len(values)):
+        found[k] = _place(a, values[k], side)
+    return found
+
+
+def searchsorted(a: Array, v: Any, side: str = "left", sorter: Array | None = None) -> Array:
+    """Where to insert values in a sorted array so that it stays sorted."""
+    values = np.asarray(v)
+    ordered = a if sorter is None else a[sorter]
+    found = _places(ordered, np.ravel(values), side)
+    return found[0] if values.ndim == 0 else found.reshape(values.shape)
+
+
+def _direction(bins: Array) -> int:
+    """1 if no bin is below the one before it, -1 if none is above it; an error if neither."""
+    rises, falls = True, True
+    for k in range(1, len(bins)):
+        rises = rises and bins[k] >= bins[k - 1]
+        falls = falls and bins[k] <= bins[k - 1]
+    if not rises and not falls:
+        raise ValueError("bins must be monotonically increasing or decreasing")
+    return 1 if rises else -1
+
+
+def _bins_of(values: Array, bins: Array, side: str) -> Array:
+    rises = _direction(bins) == 1
+    found = np.empty(len(values), np.int64)
+    for k in range(len(values)):
+        if rises:
+            found[k] = _place(bins, values[k], side)
+        else:
+            found[k] = len(bins) - _place(bins[::-1], values[k], side)
+    return found
+
+
+def digitize(x: Any, bins: Array, right: bool = False) -> Array:
+    """The indices of the bins that values belong to."""
+    values = np.asarray(x)
+    found = _bins_of(np.ravel(values), bins, "left" if right else "right")
+    return found[0] if values.ndim == 0 else found.reshape(values.shape)
+
+
+def _interpolate(x: float, xp: Array, fp: Array) -> Any:
+    """The value at a place from the first to the last of some points, on a line between two."""
+    k = _place(xp, x, "right") - 1
+    result = fp[k]
+    if k < len(xp) - 1 and xp[k] != x:
+        slope = (fp[k + 1] - fp[k]) / (xp[k + 1] - xp[k])
+        result = slope * (x - xp[k]) + fp[k]
+        if np.isnan(result):
+            result = slope * (x - xp[k + 1]) + fp[k + 1]
+            if np.isnan(result) and fp[k] == fp[k + 1]:
+                result = fp[k]
+    return result
+
+
+def _interpolated(x: Array, xp: Array, fp: Array, left: Any, right: Any) -> Array:
+    below = fp[0] if left is None else left
+    above = fp[-1] if right is None else right
+    result = np.empty(len(x), fp.dtype)
+    for k in range(len(x)):
+        at = x[k]
+        if np.isnan(at):
+            result[k] = at
+        elif at < xp[0]:
+            result[k] = below
+        elif at > xp[-1]:
+            result[k] = above
+        else:
+            result[k] = _interpolate(at, xp, fp)
+    return result
+
+
+def interp(
+    x: Any, xp: Array, fp: Array, left: Any = None, right: Any = None, period: float | None = None
+) -> Array:
+    """The values of a function known at some points, with straight lines between them."""
+    if period is not None:
+        raise NotImplementedError("period is not supported", "take the places % period first")
+    places = np.asarray(x)
+    points = np.asarray(xp).astype(np.float64)
+    if len(points) == 0:
+        raise ValueError("array of sample points is empty")
+    heights = np.asarray(fp)
+    values = heights.astype(np.result_type(heights, np.float64))
+    found = _interpolated(np.ravel(places).astype(np.float64), points, values, left, right)
+    return found[0] if places.ndim == 0 else found.reshape(places.shape)
+
+
+def bincount(x: Array, weights: Array | None = None, minlength: int = 0) -> Array:
+    """How often each integer occurs; `minlength` says how many integers there are."""
+    if minlength == 0:
+        raise NotImplementedError(
+            "how many counts there are is known only when the script runs",
+            "give minlength=n, where all values are below n",
+        )
+    counts = np.zeros(minlength, np.int64 if weights is None else np.float64)
+    for k in range(len(x)):
+        if x[k] < 0:
+            raise ValueError("'list' argument must have no negative elements")
+        if x[k] >= minlength:
+            raise ValueError("np.bincount in a script needs a minlength above all values")
+        counts[x[k]] += 1 if weights is None else weights[k]
+    return counts
+
+
+def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False):
+    """Whether each element is among some values."""
+    values = np.asarray(element)
+    flat, wanted = np.ravel(values), np.ravel(np.asarray(test_elements))
+    found = np.zeros(len(flat), np.bool_)
+    for k in range(len(flat)):
+        for other in wanted:
+            if flat[k] == other:
+                found[k] = True
+                break
+        if invert:
+            found[k] = not found[k]
+    return found[0] if values.ndim == 0 else found.reshape(values.shape)

@@ -1,0 +1,40 @@
+"""Every function of NumPy that a script has, called as people call it, against NumPy itself."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy
+import pytest
+
+from hybridjit import hybrid
+from tests.array_results import assert_agree
+from tests.frontend.from_text import script_from_text
+from tests.numpy_calls import ARRAYS, CALLS, arrays_of
+
+np: Any = numpy
+_LINES = [line.strip() for lines in CALLS.values() for line in lines.split("\n") if line.strip()]
+# Functions of numbers have tests of their own, for every type.
+_OF_NUMBERS = "tests/differential/test_library_elements.py"
+
+
+@pytest.mark.parametrize("call", _LINES)
+def test_gives_what_numpy_gives(call: str) -> None:
+    names = arrays_of(call)
+    kernel = script_from_text(f"def f({', '.join(names)}):\n    return {call}\n", {"np": np})
+    outcome = assert_agree(kernel, [ARRAYS[name] for name in names])
+    assert outcome.error is None
+
+
+def test_every_function_is_called() -> None:
+    called = set(re.findall(r"np\.([\w.]*\w)", "\n".join(_LINES)))
+    with open(_OF_NUMBERS, encoding="utf-8") as source:
+        called |= set(re.findall(r"np\.(\w+)", source.read()))
+    there = [name for name in hybrid.NUMPY_FUNCTIONS if _is_there(name)]
+    assert [name for name in there if name not in called] == []
+
+
+def _is_there(name: str) -> bool:
+    """True if this version of NumPy has a function."""
+    return hasattr(np.linalg if "." in name else np, name.rpartition(".")[2])
