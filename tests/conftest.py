@@ -10,6 +10,8 @@ from typing import Literal
 import pytest
 from hypothesis import settings
 
+from hybridjit.runtime import versions
+
 GOLDEN = Path(__file__).parent / "golden"
 # Tests keep compiled kernels apart from the user's; a second run of the suite finds them there.
 KERNELS = Path(__file__).parent.parent / ".pytest_cache" / "kernels"
@@ -102,3 +104,9 @@ def golden(request: pytest.FixtureRequest) -> Golden:
         pytest.fail(f"this test and {item.stash[SHARES_GOLDEN_WITH]} have the same golden files")
     update = bool(request.config.getoption("--update-golden"))
     return Golden(golden_base(item), update)
+
+
+@pytest.fixture
+def unedited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Code that is compiled gets to the disk, though others edit the package meanwhile."""
+    monkeypatch.setattr(versions, "_measure", versions.compiler_identity)

@@ -81,7 +81,9 @@ class Processes:
 
 
 @pytest.fixture
-def processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Processes]:
+def processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unedited: None
+) -> Iterator[Processes]:
     made = Processes(tmp_path)
     translate: Callable[..., Any] = compiler.translate
 
@@ -90,8 +92,6 @@ def processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proce
         return translate(request)
 
     monkeypatch.setattr(compiler, "translate", count)
-    # Others may edit the package while the tests run.
-    monkeypatch.setattr(versions, "_measure", lambda: versions.compiler_identity())
     with config.scope(cache_dir=str(tmp_path / "cache"), cache_strict=True):
         yield made
 
