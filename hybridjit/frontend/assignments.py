@@ -164,8 +164,6 @@ class AssignmentTranslator(ArrayNames):
         if web.is_mutable and isinstance(value, ArrayExpr):
             self.assign_array(web, value, target)
             return
-        if isinstance(value, (Array, View)) and value.buffer in self.unit.rebound:
-            self.check_alias(value.buffer, bound, target)
         if web.is_mutable:
             self.rebind(web, value, target)
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ from hybridjit.errors import ParseError, Span, TypeMismatch
 from hybridjit.frontend.arrays.refusals import element_of
 from hybridjit.frontend.captures import MISSING, AttributeSource, Capture, NameSource, snapshot
 from hybridjit.frontend.conversion import convert, join_types, store_value
-from hybridjit.frontend.frame import Frame, Key, Path, Pending, Skip, Unit, Variable
+from hybridjit.frontend.frame import Carry, Frame, Key, Path, Pending, Skip, Unit, Variable
 from hybridjit.frontend.kinds import is_array, is_masked_array, is_sequence
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.refusals import OTHER_NAMES
@@ -28,13 +28,14 @@ from hybridjit.frontend.values import (
     Items,
     Scalar,
     Value,
+    buffers_of,
     describe,
 )
 from hybridjit.frontend.variables import Web
 from hybridjit.ir.dtype import INT64, DType, ScalarType, find_dtype
 from hybridjit.ir.expr import Buffer, Cast, Const, Expr, ExternCall, Load, Var
 from hybridjit.ir.signature import ConstantArray
-from hybridjit.ir.stmt import Allocate, Let, Seq, Stmt, Store
+from hybridjit.ir.stmt import Allocate, Evaluate, Let, Seq, Stmt, Store
 from hybridjit.ir.visit import walk
 from hybridjit.source import span_of
 
@@ -46,15 +47,25 @@ MAX_CONSTANT_ELEMENTS = 4096
 
 
 class Divide(Exception):
-    """Raised where a name cannot stand for what it is given in one branch and in another.
+    """Raised where a name is given another array than it stands for around a branch or a loop.
 
-    `home` is the block in which the name lives; the `if` that is divided stands in it.
+    `home` is the block in which the name lives. The statement of that block which is being
+    translated is started over: an `if` is divided, a loop carries the name from round to round.
     """
 
     def __init__(self, web: Web, home: list[Stmt]) -> None:
         super().__init__()
         self.web = web
         self.home = home
+
+
+class Unbound(Exception):
+    """Raised where a name is read that never has a value there: the script ends when it is read."""
+
+    def __init__(self, name: str, span: Span) -> None:
+        super().__init__()
+        self.name = name
+        self.span = span
 
 
 class Context:
@@ -74,6 +85,9 @@ class Context:
         # Names for reshaped arguments: where, and of what.
         self.aliases: list[tuple[Buffer, str, Span]] = []
         self.depth = 0
+        # The loops around, and the names that each loop is found to carry from round to round.
+        self.carries: list[Carry] = []
+        self.carried: dict[tuple[Path, ast.stmt], list[Web]] = {}
 
     # -- source --------------------------------------------------------------------------------
 
@@ -97,6 +111,8 @@ class Context:
 
     def emit(self, stmt: Stmt) -> None:
         """Add a statement to the block being built."""
+        if isinstance(stmt, Allocate):
+            self.unit.made.setdefault(stmt.buffer, len(self.unit.made))
         self.body.append(stmt)
 
     @contextmanager
@@ -166,12 +182,41 @@ class Context:
         if bound is None:
             raise Skip(self._used_before_assigned(node))
         if not isinstance(bound, Variable):
+            if web in self.frame.maybe_unbound:
+                flag = Load(self.frame.maybe_unbound[web], (), span=self.span(node))
+                self.emit(Evaluate(flag, span=self.span(node)))
             return bound
         if bound.buffer is None:
             # Its type is found by a later statement; the next round knows it.
-            raise Skip(self._used_before_assigned(node))
+            bound.type = self.unit.types.get(bound.key)
+            if self.unit.is_first or not self._is_guarded(web):
+                raise Skip(self._used_before_assigned(node))
+            if bound.type is None:
+                self.check_divisible(web)  # what is given an array later on may have it by then
+                raise Unbound(web.name, self.span(node))
+            bound.buffer = Buffer(bound.name, bound.type.dtype, (), Buffer.REGISTER)
         assert bound.type is not None
         return Scalar(Load(bound.buffer, (), span=self.span(node)), bound.type)
+
+    def _is_guarded(self, web: Web) -> bool:
+        """True if a name is read only on a condition: when that is true, it may have a value."""
+        home = self.home_of(web)
+        blocks = [block is home for block, _ in self.around]
+        inside = self.around[blocks.index(True) :] if True in blocks else []
+        if web.may_be_unbound and any(isinstance(stmt, ast.If) for _, stmt in inside):
+            self.frame.guarded.add(web)
+        return web in self.frame.guarded
+
+    def bound_values(self, without: Sequence[Web] = ()) -> Iterator[Value | Variable]:
+        """What every name stands for, but some, here and in the functions around a call."""
+        frame: Frame | None = self.frame
+        while frame is not None:
+            yield from (value for web, value in frame.bindings.items() if web not in without)
+            frame = frame.caller
+
+    def is_shared(self, buffer: Buffer, web: Web) -> bool:
+        """True if another name stands for an array, or for a part of it, too."""
+        return any(buffer in buffers_of(value) for value in self.bound_values([web]))
 
     def read_outer(self, node: ast.Name) -> Value:
         """What a name from around the function stands for; it becomes a constant."""
@@ -249,12 +294,24 @@ class Context:
             variable.buffer = Buffer(variable.name, type.dtype, (), Buffer.REGISTER)
         self.emit(Store(variable.buffer, (), store_value(value, type.dtype, span), span=span))
 
-    def check_divisible(self, web: Web) -> None:
-        """Start over with a divided `if`, if one stands between a name and where it lives."""
-        home = self.homes.get((self.frame.path, web))
-        for block, stmt in self.around:
-            if block is home and block is not self.body and isinstance(stmt, ast.If):
-                raise Divide(web, block)
+    def home_of(self, web: Web) -> list[Stmt] | None:
+        """The block in which a mutable variable lives; an expanded loop has no blocks."""
+        path = self.frame.path
+        homes = (self.homes.get((path[:depth], web)) for depth in range(len(path), -1, -1))
+        return next((home for home in homes if home is not None), None)
+
+    def check_divisible(self, web: Web, *, loops: bool = True) -> None:
+        """Start over, if a branch or a loop stands between a name and where it lives."""
+        home = self.home_of(web)
+        if home is None or home is self.body:
+            return
+        inside = [stmt for block, stmt in self.around if block is home]
+        if not inside or (not loops and isinstance(inside[-1], (ast.For, ast.While))):
+            return
+        is_expanded = any(isinstance(stmt, ast.For) for stmt in inside[:-1])
+        # What follows a divided `if` would have to be translated for each round that is left.
+        if not (is_expanded and isinstance(inside[-1], ast.If)):
+            raise Divide(web, home)
 
     # -- evaluation ----------------------------------------------------------------------------
 

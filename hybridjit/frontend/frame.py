@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hybridjit.errors import HybridError, Span
@@ -62,6 +62,36 @@ class LoopScope:
     is_grid: bool = False
 
 
+State = tuple["Value | Variable", ...]
+"""What some names stand for."""
+
+
+@dataclass(eq=False, slots=True)
+class Carry:
+    """A loop that is being translated, and what the names that it carries have stood for.
+
+    A round begins in the state `entry`, with names for the arrays `known`; arrays numbered from
+    `mark` on are its own. At the end of each of its `blocks`, the round is over. What it leaves to
+    the next round is `renamed`: an array that there is, or itself, `hoisted` out of the loop;
+    `numbers` are the variables for what are numbers. The loop ends after a round, in one of the
+    states `ended`, or on a `break`, in one of the states `left`.
+    """
+
+    stmt: ast.For | ast.While
+    webs: Sequence[Web]
+    register: Buffer
+    states: list[State]
+    entry: int = 0
+    blocks: list[list[Stmt]] = field(default_factory=list[list[Stmt]])
+    known: set[Buffer] = field(default_factory=set[Buffer])
+    mark: int = 0
+    renamed: dict[Buffer, Buffer] = field(default_factory=dict[Buffer, Buffer])
+    hoisted: list[Buffer] = field(default_factory=list[Buffer])
+    numbers: dict[Web, Variable] = field(default_factory=dict[Web, Variable])
+    ended: set[int] = field(default_factory=set[int])
+    left: set[int] = field(default_factory=set[int])
+
+
 @dataclass(eq=False, slots=True)
 class Frame:
     """One function being translated: the script itself, or a call that is inlined."""
@@ -74,10 +104,16 @@ class Frame:
     fixed: dict[ast.AST, Value] = field(default_factory=dict[ast.AST, Value])
     loops: list[LoopScope] = field(default_factory=list[LoopScope])
     poisoned: set[Web] = field(default_factory=set[Web])
+    # Names that are read on some condition before they are given a value.
+    guarded: set[Web] = field(default_factory=set[Web])
+    # Arrays that a loop may have left without a value: each has a register that is set if it has.
+    maybe_unbound: dict[Web, Buffer] = field(default_factory=dict[Web, Buffer])
     # Functions, classes and modules that a refused statement would have defined.
     undefined: set[str] = field(default_factory=set[str])
     annotations: dict[str, ast.expr] = field(default_factory=dict[str, ast.expr])
     is_root: bool = True
+    # The function that this one is called from.
+    caller: Frame | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -86,6 +122,7 @@ class Unit:
 
     # The types of variables: as found by the round before, first seen and joined in this one.
     types: Mapping[Key, ScalarType]
+    is_first: bool = True
     first: dict[Key, ScalarType] = field(default_factory=dict[Key, ScalarType])
     found: dict[Key, ScalarType] = field(default_factory=dict[Key, ScalarType])
     branches: dict[ast.If, set[bool | None]] = field(
@@ -117,8 +154,18 @@ class Unit:
     array_loops: set[Var] = field(default_factory=set[Var])
     # Those of them over rows of a matrix that are summed.
     row_loops: set[Var] = field(default_factory=set[Var])
+    # Those of the temporaries that are products in which each element is stored once, and none
+    # fails.
+    products: set[Buffer] = field(default_factory=set[Buffer])
     # Scratch arrays that an assignment gives a new value as a whole.
     rebound: set[Buffer] = field(default_factory=set[Buffer])
+    # The arrays that the script makes, numbered in the order of the source, and those that became
+    # others since they were made.
+    made: dict[Buffer, int] = field(default_factory=dict[Buffer, int])
+    renamed: dict[Buffer, Buffer] = field(default_factory=dict[Buffer, Buffer])
+    # Copies in place of an array that a name may still stand for, with that name: what is written
+    # to such a copy would be missing in the array itself.
+    standins: dict[Buffer, str] = field(default_factory=dict[Buffer, str])
     # True if arguments may share memory: then it matters in which order elements are written.
     shares_memory: bool = False
     # The size of the vectors of the machine, which the tiles of matrix products are made for.
@@ -126,6 +173,3 @@ class Unit:
     # The variables of the loops around, up to the nearest block.
     open_loops: tuple[Var, ...] = ()
     automatic_blocks: list[Block] = field(default_factory=list[Block])
-    # Those of the temporaries that are products in which each element is stored once, and none
-    # fails.
-    products: set[Buffer] = field(default_factory=set[Buffer])

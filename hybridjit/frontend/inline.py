@@ -118,6 +118,7 @@ class InlineTranslator(BlockTranslator):
             path=(*outer.path, (id(node), 0)),
             annotations=annotations_in(source.node),
             is_root=False,
+            caller=outer,
         )
         try:
             bound = {arg: self._argument(arg.arg, value, node) for arg, value in arguments.items()}

@@ -70,9 +70,10 @@ class ItemLoopTranslator(LoopTranslator):
         def bind() -> None:
             self._bind_item(stmt.target, found.item(var), stmt)
 
-        body = self.loop_body(stmt, [var], bind)
+        self.run_counted(
+            stmt, [var], bind, lambda body: For(var, ZERO, found.extent, ONE, body, span=span)
+        )
         self.frame.loops.pop()
-        self.emit(For(var, ZERO, found.extent, ONE, body, span=span))
 
     def _bind_item(self, target: ast.expr, value: Value, stmt: ast.For) -> None:
         """Give a target of the loop its value for this round."""

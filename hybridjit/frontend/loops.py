@@ -111,11 +111,14 @@ class LoopTranslator(ExpansionTranslator):
         kind = _KINDS[name]
         self.unit.loop_ranges[var] = start, stop, step
         self.frame.loops.append(LoopScope(kind, name))
-        body = self._loop_body(stmt, {stmt.target: var})
+        hints, span = self.annotations(stmt.iter), self.span(stmt)
+
+        def make(body: Stmt) -> For:
+            return For(var, start, stop, step, body, kind, thread, hints, span=span)
+
+        loop = self._run_counted(stmt, {stmt.target: var}, make)
         self.frame.loops.pop()
-        hints = self.annotations(stmt.iter)
-        loop = For(var, start, stop, step, body, kind, thread, hints, span=self.span(stmt))
-        self.emit(loop)
+        assert isinstance(loop, For)
         self._keep_last_values([stmt.target], [loop])
 
     def annotations(self, call: ast.Call) -> Annotations:
@@ -158,24 +161,36 @@ class LoopTranslator(ExpansionTranslator):
             )
         return value.text
 
-    def _loop_body(self, stmt: ast.For, variables: dict[ast.Name, Var]) -> Stmt:
+    def _run_counted(
+        self, stmt: ast.For, variables: dict[ast.Name, Var], make: Callable[[Stmt], Stmt]
+    ) -> Stmt:
         def bind() -> None:
             for target, var in variables.items():
                 self._bind_target(target, index(var), stmt)
 
-        return self.loop_body(stmt, tuple(variables.values()), bind)
+        return self.run_counted(stmt, tuple(variables.values()), bind, make)
 
-    def loop_body(self, stmt: ast.For, variables: Sequence[Var], bind: Callable[[], None]) -> Stmt:
-        """The body of a loop that counts `variables`; `bind` gives its targets their values."""
+    def run_counted(
+        self,
+        stmt: ast.For,
+        variables: Sequence[Var],
+        bind: Callable[[], None],
+        make: Callable[[Stmt], Stmt],
+    ) -> Stmt:
+        """A loop that counts `variables`; `bind` gives its targets their values."""
         around = self.unit.open_loops
-        self.unit.open_loops = (*around, *variables)
-        with self.collect() as stmts:
+
+        def once() -> bool:
+            self.unit.open_loops = (*around, *variables)
             self.depth += 1
             bind()
-            self.run_block(stmt.body)
+            goes_on = self.run_block(stmt.body)
             self.depth -= 1
             self.unit.open_loops = around
-            return self.close(stmts)
+            return goes_on
+
+        ranges = [self.unit.loop_ranges[var] for var in variables]
+        return self.run_loop(stmt, once, make, may_not_run=not all(map(_surely_runs, ranges)))
 
     def _bind_target(self, target: ast.Name, value: Value, stmt: ast.stmt) -> None:
         """Give a loop target its value for this round."""
@@ -233,14 +248,17 @@ class LoopTranslator(ExpansionTranslator):
             self.unit.loop_ranges[loop_vars[name]] = Const(0), extent, Const(1)
         scopes = [LoopScope(LoopKind.SERIAL, "grid", is_grid=len(names) > 1) for _ in names]
         self.frame.loops.extend(scopes)
-        body = self._loop_body(stmt, loop_vars)
-        del self.frame.loops[-len(scopes) :]
         zero, one = Const(0, span=self.span(stmt)), Const(1, span=self.span(stmt))
         loops: list[For] = []
-        for name, extent in zip(reversed(names), reversed(extents), strict=True):
-            body = For(loop_vars[name], zero, extent, one, body, span=self.span(stmt))
-            loops.append(body)
-        self.emit(body)
+
+        def make(body: Stmt) -> Stmt:
+            for name, extent in zip(reversed(names), reversed(extents), strict=True):
+                body = For(loop_vars[name], zero, extent, one, body, span=self.span(stmt))
+                loops.append(body)
+            return body
+
+        self._run_counted(stmt, loop_vars, make)
+        del self.frame.loops[-len(scopes) :]
         self._keep_last_values(names, loops[::-1])
 
     def _grid_names(self, target: ast.expr, extents: Sequence[Expr]) -> list[ast.Name]:
@@ -286,6 +304,14 @@ class LoopTranslator(ExpansionTranslator):
 def is_iterator(function: object) -> bool:
     """True for the functions of Python that a loop can go through."""
     return function is enumerate or function is zip or function is reversed
+
+
+def _surely_runs(bounds: tuple[Expr, Expr, Expr]) -> bool:
+    match bounds:
+        case Const(start), Const(stop), Const(step):
+            return len(range(int(start.real), int(stop.real), int(step.real) or 1)) > 0
+        case _:
+            return False
 
 
 def _last_value(loop: For) -> Scalar:

@@ -62,6 +62,7 @@ class _Knowledge:
     """
 
     printed: ast.FunctionDef | None
+    is_first: bool = True
     shares_memory: bool = False
     vector_bits: int = DEFAULT_VECTOR_BITS
     types: dict[Key, ScalarType] = field(default_factory=dict[Key, ScalarType])
@@ -77,6 +78,10 @@ class _Knowledge:
         is_settled = all(
             self.types.get(key, unit.first.get(key)) == type for key, type in unit.found.items()
         )
+        if unit.skipped:  # a type that is new may be what was missing
+            is_settled = is_settled and self.types.keys() == unit.found.keys()
+            is_settled = is_settled and not unit.is_first
+        self.is_first = False
         self.types = dict(unit.found)
         if self._learn_branches(unit.branches):
             return is_settled
@@ -117,7 +122,7 @@ def parse(
     products are cut for.
     """
     printed = source.node if source.is_printed else None
-    knowledge = _Knowledge(printed, shares_memory, vector_bits)
+    knowledge = _Knowledge(printed, shares_memory=shares_memory, vector_bits=vector_bits)
     try:
         parsed = on_fresh_stack(lambda: _parse(source, environment, specs, blocks, knowledge))
         return replace(parsed, func=replace(parsed.func, fastmath=fastmath))
@@ -175,6 +180,7 @@ class _Script(SignatureTranslator):
         )
         unit = Unit(
             knowledge.types,
+            knowledge.is_first,
             shares_memory=knowledge.shares_memory,
             vector_bits=knowledge.vector_bits,
         )

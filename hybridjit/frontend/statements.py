@@ -6,8 +6,8 @@ import ast
 from collections.abc import Sequence
 
 from hybridjit.errors import HybridError, ParseError
-from hybridjit.frontend.branches import BranchTranslator
-from hybridjit.frontend.context import Divide
+from hybridjit.frontend.carried import CarriedArrays
+from hybridjit.frontend.context import Divide, Unbound
 from hybridjit.frontend.flow import bound_names
 from hybridjit.frontend.frame import LoopScope, Skip
 from hybridjit.frontend.operators import logical_not
@@ -15,11 +15,13 @@ from hybridjit.frontend.refusals import refusal
 from hybridjit.frontend.values import (
     Scalar,
 )
-from hybridjit.ir.dtype import BOOL, WEAK_BOOL
-from hybridjit.ir.expr import Const
+from hybridjit.ir.dtype import BOOL, INT64, WEAK_BOOL
+from hybridjit.ir.expr import Buffer, Const, Load
 from hybridjit.ir.stmt import (
+    Allocate,
     Break,
     Continue,
+    Evaluate,
     If,
     Stmt,
     While,
@@ -33,7 +35,7 @@ MAX_STATEMENTS = 20_000
 ELSE_HELP = "set a variable, such as found = True, before break, and test it after the loop"
 
 
-class StatementTranslator(BranchTranslator):
+class StatementTranslator(CarriedArrays):
     """Blocks of statements, branches, and `while`.
 
     Each `run_*` returns whether the statement can be followed by another: a `return` cannot.
@@ -47,27 +49,54 @@ class StatementTranslator(BranchTranslator):
                 continue
             for web in self.frame.variables.mutable_at(body, position):
                 self.declare(web, stmt)
-            self.around.append((self.body, stmt))
-            before = self.moment() if isinstance(stmt, ast.If) else None
-            try:
-                if not self._guarded(stmt):
-                    return False
-            except Divide as found:
-                if before is None or found.home is not self.body:
-                    raise
+            outcome = self._attempt(stmt)
+            if isinstance(outcome, Divide):
                 assert isinstance(stmt, ast.If)
-                self.go_back(before)
-                return self.divide(stmt, [(body, position + 1), *chain], found.web)
-            finally:
-                self.around.pop()
+                return self.divide(stmt, [(body, position + 1), *chain], outcome.web)
+            if not outcome:
+                return False
         self.chain = chain
         return True
+
+    def _attempt(self, stmt: ast.stmt) -> bool | Divide:
+        """Translate a statement; whether its end can be reached, or why an `if` is to be divided.
+
+        A loop is started over as long as it is found to carry more names.
+        """
+        while True:
+            before = self.moment() if isinstance(stmt, (ast.If, ast.For, ast.While)) else None
+            self.around.append((self.body, stmt))
+            try:
+                return self._guarded(stmt)
+            except Divide as found:
+                if before is None or not self._is_for(found, stmt):
+                    raise
+                self.go_back(before)
+                if isinstance(stmt, ast.If):
+                    return found
+                assert isinstance(stmt, (ast.For, ast.While))
+                self.carry(stmt, found.web)
+            finally:
+                self.around.pop()
+
+    def _is_for(self, found: Divide, stmt: ast.stmt) -> bool:
+        """True if a statement is the one to start over.
+
+        Of static `if`s, which have no block of their own, it is the outermost: what follows it is
+        divided, too.
+        """
+        if found.home is not self.body:
+            return False
+        outer = [stmt for block, stmt in self.around[:-1] if block is self.body]
+        return not (isinstance(stmt, ast.If) and outer)
 
     def nested(self, body: Sequence[ast.stmt], first: int = 0) -> tuple[Stmt, bool]:
         """A block inside another statement, and whether its end can be reached."""
         with self.collect() as stmts:
             self.depth += 1
+            known = set(self.frame.bindings)
             goes_on = self.run_block(body, first)
+            self.forget_others(known)
             self.depth -= 1
             return self.close(stmts), goes_on
 
@@ -84,10 +113,19 @@ class StatementTranslator(BranchTranslator):
         except Skip as skip:
             self.unit.skipped += 1
             self.unit.unresolved = self.unit.unresolved or skip.unless_known
+        except Unbound as found:
+            self._stop_at(found)
+            return False
         del self.frame.loops[loops:]
         self.depth, self.unit.open_loops = depth, open_loops
         self._poison(stmt)
         return not isinstance(stmt, (ast.Return, ast.Raise))
+
+    def _stop_at(self, found: Unbound) -> None:
+        """Read a variable that is never set: at run time, that is an error."""
+        never = Buffer(found.name, INT64, (), Buffer.REGISTER)
+        self.emit(Allocate(never, zero=False))
+        self.emit(Evaluate(Load(never, (), span=found.span), span=found.span))
 
     def _count(self, stmt: ast.stmt) -> None:
         """Stop before copies of copies of code fill the memory."""
@@ -200,20 +238,31 @@ class StatementTranslator(BranchTranslator):
         span = self.span(stmt)
         if isinstance(test, Const) and not test.value:
             return True
-        with self.collect() as stmts:
-            self.frame.loops.append(LoopScope(None, "while"))
+        is_endless = isinstance(test, Const) and not needed
+        is_plain = not needed and not self.is_carried(stmt)
+        head = test if is_plain else Const(True, BOOL, span=span)
+
+        def once() -> bool:
             self.depth += 1
-            if needed:
-                self.body.extend(needed)
-                stop = logical_not(Scalar(test, WEAK_BOOL), span).expr
-                self.emit(If(stop, Break(span=span), span=span))
-                test = Const(True, BOOL, span=span)
-            self.run_block(stmt.body)
+            if not is_plain and not is_endless:
+                self._stop_unless(stmt)
+            goes_on = self.run_block(stmt.body)
             self.depth -= 1
-            self.frame.loops.pop()
-            body = self.close(stmts)
-        self.emit(While(test, body, span=span))
-        return not isinstance(test, Const) or bool(needed) or has_break(stmt.body)
+            return goes_on
+
+        self.frame.loops.append(LoopScope(None, "while"))
+        self.run_loop(stmt, once, lambda body: While(head, body, span=span), may_not_run=False)
+        self.frame.loops.pop()
+        return not is_endless or has_break(stmt.body)
+
+    def _stop_unless(self, stmt: ast.While) -> None:
+        """Leave a loop whose condition needs statements, or is another in each state."""
+        span = self.span(stmt)
+        stop = logical_not(Scalar(self.condition(stmt.test), WEAK_BOOL), span).expr
+        with self.collect() as stmts:
+            self.leave_round(and_loop=True)
+            self.emit(Break(span=span))
+        self.emit(If(stop, self.close(stmts), span=span))
 
     def _leave(self, stmt: ast.Break | ast.Continue) -> bool:
         word = "break" if isinstance(stmt, ast.Break) else "continue"
@@ -238,6 +287,7 @@ class StatementTranslator(BranchTranslator):
                 stmt,
                 help="loop over range(...)",
             )
+        self.leave_round(and_loop=word == "break")
         self.emit((Break if word == "break" else Continue)(span=self.span(stmt)))
         return False
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -203,6 +203,18 @@ Value = (
 
 
 AnyArray = Array | View | ArrayExpr
+
+
+def buffers_of(value: object) -> Iterator[Buffer]:
+    """The memory that what a name stands for lies in."""
+    match value:
+        case Array(buffer) | View(buffer) | ArrayExpr(shown=Buffer() as buffer):
+            yield buffer
+        case Items(items):
+            for item in items:
+                yield from buffers_of(item)
+        case _:
+            pass
 
 
 def integer(value: int) -> Scalar:

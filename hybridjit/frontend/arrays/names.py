@@ -1,7 +1,8 @@
 """Names for arrays: what a name that several assignments give an array stands for.
 
-A name stands for one array at a time. Where the new array fits in the memory of the old one, it is
-stored there, so that branches and loops agree about what the name means after them.
+A name stands for one array at a time. Where the new array fits in the memory of the old one, and no
+other name stands for that, it is stored there, so that branches and loops agree about what the name
+means after them. Where they cannot, they are translated for each array on its own.
 """
 
 from __future__ import annotations
@@ -9,18 +10,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from hybridjit.errors import ParseError
 from hybridjit.frontend.arrays.stores import ArrayStores
 from hybridjit.frontend.frame import Pending, Variable
 from hybridjit.frontend.values import Array, ArrayExpr, Nothing, Scalar, Value, View, describe
 from hybridjit.frontend.variables import Web
-from hybridjit.ir.expr import Buffer, Expr, Load
-from hybridjit.ir.stmt import Allocate, Stmt
+from hybridjit.ir.dtype import INT64
+from hybridjit.ir.expr import Buffer, Const, Expr, Load
+from hybridjit.ir.stmt import Allocate, Stmt, Store
 from hybridjit.ir.visit import walk
-
-_SWAPPING = (
-    "to swap two arrays in each step t, make one array with a leading dimension of 2, and index it "
-    "with t % 2"
-)
 
 
 class ArrayNames(ArrayStores):
@@ -31,17 +29,21 @@ class ArrayNames(ArrayStores):
         bound = self.frame.bindings.get(web)
         if isinstance(bound, Array) and bound.buffer in self.unit.rebound:
             self._replace(web, bound, value, target)
+            self._note_bound(web)
             return
-        if isinstance(bound, Variable) and bound.buffer is None and bound.block is self.body:
+        if isinstance(bound, Variable) and bound.buffer is None and self._is_at_home(web):
             self._give_memory(web, value, target)
             return
         if not isinstance(bound, Variable) or bound.buffer is not None:
             self.rebind(web, value, target)
             return
-        if bound.block is not None and not web.may_be_unbound and self._is_lasting(value.shape):
+        if bound.block is not None and self._is_lasting(value.shape):
             home = self._made_at_home(bound, bound.block, value, target)
+            if web.may_be_unbound:
+                self._watch(web, bound, bound.block)
             self.frame.bindings[web] = home
             self.replace_array(home, value, target)
+            self._note_bound(web)
             return
         self.check_divisible(web)
         raise self.refuse(
@@ -53,18 +55,23 @@ class ArrayNames(ArrayStores):
 
     def _replace(self, web: Web, old: Array, value: ArrayExpr, target: ast.Name) -> None:
         """Give a name another array: in the memory of the old one if that is sure to fit."""
-        is_alike = len(value.shape) == len(old.shape) and value.dtype is old.buffer.dtype
-        if is_alike and all(map(self.ranges.same, value.shape, old.shape)):
+        fits = len(value.shape) == len(old.shape) and value.dtype is old.buffer.dtype
+        fits = fits and not self.is_shared(old.buffer, web)
+        if fits and all(map(self.ranges.same, value.shape, old.shape)):
             self.replace_array(old, value, target)
+            if self._is_at_home(web):
+                self.unit.standins.pop(old.buffer, None)
         elif self._is_at_home(web):
             self._give_memory(web, value, target)
         else:
-            self.check_divisible(web)
+            self.check_divisible(web, loops=not fits or _differ(value.shape, old.shape))
+            if not fits:
+                raise self._refuse_rebinding(old, value, target)
             self.replace_array(old, value, target)
 
     def _is_at_home(self, web: Web) -> bool:
         """True in the block that a name lives in: what it is given here follows what it was."""
-        return self.homes.get((self.frame.path, web)) is self.body
+        return self.home_of(web) is self.body
 
     def _give_memory(self, web: Web, value: ArrayExpr, target: ast.Name) -> None:
         made = self.own_array(value, target.id, target)
@@ -84,24 +91,20 @@ class ArrayNames(ArrayStores):
     ) -> Array:
         """An array for a name that is given its value in a branch, made where the name lives."""
         buffer = Buffer(target.id, value.dtype, tuple(value.shape), "global")
-        place = next(
-            k
-            for k, stmt in enumerate(home)
-            if isinstance(stmt, Pending) and stmt.variable is variable
-        )
-        home.insert(place, Allocate(buffer, zero=False, span=self.span(target)))
+        allocate = Allocate(buffer, zero=False, span=self.span(target))
+        home.insert(_place_of(variable, home), allocate)
         self.unit.rebound.add(buffer)
         return Array(buffer)
 
-    def check_alias(self, buffer: Buffer, bound: Value | Variable | None, target: ast.Name) -> None:
-        if isinstance(bound, Array) and bound.buffer is buffer:
-            return
-        raise self.refuse(
-            f"'{target.id}' would be another name for '{buffer.name}', which other assignments "
-            "give a new array",
-            target,
-            help=f"copy it: {target.id} = {buffer.name}.copy(); {_SWAPPING}",
-        )
+    def _watch(self, web: Web, variable: Variable, home: list[Stmt]) -> None:
+        """Note at run time whether a name was given an array before it is looked at."""
+        flag = Buffer(web.name, INT64, (), Buffer.REGISTER)
+        home.insert(_place_of(variable, home), Allocate(flag, zero=False))
+        self.frame.maybe_unbound[web] = flag
+
+    def _note_bound(self, web: Web) -> None:
+        if web in self.frame.maybe_unbound:
+            self.emit(Store(self.frame.maybe_unbound[web], (), Const(1)))
 
     def rebind(self, web: Web, value: Value, target: ast.Name) -> None:
         """A name that several assignments share can hold an array only if it is always the same."""
@@ -110,6 +113,9 @@ class ArrayNames(ArrayStores):
         if self._is_at_home(web) and isinstance(value, ArrayExpr):
             self._give_memory(web, value, target)
             return
+        if is_unused and web.may_be_unbound and isinstance(value, (Array, View)):
+            self.frame.guarded.add(web)
+            self.check_divisible(web)
         if bound is None or is_unused or bound == value or self._is_at_home(web):
             if isinstance(bound, Variable) and bound.block is not self.body:
                 self._check_outlives(value, target)
@@ -118,8 +124,13 @@ class ArrayNames(ArrayStores):
             self.frame.bindings[web] = value
             return
         self.check_divisible(web)
+        raise self._refuse_rebinding(bound, value, target)
+
+    def _refuse_rebinding(
+        self, bound: Value | Variable, value: Value, target: ast.Name
+    ) -> ParseError:
         other = "a number" if isinstance(bound, Variable) else describe(bound)
-        raise self.refuse(
+        return self.refuse(
             f"'{target.id}' stands for {other}, and cannot become {describe(value)} here",
             target,
             help=_rebinding_help(bound, value, target.id),
@@ -137,6 +148,18 @@ class ArrayNames(ArrayStores):
                 target,
                 help="keep the index in a variable, and index the array again after the loop",
             )
+
+
+def _differ(shape: Sequence[Expr], other: Sequence[Expr]) -> bool:
+    """True if arrays are sure to have different shapes."""
+    pairs = zip(shape, other, strict=True)
+    return any(isinstance(a, Const) and isinstance(b, Const) and a != b for a, b in pairs)
+
+
+def _place_of(variable: Variable, home: Sequence[Stmt]) -> int:
+    """Where in its block a variable is made."""
+    pending = (k for k, s in enumerate(home) if isinstance(s, Pending) and s.variable is variable)
+    return next(pending)
 
 
 def _rebinding_help(bound: Value | Variable | None, value: Value, name: str) -> str:

@@ -187,41 +187,6 @@ def selection_as_indices(a):
 
 
 @cases.wrong(ParseError, VECTOR)
-def parameter_grows_in_loop(a):
-    for i in range(3):
-        a = a + i
-    return a
-
-
-@cases.right(VECTOR, says="a = a.copy()")
-def parameter_grows_in_loop(a):
-    a = a.copy()
-    for i in range(3):
-        a = a + i
-    return a
-
-
-@cases.wrong(ParseError, VECTOR)
-def swapped_copies(a):
-    u = a + 1
-    v = a * 2
-    for t in range(3):
-        v[1:] = u[:-1]
-        u, v = v, u
-    return u
-
-
-@cases.right(VECTOR, code="t % 2")
-def swapped_copies(a):
-    both = np.zeros((2, 8))
-    both[0] = a + 1
-    both[1] = a * 2
-    for t in range(3):
-        both[1 - t % 2, 1:] = both[t % 2, :-1]
-    return both[1].copy()
-
-
-@cases.wrong(ParseError, VECTOR)
 def computed_array_in_a_condition(a):
     return a + 1 if a[0] > 0 else np.zeros_like(a)
 

@@ -192,22 +192,6 @@ def output_in_branch(a):
     return b
 
 
-@cases.wrong(TypeMismatch, VECTOR)
-def scratch_from_loop(a):
-    for i in range(8):
-        b = allocate(8)
-        b[i] = a[i]
-    return b
-
-
-@cases.right(VECTOR, code="output_tensor(")
-def scratch_from_loop(a):
-    b = output_tensor(8)
-    for i in range(8):
-        b[i] = a[i]
-    return b
-
-
 @cases.wrong(ParseError, INDICES)
 def shape_from_data(a):
     b = output_tensor(a[0])

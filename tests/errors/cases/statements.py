@@ -467,21 +467,6 @@ def update_with_matmul(a, b):
     a[:] = a @ b
 
 
-@cases.wrong(ParseError, VECTOR, VECTOR)
-def swap_arrays(a, b):
-    for t in range(10):
-        for i in range(1, 7):
-            b[i] = (a[i - 1] + a[i + 1]) / 2
-        a, b = b, a
-
-
-@cases.right(np.ones((2, 8)), code="t % 2", says="a leading dimension of 2")
-def swap_arrays(ab):
-    for t in range(10):
-        for i in range(1, 7):
-            ab[(t + 1) % 2, i] = (ab[t % 2, i - 1] + ab[t % 2, i + 1]) / 2
-
-
 @cases.wrong(ParseError, VECTOR)
 def assert_formatted(a):
     assert a[0] > 0, f"bad {a[0]}"

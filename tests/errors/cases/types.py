@@ -38,44 +38,48 @@ def number_becomes_array(a):
     return x
 
 
-@cases.right(VECTOR, says="use another name")
+@cases.right(VECTOR, says="before the loop, as in x = np.zeros(shape)")
 def number_becomes_array(a):
-    x = 0.0
+    x = np.zeros(8, np.float32)
     for i in range(8):
         if a[i] > 3:
-            x = a[i]
-    y = a
-    return x + y[0]
+            x = a.copy()
+    return x
 
 
-@cases.wrong(ParseError, VECTOR, VECTOR)
-def array_chosen_in_loop(a, b):
-    c = a
-    for i in range(8):
-        c[i] = 1.0
-        c = b
+@cases.wrong(ParseError, VECTOR, 3)
+def array_changes_type_in_loop(a, n):
+    for i in range(n):
+        a = a * np.float64(0.5)
+    return a.sum()
 
 
-@cases.right(np.ones((2, 8)), says="index it with 0 or 1")
-def array_chosen_in_loop(ab):
-    c = 0
-    for i in range(8):
-        ab[c, i] = 1.0
-        c = 1
+@cases.right(VECTOR.astype(np.float64), 3, says="give it one type and shape before the loop")
+def array_changes_type_in_loop(a, n):
+    for i in range(n):
+        a = a * np.float64(0.5)
+    return a.sum()
+
+
+@cases.wrong(ParseError, VECTOR, VECTOR, 3)
+def array_of_before_the_loop_is_written(a, b, n):
+    for i in range(n):
+        a = a * 2
+    a[0] = 1
+
+
+@cases.right(VECTOR, VECTOR, 3, code="a = a.copy()")
+def array_of_before_the_loop_is_written(a, b, n):
+    a = a.copy()
+    for i in range(n):
+        a = a * 2
+    a[0] = 1
 
 
 @cases.wrong(ParseError, VECTOR, VECTOR)
 def array_chosen_by_condition(a, b):
     c = a if a[0] > 0 else b
     c[0] = 1.0
-
-
-@cases.wrong(ParseError, VECTOR)
-def string_chosen_in_loop(a):
-    text = "up"
-    for i in range(8):
-        print(text, a[i])
-        text = "down"
 
 
 @cases.wrong(ParseError, VECTOR)
@@ -86,10 +90,10 @@ def tuple_changes(a):
     a[0] = t[0]
 
 
-@cases.wrong(ParseError, VECTOR)
-def none_variable(a):
+@cases.wrong(ParseError, VECTOR, 8)
+def none_variable(a, n):
     best = None
-    for i in range(8):
+    for i in range(n):
         if best is None or a[i] > best:
             best = a[i]
     return best
