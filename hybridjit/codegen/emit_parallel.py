@@ -231,7 +231,7 @@ def _emit_chunk(kernel: ParallelEmitter, loop: For, captured: _Captured) -> Valu
     emitter.sites, emitter.callbacks = kernel.sites, kernel.callbacks
     emitter.functions, emitter.factors = kernel.functions, kernel.factors
     emitter.limits = dict(kernel.limits)
-    emitter.may_stream = kernel.may_stream
+    emitter.may_stream, emitter.given = kernel.may_stream, kernel.given
     emitter.doubtful, emitter.loop_vars = kernel.doubtful, list(kernel.loop_vars)
     received = {id(value): argument for value, argument in zip(values, arguments, strict=True)}
     origin = _receive(emitter, captured, received)

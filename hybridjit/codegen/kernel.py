@@ -74,6 +74,7 @@ def emit_kernel(
     emitter.fastmath = func.fastmath
     # Where arrays overlap, what is legal for the loops of the script may not be for its memory.
     emitter.may_vectorize = layout.is_disjoint
+    emitter.given = frozenset(func.buffers)
     emitter.may_stream = layout.is_disjoint and target.triple.startswith("x86_64")
     emitter.runs_parallel = layout.is_disjoint and not standalone and has_pool(target.triple)
     emitter.doubtful = find_unassigned_reads(func)

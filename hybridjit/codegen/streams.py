@@ -20,6 +20,7 @@ from hybridjit.codegen.llvm_types import find_constant
 from hybridjit.codegen.loop_hints import calls_math
 from hybridjit.codegen.memory import ArrayAddress
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Node, Var
+from hybridjit.ir.header import MAX_EXTENT
 from hybridjit.ir.stmt import Allocate, For, Let, LoopKind, Stmt, Store, flat_stmts
 from hybridjit.ir.visit import walk
 
@@ -113,6 +114,13 @@ def _variables_of(index: Expr, variables: Sequence[Var]) -> Iterator[Var]:
     """Which of the variables a linear index mentions; one that is not linear mentions none."""
     form = linear_form(index)
     return (var for var in (form or Linear({})).terms if var in variables)
+
+
+def bytes_of(buffer: Buffer) -> int:
+    """The size of an array, if that is known; else more than any."""
+    sizes = [int(size.value.real) for size in buffer.shape if isinstance(size, Const)]
+    is_known = len(sizes) == buffer.ndim
+    return math.prod(sizes) * buffer.dtype.bits // 8 if is_known else MAX_EXTENT
 
 
 def is_row(access: Load | Store, var: Var, arrays: Mapping[Buffer, ArrayAddress]) -> bool:

@@ -52,6 +52,16 @@ def test_large_arrays_are_written_past_the_caches() -> None:
 
 
 @hybrid.script
+def doubled(a: Any) -> Any:
+    return a * 2.0
+
+
+def test_new_arrays_that_the_system_clears_are_in_the_caches() -> None:
+    assert is_streamed(doubled, f64[(1 << 22) - 1])
+    assert not is_streamed(doubled, f64[1 << 22])
+
+
+@hybrid.script
 def updated(a: Any, c: Any) -> None:
     c[:] = c + a
 
