@@ -22,8 +22,7 @@ from hybridjit.te.tensor import Axis, AxisKind, Operation, Tensor, TensorBuffer
 class Inlined(Operation):
     """A statement over tensors and `results`, the buffers that stand for the outputs in it.
 
-    The outputs among `zeroed` have to be zero when it starts. `axis` are its loops, in the order of
-    the text.
+    The outputs among `zeroed` have to be zero when it starts. `loops` are in the order of the text.
     """
 
     body: Stmt
@@ -31,7 +30,11 @@ class Inlined(Operation):
     zeroed: frozenset[Buffer]
     constants: tuple[ConstantArray, ...]
     inputs: list[Tensor]
-    axis: tuple[Axis, ...]
+    loops: tuple[Axis, ...]
+
+    @property
+    def axis(self) -> tuple[Axis, ...]:
+        return self.loops
 
     @property
     def reduce_axis(self) -> tuple[Axis, ...]:

@@ -98,6 +98,20 @@ class Operation:
         """The tensors that it reads, each once."""
         raise NotImplementedError(type(self).__name__)
 
+    @property
+    def axis(self) -> tuple[Axis, ...]:
+        """The axes of its outputs; of a script, its loops in the order of the text."""
+        raise self._has_no("axis")
+
+    @property
+    def reduce_axis(self) -> tuple[Axis, ...]:
+        """The axes that are reduced over."""
+        raise self._has_no("reduce_axis")
+
+    def _has_no(self, name: str) -> AttributeError:
+        kind = type(self).__name__.lower()
+        return AttributeError(f"the {kind} '{self.name}' has no {name}; a te.compute or script has")
+
     def __repr__(self) -> str:
         return f"<te {type(self).__name__.lower()} {self.name}>"
 
@@ -121,19 +135,22 @@ class TensorizedAxes:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Compute(Operation):
-    """Every element of the outputs by an expression over `axis`, or by one reduction.
+    """Every element of the outputs by an expression over `axes`, or by one reduction.
 
     `intrinsic` is the one that was called in its body, if it was one.
     """
 
-    axis: tuple[Axis, ...]
+    axes: tuple[Axis, ...]
     body: tuple[Scalar, ...] | Reduction
     inputs: list[Tensor]
     intrinsic: TensorizedAxes | None = None
 
     @property
+    def axis(self) -> tuple[Axis, ...]:
+        return self.axes
+
+    @property
     def reduce_axis(self) -> tuple[Axis, ...]:
-        """The axes that are reduced over."""
         return () if isinstance(self.body, tuple) else self.body.axes
 
     @property

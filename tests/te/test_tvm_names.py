@@ -90,6 +90,17 @@ def test_the_domain_of_an_axis() -> None:
         _ = (n + 1).name
 
 
+def test_the_axes_of_an_operation() -> None:
+    """Tensors have them whatever their operation is, for a type checker."""
+    x, k = te.placeholder((4, 6), name="X"), te.reduce_axis((0, 6), "k")
+    c: te.Tensor = te.compute((4,), lambda i: te.sum(x[i, k], axis=k))
+    assert [axis.name for axis in c.op.axis] == ["i"]
+    assert [axis.name for axis in c.op.reduce_axis] == ["k"]
+    with pytest.raises(AttributeError, match=r"the placeholder 'X' has no axis; a te\.compute or"):
+        _ = x.op.axis
+    assert not hasattr(x.op, "reduce_axis")
+
+
 def test_a_scan_over_the_last_axis() -> None:
     x, state = te.placeholder((3, 5), name="X"), te.placeholder((3, 5), name="S")
     update = te.compute((3, 5), lambda i, t: state[i, t - 1] + x[i, t])
