@@ -114,6 +114,17 @@ def fewer_terms_in_the_first_rows(c: Array, a: Array, b: Array) -> None:
 
 
 @hybrid.script
+def fewer_terms_in_a_variable(c: Array, a: Array, b: Array) -> None:
+    """Rows have different numbers of terms: only lanes run side by side."""
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            total = 0 * c[i, j]
+            for k in range(min(i, a.shape[1])):
+                total += a[i, k] * b[k, j]
+            c[i, j] = total
+
+
+@hybrid.script
 def row_above(c: Array, a: Array, b: Array) -> None:
     """Rows would read what the row before is about to write: only lanes are independent."""
     for i in range(1, c.shape[0]):
@@ -181,11 +192,20 @@ def some_terms(c: Array, a: Array, b: Array) -> None:
         c[0, j] = total * count
 
 
+@hybrid.script
+def terms_of_two_loops(c: Array, a: Array, b: Array) -> None:
+    for k in range(a.shape[1]):
+        for i in range(c.shape[0]):
+            for l in range(1, b.shape[0]):  # noqa: E741
+                for j in range(c.shape[1]):
+                    c[i, j] = c[i, j] * a[i, k] + b[l, j]
+
+
 SIDE_BY_SIDE = (
     *(terms_outside, terms_outermost, terms_inside, in_a_variable, columns_first),
     *(two_variables, two_sums_in_a_row, one_column, some_of_it, fewer_terms_in_the_first_rows),
     *(row_above, scaled_before, rows_apart, with_the_transposed, columns_before),
-    *(mirrored, some_terms),
+    *(mirrored, some_terms, terms_of_two_loops, fewer_terms_in_a_variable),
 )
 
 # -- in order --------------------------------------------------------------------------------------
@@ -297,13 +317,15 @@ def indirect(c: Array, a: Array, b: Array) -> None:
 @hybrid.script
 def maybe_unset(c: Array, a: Array, b: Array) -> None:
     """A variable from outside has no value, which counts only where it is read."""
-    for i in range(c.shape[0] - 3):
+    for i in range(c.shape[0] - 9):
         factor = c[i, 0]
     for i in range(c.shape[0]):
         for j in range(c.shape[1]):
             total = 0 * c[i, j]
             for k in range(a.shape[1]):
-                total += a[i, k] * b[k, j] * factor  # pyright: ignore[reportPossiblyUnboundVariable]
+                total += a[i, k] * b[k, j]
+                if i > 2:
+                    total *= factor  # pyright: ignore[reportPossiblyUnboundVariable]
             c[i, j] = total
 
 

@@ -13,6 +13,7 @@ from hybridjit import Kernel
 from tests.guarded import check_guarded
 from tests.lower import sum_kernels
 from tests.lower.sum_kernels import IN_ORDER, SIDE_BY_SIDE, arrays
+from tests.lower.sum_programs import check_number
 from tests.lower.ways import assert_all_ways_agree, assert_native_agrees
 
 AnyKernel = Kernel[..., Any]
@@ -54,6 +55,12 @@ def test_rows_stay_in_order_where_only_lanes_are_independent() -> None:
     assert text.index("for i in range(1, 20)") < text.index("vectorize(")
 
 
+def test_elements_without_terms_are_not_touched() -> None:
+    """They may not even be there."""
+    text = sum_kernels.fewer_terms_in_the_first_rows.inspect("lowered", *arrays(20, 21, 22))
+    assert text.index("if 0 < min(i, 21):") < text.index("c_value = c[i - 1, j]")
+
+
 def test_few_terms_or_columns_are_left_alone() -> None:
     kernel = sum_kernels.terms_inside
     assert not has_lanes(kernel, *arrays(20, 7, 22))
@@ -63,6 +70,10 @@ def test_few_terms_or_columns_are_left_alone() -> None:
 def test_the_order_of_a_schedule_stays() -> None:
     scheduled = sum_kernels.terms_inside.with_schedule(lambda s: s.reorder("j", "i"))
     assert not has_lanes(scheduled, *arrays(20, 21, 22))
+
+
+def test_random_programs() -> None:
+    assert sum(check_number(number) for number in range(60)) > 10
 
 
 # -- what ------------------------------------------------------------------------------------------

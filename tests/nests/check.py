@@ -115,10 +115,11 @@ def run(func: PrimFunc, args: list[Any]) -> list[Any]:
     return args
 
 
-def run_native(func: PrimFunc, args: list[Any]) -> list[Any]:
+def run_native(func: PrimFunc, args: list[Any], *, may_reorder: bool = False) -> list[Any]:
     """The arguments as native code leaves them."""
     layout = layout_of(func.header, args, is_disjoint=True)
-    load_native(func.header, layout, compiler.build(func, layout))(args)
+    code = compiler.build(func, layout, may_reorder=may_reorder)
+    load_native(func.header, layout, code)(args)
     return args
 
 

@@ -13,6 +13,7 @@ from tests.planted import (
     schedule_loops,
     schedule_stages,
     scripts,
+    sums,
     te,
     vectors,
 )
@@ -26,6 +27,7 @@ AREAS: dict[str, Sequence[Bug]] = {
     "bounds": bounds.BUGS,
     "parallel": parallel.BUGS,
     "vectors": vectors.BUGS,
+    "sums": sums.BUGS,
     "schedules": (*schedule_loops.BUGS, *schedule_stages.BUGS),
     "te": te.BUGS,
 }

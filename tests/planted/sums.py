@@ -1,0 +1,159 @@
+"""Bugs planted in the lowering of sums: in what is proved, in what is moved, in rows and lanes.
+
+Each must be noticed by a comparison of native code with the interpreter, or by random programs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from hybridjit import Kernel
+from hybridjit.analysis import separation
+from hybridjit.analysis.separation import Separation
+from hybridjit.ir.stmt import Seq
+from hybridjit.ir.visit import Substitute
+from hybridjit.lower import jam_loops, sum_tiles, update_nests, vectorize_outer
+from hybridjit.lower.update_nests import Nest
+from hybridjit.runtime.specialization import Specialization
+from tests.lower import sum_kernels, sum_programs, test_vectorize_outer
+from tests.lower.sum_kernels import arrays
+from tests.lower.ways import assert_native_agrees
+from tests.planted.bugs import Bug, Check, RandomCheck, always, replaced
+from tests.planted.vectors import guarded
+
+
+def on_shared_memory() -> None:
+    """What one row writes, the next one reads."""
+    memory: Any = np.random.default_rng(3).random((40, 40))
+    kernel: Kernel[..., Any] = Kernel(sum_kernels.terms_outside.__hybrid_function__)
+    assert_native_agrees(kernel, memory[:39], memory[1:, :20], arrays(39, 20, 40)[2])
+
+
+def of(kernel: Kernel[..., Any]) -> Check:
+    return guarded(kernel, *arrays(9, 11, 41))
+
+
+def at_random(first: int) -> RandomCheck:
+    """Random programs, from one on that shows the bug."""
+
+    def check(number: int) -> None:
+        sum_programs.check_number(number)
+
+    return RandomCheck("sums", check, first, 40)
+
+
+# -- the bugs --------------------------------------------------------------------------------------
+
+_VectorizeOuter = vars(vectorize_outer)["_VectorizeOuter"]
+
+
+def unguarded(_: Any, then: Any, **__: Any) -> Any:
+    return then
+
+
+def no_rest(_: Any) -> Any:
+    return Seq(())
+
+
+def outermost_last(self: Nest, body: Any) -> Any:
+    return _over(dataclasses.replace(self, loops=self.loops[::-1]), body)
+
+
+_over = Nest.over
+
+
+BUGS = (
+    Bug(
+        "every index moves with the lanes",
+        [replaced(separation, "_moves_with", always(True))],
+        of(sum_kernels.neighbours),
+    ),
+    Bug(
+        "every variable of an index is alone in it",
+        [replaced(separation, "_is_shifted", always(True))],
+        of(sum_kernels.diagonals),
+    ),
+    Bug(
+        "an element that is updated is never a term",
+        [replaced(Separation, "prove_never_meet", always(True))],
+        of(sum_kernels.terms_from_itself),
+    ),
+    Bug(
+        "iterations after the bound of a loop never meet those before",
+        [replaced(separation, "_prove_different", always(True))],
+        of(sum_kernels.columns_before_and_this_one),
+    ),
+    Bug(
+        "all iterations are independent",
+        [replaced(Separation, "prove_independent", always(True))],
+        of(sum_kernels.scaled_after),
+    ),
+    Bug(
+        "lanes that write to each other's elements are independent",
+        [replaced(Separation, "prove_independent", always(True))],
+        of(sum_kernels.mirrored_into_the_next),
+    ),
+    Bug(
+        "loops go outside of those that their bounds need",
+        [replaced(update_nests, "_can_reorder", always(True))],
+        of(sum_kernels.each_term_again),
+    ),
+    Bug(
+        "elements without terms are touched",
+        [replaced(update_nests, "If", unguarded)],
+        test_vectorize_outer.test_elements_without_terms_are_not_touched,
+    ),
+    Bug(
+        "loops that go inside change their order",
+        [replaced(Nest, "over", outermost_last)],
+        of(sum_kernels.terms_of_two_loops),
+    ),
+    Bug(
+        "rows share their variables",
+        [replaced(jam_loops, "FreshCopy", Substitute)],
+        of(sum_kernels.terms_outside),
+    ),
+    Bug(
+        "the last rows are left out",
+        [replaced(jam_loops, "fresh_copy", no_rest)],
+        of(sum_kernels.terms_outside),
+    ),
+    Bug(
+        "all rows have as many terms as the first",
+        [replaced(sum_tiles, "can_jam", always(True))],
+        of(sum_kernels.fewer_terms_in_a_variable),
+    ),
+    Bug(
+        "failures come in any order",
+        [replaced(vectorize_outer, "may_fail", always(False))],
+        of(sum_kernels.divides),
+    ),
+    Bug(
+        "variables have a value everywhere",
+        [replaced(_VectorizeOuter, "unset", frozenset())],
+        of(sum_kernels.maybe_unset),
+    ),
+    Bug(
+        "anything in a loop may run side by side",
+        [replaced(vectorize_outer, "_is_plain", always(True))],
+        of(sum_kernels.asserts),
+    ),
+    Bug(
+        "arguments that share memory are taken for disjoint ones",
+        [replaced(Specialization, "may_reorder", always(True))],
+        on_shared_memory,
+    ),
+    Bug(
+        "every index of random programs moves with the lanes",
+        [replaced(separation, "_moves_with", always(True))],
+        at_random(0),
+    ),
+    Bug(
+        "no element of random programs is a term of another",
+        [replaced(Separation, "prove_never_meet", always(True))],
+        at_random(0),
+    ),
+)
