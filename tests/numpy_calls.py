@@ -127,6 +127,7 @@ CALLS: dict[str, str] = {
         np.argsort(h, kind="stable")
         np.argsort(i, stable=True)
         np.argsort(i, kind="stable")
+        v.argsort()
         np.median(v)
         np.median(w)
         np.median(m)
@@ -338,6 +339,7 @@ CALLS: dict[str, str] = {
         np.append(v, w)
         np.append(m, m, axis=0)
         np.append(v, 3.0)
+        np.block([[m, m], [m, m]])
         np.meshgrid(v, w)[0]
         np.meshgrid(v, w, indexing="ij")[1]
         np.meshgrid(v, w, sparse=True)[0]
@@ -356,6 +358,7 @@ CALLS: dict[str, str] = {
         np.array([[1, 2], [3, 4]])
         np.asarray(v)
         np.asarray([1, 2, 3])
+        np.asanyarray(v)
         np.copy(m)
         np.full((2, 3), 7)
         np.full(3, 2.5, np.float32)
@@ -461,6 +464,9 @@ CALLS: dict[str, str] = {
         np.logical_or.reduce(m > 0, axis=1)
         np.logical_and.reduce([v > 0, w > 0])
         np.logical_or.reduce((v > 0, w > 0))
+        np.bitwise_or.reduce(i)
+        np.bitwise_and.reduce(i)
+        np.bitwise_xor.reduce(i2, axis=0)
         np.subtract.outer(v, w)
         np.add.outer(v, w)
     """,
@@ -514,6 +520,11 @@ CALLS: dict[str, str] = {
         z.conjugate()
         v.cumprod()
         m.trace()
+        v.searchsorted(0.3)
+        k.choose((v, w, v, w, v))
+        v.item(2)
+        v.partition(3)
+        v.itemsize
         v.dot(w)
         i.max()
     """,
@@ -550,6 +561,7 @@ CALLS: dict[str, str] = {
         np.array_split(v[:2], 3)[2] * 1, np.hsplit(m[:, :4], 2)[1] * 1, np.vsplit(m, 2)[0] * 1
         np.dsplit(t, 2)[1] * 1, np.hsplit(v[:6], 2)[1] * 1
         np.atleast_2d(m) * 1, np.atleast_3d(v) * 1, np.atleast_3d(m) * 1, np.atleast_2d(v) * 1
+        np.block([[m, m], [m, m]]), np.block([v, w]), np.block([[v], [w]]), np.block([[m, m[:, :1]]])
         np.iscomplexobj(z), np.isrealobj(z), np.result_type(v, i) == np.float64
         np.empty((2, 3)).size, np.empty_like(v).size, np.ndarray((2,)).size, np.ones_like(i)
         np.ascontiguousarray(m.T) * 1

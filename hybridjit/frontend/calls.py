@@ -8,13 +8,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from hybridjit.frontend.arrays.extents import ZERO, constant
 from hybridjit.frontend.arrays.refusals import FUNCTION_METHODS
 from hybridjit.frontend.builtin_calls import BuiltinTranslator
-from hybridjit.frontend.captures import SUPPORTED, is_language_name
+from hybridjit.frontend.captures import is_language_name
 from hybridjit.frontend.functions import Style, apply
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.refusals import function_help
-from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import (
     Array,
     ArrayExpr,
@@ -25,6 +25,7 @@ from hybridjit.frontend.values import (
     ExternValue,
     Foreign,
     Method,
+    Nothing,
     NumpyFunction,
     PythonType,
     Scalar,
@@ -96,14 +97,10 @@ class CallTranslator(BuiltinTranslator):
         first = ast.unparse(node.args[0]) if node.args and _is_place(node.args[0]) else None
         help = function_help(name, module, first)
         if module.partition(".")[0] in ("builtins", "numpy", "math"):
-            known = SUPPORTED.get(module, ())
-            default = "write it as a loop over elements, or call it outside the script"
-            if module.startswith("numpy"):
-                default += "; hybrid.NUMPY_FUNCTIONS lists what a script has"
             return self.refuse(
                 f"'{label}' is not supported inside a script",
                 node.func,
-                help=help or did_you_mean(name, known) or default,
+                help=help or "write it as a loop over elements, or call it outside the script",
             )
         if isinstance(value, type):
             return self.refuse(
@@ -143,6 +140,10 @@ class CallTranslator(BuiltinTranslator):
                 return self.as_python(owner, node)
             case ((Array() | View() | ArrayExpr()), _) if name in FUNCTION_METHODS:
                 return self._call(lift(getattr(np, name)), self._as_function(owner, node))
+            case ((Array() | View()), "sort" | "partition"):
+                return self._in_place(owner, name, node)
+            case ((Array() | View() | ArrayExpr()), "item"):
+                return self._only_item(owner, node)
             case ((Array() | View() | ArrayExpr()), _):
                 return self.array_method(owner, name, node)
             case NumpyFunction(), _:
@@ -156,6 +157,26 @@ class CallTranslator(BuiltinTranslator):
                 return self.array_method(alone, name, node)
             case _:
                 raise self.refuse(f"{describe(owner)} has no method '{name}'", node.func)
+
+    def _in_place(self, owner: Array | View, name: str, node: ast.Call) -> Value:
+        """`a.sort()`: the array gets what the function of that name gives."""
+        self.check_writable(owner.buffer, node)
+        result = self._call(lift(getattr(np, name)), self._as_function(owner, node))
+        assert isinstance(result, (Array, View, ArrayExpr))
+        self.store_array(self.view(owner), self.array(result), self.span(node))
+        return Nothing()
+
+    def _only_item(self, owner: Array | View | ArrayExpr, node: ast.Call) -> Value:
+        """`a.item(i)`: an element as a number of Python."""
+        array = self.array(owner)
+        places = [self.index(arg, "an index") for arg in node.args]
+        if not places and all(constant(size) == 1 for size in array.shape):
+            places = [ZERO] * len(array.shape)
+        if len(places) != len(array.shape):
+            raise self.refuse(
+                "item takes an index for every dimension", node, help="index it, as in a[i, j]"
+            )
+        return self.as_python(array.element(places), node)
 
     def _as_function(self, owner: Value, node: ast.Call) -> ast.Call:
         """`a.repeat(2)` as a call of np.repeat: the array is its first argument."""

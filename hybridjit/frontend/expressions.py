@@ -83,7 +83,9 @@ class ExpressionTranslator(SubscriptTranslator):
             elif isinstance(value, Items):
                 items.extend(value.items)
             else:
-                raise self.mismatch(f"'*' needs a tuple, found {describe(value)}", node)
+                raise self.mismatch(
+                    f"'*' needs a tuple, found {describe(value)}", node, help="leave out the '*'"
+                )
         return items
 
     def _evaluate_operator(self, node: ast.expr) -> Value:

@@ -9,6 +9,7 @@ import ast
 import sys
 
 from hybridjit.errors import ParseError, Span
+from hybridjit.frontend.numpy_refusals import RANDOM, numpy_help
 
 _LOOP = "make an array with output_tensor(shape, dtype) and fill it in a loop"
 _PARTS = 'give the parts separately, as in print("x =", x)'
@@ -99,7 +100,7 @@ FUNCTIONS: dict[str, str] = {
     "sum": "write {}.sum()",
     "any": "write {}.any()",
     "all": "write {}.all()",
-    "sorted": "sort the array outside the script, with np.sort",
+    "sorted": "write np.sort({})",
     "map": "write a loop",
     "filter": "write a loop with an if",
     "list": "make an array with output_tensor(shape, dtype) or allocate(shape, dtype)",
@@ -118,23 +119,6 @@ FUNCTIONS: dict[str, str] = {
     "exec": "call the function outside the script",
     **dict.fromkeys(("enumerate", "zip", "reversed"), "it can only stand after `for ... in`"),
 }
-_RANDOM = "draw the numbers outside the script and pass them as an array"
-_SORTED = "call it outside the script, and pass the result in"
-_UNKNOWN_SIZE = (
-    "how many elements it gives is known only when the script runs: keep a mask, as in m = a > 0, "
-    "and use a[m].sum(), a[m] = ... or np.where(m, x, y)"
-)
-NUMPY_FUNCTIONS: dict[str, str] = {
-    **dict.fromkeys(("sort", "argsort", "partition", "median", "percentile", "quantile"), _SORTED),
-    **dict.fromkeys(("nonzero", "argwhere", "flatnonzero", "extract", "compress"), _UNKNOWN_SIZE),
-    **dict.fromkeys(("unique", "delete", "trim_zeros", "setdiff1d"), _UNKNOWN_SIZE),
-    "append": "write np.concatenate((a, b))",
-    "bincount": "make h = np.zeros(n, np.int64), and count with np.add.at(h, {}, 1)",
-    "einsum": "write it with @, np.sum and broadcasting, as in np.sum(a[:, None] * b, axis=0)",
-    "pad": "make p = np.zeros(shape) and assign its inside, as in p[1:-1] = {}",
-    **dict.fromkeys(("piecewise", "choose"), "choose with np.where(condition, x, y)"),
-}
-
 # Objects of NumPy that are indexed to make something.
 _INDEXED: dict[str, str] = {
     "RClass": "write np.concatenate((a, b))",
@@ -158,6 +142,8 @@ OTHER_NAMES: dict[str, str] = {
 
 def function_help(name: str, module: str, first: str | None) -> str | None:
     """What to write instead of calling a function of Python, NumPy or another module."""
-    table = NUMPY_FUNCTIONS if module.startswith("numpy") else FUNCTIONS
-    help = _RANDOM if "random" in module else table.get(name)
-    return None if help is None else help.format(first or "a")
+    if module.startswith("numpy"):
+        help = numpy_help(name, module)
+    else:
+        help = RANDOM if "random" in module else FUNCTIONS.get(name)
+    return None if help is None else help.replace("{}", first or "a")

@@ -20,6 +20,7 @@ from hybridjit.frontend.arrays.refusals import (
 from hybridjit.frontend.captures import MISSING, AttributeSource, has_plain_attributes
 from hybridjit.frontend.functions import Style, apply
 from hybridjit.frontend.kinds import type_name
+from hybridjit.frontend.numpy_refusals import RENAMED, ufunc_method_help
 from hybridjit.frontend.operators import binary
 from hybridjit.frontend.refusals import index_help, refuse_text_arithmetic
 from hybridjit.frontend.suggest import did_you_mean
@@ -27,6 +28,7 @@ from hybridjit.frontend.values import (
     AnyArray,
     Array,
     ArrayExpr,
+    Callee,
     ElementType,
     Foreign,
     Items,
@@ -192,14 +194,20 @@ class SubscriptTranslator(ArrayGather):
                 return integer(dtype.bits // 8) if is_size else Text(dtype.numpy.kind)
             case NumpyFunction() if node.attr in UFUNC_METHODS:
                 return Method(owner, node.attr)
-            case NumpyFunction():
-                raise self.refuse(
-                    f"'{ast.unparse(node)}' is not supported inside a script",
-                    node,
-                    help=f"call {ast.unparse(node.value)} on the elements in a loop",
-                )
             case _:
-                raise self.refuse(f"{describe(owner)} has no attribute '{node.attr}'", node)
+                raise self._refuse_attribute_of(owner, node)
+
+    def _refuse_attribute_of(self, owner: Value, node: ast.Attribute) -> ParseError:
+        match owner:
+            case NumpyFunction():
+                help = f"call {ast.unparse(node.value)} on the elements in a loop"
+            case Callee(pyfunc) if node.attr in dir(np.ufunc):
+                help = ufunc_method_help(pyfunc.__name__)
+            case _:
+                return self.refuse(f"{describe(owner)} has no attribute '{node.attr}'", node)
+        return self.refuse(
+            f"'{ast.unparse(node)}' is not supported inside a script", node, help=help
+        )
 
     def _array_attribute(self, owner: AnyArray, node: ast.Attribute) -> Value:
         if isinstance(owner, ArrayExpr) and owner.mask is not None:
@@ -214,8 +222,10 @@ class SubscriptTranslator(ArrayGather):
                 return ElementType(self.array(owner).dtype)
             case "size":
                 return self._size_of(owner, node)
-            case "T":
-                return self.transposed(owner, None, node)
+            case "T" | "mT":
+                return self._transposed(owner, node)
+            case "itemsize":
+                return integer(self.array(owner).dtype.bits // 8)
             case "real" | "imag" as name:
                 span = self.span(node)
                 return self.elementwise(
@@ -225,6 +235,14 @@ class SubscriptTranslator(ArrayGather):
                 return Method(owner, name)
             case name:
                 raise refuse_array_attribute(owner, name, self.span(node))
+
+    def _transposed(self, owner: AnyArray, node: ast.Attribute) -> Value:
+        """`a.T`, all axes in reverse order, or `a.mT`, the last two of them exchanged."""
+        order = list(range(len(owner.shape)))
+        if node.attr == "mT" and len(order) < 2:
+            raise self.mismatch("mT needs an array of at least two dimensions", node)
+        order[-2:] = order[:-3:-1]
+        return self.transposed(owner, order if node.attr == "mT" else None, node)
 
     def _size_of(self, owner: AnyArray, node: ast.Attribute) -> Scalar:
         if isinstance(owner, ArrayExpr) and owner.mask is not None:
@@ -331,8 +349,11 @@ class SubscriptTranslator(ArrayGather):
         self.capture(ast.unparse(node), value, AttributeSource(owner, name))
         if value is MISSING:
             label = ast.unparse(node.value)
+            meant = f"did you mean '{RENAMED[name]}'?" if owner is np and name in RENAMED else None
             raise self.refuse(
-                f"'{label}' has no attribute '{name}'", node, help=did_you_mean(name, dir(owner))
+                f"'{label}' has no attribute '{name}'",
+                node,
+                help=meant or did_you_mean(name, dir(owner)),
             )
         return self.lift(value, name, node)
 

@@ -11,7 +11,8 @@ from hybridjit.errors import Span, TypeMismatch
 from hybridjit.frontend.call_arguments import CallArguments
 from hybridjit.frontend.conversion import store_value
 from hybridjit.frontend.functions import Style, apply, arity_of
-from hybridjit.frontend.refusals import NUMPY_FUNCTIONS, refusal
+from hybridjit.frontend.numpy_refusals import UNKNOWN_SIZE
+from hybridjit.frontend.refusals import refusal
 from hybridjit.frontend.values import (
     AnyArray,
     Array,
@@ -64,7 +65,7 @@ class ArrayCalls(CallArguments):
             out = args.pop()
         if len(args) != arity:
             plural = "argument" if arity == 1 else "arguments"
-            help = NUMPY_FUNCTIONS["nonzero"] if name == "select" and len(args) == 1 else None
+            help = UNKNOWN_SIZE if name == "select" and len(args) == 1 else None
             raise self.refuse(f"{label} takes {arity} {plural}, found {len(args)}", node, help=help)
         return args, out
 

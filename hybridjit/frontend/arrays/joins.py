@@ -137,12 +137,12 @@ class ArrayJoins(ArrayArrangements):
         """
         args = self.arguments(node, "arrays", required=1)
         value = self.evaluate(args["arrays"])
-        return self._block(value, _depth(value), node)
+        return self._joined_lists(value, _depth(value), node)
 
-    def _block(self, value: Value, depth: int, node: ast.Call) -> AnyArray:
+    def _joined_lists(self, value: Value, depth: int, node: ast.Call) -> AnyArray:
         if not isinstance(value, Items):
             return self._at_least(self.as_array(value, node), max(depth, 1), node)
-        parts = [self._block(item, depth, node) for item in value.items]
+        parts = [self._joined_lists(item, depth, node) for item in value.items]
         ndim = max(len(part.shape) for part in parts)
         parts = [self._at_least(part, ndim, node) for part in parts]
         return self.joined(parts, ndim - _depth(value), node)

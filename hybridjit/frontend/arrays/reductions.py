@@ -38,6 +38,7 @@ from hybridjit.ir.expr import (
     And,
     BitAnd,
     BitOr,
+    BitXor,
     Buffer,
     Const,
     Div,
@@ -105,6 +106,10 @@ def fold_of(name: str, dtype: DType, span: Span | None) -> Fold:
                 Const(name == "all", BOOL),
                 lambda a, x: binary(op, a, Scalar(truth(x, span), ScalarType(BOOL)), span),
             )
+        case "bitwise_and" | "bitwise_or" | "bitwise_xor":
+            bits = {"bitwise_and": BitAnd, "bitwise_or": BitOr, "bitwise_xor": BitXor}[name]
+            start = const(-1 if name == "bitwise_and" else 0, dtype)
+            return Fold(name, dtype, start, lambda a, x: binary(bits, a, x, span))
         case _:
             function = "minimum" if name == "min" else "maximum"
             return Fold(
@@ -144,7 +149,7 @@ class ArrayReductions(ArrayLoops):
             value = self.as_dtype(value, FLOAT32 if dtype in _NARROW else dtype, span)
         fold = fold_of(name, dtype or value.dtype, span)
         result = self.fold(value, axes, fold, node)
-        if dtype in _NARROW:
+        if dtype is not None and dtype in _NARROW:
             return self.converted_to(result, dtype, span)
         return result
 

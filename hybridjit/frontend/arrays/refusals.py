@@ -10,7 +10,7 @@ import ast
 import numpy as np
 
 from hybridjit.errors import ParseError, Span, TypeMismatch
-from hybridjit.frontend.refusals import NUMPY_FUNCTIONS
+from hybridjit.frontend.numpy_refusals import HELP
 from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import AnyArray, Array, describe
 from hybridjit.ir.dtype import DTYPES
@@ -19,21 +19,22 @@ INDEX_NAMES = "ijklmnpq"
 _OUTSIDE = "read it outside the script, and pass it in"
 # `{0}` is the array.
 _ATTRIBUTE_HELP = {
-    "itemsize": "write {0}.dtype.itemsize",
-    "nbytes": "write {0}.size * {0}.dtype.itemsize",
+    "nbytes": "write {0}.size * {0}.itemsize",
+    "flat": "write {0}.ravel()",
+    "view": "write {0}.astype(dtype) to convert numbers; their bits are read outside the script",
     "tolist": "return the array itself, and make a list of the result",
     **dict.fromkeys(("base", "ctypes", "data", "flags", "strides"), _OUTSIDE),
 }
-ARRAY_ATTRIBUTES = ("shape", "ndim", "size", "dtype")
+ARRAY_ATTRIBUTES = ("shape", "ndim", "size", "dtype", "T", "mT", "real", "imag", "itemsize")
 # Methods that are functions of numpy with the array as their first argument.
 FUNCTION_METHODS = (
     *("repeat", "swapaxes", "squeeze", "diagonal", "take", "cumsum", "cumprod", "trace", "clip"),
-    *("round",),
+    *("round", "argsort", "argpartition", "searchsorted", "choose"),
 )
 ARRAY_METHODS: tuple[str, ...] = (
     *("sum", "prod", "min", "max", "any", "all", "mean", "var", "std", "argmin", "argmax"),
     *("astype", "copy", "conj", "conjugate", "reshape", "transpose", "flatten", "ravel"),
-    *("dot", "fill", *FUNCTION_METHODS),
+    *("dot", "fill", "item", "sort", "partition", *FUNCTION_METHODS),
 )
 
 
@@ -106,21 +107,27 @@ def refuse_truth(value: Array, span: Span) -> ParseError:
 
 def refuse_array_attribute(owner: AnyArray, name: str, span: Span) -> ParseError:
     """The error for `a.sum()`, `a.T` and their kind."""
-    meant = None if hasattr(np.ndarray, name) else did_you_mean(name, ARRAY_ATTRIBUTES)
-    return ParseError(
-        f"'{name}' of an array is not supported; an array has {', '.join(ARRAY_ATTRIBUTES)}",
-        span,
-        help=meant or _attribute_help(owner, name),
-    )
+    if hasattr(np.ndarray, name):
+        message, meant = f"'{name}' of an array is not supported inside a script", None
+    else:
+        meant = did_you_mean(name, ARRAY_ATTRIBUTES)
+        message = f"an array has no '{name}'; it has {', '.join(ARRAY_ATTRIBUTES)}"
+    return ParseError(message, span, help=meant or _attribute_help(owner, name))
 
 
 def _attribute_help(owner: AnyArray, name: str) -> str:
-    help = _ATTRIBUTE_HELP.get(name) or NUMPY_FUNCTIONS.get(name)
+    help = _ATTRIBUTE_HELP.get(name) or HELP.get(name)
     if help is None and callable(getattr(np.ndarray, name, None)):
         return f"an array has the methods {', '.join(ARRAY_METHODS)}"
     if isinstance(owner, Array) and not owner.indices:
-        return loop_over(owner) if help is None else help.format(owner.buffer.name)
+        return loop_over(owner) if help is None else _filled(help, owner.buffer.name)
+    if help is not None:
+        return _filled(help, "a")
     return "write it with the functions of NumPy that a script has, or as a loop"
+
+
+def _filled(help: str, name: str) -> str:
+    return help.replace("{0}", name).replace("{}", name)
 
 
 def loop_over(value: Array) -> str:

@@ -28,6 +28,7 @@ from hybridjit.ir.stmt import Store
 _REDUCTIONS = {
     **{"+": "sum", "*": "prod", "minimum": "min", "maximum": "max"},
     **{"logical_and": "all", "logical_or": "any"},
+    **{"&": "bitwise_and", "|": "bitwise_or", "^": "bitwise_xor"},
 }
 
 

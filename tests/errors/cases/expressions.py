@@ -102,18 +102,18 @@ def walrus(a):
         a[1] = x
 
 
-@cases.wrong(ParseError, VECTOR)
-def starred_in_tuple(a):
-    t = (1.0, 2.0)
-    x, y, z = (0.0, *t)
-    a[0] = x + y + z
+@cases.wrong(TypeMismatch, VECTOR)
+def starred_number_in_tuple(a):
+    t = a[1]
+    x, y = (0.0, *t)
+    a[0] = x + y
 
 
-@cases.right(VECTOR, says="one by one")
-def starred_in_tuple(a):
-    t = (1.0, 2.0)
-    x, y, z = (0.0, t[0], t[1])
-    a[0] = x + y + z
+@cases.right(VECTOR, says="leave out the '*'")
+def starred_number_in_tuple(a):
+    t = a[1]
+    x, y = (0.0, t)
+    a[0] = x + y
 
 
 @cases.wrong(ParseError, VECTOR)

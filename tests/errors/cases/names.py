@@ -351,9 +351,9 @@ def bytes_of_an_array(a):
     return a.nbytes
 
 
-@cases.right(VECTOR, code="a.size * a.dtype.itemsize")
+@cases.right(VECTOR, code="a.size * a.itemsize")
 def bytes_of_an_array(a):
-    return a.size * a.dtype.itemsize
+    return a.size * a.itemsize
 
 
 @cases.wrong(TypeMismatch, VECTOR)
