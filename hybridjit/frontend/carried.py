@@ -57,7 +57,7 @@ class CarriedArrays(BranchTranslator):
         if isinstance(value, Array) and self._may_copy(value, stmt):
             copy = self.copied(self.array(value), web.name, self.span(stmt))
             self.unit.rebound.add(copy)
-            self.unit.standins[copy] = web.name
+            self.unit.standins[copy] = _standin(web.name)
             self.frame.bindings[web] = Array(copy)
             return
         webs = self.carried.setdefault((self.frame.path, stmt), [])
@@ -294,11 +294,11 @@ class CarriedArrays(BranchTranslator):
             self._move(k, list(zip(values, targets, strict=True)), carry)
 
     def _note_shared(self, values: Sequence[Value | Variable], targets: Sequence[Buffer]) -> None:
-        """An array that two names stand for becomes two: neither sees what is written to the other."""
+        """An array with two names becomes two arrays: neither sees what is written to the other."""
         buffers = [next(buffers_of(value), None) for value in values]
         for buffer, target in zip(buffers, targets, strict=True):
             if buffer is not None and buffers.count(buffer) > 1:
-                self.unit.standins[target] = target.name
+                self.unit.standins[target] = _standin(target.name)
 
     def _bind_after(self, web: Web, value: Value | Variable) -> None:
         if _value_key(value) == _value_key(self.frame.bindings[web]):
@@ -327,7 +327,7 @@ class CarriedArrays(BranchTranslator):
             value = Array(made)
         self.unit.rebound.add(value.buffer)
         if any(not self._is_own(other) for other in arrays):
-            self.unit.standins[value.buffer] = web.name
+            self.unit.standins[value.buffer] = _standin(web.name)
         return value.buffer
 
     def _is_own(self, value: Array | View) -> bool:
@@ -439,6 +439,12 @@ class CarriedArrays(BranchTranslator):
                 return "a number"
             case _:
                 return describe(value)
+
+
+def _standin(name: str) -> tuple[str, str]:
+    """Why an array is not written to that may be another one, and what to do."""
+    why = f"'{name}' may still be the array that it was before a loop, and is a copy of it here"
+    return why, f"make it an array of its own before the loop: {name} = {name}.copy()"
 
 
 def _is_unbound(value: Value | Variable) -> bool:

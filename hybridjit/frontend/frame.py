@@ -143,6 +143,9 @@ class Unit:
     )
     let_values: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
     declared_outputs: dict[Buffer, Span] = field(default_factory=dict[Buffer, Span])
+    # Results, by their position, that are not the same array on every path, as far as is known:
+    # each path stores its array in one that is made for all of them.
+    common_results: set[int] = field(default_factory=set[int])
     # The bounds of the loops, and the variables that are sizes of arrays, which are not negative
     # up to the end of the block being built.
     loop_ranges: dict[Var, tuple[Expr, Expr, Expr]] = field(
@@ -163,9 +166,8 @@ class Unit:
     # others since they were made.
     made: dict[Buffer, int] = field(default_factory=dict[Buffer, int])
     renamed: dict[Buffer, Buffer] = field(default_factory=dict[Buffer, Buffer])
-    # Copies in place of an array that a name may still stand for, with that name: what is written
-    # to such a copy would be missing in the array itself.
-    standins: dict[Buffer, str] = field(default_factory=dict[Buffer, str])
+    # Copies of what may be another array, which would miss what is written to them: why, and help.
+    standins: dict[Buffer, tuple[str, str]] = field(default_factory=dict[Buffer, tuple[str, str]])
     # True if arguments may share memory: then it matters in which order elements are written.
     shares_memory: bool = False
     # The size of the vectors of the machine, which the tiles of matrix products are made for.

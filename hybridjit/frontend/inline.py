@@ -1,11 +1,4 @@
-"""Calls to other functions, put in place of the call.
-
-def clamp(x):                    if x < 0.0:
-    if x < 0.0:                      r = 0.0
-        return 0.0       -->     else:
-    return x                         r = x
-y = clamp(a[i])                  y = r
-"""
+"""Calls to other functions, put in place of the call."""
 
 from __future__ import annotations
 
@@ -15,11 +8,11 @@ from types import FunctionType
 
 from hybridjit.errors import ParseError
 from hybridjit.frontend.arrays.refusals import count
-from hybridjit.frontend.blocks import BlockTranslator
 from hybridjit.frontend.captures import Environment
-from hybridjit.frontend.frame import Frame, Skip, Variable
+from hybridjit.frontend.frame import Frame, Skip
+from hybridjit.frontend.joint_returns import JointReturns
 from hybridjit.frontend.library.table import is_in_library
-from hybridjit.frontend.returns import InlineReturn, find_returns, structure_returns
+from hybridjit.frontend.returns import InlineReturn, find_returns
 from hybridjit.frontend.values import (
     AnyArray,
     Array,
@@ -29,18 +22,16 @@ from hybridjit.frontend.values import (
     Nothing,
     Scalar,
     Value,
-    describe,
 )
 from hybridjit.frontend.variables import Variables
 from hybridjit.ir.dtype import ScalarType
-from hybridjit.ir.expr import Load
 from hybridjit.ir.stmt import Allocate, Stmt
 from hybridjit.source import FunctionSource
 
 MAX_CALL_DEPTH = 32
 
 
-class InlineTranslator(BlockTranslator):
+class InlineTranslator(JointReturns):
     """Inlining of scripts and of plain Python functions."""
 
     stack: tuple[FunctionSource, ...] = ()
@@ -255,7 +246,7 @@ class InlineTranslator(BlockTranslator):
     ) -> Value:
         returns = find_returns(stmts)
         if not returns or all(isinstance(r.value, Nothing) for r in returns):
-            self._splice(stmts, [], node)
+            self.splice(stmts, None, node)
             return Nothing()
         if goes_on:
             raise self.refuse(
@@ -266,7 +257,7 @@ class InlineTranslator(BlockTranslator):
         if len(returns) == 1 and stmts[-1] is returns[0]:
             self.body.extend(stmts[:-1])
             return self._fresh(returns[0].value, stmts)
-        return self._several_returns(stmts, returns, pyfunc, node)
+        return self.several_returns(stmts, returns, pyfunc, node)
 
     def _fresh(self, value: Value, stmts: list[Stmt]) -> Value:
         """An array that the call made: once it is over, nothing else refers to its memory."""
@@ -276,53 +267,6 @@ class InlineTranslator(BlockTranslator):
         if value.buffer not in made:
             return value
         return replace(self.array(value), buffer=value.buffer)
-
-    def _several_returns(
-        self,
-        stmts: list[Stmt],
-        returns: list[InlineReturn],
-        pyfunc: FunctionType,
-        node: ast.Call,
-    ) -> Value:
-        first = returns[0].value
-        if isinstance(first, Array) and all(r.value == first for r in returns):
-            self._splice(stmts, [], node)
-            return first
-        width = len(first.items) if isinstance(first, Items) else None
-        for site in returns:
-            parts = site.value.items if isinstance(site.value, Items) else (site.value,)
-            same = (len(parts) if isinstance(site.value, Items) else None) == width
-            if not same or not all(isinstance(part, Scalar) for part in parts):
-                raise self.refuse(
-                    f"the returns of '{pyfunc.__name__}' do not agree: one gives "
-                    f"{describe(first)}, another {describe(site.value)}",
-                    node,
-                    help="return numbers on every path, or the same array",
-                )
-        results = [
-            self.fresh_variable(f"{pyfunc.__name__}_result", node, i) for i in range(width or 1)
-        ]
-        self._splice(stmts, results, node)
-        values: list[Value] = []
-        for variable in results:
-            assert variable.buffer is not None
-            assert variable.type is not None
-            load = Load(variable.buffer, (), span=self.span(node))
-            values.append(self.let(Scalar(load, variable.type), "t", self.span(node)))
-        return values[0] if width is None else Items(tuple(values))
-
-    def _splice(self, stmts: list[Stmt], results: list[Variable], node: ast.Call) -> None:
-        """Put the statements of the call here, its returns turned into structured control."""
-
-        def assign(site: InlineReturn) -> list[Stmt]:
-            value = site.value
-            parts = value.items if isinstance(value, Items) else (value,)
-            with self.collect() as stores:
-                for variable, part in zip(results, parts, strict=False):
-                    self.assign_variable(variable, self.as_scalar(part, node), site.span)
-            return stores
-
-        self.body.extend(structure_returns(stmts, assign, self.close))
 
 
 def _is_weak(value: Value) -> bool:

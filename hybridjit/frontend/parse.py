@@ -24,6 +24,7 @@ from hybridjit.frontend.frame import Frame, Key, Unit
 from hybridjit.frontend.fusion.arrays import fuse_arrays
 from hybridjit.frontend.fusion.merge import bound_in
 from hybridjit.frontend.fusion.nests import Fusion, FusionNotes
+from hybridjit.frontend.fusion.updates import merge_updates
 from hybridjit.frontend.inline import annotations_in
 from hybridjit.frontend.make_blocks import make_blocks
 from hybridjit.frontend.options import printed_fastmath
@@ -66,6 +67,7 @@ class _Knowledge:
     shares_memory: bool = False
     vector_bits: int = DEFAULT_VECTOR_BITS
     types: dict[Key, ScalarType] = field(default_factory=dict[Key, ScalarType])
+    common_results: set[int] = field(default_factory=set[int])
     taken: dict[ast.If, bool] = field(default_factory=dict[ast.If, bool])
     undecided: set[ast.If] = field(default_factory=set[ast.If])
     variables: dict[ast.FunctionDef, Variables] = field(
@@ -83,6 +85,8 @@ class _Knowledge:
             is_settled = is_settled and not unit.is_first
         self.is_first = False
         self.types = dict(unit.found)
+        is_settled = is_settled and unit.common_results == self.common_results
+        self.common_results = unit.common_results
         if self._learn_branches(unit.branches):
             return is_settled
         # Other branches make other variables: what is known of the old ones is void.
@@ -183,6 +187,7 @@ class _Script(SignatureTranslator):
             knowledge.is_first,
             shares_memory=knowledge.shares_memory,
             vector_bits=knowledge.vector_bits,
+            common_results=set(knowledge.common_results),
         )
         super().__init__(unit, frame, specs)
         self.root = source
@@ -240,12 +245,13 @@ class _Script(SignatureTranslator):
     def _finish(self, blocks: bool) -> PrimFunc | None:
         returned = [r for r in self.results or () if isinstance(r, Buffer)]
         outputs = self.find_outputs(returned)
-        if self.unit.errors:
+        if self.unit.errors or self.unit.common_results != self.knowledge.common_results:
             return None
         body = self.close([stmt for stmt in self.body if not _makes(stmt, outputs)])
         fusion = self._fusion(body, outputs)
         body = fuse_arrays(body, fusion)
         if not self.unit.shares_memory:
+            body = merge_updates(body, fusion)
             body = fold_in_lanes(body, self.unit.array_loops, self)
             body = jam_rows(body, self.unit.row_loops)
         self.fusion_notes = fusion.notes
@@ -272,7 +278,7 @@ class _Script(SignatureTranslator):
         made = {} if unit.shares_memory else unit.temporaries
         temporaries = {buffer for buffer in made if buffer not in outputs}
         nests = (s for s in walk_stmts(body) if isinstance(s, For) and s.var in unit.array_loops)
-        inner = bound_in(*nests) if temporaries else set[Var]()
+        inner = set[Var]() if unit.shares_memory else bound_in(*nests)
         values = {var: value for var, value in unit.let_values.items() if var not in inner}
         ranges = Ranges(unit.loop_ranges, values, frozenset(self.dimensions.values()))
         params = [param for param in self.params if isinstance(param, Buffer)]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
-from hybridjit.errors import ParseError, Span, TypeMismatch
+from hybridjit.errors import ParseError, Span
+from hybridjit.frontend.arrays.elementwise import shape_text
 from hybridjit.frontend.conversion import convert
 from hybridjit.frontend.frame import Frame, Key, Unit
 from hybridjit.frontend.inline import InlineTranslator
@@ -20,10 +21,11 @@ from hybridjit.frontend.values import (
     Scalar,
     Value,
     View,
+    buffers_of,
     describe,
     index,
 )
-from hybridjit.ir.dtype import ScalarType
+from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, Load, Var
 from hybridjit.ir.signature import Param, Result, ScalarParam, ScalarResult
 from hybridjit.ir.stmt import Allocate, Return, Store
@@ -41,6 +43,9 @@ class SignatureTranslator(InlineTranslator):
         self.dimensions: dict[str, Var] = {}
         # What the first `return` gives, and whether there was one.
         self.results: list[Buffer | Key] | None = None
+        self.first_return: ast.Return | None = None
+        self.common: dict[int, Buffer] = {}
+        self.ever_returned: set[Buffer] = set()
         self.returned_at: dict[Buffer, Span] = {}
         self.returns_tuple = False
         self.has_returned = False
@@ -118,7 +123,7 @@ class SignatureTranslator(InlineTranslator):
         scalars: list[Expr] = []
         for position, (item, node) in enumerate(zip(items, nodes, strict=True)):
             assert node is not None
-            item = self._returned_array(item, node)
+            item = self._returned_array(item, position, node)
             if isinstance(item, Array) and not item.indices:
                 results.append(item.buffer)
                 self._check_returned(item.buffer, results, node)
@@ -132,15 +137,36 @@ class SignatureTranslator(InlineTranslator):
         self._agree(None if isinstance(value, Nothing) else results, value, stmt)
         self.emit(Return(tuple(scalars), span=self.span(stmt)))
 
-    def _returned_array(self, item: Value, node: ast.expr) -> Value:
+    def _returned_array(self, item: Value, position: int, node: ast.expr) -> Value:
         """An array that is computed becomes an output, and so does a part of a local array."""
-        if isinstance(item, View) and item.buffer not in self.params:
-            item = self.array(item)
+        self.ever_returned.update(buffers_of(item))
+        if isinstance(item, (Array, View)) and item.buffer not in self.params:
+            item = item if item == Array(item.buffer) else self.array(item)
+        if isinstance(item, ArrayExpr) and item.shown is not None and item.shown in self.params:
+            raise self.refuse_alias("result", item.shown, self.span(node))
+        if position in self.unit.common_results and isinstance(item, (Array, ArrayExpr)):
+            return Array(self._common_result(self.array(item), position, node))
         if isinstance(item, ArrayExpr):
-            if item.shown is not None and item.shown in self.params:
-                raise self.refuse_alias("result", item.shown, self.span(node))
             return self.materialize(item, "result", self.span(node))
         return item
+
+    def _common_result(self, value: ArrayExpr, position: int, node: ast.expr) -> Buffer:
+        """Store an array where all paths store what they return at this position."""
+        self.check_whole(value, self.span(node))
+        result = self.common.get(position)
+        if result is None:
+            result = Buffer("result", value.dtype, tuple(value.shape), "global")
+            self.common[position] = result
+        if not self.is_alike(result, Buffer("", value.dtype, tuple(value.shape))):
+            assert self.first_return is not None
+            raise self.mismatch(
+                f"this returns {_array_text(value.dtype, value.shape)}, and the return in line "
+                f"{self.span(self.first_return).line} {_array_text(result.dtype, result.shape)}",
+                node,
+                help="return arrays of one type and shape on every path",
+            )
+        self.store_array(self.view(Array(result)), value, self.span(node))
+        return result
 
     def is_made_here(self, buffer: Buffer) -> bool:
         return buffer not in self.params
@@ -168,10 +194,8 @@ class SignatureTranslator(InlineTranslator):
         if isinstance(item, Scalar):
             return item
         help = "return arrays, numbers, or a tuple of these"
-        if isinstance(item, View):
+        if isinstance(item, (Array, View)):
             help = "return a copy of it, with .copy()"
-        elif isinstance(item, Array):
-            help = "copy its elements into an output_tensor(shape, dtype) and return that"
         elif isinstance(item, Items):
             help = "return its items beside the others, in one tuple"
         raise self.mismatch(f"cannot return {describe(item)}", node, help=help)
@@ -181,21 +205,45 @@ class SignatureTranslator(InlineTranslator):
         if not self.has_returned:
             self.has_returned = True
             self.results = results
+            self.first_return = stmt
             self.returns_tuple = isinstance(value, Items)
             return
-        if results != self.results or self.returns_tuple != isinstance(value, Items):
+        kinds = [type(result) for result in results or ()]
+        same_kinds = (results is None) == (self.results is None) and kinds == [
+            type(result) for result in self.results or ()
+        ]
+        if not same_kinds or self.returns_tuple != isinstance(value, Items):
+            assert self.first_return is not None
             raise self.refuse(
-                f"this returns {self._described(results)}, and a return before it "
-                f"{self._described(self.results)}",
+                f"this returns {self._described(results)}, and the return in line "
+                f"{self.span(self.first_return).line} {self._described(self.results)}",
                 stmt,
-                help="return the same arrays, and as many numbers, on every path",
+                help="return as many arrays and numbers, in the same order, on every path",
+            )
+        for position, (found, other) in enumerate(
+            zip(results or (), self.results or (), strict=True)
+        ):
+            if found != other:
+                self._check_new(found, other, stmt)
+                self.unit.common_results.add(position)
+
+    def _check_new(self, found: Buffer | Key, other: Buffer | Key, stmt: ast.Return) -> None:
+        """Refuse to return one argument or another: what is returned would be a copy of it."""
+        if found in self.params and other in self.params:
+            assert isinstance(found, Buffer)
+            assert isinstance(other, Buffer)
+            raise self.refuse(
+                f"this returns the argument '{found.name}' itself, and another return "
+                f"'{other.name}'",
+                stmt,
+                help=f"return a new array on every path, as in return {found.name}.copy()",
             )
 
     @staticmethod
     def _described(results: list[Buffer | Key] | None) -> str:
         if results is None:
             return "nothing"
-        items = [f"'{r.name}'" if isinstance(r, Buffer) else "a number" for r in results]
+        items = [f"the array '{r.name}'" if isinstance(r, Buffer) else "a number" for r in results]
         return items[0] if len(items) == 1 else f"({', '.join(items)})"
 
     def final_results(self, final: Mapping[Buffer, Buffer]) -> tuple[Result, ...] | None:
@@ -215,18 +263,13 @@ class SignatureTranslator(InlineTranslator):
         """The arrays that the call makes: those returned, in the order they are declared."""
         self._check_aliases()
         made = [stmt.buffer for stmt in self.body if isinstance(stmt, Allocate)]
+        made.extend(self.common.values())
         params = [param for param in self.params if isinstance(param, Buffer)]
-        for buffer in returned:
-            if buffer not in made and buffer not in params:
-                self.unit.errors.append(
-                    TypeMismatch(
-                        f"cannot return '{buffer.name}': it is made inside a loop or a branch",
-                        self.returned_at.get(buffer),
-                        help="make it before the loop, with output_tensor(shape, dtype)",
-                    )
-                )
+        for position, buffer in enumerate(self.results or ()):
+            if isinstance(buffer, Buffer) and buffer not in made and buffer not in params:
+                self.unit.common_results.add(position)  # it is made inside a loop or a branch
         for buffer, span in self.unit.declared_outputs.items():
-            if buffer not in returned:
+            if buffer not in self.ever_returned:
                 self.unit.errors.append(
                     ParseError(
                         f"the output '{buffer.name}' is never returned",
@@ -277,3 +320,7 @@ class SignatureTranslator(InlineTranslator):
                 break
             expr = substitute(expr, values)
         return expr
+
+
+def _array_text(dtype: DType, shape: tuple[Expr, ...]) -> str:
+    return f"{dtype} of shape {shape_text(shape)}"

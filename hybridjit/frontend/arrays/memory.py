@@ -111,14 +111,9 @@ class ArrayMemory(Context):
 
     def check_writable(self, buffer: Buffer, node: ast.AST) -> None:
         """Refuse to write to an array that is part of the code, or a copy of another."""
-        name = self.unit.standins.get(buffer)
-        if name is not None:
-            raise self.refuse(
-                f"'{name}' may still be the array that it was before a loop or a branch, and is "
-                "a copy of that here",
-                node,
-                help=f"make it an array of its own before the loop: {name} = {name}.copy()",
-            )
+        if buffer in self.unit.standins:
+            why, help = self.unit.standins[buffer]
+            raise self.refuse(why, node, help=help)
         if any(constant.buffer is buffer for constant in self.unit.constants):
             raise self.mismatch(
                 f"'{buffer.name}' comes from outside the script and cannot be written to",

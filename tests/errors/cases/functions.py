@@ -238,7 +238,7 @@ def either_number(x, a):
     return a[0]
 
 
-@cases.right(VECTOR, says="numbers on every path")
+@cases.right(VECTOR, says="on every path")
 def returns_disagree(a):
     a[0] = either_number(a[1], a)
 

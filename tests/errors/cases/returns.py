@@ -70,7 +70,7 @@ def value_or_nothing(a):
     return
 
 
-@cases.right(VECTOR, says="as many numbers")
+@cases.right(VECTOR, says="as many arrays and numbers")
 def value_or_nothing(a):
     if a[0] > 0:
         return 1.0
@@ -98,12 +98,32 @@ def either_array(a, b):
     return b
 
 
-@cases.right(VECTOR, VECTOR, says="the same arrays")
+@cases.right(VECTOR, VECTOR, code="return b.copy()")
 def either_array(a, b):
-    c = output_tensor(a.shape, a.dtype)
-    for i in range(len(a)):
-        c[i] = a[i] if a[0] > 0 else b[i]
-    return c
+    if a[0] > 0:
+        return a.copy()
+    return b.copy()
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def arrays_of_two_types(a):
+    if a[0] > 5:
+        return a.astype(np.float64)
+    return a * 2
+
+
+@cases.right(VECTOR, says="arrays of one type and shape on every path")
+def arrays_of_two_types(a):
+    if a[0] > 5:
+        return a.astype(np.float64)
+    return (a * 2).astype(np.float64)
+
+
+@cases.wrong(TypeMismatch, MATRIX)
+def arrays_of_two_shapes(m):
+    if m[0, 0] > 5:
+        return m[1:] * 2
+    return m * 2
 
 
 @cases.wrong(TypeMismatch, MATRIX)
@@ -111,12 +131,9 @@ def row(m):
     return m[0]
 
 
-@cases.right(MATRIX, code="output_tensor(")
+@cases.right(MATRIX, code=".copy()")
 def row(m):
-    r = output_tensor(m.shape[1], m.dtype)
-    for j in range(m.shape[1]):
-        r[j] = m[0, j]
-    return r
+    return m[0].copy()
 
 
 @cases.wrong(TypeMismatch, VECTOR)

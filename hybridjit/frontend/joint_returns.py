@@ -1,0 +1,182 @@
+"""Functions that are inlined and return in several places: one result for all of them.
+
+def clamp(x):                    if x < 0.0:
+    if x < 0.0:                      r = 0.0
+        return 0.0       -->     else:
+    return x                         r = x
+y = clamp(a[i])                  y = r
+
+A number becomes a variable, an array one that every return stores in, a tuple is taken apart.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+from types import FunctionType
+
+from hybridjit.errors import ParseError
+from hybridjit.frontend.arrays.elementwise import shape_text
+from hybridjit.frontend.blocks import BlockTranslator
+from hybridjit.frontend.frame import Variable
+from hybridjit.frontend.returns import InlineReturn, structure_returns
+from hybridjit.frontend.values import (
+    AnyArray,
+    Array,
+    ArrayExpr,
+    Items,
+    Scalar,
+    Value,
+    View,
+    buffers_of,
+    describe,
+)
+from hybridjit.ir.expr import Buffer, Load
+from hybridjit.ir.stmt import Allocate, For, Let, Stmt
+from hybridjit.ir.visit import walk, walk_stmts
+
+# What each return stores in; a value that is the same everywhere is its own result.
+_Result = Variable | Buffer | Value | tuple["_Result", ...]
+
+
+class JointReturns(BlockTranslator):
+    """What the returns of an inlined function have in common."""
+
+    def several_returns(
+        self,
+        stmts: list[Stmt],
+        returns: list[InlineReturn],
+        pyfunc: FunctionType,
+        node: ast.Call,
+    ) -> Value:
+        """The result of a call whose statements return in several places."""
+        values = [self._as_renamed(site.value) for site in returns]
+        joint = _Joint(self, stmts, pyfunc.__name__, node)
+        result = joint.result(values)
+        self.splice(stmts, result, node)
+        return self._read(result, node)
+
+    def _as_renamed(self, value: Value) -> Value:
+        """A value whose array became another since it was returned."""
+        match value:
+            case Array(buffer) | View(buffer):
+                return replace(value, buffer=self.unit.renamed.get(buffer, buffer))
+            case Items(items):
+                return Items(tuple(map(self._as_renamed, items)))
+            case _:
+                return value
+
+    def splice(self, stmts: list[Stmt], result: _Result | None, node: ast.Call) -> None:
+        """Put the statements of the call here, its returns turned into structured control."""
+
+        def assign(site: InlineReturn) -> list[Stmt]:
+            with self.collect() as stores:
+                if result is not None:
+                    self._store_result(result, self._as_renamed(site.value), site)
+            return stores
+
+        self.body.extend(structure_returns(stmts, assign, self.close))
+
+    def _store_result(self, result: _Result, value: Value, site: InlineReturn) -> None:
+        match result, value:
+            case Variable(), Scalar():
+                self.assign_variable(result, value, site.span)
+            case Buffer(), Array() | View() | ArrayExpr():
+                self.store_array(self.view(Array(result)), self.array(value), site.span)
+            case tuple(), Items(items):
+                for part, item in zip(result, items, strict=True):
+                    self._store_result(part, item, site)
+            case _:
+                pass
+
+    def _read(self, result: _Result, node: ast.Call) -> Value:
+        """What the call stands for after it."""
+        match result:
+            case Variable(buffer=buffer, type=type):
+                assert buffer is not None
+                assert type is not None
+                load = Load(buffer, (), span=self.span(node))
+                return self.let(Scalar(load, type), "t", self.span(node))
+            case Buffer():
+                return replace(self.array(Array(result)), buffer=result)
+            case tuple():
+                return Items(tuple(self._read(part, node) for part in result))
+            case _:
+                return result
+
+
+class _Joint:
+    """Finds what the returns of one call store in."""
+
+    def __init__(
+        self, translator: JointReturns, stmts: Sequence[Stmt], name: str, node: ast.Call
+    ) -> None:
+        self.translator = translator
+        self.stmts = stmts
+        self.name = name
+        self.node = node
+        self.numbers = 0
+
+    def result(self, values: Sequence[Value]) -> _Result:
+        """What these values, one for each return, are stored in."""
+        first = values[0]
+        if not isinstance(first, (Scalar, View, ArrayExpr)) and values.count(first) == len(values):
+            return first
+        if all(isinstance(value, Scalar) for value in values):
+            self.numbers += 1
+            label = f"{self.name}_result"
+            return self.translator.fresh_variable(label, self.node, self.numbers - 1)
+        tuples = [value.items for value in values if isinstance(value, Items)]
+        if len(tuples) == len(values) and len({len(items) for items in tuples}) == 1:
+            return tuple(map(self.result, zip(*tuples, strict=True)))
+        arrays = [value for value in values if isinstance(value, AnyArray)]
+        if len(arrays) == len(values):
+            return self._array(arrays)
+        other = next(value for value in values if type(value) is not type(first))
+        raise self._refuse(describe(first), describe(other))
+
+    def _array(self, values: Sequence[AnyArray]) -> Buffer:
+        translator = self.translator
+        first = translator.array(values[0])
+        result = Buffer(f"{self.name}_result", first.dtype, tuple(first.shape), "global")
+        for value in map(translator.array, values):
+            if not translator.is_alike(result, Buffer("", value.dtype, tuple(value.shape))):
+                raise self._refuse(_array_text(first), _array_text(value))
+        self._check_size(result)
+        translator.emit(Allocate(result, zero=False))
+        made = {
+            s.buffer for stmt in self.stmts for s in walk_stmts(stmt) if isinstance(s, Allocate)
+        }
+        if any(buffer not in made for value in values for buffer in buffers_of(value)):
+            translator.unit.standins[result] = (
+                f"the result of '{self.name}' may be the array that it was given, and is a copy of "
+                "it here",
+                f"return an array of its own from '{self.name}' on every path, with .copy()",
+            )
+        return result
+
+    def _check_size(self, result: Buffer) -> None:
+        """Refuse an array whose size is known only where it is returned."""
+        inside = {
+            s.var for stmt in self.stmts for s in walk_stmts(stmt) if isinstance(s, (Let, For))
+        }
+        nodes = [node for size in result.shape for node in walk(size)]
+        if any(isinstance(node, Load) or node in inside for node in nodes):
+            raise self.translator.refuse(
+                f"'{self.name}' returns an array in several places, of a size that is known only "
+                "there",
+                self.node,
+                help=f"return in one place, at the end of '{self.name}'",
+            )
+
+    def _refuse(self, one: str, other: str) -> ParseError:
+        return self.translator.refuse(
+            f"the returns of '{self.name}' do not agree: one gives {one}, another {other}",
+            self.node,
+            help="return as many arrays and numbers, each of one type and shape, on every path",
+        )
+
+
+def _array_text(value: ArrayExpr) -> str:
+    return f"{value.dtype} of shape {shape_text(value.shape)}"
