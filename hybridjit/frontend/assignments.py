@@ -102,9 +102,6 @@ class AssignmentTranslator(ArrayNames):
                 raise refusal(target, self.span(target))
 
     def _unpack(self, targets: Sequence[ast.expr], value: Value, stmt: ast.stmt) -> None:
-        for target in targets:
-            if isinstance(target, ast.Starred):
-                raise refusal(target, self.span(target))
         node, names = _value_node(stmt), count(len(targets), "name")
         if isinstance(value, AnyArray) and value.shape and constant(value.shape[0]) is not None:
             value = Items(tuple(self.rows_of(value, node)))
@@ -116,6 +113,7 @@ class AssignmentTranslator(ArrayNames):
                 if isinstance(value, Array)
                 else "give a value for each name, as in x, y = 1.0, 2.0",
             )
+        targets, value = self._spread_out(targets, value)
         if len(value.items) != len(targets):
             raise self.mismatch(
                 f"cannot unpack {count(len(value.items), 'value')} into {names}",
@@ -127,6 +125,20 @@ class AssignmentTranslator(ArrayNames):
         assert isinstance(frozen, Items)
         for target, item in zip(targets, frozen.items, strict=True):
             self._assign_to(target, item, stmt)
+
+    def _spread_out(
+        self, targets: Sequence[ast.expr], value: Items
+    ) -> tuple[Sequence[ast.expr], Items]:
+        """Targets and values with `*rest` as one name for all the values that are left over."""
+        starred = [k for k, target in enumerate(targets) if isinstance(target, ast.Starred)]
+        left_over = len(value.items) - len(targets) + 1
+        if len(starred) != 1 or left_over < 0:
+            return targets, value
+        first, last = starred[0], starred[0] + left_over
+        rest, star = Items(value.items[first:last]), targets[first]
+        assert isinstance(star, ast.Starred)
+        items = (*value.items[:first], rest, *value.items[last:])
+        return [*targets[:first], star.value, *targets[first + 1 :]], Items(items)
 
     def rows_of(self, value: AnyArray, node: ast.AST) -> list[Value]:
         """The elements or rows of an array whose length is known now."""

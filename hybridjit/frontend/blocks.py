@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 
+import numpy as np
+
 from hybridjit.errors import ParseError
 from hybridjit.frontend.arrays.refusals import count
 from hybridjit.frontend.item_loops import ItemLoopTranslator
-from hybridjit.frontend.values import Builtin, Text, Value, index
+from hybridjit.frontend.values import Builtin, Foreign, Text, Value, index
 from hybridjit.ir.expr import Var
 from hybridjit.ir.stmt import Block, Iter, IterKind, Stmt
 from hybridjit.ir.visit import substitute, walk
@@ -19,11 +21,25 @@ class BlockTranslator(ItemLoopTranslator):
     def run_with(self, stmt: ast.With) -> bool:
         call = stmt.items[0].context_expr
         callee = self.evaluate(call.func) if isinstance(call, ast.Call) else None
+        if isinstance(call, ast.Call) and callee == Foreign(np.errstate):
+            return self._without_warnings(stmt, call)
         if len(stmt.items) != 1 or not isinstance(callee, Builtin) or callee.name != "block":
             raise self._refuse_with(stmt, callee)
         assert isinstance(call, ast.Call)
         self._block(stmt, call)
         return True
+
+    def _without_warnings(self, stmt: ast.With, call: ast.Call) -> bool:
+        """`with np.errstate(...)`: no script ever warns, so there is nothing to do."""
+        for keyword in call.keywords:
+            if self.evaluate(keyword.value) not in (Text("ignore"), Text("warn")):
+                raise self.refuse(
+                    f"np.errstate({ast.unparse(keyword)}) is not supported: floating-point errors "
+                    "give inf or nan",
+                    keyword.value,
+                    help=f"write {keyword.arg}='ignore', and test with np.isfinite(x).all()",
+                )
+        return self.run_block(stmt.body)
 
     def _refuse_with(self, stmt: ast.With, callee: Value | None) -> ParseError:
         if callee == Builtin("init"):

@@ -76,8 +76,10 @@ class BranchTranslator(MessageTranslator):
         self.frame.maybe_unbound = dict(moment.maybe_unbound)
         self.computed_indices.clear()
 
-    def divide(self, stmt: ast.If, rest: Sequence[Segment], web: Web) -> bool:
+    def divide(self, stmt: ast.If | ast.With, rest: Sequence[Segment], web: Web) -> bool:
         """Translate an `if`, and what follows it, for each branch on its own."""
+        if isinstance(stmt, ast.With):
+            return self._run_chain([(stmt.body, 0), *rest])
         cond = self.condition(stmt.test)
         if isinstance(cond, Const):  # what is to be divided stands in the branch that is taken
             return self._run_chain([(stmt.body if cond.value else stmt.orelse, 0), *rest])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 import numpy as np
 
@@ -117,6 +118,27 @@ class CallArguments(ExpressionTranslator):
             shape.append(extent)
         return tuple(shape)
 
+    def _dtype_named(self, name: str, node: ast.expr) -> DType:
+        """The element type with a name of ours or of NumPy: 'float32', 'f4', '<f4', 'single'."""
+        if name in DTYPES:
+            return DTYPES[name]
+        known = _numpy_dtype(name)
+        if known is None:
+            help = did_you_mean(name, DTYPES) or _DTYPES_HELP
+            raise self.mismatch(f"unknown dtype {name!r}", node, help=help)
+        dtype = find_dtype(known)
+        if dtype is not None:
+            return dtype
+        if not known.isnative:
+            raise self.mismatch(
+                f"the dtype {name!r} has its bytes in the order of other machines",
+                node,
+                help=f"use {name.lstrip('><')!r}, and convert outside the script",
+            )
+        raise self.mismatch(
+            f"the dtype {name!r} is not one of the language", node, help=_DTYPES_HELP
+        )
+
     def dtype_argument(self, node: ast.expr) -> DType:
         """The element type that an argument names."""
         value = self.evaluate(node)
@@ -125,10 +147,8 @@ class CallArguments(ExpressionTranslator):
                 return dtype
             case PythonType():
                 return value.type.dtype
-            case Text(name) if name in DTYPES:
-                return DTYPES[name]
             case Text(name):
-                raise self.mismatch(f"unknown dtype {name!r}", node, help=_dtype_help(name))
+                return self._dtype_named(name, node)
             case Scalar() if isinstance(value.constant, int):
                 raise self.mismatch(
                     f"expected a dtype, found {describe(value)}",
@@ -154,15 +174,11 @@ class CallArguments(ExpressionTranslator):
         return value.text
 
 
-_DTYPES_HELP = f"use one of {', '.join(DTYPES)}"
-
-
-def _dtype_help(name: str) -> str:
-    """What a misspelt or abbreviated dtype was meant to be."""
+def _numpy_dtype(name: str) -> np.dtype[Any] | None:
     try:
-        known = find_dtype(np.dtype(name))
+        return np.dtype(name)
     except TypeError:
-        known = None
-    if known is not None:
-        return f"did you mean '{known}'?"
-    return did_you_mean(name, DTYPES) or _DTYPES_HELP
+        return None
+
+
+_DTYPES_HELP = f"use one of {', '.join(DTYPES)}"

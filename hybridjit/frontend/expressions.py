@@ -329,16 +329,25 @@ class ExpressionTranslator(SubscriptTranslator):
         cond = self.condition(node.test)
         if isinstance(cond, Const):
             return self.evaluate(node.body if cond.value else node.orelse)
-        return self._choose(cond, self._side(node.body), self._side(node.orelse), node)
+        then, otherwise = self._evaluated(node.body), self._evaluated(node.orelse)
+        if isinstance(then[0], AnyArray) and isinstance(otherwise[0], AnyArray):
+            arrays = [(then[0], then[1]), (otherwise[0], otherwise[1])]
+            return self.choose_array(cond, arrays, node)
+        numbers = self._as_number(then, node.body), self._as_number(otherwise, node.orelse)
+        return self._choose(cond, *numbers, node)
 
-    def _side(self, node: ast.expr) -> Lazy:
-        """A side of a conditional expression, which chooses between numbers."""
+    def _evaluated(self, node: ast.expr) -> tuple[Value, list[Stmt]]:
+        """A value that may not be needed, and the statements that it needs."""
         with self.collect() as stmts:
             value = self.evaluate(node)
-            if isinstance(value, (View, ArrayExpr)):
-                raise refuse_choice(value, self.span(node))
-            number = self.as_operands([value], [node], node)[0]
-        return number, stmts
+        return value, stmts
+
+    def _as_number(self, side: tuple[Value, list[Stmt]], node: ast.expr) -> Lazy:
+        """A side of a conditional expression that chooses between numbers."""
+        value, stmts = side
+        if isinstance(value, (View, ArrayExpr)):
+            raise refuse_choice(value, self.span(node))
+        return self.as_operands([value], [node], node)[0], stmts
 
     def _choose(
         self,

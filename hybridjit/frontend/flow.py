@@ -151,6 +151,9 @@ class Flow:
         if isinstance(stmt, ast.Assign):
             self.read(stmt.value, state)
             return self.assign(stmt.targets, state)
+        if isinstance(stmt, ast.Delete):
+            gone = [target.id for target in stmt.targets if isinstance(target, ast.Name)]
+            return state | {name: frozenset((UNBOUND,)) for name in gone}
         self.read(stmt, state)
         return self.bind([stmt], state)
 

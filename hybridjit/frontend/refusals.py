@@ -55,7 +55,10 @@ REFUSALS: dict[type[ast.AST], tuple[str, str]] = {
         "a class cannot be defined inside a script",
         "use a variable for each attribute, or define the class outside the script",
     ),
-    ast.Delete: ("del is not supported", "leave it out: variables go away by themselves"),
+    ast.Delete: (
+        "an element of an array cannot be deleted",
+        "an array keeps its size: copy what is left, as in b = b[1:].copy()",
+    ),
     ast.Import: ("import inside a script is not supported", "import at the top of the file"),
     ast.ImportFrom: ("import inside a script is not supported", "import at the top of the file"),
     ast.Global: (

@@ -32,6 +32,8 @@ from hybridjit.ir.stmt import (
 # before it is expanded (`hybridjit.frontend.growth`), the rest is refused after 0.7 to 7 s.
 MAX_STATEMENTS = 20_000
 
+_COMPOUND = (ast.If, ast.For, ast.While, ast.With)
+
 ELSE_HELP = "set a variable, such as found = True, before break, and test it after the loop"
 
 
@@ -51,7 +53,7 @@ class StatementTranslator(CarriedArrays):
                 self.declare(web, stmt)
             outcome = self._attempt(stmt)
             if isinstance(outcome, Divide):
-                assert isinstance(stmt, ast.If)
+                assert isinstance(stmt, (ast.If, ast.With))
                 return self.divide(stmt, [(body, position + 1), *chain], outcome.web)
             if not outcome:
                 return False
@@ -64,7 +66,7 @@ class StatementTranslator(CarriedArrays):
         A loop is started over as long as it is found to carry more names.
         """
         while True:
-            before = self.moment() if isinstance(stmt, (ast.If, ast.For, ast.While)) else None
+            before = self.moment() if isinstance(stmt, _COMPOUND) else None
             self.around.append((self.body, stmt))
             try:
                 return self._guarded(stmt)
@@ -72,7 +74,7 @@ class StatementTranslator(CarriedArrays):
                 if before is None or not self._is_for(found, stmt):
                     raise
                 self.go_back(before)
-                if isinstance(stmt, ast.If):
+                if isinstance(stmt, (ast.If, ast.With)):
                     return found
                 assert isinstance(stmt, (ast.For, ast.While))
                 self.carry(stmt, found.web)
@@ -82,13 +84,13 @@ class StatementTranslator(CarriedArrays):
     def _is_for(self, found: Divide, stmt: ast.stmt) -> bool:
         """True if a statement is the one to start over.
 
-        Of static `if`s, which have no block of their own, it is the outermost: what follows it is
-        divided, too.
+        Of statements that have no block of their own, as a static `if` and `with np.errstate()`,
+        it is the outermost: what follows it is divided, too.
         """
         if found.home is not self.body:
             return False
         outer = [stmt for block, stmt in self.around[:-1] if block is self.body]
-        return not (isinstance(stmt, ast.If) and outer)
+        return not (isinstance(stmt, (ast.If, ast.With)) and outer)
 
     def nested(self, body: Sequence[ast.stmt], first: int = 0) -> tuple[Stmt, bool]:
         """A block inside another statement, and whether its end can be reached."""
@@ -198,6 +200,8 @@ class StatementTranslator(CarriedArrays):
                 self.run_assert(stmt)
             case ast.Pass():
                 pass
+            case ast.Delete(targets=targets) if all(isinstance(t, ast.Name) for t in targets):
+                pass  # a name that is deleted has no value in what follows: see `Flow`
             case _:
                 raise refusal(stmt, self.span(stmt))
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from hybridjit.errors import BoundsError, ParseError
+from hybridjit.frontend.arrays.choices import ArrayChoices
 from hybridjit.frontend.arrays.extents import ZERO
-from hybridjit.frontend.arrays.gather import ArrayGather
 from hybridjit.frontend.arrays.refusals import (
     ARRAY_ATTRIBUTES,
     ARRAY_METHODS,
@@ -53,7 +53,7 @@ from hybridjit.ir.intrinsics import INTRINSICS
 UFUNC_METHODS = ("outer", "at", "reduce", "accumulate")
 
 
-class SubscriptTranslator(ArrayGather):
+class SubscriptTranslator(ArrayChoices):
     """Parts of a value: an element of an array, an item of a tuple, an attribute."""
 
     def evaluate_subscript(self, node: ast.Subscript) -> Value:
@@ -133,7 +133,8 @@ class SubscriptTranslator(ArrayGather):
             raise self.mismatch(
                 f"an index must be an integer, found {describe(value)}",
                 node,
-                help=f"use one element at a time, as in {element_of(owner)}",
+                help=f"make it an array of indices, as in np.array({ast.unparse(node)}), or use "
+                f"one element at a time, as in {element_of(owner)}",
             )
         scalar = self.as_scalar(value, node, "an index")
         result = self.as_index(scalar, node, "an index")

@@ -182,7 +182,3 @@ class ArrayCreation(ArrayProducts):
             raise self.mismatch(f"expected an array, found {describe(value)}", node)
         self.check_whole(value, self.span(node))
         return value
-
-    def array_of_items(self, value: Value, node: ast.expr) -> AnyArray:
-        """Tuples of numbers or arrays as an array; provided by the layer above."""
-        raise NotImplementedError

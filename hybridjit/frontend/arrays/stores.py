@@ -227,7 +227,10 @@ class ArrayStores(CallTranslator):
         """A computed array in memory that may be overwritten later."""
         if value.shown is not None:
             raise self.refuse_alias(name, value.shown, self.span(stmt))
-        return self.materialize(replace(value, buffer=None), name, self.span(stmt))
+        made = self.materialize(replace(value, buffer=None), name, self.span(stmt))
+        if value.buffer in self.unit.standins:
+            self.unit.standins[made.buffer] = self.unit.standins[value.buffer]
+        return made
 
     def refuse_alias(self, name: str, shown: Buffer, span: Span) -> ParseError:
         """The error for a view that NumPy may have to make a copy of."""

@@ -81,15 +81,20 @@ class ArraySubscripts(ElementwiseTranslator):
 
     @staticmethod
     def is_slice(node: ast.expr) -> bool:
-        """True for an entry that is not an index: a slice, `...` or None."""
+        """True for an entry that is not an index: a slice, `...`, None, or a list of indices."""
         is_marker = isinstance(node, ast.Constant) and node.value in (None, ...)
-        return isinstance(node, ast.Slice) or is_marker
+        return isinstance(node, (ast.Slice, ast.List)) or is_marker
 
     def _entry(self, node: ast.expr) -> Value | EllipsisType:
-        """The value of an index; `...` stands for itself."""
+        """The value of an index; `...` stands for itself, a list for an array of indices."""
         if isinstance(node, ast.Constant) and node.value is ...:
             return ...
-        return self.evaluate(node)
+        value = self.evaluate(node)
+        return self.array_of_items(value, node) if isinstance(node, ast.List) else value
+
+    def array_of_items(self, value: Value, node: ast.expr) -> AnyArray:
+        """Lists of numbers or arrays, as arrays; provided by the layer above."""
+        raise NotImplementedError
 
     def shown(
         self, owner: AnyArray, places: tuple[Place, ...], shape: tuple[Expr, ...], node: ast.AST

@@ -75,15 +75,20 @@ def unknown_dtype(a):
 
 
 @cases.wrong(TypeMismatch, VECTOR)
-def short_dtype(a):
-    b = output_tensor(a.shape, "f4")
+def swapped_dtype(a):
+    b = np.zeros(a.shape, ">f8")
     return b
 
 
-@cases.right(VECTOR, code="float32")
-def short_dtype(a):
-    b = output_tensor(a.shape, "float32")
+@cases.right(VECTOR, code="'f8'")
+def swapped_dtype(a):
+    b = np.zeros(a.shape, 'f8')
     return b
+
+
+@cases.wrong(TypeMismatch, VECTOR)
+def dtype_of_strings(a):
+    return a.astype("U8")
 
 
 @cases.wrong(TypeMismatch, VECTOR)

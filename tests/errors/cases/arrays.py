@@ -95,14 +95,19 @@ def where_of_one_argument(a):
     a[m] = 0
 
 
-@cases.wrong(ParseError, VECTOR)
-def array_in_a_condition(a):
-    return a if a[0] > 0 else -a
+@cases.wrong(TypeMismatch, VECTOR)
+def arrays_of_two_shapes_in_a_condition(a):
+    b = a if a[0] > 0 else a[1:]
+    return b.sum()
 
 
-@cases.right(VECTOR, says="np.where(condition, x, y)")
-def array_in_a_condition(a):
-    return np.where(a[0] > 0, a, -a)
+@cases.right(VECTOR, says="if and else on lines of their own")
+def arrays_of_two_shapes_in_a_condition(a):
+    if a[0] > 0:
+        b = a
+    else:
+        b = a[1:]
+    return b.sum()
 
 
 @cases.wrong(ShapeMismatch, MATRIX)
@@ -187,14 +192,24 @@ def selection_as_indices(a):
 
 
 @cases.wrong(ParseError, VECTOR)
-def computed_array_in_a_condition(a):
-    return a + 1 if a[0] > 0 else np.zeros_like(a)
+def array_or_number_in_a_condition(a):
+    return a + 1 if a[0] > 0 else 0.0
 
 
-@cases.right(VECTOR, says="if and else on lines of their own")
-def computed_array_in_a_condition(a):
-    if a[0] > 0:
-        b = a + 1
-    else:
-        b = np.zeros_like(a)
+@cases.right(VECTOR, says="np.where(condition, x, y)")
+def array_or_number_in_a_condition(a):
+    return np.where(a[0] > 0, a + 1, 0.0)
+
+
+@cases.wrong(ParseError, VECTOR)
+def errors_that_raise(a):
+    with np.errstate(divide="raise"):
+        b = 1 / a
+    return b
+
+
+@cases.right(VECTOR, code="divide='ignore'")
+def errors_that_raise(a):
+    with np.errstate(divide='ignore'):
+        b = 1 / a
     return b

@@ -203,17 +203,17 @@ def in_array(a):
 
 
 @cases.wrong(TypeMismatch, VECTOR)
-def index_list(a):
-    b = a[[0, 1]]
+def index_tuple(a):
+    both = (0, 1)
+    b = a[both]
     a[0] = b[0]
 
 
-@cases.right(VECTOR, code="a[i]")
-def index_list(a):
-    b = output_tensor(2, a.dtype)
-    for i in range(2):
-        b[i] = a[i]
-    return b
+@cases.right(VECTOR, code="np.array(both)")
+def index_tuple(a):
+    both = (0, 1)
+    b = a[np.array(both)]
+    a[0] = b[0]
 
 
 @cases.wrong(TypeMismatch, VECTOR, VECTOR)

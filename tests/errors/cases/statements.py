@@ -132,15 +132,23 @@ make_counter()
 
 
 @cases.wrong(ParseError, VECTOR)
-def delete(a):
+def delete_element(a):
+    b = a.copy()
+    del b[0]
+
+
+@cases.wrong(ParseError, VECTOR)
+def read_what_is_deleted(a):
     x = a[0]
-    a[1] = x
     del x
+    a[1] = x
 
 
-@cases.right(VECTOR, says="leave it out")
-def delete(a):
+@cases.right(VECTOR, says="assign it on a line before this one")
+def read_what_is_deleted(a):
     x = a[0]
+    del x
+    x = a[2]
     a[1] = x
 
 
@@ -248,16 +256,16 @@ def update_attribute(a):
     return size
 
 
-@cases.wrong(ParseError, VECTOR)
-def starred_target(a):
-    first, *rest = (1.0, 2.0, 3.0)
+@cases.wrong(TypeMismatch, VECTOR)
+def too_few_for_a_starred_target(a):
+    first, second, *rest = (1.0,)
     a[0] = first
 
 
-@cases.right(VECTOR, says="one by one")
-def starred_target(a):
-    first, second, third = (1.0, 2.0, 3.0)
-    a[0] = first + second + third
+@cases.right(VECTOR, says="as many values as there are names")
+def too_few_for_a_starred_target(a):
+    first, second, *rest = (1.0, 2.0)
+    a[0] = first + second
 
 
 @cases.wrong(TypeMismatch, VECTOR)
