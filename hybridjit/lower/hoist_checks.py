@@ -24,7 +24,21 @@ from hybridjit.analysis.forms import Range
 from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.arith.linear import Linear
 from hybridjit.ir.dtype import INT64
-from hybridjit.ir.expr import Add, And, Bounded, Buffer, Const, Expr, Le, Mul, Node, Or, Select, Var
+from hybridjit.ir.expr import (
+    Add,
+    And,
+    Bounded,
+    Buffer,
+    Const,
+    Expr,
+    Le,
+    Load,
+    Mul,
+    Node,
+    Or,
+    Select,
+    Var,
+)
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.header import MAX_EXTENT
 from hybridjit.ir.stmt import Break, Continue, For, If, Let, LoopKind, Return, Seq, Stmt, While, seq
@@ -40,6 +54,8 @@ _LARGEST_CONSTANT = 1 << 40
 _LARGEST_FACTOR = 1 << 24  # larger ones come from limits, and no array is that large
 # Of the ways to test one index, so many are tried at run time: `min(n, m)` has two.
 _MAX_WAYS = 2
+# The test would take as long as the checks of such a loop.
+_SHORT = (LoopKind.VECTORIZED, LoopKind.UNROLLED)
 # What may leave a check out.
 _CHOICES = (If, While, Select, And, Or, Break, Continue, Return)
 
@@ -68,12 +84,13 @@ class _HoistChecks(Mutator):
         if not any(isinstance(item, Bounded) for item in walk(node)):
             return node
         plan = _Plan.of(self.func, node)
-        if not plan.hoists_all:
-            lets, named = name_invariants(node, self.unset)
-            other = _Plan.of(self.func, named) if lets else plan
-            if len(other.hoisted) > len(plan.hoisted):
-                return seq(*lets, self._run(other))
-        return self._run(plan)
+        if node.kind in _SHORT:
+            return self._run(plan)
+        lets, named = name_invariants(node, self.unset)
+        other = _Plan.of(self.func, named) if lets else plan
+        # What is read from memory is not known, but by its name it can be tested.
+        least = max(1, len(plan.hoisted) + (0 if _has_loaded_bounds(node) else 1))
+        return seq(*lets, self._run(other)) if len(other.hoisted) >= least else self._run(plan)
 
     def _run(self, plan: _Plan) -> Stmt:
         if not plan.hoisted or len(plan.nodes) > MAX_NODES:
@@ -87,6 +104,11 @@ class _HoistChecks(Mutator):
         return If(_all(plan.conditions), fast, rest, span=plan.loop.span)
 
 
+def _has_loaded_bounds(loop: For) -> bool:
+    bounds = (loop.start, loop.stop)
+    return any(isinstance(node, Load) for bound in bounds for node in walk(bound))
+
+
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """A loop, the checks in it that can be left out, and when."""
@@ -95,7 +117,6 @@ class _Plan:
     nodes: list[Node]
     hoisted: list[Bounded]
     conditions: list[Expr]
-    hoists_all: bool
 
     @staticmethod
     def of(func: PrimFunc, loop: For) -> _Plan:
@@ -106,7 +127,7 @@ class _Plan:
         found = {check: tests.find(check) for check in checks}
         needed = {check: each for check, each in found.items() if each is not None}
         conditions = tests.with_assumptions(list(chain.from_iterable(needed.values())))
-        return _Plan(loop, nodes, list(needed), conditions, len(needed) == len(checks))
+        return _Plan(loop, nodes, list(needed), conditions)
 
 
 def _in_order(node: Node) -> Node | None:

@@ -38,6 +38,7 @@ from hybridjit.ir.visit import Mutator, map_children, walk
 
 # An index has a term or two for each of its loops: more are not worth the trouble.
 _MAX_TERMS = 8
+_POLYNOMIAL = (Const, Var, Add, Sub, Mul, Neg)
 Terms = dict[tuple[Var, ...], Expr]
 
 
@@ -47,9 +48,9 @@ def name_invariants(loop: For, unset: frozenset[Buffer]) -> tuple[list[Let], For
     Of the variables in `unset` it is not known whether they have a value.
     """
     naming = _NameInvariants(loop, unset)
-    bounds = [naming.bound(each, loop) for each in (("start", loop.start), ("stop", loop.stop))]
-    body = naming.rewrite(loop.body)
-    named = dataclasses.replace(loop, start=bounds[0], stop=bounds[1], body=body)
+    start = naming.bound(f"{loop.var.name}_start", loop.start)
+    stop = naming.bound(f"{loop.var.name}_stop", loop.stop)
+    named = dataclasses.replace(loop, start=start, stop=stop, body=naming.rewrite(loop.body))
     return naming.lets, named if naming.lets else loop
 
 
@@ -62,12 +63,16 @@ class _NameInvariants(Mutator):
         self.lets: list[Let] = []
         self.names: dict[Expr, Var] = {}
 
-    def bound(self, place: tuple[str, Expr], loop: For) -> Expr:
-        """A bound of the loop itself, by a name if it is read from memory."""
-        suffix, bound = place
-        if not any(isinstance(node, Load) for node in walk(bound)):
+    def bound(self, name: str, bound: Expr) -> Expr:
+        """A bound of the loop itself, with names for what is no sum or product.
+
+        It stays `n // 8 * 8`, with a name for n // 8: that it is a multiple counts.
+        """
+        if isinstance(bound, Const | Var):
             return bound
-        return self._bind(f"{loop.var.name}_{suffix}", bound)
+        if isinstance(bound, _POLYNOMIAL):
+            return map_children(bound, lambda part: self.bound(name, part))
+        return self._bind(name, bound)
 
     def rewrite_Bounded(self, node: Bounded) -> Expr:
         inner = self.generic(node)
@@ -97,7 +102,7 @@ class _NameInvariants(Mutator):
 
     def _named_below(self, expr: Expr) -> Expr:
         # Below other operators, a test before the loop sees no sums.
-        return map_children(expr, self._named) if isinstance(expr, Add | Sub | Mul | Neg) else expr
+        return map_children(expr, self._named) if isinstance(expr, _POLYNOMIAL) else expr
 
     def _terms(self, expr: Expr) -> Terms | None:
         """`expr` as a sum of products: those of changing variables, and what they are times."""

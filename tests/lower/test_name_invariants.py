@@ -213,3 +213,20 @@ def test_names_inside_the_loop_stay() -> None:
     versions(names_inside, (hj.f64["n"], hj.f64["m"], 1))
     for start in (0, 1, 3, -1, -4):
         assert_all_ways_agree(names_inside, line(9), np.zeros(4), start)
+
+
+@hybrid.script
+def in_eights(a: Any, first: Any, out: Any) -> Any:
+    start = first[0]
+    for k in range(0, min(first[1], 64) // 8 * 8, 8):
+        for j in range(8):
+            out[j] += a[start + k + j]
+
+
+def test_multiples_stay_multiples() -> None:
+    """A whole array is inside itself: no room is lost to steps that are not taken."""
+    for start, count in ((0, 16), (1, 16), (0, 17), (8, 8), (-1, 8), (0, 7), (5, 0)):
+        assert_all_ways_agree(in_eights, line(16), np.array([start, count]), np.zeros(8))
+    assert "start + k_stop * 8 <= 16" in str(
+        versions(in_eights, (hj.f64[16], hj.i64[2], hj.f64[8]))
+    )
