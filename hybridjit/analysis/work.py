@@ -26,9 +26,8 @@ def find_work(stmt: Stmt, known: Mapping[Var, Limits] = _NOTHING_KNOWN) -> int |
         case If(_, then, otherwise):
             sides = [find_work(side, known) for side in (then, otherwise) if side is not None]
             return None if None in sides else max(side or 0 for side in sides) + 1
-        case For(var=var, body=body):
-            extent, limits = most_iterations(stmt, known), limits_of_loop(stmt, known)
-            each = find_work(body, known if limits is None else {**known, var: limits})
+        case For(body=body):
+            extent, each = most_iterations(stmt, known), find_work(body, _with_loop(stmt, known))
             return None if extent is None or each is None else extent * (each + 1)
         case While():
             return None
@@ -37,7 +36,10 @@ def find_work(stmt: Stmt, known: Mapping[Var, Limits] = _NOTHING_KNOWN) -> int |
 
 
 def find_quiet_work(stmt: Stmt, most: int, known: Mapping[Var, Limits] = _NOTHING_KNOWN) -> int:
-    """The work of `stmt` without the loops in it that may take more than `most`: they count."""
+    """The work of `stmt` without the loops in it that note their own: when they are through.
+
+    Those are all but loops with a constant number of iterations and less work than `most`.
+    """
     match stmt:
         case Seq():
             parts = _with_names(stmt, known)
@@ -45,13 +47,21 @@ def find_quiet_work(stmt: Stmt, most: int, known: Mapping[Var, Limits] = _NOTHIN
         case If(_, then, otherwise):
             sides = [side for side in (then, otherwise) if side is not None]
             return 1 + max(find_quiet_work(side, most, known) for side in sides)
-        case For():
-            work = find_work(stmt, known)
-            return work if work is not None and work < most else 0
+        case For(body=body):
+            work, extent = find_work(stmt, known), loop_extent(stmt)
+            if work is None or work >= most or extent is None:
+                return 0
+            return extent * (find_quiet_work(body, most, _with_loop(stmt, known)) + 1)
         case While():
             return 0
         case _:
             return 1
+
+
+def _with_loop(loop: For, known: Mapping[Var, Limits]) -> Mapping[Var, Limits]:
+    """What is known inside `loop`."""
+    limits = limits_of_loop(loop, known)
+    return known if limits is None else {**known, loop.var: limits}
 
 
 def _with_names(

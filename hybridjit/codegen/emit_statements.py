@@ -41,6 +41,7 @@ class StatementEmitter(ExpressionEmitter):
     doubtful: frozenset[Buffer] = frozenset()
     results: Sequence[ArrayAddress] = ()
     prefetches: tuple[Request, ...] = ()
+    is_polled = False  # whether a loop around looks for signals now and then
 
     def run(self, stmt: Stmt) -> None:
         """Emit a statement that is a scope of its own."""
@@ -213,10 +214,17 @@ class StatementEmitter(ExpressionEmitter):
         self._note_limits(loop.var, limits_of_loop(loop, self.limits))
         if work is not None and work < self.poll_work:
             self.count(loop, origin, bounds, done)
-        elif is_innermost(loop):
+            self.b.position_at_end(done)
+            if self.is_polled and loop_extent(loop) is None:
+                each = ir.Constant(I64, self._work_of(loop.body) + 1)
+                self.spend(self.b.mul(self.b.sub(bounds[1], bounds[0]), each))
+            return
+        outer, self.is_polled = self.is_polled, True
+        if is_innermost(loop):
             self._count_in_chunks(loop, origin, bounds, done)
         else:
             self.count(loop, origin, bounds, done, polled=True)
+        self.is_polled = outer
         self.b.position_at_end(done)
 
     def _work_of(self, body: Stmt) -> int:
@@ -329,7 +337,9 @@ class StatementEmitter(ExpressionEmitter):
         self.b.cbranch(self.emit(loop.cond), body, done)
         self.b.position_at_end(body)
         again = self.function.append_basic_block("again")
+        outer, self.is_polled = self.is_polled, True
         self._round(loop.body, done, again)
+        self.is_polled = outer
         self.spend(ir.Constant(I64, self._work_of(loop.body) + 1))
         self.b.branch(test)
         self.b.position_at_end(done)

@@ -160,3 +160,11 @@ def test_elements_that_are_not_touched_each_time_say_nothing() -> None:
     either = Select(Lt(ROW, Const(9)), Load(cell, (ROW,)), Const(0))
     chosen = For(ROW, Const(0), N, Const(1), Let(Var("x"), either))
     assert all(most_iterations(loop, {}) is None for loop in (same, some, chosen))
+
+
+def test_loops_of_unknown_length_note_their_own_work() -> None:
+    row = _loop(0, ROW, body=Break())
+    assert find_work(row, KNOWN) == 2 * 9
+    assert find_quiet_work(row, 100, KNOWN) == 0
+    around = _loop(0, 5, body=seq(row, Break()))
+    assert find_quiet_work(around, 1000, KNOWN) == 5 * (0 + 1 + 1)
