@@ -8,29 +8,17 @@ from typing import Any, cast
 import numpy as np
 
 from hybridjit import Kernel
-from tests.oracle import Outcome, Run, run_once
-from tests.poisoned import poisoned_arrays
+from tests.oracle import Outcome, Run, run_interpreted, run_once, run_plain
+from tests.poisoned import run_poisoned
 
 # Sums of floats: NumPy adds in pairs, a script one after the other.
 TOLERANCE = {"float16": 4e-3, "float32": 2e-5, "float64": 1e-12, "complex64": 2e-5}
-
-
-def _run_plain(kernel: Kernel[..., Any], *args: Any) -> Any:
-    return kernel.py_func(*args)
-
-
-def _run_native(kernel: Kernel[..., Any], *args: Any) -> Any:
-    with poisoned_arrays():
-        return kernel(*args)
-
-
-_KERNEL: Any = Kernel
-WAYS: dict[str, Run] = {"interpreter": _KERNEL.interpret, "native": _run_native}
+WAYS: dict[str, Run] = {"interpreter": run_interpreted, "native": run_poisoned}
 
 
 def assert_agree(kernel: Kernel[..., Any], args: Sequence[Any]) -> Outcome:
     """Run `kernel` as plain Python, in the interpreter and natively; fail unless all agree."""
-    plain = run_once(_run_plain, kernel, args)
+    plain = run_once(run_plain, kernel, args)
     for name, way in WAYS.items():
         found = run_once(way, kernel, args)
         try:

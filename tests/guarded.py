@@ -18,12 +18,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hybridjit import Kernel, config
+from hybridjit import Kernel
 from hybridjit.errors import ParseError, RefutedIndex
 from hybridjit.frontend.kinds import is_array
 from tests.differential.test_native import is_exact
 from tests.nasty_kernels import NASTY
-from tests.oracle import Outcome, assert_same_outcome
+from tests.oracle import Outcome, assert_same_outcome, run_native
 from tests.programs.program import Program, forget_sources, program_from_seed
 
 Side = Literal["start", "end"]
@@ -101,11 +101,6 @@ def run_interpreter(kernel: Kernel[..., Any], *args: Any) -> Any:
 def _reference(function: Any) -> Kernel[..., Any]:
     """A kernel for the interpreter: sizes that one has been interpreted with stay exact ones."""
     return Kernel(function)
-
-
-def run_native(kernel: Kernel[..., Any], *args: Any) -> Any:
-    with config.scope(interpret=False):
-        return kernel(*args)
 
 
 def check_guarded(kernel: Kernel[..., Any], args: Sequence[Any], *, exact: bool = True) -> bool:

@@ -18,21 +18,46 @@ from typing import Any
 import numpy as np
 
 import hybridjit
-from hybridjit import Kernel
+from hybridjit import Kernel, config
 from hybridjit.errors import RefutedIndex
 
 Run = Callable[..., Any]
 Array = Any  # comparing arrays of unknown types has no static types worth the name
-_KERNEL: Any = Kernel
 _PACKAGE = Path(hybridjit.__file__).parent
 _ARRAY: type[Any] = np.ndarray
 _SEQUENCE: tuple[type[Any], ...] = (tuple, list)
 _SCALAR: tuple[type[Any], ...] = (bool, int, float, complex, np.generic)
 
-# Each takes the kernel and its arguments; plain Python, which they are compared with, comes first.
-WAYS: dict[str, Run] = {
-    "interpret": _KERNEL.interpret,
-}
+
+# Ways to run a kernel
+
+
+def run_plain(kernel: Kernel[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """In plain Python."""
+    return kernel.py_func(*args, **kwargs)
+
+
+def run_interpreted(kernel: Kernel[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """In the interpreter."""
+    return kernel.interpret(*args, **kwargs)
+
+
+def run_native(kernel: Kernel[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """In native code, whatever the settings are."""
+    with config.scope(interpret=False):
+        return kernel(*args, **kwargs)
+
+
+def fresh(kernel: Kernel[..., Any]) -> Kernel[..., Any]:
+    """A kernel of the same function, without code or memory of calls."""
+    return Kernel(kernel.__hybrid_function__)
+
+
+# Each takes the kernel and its arguments, and is compared with plain Python.
+WAYS: dict[str, Run] = {"interpret": run_interpreted}
+
+
+# Outcomes
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +84,7 @@ def run_all_ways(
     narrower type is first converted: there, a variable has the type of its last value, in a
     kernel that of all its values.
     """
-    plain = run_once(_run_plain, kernel, args, kwargs)
+    plain = run_once(run_plain, kernel, args, kwargs)
     for name, way in WAYS.items():
         found = run_once(way, kernel, args, kwargs)
         try:
@@ -67,10 +92,6 @@ def run_all_ways(
         except AssertionError as error:
             raise AssertionError(f"{name} and plain Python differ: {error}") from found.error
     return plain
-
-
-def _run_plain(kernel: Kernel[..., Any], *args: Any, **kwargs: Any) -> Any:
-    return kernel.py_func(*args, **kwargs)
 
 
 def run_once(

@@ -15,7 +15,7 @@ from hybridjit import Kernel, config, hybrid, threads
 from hybridjit.codegen import emit_parallel
 from hybridjit.hybrid import allocate, output_tensor, parallel
 from hybridjit.lower import privatize_reductions
-from tests.oracle import assert_same_outcome, run_once
+from tests.oracle import assert_same_outcome, run_interpreted, run_once
 
 AnyKernel = Kernel[..., Any]
 THREADS = (1, 2, 3, 8)
@@ -45,23 +45,14 @@ def eager() -> Generator[None]:
         yield
 
 
-def fresh(kernel: AnyKernel) -> AnyKernel:
-    """The same script, without code or memory of calls."""
-    return Kernel(kernel.__hybrid_function__)
-
-
 def check(kernel: AnyKernel, args: tuple[Any, ...], *counts: int) -> None:
     """Native calls on so many threads, through Python and then not, agree with the interpreter."""
-    expected = run_once(_interpret, kernel, args)
+    expected = run_once(run_interpreted, kernel, args)
     for count in counts:
         for _ in range(3):
             with threads(count):
                 found = run_once(_run, kernel, args)
             assert_same_outcome(found, expected)
-
-
-def _interpret(kernel: AnyKernel, *args: Any) -> Any:
-    return kernel.interpret(*args)
 
 
 def _run(kernel: AnyKernel, *args: Any) -> Any:

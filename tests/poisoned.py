@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from hybridjit import Kernel
 from hybridjit.codegen.engine import emit_object, link, tidy
 from hybridjit.codegen.target import host_target
+from tests.oracle import run_native
 
 PATTERN = 0xFF
 # Index into NumPy's table of C functions; fixed by its ABI.
@@ -100,3 +102,9 @@ def poisoned_arrays() -> Generator[None]:
         yield
     finally:
         _SET(before)
+
+
+def run_poisoned(kernel: Kernel[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """In native code, with such arrays."""
+    with poisoned_arrays():
+        return run_native(kernel, *args, **kwargs)

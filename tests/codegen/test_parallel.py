@@ -15,6 +15,7 @@ import pytest
 from hybridjit import hybrid, threads
 from hybridjit.errors import BoundsError, ScheduleError
 from hybridjit.hybrid import allocate, parallel
+from tests.oracle import fresh
 from tests.parallel_programs import (
     INDEPENDENT,
     PROGRAMS,
@@ -23,7 +24,6 @@ from tests.parallel_programs import (
     Program,
     check,
     eager,
-    fresh,
     scaled,
 )
 

@@ -14,8 +14,8 @@ from hybridjit import Kernel, hybrid
 from hybridjit.frontend.builtins import vectorize
 from hybridjit.hybrid import allocate, exp, float32, int8, parallel, sin, unroll
 from tests.corpus.case import Array
-from tests.guarded import check_guarded, run_guarded, run_interpreter, run_native
-from tests.oracle import assert_same_outcome, run_once
+from tests.guarded import check_guarded, run_guarded, run_interpreter
+from tests.oracle import assert_same_outcome, fresh, run_native, run_once
 
 AnyKernel = Kernel[..., Any]
 INTEGERS: tuple[Any, ...] = (
@@ -39,7 +39,7 @@ def array(size: int, dtype: Any, step: int = 1, seed: int = 0) -> Any:
 
 
 def check(kernel: AnyKernel, *args: Any) -> None:
-    check_guarded(Kernel(kernel.__hybrid_function__), args)
+    check_guarded(fresh(kernel), args)
 
 
 # -- element types, strides and tails --------------------------------------------------------------
@@ -112,9 +112,9 @@ def test_sizes(kernel: AnyKernel, size: int) -> None:
 @pytest.mark.parametrize("kernel", [copy, arithmetic, branches, downwards])
 def test_sizes_at_run_time(kernel: AnyKernel) -> None:
     """From its second value on, a size is not part of the code."""
-    fresh: AnyKernel = Kernel(kernel.__hybrid_function__)
+    made = fresh(kernel)
     for size in SIZES:
-        check_guarded(fresh, (array(size, np.float64), array(size, np.float64, seed=1)))
+        check_guarded(made, (array(size, np.float64), array(size, np.float64, seed=1)))
 
 
 # -- memory ----------------------------------------------------------------------------------------

@@ -7,22 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hybridjit import Kernel, config, hybrid, parse
+from hybridjit import Kernel, hybrid, parse
 from hybridjit.hybrid import allocate, const_range, grid
 from hybridjit.ir.equal import find_difference
-from tests.oracle import assert_same_outcome, run_all_ways, run_once
+from tests.oracle import assert_same_outcome, run_all_ways, run_interpreted, run_native, run_once
 
 Array = Any
 LOW, HIGH = -(2**63), 2**63 - 1
-
-
-def run_native(kernel: Kernel[..., Any], *args: Any) -> Any:
-    with config.scope(interpret=False):
-        return kernel(*args)
-
-
-def run_interpreted(kernel: Kernel[..., Any], *args: Any) -> Any:
-    return kernel.interpret(*args)
 
 
 def check(kernel: Kernel[..., Any], *args: Any, plain: bool = True) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from hybridjit import Kernel, config, hybrid
+from hybridjit import Kernel, hybrid
 from hybridjit.codegen.math.bounds import COMPLEX_BOUNDS
 from hybridjit.ir.expr import Call, Pow
 from hybridjit.ir.func import PrimFunc
@@ -16,8 +16,8 @@ from hybridjit.ir.visit import walk
 from tests.corpus import CORPUS
 from tests.corpus.case import Arguments, Array, Case
 from tests.differential.test_random_programs import SLOW
-from tests.oracle import WAYS, assert_same_outcome, run_once
-from tests.poisoned import poisoned_arrays
+from tests.oracle import assert_same_outcome, run_interpreted, run_once
+from tests.poisoned import run_poisoned
 from tests.programs.program import Program, forget_sources, program_from_seed
 from tests.strategies import programs, wild_programs
 
@@ -43,14 +43,9 @@ EXACT = {
 EXACT_ON_REALS = {"sqrt", "abs"}
 
 
-def run_native(kernel: Kernel[..., Any], *args: Any, **kwargs: Any) -> Any:
-    with config.scope(interpret=False), poisoned_arrays():
-        return kernel(*args, **kwargs)
-
-
 def check(kernel: Kernel[..., Any], args: Any, kwargs: Any = None, ulp: int = 0) -> None:
-    expected = run_once(WAYS["interpret"], kernel, args, kwargs)
-    found = run_once(run_native, kernel, args, kwargs)
+    expected = run_once(run_interpreted, kernel, args, kwargs)
+    found = run_once(run_poisoned, kernel, args, kwargs)
     assert_same_outcome(found, expected, ulp=ulp)
 
 

@@ -15,7 +15,7 @@ from hybridjit.frontend.fusion import merge as fuse_merge
 from hybridjit.frontend.fusion.nests import Fusion
 from hybridjit.ir.stmt import Stmt
 from tests.array_results import assert_agree
-from tests.oracle import Outcome, run_once
+from tests.oracle import Outcome, run_interpreted, run_once
 from tests.random_chains import ChainGenerator
 
 _SEEDS = range(150)
@@ -38,10 +38,6 @@ def _never(*_: object) -> bool:
     return False
 
 
-def _interpret(kernel: Any, *args: Any) -> Any:
-    return kernel.interpret(*args)
-
-
 @pytest.mark.parametrize("seed", _SEEDS)
 def test_fusion_changes_no_bit(seed: int, monkeypatch: pytest.MonkeyPatch):
     if seed % 2:  # fuse also where it does not pay
@@ -50,10 +46,10 @@ def test_fusion_changes_no_bit(seed: int, monkeypatch: pytest.MonkeyPatch):
     program = ChainGenerator(seed).program()
     function = program.define()
     fused: Any = hybrid.script(function)
-    found = run_once(_interpret, fused, program.args)
+    found = run_once(run_interpreted, fused, program.args)
     monkeypatch.setattr(parse, "fuse_arrays", _keep)
     plain: Any = hybrid.script(function)
-    expected = run_once(_interpret, plain, program.args)
+    expected = run_once(run_interpreted, plain, program.args)
     assert type(found.error) is type(expected.error), program.text
     assert isinstance(found.error, HybridError) or _bits(found) == _bits(expected), program.text
 

@@ -20,10 +20,11 @@ from hybridjit.ir.visit import rewrite, walk
 from hybridjit.lower.pipeline import lower
 from hybridjit.runtime import compiler
 from hybridjit.target import Target
-from tests.differential.test_native import is_exact, run_native
+from tests.differential.test_native import is_exact
 from tests.differential.test_random_programs import SLOW
 from tests.guarded import check_guarded
-from tests.oracle import WAYS, assert_same_outcome, run_once
+from tests.oracle import assert_same_outcome, run_interpreted, run_once
+from tests.poisoned import run_poisoned
 from tests.programs.program import Program, forget_sources, program_from_seed
 from tests.programs.vector_loops import vector_program
 from tests.strategies import programs
@@ -71,9 +72,9 @@ def check_program(program: Program) -> int:
     if not is_exact(program.kernel.prim_func(*program.args)):
         return 0
     lowering = _Lowering()
-    expected = run_once(WAYS["interpret"], program.kernel, program.args)
+    expected = run_once(run_interpreted, program.kernel, program.args)
     with config.scope(cache_enabled=False), patch.object(compiler, "lower", lowering):
-        found = run_once(run_native, program.kernel, program.args)
+        found = run_once(run_poisoned, program.kernel, program.args)
     if expected.error is None or lowering.vectors == 0:
         assert_same_outcome(found, expected)
     else:  # lanes after the one that fails may have stored already

@@ -9,7 +9,8 @@ import pytest
 from hybridjit import Kernel, hybrid
 from hybridjit.hybrid import parallel, vectorize
 from tests.lower.ways import assert_all_ways_agree, assert_native_agrees
-from tests.parallel_programs import eager, fresh
+from tests.oracle import fresh
+from tests.parallel_programs import eager
 
 MOST = 2**63 - 1
 FAR = [

@@ -11,7 +11,8 @@ from hybridjit import hybrid
 from hybridjit.interp.run import compile_func
 from hybridjit.lower.check_bounds import check_bounds
 from hybridjit.lower.lower_blocks import lower_blocks
-from tests.lower.ways import assert_all_ways_agree, run_native
+from tests.lower.ways import assert_all_ways_agree
+from tests.oracle import run_native
 
 CALLED: list[int] = []
 

@@ -20,8 +20,8 @@ from hybridjit.lower.check_bounds import check_bounds
 from hybridjit.lower.hoist_checks import hoist_checks
 from hybridjit.lower.lower_blocks import lower_blocks
 from hybridjit.lower.privatize_reductions import privatize_reductions
-from tests.oracle import assert_same
-from tests.parallel_programs import REDUCTIONS, SIZES, Program, eager, fresh
+from tests.oracle import assert_same, fresh
+from tests.parallel_programs import REDUCTIONS, SIZES, Program, eager
 
 
 @pytest.fixture(autouse=True)

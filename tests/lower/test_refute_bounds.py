@@ -13,7 +13,8 @@ from hybridjit import Kernel
 from hybridjit.errors import BoundsError, RefutedIndex
 from hybridjit.runtime.inspection import Refuted
 from tests.lower.failing_kernels import SURE, UNSURE, past_the_end
-from tests.lower.ways import assert_all_ways_agree, run_native
+from tests.lower.ways import assert_all_ways_agree
+from tests.oracle import fresh, run_native
 
 AnyKernel = Kernel[..., Any]
 
@@ -62,7 +63,7 @@ def test_sizes_known_at_run_time_refute_nothing() -> None:
 
 
 def test_sizes_that_vary_still_fail() -> None:
-    kernel: AnyKernel = Kernel(past_the_end.__hybrid_function__)
+    kernel = fresh(past_the_end)
     for size in (3, 4, 5, 6):
         with pytest.raises(IndexError, match=f"index {size} is out of bounds"):
             run_native(kernel, np.ones(size), np.ones(size + 1))

@@ -17,8 +17,7 @@ from hybridjit.ir.verify import Stage, verify
 from hybridjit.lower.lower_blocks import lower_blocks
 from hybridjit.lower.unroll_loops import MAX_STATEMENTS, unroll_loops
 from tests.corpus.case import Array
-from tests.guarded import run_native
-from tests.oracle import assert_same_outcome, run_once
+from tests.oracle import assert_same_outcome, run_native, run_once
 
 
 def unrolled(kernel: Kernel[..., Any], *specs: Any) -> PrimFunc:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from hybridjit import Kernel, config
-from tests.oracle import WAYS, Outcome, assert_same_outcome, run_all_ways, run_once
-
-
-def run_native(kernel: Kernel[..., Any], *args: Any) -> Any:
-    """Call a kernel, in native code whatever the settings are."""
-    with config.scope(interpret=False):
-        return kernel(*args)
+from hybridjit import Kernel
+from tests.oracle import (
+    Outcome,
+    assert_same_outcome,
+    run_all_ways,
+    run_interpreted,
+    run_native,
+    run_once,
+)
 
 
 def assert_all_ways_agree(kernel: Kernel[..., Any], *args: Any) -> Outcome:
@@ -23,7 +24,7 @@ def assert_all_ways_agree(kernel: Kernel[..., Any], *args: Any) -> Outcome:
 
 def assert_native_agrees(kernel: Kernel[..., Any], *args: Any) -> Outcome:
     """The same without plain Python, whose integers do not wrap."""
-    expected = run_once(WAYS["interpret"], kernel, args)
+    expected = run_once(run_interpreted, kernel, args)
     _assert_native_agrees(kernel, args, expected)
     return expected
 

@@ -23,7 +23,7 @@ from hybridjit.frontend.fusion import nests as fusion
 from hybridjit.frontend.fusion import sink as fuse_sink
 from hybridjit.lower import plan_storage
 from tests.array_results import assert_agree
-from tests.oracle import Outcome, run_once
+from tests.oracle import Outcome, run_interpreted, run_once, run_plain
 from tests.planted.bugs import Bug, Check, RandomCheck, always, replaced
 from tests.random_chains import ChainGenerator
 
@@ -133,21 +133,13 @@ def at_random(first: int) -> RandomCheck:
 def _check_chain(seed: int) -> None:
     program = ChainGenerator(seed).program()
     kernel: Any = hybrid.script(program.define())
-    found = run_once(_interpret, kernel, program.args)
+    found = run_once(run_interpreted, kernel, program.args)
     if isinstance(found.error, ParseError):
         return  # some scripts are refused
     assert found.error is None
-    expected = run_once(_run_plain, kernel, program.args)
+    expected = run_once(run_plain, kernel, program.args)
     for got, want in zip(_arrays(found), _arrays(expected), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
-
-
-def _interpret(kernel: Any, *args: Any) -> Any:
-    return kernel.interpret(*args)
-
-
-def _run_plain(kernel: Any, *args: Any) -> Any:
-    return kernel.py_func(*args)
 
 
 def _arrays(outcome: Outcome) -> list[Any]:

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from hybridjit import Kernel, config, hybrid
+from hybridjit import Kernel, hybrid
 from hybridjit.codegen.target import host_target
 from hybridjit.runtime import kernel_cache
 from hybridjit.runtime.native import layout_of
 from tests import nasty_kernels as nasty
-from tests.oracle import assert_same_outcome, run_once
+from tests.oracle import assert_same_outcome, fresh, run_interpreted, run_once
 from tests.planted.bugs import Check
-from tests.poisoned import poisoned_arrays
+from tests.poisoned import run_poisoned
 
 AnyKernel = Kernel[..., Any]
 
@@ -25,23 +25,14 @@ def compared(kernel: AnyKernel, *calls: Sequence[Any]) -> Check:
     """Native calls of a new kernel agree with the interpreter."""
 
     def check() -> None:
-        made: AnyKernel = Kernel(kernel.__hybrid_function__)
+        made = fresh(kernel)
         for args in calls:
-            expected = run_once(_interpret, kernel, args)  # `made` is to see only native calls
+            expected = run_once(run_interpreted, kernel, args)  # `made` is to see only native calls
             for _ in range(2):
-                assert_same_outcome(run_once(_run, made, args), expected)
+                assert_same_outcome(run_once(run_poisoned, made, args), expected)
 
     check.__name__ = kernel.__name__
     return check
-
-
-def _interpret(kernel: AnyKernel, *args: Any) -> Any:
-    return kernel.interpret(*args)
-
-
-def _run(kernel: AnyKernel, *args: Any) -> Any:
-    with config.scope(interpret=False), poisoned_arrays():
-        return kernel(*args)
 
 
 def inner(size: int = 5) -> Any:
@@ -161,20 +152,20 @@ def overlapping() -> tuple[Any, Any]:
 
 
 def check_aliasing() -> None:
-    made: AnyKernel = Kernel(shifted.__hybrid_function__)
+    made = fresh(shifted)
     a, b = overlapping()
     made.interpret(a, b)
     c, d = overlapping()
-    _run(made, c, d)
+    run_poisoned(made, c, d)
     assert d.tolist() == b.tolist()
 
 
 def check_memory() -> None:
-    made: AnyKernel = Kernel(scratch.__hybrid_function__)
-    _run(made, 9)
+    made = fresh(scratch)
+    run_poisoned(made, 9)
     before = _resident_megabytes()
     for _ in range(60):
-        _run(made, 9)
+        run_poisoned(made, 9)
     assert _resident_megabytes() - before < 60
 
 
@@ -184,9 +175,9 @@ def _resident_megabytes() -> float:
 
 
 def check_bytes_of_bool() -> None:
-    made: AnyKernel = Kernel(is_large.__hybrid_function__)
+    made = fresh(is_large)
     out = np.zeros(5, bool)
-    _run(made, np.arange(5.0), out)
+    run_poisoned(made, np.arange(5.0), out)
     assert list(out.tobytes()) == [0, 0, 0, 1, 1]
 
 

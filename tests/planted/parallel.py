@@ -23,7 +23,8 @@ from hybridjit.ir.stmt import Stmt, Store, seq
 from hybridjit.lower import privatize_reductions
 from hybridjit.runtime import pool as runtime_pool
 from tests import parallel_programs as programs
-from tests.parallel_programs import AnyKernel, check, eager, fresh
+from tests.oracle import fresh
+from tests.parallel_programs import AnyKernel, check, eager
 from tests.planted.bugs import Bug, Check, replaced
 
 _SIZE = 257

@@ -19,6 +19,7 @@ from tests.before_after import assert_unchanged, replayed
 from tests.choices import Choose
 from tests.nests.check import Scheduled, check_scheduled, make_program, run, take_move
 from tests.nests.generate import Nest
+from tests.oracle import fresh
 from tests.planted.bugs import Check, RandomCheck
 from tests.planted.schedule_programs import TWO_LOOPS
 
@@ -88,8 +89,7 @@ def refused(text: str, steps: Steps, message: str) -> Check:
 
 
 def _with_schedule(kernel: AnyKernel, steps: Steps) -> AnyKernel:
-    made: AnyKernel = Kernel(kernel.__hybrid_function__)
-    return made.with_schedule(steps)
+    return fresh(kernel).with_schedule(steps)
 
 
 def tails_are_guarded() -> None:

@@ -25,6 +25,7 @@ from hybridjit.lower import cut_loops, private_lanes
 from tests.codegen import test_vectors as vectors
 from tests.codegen.test_vectors import array
 from tests.guarded import check_guarded
+from tests.oracle import fresh
 from tests.planted.bugs import Bug, Check, replaced
 
 
@@ -32,7 +33,7 @@ def guarded(kernel: Kernel[..., Any], *args: Any) -> Check:
     """Native calls on guarded arrays agree with the interpreter."""
 
     def check() -> None:
-        check_guarded(Kernel(kernel.__hybrid_function__), args)
+        check_guarded(fresh(kernel), args)
 
     check.__name__ = kernel.__name__
 

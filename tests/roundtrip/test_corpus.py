@@ -15,7 +15,7 @@ from hybridjit.ir.printer import print_func
 from hybridjit.runtime.arguments import bind, flatten, spec_of_argument
 from tests.corpus import CORPUS
 from tests.corpus.case import Arguments, Case
-from tests.oracle import WAYS, assert_same_outcome, run_once
+from tests.oracle import assert_same_outcome, run_interpreted, run_once
 
 CASES = [pytest.param(case, id=case.name) for case in CORPUS]
 
@@ -87,7 +87,7 @@ def test_parsed_function_computes_the_same(case: Case) -> None:
         return interpret(program.parsed, flatten(specs, values))
 
     arguments = program.arguments
-    expected = run_once(WAYS["interpret"], case.kernel, arguments.args, arguments.kwargs)
+    expected = run_once(run_interpreted, case.kernel, arguments.args, arguments.kwargs)
     found = run_once(run_parsed, case.kernel, arguments.args, arguments.kwargs)
 
     assert_same_outcome(found, expected)

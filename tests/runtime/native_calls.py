@@ -11,6 +11,7 @@ import numpy as np
 from hybridjit import Kernel, hybrid
 from hybridjit.frontend.kinds import is_array, is_numpy_scalar, is_sequence
 from hybridjit.hybrid import output_tensor
+from tests.oracle import fresh
 
 AnyKernel = Kernel[..., Any]
 
@@ -76,11 +77,6 @@ def flat(values: Any) -> list[Any]:
 def add(a: Any, b: Any, c: Any) -> Any:
     for i in range(a.shape[0]):
         c[i] = a[i] + b[i]
-
-
-def fresh(kernel: AnyKernel) -> AnyKernel:
-    """A kernel of the same function, which has not been called."""
-    return Kernel(kernel.__hybrid_function__)
 
 
 def make_add() -> AnyKernel:

@@ -17,6 +17,7 @@ import pytest
 
 from hybridjit import Kernel, config, hybrid
 from hybridjit.hybrid import output_tensor
+from tests.oracle import fresh
 
 AnyKernel = Kernel[..., Any]
 MEMORY: Any = np.random.default_rng(7).integers(-9, 9, 40).astype(np.float64)
@@ -130,14 +131,14 @@ def check(kernel: AnyKernel, views: Sequence[View]) -> None:
 
 @pytest.mark.parametrize("kernel", PAIRS, ids=lambda kernel: kernel.__name__)
 def test_two_views(kernel: AnyKernel) -> None:
-    made: AnyKernel = Kernel(kernel.__hybrid_function__)
+    made = fresh(kernel)
     for views in itertools.product(VIEWS, VIEWS):
         check(made, views)
 
 
 @pytest.mark.parametrize("kernel", PAIRS, ids=lambda kernel: kernel.__name__)
 def test_two_views_of_run_time_size(kernel: AnyKernel) -> None:
-    made: AnyKernel = Kernel(kernel.__hybrid_function__)
+    made = fresh(kernel)
     for size in (5, 6, 7, 3):
         for first, second in itertools.product(VIEWS[::2], VIEWS[1::3]):
             check(made, [View(view.start, view.step, size) for view in (first, second)])
@@ -154,10 +155,10 @@ def random_view(choices: random.Random, size: int, dtype: str) -> View:
 def test_three_views(kernel: AnyKernel, request: pytest.FixtureRequest) -> None:
     count: int = request.config.getoption("--fuzz") or SHORT
     choices = random.Random(11)
-    made: AnyKernel = Kernel(kernel.__hybrid_function__)
+    made = fresh(kernel)
     for number in range(count):
         if number % 500 == 499:  # code for a few hundred layouts is enough at a time
-            made = Kernel(kernel.__hybrid_function__)
+            made = fresh(kernel)
         size = choices.choice((8, 8, 5, 1))
         dtype = choices.choice(("float64", "int64"))
         check(made, [random_view(choices, size, dtype) for _ in range(3)])
@@ -165,7 +166,7 @@ def test_three_views(kernel: AnyKernel, request: pytest.FixtureRequest) -> None:
 
 @pytest.mark.parametrize("dtypes", list(itertools.permutations(("float64", "int64", "uint8"), 2)))
 def test_views_of_other_types(dtypes: tuple[str, str]) -> None:
-    made: AnyKernel = Kernel(from_the_left.__hybrid_function__)
+    made = fresh(from_the_left)
     for first, second in itertools.product((8, 9, 10), (8, 9, 7)):
         check(made, [View(first, 1, dtype=dtypes[0]), View(second, 1, dtype=dtypes[1])])
 

@@ -14,7 +14,8 @@ import pytest
 
 from hybridjit import Kernel, config, hybrid
 from hybridjit.ir.dtype import DTYPES
-from tests.oracle import assert_same
+from tests.oracle import assert_same, fresh
+from tests.runtime.native_calls import read_only
 
 numpy: Any = np  # what is done to arrays here has no static types worth the name
 as_strided: Any = np.lib.stride_tricks.as_strided
@@ -43,11 +44,6 @@ def _shift(a: Any, out: Any) -> Any:
 
 
 TWO_AXES: tuple[Kernel[..., Any], ...] = (_copy, _turn, _shift)
-
-
-def fresh(kernel: Kernel[..., Any]) -> Kernel[..., Any]:
-    """The same kernel, not called yet."""
-    return Kernel(kernel.__hybrid_function__)
 
 
 def numpy_dtype(name: str) -> Any:
@@ -286,11 +282,6 @@ def test_refused_arrays(array: Any, message: str) -> None:
         with pytest.raises(TypeError, match=f"argument 'a' is .*({message})"):
             first.interpret(array, numpy.zeros(1))
         first(numpy.full(3, float(warm)), numpy.zeros(3))
-
-
-def read_only(array: Any) -> Any:
-    array.flags.writeable = False
-    return array
 
 
 OVERLAPPING: dict[str, Any] = {

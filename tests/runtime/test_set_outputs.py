@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hybridjit import Kernel, config, hybrid
+from hybridjit import config, hybrid
 from hybridjit.analysis import first_writes
 from hybridjit.hybrid import output_tensor
+from tests.oracle import fresh
 from tests.planted.bugs import Bug, always, replaced
 from tests.planted.native_checks import compared
 from tests.planted.trying import assert_noticed, needs_fork
@@ -103,7 +104,7 @@ def _id(value: Any) -> str:
 
 @pytest.mark.parametrize(("kernel", "args", "are_set"), CALLS, ids=_id)
 def test_nobody_sees_what_was_in_memory(kernel: AnyKernel, args: Any, are_set: Any) -> None:
-    made: AnyKernel = Kernel(kernel.__hybrid_function__)
+    made = fresh(kernel)
     compared(made, args)()
     made(*args)
 
@@ -112,15 +113,16 @@ def test_nobody_sees_what_was_in_memory(kernel: AnyKernel, args: Any, are_set: A
 
 
 def test_sizes_that_are_known_at_run_time() -> None:
-    made: AnyKernel = Kernel(whole.__hybrid_function__)
+    made = fresh(whole)
     compared(made, (A,), (A[1:],), (A[:1],), (A[:, :0],))()
 
 
+@pytest.mark.usefixtures("unedited")
 def test_what_comes_from_the_disk_is_known_to_be_set(tmp_path: Any) -> None:
     found: list[Any] = []
     with config.scope(cache_dir=str(tmp_path), cache_enabled=True):
         for _ in range(2):
-            made: AnyKernel = Kernel(whole.__hybrid_function__)
+            made = fresh(whole)
             made(A)
             found += made.specializations[0].natives.values()
 

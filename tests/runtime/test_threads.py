@@ -22,6 +22,7 @@ import pytest
 from hybridjit import Kernel, hybrid
 from hybridjit.runtime import specialization
 from hybridjit.source import _texts_lock, read_text  # pyright: ignore[reportPrivateUsage]
+from tests.oracle import fresh
 
 AnyKernel = Kernel[..., Any]
 REPOSITORY = Path(__file__).parents[2]
@@ -39,7 +40,7 @@ def _add(a: Any, b: Any, c: Any) -> Any:
 
 
 def make_add() -> AnyKernel:
-    return Kernel(_add.__hybrid_function__)
+    return fresh(_add)
 
 
 def make_kernel(number: int) -> AnyKernel:

@@ -16,6 +16,7 @@ import pytest
 
 from hybridjit import Kernel, config, hybrid
 from hybridjit.codegen.engine import LIBRARIES_PER_SESSION
+from tests.oracle import fresh
 
 CYCLES = 200
 WARM_UP = 60
@@ -116,7 +117,7 @@ def test_dropped_while_others_run() -> None:
             drop(a[0])
             return a[0] + 2
 
-        kernels["visit"], kernels["other"] = visit, Kernel(visit.__hybrid_function__)
+        kernels["visit"], kernels["other"] = visit, fresh(visit)
         del visit
         for name in ("other", "visit"):
             kernel = kernels.get(name)

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hybridjit import Kernel, ScheduleError, hybrid
+from hybridjit import ScheduleError, hybrid
 from hybridjit.frontend.parse import parse_text
 from hybridjit.schedule.schedule import Schedule
 from tests.before_after import assert_unchanged
 from tests.guarded import check_guarded
+from tests.oracle import fresh
 
 Steps = Callable[[Schedule], Any]
 # Nothing, less than one vector or tile, one of them, and a prime.
@@ -221,7 +222,7 @@ def test_halide_3036_vectors_end_where_arrays_end(size: int) -> None:
         _, inner = s.split("i", factor=8)
         s.vectorize(inner)
 
-    made: Kernel[..., Any] = Kernel(doubled.__hybrid_function__)
+    made = fresh(doubled)
     check_guarded(made.with_schedule(steps), (floats(size), floats(size)))
 
 
@@ -236,5 +237,5 @@ def test_halide_1246_arrays_may_be_smaller_than_a_vector(size: int, width: int) 
         _, inner = s.split("i", factor=width)
         s.vectorize(inner)
 
-    made: Kernel[..., Any] = Kernel(doubled.__hybrid_function__)
+    made = fresh(doubled)
     check_guarded(made.with_schedule(steps), (floats(size), floats(size)))
