@@ -1,11 +1,17 @@
 """Chains of array statements against NumPy, and against the time that their bytes take.
 
-The bandwidth is that of `np.copyto`, measured in turns with each chain. A copy writes past the
-caches; a chain that stores does not, so that the memory it writes is read once, too.
+    python -m benchmarks.arrays [--sizes 20 22 24] [--rounds 40]
+
+Sizes are exponents: 2^22 float64 are 32 MB. The bound is what the same bytes take at the best rates
+that one thread reaches, measured in turns with each chain: an array that is written takes the time
+of `np.copyto`, which also reads one; every other array that is read takes that of the fastest of
+`np.max`, `np.sum` and `read_quarters`, which reads four parts of an array at a time. A chain may be
+below the bound where `np.copyto` writes through the caches.
 """
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,10 +20,19 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.kernels import best_times
+from benchmarks.kernels import ROUNDS, best_times
 from hybridjit import hybrid
 
-SIZE = 1 << 22  # 32 MB of float64: more than the caches hold
+SIZES = (20, 22, 24)  # the last: 128 MB, three of them more than the caches hold
+
+
+@hybrid.script(fastmath={"reassoc"})
+def read_quarters(a):
+    quarter = a.shape[0] // 4
+    s = 0.0
+    for i in range(quarter):
+        s += (a[i] + a[quarter + i]) + (a[2 * quarter + i] + a[3 * quarter + i])
+    return s
 
 
 def total(a, b):
@@ -69,43 +84,65 @@ def largest(a, b):
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A kernel, and how many arrays its bytes are: each is read or written once."""
+    """A kernel, and how many arrays it reads and writes, each of them once."""
 
     function: Callable[..., Any]
-    arrays: int
+    reads: int
+    writes: int = 0
+
+    @property
+    def parameters(self) -> int:
+        """How many of the arrays a, b and c it takes."""
+        return self.function.__code__.co_argcount
 
 
 CHAINS = (
     Chain(total, 2),
     Chain(largest, 2),
     Chain(masked, 2),
-    Chain(triad, 3),
-    Chain(distance, 3),
-    Chain(clipped, 3),
-    Chain(smoothed, 3),
-    Chain(updated, 4),
+    Chain(triad, 2, 1),
+    Chain(distance, 2, 1),
+    Chain(clipped, 2, 1),
+    Chain(smoothed, 2, 1),
+    Chain(updated, 3, 1),
 )
 
 
+def measure(chain: Chain, arrays: list[Any], rounds: int) -> tuple[float, float, float]:
+    """The times of a chain and of NumPy, and the least time that its bytes take; microseconds."""
+    a, spare = arrays[0], arrays[-1]
+    kernel: Any = hybrid.script(chain.function)
+    args = tuple(arrays[: chain.parameters])
+    readers = [lambda *_: a.max(), lambda *_: a.sum(), lambda *_: read_quarters(a)]
+    runs = [kernel, kernel.py_func, lambda *_: np.copyto(spare, a), *readers]
+    for run in runs:
+        run(*args)
+    ours, numpy, copy, *reads = best_times(runs, args, rounds)
+    return ours, numpy, chain.writes * copy + (chain.reads - chain.writes) * min(reads)
+
+
 def main() -> None:
-    """Print one line for each chain."""
-    rng = np.random.default_rng(0)
-    a, b, c, spare = (rng.random(SIZE) for _ in range(4))
-    table = Table("chain", "ours, ms", "NumPy, ms", "NumPy / ours", "bytes, ms", "ours / bytes")
-    for chain in CHAINS:
-        kernel: Any = hybrid.script(chain.function)
-        args = (a, b, c)[: chain.function.__code__.co_argcount]
-        kernel(*args)
-        runs = [kernel, kernel.py_func, lambda *_: np.copyto(spare, a)]
-        ours, numpy, copy = best_times(runs, args)
-        bound = copy / 2 * chain.arrays  # a copy reads one array and writes one
-        table.add_row(
-            chain.function.__name__,
-            *(f"{time / 1e3:.2f}" for time in (ours, numpy)),
-            f"{numpy / ours:.2f}",
-            f"{bound / 1e3:.2f}",
-            f"{ours / bound:.2f}",
-        )
+    """Print one line for each chain and size."""
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    options = parser.parse_args()
+    columns = ("ours, ms", "NumPy, ms", "NumPy / ours", "bytes, ms", "ours / bytes")
+    table = Table("chain", "size", *columns)
+    for size in options.sizes:
+        rng = np.random.default_rng(0)
+        arrays = [rng.random(1 << size) for _ in range(4)]
+        for chain in CHAINS:
+            ours, numpy, bound = measure(chain, arrays, options.rounds)
+            table.add_row(
+                chain.function.__name__,
+                f"2^{size}",
+                *(f"{time / 1e3:.2f}" for time in (ours, numpy)),
+                f"{numpy / ours:.2f}",
+                f"{bound / 1e3:.2f}",
+                f"{ours / bound:.2f}",
+            )
+        table.add_section()
     Console().print(table)
 
 

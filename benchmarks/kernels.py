@@ -144,10 +144,12 @@ EARLIER: dict[Callable[..., Any], tuple[Any, ...]] = {
 }
 
 
-def best_times(runs: list[Callable[..., Any]], args: tuple[Any, ...]) -> list[float]:
+def best_times(
+    runs: list[Callable[..., Any]], args: tuple[Any, ...], rounds: int = ROUNDS
+) -> list[float]:
     """The best time of each, in microseconds, measured in turns."""
     best = [math.inf] * len(runs)
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for which, run in enumerate(runs):
             start = time.perf_counter()
             run(*args)
