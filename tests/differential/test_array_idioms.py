@@ -103,7 +103,8 @@ def deleted_names(m: Values, k: int) -> Values:
 def test_program(function: Callable[..., Any]) -> None:
     kernel = hybrid.script(function)
     for columns in (2, 3, 5):
-        matrix: Values = (np.arange(3.0 * columns) * 0.5 - 2.5).reshape(3, columns)
+        numbers: Values = np.arange(3.0 * columns) * 0.5 - 2.5
+        matrix = numbers.reshape(3, columns)
         for layout in (matrix, np.asfortranarray(matrix), matrix[::-1, ::-1], matrix.astype("f4")):
             for k in range(3):
                 run_all_ways(kernel, (layout, k))
