@@ -66,7 +66,8 @@ class Separation:
 
     def prove_independent(self, loops: Sequence[For], body: Stmt) -> bool:
         """True if iterations of the nest `loops` around `body` may run in any order."""
-        accesses = find_accesses(body, tuple(loops))
+        found = find_accesses(body, tuple(loops))
+        accesses = {(a.buffer, a.indices, a.is_store, a.scope): a for a in found}.values()
         inner = _bound_in(loops, body)
         made = {node.buffer for node in walk(body) if isinstance(node, Allocate)}
         return all(

@@ -12,15 +12,19 @@ from dataclasses import dataclass
 
 from hybridjit.analysis.work import loop_extent
 from hybridjit.arith.linear import linear_form
-from hybridjit.ir.expr import Load, Var
-from hybridjit.ir.stmt import Allocate, For, LoopKind, Stmt, Store, seq
-from hybridjit.ir.visit import walk
+from hybridjit.ir.expr import Call, Load, Pow, Var
+from hybridjit.ir.stmt import Allocate, For, If, LoopKind, Seq, Stmt, Store, flat_stmts, seq
+from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.lower.cut_loops import cut
 from hybridjit.lower.jam_loops import can_jam, jam_loop
-from hybridjit.lower.update_nests import Nest
+from hybridjit.lower.update_nests import Nest, indices_of
 from hybridjit.lower.vector_width import Width, find_width
 from hybridjit.target import Target
 
+# Code for a tile: more takes longer to compile than it saves, and has no use for so many vectors.
+MAX_NODES = 1600
+_CALL_NODES = 300  # a function is a polynomial, in place
+_CHEAP = ("sqrt", "abs", "fma", "floor", "ceil", "trunc", "minimum", "maximum", "copysign")
 # With fewer terms than this, sums are over before lanes pay.
 MIN_TERMS = 8
 # So many sums, in vectors, are under way at once: enough to hide how long an addition takes.
@@ -53,9 +57,9 @@ class Tile:
         """The loops that run in another order than they were written."""
         return [self.lane] if self.row is None else [self.lane, self.row]
 
-    def moves(self, loop: For) -> bool:
-        """True if `loop`, which is outermost or of the tile, is not where it was."""
-        return all(other.var is not loop.var for other in self.outside)
+    def is_of(self, loop: For) -> bool:
+        """True if iterations of `loop` run side by side."""
+        return any(loop.var is each.var for each in self.side_by_side)
 
     @property
     def lane_loop(self) -> For:
@@ -106,6 +110,7 @@ def _find_tile(
         if _mentions(lane, row.var) or _mentions(row, lane.var) or not can_jam(whole):
             return None
     room = _REGISTERS[target.vector_bits] // _count_registers(body, width, target)
+    room = min(room, MAX_NODES // _count_nodes(body))
     vectors = VECTORS if distance < APART else 1
     while vectors > 1 and (vectors > room or (columns is not None and columns < vectors * width)):
         vectors //= 2
@@ -124,28 +129,27 @@ def _count_registers(body: Stmt, lanes: int, target: Target) -> int:
     return max(1, bits // target.vector_bits)
 
 
+def _count_nodes(body: Stmt) -> int:
+    """How much code `body` is, roughly."""
+    nodes = list(walk(body))
+    calls = [node for node in nodes if isinstance(node, Call) and node.name not in _CHEAP]
+    powers = [node for node in nodes if isinstance(node, Pow)]
+    return len(nodes) + _CALL_NODES * (len(calls) + len(powers))
+
+
 def _mentions(loop: For, var: Var) -> bool:
     return any(node is var for bound in (loop.start, loop.stop) for node in walk(bound))
 
 
-def _find_reads(body: Stmt) -> list[Load | Store]:
-    """What sums read from arrays, or store in them."""
-    inside = [node for loop in _loops_in(body) for node in walk(loop.body)]
-    return [node for node in inside if isinstance(node, Load | Store)]
-
-
-def _mentions_in(access: Load | Store, var: Var) -> bool:
-    return any(node is var for index in access.indices for node in walk(index))
-
-
 def _find_distance(body: Stmt, var: Var) -> int | None:
     """How far apart the elements are that sums read in lanes over `var`; None if not known."""
-    distances = [_distance(access, var) for access in _find_reads(body)]
+    inside = [node for loop in _outermost_loops(body) for node in walk(loop.body)]
+    distances = [_distance(node, var) for node in inside if isinstance(node, Load | Store)]
     return None if None in distances else max((each or 0 for each in distances), default=0)
 
 
 def _distance(access: Load | Store, var: Var) -> int | None:
-    if not _mentions_in(access, var):
+    if var not in indices_of(access):
         return SAME
     forms = [linear_form(index) for index in access.indices]
     steps = [form.terms.get(var, 0) for form in forms if form is not None]
@@ -159,12 +163,17 @@ def _distance(access: Load | Store, var: Var) -> int | None:
 
 def has_long_sums(body: Stmt) -> bool:
     """True if `body` adds up floats one after the other, not just a few of them."""
-    return any(_sums(loop) and _is_long(Nest.of(loop).loops) for loop in _loops_in(body))
+    loops = [stmt for stmt in walk_stmts(body) if isinstance(stmt, For)]
+    return any(_is_long(Nest.of(loop).loops) and _sums(loop) for loop in loops)
 
 
-def _loops_in(body: Stmt) -> Iterator[For]:
-    """The outermost loops in `body`."""
-    return (node for node in walk(body) if isinstance(node, For))
+def _outermost_loops(body: Stmt) -> Iterator[For]:
+    for stmt in flat_stmts(body):
+        if isinstance(stmt, For):
+            yield stmt
+        elif isinstance(stmt, If):
+            yield from _outermost_loops(stmt.then)
+            yield from _outermost_loops(stmt.otherwise or Seq(()))
 
 
 def _sums(loop: For) -> bool:
@@ -172,9 +181,9 @@ def _sums(loop: For) -> bool:
     return any(
         isinstance(node, Store)
         and node.buffer.dtype.is_inexact
-        and not any(loop.var in walk(index) for index in node.indices)
+        and loop.var not in indices_of(node)
         and Load(node.buffer, node.indices) in walk(node.value)
-        for node in walk(loop.body)
+        for node in walk_stmts(loop.body)
     )
 
 

@@ -21,7 +21,7 @@ from functools import reduce
 
 from hybridjit.analysis.separation import Scope, Separation
 from hybridjit.arith.totality import is_total
-from hybridjit.ir.expr import And, Buffer, Const, Expr, Load, Lt
+from hybridjit.ir.expr import And, Buffer, Const, Expr, Load, Lt, Node
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, If, Let, LoopKind, Seq, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import Mutator, walk
@@ -62,19 +62,26 @@ def is_counting(loop: For) -> bool:
     )
 
 
-def sink_sums(nest: Nest, separation: Separation) -> Nest | None:
-    """`nest` with the sums inside, each in a variable; None if it is not just an update."""
+def sink_sums(nest: Nest) -> Nest | None:
+    """`nest` with the sums inside, each in a variable; None if it is not just an update.
+
+    That means the same if `has_own_updates`.
+    """
     store = find_update(nest.body)
     if store is None:
         return None
-    indices = {node for index in store.indices for node in walk(index)}
+    indices = indices_of(store)
     outer = tuple(loop for loop in nest.loops if loop.var in indices)
     inner = tuple(loop for loop in nest.loops if loop.var not in indices)
     if not outer or not _can_reorder(nest.loops, inner):
         return None
-    if not separation.prove_own_updates(nest.loops, nest.body, store):
-        return None
     return Nest(outer, accumulate(Nest(inner, nest.body), store))
+
+
+def has_own_updates(nest: Nest, separation: Separation) -> bool:
+    """True if elements that `nest` updates are no terms, and each has iterations of its own."""
+    store = find_update(nest.body)
+    return store is not None and separation.prove_own_updates(nest.loops, nest.body, store)
 
 
 class AccumulateSums(Mutator):
@@ -96,11 +103,9 @@ class AccumulateSums(Mutator):
     def rewrite_For(self, node: For) -> Stmt:
         nest = Nest.of(node)
         store = find_update(nest.body)
-        separation = Separation(self.func, tuple(self.scope))
         if store is not None and _is_one_element(nest, store):
-            if separation.prove_own_updates(nest.loops, nest.body, store):
-                return accumulate(nest, store)
-            return node
+            is_own = has_own_updates(nest, Separation(self.func, tuple(self.scope)))
+            return accumulate(nest, store) if is_own else node
         self.scope.append(node)
         rewritten = self.generic(node)
         self.scope.pop()
@@ -108,10 +113,14 @@ class AccumulateSums(Mutator):
 
 
 def _is_one_element(nest: Nest, store: Store) -> bool:
-    variables = {loop.var for loop in nest.loops}
-    return _can_reorder(nest.loops, nest.loops) and not any(
-        node in variables for index in store.indices for node in walk(index)
-    )
+    indices = indices_of(store)
+    is_same = not any(loop.var in indices for loop in nest.loops)
+    return is_same and _can_reorder(nest.loops, nest.loops)
+
+
+def indices_of(access: Load | Store) -> set[Node]:
+    """All that the indices of an access are made of."""
+    return {node for index in access.indices for node in walk(index)}
 
 
 def find_update(body: Stmt) -> Store | None:

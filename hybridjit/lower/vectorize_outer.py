@@ -25,7 +25,14 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, If, Let, LoopKind, Seq, Stmt, Store, seq
 from hybridjit.ir.visit import Mutator, fresh_copy, walk
 from hybridjit.lower.sum_tiles import Tile, find_tiles, has_long_sums
-from hybridjit.lower.update_nests import AccumulateSums, Nest, is_counting, sink_sums
+from hybridjit.lower.update_nests import (
+    AccumulateSums,
+    Nest,
+    has_own_updates,
+    indices_of,
+    is_counting,
+    sink_sums,
+)
 from hybridjit.target import Target
 
 
@@ -65,7 +72,7 @@ class _VectorizeOuter(Mutator):
             return tile.make()
         parts = self._apart(node)
         if parts is not None:
-            return seq(*map(self.rewrite, parts))
+            return parts
         self.scope.append(node)
         rewritten = self.generic(node)
         self.scope.pop()
@@ -74,10 +81,13 @@ class _VectorizeOuter(Mutator):
     def _find_tile(self, loop: For) -> Tile | None:
         """The loops from `loop` on inwards that are to run side by side."""
         nest = Nest.of(loop)
-        if not nest.loops or not _is_plain(loop):
+        found = sink_sums(nest) or nest
+        if not nest.loops or not has_long_sums(found.body) or not _is_plain(loop):
             return None
-        found = self._with_sums_inside(nest)
-        if not has_long_sums(found.body):
+        if found is nest:
+            accumulating = AccumulateSums(self.func, (*self.scope, *nest.loops))
+            found = Nest(nest.loops, accumulating.rewrite(nest.body))
+        elif not has_own_updates(nest, Separation(self.func, tuple(self.scope))):
             return None
         # Where the loop over lanes was innermost, it has vectors already. It is moved for rows.
         is_moved = len(found.loops) < len(nest.loops)
@@ -85,14 +95,7 @@ class _VectorizeOuter(Mutator):
         tiles = find_tiles(found, self.target, needs_rows=needs_rows)
         return next((tile for tile in tiles if self._is_legal(tile)), None)
 
-    def _with_sums_inside(self, nest: Nest) -> Nest:
-        sunk = sink_sums(nest, Separation(self.func, tuple(self.scope)))
-        if sunk is not None:
-            return sunk
-        accumulating = AccumulateSums(self.func, (*self.scope, *nest.loops))
-        return Nest(nest.loops, accumulating.rewrite(nest.body))
-
-    def _apart(self, loop: For) -> list[Stmt] | None:
+    def _apart(self, loop: For) -> Stmt | None:
         """Loops, one after the other, for the statements of `loop`, if that makes a tile of some.
 
         for i in range(n):            for i in range(n):
@@ -100,18 +103,20 @@ class _VectorizeOuter(Mutator):
             second(i)                 for i in range(n):
                                           second(i)
         """
-        if not isinstance(loop.body, Seq) or not is_counting(loop) or not _is_plain(loop):
+        stmts = loop.body.stmts if isinstance(loop.body, Seq) else ()
+        if not is_counting(loop) or not all(isinstance(stmt, For | Store) for stmt in stmts):
             return None
-        if not all(isinstance(stmt, For | Store) for stmt in loop.body.stmts):
+        if not all(loop.var in indices_of(node) for node in walk(loop) if isinstance(node, Store)):
             return None
-        parts = [dataclasses.replace(loop, body=stmt) for stmt in loop.body.stmts]
-        tiles = [self._find_tile(part) for part in parts]
-        if not any(tile is not None and tile.moves(loop) for tile in tiles):
+        copies = [fresh_copy(dataclasses.replace(loop, body=stmt)) for stmt in stmts]
+        parts = {part: self._find_tile(part) for part in copies if isinstance(part, For)}
+        if not any(tile is not None and tile.is_of(part) for part, tile in parts.items()):
             return None
         separation = Separation(self.func, tuple(self.scope))
-        if not separation.prove_independent([loop], loop.body):
+        if not _is_plain(loop) or not separation.prove_independent([loop], loop.body):
             return None
-        return [fresh_copy(part) for part in parts]
+        made = parts.items()
+        return seq(*(self.rewrite(part) if tile is None else tile.make() for part, tile in made))
 
     def _is_legal(self, tile: Tile) -> bool:
         separation = Separation(self.func, (*self.scope, *tile.outside))

@@ -149,11 +149,16 @@ BUGS = (
     Bug(
         "every index of random programs moves with the lanes",
         [replaced(separation, "_moves_with", always(True))],
-        at_random(0),
+        at_random(105),
     ),
     Bug(
         "no element of random programs is a term of another",
         [replaced(Separation, "prove_never_meet", always(True))],
-        at_random(0),
+        at_random(105),
+    ),
+    Bug(
+        "every variable of an index of random programs is alone in it",
+        [replaced(separation, "_is_shifted", always(True))],
+        at_random(105),
     ),
 )
