@@ -8,6 +8,7 @@ import numpy as np
 
 import hybridjit as hj
 from hybridjit.schedule.schedule import Schedule
+from tests.before_after import assert_unchanged
 
 ELEMENTWISE = """
 def elementwise(a: float32["n"], c: float32["n"]):
@@ -105,6 +106,14 @@ def where_only(a: float32["n"], c: float32["n"]):
         if t[j] > 0.0:
             c[j] = 1.0
 """
+BACKWARDS = """
+def backwards(a: float32["n"], c: float32["n"]):
+    t = allocate((a.shape[0],), "float32")
+    for i in range(a.shape[0] - 1, -1, -1):
+        t[i] = a[i] * 2.0
+    for j in range(a.shape[0] - 1):
+        c[j] = t[j] + t[j + 1]
+"""
 SIZES = (0, 1, 2, 3, 7, 13)
 
 
@@ -123,3 +132,10 @@ def arguments(text: str, size: int) -> list[Any]:
         shape = [sides[name] for name in param.split("[")[1].split('"')[1::2]]
         arrays.append(generator.standard_normal(shape).astype("float32"))
     return arrays
+
+
+def check(text: str, schedule: Schedule) -> None:
+    """Fail unless the schedule of a program computes what the program does, at all sizes."""
+    for size in SIZES:
+        args = arguments(text, size)
+        assert_unchanged(schedule.original, schedule.func, args, native=size == 7)

@@ -13,25 +13,17 @@ from tests.conftest import Golden
 from tests.nests.generate import Nest
 from tests.nests.stages import valid_stages
 from tests.stage_programs import (
+    BACKWARDS,
     ELEMENTWISE,
     IN_PLACE,
     MATMUL,
     PADDED,
-    SIZES,
     STENCIL,
     TWO_NESTS,
-    arguments,
+    check,
     make,
 )
 
-BACKWARDS = """
-def backwards(a: float32["n"], c: float32["n"]):
-    t = allocate((a.shape[0],), "float32")
-    for i in range(a.shape[0] - 1, -1, -1):
-        t[i] = a[i] * 2.0
-    for j in range(a.shape[0] - 1):
-        c[j] = t[j] + t[j + 1]
-"""
 LEFT_EARLY = """
 def left_early(a: float32["n"], c: float32["n"]):
     t = allocate((a.shape[0],), "float32")
@@ -42,12 +34,6 @@ def left_early(a: float32["n"], c: float32["n"]):
     for j in range(a.shape[0]):
         c[j] = t[j]
 """
-
-
-def check(text: str, schedule: Schedule) -> None:
-    for size in SIZES:
-        args = arguments(text, size)
-        assert_unchanged(schedule.original, schedule.func, args, native=size == 7)
 
 
 @pytest.mark.parametrize("text", [ELEMENTWISE, STENCIL, PADDED, BACKWARDS])
