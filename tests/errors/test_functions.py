@@ -1,4 +1,4 @@
-"""Statements that the language does not have: what is said, and that the advice works."""
+"""Functions that cannot be called in a script: what is said, and that the advice works."""
 
 from tests.conftest import Golden
 from tests.errors.case import Case, mended, wrong
