@@ -1,4 +1,4 @@
-"""Names that mean nothing in a script, or not what was meant: what is said, and that the advice works."""
+"""Names that mean nothing in a script: what is said, and that the advice works."""
 
 from tests.conftest import Golden
 from tests.errors.case import Case, mended, wrong
