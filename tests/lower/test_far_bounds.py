@@ -67,7 +67,11 @@ def split(s: Any) -> None:
 
 
 @pytest.mark.parametrize("bounds", FAR, ids=str)
-@pytest.mark.parametrize("kernel", [lanes_up, lanes_by_threes, chunks_up, chunks_down], ids=str)
+@pytest.mark.parametrize(
+    "kernel",
+    [lanes_up, lanes_by_threes, chunks_up, chunks_down],
+    ids=lambda kernel: kernel.__name__,
+)
 def test_concurrent_loops(kernel: Kernel[..., Any], bounds: tuple[int, int]) -> None:
     with eager():
         assert_native_agrees(fresh(kernel), *bounds)
