@@ -13,7 +13,7 @@ private to the chunk. Loops inside the chunk run one iteration after the other.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
@@ -261,7 +261,7 @@ def _receive(
         emitter.values[var] = of(value)
     for buffer, there in captured.arrays.items():
         strides = tuple(of(stride) for stride in there.strides)
-        emitter.arrays[buffer] = ArrayAddress(of(there.base), there.dtype, strides, there.align)
+        emitter.arrays[buffer] = replace(there, base=of(there.base), strides=strides)
     for buffer, contents in captured.registers.items():
         tracked = contents.is_set is not None
         register = make_register(emitter.entry, buffer.dtype, buffer.name, tracked=tracked)

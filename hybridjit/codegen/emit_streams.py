@@ -27,16 +27,14 @@ from hybridjit.codegen.llvm_types import (
     memory_type,
 )
 from hybridjit.codegen.memory import MAPPED_BYTES, ArrayAddress, stack_array
-from hybridjit.codegen.prefetch import call_prefetch
-from hybridjit.codegen.streams import Streamed, bytes_of, find_streamed, is_row
-from hybridjit.ir.expr import Buffer, Load, Var
+from hybridjit.codegen.prefetch import LINE, PAGE, call_prefetch
+from hybridjit.codegen.streams import Streamed, bytes_of, find_step, find_streamed, is_row
+from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
 from hybridjit.ir.stmt import For, Store
 from hybridjit.ir.visit import walk
 
-_LINE = 64
-_PIECE = 8 * _LINE
-_PAGE = 4096
-_LINE_TYPE = ir.VectorType(I64, _LINE // 8)
+_PIECE = 8 * LINE
+_LINE_TYPE = ir.VectorType(I64, LINE // 8)
 Bounds = tuple[Value, Value]
 
 
@@ -58,6 +56,8 @@ class StreamEmitter(IndexEmitter):
     # The arrays of the caller; all others are made for this run.
     given: frozenset[Buffer] = frozenset()
     _piece: _Piece | None = None
+    # The innermost loop that counts.
+    _counting: For | None = None
 
     def __init__(self, function: Function, error: Value, fastmath: Sequence[str] = ()) -> None:
         super().__init__(function, error, fastmath)
@@ -106,7 +106,9 @@ class StreamEmitter(IndexEmitter):
     ) -> None:
         """Run the body for each count from the first bound up to the last, then go to `done`."""
         if loop not in self._streamed or self._piece is not None:
+            outside, self._counting = self._counting, loop
             super().count(loop, origin, bounds, done, polled=polled)
+            self._counting = outside
             return
         found = self._streamed[loop]
         first, last = bounds
@@ -128,7 +130,7 @@ class StreamEmitter(IndexEmitter):
         b, (first, last) = self.b, bounds
         size = found.store.buffer.dtype.bits // 8
         address = b.ptrtoint(self._target(found, origin, first), I64)
-        gap = b.and_(b.neg(address), ir.Constant(I64, _LINE - 1))
+        gap = b.and_(b.neg(address), ir.Constant(I64, LINE - 1))
         meets = b.icmp_unsigned("==", b.urem(gap, ir.Constant(I64, size)), ir.Constant(I64, 0))
         begin = b.add(first, b.udiv(gap, ir.Constant(I64, size)))
         is_inside = b.icmp_unsigned("<", begin, last)
@@ -173,7 +175,7 @@ class StreamEmitter(IndexEmitter):
         dtype = store.buffer.dtype
         memory = stack_array(self.entry, _PIECE, f"{store.buffer.name}.piece")
         base = self.entry.bitcast(memory, memory_type(dtype).as_pointer())
-        return ArrayAddress(base, dtype, (ir.Constant(I64, dtype.bits // 8),), _LINE)
+        return ArrayAddress(base, dtype, (ir.Constant(I64, dtype.bits // 8),), LINE)
 
     def _copy(self, source: Value, target: Value) -> None:
         """Write a piece to memory."""
@@ -181,15 +183,23 @@ class StreamEmitter(IndexEmitter):
         lines, targets = (
             self.b.bitcast(pointer, _LINE_TYPE.as_pointer()) for pointer in (source, target)
         )
-        for number in range(_PIECE // _LINE):
+        for number in range(_PIECE // LINE):
             place = [ir.Constant(I64, number)]
             line = self.b.load(
-                self.b.gep(lines, place, source_etype=_LINE_TYPE), align=_LINE, typ=_LINE_TYPE
+                self.b.gep(lines, place, source_etype=_LINE_TYPE), align=LINE, typ=_LINE_TYPE
             )
             to = self.b.gep(targets, place, source_etype=_LINE_TYPE)
-            self.b.store(line, to, align=_LINE).set_metadata("nontemporal", hint)
+            self.b.store(line, to, align=LINE).set_metadata("nontemporal", hint)
 
     # -- reading -------------------------------------------------------------------------------
+
+    def goes_along(self, array: ArrayAddress, indices: Sequence[Expr]) -> bool:
+        """True if the loop around goes from one line of an array to the next, or a few further."""
+        loop = self._counting
+        if loop is None or not isinstance(loop.step, Const):
+            return False
+        step = find_step(array, indices, loop.var)
+        return step is not None and 0 < step * loop.step.value.real <= _PIECE
 
     def _ask_ahead(self, found: Streamed, length: Value) -> None:
         """Prefetch what the piece a page from now reads."""
@@ -198,7 +208,7 @@ class StreamEmitter(IndexEmitter):
             address = array.element(self.b, self.indices(load.indices), inside=False)
             first = self.b.bitcast(address, I8.as_pointer())
             size = (find_constant(length) or 0) * load.buffer.dtype.bits // 8
-            for offset in range(_PAGE, _PAGE + size, _LINE):
+            for offset in range(PAGE, PAGE + size, LINE):
                 call_prefetch(self.b, self.b.gep(first, [ir.Constant(I64, offset)]))
 
     def _rows(self, found: Streamed) -> Iterator[Load]:

@@ -27,6 +27,7 @@ from hybridjit.codegen.llvm_types import (
     find_constant,
 )
 from hybridjit.codegen.memory import ArrayAddress, Register
+from hybridjit.codegen.prefetch import PAGE
 from hybridjit.codegen.sites import Failure
 from hybridjit.codegen.vector_memory import Access
 from hybridjit.codegen.vector_values import (
@@ -272,7 +273,10 @@ class VectorEmitter(StreamEmitter):
         """The elements that the active lanes read."""
         if self.lanes is None:
             return super().load_element(array, indices)
-        return self._access(array, indices).load()
+        access = self._access(array, indices)
+        if array.is_large and self.goes_along(array, indices):
+            access.ask_ahead(PAGE)
+        return access.load()
 
     def _access(self, array: ArrayAddress, indices: Sequence[Expr]) -> Access:
         strides = [find_constant(stride) for stride in array.strides]

@@ -39,12 +39,16 @@ _MADV_HUGEPAGE = 14  # Linux
 
 @dataclass(frozen=True, slots=True)
 class ArrayAddress:
-    """Where an array lies: its first element, its strides in bytes, its known alignment."""
+    """Where an array lies: its first element, its strides in bytes, its known alignment.
+
+    A large one is more than is worth keeping in the caches.
+    """
 
     base: Value
     dtype: DType
     strides: tuple[Value, ...]
     align: int
+    is_large: bool = False
 
     def element(self, b: Builder, indices: Sequence[Value], *, inside: bool = True) -> Value:
         """The address of an element (of its real part, for complex types).

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from hybridjit.codegen.emit_statements import StatementEmitter
 
 PREFIX = "prefetch_"
+# What is fetched at once, and how far the processor goes on by itself.
+LINE, PAGE = 64, 4096
 # For reading, to be kept in all levels of the cache, data: see the manual of LLVM.
 _READ, _KEEP, _DATA = 0, 3, 1
 

@@ -126,11 +126,16 @@ def bytes_of(buffer: Buffer) -> int:
 def is_row(access: Load | Store, var: Var, arrays: Mapping[Buffer, ArrayAddress]) -> bool:
     """True if the elements of an array that an access goes to are next to each other."""
     array = arrays[access.buffer]
+    return find_step(array, access.indices, var) == array.dtype.bits // 8
+
+
+def find_step(array: ArrayAddress, indices: Sequence[Expr], var: Var) -> int | None:
+    """How many bytes an element moves when a variable grows by one; None if that is not known."""
     step = 0
-    for index, stride in zip(access.indices, array.strides, strict=True):
+    for index, stride in zip(indices, array.strides, strict=True):
         form, known = linear_form(index), find_constant(stride)
         factor = 0 if form is None else form.terms.get(var, 0)
         if form is None or (factor and known is None):
-            return False
+            return None
         step += factor * (known or 0)
-    return step == array.dtype.bits // 8
+    return step

@@ -26,6 +26,7 @@ from hybridjit.codegen.llvm_types import (
     memory_type,
 )
 from hybridjit.codegen.memory import ArrayAddress, dot
+from hybridjit.codegen.prefetch import LINE, call_prefetch
 from hybridjit.codegen.vector_values import (
     Index,
     Ramp,
@@ -81,6 +82,14 @@ class Access:
             self._store_row(reverse(self.b, value), self._address(self.lanes - 1), mask)
         else:
             self._scatter(value, self._pointers())
+
+    def ask_ahead(self, distance: int) -> None:
+        """Prefetch what lies so many bytes further on, if the elements are next to each other."""
+        if self._stride() != self._size or self.mask is not None:
+            return
+        first = self.b.bitcast(self._address(0), I8.as_pointer())
+        for offset in range(distance, distance + self.lanes * self._size, LINE):
+            call_prefetch(self.b, self.b.gep(first, [ir.Constant(I64, offset)]))
 
     # -- parts ---------------------------------------------------------------------------------
 

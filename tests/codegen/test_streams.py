@@ -193,6 +193,29 @@ def test_arrays_that_overlap_are_written_in_order() -> None:
     assert_same(memory, np.arange(1000.0))
 
 
+# Reading
+
+
+@hybrid.script
+def total(a: Any) -> Any:
+    return a.sum()
+
+
+@hybrid.script
+def product(a: Any) -> Any:
+    return a @ a
+
+
+def test_what_is_read_along_memory_is_asked_for_ahead() -> None:
+    assert "@llvm.prefetch" in total.inspect("llvm", f64[1 << 22])
+    assert "@llvm.prefetch" not in total.inspect("llvm", f64[1 << 20])
+    assert "@llvm.prefetch" not in product.inspect("llvm", f64[2048, 2048])
+
+
+def test_reading_ahead_goes_past_the_end() -> None:
+    assert total(np.ones(1 << 22)) == 1 << 22
+
+
 # Planted bugs
 
 
