@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridjit.errors import ParseError, Span, TypeMismatch
+from hybridjit.frontend.aliases import Alias
 from hybridjit.frontend.arrays.refusals import element_of
 from hybridjit.frontend.captures import MISSING, AttributeSource, Capture, NameSource, snapshot
 from hybridjit.frontend.conversion import convert, join_types, store_value
@@ -82,8 +83,7 @@ class Context:
         self.homes: dict[tuple[Path, Web], list[Stmt]] = {}
         # Indices that were computed: the block they stand in, what they are, and their variable.
         self.computed_indices: list[tuple[list[Stmt], Expr, Expr]] = []
-        # Names for reshaped arguments: where, and of what.
-        self.aliases: list[tuple[Buffer, str, Span]] = []
+        self.aliases: list[Alias] = []
         self.depth = 0
         # The loops around, and the names that each loop is found to carry from round to round.
         self.carries: list[Carry] = []

@@ -26,9 +26,9 @@ from hybridjit.frontend.values import (
     index,
 )
 from hybridjit.ir.dtype import DType, ScalarType
-from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, Load, Var
+from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
 from hybridjit.ir.signature import Param, Result, ScalarParam, ScalarResult
-from hybridjit.ir.stmt import Allocate, Return, Store
+from hybridjit.ir.stmt import Allocate, Return
 from hybridjit.ir.visit import substitute, walk
 
 
@@ -281,13 +281,9 @@ class SignatureTranslator(InlineTranslator):
 
     def _check_aliases(self) -> None:
         """Refuse names for what is a view or a copy, if what they show is written to."""
-        if not self.aliases:
-            return
-        nodes = [node for stmt in self.body for node in walk(stmt)]
-        written = {node.buffer for node in nodes if isinstance(node, (Store, BufferRef))}
-        for shown, name, span in self.aliases:
-            if shown in written or (self.unit.shares_memory and written):
-                self.unit.errors.append(self.refuse_alias(name, shown, span))
+        for alias in self.aliases:
+            if alias.may_change(self.body, shares_memory=self.unit.shares_memory):
+                self.unit.errors.append(self.refuse_alias(alias.name, alias.shown, alias.span))
 
     def output_shape(self, buffer: Buffer) -> tuple[Expr, ...]:
         """The shape of an output, in terms of the parameters only."""

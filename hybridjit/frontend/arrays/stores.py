@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hybridjit.errors import ParseError, Span, TypeMismatch
+from hybridjit.frontend.aliases import Alias
 from hybridjit.frontend.arrays.elementwise import shape_text
 from hybridjit.frontend.arrays.extents import ZERO, constant
 from hybridjit.frontend.arrays.gather import Entry, Gathered, place_in
@@ -215,12 +216,14 @@ class ArrayStores(CallTranslator):
         """An array that is computed, in memory of its own, for a name.
 
         One that is reshaped is read where it is: a view. Where NumPy may have to make a copy, that
-        makes no difference as long as the memory is never written to, which is checked at the end.
+        makes no difference as long as the memory is not written to, which is checked at the end.
         """
         if value.shown is None:
             return self.materialize(value, name, self.span(stmt))
         if value.may_be_copy:
-            self.aliases.append((value.shown, name, self.span(stmt)))
+            script = self.around[0][0] if self.around else self.body
+            last = script[-1] if script else None
+            self.aliases.append(Alias(value.shown, name, self.span(stmt), last))
         return value
 
     def own_array(self, value: ArrayExpr, name: str, stmt: ast.AST) -> Array:
