@@ -162,6 +162,8 @@ CALLS: dict[str, str] = {
         np.histogram(v)[0]
         np.histogram(v, 5, (0, 1))[0]
         np.histogram(v, bins=4)[1]
+        np.histogram(v, np.array([-1.0, 0.0, 0.5, 1.0]))[0]
+        np.histogram(v, bins=4, density=True)[0]
         np.histogram(i, 5)[0]
     """,
     "choosing": """
@@ -176,6 +178,7 @@ CALLS: dict[str, str] = {
         v.clip(max=0.1)
         v.clip(min=0, max=0.1)
         np.take(v, k)
+        np.take(m, [0, 2], axis=1)
         np.take_along_axis(m, np.argsort(m, axis=1), axis=1)
     """,
     "differences": """
@@ -416,7 +419,9 @@ CALLS: dict[str, str] = {
         np.any(b)
         np.all(m > 0, axis=0)
         np.cov(m)
+        np.cov(v, w)
         np.corrcoef(m)
+        np.corrcoef(v, w)
         np.size(m)
         np.size(m, 0)
         np.shape(m)
@@ -437,9 +442,12 @@ CALLS: dict[str, str] = {
         np.max(m, where=m > 0, initial=-1.0)
         np.min(m, axis=1, where=m > 0, initial=9.0)
         np.mean(m, axis=0)
+        np.mean(m, where=m > 0)
         np.mean(i, dtype=np.float32)
+        np.mean(h2, axis=0, where=~np.isnan(h2))
         np.std(m, ddof=1)
         np.std(m, axis=0, keepdims=True)
+        np.var(m, where=m > 0)
         np.max((3.0, 4.0))
         np.argmax(m)
         np.argmax(m, axis=0)
@@ -476,8 +484,13 @@ CALLS: dict[str, str] = {
         np.linalg.norm(m, axis=1)
         np.linalg.norm(m, ord=1)
         np.linalg.norm(m, np.inf)
+        np.linalg.norm(m, -np.inf)
+        np.linalg.norm(m, -1)
+        np.linalg.norm(v, 3)
+        np.linalg.norm(v, 0)
         np.linalg.norm(v, -np.inf)
         np.linalg.norm(m, ord=1, axis=0)
+        np.linalg.norm(m, ord=3, axis=0)
         np.linalg.norm(m, "fro")
         np.linalg.norm(m, axis=1, keepdims=True)
         np.linalg.norm(t, axis=(1, 2))
@@ -488,6 +501,11 @@ CALLS: dict[str, str] = {
         np.linalg.solve(s, s[0])
         np.linalg.solve(s, m.T)
         np.linalg.cholesky(s @ s.T + np.eye(5))
+        np.linalg.matrix_power(s, 3)
+        np.linalg.matrix_power(s, 0)
+        np.linalg.matrix_power(s, -2)
+        np.linalg.multi_dot([m, m.T, m])
+        np.linalg.multi_dot((m[0], m.T, m))
     """,
     "windows": """
         np.hanning(8)
@@ -520,13 +538,27 @@ CALLS: dict[str, str] = {
         z.conjugate()
         v.cumprod()
         m.trace()
-        v.searchsorted(0.3)
+        np.sort(v).searchsorted(0.3)
         k.choose((v, w, v, w, v))
         v.item(2)
         v.partition(3)
         v.itemsize
         v.dot(w)
         i.max()
+    """,
+    "statistics": """
+        np.mean(h2, axis=1, keepdims=True, where=h2 < 0.2)
+        m.std(where=m > 0), np.std(m, axis=0, where=m > 0)
+        np.var(m, ddof=1, where=m > 0), np.mean(i, where=i > 0)
+        np.cov(m, rowvar=False), np.cov(m, bias=True), np.cov(v), np.cov(v, w, ddof=0)
+        np.corrcoef(m.T), np.corrcoef(v, w)
+        np.histogram(v, [-1.0, -0.2, 0.1, 0.4])[0], np.histogram(v, 4, weights=w)[0]
+        np.histogram(v, np.array([-1.0, 0.0, 0.5]), density=True)[0]
+        np.histogram(i, [-5, 0, 2, 5])[0]
+        np.average(m, axis=0, keepdims=True), np.average(m, axis=1, weights=m[0] + 1, keepdims=True)
+        np.linalg.norm(v, 2), np.linalg.norm(m, 1, axis=1), np.linalg.norm(v, np.inf)
+        np.linalg.norm(m, 1, keepdims=True), np.linalg.norm(i2, np.inf), np.linalg.norm(z, 1)
+        np.linalg.matrix_power(i2[:, :4], 5), np.linalg.matrix_power(s, 1)
     """,
     "of numbers": """
         np.absolute(v), np.negative(v), np.positive(v), np.square(v), np.sqrt(w), np.cbrt(v)
@@ -561,7 +593,8 @@ CALLS: dict[str, str] = {
         np.array_split(v[:2], 3)[2] * 1, np.hsplit(m[:, :4], 2)[1] * 1, np.vsplit(m, 2)[0] * 1
         np.dsplit(t, 2)[1] * 1, np.hsplit(v[:6], 2)[1] * 1
         np.atleast_2d(m) * 1, np.atleast_3d(v) * 1, np.atleast_3d(m) * 1, np.atleast_2d(v) * 1
-        np.block([[m, m], [m, m]]), np.block([v, w]), np.block([[v], [w]]), np.block([[m, m[:, :1]]])
+        np.block([[m, m], [m, m]]), np.block([v, w]), np.block([[v], [w]])
+        np.block([[m, m[:, :1]]])
         np.iscomplexobj(z), np.isrealobj(z), np.result_type(v, i) == np.float64
         np.empty((2, 3)).size, np.empty_like(v).size, np.ndarray((2,)).size, np.ones_like(i)
         np.ascontiguousarray(m.T) * 1

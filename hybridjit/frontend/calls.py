@@ -13,6 +13,7 @@ from hybridjit.frontend.arrays.refusals import FUNCTION_METHODS
 from hybridjit.frontend.builtin_calls import BuiltinTranslator
 from hybridjit.frontend.captures import is_language_name
 from hybridjit.frontend.functions import Style, apply
+from hybridjit.frontend.library.table import WITH_WHERE
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.refusals import function_help
 from hybridjit.frontend.values import (
@@ -53,6 +54,8 @@ class CallTranslator(BuiltinTranslator):
                 return self.python_cast(type, node)
             case NumpyFunction(name, module):
                 return self.call_function(name, Style(module), node)
+            case ArrayFunction(name) if name in WITH_WHERE and _has_keyword(node, "where"):
+                return self.inline(Callee(WITH_WHERE[name]), node)
             case ArrayFunction(name):
                 return self.call_array_function(name, node)
             case Method(owner, name):
@@ -138,7 +141,9 @@ class CallTranslator(BuiltinTranslator):
             case Scalar(), "item":
                 self.numbers(node, 0)
                 return self.as_python(owner, node)
-            case ((Array() | View() | ArrayExpr()), _) if name in FUNCTION_METHODS:
+            case ((Array() | View() | ArrayExpr()), _) if name in FUNCTION_METHODS or (
+                name in WITH_WHERE and _has_keyword(node, "where")
+            ):
                 return self._call(lift(getattr(np, name)), self._as_function(owner, node))
             case ((Array() | View()), "sort" | "partition"):
                 return self._in_place(owner, name, node)
@@ -202,6 +207,10 @@ def _module_of(value: object) -> str:
     module: object = getattr(value, "__module__", None)
     owner: object = getattr(value, "__self__", None)  # of a method: np.random's generator
     return str(module or type(owner).__module__)
+
+
+def _has_keyword(node: ast.Call, name: str) -> bool:
+    return any(keyword.arg == name for keyword in node.keywords)
 
 
 def _is_place(node: ast.expr) -> bool:

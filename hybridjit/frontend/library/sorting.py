@@ -95,8 +95,9 @@ def _sort_numbers(a: Array, b: Array, n: int, keys: Array) -> None:
     width = RUN
     while width < n:
         _merge_runs(a, b, width, n, keys)
-        _merge_runs(b, a, 2 * width, n, keys)
-        width *= 4
+        for k in range(n):  # merging back instead would be faster by a tenth, and twice the code
+            a[k] = b[k]
+        width *= 2
 
 
 def _put_nans_last(a: Array, b: Array, keys: Array) -> int:

@@ -6,36 +6,140 @@ from typing import Any
 
 import numpy
 
+from hybridjit.frontend.library.elements import is_inexact
+from hybridjit.frontend.library.searching import place_of
+
 np: Any = numpy
 Array = Any
 
 
-def cov(m: Array, rowvar: bool = True, bias: bool = False, ddof: int | None = None) -> Array:
+# -- means and variances -----------------------------------------------------------------------
+
+
+def _wide(a: Array, dtype: Any) -> Array:
+    """An array in the type that means are computed in."""
+    if dtype is not None:
+        return a.astype(dtype)
+    return a if is_inexact(a) else a.astype(np.float64)
+
+
+def _chosen(a: Array, where: Array, axis: Any, keepdims: bool) -> Array:
+    """How many elements a condition chooses."""
+    return np.sum(np.broadcast_to(where, a.shape), axis=axis, keepdims=keepdims)
+
+
+def mean_where(
+    a: Array,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    *,
+    where: Any,
+) -> Array:
+    """The mean of the elements where a condition holds."""
+    x = _wide(a, dtype)
+    total = np.sum(x, axis=axis, keepdims=keepdims, where=where)
+    return (total / _chosen(a, where, axis, keepdims)).astype(x.dtype)
+
+
+def var_where(
+    a: Array,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    *,
+    where: Any,
+) -> Array:
+    """The mean of the squared distances from the mean, where a condition holds."""
+    x = _wide(a, dtype)
+    number = _chosen(a, where, axis, True)
+    centre = (np.sum(x, axis=axis, keepdims=True, where=where) / number).astype(x.dtype)
+    distances = x - centre
+    squares = (distances * distances.conj()).real
+    total = np.sum(squares, axis=axis, keepdims=keepdims, where=where)
+    freedom = np.maximum(_chosen(a, where, axis, keepdims) - ddof, 0)
+    return (total / freedom).astype(squares.dtype)
+
+
+def std_where(
+    a: Array,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: bool = False,
+    *,
+    where: Any,
+) -> Array:
+    """The root of the variance, where a condition holds."""
+    return np.sqrt(var_where(a, axis, dtype, None, ddof, keepdims, where=where))
+
+
+def average(
+    a: Array,
+    axis: Any = None,
+    weights: Array | None = None,
+    returned: bool = False,
+    *,
+    keepdims: bool = False,
+) -> Array:
+    """The mean, in which each element has a weight."""
+    if returned:
+        raise NotImplementedError("returned is not supported", "write np.sum(weights) beside it")
+    if weights is None:
+        return np.mean(a, axis=axis, keepdims=keepdims)
+    shared = np.result_type(a, weights)
+    x = a.astype(shared if is_inexact(a) else np.result_type(shared, np.float64))
+    if weights.ndim != a.ndim:
+        found = np.sum(np.moveaxis(x, axis, -1) * weights, axis=-1) / _total(weights, x, None)
+        return np.expand_dims(found, axis) if keepdims else found
+    return np.sum(x * weights, axis=axis, keepdims=keepdims) / _total(weights, x, axis, keepdims)
+
+
+def _total(weights: Array, x: Array, axis: Any, keepdims: bool = False) -> Array:
+    total = np.sum(weights.astype(x.dtype), axis=axis, keepdims=keepdims)
+    if np.any(total == 0):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    return total
+
+
+# -- how rows go together ----------------------------------------------------------------------
+
+
+def _rows(m: Array, rowvar: bool) -> Array:
+    if m.ndim == 1:
+        return m[None]
+    return m if rowvar else m.T
+
+
+def cov(
+    m: Array,
+    y: Array | None = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+) -> Array:
     """The covariances of the rows of a matrix, or of its columns."""
-    data = m if rowvar else m.T
-    x = data.astype(np.result_type(m, np.float64))
+    rows = _rows(m, rowvar) if y is None else np.concatenate((_rows(m, rowvar), _rows(y, rowvar)))
+    x = rows.astype(np.result_type(rows, np.float64))
     freedom = x.shape[-1] - (ddof if ddof is not None else (0 if bias else 1))
-    if x.ndim == 1:
-        d = x - np.mean(x)
-        return np.sum(d * d.conj()) / freedom
     d = x - np.mean(x, axis=1, keepdims=True)
-    return d @ d.T.conj() * (1.0 / freedom)
+    return np.squeeze(d @ d.T.conj() * (np.float64(1.0) / max(freedom, 0)))
 
 
-def corrcoef(x: Array, rowvar: bool = True) -> Array:
+def corrcoef(x: Array, y: Array | None = None, rowvar: bool = True) -> Array:
     """The correlations of the rows of a matrix, or of its columns."""
-    c = cov(x, rowvar)
+    c = cov(x, y, rowvar)
+    if np.asarray(c).ndim == 0:
+        return c / c
     deviations = np.sqrt(np.diagonal(c).real)
     return np.clip(c / deviations[:, None] / deviations, -1, 1)
 
 
-def average(a: Array, axis: int | None = None, weights: Array | None = None) -> Array:
-    """The mean, in which each element has a weight."""
-    if weights is None:
-        return np.mean(a, axis=axis)
-    if weights.ndim == a.ndim:
-        return np.sum(a * weights, axis=axis) / np.sum(weights, axis=axis)
-    return np.moveaxis(a, axis, -1) @ weights / np.sum(weights)
+# -- histograms --------------------------------------------------------------------------------
 
 
 def _bin_of(x: float, edges: Array, low: float, high: float, bins: int) -> int:
@@ -65,13 +169,19 @@ def _sums(a: Array, weights: Array, edges: Array, low: float, high: float, bins:
     return sums
 
 
-def histogram(
-    a: Array,
-    bins: int = 10,
-    range: tuple[float, float] | None = None,
-    weights: Array | None = None,
-) -> tuple[Array, Array]:
-    """How many elements fall in each of some bins of equal width, and the edges of the bins."""
+def _by_edges(a: Array, weights: Array | None, edges: Array) -> Array:
+    """The counts, or the sums of the weights, between edges at any distances."""
+    bins = len(edges) - 1
+    found = np.zeros(bins, np.int64 if weights is None else weights.dtype)
+    for k in range(len(a)):
+        if a[k] >= edges[0] and a[k] <= edges[bins]:
+            place = min(place_of(edges, a[k], "right") - 1, bins - 1)
+            found[place] += 1 if weights is None else weights[k]
+    return found
+
+
+def _by_number(a: Array, weights: Array | None, bins: int, range: Any) -> tuple[Array, Array]:
+    """The counts, or the sums of the weights, in bins of equal width, and their edges."""
     low = float(np.min(a)) if range is None else float(range[0])
     high = float(np.max(a)) if range is None else float(range[1])
     if low == high:
@@ -79,5 +189,25 @@ def histogram(
         high += 0.5
     edges = np.linspace(low, high, bins + 1)
     if weights is None:
-        return _counts(np.ravel(a), edges, low, high, bins), edges
-    return _sums(np.ravel(a), np.ravel(weights), edges, low, high, bins), edges
+        return _counts(a, edges, low, high, bins), edges
+    return _sums(a, weights, edges, low, high, bins), edges
+
+
+def histogram(
+    a: Array,
+    bins: Any = 10,
+    range: tuple[float, float] | None = None,
+    density: bool = False,
+    weights: Array | None = None,
+) -> tuple[Array, Array]:
+    """How many elements fall in each of some bins, and the edges of the bins."""
+    flat = np.ravel(a)
+    weight = None if weights is None else np.ravel(weights)
+    if np.asarray(bins).ndim == 1:
+        edges = np.asarray(bins)
+        found = _by_edges(flat, weight, edges)
+    else:
+        found, edges = _by_number(flat, weight, bins, range)
+    if density:
+        return found / (edges[1:] - edges[:-1]) / np.sum(found), edges
+    return found, edges

@@ -15,6 +15,7 @@ from hybridjit.frontend.library import differences as library_differences
 from hybridjit.frontend.library import elements as library_elements
 from hybridjit.frontend.library import linalg as library_linalg
 from hybridjit.frontend.library import nans as library_nans
+from hybridjit.frontend.library import norms as library_norms
 from hybridjit.frontend.library import searching as library_searching
 from hybridjit.frontend.library import shapes as library_shapes
 from hybridjit.frontend.library import sorting as library_sorting
@@ -42,7 +43,8 @@ _NAMES: tuple[tuple[object, ModuleType, tuple[str, ...]], ...] = (
     (np, library_sorting, ("sort", "argsort", "partition", "argpartition", "median")),
     (np, library_sorting, ("quantile", "percentile")),
     (np, library_statistics, ("cov", "corrcoef", "average", "histogram")),
-    (np.linalg, library_linalg, ("cholesky", "solve", "inv", "det", "norm")),
+    (np.linalg, library_linalg, ("cholesky", "solve", "inv", "det")),
+    (np.linalg, library_norms, ("norm", "matrix_power", "multi_dot")),
 )
 # By identity; a function that this version of NumPy does not have is left out.
 LIBRARY: dict[int, FunctionType] = {
@@ -61,6 +63,12 @@ ELEMENTWISE: frozenset[FunctionType] = frozenset(
     if library is library_elements
     for name in names
 )
+# Reductions that take a condition.
+WITH_WHERE: dict[str, FunctionType] = {
+    "mean": library_statistics.mean_where,
+    "var": library_statistics.var_where,
+    "std": library_statistics.std_where,
+}
 _FILES = {module.__file__ for _, module, _ in _NAMES}
 
 
