@@ -49,7 +49,8 @@ class Facts(Forms):
     def of(func: PrimFunc) -> Facts:
         """What is known where the body of `func` begins."""
         buffers = (*func.buffers, *func.outputs)
-        return Facts(frozenset(func.dimensions), array_limits(buffers))
+        sizes = [size for buffer in func.outputs for size in buffer.shape if isinstance(size, Var)]
+        return Facts(frozenset((*func.dimensions, *sizes)), array_limits(buffers))
 
     def enter_loop(self, loop: For) -> None:
         """Note what holds inside a loop: the range of its variable, and that it is not empty."""

@@ -62,7 +62,13 @@ class Ranges:
     def is_at_most(self, a: Expr, b: Expr) -> bool:
         """True if `a <= b` is sure inside the loops around; False if it is not known."""
         form = self.form(Sub(b, a))
-        return form is not None and self._least(form) >= 0
+        if form is not None and self._least(form) >= 0:
+            return True
+        match self._meaning(a):
+            case Min(x, y):
+                return self.is_at_most(x, b) or self.is_at_most(y, b)
+            case _:
+                return False
 
     def same(self, a: Expr, b: Expr) -> bool:
         """True if two sizes are sure to be equal."""
@@ -73,7 +79,7 @@ class Ranges:
 
     def is_natural(self, expr: Expr) -> bool:
         """True if `expr` is sure not to be negative."""
-        match expr:
+        match self._meaning(expr):
             case Max(a, b):
                 return self.is_natural(a) or self.is_natural(b)
             case Min(a, b) | Select(_, a, b):
@@ -82,6 +88,10 @@ class Ranges:
                 return self.is_natural(a)
             case _:
                 return self.is_at_most(ZERO, expr)
+
+    def _meaning(self, expr: Expr) -> Expr:
+        """What a name stands for."""
+        return self.values.get(expr, expr) if isinstance(expr, Var) else expr
 
     def form(self, expr: Expr) -> Linear | None:
         """`expr` as a sum, with what is known of its variables put in."""
@@ -94,12 +104,33 @@ class Ranges:
 
     def _least(self, form: Linear) -> float:
         """A lower bound of `form`: each loop variable where it makes the sum smallest."""
+        bounds = [self._least_by_name(form)]
         var = self._innermost(form)
         if var is not None:
             ends = self._ends(var, lowest=form.terms[var] > 0)
-            return max((self._least(form.replace(var, end)) for end in ends), default=-math.inf)
-        is_known = all(var in self.sizes and factor > 0 for var, factor in form.terms.items())
-        return form.constant if is_known else -math.inf
+            bounds += [self._least(form.replace(var, end)) for end in ends]
+        elif all(factor > 0 and self._counts(var) for var, factor in form.terms.items()):
+            bounds.append(form.constant)
+        return max(bounds)
+
+    def _least_by_name(self, form: Linear) -> float:
+        """A lower bound by what a name in `form` stands for: the smaller or larger of two sums."""
+        for var, factor in form.terms.items():
+            match self._meaning(var):
+                case Min(a, b) | Max(a, b) as value:
+                    sides = [self.form(side) for side in (a, b)]
+                    found = [
+                        -math.inf if side is None else self._least(form.replace(var, side))
+                        for side in sides
+                    ]
+                    return min(found) if isinstance(value, Min) == (factor > 0) else max(found)
+                case _:
+                    pass
+        return -math.inf
+
+    def _counts(self, var: Var) -> bool:
+        """True if a variable is not negative, by what it stands for."""
+        return var in self.sizes or (var in self.values and self.is_natural(self.values[var]))
 
     def _innermost(self, form: Linear) -> Var | None:
         """The loop variable of `form` that was bound last: its bounds may hold the others."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from hybridjit.errors import Span
 from hybridjit.frontend.arrays.calls import ArrayCalls
-from hybridjit.frontend.arrays.extents import ONE, ZERO, constant
+from hybridjit.frontend.arrays.extents import ONE, ZERO, constant, minus
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Buffer, Const, Expr, Var
 from hybridjit.ir.stmt import Allocate, For, If, LoopKind, Store
@@ -23,22 +23,23 @@ class ArrayLoops(ArrayCalls):
         stop: Expr | int,
         body: Body,
         *,
+        start: Expr = ZERO,
         step: int = 1,
         kind: LoopKind = LoopKind.SERIAL,
         span: Span | None = None,
     ) -> None:
-        """Emit `for name in range(0, stop, step)`; no loop for one iteration, or none."""
+        """Emit `for name in range(start, stop, step)`; no loop for one iteration, or none."""
         end = Const(stop) if isinstance(stop, int) else stop
-        known = constant(end)
+        known = constant(minus(end, start))
         if known is not None and known <= step:
             if known > 0:
-                body(ZERO)
+                body(start)
             return
         var = Var(name)
         with self.collect() as stmts:
             body(var)
         by = ONE if step == 1 else Const(step)
-        self.emit(For(var, ZERO, end, by, self.close(stmts), kind, span=span))
+        self.emit(For(var, start, end, by, self.close(stmts), kind, span=span))
 
     def unrolled(self, name: str, stop: int, body: Body) -> None:
         """Emit one copy of the body for each iteration."""

@@ -34,12 +34,13 @@ from hybridjit.ir.expr import (
     Buffer,
     Call,
     Const,
-    Eq,
     Expr,
     FloorDiv,
     Ge,
     Gt,
+    Le,
     Load,
+    Lt,
     Min,
     Neg,
     const,
@@ -198,14 +199,11 @@ class TiledProduct:
 
         def tile_at(i: Expr, p: Expr) -> None:
             self._sum(p, depth)
-            wide = self._part(width, column_of(p), columns, "wide")
-            height = self._part(rows, i, self.tile.rows, "rows")
-            self._store(_Place(i, p, column_of(p), k), height, wide)
+            self._store(_Place(i, p, column_of(p), k))
 
         def pack(p: Expr) -> None:
-            wide = self._part(width, column_of(p), columns, "wide")
             first = column_of(p)
-            code.each("d", depth, lambda d: self._pack_right(plus(k, d), first, wide, (p, d)))
+            code.each("d", depth, lambda d: self._pack_right(plus(k, d), first, (p, d)))
 
         code.each("p", panels, pack)
         code.each("i", rows, rows_from, step=self.tile.rows)
@@ -223,8 +221,7 @@ class TiledProduct:
     def _pack_left(self, i: Expr, k: Expr, depth: Expr) -> None:
         """Copy the rows from `i` on; the last row stands for those that are not there."""
         rows = self.factors.sizes[0]
-        known = constant(rows)
-        is_whole = known is not None and known % self.tile.rows == 0
+        is_whole = self._is_whole(0, self.tile.rows)
 
         def one(r: Expr) -> None:
             row = plus(i, r)
@@ -239,21 +236,30 @@ class TiledProduct:
 
         self.code.each("r", self.tile.rows, one)
 
-    def _pack_right(self, k: Expr, first: Expr, wide: Expr, place: tuple[Expr, Expr]) -> None:
+    def _pack_right(self, k: Expr, first: Expr, place: tuple[Expr, Expr]) -> None:
         """Copy one row of a panel; there are zeros where there are no columns."""
         code, zero = self.code, const(0, self.tile.dtype.component)
+        columns = self.tile.columns
 
         def copy(lane: Expr) -> None:
             value = self.factors.right(k, plus(first, lane))
             self._pack(self.memory.right, lambda part: (*place, part, lane), value)
 
-        def clear(lane: Expr) -> None:
-            for part in range(self.tile.parts):
-                indices = (*place, Const(part), plus(wide, lane))
-                code.emit(Store(self.memory.right, indices, zero))
+        def copy_or_clear(lane: Expr) -> None:
+            with code.collect() as there:
+                copy(lane)
+            with code.collect() as beyond:
+                for part in map(Const, range(self.tile.parts)):
+                    code.emit(Store(self.memory.right, (*place, part, lane), zero))
+            is_there = Lt(plus(first, lane), self.factors.sizes[2])
+            code.emit(If(is_there, code.close(there), code.close(beyond)))
 
-        code.lanes("l", wide, copy)
-        code.each("l", minus(Const(self.tile.columns), wide), clear)
+        code.lanes("l", columns, copy if self._is_whole(2, columns) else copy_or_clear)
+
+    def _is_whole(self, axis: int, step: int) -> bool:
+        """True if a size is known to be a multiple of `step`."""
+        known = constant(self.factors.sizes[axis])
+        return known is not None and known % step == 0
 
     def _pack(self, buffer: Buffer, place: Callable[[Expr], Indices], value: Scalar) -> None:
         """Store an element, or its parts, each in its own place."""
@@ -314,17 +320,17 @@ class TiledProduct:
             add(1, x[0], y[1])
             add(1, x[1], y[0])
 
-    def _store(self, place: _Place, height: Expr, wide: Expr) -> None:
+    def _store(self, place: _Place) -> None:
         """Put the sums of a tile where they belong, as far as the result goes."""
         code, totals = self.code, self.memory.totals
 
         def finish() -> None:
-            self._each_element(height, wide, lambda r, lane: self._put(place, r, lane))
+            self._each_element(place, lambda r, lane: self._put(place, r, lane))
 
         if totals is None:
             finish()
             return
-        each_part = partial(self._each_part, place, totals, height, wide)
+        each_part = partial(self._each_part, place, totals)
         code.only_if(Gt(place.k, ZERO), lambda: each_part(_add_total))
         with code.collect() as last:
             finish()
@@ -339,14 +345,12 @@ class TiledProduct:
         self.factors.put(plus(place.i, r), plus(place.j, lane), value)
 
     def _each_part(
-        self,
-        place: _Place,
-        totals: Buffer,
-        height: Expr,
-        wide: Expr,
-        update: Callable[[Load, Load], Store],
+        self, place: _Place, totals: Buffer, update: Callable[[Load, Load], Store]
     ) -> None:
-        """Emit what is done with each part of a sum and with that of the terms before."""
+        """Emit what is done with each part of a sum and with that of the terms before.
+
+        They have room for whole tiles.
+        """
         column = times(place.p, Const(self.tile.columns))
 
         def one(r: Expr, lane: Expr) -> None:
@@ -354,23 +358,33 @@ class TiledProduct:
                 total = Load(totals, (plus(place.i, r), part, plus(column, lane)))
                 self.code.emit(update(Load(self.memory.out, (r, part, lane)), total))
 
-        self._each_element(height, wide, one)
+        self._each_lane(place, one)
 
-    def _each_element(self, height: Expr, wide: Expr, body: Callable[[Expr, Expr], None]) -> None:
+    def _each_element(self, place: _Place, body: Callable[[Expr, Expr], None]) -> None:
         """Emit what is done with each element of a tile that there is: its row and its column."""
-        code, columns = self.code, self.tile.columns
+        code, columns, size = self.code, self.tile.columns, self.factors.sizes[2]
 
-        def each(width: Expr) -> None:
-            code.each("r", height, lambda r: code.lanes("l", width, lambda lane: body(r, lane)))
+        def only_inside(r: Expr, lane: Expr) -> None:
+            code.only_if(Lt(plus(place.j, lane), size), lambda: body(r, lane))
 
-        if constant(wide) is not None:
-            each(wide)
+        known = constant(minus(size, place.j))
+        is_whole = self._is_whole(2, columns) or (known is not None and known >= columns)
+        if is_whole or known is not None:
+            self._each_lane(place, body if is_whole else only_inside)
             return
         with code.collect() as whole:
-            each(Const(columns))
+            self._each_lane(place, body)
         with code.collect() as part:
-            each(wide)
-        code.emit(If(Eq(wide, Const(columns)), code.close(whole), code.close(part)))
+            self._each_lane(place, only_inside)
+        is_inside = Le(plus(place.j, Const(columns)), size)
+        code.emit(If(is_inside, code.close(whole), code.close(part)))
+
+    def _each_lane(self, place: _Place, body: Callable[[Expr, Expr], None]) -> None:
+        """Emit what is done with each element of the rows that there are."""
+        code = self.code
+        height = self._part(self.factors.sizes[0], place.i, self.tile.rows, "rows")
+        columns = self.tile.columns
+        code.each("r", height, lambda r: code.lanes("l", columns, lambda lane: body(r, lane)))
 
 
 def _add_total(out: Load, total: Load) -> Store:

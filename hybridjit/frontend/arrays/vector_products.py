@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from hybridjit.errors import Span
-from hybridjit.frontend.arrays.extents import constant, minus, plus, tidy, times
+from hybridjit.frontend.arrays.extents import constant, plus, tidy, times
 from hybridjit.frontend.arrays.extrema import ArrayExtrema
 from hybridjit.frontend.arrays.lanes import MIN_LANE_TERMS, VECTOR_BITS, Result, reduce_in_lanes
 from hybridjit.frontend.values import Array, ArrayExpr, Scalar
@@ -134,7 +134,7 @@ class VectorProducts(ArrayExtrema):
             step=TERMS_AT_ONCE,
             span=span,
         )
-        self.each("k", minus(size, whole), lambda k: add([plus(whole, k)]), span=span)
+        self.each("k", size, lambda k: add([k]), start=whole, span=span)
 
 
 def multiply_add(x: Expr, y: Expr, total: Expr) -> Expr:

@@ -12,6 +12,7 @@ np: Any = numpy
 Array = Any
 # The width of the blocks of a factorisation: the square of it fits in the nearest cache.
 BLOCK = 64
+STRIP = 128  # rows of a matrix of which only one half is computed
 
 
 def _computing_type(a: Array) -> Any:
@@ -28,41 +29,55 @@ def _square_type(a: Array) -> Any:
     return np.result_type(a + a.T, np.float64)
 
 
-def _factor_block(a: Array, first: int, last: int) -> None:
-    """Factor the square on the diagonal from `first` to `last`, and the rows below it."""
-    for i in range(first, a.shape[0]):
-        for j in range(first, min(i, last)):
-            a[i, j] = (a[i, j] - a[i, first:j] @ a[j, first:j].conj()) / a[j, j]
-        if i < last:
-            rest = (a[i, i] - a[i, first:i] @ a[i, first:i].conj()).real
-            if rest <= 0:
-                raise ValueError("Matrix is not positive definite")
-            a[i, i] = np.sqrt(rest)
+def _factor_rows(upper: Array, first: int, last: int) -> None:
+    """Make the rows from `first` to `last` those of the factor; earlier ones are accounted for."""
+    for k in range(first, last):
+        upper[k, k:] -= upper[first:k, k].conj() @ upper[first:k, k:]
+        rest = upper[k, k].real
+        if rest <= 0:
+            raise ValueError("Matrix is not positive definite")
+        root = np.sqrt(rest)
+        upper[k, k] = root
+        upper[k, k + 1 :] *= 1.0 / root
 
 
 def cholesky(a: Array) -> Array:
     """The lower triangular matrix whose product with its conjugate transpose is `a`.
 
-    Block by block, so that most of the work is in products of matrices.
+    Its transpose is computed, row by row; for large matrices block by block, so that most of the
+    work is in products of matrices.
     """
     n = a.shape[0]
-    lower = a.astype(_square_type(a))
+    upper = a.T.conj().astype(_square_type(a))
+    rows = np.zeros((BLOCK, n), upper.dtype)
     for first in range(0, n, BLOCK):
         last = min(first + BLOCK, n)
-        _factor_block(lower, first, last)
-        for left in range(last, n, BLOCK):
-            right = min(left + BLOCK, n)
-            panel = lower[left:right, first:last].conj()
-            lower[left:, left:right] -= lower[left:, first:last] @ panel.T
-    return tril(lower)
+        _factor_rows(upper, first, last)
+        if n > BLOCK:
+            for k in range(first, last):
+                rows[k - first, last:] = upper[k, last:]
+            for left in range(last, n, STRIP):
+                right = min(left + STRIP, n)
+                upper[left:right, left:] -= rows[:, left:right].T.conj() @ rows[:, left:]
+    return tril(upper.T.conj())
+
+
+def _size(z: Any) -> Any:
+    """How large a number is, for the choice of a pivot: cheaper than the absolute value."""
+    if z.dtype == "complex64" or z.dtype == "complex128":
+        return abs(z.real) + abs(z.imag)
+    return abs(z)
 
 
 def _find_pivot(lu: Array, k: int) -> int:
     """The row, from k on, with the largest element in column k."""
     pivot = k
+    largest = _size(lu[k, k])
     for i in range(k + 1, lu.shape[0]):
-        if abs(lu[i, k]) > abs(lu[pivot, k]):
+        size = _size(lu[i, k])
+        if size > largest:
             pivot = i
+            largest = size
     return pivot
 
 
@@ -72,34 +87,105 @@ def _swap_rows(a: Array, i: int, k: int) -> None:
     a[k] = kept
 
 
-def _solve_in_place(lu: Array, x: Array) -> None:
-    """x becomes the solution of `lu @ solution = x`; lu is used up."""
-    n = lu.shape[0]
-    for k in range(n):
+def _eliminate_columns(lu: Array, x: Array, first: int, last: int) -> int:
+    """Put the factors that make zeros below the diagonal in their place, in some columns of lu.
+
+    Other columns stay, but rows are swapped as a whole. Gives how many are.
+    """
+    swaps = 0
+    for k in range(first, last):
         pivot = _find_pivot(lu, k)
-        if lu[pivot, k] == 0:
-            raise ValueError("Singular matrix")
         if pivot != k:
             _swap_rows(lu, pivot, k)
             _swap_rows(x, pivot, k)
-        for i in range(k + 1, n):
-            factor = lu[i, k] / lu[k, k]
-            lu[i, k + 1 :] -= factor * lu[k, k + 1 :]
-            x[i] -= factor * x[k]
-    for k in range(n - 1, -1, -1):
-        for j in range(k + 1, n):
-            x[k] -= lu[k, j] * x[j]
-        x[k] /= lu[k, k]
+            swaps += 1
+        if lu[k, k] != 0:
+            row = lu[k, k + 1 : last].copy()
+            inverse = 1 / lu[k, k]
+            is_exact = np.isfinite(inverse)
+            for i in range(k + 1, lu.shape[0]):
+                factor = lu[i, k] * inverse if is_exact else lu[i, k] / lu[k, k]
+                lu[i, k] = factor
+                lu[i, k + 1 : last] -= factor * row
+    return swaps
+
+
+def _eliminate(lu: Array, x: Array) -> int:
+    """Factor lu, and solve for x with the lower triangle; gives how many rows are swapped.
+
+    Block by block, so that most of the work is in products of matrices.
+    """
+    n = lu.shape[0]
+    swaps = 0
+    columns = np.zeros((n, BLOCK), lu.dtype)
+    rows = np.zeros((BLOCK, n), lu.dtype)
+    right = np.zeros((BLOCK, x.shape[1]), lu.dtype)
+    for first in range(0, n, BLOCK):
+        last = min(first + BLOCK, n)
+        swaps += _eliminate_columns(lu, x, first, last)
+        for k in range(first + 1, last):
+            x[k] -= lu[k, first:k] @ x[first:k]
+        if n > BLOCK:
+            for k in range(first, last):
+                lu[k, last:] -= lu[k, first:k] @ lu[first:k, last:]
+                rows[k - first, last:] = lu[k, last:]
+                right[k - first] = x[k]
+            for i in range(last, n):
+                for k in range(first, last):
+                    columns[i, k - first] = lu[i, k]
+            lu[last:, last:] -= columns[last:] @ rows[:, last:]
+            x[last:] -= columns[last:] @ right
+    return swaps
+
+
+def _substitute_rows(lu: Array, x: Array, first: int, last: int) -> None:
+    """Solve the rows from `first` to `last` for x; what comes from later rows is accounted for."""
+    for k in range(last - 1, first - 1, -1):
+        x[k] -= lu[k, k + 1 : last] @ x[k + 1 : last]
+        inverse = 1 / lu[k, k]
+        if np.isfinite(inverse):
+            x[k] *= inverse
+        else:
+            x[k] /= lu[k, k]
+
+
+def _substitute(lu: Array, x: Array) -> None:
+    """Solve for x with the upper triangle, from the last block of rows to the first."""
+    n = lu.shape[0]
+    columns = np.zeros((n, BLOCK), lu.dtype)
+    rows = np.zeros((BLOCK, x.shape[1]), lu.dtype)
+    for first in range((n - 1) // BLOCK * BLOCK, -1, -BLOCK):
+        last = min(first + BLOCK, n)
+        _substitute_rows(lu, x, first, last)
+        if n > BLOCK:
+            for k in range(first, last):
+                rows[k - first] = x[k]
+            for i in range(first):
+                for k in range(first, last):
+                    columns[i, k - first] = lu[i, k]
+            x[:first] -= columns[:first] @ rows
+
+
+def _solve_in_place(lu: Array, x: Array) -> None:
+    """x becomes the solution of `lu @ solution = x`; lu is used up."""
+    _eliminate(lu, x)
+    for k in range(lu.shape[0]):
+        if lu[k, k] == 0:
+            raise ValueError("Singular matrix")
+    _substitute(lu, x)
 
 
 def solve(a: Array, b: Array) -> Array:
     """The solution x of `a @ x = b`, by elimination with partial pivoting."""
+    if a.shape[0] != b.shape[0]:
+        raise ValueError("solve: the matrix and the right side have different numbers of rows")
     right = b[:, None] if b.ndim == 1 else b
-    lu = a.astype(np.result_type(_square_type(a), _computing_type(b), a[:, :1] + right))
-    x = b.astype(lu.dtype)
-    columns = x[:, None] if b.ndim == 1 else x
-    _solve_in_place(lu, columns)
-    return x
+    dtype = np.result_type(_square_type(a), _computing_type(b))
+    lu = np.empty((b.shape[0], b.shape[0]), dtype)
+    lu[:] = a
+    x = right.astype(dtype)
+    _solve_in_place(lu, x)
+    return x[:, 0] if b.ndim == 1 else x
 
 
 def inv(a: Array) -> Array:
@@ -113,41 +199,8 @@ def inv(a: Array) -> Array:
 def det(a: Array) -> Array:
     """The determinant of a matrix, by elimination with partial pivoting."""
     lu = a.astype(_square_type(a))
+    swaps = _eliminate(lu, np.zeros((a.shape[0], 0), lu.dtype))
     product = np.ones(1, lu.dtype)
     for k in range(a.shape[0]):
-        pivot = _find_pivot(lu, k)
-        if pivot != k:
-            _swap_rows(lu, pivot, k)
-            product[0] = -product[0]
         product[0] *= lu[k, k]
-        if lu[k, k] == 0:
-            break
-        for i in range(k + 1, a.shape[0]):
-            lu[i, k + 1 :] -= lu[i, k] / lu[k, k] * lu[k, k + 1 :]
-    return product[0]
-
-
-def _squares(x: Array) -> Array:
-    wide = x.astype(_computing_type(x))
-    if x.dtype == "complex64" or x.dtype == "complex128":
-        return wide.real * wide.real + wide.imag * wide.imag
-    return wide * wide
-
-
-def norm(x: Array, ord: Any = None, axis: int | None = None, keepdims: bool = False) -> Array:
-    """The length of a vector, or of all elements; with `ord`, the largest or the sum."""
-    if ord is None or ord == "fro" or (ord == 2 and (x.ndim == 1 or axis is not None)):
-        return np.sqrt(np.sum(_squares(x), axis=axis, keepdims=keepdims))
-    magnitudes = np.absolute(x.astype(_computing_type(x)))
-    if x.ndim == 1 or axis is not None:
-        if ord == np.inf:
-            return np.max(magnitudes, axis=axis, keepdims=keepdims)
-        if ord == -np.inf:
-            return np.min(magnitudes, axis=axis, keepdims=keepdims)
-        if ord == 1:
-            return np.sum(magnitudes, axis=axis, keepdims=keepdims)
-    elif ord == 1:
-        return np.max(np.sum(magnitudes, axis=0))
-    elif ord == np.inf:
-        return np.max(np.sum(magnitudes, axis=1))
-    raise ValueError("np.linalg.norm: this ord is not supported in a script")
+    return -product[0] if swaps % 2 else product[0]

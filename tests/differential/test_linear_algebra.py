@@ -1,0 +1,139 @@
+"""Linear algebra at awkward sizes: below, at and above the blocks that it is done in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+
+from hybridjit import hybrid
+from hybridjit.frontend.library.linalg import BLOCK
+from tests.array_results import assert_agree
+
+np: Any = numpy
+Array = Any
+RNG: Any = np.random.default_rng(8)
+SIZES = [0, 1, 7, BLOCK, 2 * BLOCK + 5]
+
+
+def factored(a: Array) -> Array:
+    return np.linalg.cholesky(a)
+
+
+def solved(a: Array, b: Array) -> Array:
+    return np.linalg.solve(a, b)
+
+
+def inverted(a: Array) -> Array:
+    return np.linalg.inv(a)
+
+
+def determinant(a: Array) -> Any:
+    return np.linalg.det(a)
+
+
+def random(dtype: str, *shape: int) -> Array:
+    values = RNG.random(shape) - 0.5
+    return (values + 1j * RNG.random(shape) if "complex" in dtype else values).astype(dtype)
+
+
+def definite(dtype: str, size: int) -> Array:
+    a = random(dtype, size, size)
+    return a @ a.conj().T + size * np.eye(size, dtype=dtype)
+
+
+def tolerance(dtype: Any) -> float:
+    return 1e-2 if np.finfo(dtype).bits == 32 else 1e-8
+
+
+def check(function: Any, *args: Array) -> None:
+    """Fail unless a script gives what NumPy does, up to what rounding does to it."""
+    kernel: Any = hybrid.script(function)
+    found, wanted = kernel(*args), function(*args)
+    assert found.dtype == wanted.dtype
+    near = tolerance(wanted.dtype)
+    np.testing.assert_allclose(found, wanted, rtol=near, atol=near * (abs(wanted).max(initial=1)))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_sizes(dtype: str, size: int) -> None:
+    a, b = random(dtype, size, size), random(dtype, size, 5)
+    check(factored, definite(dtype, size))
+    check(solved, a, b)
+    check(inverted, a)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_types(dtype: str) -> None:
+    check(factored, definite(dtype, BLOCK + 3))
+    check(solved, random(dtype, BLOCK + 3, BLOCK + 3), random(dtype, BLOCK + 3))
+
+
+def test_one_kernel_for_all_sizes() -> None:
+    """From the second size on, the sizes are known at run time only."""
+    kernel: Any = hybrid.script(solved)
+    for size, columns in [(3, 2), (4, 5), (BLOCK, 1), (BLOCK + 9, 3), (1, 7), (0, 2)]:
+        a, b = random("float64", size, size), random("float64", size, columns)
+        np.testing.assert_allclose(kernel(a, b), np.linalg.solve(a, b), rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("size", [0, 1, 6, 7])
+def test_interpreter(size: int) -> None:
+    """Bit for bit: `assert_agree` compares it with native code."""
+    kernels: list[Any] = [hybrid.script(function) for function in (inverted, determinant)]
+    for kernel in kernels:
+        assert_agree(kernel, [random("float64", size, size) + np.eye(size)])
+
+
+def test_layouts() -> None:
+    a, b = definite("float64", BLOCK + 2), random("float64", BLOCK + 2, 3)
+    check(solved, np.asfortranarray(a), b[::-1, ::-1])
+    check(factored, np.asfortranarray(a))
+
+
+@pytest.mark.parametrize("size", [3, BLOCK + 2])
+def test_singular_matrices(size: int) -> None:
+    a = random("float64", size, size)
+    a[:, size // 2] = 0.0
+    kernel: Any = hybrid.script(inverted)
+    with pytest.raises(ValueError, match="Singular matrix"):
+        kernel(a)
+    determinants: Any = hybrid.script(determinant)
+    assert determinants(a) == 0.0
+
+
+@pytest.mark.parametrize("size", [2, BLOCK + 2])
+def test_matrices_that_are_not_positive_definite(size: int) -> None:
+    a = definite("float64", size)
+    a[-1, -1] = -1.0
+    kernel: Any = hybrid.script(factored)
+    with pytest.raises(ValueError, match="not positive definite"):
+        kernel(a)
+
+
+def test_only_the_lower_triangle_counts() -> None:
+    a = definite("float64", BLOCK + 3)
+    kernel: Any = hybrid.script(factored)
+    np.testing.assert_array_equal(kernel(np.tril(a)), kernel(a))
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_right_sides_of_another_size(rows: int) -> None:
+    a, b = random("float64", rows, rows), random("float64", 4, 2)
+    kernel: Any = hybrid.script(solved)
+    with pytest.raises(ValueError, match="different numbers of rows"):
+        kernel(a, b)
+
+
+def test_tiny_pivots_are_divided_by() -> None:
+    """The inverse of so small a number is infinite."""
+    a = np.diag([5e-310, 1.0])
+    check(solved, a, np.array([[5e-310], [2.0]]))
+
+
+def test_rows_are_swapped() -> None:
+    a = np.array([[0.0, 2.0, 1.0], [1.0, 1.0, 0.0], [4.0, 0.0, 3.0]])
+    check(determinant, a)
+    check(inverted, a)
