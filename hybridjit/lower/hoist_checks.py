@@ -81,10 +81,13 @@ class _HoistChecks(Mutator):
         return rewritten if rewritten is node else seq(*rewritten.stmts)
 
     def rewrite_For(self, node: For) -> Stmt:
-        if not any(isinstance(item, Bounded) for item in walk(node)):
+        nodes = list(walk(node))
+        if not any(isinstance(item, Bounded) for item in nodes):
             return node
+        if len(nodes) > MAX_NODES:
+            return self.generic(node)
         plan = _Plan.of(self.func, node)
-        if node.kind in _SHORT:
+        if node.kind in _SHORT or (plan.hoists_all and not _has_loaded_bounds(node)):
             return self._run(plan)
         lets, named = name_invariants(node, self.unset)
         other = _Plan.of(self.func, named) if lets else plan
@@ -93,7 +96,7 @@ class _HoistChecks(Mutator):
         return seq(*lets, self._run(other)) if len(other.hoisted) >= least else self._run(plan)
 
     def _run(self, plan: _Plan) -> Stmt:
-        if not plan.hoisted or len(plan.nodes) > MAX_NODES:
+        if not plan.hoisted:
             return self.generic(plan.loop)
         fast = self.rewrite(_DropChecks(frozenset(plan.hoisted)).rewrite(plan.loop))
         if not plan.conditions:
@@ -117,6 +120,7 @@ class _Plan:
     nodes: list[Node]
     hoisted: list[Bounded]
     conditions: list[Expr]
+    hoists_all: bool
 
     @staticmethod
     def of(func: PrimFunc, loop: For) -> _Plan:
@@ -127,7 +131,7 @@ class _Plan:
         found = {check: tests.find(check) for check in checks}
         needed = {check: each for check, each in found.items() if each is not None}
         conditions = tests.with_assumptions(list(chain.from_iterable(needed.values())))
-        return _Plan(loop, nodes, list(needed), conditions)
+        return _Plan(loop, nodes, list(needed), conditions, len(needed) == len(checks))
 
 
 def _in_order(node: Node) -> Node | None:
