@@ -19,6 +19,7 @@ from hybridjit.lower.lower_blocks import lower_blocks
 from hybridjit.lower.plan_storage import plan_storage
 from hybridjit.lower.privatize_reductions import privatize_reductions
 from hybridjit.lower.refute_bounds import refute_bounds
+from hybridjit.lower.sink_loops import sink_loops
 from hybridjit.lower.unroll_loops import unroll_loops
 from hybridjit.lower.vectorize_loops import vectorize_loops
 from hybridjit.lower.vectorize_outer import vectorize_outer
@@ -66,6 +67,7 @@ PIPELINE: tuple[Pass, ...] = (
     Pass(hoist_checks, gives=Stage.LOOPS),
     Pass(privatize_reductions, gives=Stage.LOOPS),
     Pass(version_guards, gives=Stage.LOOPS),
+    Pass(sink_loops, gives=Stage.LOOPS, reorders=True),
     Pass(vectorize_outer, gives=Stage.LOOPS, takes_target=True, reorders=True),
     Pass(accumulate_sums, gives=Stage.LOOPS, reorders=True),
     Pass(vectorize_loops, gives=Stage.LOOPS, takes_target=True),
