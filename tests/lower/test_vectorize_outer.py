@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Any
 
 import ml_dtypes
@@ -124,6 +125,27 @@ def test_no_element_outside_is_touched(kernel: AnyKernel) -> None:
     promoted = anew(kernel)
     for sizes in ((6, 9, 41), (3, 9, 7)):
         check_guarded(promoted, arrays(*sizes))
+
+
+def test_signals_stop_a_long_run() -> None:
+    class Stop(Exception):
+        pass
+
+    def stop(*_: Any) -> None:
+        raise Stop("in time")
+
+    kernel = anew(sum_kernels.terms_inside)
+    for size in (9, 10, 11):  # from now on, there is code for any size
+        kernel(*arrays(size, size, size))
+    args = [np.zeros((1500, 1500)) for _ in range(3)]
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
+    try:
+        with pytest.raises(Stop, match="in time"):
+            kernel(*args)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_errors_name_their_place() -> None:
