@@ -215,11 +215,5 @@ class StreamEmitter(IndexEmitter):
         """For each array that the loop reads one element after the other, a read of it."""
         loads = [node for node in walk(found.loop.body) if isinstance(node, Load)]
         arrays = [load for load in loads if load.buffer in self.arrays]
-        known = [load for load in arrays if self._is_known(load)]
-        rows = [load for load in known if is_row(load, found.loop.var, self.arrays)]
+        rows = [load for load in arrays if is_row(load, found.loop, self.arrays)]
         yield from {load.buffer: load for load in rows}.values()
-
-    def _is_known(self, load: Load) -> bool:
-        """True if its address can be told before the iteration."""
-        nodes = [node for index in load.indices for node in walk(index)]
-        return all(node in self.values for node in nodes if isinstance(node, Var))

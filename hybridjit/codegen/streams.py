@@ -58,7 +58,7 @@ def find_streamed(
     if any(loop.kind not in _KINDS or loop.step != Const(1) for loop in loops):
         return None
     store, last = stores[0], loops[-1]
-    if not _has_own_elements(store, loops) or not is_row(store, last.var, arrays):
+    if not _has_own_elements(store, loops) or not is_row(store, last, arrays):
         return None
     return None if calls_math(last) else Streamed(last, store)
 
@@ -123,10 +123,13 @@ def bytes_of(buffer: Buffer) -> int:
     return math.prod(sizes) * buffer.dtype.bits // 8 if is_known else MAX_EXTENT
 
 
-def is_row(access: Load | Store, var: Var, arrays: Mapping[Buffer, ArrayAddress]) -> bool:
-    """True if the elements of an array that an access goes to are next to each other."""
+def is_row(access: Load | Store, loop: For, arrays: Mapping[Buffer, ArrayAddress]) -> bool:
+    """True if the elements that an access in the body of `loop` goes to are next to each other."""
     array = arrays[access.buffer]
-    return find_step(array, access.indices, var) == array.dtype.bits // 8
+    varying = {stmt.var for stmt in flat_stmts(loop.body) if isinstance(stmt, Let)}
+    if any(node in varying for index in access.indices for node in walk(index)):
+        return False
+    return find_step(array, access.indices, loop.var) == array.dtype.bits // 8
 
 
 def find_step(array: ArrayAddress, indices: Sequence[Expr], var: Var) -> int | None:

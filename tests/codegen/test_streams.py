@@ -121,6 +121,32 @@ def test_sizes_and_types(dtype: str, size: int) -> None:
 
 
 @hybrid.script
+def chosen(k: Any, a: Any, c: Any) -> None:
+    for i in range(c.shape[1]):
+        row = (k[i] + 5) % 3
+        c[row, i] = a[row, i] * 2.0
+
+
+@pytest.mark.usefixtures("eager")
+def test_rows_that_change_from_element_to_element() -> None:
+    generator = np.random.default_rng(3)
+    check(chosen, generator.integers(0, 9, 500), generator.random((3, 500)), np.zeros((3, 500)))
+
+
+@hybrid.script
+def gathered(k: Any, a: Any, c: Any) -> None:
+    for i in range(c.shape[0]):
+        row = (k[i] + 5) % 3
+        c[i] = a[row, i] * 2.0
+
+
+@pytest.mark.usefixtures("eager")
+def test_rows_that_are_read_change_from_element_to_element() -> None:
+    generator = np.random.default_rng(3)
+    check(gathered, generator.integers(0, 9, 500), generator.random((3, 500)), np.zeros(500))
+
+
+@hybrid.script
 def both(a: Any, b: Any, c: Any) -> None:
     c[:] = a & b
 
