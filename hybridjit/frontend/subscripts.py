@@ -74,12 +74,16 @@ class SubscriptTranslator(ArrayChoices):
                 )
             case Foreign(grid) if grid is np.mgrid or grid is np.ogrid:
                 return self.index_grid(node, is_open=grid is np.ogrid)
-            case Foreign(found):
+            case Foreign(found) if index_help(found) is not None:
+                label = ast.unparse(node.value)
+                raise self.refuse(
+                    f"'{label}' is not supported inside a script", node, help=index_help(found)
+                )
+            case Foreign():
                 raise self.mismatch(
                     f"{describe(owner)} cannot be indexed inside a script",
                     node,
-                    help=index_help(found)
-                    or f"take the item outside the script: item = {ast.unparse(node)}",
+                    help=f"take the item outside the script: item = {ast.unparse(node)}",
                 )
             case _:
                 raise self.mismatch(f"{describe(owner)} cannot be indexed", node)

@@ -11,6 +11,8 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.errors import ParseError
+from tests.conftest import Golden
+from tests.errors.case import Case, mended, wrong
 from tests.frontend.from_text import script_from_text
 
 np: Any = numpy
@@ -51,3 +53,13 @@ def test_a_function_that_is_not_there_says_what_to_write(name: str) -> None:
     assert help is not None
     assert "did you mean" not in help
     assert "{" not in help
+
+
+@wrong("numpy_functions")
+def test_refused(case: Case, golden: Golden) -> None:
+    golden.check(case.fail().render(paths="short"), "txt")
+
+
+@mended("numpy_functions")
+def test_help_works(case: Case) -> None:
+    case.check_help()

@@ -22,7 +22,7 @@ from tests.errors.case import Case, load
 A: Any = np.arange(8.0)
 THEMES = (
     *("statements", "expressions", "calls", "names", "types", "loops", "blocks", "returns"),
-    *("functions", "captures", "runtime", "several", "arrays", "allocations"),
+    *("functions", "captures", "runtime", "several", "arrays", "allocations", "numpy_functions"),
 )
 SCRIPT: Any = hybrid.script  # of functions that no checker knows
 EVERY = [pytest.param(case, id=f"{theme}-{case.name}") for theme in THEMES for case in load(theme)]

@@ -1,0 +1,182 @@
+"""Functions of NumPy that a script does not have, or not so: what is said, and what works."""
+
+import numpy as np
+
+from hybridjit.errors import ParseError, ShapeMismatch, TypeMismatch
+from tests.errors.case import INDICES, MATRIX, VECTOR, Cases
+
+cases = Cases()
+
+
+@cases.wrong(ParseError, INDICES)
+def unique(a):
+    return np.unique(a)
+
+
+@cases.right(VECTOR, code=["m = a > 0", "a[m].sum()"])
+def unique(a):
+    m = a > 0
+    return a[m].sum()
+
+
+@cases.wrong(ParseError, VECTOR)
+def transform(a):
+    return np.fft.fft(a)
+
+
+@cases.right(VECTOR, code="np.exp(-2j * np.pi * np.outer(k, k) / n)")
+def transform(a):
+    n = len(a)
+    k = np.arange(n)
+    return np.round(np.exp(-2j * np.pi * np.outer(k, k) / n) @ a, 3)
+
+
+@cases.wrong(ParseError, INDICES)
+def counts_without_a_number(k):
+    return np.bincount(k)
+
+
+@cases.right(INDICES, says="give minlength=n", code="minlength=")
+def counts_without_a_number(k):
+    return np.bincount(k, minlength=8)
+
+
+@cases.wrong(ParseError, VECTOR)
+def deleted(a):
+    return np.delete(a, 2)
+
+
+@cases.right(VECTOR, code="np.concatenate((a[:i], a[i + 1:]))")
+def deleted(a):
+    i = 2
+    return np.concatenate((a[:i], a[i + 1:]))  # fmt: skip
+
+
+@cases.wrong(ParseError, VECTOR)
+def piecewise(a):
+    return np.piecewise(a, [a > 3], [1.0, 2.0])
+
+
+@cases.right(VECTOR, code="np.select(conditions, values)")
+def piecewise(a):
+    conditions, values = (a > 3, a <= 3), (1.0, 2.0)
+    return np.select(conditions, values)
+
+
+@cases.wrong(ParseError, MATRIX)
+def eigenvalues(m):
+    return np.linalg.eigvals(m)
+
+
+@cases.right(MATRIX, np.linalg.eigvals(MATRIX), says="pass the result in")
+def eigenvalues(m, values):
+    return values.sum()
+
+
+@cases.wrong(ParseError, MATRIX)
+def least_squares(m):
+    return np.linalg.lstsq(m, m[:, 0])
+
+
+@cases.right(MATRIX[:, :2], VECTOR[:4], code="np.linalg.solve(m.T @ m, m.T @ b)")
+def least_squares(m, b):
+    return np.round(np.linalg.solve(m.T @ m, m.T @ b), 3)
+
+
+@cases.wrong(ParseError, MATRIX)
+def norm_of_singular_values(m):
+    return np.linalg.norm(m, 2)
+
+
+@cases.wrong(ParseError, VECTOR)
+def largest_by_fmax(a):
+    return np.fmax.reduce(a)
+
+
+@cases.right(VECTOR, code="np.nanmax(a)")
+def largest_by_fmax(a):
+    return np.nanmax(a)
+
+
+@cases.wrong(ParseError, VECTOR)
+def joined_by_brackets(a):
+    return np.r_[a, a]
+
+
+@cases.right(VECTOR, VECTOR, code="np.concatenate((a, b))")
+def joined_by_brackets(a, b):
+    return np.concatenate((a, b))
+
+
+@cases.wrong(ParseError, VECTOR)
+def padded_with_means(a):
+    return np.pad(a, 1, mode="mean")
+
+
+@cases.right(VECTOR, says="edge")
+def padded_with_means(a):
+    return np.pad(a, 1, mode="edge")
+
+
+@cases.wrong(ParseError, MATRIX)
+def subscripts_with_dots(m):
+    return np.einsum("...j->...", m)
+
+
+@cases.right(MATRIX, says="by a letter of its own")
+def subscripts_with_dots(m):
+    return np.einsum("ij->i", m)
+
+
+@cases.wrong(ShapeMismatch, MATRIX)
+def subscripts_of_two_sizes(m):
+    return np.einsum("ij,jk->ik", m, m[:3])
+
+
+@cases.wrong(TypeMismatch, MATRIX)
+def subscripts_of_too_many(m):
+    return np.einsum("ij,jk", m)
+
+
+@cases.wrong(ShapeMismatch, VECTOR)
+def split_in_unequal_parts(a):
+    return np.split(a, 3)[0] * 2
+
+
+@cases.right(VECTOR, code="np.array_split")
+def split_in_unequal_parts(a):
+    return np.array_split(a, 3)[0] * 2
+
+
+@cases.wrong(ParseError, VECTOR)
+def quantile_by_another_method(a):
+    return np.quantile(a, 0.5, method="nearest")
+
+
+@cases.right(VECTOR, code="np.sort(a)")
+def quantile_by_another_method(a):
+    return np.sort(a)[len(a) // 2]
+
+
+@cases.wrong(ParseError, VECTOR)
+def name_of_a_former_version(a):
+    return np.alltrue(a)
+
+
+@cases.right(VECTOR, code="all")
+def name_of_a_former_version(a):
+    return np.all(a)
+
+
+@cases.wrong(ParseError, VECTOR)
+def windows(a):
+    return np.lib.stride_tricks.sliding_window_view(a, 3).sum(axis=1)
+
+
+@cases.right(VECTOR, code="a[k : n - w + 1 + k]")
+def windows(a):
+    n, w = len(a), 3
+    total = np.zeros(n - w + 1)
+    for k in range(w):
+        total += a[k : n - w + 1 + k]
+    return total
