@@ -35,6 +35,10 @@ from hybridjit.ir.visit import children
 class ExpressionEmitter(ExternEmitter):
     """Values of expressions."""
 
+    stays_scalar = (
+        False  # whether LLVM makes no vectors of the loop around, so that branches cost less
+    )
+
     @property
     def may_branch(self) -> bool:
         """True if code may depend on a condition: on one truth value, not on one per lane."""
@@ -202,7 +206,27 @@ class ExpressionEmitter(ExternEmitter):
                 expr.span,
                 [(value, source), expr.to.name],
             )
-        return self._settled(emit_cast(self.b, value, source, expr.to), expr, source)
+        quick = self._quick_cast(value, source, expr.to) if self.stays_scalar else None
+        made = emit_cast(self.b, value, source, expr.to) if quick is None else quick
+        return self._settled(made, expr, source)
+
+    def _quick_cast(self, value: Value, source: DType, to: DType) -> Value | None:
+        """A float as int64 in one instruction, unless it does not fit; None where there is none."""
+        quick = None
+        if to is INT64 and lanes_of(value) == 1 and self.may_branch:
+            quick = emit_quick_index(self.b, value, source)
+        if quick is None:
+            return None
+        start = self.b.block
+        fits, other = self.fork(
+            self.b.icmp_signed("!=", quick, ir.Constant(quick.type, INT64.bounds[0]))
+        )
+        self.b.position_at_end(other)
+        saturated = emit_cast(self.b, value, source, to)
+        end = self.b.block
+        self.b.branch(fits)
+        self.b.position_at_end(fits)
+        return self._phi([(quick, start), (saturated, end)])
 
     def _fits(self, value: Value, source: DType, to: DType) -> Value:
         """True if an integer survives the conversion."""

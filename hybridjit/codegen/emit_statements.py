@@ -29,9 +29,9 @@ from hybridjit.codegen.sites import Failure
 from hybridjit.errors import InternalError, Span
 from hybridjit.ir import stmt as tis
 from hybridjit.ir.dtype import INT64, DType
-from hybridjit.ir.expr import Buffer, Const, Expr, ExternCall, Var
+from hybridjit.ir.expr import Bounded, Buffer, Const, Expr, ExternCall, Var
 from hybridjit.ir.stmt import Stmt, flat_stmts
-from hybridjit.ir.visit import children
+from hybridjit.ir.visit import children, walk
 
 
 class StatementEmitter(ExpressionEmitter):
@@ -255,8 +255,9 @@ class StatementEmitter(ExpressionEmitter):
         outer = self.prefetches
         self.prefetches = (*outer, *find_requests(self, loop, origin[1]))
         emit_prefetches(self, loop)
+        scalar, self.stays_scalar = self.stays_scalar, _stays_scalar(loop)
         self._round(loop.body, self._exit_of(done), again)
-        self.prefetches = outer
+        self.prefetches, self.stays_scalar = outer, scalar
         del self.loop_vars[len(self.loop_vars) - len(shown) :]
         if polled:
             self.spend(ir.Constant(I64, self._work_of(loop.body) + 1))
@@ -404,3 +405,8 @@ def _jumps(stmt: Stmt) -> bool:
         return False
     inner = [child for child in children(stmt) if isinstance(child, Stmt)]
     return isinstance(stmt, tis.Break | tis.Continue) or any(_jumps(child) for child in inner)
+
+
+def _stays_scalar(loop: tis.For) -> bool:
+    """True if an iteration may fail: LLVM makes no vectors of it."""
+    return any(isinstance(node, Bounded) for node in walk(loop.body))

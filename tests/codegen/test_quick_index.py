@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from hybridjit import hybrid
+from hybridjit.codegen.target import host_target
 from tests.lower.ways import assert_native_agrees
 
 FITS = (0.0, 0.5, -0.5, -0.999, 7.99, -1.0, -1.5, -8.0, -8.5, float("nan"))
@@ -43,3 +44,40 @@ def test_two_axes(value: float) -> None:
 @pytest.mark.parametrize("size", [0, 1, 7, 8])
 def test_sizes_known_at_run_time(size: int) -> None:
     assert_native_agrees(bins, np.arange(float(size)), np.zeros(max(1, size - 1), np.int64))
+
+
+@hybrid.script
+def named_bins(a: Any, counts: Any) -> Any:
+    last = 0
+    for i in range(a.shape[0]):
+        place = int(a[i])
+        last = place
+        if place == counts.shape[0]:
+            place -= 1
+        counts[place] += 1
+    return last
+
+
+@hybrid.script
+def without_checks(a: Any, out: Any) -> Any:
+    for i in range(a.shape[0]):
+        out[i] = int(a[i])
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("value", [*FITS, *FAILS])
+def test_names_of_indices(value: float, dtype: Any) -> None:
+    """The cast saturates, and NaN is 0, in a loop with checks as in one without."""
+    with np.errstate(over="ignore"):
+        a = np.array([1.5, value, 2.5]).astype(dtype)
+        large = np.array([value]).astype(dtype)
+    assert_native_agrees(named_bins, a, np.zeros(8, np.int64))
+    assert_native_agrees(named_bins, large, np.zeros(8, np.int64))
+    assert_native_agrees(without_checks, a, np.zeros(3, np.int64))
+
+
+@pytest.mark.skipif("x86_64" not in host_target().triple, reason="an instruction of x86-64")
+def test_only_loops_that_may_fail_branch() -> None:
+    assert "x86.sse2.cvttsd2si64" in named_bins.inspect("llvm", np.ones(9), np.zeros(8, np.int64))
+    text = without_checks.inspect("llvm", np.ones(9), np.zeros(9, np.int64))
+    assert "x86.sse2.cvttsd2si64" not in text
