@@ -215,8 +215,10 @@ class CarriedArrays(BranchTranslator):
 
     def _find_free(self, made: Buffer, carry: Carry) -> Buffer | None:
         """Memory of the same size that no name stood for when the round began."""
+        standins = self.unit.standins
         for buffer in (b for state in carry.states for value in state for b in buffers_of(value)):
             is_taken = buffer in carry.known or buffer in carry.renamed.values()
+            is_taken = is_taken or (buffer in standins) != (made in standins)
             if buffer in self.unit.made and not is_taken and self.is_alike(buffer, made):
                 return buffer
         return None
@@ -270,7 +272,9 @@ class CarriedArrays(BranchTranslator):
 
     def _bring_together(self, carry: Carry, exits: Sequence[int]) -> None:
         """Make each name stand for one array after the loop, in whatever state it ended."""
-        taken = {b for value in self.bound_values(carry.webs) for b in buffers_of(value)}
+        others = [web for web in self.frame.bindings if not self._is_read_later(web, carry.stmt)]
+        others.extend(carry.webs)
+        taken = {b for value in self.bound_values(others) for b in buffers_of(value)}
         open: list[int] = []
         for position, web in enumerate(carry.webs):
             if not exits or not self._is_read_later(web, carry.stmt):
@@ -281,24 +285,36 @@ class CarriedArrays(BranchTranslator):
                 continue
             taken.update(buffers_of(values[0]))
             self._bind_after(web, values[0])
+        named = set(taken)
         targets: list[Buffer] = []
         for position in open:
             values = [carry.states[k][position] for k in exits]
+            # A copy is another array: a loop around this one has to see it as one.
+            is_copy = self._may_be_copy(values, [carry.states[k] for k in exits], named)
+            if is_copy and self._loops_around(carry.stmt):
+                taken.update(b for value in values for b in buffers_of(value))
             targets.append(self._common_array(carry.webs[position], values, taken, carry))
             taken.add(targets[-1])
             self._guard(carry, exits, position)
             self._bind_after(carry.webs[position], Array(targets[-1]))
         for k in exits:
             values = [carry.states[k][position] for position in open]
-            self._note_shared(values, targets)
+            self._note_shared(values, targets, named)
             self._move(k, list(zip(values, targets, strict=True)), carry)
 
-    def _note_shared(self, values: Sequence[Value | Variable], targets: Sequence[Buffer]) -> None:
+    def _note_shared(
+        self, values: Sequence[Value | Variable], targets: Sequence[Buffer], named: set[Buffer]
+    ) -> None:
         """An array with two names becomes two arrays: neither sees what is written to the other."""
         buffers = [next(buffers_of(value), None) for value in values]
         for buffer, target in zip(buffers, targets, strict=True):
-            if buffer is not None and buffers.count(buffer) > 1:
-                self.unit.standins[target] = _standin(target.name)
+            if buffer is not None and (buffer in named or buffers.count(buffer) > 1):
+                for copy in (buffer, target):
+                    self.unit.standins[copy] = (
+                        f"'{copy.name}' may be an array with two names after a loop, and each of "
+                        "them stands for a copy here",
+                        f"give each name an array of its own, with {copy.name}.copy()",
+                    )
 
     def _bind_after(self, web: Web, value: Value | Variable) -> None:
         if _value_key(value) == _value_key(self.frame.bindings[web]):
@@ -317,8 +333,7 @@ class CarriedArrays(BranchTranslator):
             if isinstance(value, (Array, View)) and not self._agree_in_type(value, arrays[0]):
                 raise self._refuse_meeting(web, values, carry)
         for value in arrays:
-            own = isinstance(value, Array) and not value.indices and value.buffer in self.unit.made
-            if own and value.buffer not in taken:
+            if self._is_own(value) and value.buffer not in taken:
                 break
         else:
             first = self.view(arrays[0])
@@ -326,12 +341,31 @@ class CarriedArrays(BranchTranslator):
             self.emit(Allocate(made, zero=False))
             value = Array(made)
         self.unit.rebound.add(value.buffer)
-        if any(not self._is_own(other) for other in arrays):
-            self.unit.standins[value.buffer] = _standin(web.name)
+        for other in arrays:
+            if not self._is_own(other) or other.buffer in self.unit.standins:
+                why = self.unit.standins.get(other.buffer) or _standin(web.name)
+                self.unit.standins[value.buffer] = why
         return value.buffer
 
+    def _may_be_copy(
+        self, values: Sequence[Value | Variable], states: Sequence[State], named: set[Buffer]
+    ) -> bool:
+        """True if a name may stand for an array that has another name, or belongs to the caller."""
+        for value, state in zip(values, states, strict=True):
+            if not isinstance(value, (Array, View)):
+                continue
+            count = sum(value.buffer in buffers_of(other) for other in state)
+            is_own = self._is_own(value) and value.buffer not in self.unit.standins
+            if not is_own or value.buffer in named or count > 1:
+                return True
+        return False
+
+    def _loops_around(self, stmt: ast.stmt) -> list[ast.For | ast.While]:
+        loops = [loop for _, loop in self.around if isinstance(loop, (ast.For, ast.While))]
+        return [loop for loop in loops if loop is not stmt]
+
     def _is_own(self, value: Array | View) -> bool:
-        """True for an array that is made here, which no other name is likely to stand for."""
+        """True for all of an array that is made here."""
         return isinstance(value, Array) and not value.indices and value.buffer in self.unit.made
 
     def _agree_in_type(self, one: Array | View, other: Array | View) -> bool:
@@ -387,17 +421,13 @@ class CarriedArrays(BranchTranslator):
 
     def _is_read_later(self, web: Web, stmt: ast.stmt) -> bool:
         """True if a name may be read after a loop: behind it, or in the next round of another."""
-        around = [
-            loop
-            for _, loop in self.around
-            if isinstance(loop, (ast.For, ast.While)) and loop is not stmt
-        ]
-        for node, read in self.frame.variables.reads.items():
-            if read is not web or _is_inside(node, stmt):
-                continue
-            if _start(node) > _start(stmt) or any(_is_inside(node, loop) for loop in around):
-                return True
-        return False
+        around = self._loops_around(stmt)
+        reads = [node for node, read in self.frame.variables.reads.items() if read is web]
+        return any(
+            (_start(node) > _start(stmt) and not _is_inside(node, stmt))
+            or any(_is_inside(node, loop) for loop in around)
+            for node in reads
+        )
 
     # -- refusals ------------------------------------------------------------------------------
 

@@ -168,6 +168,8 @@ class Unit:
     renamed: dict[Buffer, Buffer] = field(default_factory=dict[Buffer, Buffer])
     # Copies of what may be another array, which would miss what is written to them: why, and help.
     standins: dict[Buffer, tuple[str, str]] = field(default_factory=dict[Buffer, tuple[str, str]])
+    # What such copies are of: as soon as they have a name, that must not be written to either.
+    copied_from: dict[Buffer, list[Buffer]] = field(default_factory=dict[Buffer, list[Buffer]])
     # True if arguments may share memory: then it matters in which order elements are written.
     shares_memory: bool = False
     # The size of the vectors of the machine, which the tiles of matrix products are made for.

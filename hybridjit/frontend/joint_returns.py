@@ -148,10 +148,13 @@ class _Joint:
         made = {
             s.buffer for stmt in self.stmts for s in walk_stmts(stmt) if isinstance(s, Allocate)
         }
-        if any(buffer not in made for value in values for buffer in buffers_of(value)):
+        made -= translator.unit.standins.keys()
+        sources = [b for value in values for b in buffers_of(value) if b not in made]
+        if sources:
+            translator.unit.copied_from[result] = sources
             translator.unit.standins[result] = (
                 f"the result of '{self.name}' may be the array that it was given, and is a copy of "
-                "it here",
+                "it here, which would not see what is written to it",
                 f"return an array of its own from '{self.name}' on every path, with .copy()",
             )
         return result

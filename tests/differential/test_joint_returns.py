@@ -95,9 +95,9 @@ def nested_tuples(a: Values, n: int) -> Values:
 @program
 def its_argument_or_not(a: Values, n: int) -> Values:
     u = a + 1
-    v = _its_argument_or_not(u, n)
     u[0] = 5
-    return v.sum() if n <= 1 else u.sum()
+    v = _its_argument_or_not(u, n)
+    return v.sum() - u.sum()
 
 
 @program

@@ -34,9 +34,12 @@ class ArrayChoices(ArrayGather):
                 self.store_array(self.view(Array(chosen)), array, span)
             branches.append(self.close(stmts))
         self.emit(If(cond, branches[0], branches[1], span=span))
-        if any(True for value in values for _ in buffers_of(value)):
+        sources = [buffer for value in values for buffer in buffers_of(value)]
+        if sources:
+            self.unit.copied_from[chosen] = sources
             self.unit.standins[chosen] = (
-                f"`{ast.unparse(node)}` is one of two arrays, and a copy of it here",
+                f"`{ast.unparse(node)}` is one of two arrays, and a copy of it here, which would "
+                "not see what is written to it",
                 "choose with if and else on lines of their own, or copy it with .copy()",
             )
         return replace(self.array(Array(chosen)), buffer=chosen)

@@ -218,6 +218,7 @@ class ArrayStores(CallTranslator):
         One that is reshaped is read where it is: a view. Where NumPy may have to make a copy, that
         makes no difference as long as the memory is not written to, which is checked at the end.
         """
+        self._note_copies(value)
         if value.shown is None:
             return self.materialize(value, name, self.span(stmt))
         if value.may_be_copy:
@@ -230,10 +231,17 @@ class ArrayStores(CallTranslator):
         """A computed array in memory that may be overwritten later."""
         if value.shown is not None:
             raise self.refuse_alias(name, value.shown, self.span(stmt))
+        self._note_copies(value)
         made = self.materialize(replace(value, buffer=None), name, self.span(stmt))
         if value.buffer in self.unit.standins:
             self.unit.standins[made.buffer] = self.unit.standins[value.buffer]
         return made
+
+    def _note_copies(self, value: ArrayExpr) -> None:
+        """What a name is given a copy of must not change as long as the name may be read."""
+        if value.buffer is not None and value.buffer in self.unit.copied_from:
+            for source in self.unit.copied_from[value.buffer]:
+                self.unit.standins[source] = self.unit.standins[value.buffer]
 
     def refuse_alias(self, name: str, shown: Buffer, span: Span) -> ParseError:
         """The error for a view that NumPy may have to make a copy of."""

@@ -367,3 +367,31 @@ def error_two_levels_down(a):
 
 def outer_helper(a):
     inner_loop_break(a)
+
+
+def doubled_or_not(x):
+    if x[0] > 2:
+        return x * 2
+    return x
+
+
+@cases.wrong(ParseError, VECTOR)
+def write_to_what_may_be_the_result(a):
+    b = a + 1
+    c = doubled_or_not(b)
+    b[0] = 0
+    return c
+
+
+def doubled_or_copied(x):
+    if x[0] > 2:
+        return x * 2
+    return x.copy()
+
+
+@cases.right(VECTOR, says="on every path, with .copy()")
+def write_to_what_may_be_the_result(a):
+    b = a + 1
+    c = doubled_or_copied(b)
+    b[0] = 0
+    return c

@@ -171,3 +171,23 @@ def assert_on_array(a):
 @cases.right(VECTOR, code="len(a) > 0")
 def assert_on_array(a):
     assert len(a) > 0, "empty"
+
+
+@cases.wrong(ParseError, VECTOR, 3)
+def write_to_what_may_have_two_names(a, n):
+    u = a + 1
+    v = a * 2
+    for i in range(n):
+        u = v
+    u[0] = 1
+    return v
+
+
+@cases.right(VECTOR, 3, says="give each name an array of its own")
+def write_to_what_may_have_two_names(a, n):
+    u = a + 1
+    v = a * 2
+    for i in range(n):
+        u = v.copy()
+    u[0] = 1
+    return v
