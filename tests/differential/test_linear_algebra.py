@@ -9,6 +9,7 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.frontend.library.linalg import BLOCK
+from hybridjit.frontend.library.statistics import STRIP
 from tests.array_results import assert_agree
 
 np: Any = numpy
@@ -125,6 +126,20 @@ def test_right_sides_of_another_size(rows: int) -> None:
     kernel: Any = hybrid.script(solved)
     with pytest.raises(ValueError, match="different numbers of rows"):
         kernel(a, b)
+
+
+def covariances(a: Array) -> Array:
+    return np.cov(a)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_covariances_of_many_rows(dtype: str) -> None:
+    """Of which one half is computed, and the other half is the same."""
+    a = random(dtype, STRIP + 5, 9)
+    check(covariances, a)
+    kernel: Any = hybrid.script(covariances)
+    found = kernel(a)
+    np.testing.assert_array_equal(np.tril(found, -1), np.triu(found, 1).conj().T)
 
 
 def test_tiny_pivots_are_divided_by() -> None:

@@ -12,7 +12,7 @@ np: Any = numpy
 Array = Any
 # The width of the blocks of a factorisation: the square of it fits in the nearest cache.
 BLOCK = 64
-STRIP = 128  # rows of a matrix of which only one half is computed
+STRIP = 132  # rows of a matrix of which only one half is computed: eleven tiles
 
 
 def _computing_type(a: Array) -> Any:
