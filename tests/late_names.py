@@ -3,7 +3,6 @@
 Whether they have a value is known only when the function runs: checkers would complain.
 """
 
-
 from typing import Any
 
 

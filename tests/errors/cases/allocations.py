@@ -80,9 +80,9 @@ def swapped_dtype(a):
     return b
 
 
-@cases.right(VECTOR, code="'f8'")
+@cases.right(VECTOR, says="'f8'")
 def swapped_dtype(a):
-    b = np.zeros(a.shape, 'f8')
+    b = np.zeros(a.shape, "f8")
     return b
 
 

@@ -208,8 +208,8 @@ def errors_that_raise(a):
     return b
 
 
-@cases.right(VECTOR, code="divide='ignore'")
+@cases.right(VECTOR, says="divide='ignore'")
 def errors_that_raise(a):
-    with np.errstate(divide='ignore'):
+    with np.errstate(divide="ignore"):
         b = 1 / a
     return b
