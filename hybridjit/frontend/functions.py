@@ -140,7 +140,8 @@ def _special(name: str, args: list[Scalar], span: Span | None) -> Scalar:
 def _no_imaginary_part(x: Scalar, span: Span | None) -> Scalar:
     """Zero, also for NaN and infinities; computing `x` may fail all the same."""
     if not x.type.dtype.is_float:
-        return binary(BitXor, x, x, span)
+        number = as_number(x) if x.type.weak else x  # True.imag is 0, np.True_.imag is np.False_
+        return binary(BitXor, number, number, span)
     never = BitAnd(Eq(x.expr, x.expr, span=span), Ne(x.expr, x.expr, span=span), span=span)
     return Scalar(Cast(x.type.dtype, never, span=span), x.type)
 
