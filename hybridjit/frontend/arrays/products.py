@@ -18,7 +18,7 @@ from hybridjit.frontend.conversion import join_types
 from hybridjit.frontend.operators import binary
 from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Scalar, Value, describe
 from hybridjit.ir.dtype import BOOL, DType, ScalarType
-from hybridjit.ir.expr import BitAnd, Buffer, Const, Expr, FloorDiv, Ge, Load, Mod, Mul, Var
+from hybridjit.ir.expr import And, BitAnd, Buffer, Const, Expr, FloorDiv, Ge, Load, Mod, Mul, Var
 from hybridjit.ir.stmt import If, Let, Store
 
 # Terms of a product that are worth packing: below, loops as they stand are faster.
@@ -285,4 +285,8 @@ def _is_large(sizes: tuple[Expr, Expr, Expr]) -> bool | Expr:
     for size in sizes:
         if constant(size) is None:
             terms = times(terms, size)
-    return Ge(terms, Const(MIN_BLOCKED_TERMS))
+    is_large: Expr = Ge(terms, Const(MIN_BLOCKED_TERMS))
+    for side in (sizes[0], sizes[2]):
+        if constant(side) is None:
+            is_large = And(is_large, Ge(side, Const(MIN_SIDE)))
+    return is_large
