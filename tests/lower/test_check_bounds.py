@@ -177,3 +177,22 @@ def test_products_of_different_arrays_may_wrap() -> None:
             a[f // b.shape[0]] = 1.0
 
     assert len(across.safety(hj.f64["n"], hj.f64["m"]).checks) == 1
+
+
+def test_sizes_of_results_are_sizes() -> None:
+    """Memory for a result is there before anything runs, so that n is not negative, and no sum of
+    a few such numbers wraps.
+    """
+
+    @hybrid.script
+    def in_steps(n: Any) -> Any:
+        a = np.zeros(n)
+        for j in range(0, n, 16):
+            if j + 16 <= n:
+                for lane in range(16):
+                    a[j + lane] = lane
+        return a
+
+    assert in_steps.safety(40).checks == ()
+    with pytest.raises(ValueError, match="negative dimensions"):
+        in_steps(-1)
