@@ -25,8 +25,9 @@ from hybridjit.target import Target
 MAX_NODES = 1600
 _CALL_NODES = 300  # a function is a polynomial, in place
 _CHEAP = ("sqrt", "abs", "fma", "floor", "ceil", "trunc", "minimum", "maximum", "copysign")
-# With fewer terms than this, sums are over before lanes pay.
-MIN_TERMS = 8
+# With fewer terms than this, sums are over before lanes pay. LLVM writes out loops with some more,
+# so that each sum is in a register between them, if the loop over elements is inside.
+MIN_TERMS, MIN_MOVED_TERMS = 8, 16
 # So many sums, in vectors, are under way at once: enough to hide how long an addition takes.
 VECTORS = 4
 # Registers for sums: half of those that a processor has. The others hold what is added.
@@ -161,10 +162,10 @@ def _distance(access: Load | Store, var: Var) -> int | None:
     return APART if isinstance(access, Load) else None
 
 
-def has_long_sums(body: Stmt) -> bool:
-    """True if `body` adds up floats one after the other, not just a few of them."""
+def has_long_sums(body: Stmt, least: int) -> bool:
+    """True if `body` adds up floats one after the other, at least so many of them."""
     loops = [stmt for stmt in walk_stmts(body) if isinstance(stmt, For)]
-    return any(_is_long(Nest.of(loop).loops) and _sums(loop) for loop in loops)
+    return any(_is_long(Nest.of(loop).loops, least) and _sums(loop) for loop in loops)
 
 
 def _outermost_loops(body: Stmt) -> Iterator[For]:
@@ -187,11 +188,11 @@ def _sums(loop: For) -> bool:
     )
 
 
-def _is_long(loops: Sequence[For]) -> bool:
+def _is_long(loops: Sequence[For], least: int) -> bool:
     terms = 1
     for loop in loops:
         extent = loop_extent(loop)
         if extent is None:
             return True
         terms *= extent
-    return terms >= MIN_TERMS
+    return terms >= least

@@ -24,7 +24,7 @@ from hybridjit.ir.expr import Buffer, Expr, Load, Node
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, If, Let, LoopKind, Seq, Stmt, Store, seq
 from hybridjit.ir.visit import Mutator, fresh_copy, walk
-from hybridjit.lower.sum_tiles import Tile, find_tiles, has_long_sums
+from hybridjit.lower.sum_tiles import MIN_MOVED_TERMS, MIN_TERMS, Tile, find_tiles, has_long_sums
 from hybridjit.lower.update_nests import (
     AccumulateSums,
     Nest,
@@ -81,18 +81,20 @@ class _VectorizeOuter(Mutator):
     def _find_tile(self, loop: For) -> Tile | None:
         """The loops from `loop` on inwards that are to run side by side."""
         nest = Nest.of(loop)
+        if not nest.loops:
+            return None
         found = sink_sums(nest) or nest
-        if not nest.loops or not has_long_sums(found.body) or not _is_plain(loop):
+        # Where the loop over lanes was innermost, it has vectors already. It is moved for rows.
+        is_moved = len(found.loops) < len(nest.loops) and found.loops[-1] is nest.loops[-1]
+        least = MIN_MOVED_TERMS if is_moved else MIN_TERMS
+        if not has_long_sums(found.body, least) or not _is_plain(loop):
             return None
         if found is nest:
             accumulating = AccumulateSums(self.func, (*self.scope, *nest.loops))
             found = Nest(nest.loops, accumulating.rewrite(nest.body))
         elif not has_own_updates(nest, Separation(self.func, tuple(self.scope))):
             return None
-        # Where the loop over lanes was innermost, it has vectors already. It is moved for rows.
-        is_moved = len(found.loops) < len(nest.loops)
-        needs_rows = is_moved and found.loops[-1] is nest.loops[-1]
-        tiles = find_tiles(found, self.target, needs_rows=needs_rows)
+        tiles = find_tiles(found, self.target, needs_rows=is_moved)
         return next((tile for tile in tiles if self._is_legal(tile)), None)
 
     def _apart(self, loop: For) -> Stmt | None:

@@ -33,7 +33,7 @@ def on_shared_memory() -> None:
 
 
 def of(kernel: Kernel[..., Any]) -> Check:
-    return guarded(kernel, *arrays(9, 11, 41))
+    return guarded(kernel, *arrays(9, 17, 41))
 
 
 def at_random(first: int) -> RandomCheck:
