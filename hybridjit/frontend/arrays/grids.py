@@ -167,7 +167,7 @@ class ArrayGrids(ArrayJoins):
 
         In order, as NumPy does it: the results are equal bit by bit.
         """
-        args = self.arguments(node, "a", "axis", "dtype", required=1)
+        args = self.arguments(node, "a", "axis", "dtype", "out", required=1)
         owner, axis = self.along(args, node)
         source = self.array(owner)
         if "dtype" in args and not isinstance(self.evaluate(args["dtype"]), Nothing):
@@ -175,7 +175,9 @@ class ArrayGrids(ArrayJoins):
         else:
             dtype = sum_dtype(source.dtype)
         fold = fold_of("sum" if name == "cumsum" else "prod", dtype, self.span(node))
-        return self.accumulated(self.as_dtype(source, dtype, self.span(node)), axis, fold, node)
+        wide = self.as_dtype(source, dtype, self.span(node))
+        result = self.accumulated(wide, axis, fold, node)
+        return self.store_out(args["out"], result, node) if "out" in args else result
 
     def accumulated(self, value: ArrayExpr, axis: int, fold: Fold, node: ast.Call) -> ArrayExpr:
         """The results of a fold after each element along an axis."""
