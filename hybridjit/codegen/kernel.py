@@ -31,7 +31,7 @@ from hybridjit.codegen.math.avx512 import note_features
 from hybridjit.codegen.memory import ArrayAddress
 from hybridjit.codegen.pool_words import has_pool
 from hybridjit.codegen.sites import Failure, Site
-from hybridjit.codegen.streams import STREAM_BYTES, bytes_of
+from hybridjit.codegen.streams import is_large
 from hybridjit.codegen.stub_adapter import emit_adapter
 from hybridjit.codegen.target import Target
 from hybridjit.ir.dtype import BOOL, FLOAT16, INT64, DType
@@ -182,8 +182,7 @@ def _parameter(
         )
         address = ArrayAddress(base, buffer.dtype, strides, buffer.dtype.component.bits // 8)
     align = address.align if layout.align is None else layout.align
-    is_large = STREAM_BYTES <= bytes_of(buffer) < MAX_EXTENT
-    return ArrayAddress(base, buffer.dtype, address.strides, align, is_large)
+    return ArrayAddress(base, buffer.dtype, address.strides, align, is_large(buffer))
 
 
 def _constant_array(emitter: StatementEmitter, array: ConstantArray) -> ArrayAddress:

@@ -116,6 +116,11 @@ def _variables_of(index: Expr, variables: Sequence[Var]) -> Iterator[Var]:
     return (var for var in (form or Linear({})).terms if var in variables)
 
 
+def is_large(buffer: Buffer) -> bool:
+    """True for an array that is known to be more than is worth keeping in the caches."""
+    return STREAM_BYTES <= bytes_of(buffer) < MAX_EXTENT
+
+
 def bytes_of(buffer: Buffer) -> int:
     """The size of an array, if that is known; else more than any."""
     sizes = [int(size.value.real) for size in buffer.shape if isinstance(size, Const)]
