@@ -54,7 +54,10 @@ LIBRARY: dict[int, FunctionType] = {
     if hasattr(module, name)
 }
 LIBRARY_NAMES: tuple[str, ...] = tuple(
-    name if module is np else f"linalg.{name}" for module, _, names in _NAMES for name in names
+    name if module is np else f"linalg.{name}"
+    for module, _, names in _NAMES
+    for name in names
+    if hasattr(module, name)
 )
 # Functions of numbers, which are applied to each element of an array.
 ELEMENTWISE: frozenset[FunctionType] = frozenset(
