@@ -49,7 +49,7 @@ def lists_of_indices_are_updated(m: Values, k: int) -> None:
 def pivots(m: Values, k: int) -> Values:
     order = np.arange(3)
     for i in range(2):
-        p: Values = i + np.argmax(np.abs(m[i:, k % 2]))
+        p = i + abs(m[i:, k % 2]).argmax()
         if p != i:
             m[[i, p]] = m[[p, i]]
             order[i], order[p] = order[p], order[i]
