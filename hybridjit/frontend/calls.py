@@ -12,10 +12,11 @@ from hybridjit.frontend.arrays.extents import ZERO, constant
 from hybridjit.frontend.arrays.refusals import FUNCTION_METHODS
 from hybridjit.frontend.builtin_calls import BuiltinTranslator
 from hybridjit.frontend.captures import is_language_name
-from hybridjit.frontend.functions import Style, apply
+from hybridjit.frontend.functions import apply
 from hybridjit.frontend.library.table import WITH_WHERE
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.refusals import function_help
+from hybridjit.frontend.style import Style
 from hybridjit.frontend.values import (
     Array,
     ArrayExpr,

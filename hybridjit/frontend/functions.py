@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from enum import Enum
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from hybridjit.errors import Span, TypeMismatch
 from hybridjit.frontend.comparisons import compare, extremum
 from hybridjit.frontend.conversion import as_number, as_numbers, convert, join_types, truth
 from hybridjit.frontend.operators import binary, logical_not, select, unary
+from hybridjit.frontend.style import Style
 from hybridjit.frontend.values import Scalar
 from hybridjit.ir.dtype import (
     BOOL,
@@ -53,15 +53,6 @@ from hybridjit.ir.expr import (
     Sub,
 )
 from hybridjit.ir.intrinsics import INTRINSICS, Domain, Intrinsic, OneType
-
-
-class Style(Enum):
-    """Whose function it is: they differ in what they make of a Python number."""
-
-    LANGUAGE = "hybridjit"  # a Python float stays one
-    NUMPY = "numpy"  # the result is a NumPy scalar
-    MATH = "math"  # computed in double precision, the result is a Python number
-
 
 _FROM_NUMPY = {
     **{"+": Add, "-": Sub, "*": Mul, "/": Div, "//": FloorDiv, "%": Mod, "pow": Pow},

@@ -6,7 +6,6 @@ from types import FunctionType, ModuleType
 
 from hybridjit.frontend.builtins import find_element_type
 from hybridjit.frontend.captures import ARRAY_FUNCTIONS, MODULE_FUNCTIONS, language_name
-from hybridjit.frontend.functions import Style
 from hybridjit.frontend.kinds import (
     find_weak_type,
     is_numpy_scalar,
@@ -15,6 +14,7 @@ from hybridjit.frontend.kinds import (
     weak_type,
 )
 from hybridjit.frontend.library.table import ELEMENTWISE, LIBRARY
+from hybridjit.frontend.style import Style
 from hybridjit.frontend.values import (
     ArrayFunction,
     Builtin,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from hybridjit.frontend.extern_calls import ExternTranslator
-from hybridjit.frontend.functions import Style, apply, arity_of
+from hybridjit.frontend.functions import apply, arity_of
+from hybridjit.frontend.style import Style
 from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import ExternValue, Nothing, Value
 from hybridjit.ir.dtype import DType

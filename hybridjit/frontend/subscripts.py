@@ -18,11 +18,12 @@ from hybridjit.frontend.arrays.refusals import (
     refuse_array_attribute,
 )
 from hybridjit.frontend.captures import MISSING, AttributeSource, has_plain_attributes
-from hybridjit.frontend.functions import Style, apply
+from hybridjit.frontend.functions import apply
 from hybridjit.frontend.kinds import type_name
 from hybridjit.frontend.numpy_refusals import RENAMED, ufunc_method_help
 from hybridjit.frontend.operators import binary
 from hybridjit.frontend.refusals import index_help, refuse_text_arithmetic
+from hybridjit.frontend.style import Style
 from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import (
     AnyArray,

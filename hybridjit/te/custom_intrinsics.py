@@ -14,7 +14,8 @@ from typing import Any, Literal, cast
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.frontend.conversion import convert
-from hybridjit.frontend.functions import Style, apply
+from hybridjit.frontend.functions import apply
+from hybridjit.frontend.style import Style
 from hybridjit.frontend.values import Scalar
 from hybridjit.interp.run import compile_func
 from hybridjit.interp.scalars import apply_intrinsic

@@ -12,9 +12,10 @@ from typing import Any
 from hybridjit.errors import ArgumentError
 from hybridjit.frontend.comparisons import compare
 from hybridjit.frontend.conversion import store_value, truth
-from hybridjit.frontend.functions import Style, apply
+from hybridjit.frontend.functions import apply
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.operators import binary, unary
+from hybridjit.frontend.style import Style
 from hybridjit.frontend.values import ElementType, Scalar, Text, index
 from hybridjit.ir import expr as ir
 from hybridjit.ir.dtype import BOOL, DTYPES, INT64, DType, ScalarType

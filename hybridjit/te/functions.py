@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hybridjit.frontend.functions import Style, apply
+from hybridjit.frontend.functions import apply
 from hybridjit.frontend.operators import select
+from hybridjit.frontend.style import Style
 from hybridjit.te.expression import Expression, as_condition, as_expression, as_scalar
 
 Function = Callable[..., Expression]

@@ -10,8 +10,9 @@ from typing import Any, cast
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.frontend.comparisons import extremum
 from hybridjit.frontend.conversion import store_value
-from hybridjit.frontend.functions import Style, apply
+from hybridjit.frontend.functions import apply
 from hybridjit.frontend.operators import conjunction
+from hybridjit.frontend.style import Style
 from hybridjit.frontend.values import Scalar
 from hybridjit.ir.dtype import BOOL, DType, ScalarType
 from hybridjit.ir.expr import And, Const, Expr, Max, Min, Or, Var, const

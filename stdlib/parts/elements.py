@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hybridjit.frontend.functions import Style, apply
+from hybridjit.frontend.functions import apply
+from hybridjit.frontend.style import Style
 from hybridjit.te import Expression
 from hybridjit.te.expression import as_scalar
 

@@ -10,9 +10,10 @@ import numpy as np
 from hybridjit.errors import Span, TypeMismatch
 from hybridjit.frontend.call_arguments import CallArguments
 from hybridjit.frontend.conversion import store_value
-from hybridjit.frontend.functions import Style, apply, arity_of
+from hybridjit.frontend.functions import apply, arity_of
 from hybridjit.frontend.numpy_refusals import UNKNOWN_SIZE
 from hybridjit.frontend.refusals import refusal
+from hybridjit.frontend.style import Style
 from hybridjit.frontend.values import (
     AnyArray,
     Array,

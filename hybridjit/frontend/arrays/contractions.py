@@ -15,7 +15,8 @@ from hybridjit.errors import ShapeMismatch, Span
 from hybridjit.frontend.arrays.extents import ONE, ZERO, plus, times
 from hybridjit.frontend.arrays.grids import ArrayGrids
 from hybridjit.frontend.arrays.reductions import Axes
-from hybridjit.frontend.functions import Style, apply
+from hybridjit.frontend.functions import apply
+from hybridjit.frontend.style import Style
 from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Items, Scalar, Value
 from hybridjit.ir.expr import Const, Expr
 from hybridjit.ir.stmt import Store

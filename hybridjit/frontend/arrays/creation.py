@@ -10,8 +10,9 @@ from hybridjit.frontend.arrays.calls import cast_element
 from hybridjit.frontend.arrays.extents import ONE, ZERO, minus, plus, tidy
 from hybridjit.frontend.arrays.products import ArrayProducts
 from hybridjit.frontend.comparisons import compare
-from hybridjit.frontend.functions import Style, apply
+from hybridjit.frontend.functions import apply
 from hybridjit.frontend.operators import binary, select
+from hybridjit.frontend.style import Style
 from hybridjit.frontend.values import (
     AnyArray,
     ArrayExpr,

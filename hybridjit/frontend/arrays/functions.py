@@ -10,7 +10,8 @@ from hybridjit.frontend.arrays.contractions import ArrayContractions
 from hybridjit.frontend.arrays.grids import ArrayGrids
 from hybridjit.frontend.arrays.padding import ArrayPadding
 from hybridjit.frontend.arrays.reductions import Axes, Fold, fold_of, sum_dtype
-from hybridjit.frontend.functions import Style, apply
+from hybridjit.frontend.functions import apply
+from hybridjit.frontend.style import Style
 from hybridjit.frontend.values import (
     AnyArray,
     Array,

@@ -17,8 +17,9 @@ from hybridjit.frontend.arrays.extents import ONE, ZERO, constant, times
 from hybridjit.frontend.arrays.loops import ArrayLoops
 from hybridjit.frontend.comparisons import extremum
 from hybridjit.frontend.conversion import convert, store_value, truth
-from hybridjit.frontend.functions import Style, apply
+from hybridjit.frontend.functions import apply
 from hybridjit.frontend.operators import binary
+from hybridjit.frontend.style import Style
 from hybridjit.frontend.values import Array, ArrayExpr, Scalar, index
 from hybridjit.ir.dtype import (
     BFLOAT16,

@@ -8,7 +8,8 @@ from hybridjit.frontend.arrays.functions import ArrayFunctions
 from hybridjit.frontend.arrays.gather import Entry, Gathered, place_in
 from hybridjit.frontend.arrays.reductions import fold_of, sum_dtype
 from hybridjit.frontend.conversion import store_value
-from hybridjit.frontend.functions import Style, apply, arity_of
+from hybridjit.frontend.functions import apply, arity_of
+from hybridjit.frontend.style import Style
 from hybridjit.frontend.values import (
     AnyArray,
     Array,
