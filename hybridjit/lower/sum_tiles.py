@@ -103,22 +103,31 @@ def _find_tile(
 ) -> Tile | None:
     distance = _find_distance(body, lane.var)
     width = find_width(dataclasses.replace(lane, body=body), target).lanes
-    columns, lines = loop_extent(lane), 1 if row is None else loop_extent(row)
+    columns = loop_extent(lane)
     if distance is None or (columns is not None and columns < width):
         return None
-    if row is not None:
-        whole = dataclasses.replace(row, body=body)
-        if _mentions(lane, row.var) or _mentions(row, lane.var) or not can_jam(whole):
-            return None
+    if row is not None and not _are_rows(row, lane, body):
+        return None
     room = _REGISTERS[target.vector_bits] // _count_registers(body, width, target)
     room = min(room, MAX_NODES // _count_nodes(body))
-    vectors = VECTORS if distance < APART else 1
-    while vectors > 1 and (vectors > room or (columns is not None and columns < vectors * width)):
-        vectors //= 2
-    rows = _MAX_ROWS if lines is None else min(_MAX_ROWS, lines)
-    while rows > 1 and vectors * rows > room:
-        rows //= 2
+    most = VECTORS if distance < APART else 1
+    vectors = _fit(most, room, None if columns is None else columns // width)
+    rows = _fit(_MAX_ROWS, room // vectors, 1 if row is None else loop_extent(row))
     return Tile(tuple(outside), lane, row, body, vectors * width, rows, distance < APART)
+
+
+def _are_rows(row: For, lane: For, body: Stmt) -> bool:
+    """True if all lanes have the same rows, and all rows the same lanes and terms."""
+    is_rectangle = not _mentions(lane, row.var) and not _mentions(row, lane.var)
+    return is_rectangle and can_jam(dataclasses.replace(row, body=body))
+
+
+def _fit(most: int, room: int, count: int | None) -> int:
+    """How many of `count`, of which `most` would do, have room at once: a power of two."""
+    room = room if count is None else min(room, count)
+    while most > 1 and most > room:
+        most //= 2
+    return most
 
 
 def _count_registers(body: Stmt, lanes: int, target: Target) -> int:
