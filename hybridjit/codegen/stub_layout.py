@@ -195,6 +195,9 @@ class Step(IntEnum):
     LEAST = 5
     GREATEST = 6
     DIVIDE = 7  # by the operand, which is positive, rounding down
+    LESS = 8  # 1 if the lower number is less than the upper one, else 0
+    EQUAL = 9  # 1 or 0
+    CHOOSE = 10  # of the two numbers on top, by the one under them: the lower one unless it is 0
 
 
 class Aliasing(IntEnum):

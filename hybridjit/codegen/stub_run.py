@@ -195,8 +195,7 @@ def _run_step(w: Words, step: Word, words: Word, memory: tuple[Word, Word]) -> N
     stack, depth = memory
     operand = w.at(step, 1)
     top = w.place(stack, w.at(depth))
-    under = w.b.sub(top, w.word(8))
-    second = w.b.sub(top, w.word(16))
+    under, second, third = (w.b.sub(top, w.word(8 * below)) for below in (1, 2, 3))
     after, unknown = (w.b.append_basic_block(name) for name in ("after", "unknown"))
     switch = w.b.switch(w.at(step), unknown)
     w.b.position_at_end(unknown)
@@ -215,6 +214,10 @@ def _run_step(w: Words, step: Word, words: Word, memory: tuple[Word, Word]) -> N
         quotient = w.b.sdiv(number, operand)
         lower = w.b.sub(quotient, w.word(1))
         w.put(w.b.select(w.is_less(remainder, 0), lower, quotient), under)
+    with w.case(switch, Step.CHOOSE, after):
+        chosen = w.b.select(w.is_zero(w.at(third)), w.at(under), w.at(second))
+        w.put(chosen, third)
+        w.put(w.b.sub(w.at(depth), w.word(2)), depth)
     w.b.position_at_end(after)
 
 
@@ -225,6 +228,8 @@ def _operations(w: Words) -> dict[Step, Callable[[Word, Word], Word]]:
         Step.MULTIPLY: w.b.mul,
         Step.LEAST: lambda a, b: w.b.select(w.is_less(a, b), a, b),
         Step.GREATEST: lambda a, b: w.b.select(w.is_less(a, b), b, a),
+        Step.LESS: lambda a, b: w.b.zext(w.is_less(a, b), I64),
+        Step.EQUAL: lambda a, b: w.b.zext(w.is_equal(a, b), I64),
     }
 
 

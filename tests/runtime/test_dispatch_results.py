@@ -68,6 +68,25 @@ def test_sizes_of_outputs_are_computed() -> None:
             shapes(np.zeros((rows, 3)), n)
 
 
+def test_sizes_of_parts_that_an_argument_bounds_are_computed() -> None:
+    @hybrid.script
+    def parts(a: Any, n: Any) -> Any:
+        return a[:n] + 1, a[n:] + 1, a[n - 1 : -n] + 1
+
+    @hybrid.script
+    def choices(a: Any, n: Any) -> Any:
+        b = output_tensor((n if n <= 3 else 2 * n, 7 if n >= 3 else n + 7), "int8")
+        c = output_tensor((1 if n == 3 else 2, 3 if n != 3 else 4), "int8")
+        d = output_tensor((5 if n > 3 else 6, 5 if n < 3 else n + 9), "int8")
+        return b, c, d
+
+    bounds = {parts: range(-12, 13), choices: range(7)}
+    for kernel, values in bounds.items():
+        warm(kernel, np.arange(9.0), 2)
+        for n in values:
+            assert agrees(kernel, np.arange(9.0), n)
+
+
 def test_one_result_and_tuples_of_none_or_one() -> None:
     @hybrid.script
     def one(a: Any) -> Any:
