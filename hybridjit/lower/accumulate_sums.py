@@ -7,7 +7,8 @@
                                                                a[i, j] = value
 
 An iteration that fails would find the element as it was before the loop: so a loop that may fail
-keeps only elements of arrays that nobody sees then. Relies on: indices that are proved or checked;
+keeps only elements of arrays that nobody sees then, and that are sure to be there: the first
+iteration may fail before it gets to its element. Relies on: indices that are proved or checked;
 arguments that share no memory.
 """
 
@@ -16,9 +17,9 @@ from __future__ import annotations
 import dataclasses
 
 from hybridjit.arith.totality import may_fail
-from hybridjit.ir.expr import Buffer, Const, Expr, Load, Node
+from hybridjit.ir.expr import Const, Expr, Load, Node
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import For, LoopKind, Stmt
+from hybridjit.ir.stmt import For, LoopKind, Stmt, Store
 from hybridjit.ir.visit import walk
 from hybridjit.lower.update_nests import AccumulateSums, Nest, find_update
 
@@ -37,17 +38,17 @@ class _AccumulateSums(AccumulateSums):
         if any(loop.extent == Const(0) for loop in nest.loops):
             return node  # it never runs
         store = find_update(nest.body)
-        if store is not None and not self._is_hidden(store.buffer) and _can_fail(nest.body):
+        if store is not None and _can_fail(nest.body) and not self._is_hidden(store):
             return node
         return super().rewrite_For(node)
 
-    def _is_hidden(self, buffer: Buffer) -> bool:
-        """Whether nobody sees `buffer` after a failure: the kernel has made it."""
-        return buffer not in self.func.buffers
+    def _is_hidden(self, store: Store) -> bool:
+        """Whether nobody sees the element after a failure: it is there, and the kernel made it."""
+        return store.buffer not in self.func.buffers and not any(map(_can_fail, store.indices))
 
 
-def _can_fail(body: Stmt) -> bool:
-    return any(map(_node_can_fail, walk(body)))
+def _can_fail(part: Stmt | Expr) -> bool:
+    return any(map(_node_can_fail, walk(part)))
 
 
 def _node_can_fail(node: Node) -> bool:

@@ -58,6 +58,14 @@ def gathers_into_result(a: Array, indices: Array) -> Any:
 
 
 @hybrid.script
+def gathers_into_an_element(a: Array, indices: Array) -> Any:
+    out = output_tensor((2,), "float64")
+    for k in range(3):
+        out[indices[0]] = a[indices[k]] + out[indices[0]]
+    return out
+
+
+@hybrid.script
 def empty_rows(a: Array, first: Array, out: Array) -> None:
     for i in range(first.shape[0] - 1):
         for k in range(first[i], first[i + 1]):
@@ -81,6 +89,7 @@ CALLS: tuple[tuple[AnyKernel, Sequence[Sequence[Any]]], ...] = (
     (meets_itself, [(line(n),) for n in (0, 1, 2, 9)]),
     (gathers, [(line(5), places(*x), line(3)) for x in ((), (1,), (0, 4, -5), (1, 2, 5, 0))]),
     (gathers_into_result, [(line(5), places(*x)) for x in ((), (1, 4), (0, 1, 7))]),
+    (gathers_into_an_element, [(line(5), places(*x)) for x in ((1, 4, -5), (0, 1, 7), (4, 0, 0))]),
     (empty_rows, [(line(5), places(*x), line(n)) for x in ((0, 2, 2, 5), (3, 3), (0, 1, 9))
                   for n in (1, 3)]),
 )  # fmt: skip
@@ -100,6 +109,19 @@ def test_what_was_added_before_a_failure_is_there() -> None:
     with pytest.raises(IndexError, match="out of bounds"):
         gathers(line(5), places(1, 2, 5), out)
     assert out.tolist() == [1.0 + 2.0 + 3.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("first", "message"),
+    [
+        (9, "(?s)index 9 is out of bounds for axis 0 of 'a' .* in iteration k=0"),
+        (4, "(?s)index 4 is out of bounds for axis 0 of 'out' .* in iteration k=0"),
+    ],
+    ids=["in a term", "in the element"],
+)
+def test_an_element_that_is_not_there_fails_in_its_turn(first: int, message: str) -> None:
+    with pytest.raises(IndexError, match=message):
+        gathers_into_an_element(line(5), places(first, 0, 0))
 
 
 def test_arrays_that_overlap() -> None:
@@ -126,6 +148,7 @@ def variables(func: PrimFunc) -> list[str]:
         (meets_itself, (hj.f64["n"],), False),
         (gathers, (hj.f64["n"], hj.i64["m"], hj.f64["k"]), False),
         (gathers_into_result, (hj.f64["n"], hj.i64["m"]), True),
+        (gathers_into_an_element, (hj.f64["n"], hj.i64[3]), False),
     ],
 )
 def test_what_is_kept_in_a_variable(kernel: AnyKernel, specs: Any, kept: bool) -> None:
