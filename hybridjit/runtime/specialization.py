@@ -148,7 +148,7 @@ class Specialization:
         return self._saved.code_key(layout)
 
     def may_reorder(self, layout: Layout) -> bool:
-        """Whether loops may be run in another order: no schedule says how, and no arrays overlap."""
+        """Whether loops may run in another order: no schedule says how, and no arrays overlap."""
         return layout.is_disjoint and not self.is_scheduled
 
     @property
