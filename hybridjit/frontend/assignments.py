@@ -30,7 +30,7 @@ from hybridjit.frontend.values import (
 )
 from hybridjit.frontend.variables import Web
 from hybridjit.ir.dtype import DTYPES, ScalarType
-from hybridjit.ir.expr import Const, Load
+from hybridjit.ir.expr import Buffer, Const, Load
 from hybridjit.ir.stmt import Store
 
 
@@ -195,6 +195,9 @@ class AssignmentTranslator(ArrayNames):
 
     def _store(self, target: ast.Subscript, value: Value, stmt: ast.stmt) -> None:
         node = _value_node(stmt)
+        if isinstance(value, Items):
+            self._store_items(target, value, stmt)
+            return
         if not isinstance(value, AnyArray):
             value = self.as_scalar(value, node)
         # Python computes the right side first, then finds the element.
@@ -205,6 +208,34 @@ class AssignmentTranslator(ArrayNames):
         if isinstance(value, AnyArray):
             raise refuse_whole(value, stmt, self.span(node))
         self.emit(self._element_store(part, self.as_scalar(value, node), target, node))
+
+    def _store_items(self, target: ast.Subscript, value: Items, stmt: ast.stmt) -> None:
+        """`a[i:j] = x, y`: each number is converted to the type of the array by itself."""
+        node = _value_node(stmt)
+        kept = self._frozen(value, "t", stmt)
+        part = self._target(target)
+        if not part.shape and part.mask is None:
+            self.as_scalar(value, node)  # refuses it
+        stored = self._stored_items(kept, part.buffer, node)
+        self.store_values(part, self.array_of_items(stored, target), stmt)
+
+    def _stored_items(self, value: Value, stored: Buffer, node: ast.AST) -> Value:
+        match value:
+            case Scalar():
+                number = store_value(value, stored.dtype, self.span(node))
+                return Scalar(number, ScalarType(stored.dtype))
+            case Items(items):
+                return Items(tuple(self._stored_items(item, stored, node) for item in items))
+            case Array(buffer) | View(buffer) | ArrayExpr(shown=buffer) if buffer == stored:
+                raise self.refuse(
+                    f"this list holds a part of '{stored.name}', which is being assigned to: NumPy "
+                    "stores one item before it reads the next",
+                    node,
+                    help="copy the parts, as in [x.copy(), y.copy()], or make one array of them "
+                    "with np.array([x, y])",
+                )
+            case _:
+                return value
 
     def _element_store(
         self, part: Target, value: Scalar, target: ast.Subscript, node: ast.AST

@@ -145,14 +145,15 @@ class ExpressionTranslator(SubscriptTranslator):
         if isinstance(node.op, ast.MatMult):
             return self.product(values[0], values[1], node)
         op = BINARY[type(node.op)]
-        is_of_tuples = any(isinstance(value, Items) for value in values)
+        is_of_arrays = any(isinstance(value, AnyArray) for value in values)
+        is_of_tuples = any(isinstance(value, Items) for value in values) and not is_of_arrays
         if is_of_tuples and isinstance(node.op, (ast.Add, ast.Mult)):
             return self._tuple_arithmetic(node, *values)
         for value in values:
             if isinstance(value, Text):
                 raise refuse_text_arithmetic(value.text, self.span(node))
         span = self.span(node)
-        if any(isinstance(value, AnyArray) for value in values):
+        if is_of_arrays:
             return self.elementwise(values, lambda parts: self.combined(op, parts, span), node)
         lhs, rhs = self.as_operands(values, nodes, node)
         return binary(op, lhs, rhs, span)

@@ -57,6 +57,12 @@ class InlineTranslator(JointReturns):
         node: ast.Call,
     ) -> Value:
         """A function of NumPy: what it takes as `out` is where its result is put."""
+        arguments = {
+            arg: self.without_list(value, node)
+            if callee.is_elementwise or _is_array(arg)
+            else value
+            for arg, value in arguments.items()
+        }
         given = {arg: value for arg, value in arguments.items() if arg.arg == "out"}
         if callee.is_elementwise and all(_is_weak(value) for value in arguments.values()):
             arguments = {arg: _as_numpy_number(value) for arg, value in arguments.items()}
@@ -267,6 +273,11 @@ class InlineTranslator(JointReturns):
         if value.buffer not in made:
             return value
         return replace(self.array(value), buffer=value.buffer)
+
+
+def _is_array(arg: ast.arg) -> bool:
+    """True if a function of the library says that a parameter is an array, or may be one."""
+    return arg.annotation is not None and ast.unparse(arg.annotation).startswith("Array")
 
 
 def _is_weak(value: Value) -> bool:

@@ -117,8 +117,8 @@ class SignatureTranslator(InlineTranslator):
         if isinstance(value, Nothing):
             items = ()
         nodes = [stmt.value] * len(items)
-        if isinstance(stmt.value, ast.Tuple):
-            nodes = list(stmt.value.elts)
+        if isinstance(stmt.value, ast.Tuple) and len(stmt.value.elts) == len(items):
+            nodes = list(stmt.value.elts)  # otherwise some are starred
         results: list[Buffer | Key] = []
         scalars: list[Expr] = []
         for position, (item, node) in enumerate(zip(items, nodes, strict=True)):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hybridjit import hybrid
+from hybridjit import ParseError, hybrid
 from tests.oracle import run_all_ways
 
 Values = Any
@@ -99,6 +99,44 @@ def deleted_names(m: Values, k: int) -> Values:
     return double * double
 
 
+@program
+def lists_are_stored(m: Values, k: int) -> Values:
+    counts = np.zeros((2, 3), np.int32)
+    counts[0] = [1, 2.75, k]
+    counts[:, 1:] = [[7, 8], [counts[0, 2], counts[0, 1]]]
+    m[1:, 0] = m[2, 0], m[1, 0]
+    m[[2, 0], 1] = m[0, 1], k
+    m[k, :2], m[0] = (m[0, 0], 4), m[1].sum()
+    m[:, :2] = [m[1, :2].copy(), m[0, :2] * 2, (k, 3)]
+    return counts
+
+
+@program
+def lists_are_operands(m: Values, k: int) -> Values:
+    m[:, :2] *= [[k], [2], [3]]
+    m[:, 1] += 1, 2, m[0, 0]
+    sums = m[:, :2] + [0.5, k], [1, 2] - m[:, :2], m.T * (1, 2, 3)
+    return *sums, m[:, 0] > [0, 1, 2], np.maximum(m[:, 1], [k, 0, 1]), np.sqrt([1, 4, k])
+
+
+@program
+def lists_are_arguments(m: Values, k: int) -> Values:
+    joined = np.concatenate(([0], m[0], [k, m[1, 1]])), np.append(m[1], [1, 2])
+    slid = np.convolve(m[0], [1, 0, -1]), np.correlate([1, 2, k, 4], m[0, :2])
+    values: Values = (
+        np.polyval([1, 2, k], m[1]),
+        np.outer([1, k], m[0]),
+        np.isclose(m[:, 0], [0, -1, 1]),
+    )
+    found: Values = np.searchsorted([0, 1, 2], m[1]), np.digitize(m[1], [0, 1, 2])
+    return *joined, *slid, *values, *found
+
+
+@program
+def lists_are_factors(m: Values, k: int) -> Values:
+    return m.T @ [0.25, 0.5, 2.0], [1, 2, k] @ m, np.dot(m.T, (1, k, 2)), np.dot([1, 2, 3], m)
+
+
 @pytest.mark.parametrize("function", _PROGRAMS, ids=lambda f: f.__name__)
 def test_program(function: Callable[..., Any]) -> None:
     kernel = hybrid.script(function)
@@ -108,3 +146,12 @@ def test_program(function: Callable[..., Any]) -> None:
         for layout in (matrix, np.asfortranarray(matrix), matrix[::-1, ::-1], matrix.astype("f4")):
             for k in range(3):
                 run_all_ways(kernel, (layout, k))
+
+
+def test_parts_of_what_is_assigned_to_are_refused_in_lists() -> None:
+    @hybrid.script
+    def swap(m: Values) -> None:
+        m[:2] = [m[1], m[0]]
+
+    with pytest.raises(ParseError, match=r"a part of 'm', which is being assigned to(.|\n)*copy"):
+        swap(np.ones((3, 3)))

@@ -114,8 +114,9 @@ class ArrayArrangements(ArrayAxes):
         assert isinstance(flat, AnyArray)
         return flat, 0
 
-    def as_array(self, value: Value, node: ast.AST) -> AnyArray:
-        """An array; a number becomes one without dimensions."""
+    def as_array(self, value: Value, node: ast.expr) -> AnyArray:
+        """An array; a list becomes one, and a number one without dimensions."""
+        value = self.without_list(value, node)
         if isinstance(value, AnyArray):
             self.check_whole(value, self.span(node))
             return value

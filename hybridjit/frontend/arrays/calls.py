@@ -18,6 +18,7 @@ from hybridjit.frontend.values import (
     AnyArray,
     Array,
     ArrayExpr,
+    Items,
     Nothing,
     Scalar,
     Value,
@@ -38,7 +39,7 @@ class ArrayCalls(CallArguments):
         nodes, out = self._ufunc_arguments(name, node)
         values = self.evaluate_all(nodes)
         span = self.span(node)
-        if not any(isinstance(value, AnyArray) for value in values):
+        if not any(isinstance(value, (AnyArray, Items)) for value in values):
             result: Value = apply(name, Style.NUMPY, self.as_operands(values, nodes, node), span)
         else:
             result = self.elementwise(values, lambda parts: self._applied(name, parts, node), node)

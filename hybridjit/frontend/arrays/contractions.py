@@ -144,6 +144,7 @@ class ArrayContractions(ArrayGrids):
 
     def dot(self, a: Value, b: Value, node: ast.Call) -> Value:
         """`np.dot(a, b)`: the last axis of a with the last but one of b."""
+        a, b = self.without_list(a, node), self.without_list(b, node)
         if not isinstance(a, AnyArray) or not isinstance(b, AnyArray) or not (a.shape and b.shape):
             return self.elementwise([a, b], lambda p: apply("*", Style.NUMPY, p, None), node)
         if len(a.shape) <= 2 and len(b.shape) <= 2:

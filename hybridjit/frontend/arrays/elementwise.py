@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hybridjit.errors import BoundsError, ShapeMismatch
 from hybridjit.frontend.arrays.extents import ONE, ZERO, constant
 from hybridjit.frontend.arrays.memory import ArrayMemory
-from hybridjit.frontend.values import AnyArray, ArrayExpr, Scalar, Value
+from hybridjit.frontend.values import AnyArray, ArrayExpr, Items, Scalar, Value
 from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.ir.expr import And, Const, Eq, Expr, Ne, Select, Var
 from hybridjit.ir.stmt import If, Raise
@@ -43,7 +43,10 @@ class ElementwiseTranslator(ArrayMemory):
     def elementwise(
         self, values: Sequence[Value], function: Elementwise, node: ast.expr
     ) -> ArrayExpr | Scalar:
-        """`function` of the elements of `values`: arrays, of which there is one, and numbers."""
+        """`function` of the elements of `values`: arrays, of which there is one, and numbers.
+
+        Beside an array, a list is one too.
+        """
         operands = [self._operand(value, node) for value in values]
         arrays = [operand for operand in operands if isinstance(operand, ArrayExpr)]
         mask = self._common_mask(arrays, node)
@@ -64,10 +67,19 @@ class ElementwiseTranslator(ArrayMemory):
 
     def _operand(self, value: Value, node: ast.expr) -> ArrayExpr | Scalar:
         """An array, or a number that is computed once, before the loop over the elements."""
+        value = self.without_list(value, node)
         if isinstance(value, AnyArray):
             return self.array(value)
         scalar = self.as_scalar(value, node)
         return self.let(scalar, "t", scalar.expr.span)
+
+    def without_list(self, value: Value, node: ast.expr) -> Value:
+        """An operand; a list of numbers or arrays becomes the array that it stands for."""
+        return self.array_of_items(value, node) if isinstance(value, Items) else value
+
+    def array_of_items(self, value: Value, node: ast.expr) -> AnyArray:
+        """Lists of numbers or arrays, as arrays; provided by the layer above."""
+        raise NotImplementedError
 
     @staticmethod
     def _only(operand: ArrayExpr | Scalar) -> Scalar:

@@ -58,6 +58,7 @@ class ArrayProducts(VectorProducts):
         return self._matrix_by_matrix(a, b, dtype, span)
 
     def _factor(self, value: Value, node: ast.expr) -> ArrayExpr:
+        value = self.without_list(value, node)
         if not isinstance(value, AnyArray):
             raise self.mismatch(f"expected an array, found {describe(value)}", node)
         if isinstance(value, ArrayExpr) and value.mask is not None:

@@ -92,10 +92,6 @@ class ArraySubscripts(ElementwiseTranslator):
         value = self.evaluate(node)
         return self.array_of_items(value, node) if isinstance(node, ast.List) else value
 
-    def array_of_items(self, value: Value, node: ast.expr) -> AnyArray:
-        """Lists of numbers or arrays, as arrays; provided by the layer above."""
-        raise NotImplementedError
-
     def shown(
         self, owner: AnyArray, places: tuple[Place, ...], shape: tuple[Expr, ...], node: ast.AST
     ) -> View | ArrayExpr:

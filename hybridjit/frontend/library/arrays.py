@@ -48,7 +48,7 @@ def vecmat(x1: Array, x2: Array) -> Array:
     return (x1.conj()[..., None, :] @ x2)[..., 0, :]
 
 
-def inner(a: Any, b: Any) -> Array:
+def inner(a: Array | float, b: Array | float) -> Array:
     """The sums of the products along the last axes."""
     x, y = np.asarray(a), np.asarray(b)
     if x.ndim == 0 or y.ndim == 0:
@@ -84,7 +84,7 @@ def cross(
     return np.moveaxis(found, -1, axisc)
 
 
-def polyval(p: Any, x: Any) -> Array:
+def polyval(p: Array, x: Array | float) -> Array:
     """The polynomial with the coefficients `p`, highest first, at `x`."""
     y = 0 * x
     for c in p:
@@ -129,7 +129,9 @@ def count_nonzero(a: Array, axis: Any = None, *, keepdims: bool = False) -> Arra
     return np.sum(a != 0, axis=axis, keepdims=keepdims)
 
 
-def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Array:
+def isclose(
+    a: Array | float, b: Array | float, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False
+) -> Array:
     """Where two arrays are equal up to a tolerance."""
     y = b * 1.0
     is_near = np.isfinite(y) & (np.absolute(a - y) <= atol + rtol * np.absolute(y))
@@ -138,12 +140,14 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool 
     return (a == y) | is_near
 
 
-def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> bool:
+def allclose(
+    a: Array | float, b: Array | float, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False
+) -> bool:
     """Whether two arrays are equal up to a tolerance."""
     return bool(np.all(isclose(a, b, rtol, atol, equal_nan)))
 
 
-def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
+def array_equal(a1: Array | float, a2: Array | float, equal_nan: bool = False) -> bool:
     """Whether two arrays have the same shape and elements."""
     x, y = np.asarray(a1), np.asarray(a2)
     if x.shape != y.shape:
@@ -153,6 +157,6 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     return bool(np.all(x == y))
 
 
-def array_equiv(a1: Any, a2: Any) -> bool:
+def array_equiv(a1: Array | float, a2: Array | float) -> bool:
     """Whether two arrays are equal where they are broadcast."""
     return bool(np.all(np.asarray(a1) == np.asarray(a2)))
