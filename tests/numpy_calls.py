@@ -166,6 +166,14 @@ CALLS: dict[str, str] = {
         np.histogram(v, bins=4, density=True)[0]
         np.histogram(i, 5)[0]
     """,
+    "unravel_index": """
+        np.unravel_index(np.argmax(m), m.shape)
+        np.unravel_index(v.argmin(), v.shape)
+        np.unravel_index(k, t.shape)
+        np.unravel_index(k.astype(np.int32), (2, 5))
+        np.unravel_index([3, 0, 19], m.shape)
+        m[np.unravel_index(7, m.shape)[0], 0]
+    """,
     "choosing": """
         np.select([v > 0.2, v > 0], [v, -v], 5.0)
         np.select((m > 0.2, m > 0), (m, -m))

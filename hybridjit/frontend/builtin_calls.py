@@ -59,7 +59,8 @@ class BuiltinTranslator(NamedCallTranslator):
             raise self.refuse(
                 f"{name}(...) can only stand after `for ... in`",
                 node,
-                help=f"write it in the loop, as in `for i in {ast.unparse(node)}:`",
+                help=f"write it in the loop, as in `for i in {ast.unparse(node)}:`"
+                + (", or make an array with np.arange(...)" if name == "range" else ""),
             )
         if name in ("block", "init"):
             raise self.refuse(

@@ -17,7 +17,6 @@ _EVERY_INDEX = "write `for i, j in grid(*{}.shape):`"
 _TYPES = "compare types and sizes, as in a.dtype == np.float32 or a.ndim == 1"
 _MEETING = "use np.result_type(a, b)"
 _TRIANGLE = "take np.tril(a) or np.triu(a), or compare np.arange(n)[:, None] with np.arange(n)"
-_INDEX = "compute it with // and %, as in i // n, i % n"
 _NORM = "write np.linalg.norm(a)"
 _WITH_MASK = "keep the mask in an array of its own, and choose with np.where(mask, x, y)"
 RANDOM = "draw the numbers outside the script and pass them as an array"
@@ -72,7 +71,6 @@ HELP: dict[str, str] = {
     **dict.fromkeys(("tril_indices", "triu_indices", "tril_indices_from"), _TRIANGLE),
     **dict.fromkeys(("triu_indices_from", "mask_indices"), _TRIANGLE),
     **dict.fromkeys(("diag_indices", "diag_indices_from"), "write i = np.arange(n) and a[i, i]"),
-    "unravel_index": _INDEX,
     "ravel_multi_index": "compute it, as in i * n + j",
     **dict.fromkeys(("asfortranarray", "require", "asarray_chkfinite"), "write {}.copy()"),
     **dict.fromkeys(("isscalar", "iterable", "issubdtype", "isdtype", "can_cast"), _TYPES),

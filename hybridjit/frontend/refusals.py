@@ -100,7 +100,7 @@ def refuse_text_arithmetic(text: str, span: Span | None) -> ParseError:
 
 # Functions of Python and its library, with what to write instead. `{}` is the first argument.
 FUNCTIONS: dict[str, str] = {
-    "sum": "write {}.sum()",
+    "sum": "write {}.sum(), or add up in a loop",
     "any": "write {}.any()",
     "all": "write {}.all()",
     "sorted": "write np.sort({})",

@@ -254,7 +254,26 @@ def bartlett(M: int) -> Array:
     return 1 - np.absolute(_from_end_to_end(M))
 
 
-# -- two results -------------------------------------------------------------------------------
+# -- several results ---------------------------------------------------------------------------
+
+
+def unravel_index(indices: Array | int, shape: Any, order: str = "C") -> Any:
+    """The indices along each axis of the elements at some places of a flattened array."""
+    if order != "C":
+        raise NotImplementedError("order is not supported", "reverse the shape and the results")
+    if len(shape) > 3:
+        raise NotImplementedError("at most 3 axes are supported", "compute them with // and %")
+    if np.result_type(indices, np.int64) != np.int64:
+        raise TypeError("unravel_index: the indices must be signed integers")
+    places = indices + np.int64(0)
+    if np.any(places < 0) or np.any(places >= np.prod(shape)):
+        raise ValueError("unravel_index: an index is out of bounds for the shape")
+    if len(shape) == 1:
+        return (places,)
+    row, last = places // shape[-1], places % shape[-1]
+    if len(shape) == 2:
+        return row, last
+    return row // shape[-2], row % shape[-2], last
 
 
 def divmod(x1: Any, x2: Any) -> tuple[Array, Array]:

@@ -39,7 +39,7 @@ _NAMES: tuple[tuple[object, ModuleType, tuple[str, ...]], ...] = (
     (np, library_shapes, ("atleast_2d", "atleast_3d", "append", "take_along_axis", "select")),
     (np, library_shapes, ("choose", "copyto", "putmask", "fill_diagonal", "tri", "triu", "tril")),
     (np, library_shapes, ("diag", "diagflat", "vander", "logspace", "geomspace", "hanning")),
-    (np, library_shapes, ("hamming", "blackman", "bartlett", "divmod", "modf")),
+    (np, library_shapes, ("hamming", "blackman", "bartlett", "unravel_index", "divmod", "modf")),
     (np, library_sorting, ("sort", "argsort", "partition", "argpartition", "median")),
     (np, library_sorting, ("quantile", "percentile")),
     (np, library_statistics, ("cov", "corrcoef", "average", "histogram")),
