@@ -133,6 +133,15 @@ def lists_are_arguments(m: Values, k: int) -> Values:
 
 
 @program
+def means_of_clusters(m: Values, k: int) -> Values:
+    labels = np.arange(3) % 2
+    means = np.zeros((2, m.shape[1]))
+    for j in range(2):
+        means[j] = m.mean(axis=0, where=(labels == j)[:, None])
+    return means
+
+
+@program
 def lists_are_factors(m: Values, k: int) -> Values:
     return m.T @ [0.25, 0.5, 2.0], [1, 2, k] @ m, np.dot(m.T, (1, k, 2)), np.dot([1, 2, 3], m)
 
@@ -155,3 +164,12 @@ def test_parts_of_what_is_assigned_to_are_refused_in_lists() -> None:
 
     with pytest.raises(ParseError, match=r"a part of 'm', which is being assigned to(.|\n)*copy"):
         swap(np.ones((3, 3)))
+
+
+def test_masked_rows_that_keep_an_axis_are_refused_with_what_to_write() -> None:
+    @hybrid.script
+    def center(m: Values, labels: Values) -> Values:
+        return m[labels == 1].mean(axis=0)
+
+    with pytest.raises(ParseError, match=r"reduced to one number(.|\n)*x\.mean\(axis=0, where="):
+        center(np.ones((3, 2)), np.arange(3))

@@ -181,7 +181,7 @@ class ArrayReductions(ArrayLoops):
             raise self.refuse(
                 "elements selected by a mask can only be reduced to one number",
                 node,
-                help="choose with np.where(m, x, 0) and reduce that along an axis",
+                help="give the mask to the reduction, as in x.mean(axis=0, where=m[:, None])",
             )
         shape = tuple(value.shape[axis] for axis in axes.kept)
         buffer = self.scratch(fold.name, ArrayExpr(shape, fold.dtype, value.element), span)
