@@ -138,8 +138,8 @@ class SubscriptTranslator(ArrayChoices):
             raise self.mismatch(
                 f"an index must be an integer, found {describe(value)}",
                 node,
-                help=f"make it an array of indices, as in np.array({ast.unparse(node)}), or use "
-                f"one element at a time, as in {element_of(owner)}",
+                help=f"of a tuple, write the items, as in {element_of(owner)}; of a list, make an "
+                f"array of indices, as in np.array({ast.unparse(node)})",
             )
         scalar = self.as_scalar(value, node, "an index")
         result = self.as_index(scalar, node, "an index")
