@@ -59,8 +59,8 @@ class _Lowering:
     def __init__(self) -> None:
         self.vectors = 0
 
-    def __call__(self, func: PrimFunc, target: Target) -> PrimFunc:
-        lowered = lower(vectorized(func), SMALL)
+    def __call__(self, func: PrimFunc, target: Target, *, may_reorder: bool) -> PrimFunc:
+        lowered = lower(vectorized(func), SMALL, may_reorder=may_reorder)
         self.vectors += sum(
             count_lanes(n) is not None for n in walk(lowered.body) if isinstance(n, For)
         )
