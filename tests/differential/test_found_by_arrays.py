@@ -35,3 +35,24 @@ def index_of_a_computed_part(a: Any) -> Any:
 def test_constant_indices_into_parts_of_run_time_size(kernel: Kernel[..., Any]) -> None:
     """Whether -2 < 0 was left to be found out at run time."""
     assert_agree(kernel, np.arange(20.0).reshape(4, 5))
+
+
+@hybrid.script
+def dot_of_numbers(a: Any) -> Any:
+    return np.dot(a[0, 0], a[1, 1]) + np.dot(a[0, 1], a[0])
+
+
+def test_numbers_have_a_dot_product() -> None:
+    """Where there is no array, the shape in which arrays meet was asked for."""
+    assert_agree(dot_of_numbers, np.arange(6.0).reshape(2, 3))
+
+
+@hybrid.script
+def clipped_product(a: Any, b: Any) -> Any:
+    return np.clip(np.matmul(a // 2, b), 0, 2)
+
+
+def test_what_only_renames_a_product_is_no_name_of_its_own() -> None:
+    """Stored in its place, an element of the product was given a second name."""
+    a = np.arange(6).reshape(2, 3)
+    assert_agree(clipped_product, a, a.T.copy())

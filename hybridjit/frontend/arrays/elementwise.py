@@ -127,7 +127,7 @@ class ElementwiseTranslator(ArrayMemory):
         self, shapes: Sequence[tuple[Expr, ...]], node: ast.AST
     ) -> tuple[Expr, ...]:
         """The shape in which arrays meet."""
-        ndim = max(map(len, shapes))
+        ndim = max(map(len, shapes), default=0)
         result: list[Expr] = []
         for axis in range(ndim):
             sizes = [shape[axis - ndim] for shape in shapes if axis - ndim >= -len(shape)]

@@ -19,7 +19,7 @@ from hybridjit.frontend.arrays.extents import tidy
 from hybridjit.frontend.arrays.faults import Fault
 from hybridjit.frontend.fusion.merge import part
 from hybridjit.frontend.fusion.nests import Fusion, perfect_nest, variables_along
-from hybridjit.ir.expr import Buffer, Expr, Load, Node, Var
+from hybridjit.ir.expr import Buffer, Const, Expr, Load, Node, Var
 from hybridjit.ir.stmt import Allocate, Let, Stmt, Store, seq
 from hybridjit.ir.visit import Mutator, rewrite, substitute, walk
 
@@ -122,19 +122,18 @@ class _Sink(Mutator):
         consumer = self.consumer
         if node.buffer is not consumer.product:
             return node
-        element = Var("t", node.value.dtype, span=node.span)
+        made: list[Stmt] = []
+        element = _named("t", node.value, made)
         pairs = zip(consumer.variables, node.indices, strict=True)
         places: dict[Var, Expr] = {var: place for var, place in pairs if var is not None}
-        made: list[Stmt] = [Let(element, node.value, span=node.span)]
         for let in consumer.lets:
-            var = Var(let.var.name, let.var.of, span=let.var.span)
-            made.append(replace(let, var=var, value=self._placed(let.value, places, element)))
-            places[let.var] = var
+            value = self._placed(let.value, places, element)
+            places[let.var] = _named(let.var.name, value, made)
         indices = tuple(tidy(substitute(place, places)) for place in consumer.store.indices)
         value = self._placed(consumer.store.value, places, element)
         return seq(*made, replace(consumer.store, indices=indices, value=value))
 
-    def _placed(self, value: Expr, places: dict[Var, Expr], element: Var) -> Expr:
+    def _placed(self, value: Expr, places: dict[Var, Expr], element: Expr) -> Expr:
         """A value for one element, with tidy indices."""
 
         def rule(node: Node) -> Node | None:
@@ -145,3 +144,12 @@ class _Sink(Mutator):
             return replace(node, indices=tuple(map(tidy, node.indices)))
 
         return rewrite(substitute(value, places), rule)
+
+
+def _named(name: str, value: Expr, made: list[Stmt]) -> Expr:
+    """A name for a value, bound in `made`; a constant or a name stands for itself."""
+    if isinstance(value, Const | Var):
+        return value
+    var = Var(name, value.dtype, span=value.span)
+    made.append(Let(var, value, span=value.span))
+    return var
