@@ -56,3 +56,13 @@ def test_what_only_renames_a_product_is_no_name_of_its_own() -> None:
     """Stored in its place, an element of the product was given a second name."""
     a = np.arange(6).reshape(2, 3)
     assert_agree(clipped_product, a, a.T.copy())
+
+
+@hybrid.script
+def all_are_selected(a: Any) -> Any:
+    return a[np.ones(a.shape, bool)].sum() + a[np.zeros(a.shape, bool)].sum()
+
+
+def test_masks_that_are_constant() -> None:
+    """An element was chosen by the constant True."""
+    assert_agree(all_are_selected, np.arange(6).reshape(2, 3))

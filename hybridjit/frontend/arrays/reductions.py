@@ -18,7 +18,7 @@ from hybridjit.frontend.arrays.loops import ArrayLoops
 from hybridjit.frontend.comparisons import extremum
 from hybridjit.frontend.conversion import convert, store_value, truth
 from hybridjit.frontend.functions import apply
-from hybridjit.frontend.operators import binary
+from hybridjit.frontend.operators import binary, select
 from hybridjit.frontend.style import Style
 from hybridjit.frontend.values import Array, ArrayExpr, Scalar, index
 from hybridjit.ir.dtype import (
@@ -50,7 +50,6 @@ from hybridjit.ir.expr import (
     Mul,
     Ne,
     Or,
-    Select,
     Sub,
     const,
 )
@@ -212,10 +211,9 @@ class ArrayReductions(ArrayLoops):
             x = convert(value.element(indices), fold.dtype, span)
         if stmts:
             return None
-        return Scalar(
-            Select(value.mask.element(indices).expr, x, fold.start, span=span),
-            ScalarType(fold.dtype),
-        )
+        cond = value.mask.element(indices).expr
+        found, start = (Scalar(side, ScalarType(fold.dtype)) for side in (x, fold.start))
+        return select(cond, found, start, span)
 
     def _fold_all(self, value: ArrayExpr, fold: Fold, span: Span | None) -> Scalar:
         total = self.register(fold.name, fold.start, span)
