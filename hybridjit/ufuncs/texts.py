@@ -28,8 +28,17 @@ _OWN_NAME = re.compile(r"(i|r|out|start)\d*|function|where|positions|core")
 
 def make_function(name: str, text: str, names: Mapping[str, object]) -> FunctionType:
     """The function that `text` defines, which sees `names`; errors show its lines."""
-    code = FrozenSource(name, f"<ufunc {name}>", 1, text).compile(())
-    return FunctionType(code, {"__builtins__": builtins, **names}, name)
+    written = script_name(name)
+    code = FrozenSource(written, f"<ufunc {name}>", 1, text).compile(())
+    return FunctionType(code, {"__builtins__": builtins, **names}, written)
+
+
+def script_name(name: str) -> str:
+    """The name of a written script for `name`, changed where its text means something else by it.
+
+    A function that is called `float64` or `function` would otherwise be taken to call itself.
+    """
+    return parameter_names([name])[0]
 
 
 def parameter_names(names: Sequence[str]) -> tuple[str, ...]:
@@ -49,7 +58,7 @@ def indented(lines: Sequence[str], levels: int = 1) -> list[str]:
 
 def definition(name: str, params: Sequence[str], body: Sequence[str]) -> str:
     """The text of a function."""
-    return "\n".join([f"def {name}({', '.join(params)}):", *indented(body)]) + "\n"
+    return "\n".join([f"def {script_name(name)}({', '.join(params)}):", *indented(body)]) + "\n"
 
 
 def loops(sizes: Sequence[str], body: Sequence[str], kind: str = "range") -> list[str]:

@@ -522,3 +522,20 @@ def test_several_results_of_arrays_in_a_script_are_refused() -> None:
 
     with pytest.raises(Exception, match="the result of 'parts'"):
         wrong(np.arange(3))
+
+
+@hybrid.vectorize
+def function(x: Any) -> Any:
+    return x + 2
+
+
+@hybrid.vectorize
+def float64(x: Any, y: Any) -> Any:
+    return x * y
+
+
+def test_names_that_written_scripts_use_themselves() -> None:
+    x = numbers(5)
+    assert_equal(function(x), x + 2)
+    assert_equal(float64(x, 2), x * 2)
+    assert_equal(float64.reduce(x), np.multiply.reduce(x))
