@@ -43,12 +43,10 @@ bench: $(INSTALLED)  ## run the benchmarks
 	$(BIN)/python -m pip install --quiet scipy  # Numba compiles `@` and np.linalg only with it
 	$(BIN)/python -m benchmarks.run
 
-fuzz: $(INSTALLED)  ## run every property test on N random examples, N random schedules and array scripts
-	$(PYTEST) -m hypothesis --fuzz=$(N)
-	$(BIN)/python -m tests.nests.campaign --pairs $(N) --native-every 10
-	$(BIN)/python -m tests.array_campaign --count $(N) --native-every 10
-	$(BIN)/python -m tests.graphs.campaign --pairs $(N) --native-every 10
+fuzz: $(INSTALLED)  ## N random programs of every kind, natively; N examples for every property test
+	$(BIN)/python -m tests.campaigns --count $(N)
 	$(BIN)/python -m tests.nests.judge --count $(N)
+	$(PYTEST) -m hypothesis --fuzz=$(N)
 
 mutants: $(INSTALLED)  ## plant bugs in the compiler and say which tests catch them
 	$(BIN)/python -m tests.planted

@@ -1,22 +1,14 @@
-"""Many random scripts of whole arrays against NumPy; one that differs is printed.
+"""Random scripts of whole arrays against NumPy, in the interpreter and natively.
 
-    python -m tests.array_campaign --count 50000 --seed 1 --native-every 10
-
-Script number k of a seed is the same in every run: `--first k --count 1` repeats it.
+See tests/campaigns.
 """
 
 from __future__ import annotations
 
-import argparse
 import linecache
 import re
-import sys
-import time
-import traceback
 import warnings
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 from hybridjit import Kernel, config
@@ -24,82 +16,45 @@ from hybridjit.errors import HybridError, ParseError, TypeMismatch
 from hybridjit.frontend.specs import ArraySpec, Spec
 from hybridjit.interp.run import compile_func
 from hybridjit.runtime.arguments import flatten, share_memory, spec_of_argument
+from tests.campaigns.drawn import Drawn, size_class
 from tests.poisoned import poisoned_arrays
 from tests.random_array_expressions import MATH
-from tests.random_array_values import np
+from tests.random_array_values import LONG_SIZES, Style, np
 from tests.random_arrays import PARAMETERS, Generator, Program, define
 
-# Seconds between two lines of progress.
-PAUSE = 30.0
 # Every so many scripts are translated for sizes that are known at run time only.
 SYMBOLIC_EVERY = 4
+# Every so many have arrays of several vectors and a rest.
+LONG_EVERY = 2
+LONG = Style(sizes=LONG_SIZES, most=4000)
 
 
 class Refused(Exception):
     """The script uses something that the language does not have."""
 
 
-@dataclass(slots=True)
-class Tally:
-    """What has been seen so far."""
-
-    scripts: int = 0
-    expressions: int = 0
-    native: int = 0
-    symbolic: int = 0
-    refused: Counter[str] = field(default_factory=Counter[str])
-    failures: list[str] = field(default_factory=list[str])
-    start: float = field(default_factory=time.monotonic)
-
-    def __str__(self) -> str:
-        seconds = time.monotonic() - self.start
-        refused = sum(self.refused.values())
-        return (
-            f"{self.scripts} scripts of {self.expressions} expressions ({self.native} native, "
-            f"{self.symbolic} with run-time sizes, {refused} refused), "
-            f"{len(self.failures)} mismatches, {self.scripts / seconds:.0f} scripts/s"
-        )
-
-
-def main() -> int:
-    """Run the campaign that the command line asks for."""
-    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--first", type=int, default=0, help="number of the first script")
-    parser.add_argument("--native-every", type=int, default=10, metavar="K")
-    options = parser.parse_args()
-    tally, reported = Tally(), time.monotonic()
-    with config.scope(cache_enabled=False):
-        for number in range(options.first, options.first + options.count):
-            is_native = number % options.native_every == 0 or options.count == 1
-            try_script(tally, f"{options.seed}/{number}", number, is_native)
-            if time.monotonic() - reported > PAUSE:
-                reported = time.monotonic()
-                print(f"{tally}; next is script {number + 1}", flush=True)
-    for message, count in tally.refused.most_common(25):
-        print(f"{count:7} refused: {message}")
-    print(tally)
-    return 1 if tally.failures else 0
-
-
-def try_script(tally: Tally, seed: str, number: int, is_native: bool) -> None:
+def try_number(seed: int, number: int) -> Drawn:
     """One script in every way."""
-    program = Generator(seed).program()
-    tally.scripts += 1
-    is_symbolic = number % SYMBOLIC_EVERY == 1
+    label = f"{seed}/{number}"
+    program = Generator(label, LONG if number % LONG_EVERY == 0 else None).program()
+    drawn = Drawn()
+    drawn.counts["programs"] += 1
     try:
-        check_program(program, seed, is_native=is_native, is_symbolic=is_symbolic)
+        with config.scope(cache_enabled=False):
+            check_program(program, label, is_native=True, is_symbolic=number % SYMBOLIC_EVERY == 1)
     except Refused as refusal:
-        tally.refused[str(refusal)] += 1
-    except Exception:  # whatever it is, it is reported and the campaign goes on
-        tally.failures.append(f"script {seed}:\n{program.text}{traceback.format_exc(limit=-3)}")
-        print(tally.failures[-1], flush=True)
+        drawn.count("refused", [str(refusal)])
+    except Exception as error:
+        raise AssertionError(f"{error}\n{program.text}{program.arguments}") from error
     else:
-        tally.expressions += program.count
-        tally.native += is_native
-        tally.symbolic += is_symbolic
-    linecache.cache.pop(f"<random array script {seed}>", None)
+        drawn.counts["native"] += 1
+        drawn.counts["expressions"] += program.count
+        plans = program.arguments.plans.values()
+        drawn.count("types", [plan.dtype for plan in plans])
+        drawn.count("sizes", [size_class(size) for plan in plans for size in plan.shape])
+    finally:
+        linecache.cache.pop(f"<random array script {label}>", None)
+    return drawn
 
 
 def check_program(
@@ -207,7 +162,3 @@ def compare_native(found: list[Any], expected: list[Any], program: Program) -> N
         return
     for position, (got, want) in enumerate(zip(found, expected, strict=True)):
         compare_values(np.asarray(got), np.asarray(want), 0, position)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ DTYPES = (
     *("complex64", "complex128"),
 )
 SIZES = (0, 1, 1, 2, 2, 3, 3, 4, 5, 7)
+# Up to several vectors and a rest.
+LONG_SIZES = (0, 1, 2, 3, 8, 15, 16, 17, 31, 33, 40, 67, 130)
 # Sizes that arrays of one program are likely to share, so that they can meet.
 _MAX_NDIM = 4
 _SPECIAL = (float("nan"), float("inf"), float("-inf"), -0.0)
@@ -100,10 +103,11 @@ class Arguments:
 @dataclass(frozen=True, slots=True)
 class Style:
     """What arguments are like: their sizes and types, how often one is a part of another, how
-    often odd numbers like NaN are among the elements.
+    often odd numbers like NaN are among the elements. Arrays have at most `most` elements.
     """
 
     sizes: tuple[int, ...] = SIZES
+    most: int = 1 << 20
     dtypes: tuple[str, ...] = DTYPES
     sharing: float = 0.08
     special: float = 0.2
@@ -125,6 +129,8 @@ def _plan(choose: random.Random, pool: list[int], style: Style) -> ArrayPlan:
     shape = tuple(
         1 if choose.random() < 0.15 else choose.choice(pool) for _ in range(min(ndim, _MAX_NDIM))
     )
+    while math.prod(shape) > style.most:
+        shape = shape[1:]
     layout = choose.choice(("C", "C", "C", *LAYOUTS))
     seed = choose.randrange(1 << 30)
     return ArrayPlan(

@@ -1,16 +1,14 @@
-"""Many random graphs under several random schedules each; a pair that differs is printed.
+"""Random graphs under several random schedules each, in the interpreter, natively and by NumPy.
 
-    python -m tests.graphs.campaign --pairs 10000 --seed 1 --native-every 20
-
-Graph number k of a seed is the same in every run: `--first k --pairs 1` repeats it.
+See tests/campaigns. A pair of a graph and a schedule counts as one program there.
 """
 
 from __future__ import annotations
 
 import random
-import sys
 import traceback
 
+from tests.campaigns.drawn import Drawn, size_class
 from tests.graphs.check import (
     ScheduledGraph,
     Subject,
@@ -18,42 +16,47 @@ from tests.graphs.check import (
     check_scheduled,
     choose_moves,
 )
-from tests.graphs.moves import MOVES
-from tests.pair_campaign import Tally, run_campaign
+from tests.graphs.generate import LONG_SIZES, SIZES
 
 # A graph is made, run, and held against NumPy once for so many schedules.
 SCHEDULES = 4
 # One schedule in so many is printed and parsed again.
 PRINT_EVERY = 20
+# One graph in so many has axes of several vectors and a rest.
+LONG_EVERY = 3
 
 
-def try_graph(tally: Tally, seed: int, number: int, native_every: int) -> None:
+def try_number(seed: int, number: int) -> Drawn:
     """One graph under several schedules."""
     choose = random.Random(f"{seed}/{number}")
-    try:
-        subject = Subject(choose)
-        tally.stages.update(subject.graph.kinds)
-        subject.check_against_numpy()
-        for _ in range(SCHEDULES):
-            _try_schedule(tally, subject, random.Random(choose.randrange(1 << 62)), native_every)
-    except Exception:
-        # A crash is a find like any other, and must not end the campaign.
-        tally.failures.append(traceback.format_exc())
+    sizes = LONG_SIZES if number % LONG_EVERY == 0 else SIZES
+    subject = Subject(choose, sizes=sizes)
+    subject.check_against_numpy()
+    drawn = Drawn()
+    drawn.count("stages", subject.graph.kinds)
+    for _ in range(SCHEDULES):
+        _try_schedule(drawn, subject, random.Random(choose.randrange(1 << 62)))
+    return drawn
 
 
-def _try_schedule(tally: Tally, subject: Subject, choose: random.Random, native_every: int) -> None:
+def _try_schedule(drawn: Drawn, subject: Subject, choose: random.Random) -> None:
     found = ScheduledGraph(subject)
+    drawn.counts["programs"] += 1
     try:
         found.take(choose_moves(choose))
-        tally.add([move.kind for move in found.made], [move.kind for move in found.refused])
-        native = found.func is not None and tally.pairs % native_every == 0
-        tally.native += native
-        check_scheduled(found, native=native)
-        if tally.pairs % PRINT_EVERY == 0:
+        _count(drawn, found)
+        check_scheduled(found, native=found.func is not None)
+        if choose.randrange(PRINT_EVERY) == 0:
             check_printed(found)
     except Exception:
-        tally.failures.append(f"{traceback.format_exc()}\n{found.made}")
+        # A crash is a find like any other, and must not end the campaign.
+        drawn.failures.append(f"{traceback.format_exc()}\n{found.made}")
 
 
-if __name__ == "__main__":
-    sys.exit(run_campaign(__doc__, try_graph, MOVES))
+def _count(drawn: Drawn, found: ScheduledGraph) -> None:
+    drawn.counts["native"] += found.func is not None
+    drawn.count("accepted", [move.kind for move in found.made])
+    drawn.count("refused", [move.kind for move in found.refused])
+    arrays = [array for given, _ in found.subject.runs for array in given]
+    drawn.count("types", [str(array.dtype) for array in arrays])
+    drawn.count("sizes", [size_class(size) for array in arrays for size in array.shape])

@@ -20,7 +20,7 @@ from hybridjit.ir.verify import Stage, verify
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.classic import ClassicSchedule
 from hybridjit.schedule.classic_lower import lower_classic
-from tests.graphs.generate import MAKERS, RandomGraph, make_graph
+from tests.graphs.generate import MAKERS, SIZES, RandomGraph, make_graph
 from tests.graphs.made import Array
 from tests.graphs.moves import MOVES, Impossible, Move
 from tests.graphs.stages import Maker
@@ -40,8 +40,13 @@ class Subject:
     only, which no order rounds.
     """
 
-    def __init__(self, choose: random.Random, makers: Sequence[Maker] = MAKERS) -> None:
-        self.graph: RandomGraph = make_graph(choose, makers)
+    def __init__(
+        self,
+        choose: random.Random,
+        makers: Sequence[Maker] = MAKERS,
+        sizes: Sequence[int] = SIZES,
+    ) -> None:
+        self.graph: RandomGraph = make_graph(choose, makers, sizes)
         self.reassoc = choose.random() < 0.3
         self.seed = choose.randrange(1 << 32)
         self.plain = te.create_prim_func(self.graph.args)

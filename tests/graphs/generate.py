@@ -52,6 +52,8 @@ from tests.graphs.stages import (
 )
 
 SIZES = (1, 2, 3, 5, 7, 8, 13)
+# Up to several vectors and a rest.
+LONG_SIZES = (3, 8, 16, 17, 33, 40)
 DTYPES = ("int64", "float32", "float32", "int32", "uint8")
 MAX_STAGES = 5
 MAX_TRIES = 12
@@ -156,9 +158,11 @@ def _is_input(item: Made) -> bool:
     return isinstance(item.tensor.op, Placeholder)
 
 
-def make_graph(choose: random.Random, makers: Sequence[Maker] = MAKERS) -> RandomGraph:
+def make_graph(
+    choose: random.Random, makers: Sequence[Maker] = MAKERS, sizes: Sequence[int] = SIZES
+) -> RandomGraph:
     """Two to five stages, each of a kind of MAKERS, over one or two inputs."""
-    made = _make_inputs(choose)
+    made = _make_inputs(choose, sizes)
     stages = _add_stages(choose, made, makers)
     outputs = _choose_outputs(choose, made)
     used = operations_of([item.tensor for item in outputs])
@@ -188,9 +192,9 @@ def _add_stages(
     return stages
 
 
-def _make_inputs(choose: random.Random) -> list[Made]:
+def _make_inputs(choose: random.Random, known: Sequence[int]) -> list[Made]:
     dtype = choose.choice(DTYPES)
-    sizes = tuple(choose.choice(SIZES) for _ in range(choose.choice([1, 2, 2, 2])))
+    sizes = tuple(choose.choice(known) for _ in range(choose.choice([1, 2, 2, 2])))
     dims: list[Any] = [
         te.var(f"n{k}") if choose.random() < 0.25 else size for k, size in enumerate(sizes)
     ]

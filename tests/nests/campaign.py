@@ -1,14 +1,11 @@
-"""Many random programs under many random schedules each; a pair that differs is printed.
+"""Random programs under many random schedules each, in the interpreter and natively.
 
-    python -m tests.nests.campaign --pairs 100000 --seed 1 --native-every 100
-
-Program number k of a seed is the same in every run: `--first k --pairs 1` repeats it.
+See tests/campaigns. A pair of a program and a schedule counts as one program there.
 """
 
 from __future__ import annotations
 
 import random
-import sys
 import traceback
 from typing import Any
 
@@ -16,16 +13,9 @@ from hybridjit.errors import UninitializedRead
 from hybridjit.ir.equal import structural_equal
 from hybridjit.schedule.schedule import Schedule
 from tests.before_after import replayed
-from tests.nests.check import (
-    ALL_MOVES,
-    Scheduled,
-    check_scheduled,
-    make_any_program,
-    run,
-    take_moves,
-)
+from tests.campaigns.drawn import Drawn, size_class
+from tests.nests.check import Scheduled, check_scheduled, make_any_program, run, take_moves
 from tests.nests.generate import Nest
-from tests.pair_campaign import Tally, run_campaign
 
 # Programs are parsed, and run without a schedule, once for so many schedules.
 SCHEDULES = 8
@@ -33,34 +23,38 @@ SCHEDULES = 8
 REPLAY_EVERY = 20
 
 
-def try_program(tally: Tally, seed: int, number: int, native_every: int) -> None:
+def try_number(seed: int, number: int) -> Drawn:
     """One program under several schedules."""
     choose = random.Random(f"{seed}/{number}").randrange
     nest = make_any_program(choose)
+    drawn = Drawn()
     try:
         expected = run(nest.func, nest.fresh_args())
     except (IndexError, UninitializedRead):
-        return
+        return drawn
     for _ in range(SCHEDULES):
-        _try_schedule(tally, nest, expected, random.Random(choose(1 << 62)), native_every)
+        _try_schedule(drawn, nest, expected, random.Random(choose(1 << 62)))
+    return drawn
 
 
-def _try_schedule(
-    tally: Tally, nest: Nest, expected: list[Any], generator: random.Random, native_every: int
-) -> None:
+def _try_schedule(drawn: Drawn, nest: Nest, expected: list[Any], generator: random.Random) -> None:
     found = Scheduled(nest, Schedule(nest.func))
+    drawn.counts["programs"] += 1
     try:
         take_moves(found, generator.randrange)
-        tally.add(found.made, found.refused)
-        native = bool(found.made) and tally.pairs % native_every == 0
-        tally.native += native
-        check_scheduled(found, native=native, expected=expected)
-        if tally.pairs % REPLAY_EVERY == 0:
+        _count(drawn, found)
+        check_scheduled(found, native=bool(found.made), expected=expected)
+        if generator.randrange(REPLAY_EVERY) == 0:
             assert structural_equal(replayed(found.schedule), found.schedule.func), "replayed"
     except Exception:
         # A crash is a find like any other, and must not end the campaign.
-        tally.failures.append(f"{traceback.format_exc()}\n{found!r}")
+        drawn.failures.append(f"{traceback.format_exc()}\n{found!r}")
 
 
-if __name__ == "__main__":
-    sys.exit(run_campaign(__doc__, try_program, sorted(ALL_MOVES)))
+def _count(drawn: Drawn, found: Scheduled) -> None:
+    drawn.counts["native"] += bool(found.made)
+    drawn.count("accepted", found.made)
+    drawn.count("refused", found.refused)
+    arrays = [arg for arg in found.nest.args if hasattr(arg, "shape")]
+    drawn.count("types", [str(array.dtype) for array in arrays])
+    drawn.count("sizes", [size_class(size) for array in arrays for size in array.shape])

@@ -57,8 +57,11 @@ def make_program(choose: Choose) -> Nest:
 
 
 def make_any_program(choose: Choose) -> Nest:
-    """A random program: as above, or with sizes that are known at run time only."""
-    return make_sized(choose) if choose(4) == 0 else make_program(choose)
+    """A random program: as above, or long, or with sizes that are known at run time only."""
+    kind = choose(4)
+    if kind == 0:
+        return make_sized(choose)
+    return make_nest(choose, is_long=True) if kind == 1 else make_program(choose)
 
 
 def take_moves(found: Scheduled, choose: Choose) -> None:

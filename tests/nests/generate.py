@@ -1,7 +1,8 @@
 """Random loop nests for schedules: a few arrays, loops of every shape, affine accesses mostly.
 
-Programs are small (extents up to 5), so that running every iteration of many orders is cheap, and
-in bounds by construction: each loop variable carries the interval of its values.
+Programs are small (extents up to 5, unless long ones are asked for), so that running every
+iteration of many orders is cheap, and in bounds by construction: each loop variable carries the
+interval of its values.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ from tests.oracle import fresh_copies
 DTYPES = ("int64", "int32", "uint8", "float32")
 # Loops over the scalar n run at most so often.
 MAX_SIZE = 4
+# The numbers of iterations of loops, and what axes have more than three: small ones, which are
+# cheap in any order; and some for several vectors and a rest.
+EXTENTS = (4, 4, 2, 3, 5)
+LONG_EXTENTS = (4, 17, 33, 3, 20)
 # Rare shapes of code are picked once in so many times.
 RARELY = 6
 
@@ -56,6 +61,7 @@ class _Array:
 class _Writer:
     choose: Choose
     symbolic: bool
+    extents: tuple[int, ...] = EXTENTS
     lines: list[str] = field(default_factory=list[str])
     depth: int = 1
     arrays: list[_Array] = field(default_factory=list[_Array])
@@ -124,9 +130,10 @@ class _Writer:
 
     def bounds(self) -> tuple[str, tuple[int, int]]:
         """The arguments of range, and the values that the variable can have."""
-        size = pick(self.choose, (4, 4, 2, 3, 5))
+        size = pick(self.choose, self.extents)
         kind = self.choose(10)
-        outer = [name for name, (low, high) in self.loops.items() if low >= 0 and high <= 5]
+        most = max(self.extents)
+        outer = [name for name, (low, high) in self.loops.items() if low >= 0 and high <= most]
         if kind == 0:
             return f"1, {size + 1}", (1, size)
         if kind == 1:
@@ -252,14 +259,16 @@ class _Writer:
         )
 
 
-def make_nest(choose: Choose) -> Nest:
-    """A program and its arguments."""
+def make_nest(choose: Choose, *, is_long: bool = False) -> Nest:
+    """A program and its arguments; a long one has loops of several vectors and a rest."""
     symbolic = choose(3) == 0
-    writer = _Writer(choose, symbolic)
+    writer = _Writer(choose, symbolic, LONG_EXTENTS if is_long else EXTENTS)
     dtypes = [pick(choose, DTYPES) for _ in range(2)]
     for position in range(2 + choose(2)):
         rank = 1 + choose(2)
         shape = tuple(3 + choose(4) for _ in range(rank))
+        if is_long:
+            shape = (*shape[:-1], pick(choose, (17, 20, 34, 40)))
         is_written = position == 0 or choose(3) > 0
         dtype = dtypes[0] if position == 0 else pick(choose, dtypes)
         writer.arrays.append(_Array("abc"[position], dtype, shape, is_written))

@@ -10,12 +10,12 @@ import random
 import pytest
 
 from hybridjit.schedule.classic_lower import lower_classic
-from tests.graphs.campaign import try_graph
+from tests.campaigns.drawn import Drawn
+from tests.graphs.campaign import try_number
 from tests.graphs.check import ScheduledGraph, Subject, check_scheduled, choose_moves
 from tests.graphs.generate import MAKERS, Maker
 from tests.graphs.moves import MOVES, Move
 from tests.graphs.stages import elementwise
-from tests.pair_campaign import Tally
 
 # Graphs until a kind of step counts as never accepted.
 MAX_GRAPHS = 60
@@ -23,11 +23,12 @@ MAX_GRAPHS = 60
 
 @pytest.mark.parametrize("first", range(0, 24, 4))
 def test_random_schedules_change_nothing(first: int) -> None:
-    tally = Tally()
+    drawn = Drawn()
     for number in range(first, first + 4):
-        try_graph(tally, 0, number, native_every=8)
-    assert tally.failures == []
-    assert tally.changed >= tally.pairs // 2  # a schedule that is refused tells nothing
+        drawn.add(try_number(0, number))
+    assert drawn.failures == []
+    # A schedule that is refused tells nothing.
+    assert drawn.counts["native"] >= drawn.counts["programs"] // 2
 
 
 @pytest.mark.parametrize("maker", dict.fromkeys(MAKERS), ids=lambda maker: maker.__name__)

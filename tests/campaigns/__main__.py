@@ -1,0 +1,67 @@
+"""Run random programs natively and hold them against plain Python or NumPy.
+
+python -m tests.campaigns                          # a thousand programs of every kind
+python -m tests.campaigns loops --count 100000     # of one kind, many
+python -m tests.campaigns loops --seed 0 --first 4711 --count 1   # the one that was reported
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from functools import partial
+
+from tests.campaigns.drive import Plan, run
+
+CAMPAIGNS = {
+    "loops": "tests.loops.campaign",
+    "programs": "tests.programs.campaign",
+    "schedules": "tests.nests.campaign",
+    "arrays": "tests.array_campaign",
+    "graphs": "tests.graphs.campaign",
+    "ufuncs": "tests.ufuncs.campaign",
+}
+_say = partial(print, flush=True)
+
+
+def main() -> int:
+    """Run the campaigns that the command line names; 1 if something was found."""
+    options = _parse()
+    found = 0
+    for name in options.names or CAMPAIGNS:
+        _say(f"== {name}")
+        plan = Plan(
+            CAMPAIGNS[name],
+            options.count,
+            options.seed,
+            options.first,
+            options.workers,
+            options.seconds,
+        )
+        start = time.monotonic()
+        drawn = run(plan, _say)
+        _say("\n".join([*drawn.lines(), drawn.summary(time.monotonic() - start)]))
+        found += len(drawn.failures)
+    return 1 if found else 0
+
+
+def _parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.campaigns",
+        description=__doc__,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", choices=[*CAMPAIGNS, []], metavar="KIND")
+    parser.add_argument("--count", type=int, default=1000, help="programs of each kind")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--first", type=int, default=0, help="number of the first program")
+    parser.add_argument("--workers", type=int, default=os.cpu_count(), help="processes")
+    parser.add_argument("--seconds", type=float, help="begin no program after so long")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

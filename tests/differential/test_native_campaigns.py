@@ -1,0 +1,35 @@
+"""A fixed slice of the native campaigns; tests/campaigns runs more of them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pytest
+
+from tests.campaigns.__main__ import CAMPAIGNS
+from tests.campaigns.drawn import Drawn
+
+# Programs of each kind, in chunks that are one test each.
+SLICES = {"loops": 120, "programs": 60, "schedules": 8, "arrays": 40, "graphs": 6, "ufuncs": 40}
+CHUNK = 20
+SEED = 2026
+
+
+def _chunks() -> list[tuple[str, int]]:
+    return [(kind, first) for kind, count in SLICES.items() for first in range(0, count, CHUNK)]
+
+
+@pytest.mark.parametrize(("kind", "first"), _chunks())
+def test_slice(kind: str, first: int) -> None:
+    try_number = import_module(CAMPAIGNS[kind]).try_number
+    drawn = Drawn()
+    for number in range(first, min(first + CHUNK, SLICES[kind])):
+        drawn.add(try_number(SEED, number))
+    assert drawn.failures == []
+    # A slice that is refused, or only interpreted, shows nothing.
+    assert drawn.counts["native"] >= drawn.counts["programs"] // 2
+    assert {"8-16", "17-64"} & set(drawn.tables["sizes"]) or kind == "programs"
+
+
+def test_every_campaign_has_a_slice() -> None:
+    assert set(SLICES) == set(CAMPAIGNS)

@@ -1,0 +1,46 @@
+"""Random loop programs, natively against plain Python: see tests/campaigns."""
+
+from __future__ import annotations
+
+import linecache
+import random
+import re
+
+from tests.campaigns.drawn import Drawn, size_class
+from tests.loops.generate import LoopProgram, make_program
+from tests.loops.run import Refused, check
+
+
+def try_number(seed: int, number: int) -> Drawn:
+    """Program number `number` of a seed, at all of its sizes."""
+    label = f"{seed}/{number}"
+    rng = random.Random(label)
+    program = make_program(rng)
+    drawn = Drawn()
+    drawn.counts["programs"] += 1
+    try:
+        for case in check(program, rng, label):
+            drawn.counts["native calls"] += 1
+            drawn.count("sizes", [size_class(size) for size in case.sizes.values()])
+    except Refused as refusal:
+        drawn.count("refused", [re.sub(r"'.*?'|`.*?`|\d+", "_", str(refusal))])
+    except Exception as error:
+        raise AssertionError(f"{error}\n{program.text}{_described(program)}") from error
+    else:
+        drawn.counts["native"] += 1
+        _count(drawn, program)
+    finally:
+        linecache.cache.pop(f"<loop program {label}>", None)
+    return drawn
+
+
+def _described(program: LoopProgram) -> str:
+    return "\n".join(f"# {param}" for param in program.arrays)
+
+
+def _count(drawn: Drawn, program: LoopProgram) -> None:
+    text = program.text
+    drawn.count("types", [array.dtype for array in program.arrays])
+    drawn.count("sizes come from", [program.way])
+    shapes = {"guards": "if ", "windows": "in range(3)", "breaks": "break", "while": "while "}
+    drawn.count("programs with", [name for name, word in shapes.items() if word in text])

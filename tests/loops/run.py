@@ -1,0 +1,143 @@
+"""Run a random loop program: its arguments at several sizes, natively and in plain Python."""
+
+from __future__ import annotations
+import __future__
+
+import linecache
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+
+from hybridjit import Kernel, config, hybrid
+from hybridjit.errors import ParseError, RefutedIndex, TypeMismatch
+from tests.loops.generate import ArrayParam, LoopProgram
+from tests.loops.places import TABLES
+from tests.oracle import Outcome, assert_same, run_native, run_once, run_plain
+
+# Arrays of unknown types have no static types worth the name.
+np: Any = numpy
+
+# Up to eight vectors of sixteen lanes and a rest; up to three vectors where loops multiply.
+LONG = (0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 20, 24, 31, 32, 33, 40, 63, 64, 67, 100, 131)
+SHORT = (0, 1, 2, 3, 5, 8, 13, 16, 17, 20, 33)
+ROWS = (0, 1, 2, 3, 4, 4, 5, 5, 9)
+# Sizes that a program runs at; if they are constants of it, each needs code of its own.
+SIZES_PER_PROGRAM = {"captured": 1, "shapes": 5, "arguments": 5}
+# Errors that hoisted checks may raise one before the other.
+_FAILURES = (IndexError, ZeroDivisionError)
+
+
+class Refused(Exception):
+    """The program uses something that the language does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A program at one size."""
+
+    function: Any
+    args: tuple[Any, ...]
+    sizes: Mapping[str, int]
+
+
+def cases(program: LoopProgram, rng: random.Random, label: str) -> Iterator[Case]:
+    """The program at several sizes. One function for all, unless it captures them."""
+    shared = None if program.way == "captured" else define(program.text, label, {})
+    long = LONG if program.order < 2 else SHORT
+    for _ in range(SIZES_PER_PROGRAM[program.way]):
+        sizes = {"n": rng.choice(ROWS), "m": rng.choice(long)}
+        function = shared or define(program.text, label, sizes)
+        # Sizes that are arguments may be smaller than the arrays, which then have one shape.
+        shapes = {"n": ROWS[-1], "m": long[-1]} if program.way == "arguments" else sizes
+        arrays = _arrays(program, shapes, rng)
+        numbers = tuple(sizes.values()) if program.way == "arguments" else ()
+        yield Case(function, (*arrays, *numbers), sizes)
+
+
+def _arrays(program: LoopProgram, sizes: Mapping[str, int], rng: random.Random) -> list[Any]:
+    """Arrays for these sizes; now and then two of them are one."""
+    generator = np.random.default_rng(rng.randrange(1 << 30))
+    arrays = [
+        _in_layout(_values(param, sizes, generator), layout)
+        for param, layout in zip(program.arrays, program.layouts, strict=True)
+    ]
+    if rng.random() < 0.04 and _is_alike(arrays[0], arrays[1]):
+        arrays[1] = arrays[0]
+    return [*arrays, *(generator.permutation(sizes[size]) for size in TABLES)]
+
+
+def _is_alike(a: Any, b: Any) -> bool:
+    return a.shape == b.shape and a.dtype == b.dtype
+
+
+def _values(param: ArrayParam, sizes: Mapping[str, int], generator: Any) -> Any:
+    """Small integers, or floats whose every operation rounds."""
+    shape = tuple(axis.extent(sizes) for axis in param.axes)
+    kind = np.dtype(param.dtype).kind
+    if kind == "f" and generator.random() < 0.5:
+        return generator.standard_normal(shape).astype(param.dtype)
+    return generator.integers(0 if kind == "u" else -9, 10, shape).astype(param.dtype)
+
+
+def _in_layout(values: Any, layout: str) -> Any:
+    match layout:
+        case "F":
+            return np.asfortranarray(values)
+        case "strided":
+            wide = np.zeros((*values.shape, 2), values.dtype)
+            wide[..., 0] = values
+            return wide[..., 0]
+        case "reversed":
+            return np.ascontiguousarray(values[..., ::-1])[..., ::-1]
+        case _:
+            return values
+
+
+def define(text: str, label: str, captured: Mapping[str, int]) -> Any:
+    """The function `kernel` of this text, which can be read back; it knows the captured names."""
+    file = f"<loop program {label}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    names: dict[str, Any] = {name: getattr(hybrid, name) for name in hybrid.__all__}
+    names |= {"np": numpy, "__name__": "loop_program", **captured}
+    exec(compile(text, file, "exec", __future__.annotations.compiler_flag), names)
+    return names["kernel"]
+
+
+def check(program: LoopProgram, rng: random.Random, label: str) -> Iterator[Case]:
+    """Fail unless native code does at every size what plain Python does; yield what was run."""
+    kernel: Kernel[..., Any] | None = None
+    for case in cases(program, rng, label):
+        if kernel is None or program.way == "captured":
+            kernel = Kernel(case.function)
+        check_case(kernel, case)
+        yield case
+
+
+def check_case(kernel: Kernel[..., Any], case: Case) -> None:
+    """Fail unless native code and plain Python agree on the arguments of a case."""
+    expected = run_once(run_plain, kernel, case.args)
+    with config.scope(cache_enabled=False, verify=False):
+        found = run_once(run_native, kernel, case.args)
+    if isinstance(found.error, (ParseError, TypeMismatch)):
+        raise Refused(str(found.error.message)) from found.error
+    compare(found, expected)
+
+
+def compare(found: Outcome, expected: Outcome) -> None:
+    """Fail unless both ended alike; after an error, arrays may hold other elements."""
+    if expected.error is not None:
+        wanted = _FAILURES if isinstance(expected.error, _FAILURES) else type(expected.error)
+        if not isinstance(found.error, wanted):
+            raise AssertionError(f"raised {found.error!r}, expected {expected.error!r}")
+        return
+    if found.error is not None:
+        kind = "refuted" if isinstance(found.error, RefutedIndex) else "raised"
+        raise AssertionError(f"{kind} {found.error!r}, expected a result") from found.error
+    for position, pair in enumerate(zip(found.arguments, expected.arguments, strict=True)):
+        try:
+            assert_same(*pair)
+        except AssertionError as error:
+            raise AssertionError(f"argument {position}: {error}") from None
