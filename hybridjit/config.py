@@ -7,6 +7,7 @@ settings for the code that runs inside it. `api_edge` is here because it obeys o
     HYBRIDJIT_CACHE_DIR=/path   keep them there, not in the user's cache directory
     HYBRIDJIT_CACHE_SIZE=500M   keep at most so much (bytes, or with K, M or G); 1G by default
     HYBRIDJIT_CACHE_STRICT=1    raise what is wrong with the disk cache, for tests
+    HYBRIDJIT_CHECK=1           hold every call of a kernel against its plain function
     HYBRIDJIT_INTERPRET=1       run kernels in the IR interpreter instead of compiling them
     HYBRIDJIT_NUM_THREADS=4     run parallel loops on at most so many threads
     HYBRIDJIT_TRACEBACK=full    keep the frames of this package in tracebacks
@@ -48,6 +49,7 @@ class Config:
     cache_enabled: bool = True
     cache_size: int = 1 << 30
     cache_strict: bool = False
+    check: bool = False
     interpret: bool = False
     num_threads: int | None = None
     traceback: TracebackStyle = "short"
@@ -67,6 +69,7 @@ class Changes(TypedDict, total=False):
     cache_enabled: bool
     cache_size: int
     cache_strict: bool
+    check: bool
     interpret: bool
     traceback: TracebackStyle
     verify: bool
@@ -82,17 +85,19 @@ def scope(**changes: Unpack[Changes]) -> AbstractContextManager[Config]:
 def clear() -> None:
     """Forget what was read from the environment, so that it is read again."""
     _from_environment.cache_clear()
-    may_interpret.value = 1
+    may_divert.value = 1
 
 
 # Native calls, which do not look at the settings, do so once this is not 0: for good from the
-# moment that `interpret` is on anywhere, in a scope that another thread or task may have copied.
-may_interpret = ctypes.c_int64(0)
+# moment that `interpret` or `check` is on anywhere, in a scope that another thread or task may have
+# copied.
+may_divert = ctypes.c_int64(0)
 
 
-def is_interpreting() -> bool:
-    """Return whether kernels are to be interpreted here."""
-    return current().interpret
+def is_diverted() -> bool:
+    """Return whether calls are to go through Python here: interpreted, or checked."""
+    config = current()
+    return config.interpret or config.check
 
 
 def api_edge(function: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -136,8 +141,8 @@ class _Scope(AbstractContextManager[Config]):
 
     def __enter__(self) -> Config:
         config = replace(current(), **self._changes)
-        if config.interpret:
-            may_interpret.value = 1
+        if config.interpret or config.check:
+            may_divert.value = 1
         self._tokens.append(_scoped.set(config))
         return config
 
@@ -153,13 +158,15 @@ class _Scope(AbstractContextManager[Config]):
 @cache
 def _from_environment() -> Config:
     interpret = _read_switch("HYBRIDJIT_INTERPRET", default=_DEFAULT.interpret)
-    if interpret:
-        may_interpret.value = 1
+    check = _read_switch("HYBRIDJIT_CHECK", default=_DEFAULT.check)
+    if interpret or check:
+        may_divert.value = 1
     return Config(
         cache_dir=os.environ.get("HYBRIDJIT_CACHE_DIR") or _DEFAULT.cache_dir,
         cache_enabled=_read_switch("HYBRIDJIT_CACHE", default=_DEFAULT.cache_enabled),
         cache_size=_read_size("HYBRIDJIT_CACHE_SIZE", default=_DEFAULT.cache_size),
         cache_strict=_read_switch("HYBRIDJIT_CACHE_STRICT", default=_DEFAULT.cache_strict),
+        check=check,
         interpret=interpret,
         num_threads=_read_count("HYBRIDJIT_NUM_THREADS", default=_DEFAULT.num_threads),
         traceback=_read_traceback("HYBRIDJIT_TRACEBACK", default=_DEFAULT.traceback),

@@ -231,6 +231,10 @@ class TuneError(HybridError, RuntimeError):
     """No candidate compiled or ran."""
 
 
+class CheckError(HybridError, AssertionError):
+    """Native code and the plain function of a kernel gave different answers: see `kernel.check`."""
+
+
 class RunError(HybridError):
     """A running kernel stopped; the span is the source line it stopped at."""
 

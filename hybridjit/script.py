@@ -36,6 +36,9 @@ from hybridjit.runtime.translation import Request, Summary
 from hybridjit.source import FunctionSource, read_function
 
 if TYPE_CHECKING:
+    from hybridjit.checking import check as checking
+    from hybridjit.checking.check import Checked
+    from hybridjit.checking.difference import Outcome
     from hybridjit.ir.func import PrimFunc
     from hybridjit.lower import custom_passes
     from hybridjit.lower.custom_passes import CustomPass, Transform
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
     from hybridjit.ufuncs import ufunc as ufuncs
     from hybridjit.ufuncs.gufunc import Gufunc
 else:
+    checking = lazy_module("hybridjit.checking.check")
     compiler = lazy_module("hybridjit.runtime.compiler")
     custom_passes = lazy_module("hybridjit.lower.custom_passes")
     inspection = lazy_module("hybridjit.runtime.inspection")
@@ -216,6 +220,29 @@ class Kernel(NativeCallable, Generic[P, R]):
         return memory_report.make_report(parsed.func, parsed.fusion)
 
     @api_edge
+    def check(self, *args: Any, **kwargs: Any) -> Checked:
+        """Hold native code against the plain function on these arguments, which stay as they are.
+
+        Results, written arguments and exceptions are compared: bit for bit, or within a bound where
+        there are functions such as exp, sums of whole arrays, or `fastmath`. A difference is a
+        `CheckError`, which says where it is and names a file that repeats the call. With
+        HYBRIDJIT_CHECK=1 every call of a program is checked so.
+        """
+        copies = checking.fresh_copies([*args, *kwargs.values()])
+        given = dict(zip(kwargs, copies[len(args) :], strict=True))
+        with config.scope(check=False, interpret=False):
+            return self._checked(copies[: len(args)], given)[1]
+
+    def _checked(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Outcome, Checked]:
+        own = {name: value for name, value in kwargs.items() if name in self.signature.parameters}
+        func = self._specialize(self._bind(args, own)[0]).func
+
+        def native(*args: Any, **kwargs: Any) -> Any:
+            return self._named_call(args, kwargs, interpret=False)
+
+        return checking.Call(self, func, args, kwargs).run(native)
+
+    @api_edge
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Make native code now, for these arguments or types; it is kept on disk as well."""
         specs, values = self._bind(args, kwargs)
@@ -252,6 +279,8 @@ class Kernel(NativeCallable, Generic[P, R]):
         with NamedCall(self.__name__):
             if holds_tensors((*args, *kwargs.values())):
                 return self._call_on_tensors(args, kwargs)
+            if config.current().check and not interpret:
+                return self._checked(args, kwargs)[0].value()
             return self._named_call(args, kwargs, interpret=interpret)
 
     def _call_on_tensors(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:

@@ -19,6 +19,7 @@ import numpy as np
 
 import hybridjit
 from hybridjit import Kernel, config
+from hybridjit.checking.copies import fresh_copies
 from hybridjit.errors import RefutedIndex
 
 Run = Callable[..., Any]
@@ -110,41 +111,6 @@ def run_once(
         except Exception as caught:
             error = caught
     return Outcome(result, error, copies, printed.getvalue())
-
-
-# Fresh copies
-
-
-def fresh_copies(values: Sequence[Any]) -> list[Any]:
-    """Copies of arguments with the same strides; arrays that share memory still do."""
-    owners: dict[int, bytearray] = {}
-    return [_fresh(value, owners) for value in values]
-
-
-def _fresh(value: Any, owners: dict[int, bytearray]) -> Any:
-    if isinstance(value, _ARRAY):
-        return _fresh_array(value, owners)
-    if isinstance(value, _SEQUENCE):
-        return type(value)([_fresh(item, owners) for item in value])
-    return value
-
-
-def _fresh_array(array: Array, owners: dict[int, bytearray]) -> Array:
-    owner = _owner(array)
-    memory = owners.setdefault(id(owner), bytearray(owner.tobytes("A")))
-    offset = array.ctypes.data - owner.ctypes.data if array.size else 0
-    copy: Array = np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
-    copy.flags.writeable = array.flags.writeable
-    return copy
-
-
-def _owner(array: Array) -> Array:
-    """The array whose memory a view shows."""
-    owner, base = array, array.base
-    while base is not None:
-        owner = base if isinstance(base, _ARRAY) else owner
-        base = getattr(base, "base", None)  # as_strided puts an object without data in between
-    return owner
 
 
 # Comparison

@@ -21,6 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("lower",),
     ("codegen",),
     ("runtime",),
+    ("checking",),
     ("script", "ufuncs"),
     ("hybrid", "tir", "tune", "tools", "stdlib", "__init__", "__main__"),
 )

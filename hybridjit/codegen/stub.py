@@ -37,16 +37,16 @@ def emit_dispatcher(target: Target) -> str:
     """The LLVM text of the dispatcher."""
     module = ir.Module(name="dispatcher")
     module.triple = target.triple
-    is_interpreting, slow, attempt = (
+    is_diverted, slow, attempt = (
         emit(module) for emit in (_emit_interpret, _emit_slow_call, _emit_attempt)
     )
     w = Words(module, DISPATCH, 4)
     callee, args, flagged, names = w.args
     count = w.b.and_(flagged, w.word(ARGUMENTS_OFFSET - 1))
     given = [callee, args, count, names]
-    guard = w.at(w.api(Api.INTERPRET_GUARD))
+    guard = w.at(w.api(Api.DIVERT_GUARD))
     with w.b.if_then(w.b.not_(w.is_zero(guard)), likely=False):
-        answer = w.b.call(is_interpreting, [])
+        answer = w.b.call(is_diverted, [])
         w.return_if(w.is_equal(answer, _FAILED), 0)
         with w.b.if_then(w.is_equal(answer, _YES)):
             w.b.ret(w.b.call(slow, given))
@@ -122,9 +122,9 @@ def _pass_error_on(w: Words, result: Word) -> None:
 
 
 def _emit_interpret(module: ir.Module) -> ir.Function:
-    """`is_interpreting()`: _NO if the settings say that native code may run."""
-    w = Words(module, "is_interpreting", 0)
-    answer = w.call(Api.CALL_NO_ARGS, w.api(Api.IS_INTERPRETING))
+    """`is_diverted()`: _NO if the settings say that native code may run."""
+    w = Words(module, "is_diverted", 0)
+    answer = w.call(Api.CALL_NO_ARGS, w.api(Api.IS_DIVERTED))
     w.return_if(w.is_zero(answer), _FAILED)
     w.call(Api.DEC_REF, answer, result=VOID)
     w.return_if(w.is_equal(answer, w.api(Api.FALSE)), _NO)

@@ -26,8 +26,8 @@ MAX_STACK = 16
 class Api(IntEnum):
     """The one table of the process: functions of Python and NumPy, types, and offsets' owners."""
 
-    INTERPRET_GUARD = 0  # address of a word: nonzero if a kernel may have to be interpreted
-    IS_INTERPRETING = 1  # callable without arguments, asked when the guard is set
+    DIVERT_GUARD = 0  # address of a word: nonzero if a call may have to go through Python
+    IS_DIVERTED = 1  # callable without arguments, asked when the guard is set
     SLOW_CALL = 2  # tp_call of the kernel class
     ARRAY_TYPE = 3
     TUPLE_TYPE = 4

@@ -30,7 +30,7 @@ class _Dispatcher:
     api: ctypes.Array[ctypes.c_int64] = field(repr=False)
 
 
-_is_interpreting = config.api_edge(config.is_interpreting)
+_is_diverted = config.api_edge(config.is_diverted)
 
 
 @cache
@@ -42,8 +42,8 @@ def find_dispatcher() -> _Dispatcher | None:
         return None
     entries: dict[Api, int] = {
         **functions,
-        Api.INTERPRET_GUARD: ctypes.addressof(config.may_interpret),
-        Api.IS_INTERPRETING: id(_is_interpreting),
+        Api.DIVERT_GUARD: ctypes.addressof(config.may_divert),
+        Api.IS_DIVERTED: id(_is_diverted),
         Api.SLOW_CALL: slow_call_of(cls),
     }
     api = (ctypes.c_int64 * len(Api))(*(entries[entry] for entry in Api))

@@ -33,7 +33,7 @@ def try_number(seed: int, number: int) -> Drawn:
     drawn.counts["programs"] += 1
     try:
         function = _define(text, label)
-        ufunc: Any = hybrid.vectorize(function)
+        ufunc = hybrid.vectorize(function)
         for _ in range(3):
             operands = _operands(rng, dtype, count)
             with config.scope(cache_enabled=False, verify=False):
@@ -78,7 +78,7 @@ class _Writer:
         return self.rng.choice((f"{x} {op} {y}", f"{x} {op} 1", f"{x} > 0 and {y} {op} 2"))
 
 
-def _define(text: str, label: str) -> Any:
+def _define(text: str, label: str) -> Callable[..., Any]:
     file = f"<random ufunc {label}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     names: dict[str, Any] = {"np": numpy, "__name__": "random_ufunc"}

@@ -1,0 +1,47 @@
+"""Copies of arguments that a run may write to, laid out as the originals are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybridjit.frontend.kinds import is_array, is_sequence
+
+
+def fresh_copies(values: Sequence[Any]) -> list[Any]:
+    """Copies of arguments with the same strides; arrays that share memory still do."""
+    owners: dict[int, NDArray[Any]] = {}
+    return [_fresh(value, owners) for value in values]
+
+
+def _fresh(value: Any, owners: dict[int, NDArray[Any]]) -> Any:
+    if is_array(value):
+        return _fresh_array(value, owners)
+    if is_sequence(value):
+        items = [_fresh(item, owners) for item in value]
+        made: Any = type(value)
+        return made(*items) if hasattr(value, "_fields") else made(items)
+    return value
+
+
+def _fresh_array(array: NDArray[Any], owners: dict[int, NDArray[Any]]) -> NDArray[Any]:
+    owner = _owner(array)
+    if id(owner) not in owners:
+        owners[id(owner)] = np.frombuffer(bytearray(owner.tobytes("A")), np.uint8)
+    memory = owners[id(owner)]
+    offset = array.ctypes.data - owner.ctypes.data if array.size else 0
+    copy: NDArray[Any] = np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
+    copy.flags.writeable = array.flags.writeable
+    return copy
+
+
+def _owner(array: NDArray[Any]) -> NDArray[Any]:
+    """The array whose memory a view shows."""
+    owner, base = array, array.base
+    while base is not None:
+        owner = base if is_array(base) else owner
+        base = getattr(base, "base", None)  # as_strided puts an object without data in between
+    return owner

@@ -1,0 +1,187 @@
+"""kernel.check and HYBRIDJIT_CHECK: sound code passes, and planted wrong code is told."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from llvmlite import ir as llvm_ir
+
+from hybridjit import config, hybrid
+from hybridjit.codegen.emit_statements import StatementEmitter
+from hybridjit.errors import CheckError, ParseError
+from hybridjit.hybrid import Kernel
+
+Array = Any
+
+
+@hybrid.script
+def scaled(a: Array, b: Array) -> None:
+    for i in range(a.shape[0]):
+        b[i] = a[i] * 3
+
+
+@hybrid.script
+def total(a: Array) -> Any:
+    return np.sum(a)
+
+
+@hybrid.script
+def waves(a: Array) -> Any:
+    return np.sin(a) * 2, a + 1
+
+
+@hybrid.script
+def picked(a: Array, i: int) -> Any:
+    return a[i]
+
+
+@hybrid.script
+def halved(a: Array, b: Array) -> None:
+    for i in range(a.shape[0]):
+        b[i] = a[i] // a[0]
+
+
+def fresh(kernel: Kernel[..., Any]) -> Kernel[..., Any]:
+    return Kernel(kernel.__hybrid_function__)
+
+
+def wrong_stores(self: Any, stmt: Any) -> None:
+    """What is stored at index 1 of an array of floats is twice what it should be."""
+    value, register = self.emit(stmt.value), self.registers.get(stmt.buffer)
+    if register is not None:
+        register.store(self.b, value)
+        return
+    indices = self.indices(stmt.indices)
+    is_wrong = self.b.icmp_signed("==", indices[0], llvm_ir.Constant(indices[0].type, 1))
+    wrong = self.b.select(is_wrong, self.b.fadd(value, value), value)
+    self.arrays[stmt.buffer].store(self.b, indices, wrong)
+
+
+@pytest.fixture
+def wrong_code() -> Any:
+    with (
+        patch.object(StatementEmitter, "store", wrong_stores),
+        config.scope(cache_enabled=False),
+    ):
+        yield
+
+
+def run(kernel: Kernel[..., Any], *args: Any) -> Any:
+    with config.scope(check=True):
+        return kernel(*args)
+
+
+def test_sound_kernels_agree() -> None:
+    a = np.arange(40.0)
+    assert str(scaled.check(a, np.zeros(40))) == (
+        "'scaled' and its plain function agree, bit for bit"
+    )
+    assert "within the bound" in str(total.check(a))
+    assert "within the bound" in str(waves.check(a.astype(np.float32)))
+
+
+def test_arguments_stay_as_they_are() -> None:
+    b = np.zeros(4)
+    scaled.check(np.ones(4), b)
+    assert not b.any()
+
+
+def test_checked_calls_do_what_calls_do() -> None:
+    b = np.zeros(4)
+    assert run(scaled, np.ones(4), b) is None
+    assert b.tolist() == [3, 3, 3, 3]
+    assert run(total, np.ones(5)) == 5
+
+
+def test_arrays_that_share_memory() -> None:
+    a = np.arange(9.0)
+    run(scaled, a[:-1], a[1:])
+    assert a.tolist() == [0] * 9
+
+
+def test_errors_are_compared_and_raised() -> None:
+    a = np.arange(3)
+    picked.check(a, 7)
+    with pytest.raises(IndexError, match="out of bounds"):
+        run(picked, a, 7)
+
+
+def test_integer_division_by_zero_is_not_compared() -> None:
+    """NumPy warns and gives 0; a script raises."""
+    assert "not checked" in str(halved.check(np.zeros(3, int), np.zeros(3, int)))
+
+
+def test_what_is_refused_stays_refused() -> None:
+    @hybrid.script
+    def refused(a: Array) -> Any:
+        return {1: a}
+
+    with pytest.raises(ParseError, match="dicts are not supported"):
+        refused.check(np.ones(3))
+
+
+def test_callbacks_are_not_called_twice() -> None:
+    seen: list[int] = []
+
+    @hybrid.packed
+    def note(x: Array) -> None:
+        seen.append(len(x))
+
+    @hybrid.script
+    def calls(a: Array) -> None:
+        note(a)
+
+    assert "would be called twice" in str(calls.check(np.ones(3)))
+    assert seen == [3]
+
+
+@pytest.mark.usefixtures("wrong_code")
+def test_a_difference_is_told_with_place_and_values(tmp_path: Path) -> None:
+    with (
+        patch("tempfile.tempdir", str(tmp_path)),
+        pytest.raises(CheckError, match="plain Python") as caught,
+    ):
+        fresh(scaled).check(np.arange(1.0, 6.0), np.zeros(5))
+    text = str(caught.value)
+    assert "argument 'b' at [1]" in text
+    assert "b[i] = a[i] * 3" in text
+    assert re.search(r"in native code, and np.float64\(6.0\) in plain Python", text)
+    (kept,) = tmp_path.iterdir()
+    assert str(kept) in text
+
+
+@pytest.mark.usefixtures("wrong_code")
+def test_the_file_repeats_the_call(tmp_path: Path) -> None:
+    with patch("tempfile.tempdir", str(tmp_path)), pytest.raises(CheckError, match="native"):
+        fresh(scaled).check(np.arange(1.0, 6.0), np.zeros(5))
+    (kept,) = tmp_path.iterdir()
+    # In a new process nothing is wrong with the code, so that both agree there.
+    found = subprocess.run([sys.executable, str(kept)], capture_output=True, text=True, check=False)
+    assert "agree, bit for bit" in found.stdout, found.stderr
+
+
+@pytest.mark.usefixtures("wrong_code")
+def test_calls_are_checked_even_if_the_dispatcher_knows_them() -> None:
+    kernel = fresh(scaled)
+    a = np.zeros(5)
+    for _ in range(4):
+        kernel(a, np.zeros(5))
+    with pytest.raises(CheckError, match="argument 'b'"):
+        run(kernel, a + 1, np.zeros(5))
+
+
+def test_the_environment_turns_it_on() -> None:
+    text = (
+        "from hybridjit import config, hybrid\nassert config.current().check\nimport numpy as np\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", text], env={"HYBRIDJIT_CHECK": "1", "PATH": ""}, check=False
+    )
+    assert done.returncode == 0
