@@ -11,6 +11,12 @@
 An array whose last use is over gives its memory to the next of the same type and shape; also if
 that is written where the other is read, element by element. Memory that is written as a whole
 before it is read is not filled with zeros. Works on plain loops, on the text alone.
+
+Why element by element is right: the nest sets each element of the new array once, in an iteration
+of its own (a loop of its own along each axis, over its whole size), by the last of the statements
+that touch either array. Every read of the old one, in that nest, is at that very element, and in
+no loop inside: so it comes before the write that takes its place, and no other iteration reads it.
+The old array is whichever lives in the memory at that time, which need not be the first one there.
 """
 
 from __future__ import annotations
@@ -21,7 +27,7 @@ from dataclasses import dataclass, field, replace
 
 from hybridjit.analysis.first_writes import prove_sets_all
 from hybridjit.analysis.footprint import Footprint, find_footprint
-from hybridjit.ir.expr import Add, Buffer, Const, Expr, Load, Mul, Var
+from hybridjit.ir.expr import Add, Buffer, BufferRef, Const, Expr, Load, Mul, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, If, Let, Stmt, Store, While, flat_stmts, seq
 from hybridjit.ir.visit import substitute, walk, walk_stmts
@@ -160,10 +166,18 @@ def _nest(stmt: Stmt) -> tuple[list[For], list[Stmt]]:
 # -- sharing ---------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class _Home:
+    """The arrays that live in one memory, one after the other, and where it is used last."""
+
+    tenants: tuple[Buffer, ...]
+    last: int
+
+
 def _find_shared(stmts: Sequence[Stmt]) -> dict[Buffer, Buffer]:
     """The arrays of a list that can live in the memory of others that are used no more."""
     prints = [find_footprint(stmt) for stmt in stmts]
-    homes: dict[Buffer, int] = {}  # arrays that are made, and where they are used last
+    homes: dict[Buffer, _Home] = {}
     shared: dict[Buffer, Buffer] = {}
     for position, stmt in enumerate(stmts):
         if not isinstance(stmt, Allocate) or stmt.buffer.is_register:
@@ -171,10 +185,10 @@ def _find_shared(stmts: Sequence[Stmt]) -> dict[Buffer, Buffer]:
         last = _last_use(prints, stmt.buffer, position)
         home = None if stmt.zero else _find_home(stmts, prints, homes, position)
         if home is None:
-            homes[stmt.buffer] = last
+            homes[stmt.buffer] = _Home((stmt.buffer,), last)
         else:
             shared[stmt.buffer] = home
-            homes[home] = last
+            homes[home] = _Home((*homes[home].tenants, stmt.buffer), last)
     return shared
 
 
@@ -184,7 +198,7 @@ def _last_use(prints: Sequence[Footprint], buffer: Buffer, position: int) -> int
 
 
 def _find_home(
-    stmts: Sequence[Stmt], prints: Sequence[Footprint], homes: dict[Buffer, int], position: int
+    stmts: Sequence[Stmt], prints: Sequence[Footprint], homes: dict[Buffer, _Home], position: int
 ) -> Buffer | None:
     """An array of the same kind that is used no more where the one made at `position` begins."""
     made = stmts[position]
@@ -195,10 +209,11 @@ def _find_home(
     )
     if is_small(buffer):
         return None
-    for home, last in homes.items():
+    for home, used in homes.items():
         if (home.dtype, home.shape, home.scope) != (buffer.dtype, buffer.shape, buffer.scope):
             continue
-        if last < first or (last == first and _is_in_place(stmts[first], home, buffer)):
+        is_last = used.last == first
+        if used.last < first or (is_last and _is_in_place(stmts[first], used.tenants, buffer)):
             return home
     return None
 
@@ -211,17 +226,19 @@ def is_small(buffer: Buffer) -> bool:
     return math.prod(int(size.real) for size in sizes) * buffer.dtype.bits // 8 <= _SMALL_BYTES
 
 
-def _is_in_place(stmt: Stmt, old: Buffer, new: Buffer) -> bool:
+def _is_in_place(stmt: Stmt, old: Collection[Buffer], new: Buffer) -> bool:
     """True if a nest reads each element of `old` only right before it writes that of `new`."""
     loops, body = _nest(stmt)
-    touching = [inner for inner in body if _touches_any(inner, (old, new))]
+    touching = [inner for inner in body if _touches_any(inner, (*old, new))]
     if not touching or not all(isinstance(inner, (Let, Store)) for inner in touching):
         return False
     store = touching[-1]
     if not isinstance(store, Store) or store.buffer is not new:
         return False
     nodes = [node for inner in touching for node in walk(inner)]
-    accesses = [n for n in nodes if isinstance(n, (Load, Store)) and n.buffer in (old, new)]
+    if any(isinstance(node, BufferRef) for node in nodes):  # a function is given the whole array
+        return False
+    accesses = [n for n in nodes if isinstance(n, (Load, Store)) and n.buffer in (*old, new)]
     stores = [node for node in accesses if isinstance(node, Store)]
     if len(stores) != 1 or any(node.indices != store.indices for node in accesses):
         return False

@@ -176,3 +176,54 @@ def test_memory_is_shared_in_a_loop_over_time():
     lowered = kernel.inspect("lowered", array, 3)
     assert lowered.count("allocate(") < kernel.inspect("tir", array, 3).count("allocate(")
     assert lowered.index("allocate(") < lowered.index("for ")
+
+
+ROWS = """
+x = allocate((500,), "float64", "global", zero=False)
+for i in range(500):
+    x[i] = a[i] * 2.0
+y = allocate((500,), "float64", "global", zero=False)
+for i in range(500):
+    y[i] = x[i] + 1.0
+z = allocate((500,), "float64", "global", zero=False)
+for i in range(500):
+    {}
+for i in range(500):
+    c[i] = z[499 - i]
+"""
+
+
+@pytest.mark.parametrize(
+    ("store", "left"),
+    [
+        ("z[i] = y[i] * 2.0", ["x"]),
+        ("z[i] = y[499 - i]", ["x", "z"]),
+        ("for k in range(3):\n        c[0] = c[0] + y[k]\n    z[i] = y[i]", ["x", "z"]),
+        ("z[i] = 1.0\n    c[i] = y[i]", ["x", "z"]),
+    ],
+    ids=["element by element", "others", "others in a loop inside", "after the store"],
+)
+def test_memory_that_has_changed_hands_is_still_read(store: str, left: list[str]):
+    """`y` lives in the memory of `x`: what `z` may overwrite is `y`."""
+    assert arrays(planned(ROWS.format(store))) == left
+
+
+def shares(a: Any) -> Any:
+    n = a.shape[0]
+    e = a @ a + 1
+    p = np.empty((n, n), a.dtype)
+    for i in range(n):
+        for j in range(n):
+            t = hybrid.allocate((n,), a.dtype)
+            for k in range(n):
+                t[i] += e[i, k]
+            p[i, j] = e[i, j] / t[i]
+    return p.sum(axis=1)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("size", [1, 3, 12, 13, 16, 17, 33])
+def test_rows_that_are_read_while_elements_are_written(size: int, dtype: str):
+    a = np.random.default_rng(size).random((size, size)).astype(dtype)
+    kernel: Any = hybrid.script(shares)
+    np.testing.assert_allclose(kernel(a), np.ones(size), rtol=1e-5)

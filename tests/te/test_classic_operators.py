@@ -254,6 +254,27 @@ def test_softmax_in_three_stages(n: int, m: int) -> None:
     np.testing.assert_allclose(o, expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("size", [1, 5, 16, 23])
+def test_softmax_of_scores_whose_sum_is_made_for_each_element(size: int) -> None:
+    """The sum reads a row of `raised` while elements of what is made of it are stored."""
+    A = te.placeholder((2, size, size), name="A")
+    k1, k2, k3 = (te.reduce_axis((0, size), name) for name in ("k1", "k2", "k3"))
+    shape = (2, size, size)
+    scores = te.compute(
+        shape, lambda b, i, j: te.sum(A[b, i, k1] * A[b, j, k1], axis=k1), name="scores"
+    )
+    raised = te.compute(shape, lambda b, i, j: te.exp(scores[b, i, j]), name="raised")
+    total = te.compute((2, size), lambda b, i: te.sum(raised[b, i, k2], axis=k2), name="total")
+    P = te.compute(shape, lambda b, i, j: raised[b, i, j] / total[b, i], name="P")
+    Y = te.compute(shape, lambda b, i, j: te.sum(P[b, i, k3] * A[b, k3, j], axis=k3), name="Y")
+    s = te.create_schedule(Y.op)
+    s[total].compute_at(s[P], P.op.axis[2])
+    a, o = run_both(s, [A, Y], make_inputs([A, Y]))
+    of_numpy = np.exp(a @ a.transpose(0, 2, 1))
+    expected = of_numpy / of_numpy.sum(2, keepdims=True) @ a
+    np.testing.assert_allclose(o, expected, rtol=1e-4, atol=1e-4)
+
+
 # -- reductions ------------------------------------------------------------------------------------
 
 
