@@ -5,8 +5,9 @@ from __future__ import annotations
 import linecache
 import random
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,18 +42,22 @@ class Program:
 class ChainGenerator:
     """Writes one script, of few shapes and one type: most statements can use what others made."""
 
+    shapes: ClassVar[Sequence[tuple[int, ...]]] = _SHAPES
+    dtypes: ClassVar[Sequence[str]] = ("float64", "float64", "float32", "int64")
+    unary: ClassVar[Sequence[str]] = _UNARY
+
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         self.numbers = np.random.default_rng(seed)
         self.arrays: dict[str, Any] = {}
-        self.dtype = self.random.choice(("float64", "float64", "float32", "int64"))
+        self.dtype = self.random.choice(self.dtypes)
         self.count = 0
         self.depth = 0
 
     def program(self) -> Program:
         """A script with a chain of statements."""
-        shape = self.random.choice(_SHAPES)
-        for name, size in (("a", shape), ("b", shape), ("c", shape[1:]), ("d", shape)):
+        shape = self.random.choice(self.shapes)
+        for name, size in (("a", shape), ("b", shape), ("c", shape[-1:]), ("d", shape)):
             values = self.numbers.integers(-4, 9, size)
             self.arrays[name] = (values / 4 if "float" in self.dtype else values).astype(self.dtype)
         args = [array.copy() for array in self.arrays.values()]
@@ -82,7 +87,8 @@ class ChainGenerator:
             return self.masked()
         if kind == 9:
             return self.rebind()
-        return self.nested("for k in range(3):" if kind == 10 else "if a[0, 0] > b[0, 0]:")
+        first = ", ".join("0" * self.arrays["a"].ndim)
+        return self.nested("for k in range(3):" if kind == 10 else f"if a[{first}] > b[{first}]:")
 
     def nested(self, head: str) -> list[str]:
         """A loop or a branch: what is named inside is not known after it."""
@@ -129,7 +135,7 @@ class ChainGenerator:
         text = self.operand()
         for _ in range(self.random.randint(1, 3)):
             if self.random.random() < 0.4:
-                text = self.random.choice(_UNARY).format(text)
+                text = self.random.choice(self.unary).format(text)
             elif self.random.random() < 0.1:
                 other = self.operand()
                 text = f"np.where({text} > {other}, {other}, {text} * 2)"
@@ -201,3 +207,45 @@ class ChainGenerator:
         low, high = (self.random.choice(("", *map(str, range(-size - 1, size + 2)))) for _ in "ab")
         step = self.random.choice(("", "", ":1", ":2", ":-1", ":-2", ":3"))
         return f"{low}:{high}{step}"
+
+
+class LongChainGenerator(ChainGenerator):
+    """Writes scripts on rows that are folded in lanes, or just too short for it.
+
+    Elements are named, summed, and stored where others are still read, one or two places further.
+    """
+
+    shapes = tuple((size,) for size in (*range(1, 5), *range(14, 20), 31, 33, 40, 64, 65, 100))
+    shapes += ((2, 17), (3, 33), (2, 70))
+    dtypes = ("float64", "float32", "float32", "int32")
+    unary = ("np.tanh({})", "({}) * 2", "-({})", "np.abs({})", "({}) + 1")  # no errors grow
+
+    def statement(self) -> list[str]:
+        """One statement: every other one a reduction, or a store in place."""
+        for _ in range(8):  # most shapes do not fit together
+            kind = self.random.randint(0, 9)
+            if kind <= 1:
+                lines = self.name(self.reduction())
+            elif kind <= 3:
+                lines = self.update()
+            elif kind <= 6:
+                lines = self.measured_step()
+            else:
+                lines = super().statement()
+            if lines:
+                return lines
+        return []
+
+    def measured_step(self) -> list[str]:
+        """New values of an array, how far they are from old ones, and their store."""
+        name, target = self.random.choice("abd"), self.random.choice("abd")
+        made = self.name(self.random.choice(_BINARY).format(self.part(name), self.operand()))
+        if not made:
+            return []
+        new = f"t{self.count}"
+        fold = self.random.choice(("sum", "max", "mean"))
+        distance = self.name(f"np.{fold}(np.abs({new} - {self.part(target)}))")
+        return made + distance + self.keep([f"{target}[{self._entry(0)}] = {new}"])
+
+    def _entry(self, size: int) -> str:
+        return self.random.choice((":", ":", "1:", "1:", ":-1", ":-1", "2:", ":-2", "1:-1", "::-1"))

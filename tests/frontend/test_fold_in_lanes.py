@@ -10,7 +10,7 @@ import pytest
 import hybridjit as hj
 from hybridjit import hybrid
 from hybridjit.frontend.arrays.fold_in_lanes import BLOCK
-from tests.array_results import assert_close
+from tests.array_results import assert_agree, assert_close
 from tests.corpus.case import Array
 from tests.oracle import fresh_copies
 
@@ -141,3 +141,64 @@ def test_loops_of_a_script_keep_their_order() -> None:
     assert as_written(a) == expected
     assert "vectorize" not in str(as_written.prim_func(hj.f32[1000]))
     assert "vectorize" in str(total.prim_func(hj.f32[1000]))
+
+
+def changed_after(u: Array, y: Array) -> Any:
+    new = np.tanh(u) * 0.5 + y
+    error = np.mean(np.abs(new - u))
+    u[:] = new
+    return error
+
+
+def changed_before(u: Array, y: Array) -> Any:
+    new = np.tanh(u) * 0.5 + y
+    u[:] = new
+    return np.mean(np.abs(new - u * y))
+
+
+def changed_around(u: Array, y: Array) -> Any:
+    new = np.tanh(u) * 0.5 + y
+    first = np.sum(new * u)
+    u[:] = new
+    second = np.max(new + u)
+    y[:] = new * 2
+    return first, second
+
+
+def shifted_back(u: Array, y: Array) -> Any:
+    new = np.exp(y[1:])
+    total = (new * u[1:]).sum()
+    u[:-1] = new + 1
+    return total
+
+
+def shifted_forth(u: Array, y: Array) -> Any:
+    new = np.exp(y[1:])
+    total = (new * u[:-1]).sum()
+    u[1:] = new + 1
+    return total
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("size", [2, 15, 16, 17, 40, 100])
+@pytest.mark.parametrize(
+    "function", [changed_after, changed_before, changed_around, shifted_back, shifted_forth]
+)
+def test_what_is_folded_changes_in_the_same_loop(function: Any, size: int, dtype: str) -> None:
+    args = [random(dtype, size), random(dtype, size)[::-1].copy()]
+    kernel: Any = hybrid.script(function)
+    assert_agree(kernel, args)
+
+
+@hybrid.script
+def counted(a: Array, slots: Array, places: Array) -> None:
+    slots[places[0]] += a.sum()
+    places[:] = 1
+
+
+def test_where_a_fold_goes_changes_after_it() -> None:
+    assert_agree(counted, [random("float64", 40), np.zeros(3), np.zeros(40, dtype=np.int64)])
+
+
+def test_an_array_that_changes_with_its_fold_is_still_folded_in_lanes() -> None:
+    assert "vectorize" in str(hybrid.script(changed_after).prim_func(hj.f64[40], hj.f64[40]))

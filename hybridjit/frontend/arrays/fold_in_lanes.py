@@ -6,6 +6,10 @@
 
 Only loops of whole-array operations are: NumPy does not say in which order it adds, and adds in
 blocks itself. A loop of the script keeps its order. Blocks keep the error of long sums small.
+
+A loop that does more than fold is left as it is unless each iteration, folds included, writes only
+to what no other one touches; within an iteration, statements keep their order. Relies on: arrays
+that share no memory; indices along `loops` inside of their arrays.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from hybridjit.analysis.footprint import find_footprint
 from hybridjit.analysis.own_elements import prove_own_elements
 from hybridjit.analysis.private_reduction import find_identity
 from hybridjit.analysis.reduction import ReductionOp, find_reduction
@@ -50,6 +55,11 @@ class _Fold:
     def result(self) -> Result:
         """What it is in lanes."""
         return Result(find_identity(self.op, self.store.buffer.dtype), _MERGES[self.op])
+
+    @property
+    def terms(self) -> tuple[Expr, ...]:
+        """All that it evaluates: the element that the result is at, and its new value."""
+        return (*self.store.indices, self.store.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +106,19 @@ class _FoldInLanes(Mutator):
         return row if is_worth_it and self._is_free(row) else None
 
     def _is_free(self, row: _Row) -> bool:
-        """True if nothing else in the loop depends on the order of its iterations."""
+        """True if nothing in the loop but the folds depends on the order of its iterations.
+
+        What a fold reads is part of its iteration as what any other statement reads: it must be
+        what no other iteration writes.
+        """
         results = [fold.store.buffer for fold in row.folds]
-        roots = (*row.others, *(fold.store.value for fold in row.folds))
+        terms = [term for fold in row.folds for term in fold.terms]
+        roots = (*row.others, *terms)
         reads = [node.buffer for root in roots for node in walk(root) if isinstance(node, Load)]
         if any(reads.count(buffer) != 1 or results.count(buffer) != 1 for buffer in results):
             return False  # read by another statement, or folded into twice
-        rest = replace(row.loop, body=Seq(tuple(row.others)))
+        named = (Let(Var("term", term.dtype), term) for term in terms)
+        rest = replace(row.loop, body=Seq((*row.others, *named)))
         return prove_own_elements(self.root, rest)
 
     def _in_lanes(self, row: _Row) -> Stmt:
@@ -150,18 +166,32 @@ class _FoldInLanes(Mutator):
             return by_buffer.get(node.buffer) if isinstance(node, Load) else None
 
         values: list[Expr] = []
-        for stmt, copy in zip(row.stmts, copies, strict=True):
-            if stmt in stores:
-                assert isinstance(copy, Store)
-                values.append(rewrite(copy.value, read_lane))
-            else:
+        for position, (stmt, copy) in enumerate(zip(row.stmts, copies, strict=True)):
+            if stmt not in stores:
                 self.code.emit(copy)
+                continue
+            assert isinstance(copy, Store)
+            value = rewrite(copy.value, read_lane)
+            later = [other for other in row.stmts[position + 1 :] if other not in stores]
+            values.append(self._now(value) if _overwrite(later, stmt) else value)
         return values
+
+    def _now(self, value: Expr) -> Expr:
+        """A value as it is here, before statements that change what it is made of."""
+        var = Var("term", value.dtype, span=value.span)
+        self.code.emit(Let(var, value, span=value.span))
+        return var
 
 
 def _is_simple(stmt: Stmt) -> bool:
     """True for statements that lanes can run side by side."""
     return isinstance(stmt, Let | Store) or (isinstance(stmt, Allocate) and stmt.buffer.is_register)
+
+
+def _overwrite(later: Sequence[Stmt], fold: Stmt) -> bool:
+    """True if some of the statements that follow a fold write to what it reads."""
+    read = find_footprint(fold).reads
+    return any(not find_footprint(stmt).writes.isdisjoint(read) for stmt in later)
 
 
 def _fold_of(stmt: Stmt, inside: Collection[Var]) -> _Fold | None:
