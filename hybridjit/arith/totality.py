@@ -1,4 +1,8 @@
-"""Which expressions can be dropped: those that give a value, and do nothing else, every time."""
+"""Which expressions can be dropped: those that give a value, and do nothing else, every time.
+
+This is the one place that says what may fail. A `Load` may, until its indices are known to be
+inside: who knows that of them asks `operation_may_fail`.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +31,17 @@ def is_total(expr: Expr) -> bool:
 
 def may_fail(node: Node) -> bool:
     """Whether the operator of `node`, its operands aside, can fail or has an effect."""
+    return isinstance(node, Load) or operation_may_fail(node)
+
+
+def operation_may_fail(node: Node) -> bool:
+    """The same for accesses whose indices are inside of their arrays: those do not fail."""
     match node:
-        case Load() | Bounded() | ExternCall():
+        case Bounded() | ExternCall():
             return True
-        case Call(name="fmod"):
+        case Call("fmod", (_, Const(divisor))):
+            return divisor == 0 and node.dtype.is_integer
+        case Call("fmod"):
             return node.dtype.is_integer
         case Call(name) if name in CUSTOM_INTRINSICS:
             return _rule_may_fail(CUSTOM_INTRINSICS[name].rule, node)
@@ -50,4 +61,5 @@ def _rule_may_fail(rule: Rule, call: Call) -> bool:
     """Whether what stands for an intrinsic can fail. Foreign functions are declared pure."""
     if not isinstance(rule, Expansion):
         return False
-    return not is_total(rule.make(*(Var("x", arg.dtype) for arg in call.args)))
+    known = (arg if isinstance(arg, Const) else Var("x", arg.dtype) for arg in call.args)
+    return not is_total(rule.make(*known))

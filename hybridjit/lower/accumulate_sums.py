@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from hybridjit.arith.totality import may_fail
-from hybridjit.ir.expr import Const, Expr, Load, Node
+from hybridjit.arith.totality import operation_may_fail
+from hybridjit.ir.expr import Const, Expr
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, LoopKind, Stmt, Store
 from hybridjit.ir.visit import walk
@@ -48,9 +48,5 @@ class _AccumulateSums(AccumulateSums):
 
 
 def _can_fail(part: Stmt | Expr) -> bool:
-    return any(map(_node_can_fail, walk(part)))
-
-
-def _node_can_fail(node: Node) -> bool:
     # An index that is not checked is proved.
-    return isinstance(node, Expr) and not isinstance(node, Load) and may_fail(node)
+    return any(map(operation_may_fail, walk(part)))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from hybridjit.analysis.inside import find_outside
 from hybridjit.analysis.instances import Instances, Part, infer_instances
 from hybridjit.analysis.reordering import find_skipped
-from hybridjit.arith.totality import may_fail
+from hybridjit.arith.totality import operation_may_fail
 from hybridjit.ir.expr import Load, Node
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Stmt, Store
@@ -42,7 +42,7 @@ def find_failing(part: Part, stmts: Iterable[Stmt], statements: Sequence[Instanc
     """What may raise an error in `stmts`: an operator, or an index that may be out of bounds."""
     for stmt in stmts:
         for node in walk(stmt):
-            if not isinstance(node, Load) and may_fail(node):
+            if operation_may_fail(node):
                 return node
     for buffer in dict.fromkeys(a.buffer for found in statements for a in found.accesses):
         access = find_outside(part, buffer, None, statements)

@@ -10,23 +10,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 
+from hybridjit.arith.totality import may_fail
 from hybridjit.frontend.arrays.extents import ONE, Ranges, plus
-from hybridjit.ir.expr import (
-    And,
-    Call,
-    Cast,
-    Const,
-    Expr,
-    ExternCall,
-    FloorDiv,
-    Load,
-    Mod,
-    Node,
-    Or,
-    Pow,
-    Select,
-    Var,
-)
+from hybridjit.ir.expr import And, Const, Expr, Load, Node, Or, Select, Var
 from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store
 from hybridjit.ir.visit import children, walk
 
@@ -116,18 +102,3 @@ class _Finder:
             if not any(node in self.faults.loops for node in nodes if isinstance(node, Var)):
                 worst = max(worst, Fault.FIRST if is_sure else Fault.ANY)
         return worst
-
-
-def may_fail(expr: Expr) -> bool:
-    """True for an operation that some operands make an error."""
-    match expr:
-        case FloorDiv(_, rhs) | Mod(_, rhs):
-            return expr.dtype.is_integer and not (isinstance(rhs, Const) and rhs.value != 0)
-        case Pow(_, rhs):
-            return expr.dtype.is_integer and not (isinstance(rhs, Const) and rhs.value.real >= 0)
-        case Call("fmod", (_, rhs)):
-            return expr.dtype.is_integer and not (isinstance(rhs, Const) and rhs.value != 0)
-        case Cast(checked=True) | ExternCall():
-            return True
-        case _:
-            return False

@@ -18,8 +18,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from hybridjit.analysis.own_elements import prove_own_elements
+from hybridjit.arith.totality import operation_may_fail
 from hybridjit.frontend.arrays.extents import ONE, ZERO, constant, minus, plus, tidy, times
-from hybridjit.frontend.arrays.faults import may_fail
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Load, Var
 from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import Mutator, fresh_copy, substitute, walk
@@ -51,7 +51,7 @@ def _is_simple(loop: For) -> bool:
     if known is not None and known < ROWS_AT_ONCE:
         return False
     nodes = list(walk(loop.body))
-    if any(isinstance(node, Expr) and may_fail(node) for node in nodes):
+    if any(map(operation_may_fail, nodes)):
         return False
     computed = {node.var for node in nodes if isinstance(node, Let)}
     places = [place for node in nodes if isinstance(node, Load | Store) for place in node.indices]
