@@ -1,4 +1,8 @@
-"""Prove that different iterations of a loop touch different elements of an array."""
+"""Prove that different iterations of a loop touch different elements of an array.
+
+Relies on: indices inside their arrays, so that different ones are different elements: a function
+that `is_checked`.
+"""
 
 from __future__ import annotations
 

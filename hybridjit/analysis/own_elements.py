@@ -6,29 +6,54 @@
 Every access of an array that the loop writes to has the same index along one axis, and that index
 moves with the loop: no two iterations meet. What needs more thought is left to isl, which takes
 longer to import than such a loop takes to compile.
+
+Relies on: arrays that share no memory; every variable bound once in the root. Indices need not be
+checked: only those count that cannot be negative, and one past the end is an error. Whether
+an iteration may fail or leave the loop is not looked at: callers see to that.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from hybridjit.arith.linear import Linear, linear_form
 from hybridjit.ir.expr import Buffer, Const, Expr, ExternCall, Load, Node, Var
 from hybridjit.ir.stmt import Allocate, Block, For, Let, Print, Stmt, Store, While
-from hybridjit.ir.visit import walk
+from hybridjit.ir.visit import walk, walk_stmts
 
 
 def prove_own_elements(root: Stmt, loop: For) -> bool:
     """True if each iteration of `loop`, in `root`, only writes to what no other one touches."""
-    nodes = list(walk(loop.body))
-    if any(isinstance(node, ExternCall | Print | While) for node in nodes):
-        return False
-    made = {node.buffer for node in nodes if isinstance(node, Allocate)}
-    written = {node.buffer for node in nodes if isinstance(node, Store)} - made
-    if not written:
-        return True
-    indices = _Indices.of(root, loop, nodes)
-    return all(indices.prove_apart(buffer, nodes) for buffer in written)
+    return OwnElements(root).prove(loop)
+
+
+class OwnElements:
+    """Proofs about several loops of one root, which is looked through once."""
+
+    def __init__(self, root: Stmt) -> None:
+        self._root = root
+
+    @cached_property
+    def _bound(self) -> tuple[dict[Var, For], dict[Var, Expr]]:
+        """The loops of the root by their variables, and the values of the iterations of blocks."""
+        stmts = list(walk_stmts(self._root))
+        loops = {stmt.var: stmt for stmt in stmts if isinstance(stmt, For)}
+        blocks = [stmt for stmt in stmts if isinstance(stmt, Block)]
+        return loops, {item.var: item.value for block in blocks for item in block.iters}
+
+    def prove(self, loop: For) -> bool:
+        """True if each iteration of `loop` only writes to what no other one touches."""
+        nodes = list(walk(loop.body))
+        if any(isinstance(node, ExternCall | Print | While) for node in nodes):
+            return False
+        made = {node.buffer for node in nodes if isinstance(node, Allocate)}
+        written = {node.buffer for node in nodes if isinstance(node, Store)} - made
+        if not written:
+            return True
+        inner = frozenset(node.var for node in nodes if isinstance(node, For | Let))
+        indices = _Indices(loop.var, *self._bound, inner)
+        return all(indices.prove_apart(buffer, nodes) for buffer in written)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +64,6 @@ class _Indices:
     loops: dict[Var, For]
     values: dict[Var, Expr]
     inside: frozenset[Var]
-
-    @staticmethod
-    def of(root: Stmt, loop: For, nodes: list[Node]) -> _Indices:
-        loops: dict[Var, For] = {}
-        values: dict[Var, Expr] = {}
-        for node in walk(root):
-            if isinstance(node, For):
-                loops[node.var] = node
-            elif isinstance(node, Block):
-                values.update((item.var, item.value) for item in node.iters)
-        inner = [node.var for node in nodes if isinstance(node, For | Let)]
-        return _Indices(loop.var, loops, values, frozenset(inner))
 
     def prove_apart(self, buffer: Buffer, nodes: list[Node]) -> bool:
         """True if all accesses of `buffer` have one index in common that moves with the loop."""

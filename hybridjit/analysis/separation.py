@@ -7,6 +7,10 @@
 Either both touch the array at the same index along some axis, one that moves with the loop; or the
 indices along some axis always differ: `k` and `j`, where k runs over range(j). For quick proofs of
 what loops usually do, without isl.
+
+Relies on: indices inside their arrays, so that different ones are different elements (a function
+that `is_checked`); arrays that share no memory. Whether anything in the loops fails, leaves them
+or acts otherwise is not looked at, nor are variables: callers see to that.
 """
 
 from __future__ import annotations
@@ -62,11 +66,15 @@ class Separation:
     """What can be proved about accesses in one place of a function."""
 
     def __init__(self, func: PrimFunc, around: Scope) -> None:
+        assert func.is_checked, "a negative index would be another element than it says"
         self.func, self.around = func, around
 
     def prove_independent(self, loops: Sequence[For], body: Stmt) -> bool:
-        """True if iterations of the nest `loops` around `body` may run in any order."""
-        found = find_accesses(body, tuple(loops))
+        """True if iterations of the nest `loops` around `body` may run in any order.
+
+        What the bounds of the loops read is read before and between iterations: it may not change.
+        """
+        found = [*_accesses_of_bounds(loops), *find_accesses(body, tuple(loops))]
         accesses = {(a.buffer, a.indices, a.is_store, a.scope): a for a in found}.values()
         inner = _bound_in(loops, body)
         made = {node.buffer for node in walk(body) if isinstance(node, Allocate)}
@@ -110,6 +118,14 @@ class Separation:
         return any(
             _prove_different(facts, a, b) for a, b in zip(x.indices, other.indices, strict=True)
         )
+
+
+def _accesses_of_bounds(loops: Sequence[For]) -> list[Access]:
+    found: list[Access] = []
+    for depth, loop in enumerate(loops):
+        for bound in (loop.start, loop.stop, loop.step):
+            _collect(bound, list(loops[:depth]), found)
+    return found
 
 
 def _bound_in(loops: Sequence[For], body: Stmt) -> frozenset[Var]:

@@ -5,6 +5,9 @@
 
 A store brings the memory that it goes to into the caches first, and later back. Stores past the
 caches save the way in: a quarter of the traffic here.
+
+Relies on: checked indices, so that different ones are different elements; arrays that share no
+memory. An index that had to be checked at run time has no linear form, and counts for nothing.
 """
 
 from __future__ import annotations

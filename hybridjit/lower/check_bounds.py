@@ -41,7 +41,8 @@ def check_bounds(func: PrimFunc) -> PrimFunc:
     """`func` with every index proved or checked."""
     facts = Facts.of(func)
     body = _CheckBounds(facts).rewrite(func.body)
-    return func if body is func.body else dataclasses.replace(func, body=body)
+    is_same = body is func.body and func.is_checked
+    return func if is_same else dataclasses.replace(func, body=body, is_checked=True)
 
 
 class _CheckBounds(Mutator):

@@ -39,6 +39,7 @@ _ZERO, _ONE = Const(0), Const(1)
 
 def privatize_reductions(func: PrimFunc) -> PrimFunc:
     """`func` with no parallel loop that updates one element in several iterations."""
+    assert func.is_checked, "different indices are different elements only inside of an array"
     body = _Privatize(func).rewrite(func.body)
     return func if body is func.body else replace(func, body=body)
 

@@ -131,7 +131,7 @@ def test_small_loops_run_in_order() -> None:
 
 
 def test_functions_without_parallel_loops_are_untouched() -> None:
-    func = lower_blocks(parse(body("n[0] = n[0] + m[i]").replace("parallel", "range")))
+    func = checked(body("n[0] = n[0] + m[i]").replace("parallel", "range"))
     assert privatize_reductions(func) is func
 
 

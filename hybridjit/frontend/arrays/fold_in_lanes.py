@@ -18,7 +18,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from hybridjit.analysis.footprint import find_footprint
-from hybridjit.analysis.own_elements import prove_own_elements
+from hybridjit.analysis.own_elements import OwnElements
 from hybridjit.analysis.private_reduction import find_identity
 from hybridjit.analysis.reduction import ReductionOp, find_reduction
 from hybridjit.frontend.arrays.extents import ZERO, constant, minus, plus, tidy
@@ -79,7 +79,7 @@ class _Row:
 
 class _FoldInLanes(Mutator):
     def __init__(self, root: Stmt, loops: Collection[Var], code: ArrayLoops) -> None:
-        self.root = root
+        self.own_elements = OwnElements(root)
         self.loops = loops
         self.code = code
 
@@ -119,7 +119,7 @@ class _FoldInLanes(Mutator):
             return False  # read by another statement, or folded into twice
         named = (Let(Var("term", term.dtype), term) for term in terms)
         rest = replace(row.loop, body=Seq((*row.others, *named)))
-        return prove_own_elements(self.root, rest)
+        return self.own_elements.prove(rest)
 
     def _in_lanes(self, row: _Row) -> Stmt:
         size, code = row.loop.stop, self.code

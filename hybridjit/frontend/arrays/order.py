@@ -2,6 +2,9 @@
 
 A negative index counts from the end. So two indices that differ are different elements only if
 neither is negative, and an index of which that is not known says nothing.
+
+Relies on: ranges that hold for the loops; `varying` with all that is bound inside of the nest but
+for its loops, so that any other variable is the same in all iterations.
 """
 
 from __future__ import annotations
@@ -38,6 +41,9 @@ class Iterations:
     loops: Sequence[Var]
     varying: Collection[Var]
     ranges: Ranges
+
+    def __post_init__(self) -> None:
+        assert not any(loop in self.varying for loop in self.loops), "a loop says how it varies"
 
     def meet(self, ours: Sequence[Expr], theirs: Sequence[Expr]) -> Order:
         """When an access at `ours` may run, seen from one of the same element at `theirs`."""

@@ -15,11 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from hybridjit.analysis.dear import is_dear
-from hybridjit.analysis.footprint import accesses_in
 from hybridjit.frontend.arrays.extents import tidy
 from hybridjit.frontend.arrays.faults import Fault
-from hybridjit.frontend.arrays.order import Iterations, Order
-from hybridjit.frontend.fusion.merge import bound_in
 from hybridjit.frontend.fusion.nests import Fusion, perfect_nest, variables_along
 from hybridjit.frontend.fusion.profit import is_chain
 from hybridjit.frontend.fusion.replace import ReplaceLoads, folded
@@ -236,51 +233,18 @@ def _is_in_bounds(fusion: Fusion, use: _Use, producer: _Producer) -> bool:
 def _sources_stay(
     fusion: Fusion, stmts: Sequence[Stmt], producer: _Producer, uses: Sequence[_Use]
 ) -> bool:
-    """True if what the elements are computed from is the same where they are read."""
+    """True if what the elements are computed from is the same where they are read.
+
+    A nest that changes it while it reads the elements is left to `merge`.
+    """
     reads = fusion.footprint(stmts[producer.position]).reads
     sources = {name for name in reads if isinstance(name, Buffer)}
     last = max((use.position for use in uses), default=producer.position)
     for position in range(producer.position + 1, last + 1):
-        stmt = stmts[position]
-        written = sources & fusion.footprint(stmt).writes
-        if fusion.footprint(stmt).acts and sources:
-            return False
-        if written and (position != last or not _reads_first(fusion, stmt, producer, written)):
+        found = fusion.footprint(stmts[position])
+        if sources & found.writes or (found.acts and sources):
             return False
     return True
-
-
-def _reads_first(fusion: Fusion, stmt: Stmt, producer: _Producer, written: set[Buffer]) -> bool:
-    """True if a nest that changes sources of the array reads them before, element by element."""
-    loops, body = perfect_nest(fusion, stmt)
-    stores = [k for k, inner in enumerate(body) if written & fusion.footprint(inner).writes]
-    reads = [k for k, inner in enumerate(body) if producer.buffer in fusion.footprint(inner).reads]
-    if not loops or reads[-1] > stores[0] or (reads[-1] == stores[0] and _stores(body[-1]) != 1):
-        return False
-    if any(isinstance(node, For) for inner in body for node in walk(inner)):
-        return False
-    iterations = Iterations([loop.var for loop in loops], bound_in(stmt), fusion.ranges)
-    later = [found.node for found in accesses_in(body) if found.is_write]
-    return all(
-        Order.AFTER not in iterations.meet(load.indices, store.indices)
-        for load in _sources_read(stmt, producer)
-        for store in later
-        if store.buffer is load.buffer
-    )
-
-
-def _stores(stmt: Stmt) -> int:
-    return sum(isinstance(node, Store) for node in walk(stmt))
-
-
-def _sources_read(stmt: Stmt, producer: _Producer) -> Iterator[Load]:
-    """What is read to compute the elements where `stmt` reads them."""
-    for node in walk(stmt):
-        if isinstance(node, Load) and node.buffer is producer.buffer:
-            lets, value = _computed(producer, node.indices)
-            for found in accesses_in((*lets, value)):
-                assert isinstance(found.node, Load)
-                yield found.node
 
 
 # -- rewriting -----------------------------------------------------------------------------------

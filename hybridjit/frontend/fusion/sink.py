@@ -8,11 +8,12 @@
             c[i, j] = 2 * product[i, j] + c[i, j]
 
 Each element of a product is stored once, in an order that is of no account to what is made of it.
+Relies on: arrays that share no memory; indices along the loops of arrays inside of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from hybridjit.frontend.arrays.extents import tidy
@@ -82,18 +83,24 @@ def _find_consumer(fusion: Fusion, stmt: Stmt, product: Buffer) -> _Consumer | N
     if len(places) != 1:
         return None
     variables = variables_along(fusion, loops, places.pop(), product)
-    if variables is None or not _has_own_element(fusion, last, variables):
+    named = {inner.var for inner in lets if isinstance(inner, Let)}
+    if variables is None or not _has_own_element(fusion, last, variables, named):
         return None
     return _Consumer(product, variables, tuple(s for s in lets if isinstance(s, Let)), last)
 
 
-def _has_own_element(fusion: Fusion, store: Store, variables: Sequence[Var | None]) -> bool:
-    """True if each iteration stores to another element: an index moves with each variable."""
+def _has_own_element(
+    fusion: Fusion, store: Store, variables: Sequence[Var | None], named: Collection[Var]
+) -> bool:
+    """True if each iteration stores to another element: an index moves with each variable.
+
+    One with a value that the iteration computed, and `named`, may be anywhere.
+    """
     moving: set[Var] = set()
     loops = {var for var in variables if var is not None}
     for place in store.indices:
         form = fusion.ranges.form(place)
-        if form is None:
+        if form is None or any(var in named for var in form.terms):
             continue
         found = loops & form.terms.keys()
         if len(found) == 1:

@@ -6,7 +6,8 @@
         c[i] = c[i] * 0.5
 
 The array goes through memory once instead of twice. Only statements on whole arrays are put
-together, and only if they use its elements one by one.
+together, and only if they use its elements one by one. That an element is used in one iteration
+alone is what `merge` has shown. Relies on: arrays that share no memory.
 """
 
 from __future__ import annotations
