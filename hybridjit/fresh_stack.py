@@ -1,15 +1,20 @@
 """Deep work from a full stack: a thread of its own, whose frames are counted from zero.
 
 Python stops at 1000 frames, all of the caller's included; a script of legal depth must compile
-from wherever it is called first.
+from wherever it is called first. Nor are 1000 enough for the deepest: a level of an expression
+takes six of them in the code for vectors.
 """
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from contextvars import copy_context
-from threading import Thread
+from threading import Lock, Thread
 from typing import TypeVar
 
 T = TypeVar("T")
+
+MOST_FRAMES = 5000  # what is deeper than this has no end
 
 
 def on_fresh_stack(work: Callable[[], T]) -> T:
@@ -27,7 +32,8 @@ def on_fresh_stack(work: Callable[[], T]) -> T:
 
     def attempt() -> None:
         try:
-            results.append(work())
+            with _DEEP.room():
+                results.append(work())
         except BaseException as error:  # raised again in the thread that waits
             errors.append(error)
 
@@ -37,3 +43,31 @@ def on_fresh_stack(work: Callable[[], T]) -> T:
     if errors:
         raise errors[0]
     return results[0]
+
+
+class _RecursionLimit:
+    """The limit is one for all threads: the first that needs more raises it, the last lowers it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._users = 0
+        self._before = 0
+
+    @contextmanager
+    def room(self) -> Generator[None]:
+        """Let this thread, and meanwhile any other, use more frames."""
+        with self._lock:
+            if self._users == 0:
+                self._before = sys.getrecursionlimit()
+                sys.setrecursionlimit(max(self._before, MOST_FRAMES))
+            self._users += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._users -= 1
+                if self._users == 0:
+                    sys.setrecursionlimit(self._before)
+
+
+_DEEP = _RecursionLimit()

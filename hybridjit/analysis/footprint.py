@@ -40,9 +40,23 @@ class Footprint:
     acts: bool = False
     stops: bool = False
 
+    @property
+    def names(self) -> frozenset[Name]:
+        """All that the statement touches."""
+        return self.reads | self.writes
+
     def touches(self, name: Name) -> bool:
         """True if the statement reads, writes or makes `name`."""
         return name in self.reads or name in self.writes
+
+    def joined(self, other: Footprint) -> Footprint:
+        """The footprint of two statements, one after the other."""
+        return Footprint(
+            self.reads | other.reads,
+            self.writes | other.writes,
+            self.acts or other.acts,
+            self.stops or other.stops,
+        )
 
     def is_independent(self, other: Footprint) -> bool:
         """True if neither of two statements changes what the other one uses."""

@@ -14,6 +14,7 @@ from hybridjit.codegen.engine import emit_object, optimize
 from hybridjit.codegen.kernel import emit_kernel
 from hybridjit.codegen.layout import Layout
 from hybridjit.codegen.target import host_target
+from hybridjit.fresh_stack import on_fresh_stack
 from hybridjit.frontend.captures import Capture, Environment
 from hybridjit.frontend.parse import Parsed, parse
 from hybridjit.ir.expr import Buffer, BufferRef, ExternCall, Load
@@ -83,7 +84,9 @@ def _translate_as_written(request: Request, *, shares_memory: bool = False) -> P
 def build(func: PrimFunc, layout: Layout, *, may_reorder: bool = False) -> Code:
     """Object code for `func` on arguments that lie in memory as `layout` says."""
     target = host_target()
-    module = emit_kernel(lower(func, target, may_reorder=may_reorder), layout, target)
+    module = on_fresh_stack(
+        lambda: emit_kernel(lower(func, target, may_reorder=may_reorder), layout, target)
+    )
     image = emit_object(optimize(module.text, target), target)
     constants = frozenset(array.buffer for array in func.constants)
     callbacks = Callbacks(module.callbacks, constants)

@@ -7,7 +7,7 @@ one is raised.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 from hybridjit.arith.totality import may_fail
@@ -31,6 +31,7 @@ class Faults:
 
     loops: Collection[Var]
     ranges: Ranges
+    _inside: dict[tuple[Expr, Expr], bool] = field(default_factory=dict[tuple[Expr, Expr], bool])
 
     def find(self, stmt: Stmt) -> Fault:
         """When `stmt`, which may be a nest over `loops`, may fail."""
@@ -39,7 +40,11 @@ class Faults:
 
     def is_inside(self, index: Expr, size: Expr) -> bool:
         """True if an index is sure to be in [0, size)."""
-        return self.ranges.is_natural(index) and self.ranges.is_at_most(plus(index, ONE), size)
+        found = self._inside.get((index, size))
+        if found is None:
+            found = self.ranges.is_natural(index) and self.ranges.is_at_most(plus(index, ONE), size)
+            self._inside[index, size] = found
+        return found
 
 
 class _Finder:

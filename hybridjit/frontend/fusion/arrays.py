@@ -14,7 +14,8 @@ written by hand stays as it is written.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from hybridjit.frontend.fusion.contract import contract
@@ -27,6 +28,10 @@ from hybridjit.frontend.fusion.sink import sink
 from hybridjit.ir.expr import Buffer
 from hybridjit.ir.stmt import Allocate, For, If, Seq, Stmt, While, flat_stmts, seq
 from hybridjit.ir.visit import walk_stmts
+
+# Fusion compares statements with each other: of a long list, only those that are near.
+MOST_NESTS = 24
+FAR_APART = "the statements that write and read it are far apart"
 
 
 def fuse_arrays(body: Stmt, fusion: Fusion) -> Stmt:
@@ -57,19 +62,54 @@ def _fuse(fusion: Fusion, stmt: Stmt) -> Stmt:
 def _fuse_list(fusion: Fusion, stmts: list[Stmt]) -> Stmt:
     """A list of statements: its arrays first, then what is inside of each statement."""
     stmts = [stmt if fusion.is_nest(stmt) else _fuse(fusion, stmt) for stmt in stmts]
+    windows = _windows(fusion, stmts)
+    shared = _shared(fusion, windows)
+    fused = (stmt for window in windows for stmt in _fuse_window(fusion, window, shared))
+    return seq(*(_fuse(fusion, stmt) if fusion.is_nest(stmt) else stmt for stmt in fused))
+
+
+def _windows(fusion: Fusion, stmts: Sequence[Stmt]) -> list[list[Stmt]]:
+    """A list of statements in parts, of at most so many nests each, in which to look for pairs."""
+    windows: list[list[Stmt]] = [[]]
+    nests = 0
+    for stmt in stmts:
+        if nests == MOST_NESTS:
+            windows.append([])
+            nests = 0
+        windows[-1].append(stmt)
+        nests += fusion.is_nest(stmt)
+    return windows
+
+
+def _shared(fusion: Fusion, windows: Sequence[Sequence[Stmt]]) -> set[Buffer]:
+    """The arrays that more than one window uses: they stay."""
+    if len(windows) == 1:
+        return set()
+    used = [{n for s in window for n in fusion.footprint(s).names} for window in windows]
+    counts = Counter(name for names in used for name in names if isinstance(name, Buffer))
+    return {buffer for buffer, count in counts.items() if count > 1}
+
+
+def _fuse_window(fusion: Fusion, stmts: list[Stmt], shared: Collection[Buffer]) -> list[Stmt]:
+    """Some statements of a list, without those of their arrays that need no memory."""
+
+    def own_arrays() -> list[Buffer]:
+        return [buffer for buffer in fusion.own_arrays(stmts) if buffer not in shared]
+
     for again in (False, True):
-        for buffer in fusion.own_arrays(stmts):
+        for buffer in own_arrays():
             inlined = inline(fusion, stmts, _allocation(stmts, buffer), again=again)
             stmts = stmts if inlined is None else inlined
-        for buffer in fusion.own_arrays(stmts):
+        for buffer in own_arrays():
             merged = _merge_uses(fusion, stmts, buffer)
             stmts = stmts if merged is None else merged
-    for buffer in fusion.own_arrays(stmts):
+    for buffer in own_arrays():
         sunk = sink(fusion, stmts, _allocation(stmts, buffer))
         stmts = stmts if sunk is None else sunk
     for buffer in fusion.own_arrays(stmts):
-        fusion.reasons[buffer] = explain(fusion, stmts, buffer)
-    return seq(*(_fuse(fusion, stmt) if fusion.is_nest(stmt) else stmt for stmt in stmts))
+        is_far = buffer in shared
+        fusion.reasons[buffer] = FAR_APART if is_far else explain(fusion, stmts, buffer)
+    return stmts
 
 
 def _allocation(stmts: Sequence[Stmt], buffer: Buffer) -> Allocate:
@@ -106,11 +146,21 @@ def _merge_uses(fusion: Fusion, stmts: list[Stmt], buffer: Buffer) -> list[Stmt]
 
 
 def _goes(fusion: Fusion, stmts: Sequence[Stmt], small: Buffer) -> bool:
-    """True if an array that a loop uses goes altogether once the loop is fused inside, too."""
+    """True if an array that a loop uses goes altogether once the loop is fused inside, too.
+
+    Only what concerns this array is tried: all of the loop would be, for each of its arrays.
+    """
     trial = replace(fusion, fused=[], reasons={}, temporaries=set(fusion.temporaries))
     loop = next(stmt for stmt in stmts if fusion.footprint(stmt).touches(small))
-    inner = [stmt for stmt in walk_stmts(_fuse(trial, loop)) if isinstance(stmt, Allocate)]
-    return not any(stmt.buffer.ndim and stmt.buffer.name == small.name for stmt in inner)
+    assert isinstance(loop, For)
+    inner = flat_stmts(loop.body)
+    allocation = _allocation(inner, small)
+    if any(inline(trial, inner, allocation, again=again) is not None for again in (False, True)):
+        return True
+    merged = _merge_uses(trial, inner, small)
+    left = [] if merged is None else [s for m in merged for s in walk_stmts(m)]
+    arrays = [stmt.buffer for stmt in left if isinstance(stmt, Allocate) and stmt.buffer.ndim]
+    return merged is not None and all(buffer.name != small.name for buffer in arrays)
 
 
 def _merge_next(

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from hybridjit.analysis.dear import is_dear
 from hybridjit.frontend.arrays.extents import tidy
@@ -36,6 +37,12 @@ from hybridjit.ir.visit import Substitute, children, walk
 
 # Up to how many operations in all are done again, rather than an array kept in memory.
 _MOST_AGAIN = 12
+# An element of more operations is not put into another expression. It can still be a name in the
+# loop that reads it: chains of statements do not become one deep expression.
+MOST_OPERATIONS = 100
+# Nor are expressions made deeper than that, from what stands at the top of a loop on: all that
+# looks at them is recursive.
+MOST_DEPTH = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +76,7 @@ def inline(
     With `again`, elements that cost little are computed more than once.
     """
     producer = _find_producer(fusion, stmts, allocation)
-    if producer is None:
+    if producer is None or _is_long(producer):
         return None
     uses = _find_uses(fusion, stmts, producer)
     if uses is None or not (_are_read_once(uses) or (again and _is_cheap(producer, uses))):
@@ -78,16 +85,20 @@ def inline(
         return None
     if not _keeps_vectors(producer, uses):
         return None
-    if not _sources_stay(fusion, stmts, producer, uses):
+    if not _sources_stay(fusion, stmts, producer, uses) or _is_deep(stmts, producer, uses):
         return None
     users = sorted({use.position for use in uses})
     fusion.note(producer.buffer, "computed where it is read", [stmts[k] for k in users])
     rewriter = _Inline(producer)
-    return [
-        rewriter.rewrite(stmt) if position > producer.position else stmt
-        for position, stmt in enumerate(stmts)
-        if position != producer.position and stmt is not allocation
-    ]
+    made: list[Stmt] = []
+    for position, stmt in enumerate(stmts):
+        if position == producer.position or stmt is allocation:
+            continue
+        is_changed = position in users or not rewriter.known.keys().isdisjoint(
+            fusion.footprint(stmt).reads
+        )
+        made.append(rewriter.rewrite(stmt) if is_changed else stmt)
+    return made
 
 
 # -- what is written -----------------------------------------------------------------------------
@@ -105,7 +116,7 @@ def _find_producer(fusion: Fusion, stmts: Sequence[Stmt], allocation: Allocate) 
         return None
     loops, body = perfect_nest(fusion, stmts[writers[0]])
     found = _element_of(body, buffer, is_zero=allocation.zero)
-    if found is None or fusion.faults.find(stmts[writers[0]]) is not Fault.NEVER:
+    if found is None or fusion.fault(stmts[writers[0]]) is not Fault.NEVER:
         return None
     lets, indices, value = found
     variables = variables_along(fusion, loops, indices, buffer)
@@ -204,6 +215,29 @@ def _is_cheap(producer: _Producer, uses: Sequence[_Use]) -> bool:
     nodes = [node for root in roots for node in walk(root)]
     work = sum(not isinstance(node, (Const, Var)) for node in nodes)
     return work * len(uses) <= _MOST_AGAIN and not is_dear(roots, divisions=True)
+
+
+def _is_long(producer: _Producer) -> bool:
+    nodes = (node for root in _roots(producer) for node in walk(root))
+    return sum(1 for _ in islice(nodes, MOST_OPERATIONS + 1)) > MOST_OPERATIONS
+
+
+def _is_deep(stmts: Sequence[Stmt], producer: _Producer, uses: Sequence[_Use]) -> bool:
+    """True if what reads the elements would become an expression of too many levels."""
+    around = max(
+        (_depth(stmts[position]) for position in {use.position for use in uses}), default=0
+    )
+    return around + max(map(_depth, _roots(producer))) > MOST_DEPTH
+
+
+def _depth(root: Node) -> int:
+    """How many levels a tree has; without recursion."""
+    level: list[Node] = [root]
+    depth = 0
+    while level:
+        depth += 1
+        level = [child for node in level for child in children(node)]
+    return depth
 
 
 def _roots(producer: _Producer) -> list[Expr]:

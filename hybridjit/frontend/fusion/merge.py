@@ -24,11 +24,17 @@ from hybridjit.ir.expr import Var
 from hybridjit.ir.stmt import For, Let, Stmt, seq
 from hybridjit.ir.visit import substitute, walk_stmts
 
+# Loops that do more are not put together: what they share is in the caches still, and to ask
+# whether they may be takes longer the more they do.
+MOST_STATEMENTS = 48
+
 
 def merge(fusion: Fusion, stmts: Sequence[Stmt], first: int, second: int) -> list[Stmt] | None:
     """`stmts` with the loop at `second` run as part of the one at `first`; None if that differs."""
     a, b = stmts[first], stmts[second]
     if not isinstance(a, For) or not isinstance(b, For) or not fusion.ranges.same(a.stop, b.stop):
+        return None
+    if _count(a) + _count(b) > MOST_STATEMENTS:
         return None
     body = substitute(b.body, {b.var: a.var})
     if not _fails_alike(fusion, a, b) or not _keeps_order(fusion, a, body):
@@ -40,7 +46,13 @@ def merge(fusion: Fusion, stmts: Sequence[Stmt], first: int, second: int) -> lis
         return None
     before, after = parted
     merged = replace(a, body=seq(a.body, body))
+    fusion.remember_merged(merged, a, b)
     return [*stmts[:first], *before, merged, *after, *stmts[second + 1 :]]
+
+
+def _count(stmt: Stmt) -> int:
+    """How many statements there are in one."""
+    return sum(1 for _ in walk_stmts(stmt))
 
 
 def _fails_alike(fusion: Fusion, a: For, b: For) -> bool:
@@ -51,7 +63,7 @@ def _fails_alike(fusion: Fusion, a: For, b: For) -> bool:
     prints = fusion.footprint(a), fusion.footprint(b)
     if any(found.acts or found.stops for found in prints):
         return False
-    faults = fusion.faults.find(a), fusion.faults.find(b)
+    faults = fusion.fault(a), fusion.fault(b)
     if faults[1] is not Fault.NEVER and fusion.is_seen(a):
         return False
     return faults[0] is not Fault.ANY or (faults[1] is Fault.NEVER and not fusion.is_seen(b))

@@ -58,12 +58,19 @@ class Fusion:
     fused: list[Fused] = field(default_factory=list[Fused])
     # Why an array is still there: for the report.
     reasons: dict[Buffer, str] = field(default_factory=dict[Buffer, str])
+    faults: Faults = field(init=False)
     _footprints: dict[Stmt, Footprint] = field(default_factory=dict[Stmt, Footprint])
+    _found_faults: dict[Stmt, Fault] = field(default_factory=dict[Stmt, Fault])
 
-    @property
-    def faults(self) -> Faults:
-        """Finds what may fail."""
-        return Faults(self.loops, self.ranges)
+    def __post_init__(self) -> None:
+        self.faults = Faults(self.loops, self.ranges)
+
+    def fault(self, stmt: Stmt) -> Fault:
+        """When a statement may fail."""
+        found = self._found_faults.get(stmt)
+        if found is None:
+            found = self._found_faults[stmt] = self.faults.find(stmt)
+        return found
 
     def footprint(self, stmt: Stmt) -> Footprint:
         """What a statement touches."""
@@ -71,6 +78,12 @@ class Fusion:
         if found is None:
             found = self._footprints[stmt] = find_footprint(stmt)
         return found
+
+    def remember_merged(self, made: Stmt, first: Stmt, second: Stmt) -> None:
+        """What is known of two loops holds for the one that they became."""
+        a, b = self.footprint(first), self.footprint(second)
+        self._footprints[made] = a.joined(b)
+        self._found_faults[made] = max(self.fault(first), self.fault(second))
 
     def note(self, buffer: Buffer, how: str, users: Sequence[Stmt]) -> None:
         """Remember for the report that an array needs no memory any more."""
@@ -121,7 +134,7 @@ class Fusion:
             buffer = stmt.buffer
             is_sure = buffer in self.temporaries or buffer.is_register
             return not is_sure and not all(isinstance(size, Const) for size in buffer.shape)
-        return self.footprint(stmt).stops or self.faults.find(stmt) is not Fault.NEVER
+        return self.footprint(stmt).stops or self.fault(stmt) is not Fault.NEVER
 
     def is_seen(self, stmt: Stmt) -> bool:
         """True if a statement writes to memory of the caller."""

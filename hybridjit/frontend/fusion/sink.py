@@ -76,7 +76,7 @@ def _find_consumer(fusion: Fusion, stmt: Stmt, product: Buffer) -> _Consumer | N
     loops, (*lets, last) = perfect_nest(fusion, stmt)
     if not isinstance(last, Store) or not all(isinstance(inner, Let) for inner in lets):
         return None
-    if fusion.faults.find(stmt) is not Fault.NEVER:
+    if fusion.fault(stmt) is not Fault.NEVER:
         return None
     loads = [node for node in walk(stmt) if isinstance(node, Load) and node.buffer is product]
     places = {load.indices for load in loads}
