@@ -202,3 +202,12 @@ def test_where_a_fold_goes_changes_after_it() -> None:
 
 def test_an_array_that_changes_with_its_fold_is_still_folded_in_lanes() -> None:
     assert "vectorize" in str(hybrid.script(changed_after).prim_func(hj.f64[40], hj.f64[40]))
+
+
+@hybrid.script
+def middle(a: Array) -> Any:
+    return np.median(a)
+
+
+def test_the_mean_of_two_elements_is_no_sum_of_any_length() -> None:
+    assert "vectorize" not in str(middle.prim_func(hj.f64["n"]))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 from hybridjit.frontend.library.elements import is_inexact
-from hybridjit.frontend.library.sorting import as_rows, sort
+from hybridjit.frontend.library.sorting import as_rows, mean_between, sort
 
 np: Any = numpy
 Array = Any
@@ -131,12 +131,12 @@ def nanstd(
 
 def _medians(rows: Array) -> Array:
     """The medians of what is not NaN in the sorted rows of a matrix: NaNs are at their ends."""
-    found = np.empty(rows.shape[0], np.result_type(np.mean(rows)))
+    found = np.empty(rows.shape[0], rows.dtype if is_inexact(rows) else np.float64)
     for row in range(rows.shape[0]):
         n = int(np.sum(~np.isnan(rows[row])))
         found[row] = np.nan
         if n > 0:
-            found[row] = np.mean(rows[row, (n - 1) // 2 : n // 2 + 1])
+            found[row] = mean_between(rows[row], (n - 1) // 2, n // 2)
     return found
 
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy
 
+from hybridjit.frontend.library.elements import is_inexact
+
 np: Any = numpy
 Array = Any
 # Runs of this length are sorted by insertion: merging shorter ones takes longer.
@@ -198,13 +200,27 @@ def _restored(result: Array, a: Array, axis: int | None, keepdims: bool) -> Arra
         return result
     if axis is None:
         return np.reshape(np.asarray(result), (1,) * a.ndim)
-    return np.expand_dims(result, axis)
+    return np.expand_dims(np.asarray(result), axis)
 
 
-def _last(ordered: Array) -> Array:
-    """The last element along the last axis: NaN, if any is; NaN, if there is none."""
-    n = ordered.shape[-1]
-    return np.mean(ordered[..., max(n - 1, 0) :], axis=-1)
+def mean_between(ordered: Array, low: int, high: int) -> Array:
+    """The mean of two elements along the last axis, or one element; NaN, if there is none.
+
+    `np.mean` of so few would be code for a sum of any length.
+    """
+    if ordered.ndim == 1:
+        return _mean_along_rows(ordered[None], low, high)[0]
+    return _mean_along_rows(ordered, low, high)
+
+
+def _mean_along_rows(ordered: Array, low: int, high: int) -> Array:
+    dtype = ordered.dtype if is_inexact(ordered) else np.float64
+    found = np.full(ordered.shape[:-1], np.nan, dtype)
+    if ordered.shape[-1] > 0:
+        wide = np.result_type(dtype, np.float32)
+        x, y = ordered[..., low].astype(wide), ordered[..., high].astype(wide)
+        found[...] = np.where(low == high, x, (x + y) / 2)
+    return found
 
 
 def median(
@@ -217,9 +233,9 @@ def median(
     """The element in the middle of the sorted array, or the mean of the two there."""
     ordered = _along_rows(a, axis)
     n = ordered.shape[-1]
-    middle = np.mean(ordered[..., max((n - 1) // 2, 0) : n // 2 + 1], axis=-1)
+    middle = mean_between(ordered, (n - 1) // 2, n // 2)
     if is_real(a):
-        last = _last(ordered)
+        last = mean_between(ordered, n - 1, n - 1)  # NaN, if any is
         return _restored(np.where(np.isnan(last), last, middle), a, axis, keepdims)
     return _restored(middle, a, axis, keepdims)
 
