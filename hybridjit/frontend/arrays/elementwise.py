@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from hybridjit.errors import BoundsError, ShapeMismatch
 from hybridjit.frontend.arrays.extents import ONE, ZERO, constant
 from hybridjit.frontend.arrays.memory import ArrayMemory
+from hybridjit.frontend.arrays.same_values import prove_same
 from hybridjit.frontend.values import AnyArray, ArrayExpr, Items, Scalar, Value
 from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.ir.expr import And, Const, Eq, Expr, Ne, Select, Var
-from hybridjit.ir.stmt import If, Raise
+from hybridjit.ir.stmt import If, Let, Raise
 
 Elementwise = Callable[[list[Scalar]], Scalar]
 
@@ -117,9 +118,12 @@ class ElementwiseTranslator(ArrayMemory):
         if len(a.shape) != len(b.shape) or not all(map(self.ranges.same, a.shape, b.shape)):
             return False
         indices = [Var(f"i{axis}") for axis in range(len(a.shape))]
+        block = self.body
         with self.collect() as stmts:
-            same = a.element(indices).expr == b.element(indices).expr
-        return same and not stmts
+            ours, theirs = (mask.element(indices).expr for mask in (a, b))
+        if not all(isinstance(stmt, Let) for stmt in stmts):
+            return False
+        return prove_same(ours, theirs, self.unit.let_values, [*block, *stmts])
 
     # -- broadcasting --------------------------------------------------------------------------
 
