@@ -142,6 +142,44 @@ class Facts(Forms):
         self._steps = _MAX_STEPS
         return self._holds(form, self.guards, _MAX_GUARDS)
 
+    def prove(self, condition: Expr) -> bool:
+        """True if `condition` is sure to hold; False means not known."""
+        match condition:
+            case And(a, b):
+                return self.prove(a) and self.prove(b)
+            case Or(a, b):
+                return self.prove(a) or self.prove(b)
+            case Not(Not(inner)):
+                return self.prove(inner)
+            case Not(And(a, b)):
+                return self.prove(Not(a)) or self.prove(Not(b))
+            case Not(Or(a, b)):
+                return self.prove(Not(a)) and self.prove(Not(b))
+            case Not(Compare(a, b) as inner):
+                return self._prove_compared(_NEGATED[type(inner)], a, b)
+            case Compare(a, b):
+                return self._prove_compared(type(condition), a, b)
+            case _:
+                return False
+
+    def _prove_compared(self, kind: type[Expr], a: Expr, b: Expr) -> bool:
+        if a.dtype is not INT64:
+            return False
+        x, y = self.exact(a), self.exact(b)
+        if x is None or y is None:
+            return False
+        more, less = x.plus(y, -1), y.plus(x, -1)
+        strict = Linear({}, -1)
+        proofs: dict[type[Expr], Callable[[], bool]] = {
+            Ge: lambda: self.prove_non_negative(more),
+            Gt: lambda: self.prove_non_negative(more.plus(strict)),
+            Le: lambda: self.prove_non_negative(less),
+            Lt: lambda: self.prove_non_negative(less.plus(strict)),
+            Eq: lambda: self.prove_non_negative(more) and self.prove_non_negative(less),
+            Ne: lambda: any(self.prove_non_negative(d.plus(strict)) for d in (more, less)),
+        }
+        return proofs[kind]()
+
     def _holds(self, form: Linear, guards: Sequence[Linear], most: int) -> bool:
         """Whether `form` is non-negative, with the help of at most so many of the guards."""
         form = _tightened(form)

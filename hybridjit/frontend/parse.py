@@ -20,6 +20,7 @@ from hybridjit.frontend.arrays.extents import Ranges
 from hybridjit.frontend.arrays.fold_in_lanes import fold_in_lanes
 from hybridjit.frontend.arrays.jam_rows import jam_rows
 from hybridjit.frontend.captures import Capture, Environment
+from hybridjit.frontend.drop_asserts import drop_asserts
 from hybridjit.frontend.frame import Frame, Key, Unit
 from hybridjit.frontend.fusion.arrays import fuse_arrays
 from hybridjit.frontend.fusion.merge import bound_in
@@ -261,7 +262,7 @@ class _Script(SignatureTranslator):
         if self.unit.errors:
             return None
         final = {old: Buffer(old.name, old.dtype, shape) for old, shape in shapes.items()}
-        return PrimFunc(
+        func = PrimFunc(
             self.frame.source.name,
             tuple(self.params),
             substitute(body, {}, final),
@@ -271,6 +272,7 @@ class _Script(SignatureTranslator):
             self.returns_tuple,
             span=self.span(self.frame.source.node),
         )
+        return func if self.knowledge.printed is not None else drop_asserts(func)
 
     def _fusion(self, body: Stmt, outputs: Sequence[Buffer]) -> Fusion:
         """What fusion may do: nothing where arguments may lie in each other's memory."""

@@ -8,31 +8,15 @@ Relies on: no blocks. Afterwards every index of a `Load` or `Store` is inside [0
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Generator
-from contextlib import contextmanager
 from typing import TypeVar
 
 from hybridjit.analysis.bounds import Facts
+from hybridjit.analysis.scoped_facts import ScopedFacts
 from hybridjit.arith.linear import Linear
 from hybridjit.arith.simplify import simplify
-from hybridjit.ir.expr import Add, Bounded, BufferRef, Const, Expr, Load, Lt, Not, Select
+from hybridjit.ir.expr import Add, Bounded, BufferRef, Const, Expr, Load, Lt, Select
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import (
-    Assert,
-    Break,
-    Continue,
-    For,
-    If,
-    Let,
-    Raise,
-    Return,
-    Seq,
-    Stmt,
-    Store,
-    While,
-    flat_stmts,
-)
-from hybridjit.ir.visit import Mutator
+from hybridjit.ir.stmt import Stmt, Store
 
 Access = TypeVar("Access", Load, Store)
 
@@ -45,62 +29,7 @@ def check_bounds(func: PrimFunc) -> PrimFunc:
     return func if is_same else dataclasses.replace(func, body=body, is_checked=True)
 
 
-class _CheckBounds(Mutator):
-    def __init__(self, facts: Facts) -> None:
-        self.facts = facts
-
-    def rewrite_For(self, node: For) -> Stmt:
-        start, stop, step = (self.rewrite(bound) for bound in (node.start, node.stop, node.step))
-        with self._scope():
-            self.facts.enter_loop(node)
-            body = self.rewrite(node.body)
-        if (start, stop, step, body) == (node.start, node.stop, node.step, node.body):
-            return node
-        return dataclasses.replace(node, start=start, stop=stop, step=step, body=body)
-
-    def rewrite_While(self, node: While) -> Stmt:
-        cond, body = self.rewrite(node.cond), self._under(node.cond, node.body)
-        if cond is node.cond and body is node.body:
-            return node
-        return dataclasses.replace(node, cond=cond, body=body)
-
-    def rewrite_Seq(self, node: Seq) -> Stmt:
-        with self._scope():
-            return self.generic(node)
-
-    def rewrite_Let(self, node: Let) -> Stmt:
-        self.facts.bind(node.var, node.value)
-        return self.generic(node)
-
-    def rewrite_If(self, node: If) -> Stmt:
-        cond = self.rewrite(node.cond)
-        then = self._under(node.cond, node.then)
-        otherwise = node.otherwise
-        if otherwise is not None:
-            otherwise = self._under(Not(node.cond), otherwise)
-        elif _ends_here(node.then):
-            self.facts.assume(Not(node.cond))
-        if cond is node.cond and then is node.then and otherwise is node.otherwise:
-            return node
-        return dataclasses.replace(node, cond=cond, then=then, otherwise=otherwise)
-
-    def rewrite_Assert(self, node: Assert) -> Stmt:
-        rewritten = self.generic(node)
-        self.facts.assume(node.cond)
-        return rewritten
-
-    def _under(self, condition: Expr, stmt: Stmt) -> Stmt:
-        with self._scope():
-            self.facts.assume(condition)
-            return self.rewrite(stmt)
-
-    @contextmanager
-    def _scope(self) -> Generator[None]:
-        """Forget the guards of a part of the program after it."""
-        before = len(self.facts.guards)
-        yield
-        del self.facts.guards[before:]
-
+class _CheckBounds(ScopedFacts):
     def rewrite_Load(self, node: Load) -> Expr:
         return self._checked(self.generic(node))
 
@@ -159,12 +88,6 @@ class _CheckBounds(Mutator):
         return self.facts.prove_non_negative(
             form.times(-1).plus(Linear({}, -1))
         ) and self.facts.prove_non_negative(size.plus(form))
-
-
-def _ends_here(stmt: Stmt) -> bool:
-    """True if nothing that stands after `stmt` is run after it."""
-    stmts = flat_stmts(stmt)
-    return bool(stmts) and isinstance(stmts[-1], Break | Continue | Raise | Return)
 
 
 def _from_end(index: Expr, extent: Expr) -> Expr:

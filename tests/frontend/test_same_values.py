@@ -59,8 +59,9 @@ def other_operators(x: Values, size: float) -> None:
 
 @pytest.mark.parametrize("function", [other_numbers, other_operators])
 def test_masks_that_differ_are_refused(function: Any) -> None:
+    kernel: Any = hybrid.script(function)
     with pytest.raises(ParseError, match="selected by the same mask"):
-        hybrid.script(function)(np.ones(3), 4.0)
+        kernel(np.ones(3), 4.0)
 
 
 A = Buffer("a", INT64, (Const(3),))

@@ -1,0 +1,55 @@
+"""Leave out checks of the script that are sure to hold: they would only forbid other orders.
+
+    for i in range(8):                       for i in range(8):
+        for j in range(8):                       for j in range(8):
+            assert i + j < 16         -->            b[i, j] = a[i, j]
+            b[i, j] = a[i, j]
+
+An error is an effect, and the order of effects stays as it is written: a loop around a check can be
+moved only if the check cannot fail.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hybridjit.analysis.bounds import Facts
+from hybridjit.analysis.scoped_facts import ScopedFacts
+from hybridjit.arith.totality import is_total
+from hybridjit.ir.expr import Expr, Not
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import Assert, If, Let, Raise, Seq, Stmt, flat_stmts, seq
+from hybridjit.ir.visit import walk_stmts
+
+
+def drop_asserts(func: PrimFunc) -> PrimFunc:
+    """`func` without the checks that are proved; the same object if there are none."""
+    if not any(isinstance(stmt, Assert | Raise) for stmt in walk_stmts(func.body)):
+        return func
+    body = _DropAsserts(Facts.of(func)).rewrite(func.body)
+    return func if body is func.body else replace(func, body=body)
+
+
+class _DropAsserts(ScopedFacts):
+    def rewrite_Expr(self, node: Expr) -> Expr:
+        return node
+
+    def rewrite_Seq(self, node: Seq) -> Stmt:
+        done = super().rewrite_Seq(node)
+        return done if done is node or not isinstance(done, Seq) else seq(*done.stmts)
+
+    def rewrite_Assert(self, node: Assert) -> Stmt:
+        return Seq(()) if self._holds(node.cond) else super().rewrite_Assert(node)
+
+    def rewrite_If(self, node: If) -> Stmt:
+        is_check = node.otherwise is None and _fails(node.then)
+        return Seq(()) if is_check and self._holds(Not(node.cond)) else super().rewrite_If(node)
+
+    def _holds(self, condition: Expr) -> bool:
+        return is_total(condition) and self.facts.prove(condition)
+
+
+def _fails(stmt: Stmt) -> bool:
+    """True if all that a statement does is raise an error."""
+    *needed, last = flat_stmts(stmt) or [stmt]
+    return isinstance(last, Raise) and all(isinstance(inner, Let) for inner in needed)
