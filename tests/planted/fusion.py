@@ -13,6 +13,7 @@ import pytest
 from hybridjit import hybrid
 from hybridjit.errors import ParseError
 from hybridjit.frontend.arrays import extents as array_extents
+from hybridjit.frontend.arrays import fold_in_lanes as array_fold_in_lanes
 from hybridjit.frontend.arrays import memory as array_memory
 from hybridjit.frontend.arrays import order as array_order
 from hybridjit.frontend.arrays.order import Order
@@ -100,6 +101,13 @@ def partly_set(a: Array) -> Any:
     x = np.zeros(a.shape[0])
     x[1:] = a[:-1]
     return x + x[::-1]
+
+
+def measured_step(a: Array) -> Any:
+    new = a * 0.5 + 1
+    error = np.abs(new - a).mean()
+    a[:] = new
+    return error
 
 
 def fails(a: Array, b: Array, c: Array) -> None:
@@ -223,6 +231,11 @@ BUGS = (
         "in place though not element by element",
         [replaced(plan_storage, "_is_in_place", always(True))],
         agrees(reversed_read, LARGE),
+    ),
+    Bug(
+        "a fold that reads what its loop has changed",
+        [replaced(array_fold_in_lanes, "_overwrite", always(False))],
+        agrees(measured_step, LARGE),
     ),
     Bug(
         "zeros that are needed",

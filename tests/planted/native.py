@@ -13,6 +13,7 @@ import ml_dtypes
 import numpy as np
 from llvmlite import ir as llvm_ir
 
+from hybridjit.analysis import scoped_facts
 from hybridjit.analysis.bounds import Facts
 from hybridjit.arith.linear import Linear
 from hybridjit.codegen import arithmetic, casts, kernel
@@ -23,7 +24,6 @@ from hybridjit.codegen.llvm_types import I8, I64
 from hybridjit.codegen.memory import ArrayAddress
 from hybridjit.ir import expr
 from hybridjit.ir.dtype import BOOL
-from hybridjit.lower import check_bounds
 from hybridjit.runtime import callbacks, kernel_cache, native, specialization
 from tests import nasty_kernels as nasty
 from tests.planted import native_checks as checks
@@ -196,7 +196,7 @@ BUGS = (
     ),
     Bug(
         "a guard is assumed on the wrong side",
-        [replaced(check_bounds, "Not", same_condition)],
+        [replaced(scoped_facts, "Not", same_condition)],
         compared(checks.other_side, *[(inner(), index) for index in (0, 4, 5)]),
     ),
     Bug(
