@@ -15,6 +15,7 @@ from typing import Any
 import llvmlite.binding as binding
 from llvmlite.binding import newpassmanagers
 
+from hybridjit.codegen.loop_labels import MAY_VECTORIZE
 from hybridjit.codegen.target import Target, target_machine
 
 # llvmlite has no types that a checker could follow: these names say what is meant.
@@ -43,7 +44,7 @@ class Library:
 
 def optimize(text: str, target: Target) -> Optimized:
     """Parse, verify and optimise an LLVM module."""
-    builder = _pass_builder(target)
+    builder = _pass_builder(target, vectorizes=MAY_VECTORIZE in text)
     module = _run(builder.getModulePassManager(), _parse(text), builder)
     variants = [f for f in module.functions if f.name.startswith("hj.") and not f.is_declaration]
     return _inline_variants(module, variants, builder) if variants else module
@@ -91,15 +92,16 @@ def _run(passes: Passes, module: Optimized, builder: Any) -> Optimized:
         passes.detach()
 
 
-def _pass_builder(target: Target) -> Any:
-    return _numbered_builder(target, next(_runs) // RUNS_PER_BUILDER)
+def _pass_builder(target: Target, *, vectorizes: bool = False) -> Any:
+    return _numbered_builder(target, vectorizes, next(_runs) // RUNS_PER_BUILDER)
 
 
-@lru_cache(maxsize=1)
-def _numbered_builder(target: Target, number: int) -> Any:
+@lru_cache(maxsize=2)
+def _numbered_builder(target: Target, vectorizes: bool, number: int) -> Any:
+    """A builder of passes; the loop vectoriser is one of them if some loop may have it."""
     _vectorize_sums_in_order()
     options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization = True
+    options.loop_vectorization = options.loop_interleaving = vectorizes
     options.slp_vectorization = True
     options.loop_unrolling = True
     return llvm.create_pass_builder(target_machine(target), options)

@@ -26,7 +26,7 @@ from hybridjit.codegen.llvm_types import (
     memory_type,
     value_type,
 )
-from hybridjit.codegen.loop_hints import finish_hints
+from hybridjit.codegen.loop_labels import finish_labels, label_loops
 from hybridjit.codegen.math.avx512 import note_features
 from hybridjit.codegen.memory import ArrayAddress
 from hybridjit.codegen.pool_words import has_pool
@@ -87,7 +87,8 @@ def emit_kernel(
         emitter.leave(0)
     emitter.entry.branch(function.basic_blocks[1])
     emit_adapter(module, function)
-    text = _with_vector_width(finish_hints(str(module)), target.vector_bits)
+    label_loops(module)
+    text = _with_vector_width(finish_labels(str(module)), target.vector_bits)
     text = link_functions(text, emitter.functions)
     return KernelModule(text, call, tuple(emitter.sites), emitter.callbacks)
 

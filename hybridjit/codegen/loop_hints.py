@@ -1,4 +1,6 @@
-"""What LLVM is told about loops: how to vectorise them, and which ones to unroll.
+"""What LLVM is told about loops: where vectors do not pay, and which ones to unroll.
+
+Which loops it may vectorise at all is decided in loop_labels.py, once their code is complete.
 
 A math function is a long chain of instructions that wait for each other. Two vectors at a time
 keep the processor busy; LLVM's own guess, which looks at the size of the body, is one.
@@ -6,14 +8,14 @@ keep the processor busy; LLVM's own guess, which looks at the size of the body, 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from llvmlite import ir
 
 from hybridjit.analysis.work import is_innermost
 from hybridjit.arith.linear import linear_form
-from hybridjit.codegen.llvm_types import I1, I32, Module, Value, find_constant
+from hybridjit.codegen.llvm_types import I32, Module, Value, find_constant
+from hybridjit.codegen.loop_labels import add_hint, leave_scalar
 from hybridjit.codegen.math.bounds import BOUNDS
 from hybridjit.codegen.memory import ArrayAddress
 from hybridjit.ir.dtype import INT64
@@ -25,7 +27,6 @@ INTERLEAVE = 2
 _CHEAP = ("sqrt", "rsqrt", "hypot")
 _HINTS = "llvm.loop."
 _INTERLEAVE = (f"{_HINTS}interleave.count", ir.Constant(I32, INTERLEAVE))
-_LEAVE_SCALAR = (f"{_HINTS}vectorize.enable", ir.Constant(I1, 0))
 _UNROLL = (f"{_HINTS}unroll.full",)
 MAX_SCATTERED_WORK = 4  # operations
 
@@ -39,22 +40,17 @@ def hint_loop(
 ) -> None:
     """Say what is to be made of `loop`, at the jump back to its begin."""
     if loop.kind is LoopKind.UNROLLED:
-        _add_hint(module, jump_back, _UNROLL)
+        add_hint(module, jump_back, _UNROLL)
         return
     if not is_innermost(loop):
         return
     if calls_math(loop):
-        _add_hint(module, jump_back, _INTERLEAVE)
+        add_hint(module, jump_back, _INTERLEAVE)
     elif "reassoc" not in flags and _sums_in_order(loop):
         # Taking a vector apart for a sum takes longer than the sum: 1.5 times for a dot product.
-        _add_hint(module, jump_back, _LEAVE_SCALAR)
+        leave_scalar(module, jump_back)
     elif _scatters(loop, arrays):
-        _add_hint(module, jump_back, _LEAVE_SCALAR)
-
-
-def _add_hint(module: Module, jump_back: Value, hint: tuple[str | Value, ...]) -> None:
-    hints = module.add_metadata([module.add_metadata(list(hint))])
-    jump_back.set_metadata("llvm.loop", hints)
+        leave_scalar(module, jump_back)
 
 
 def _sums_in_order(loop: For) -> bool:
@@ -103,10 +99,3 @@ def calls_math(loop: For) -> bool:
         if isinstance(node, Call) and node.name in BOUNDS and node.name not in _CHEAP:
             return True
     return False
-
-
-def finish_hints(text: str) -> str:
-    """Let the metadata of each loop refer to itself, as LLVM wants it and llvmlite cannot say."""
-    if _HINTS not in text:
-        return text
-    return re.sub(r"^(!\d+) = !\{ (!\d+) \}$", r"\1 = distinct !{ \1, \2 }", text, flags=re.M)

@@ -1,0 +1,87 @@
+"""Guarded loops, natively, against plain Python: no loop vectoriser may look behind a guard."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hybridjit import hybrid
+from tests.corpus.case import Array
+from tests.frontend.from_text import script_from_text
+from tests.oracle import run_native
+from tests.random_stencils import make_stencil
+
+n, m = 4, 16
+
+
+@hybrid.script
+def window(X: Array, P: Array, H: Array, G: Array) -> None:
+    for i in range(n):
+        for j in range(m):
+            G[i, j] = 0.0
+            for c in range(2):
+                for d in range(2):
+                    if i - c >= 0 and i - c < n - 1 and j - d >= 0 and j - d < m - 1:
+                        G[i, j] = G[i, j] + H[i - c, j - d] * X[i, j] + P[i - c, j - d]
+
+
+def test_a_window_that_is_cut_at_the_edges() -> None:
+    numbers = np.random.default_rng(0)
+    args: list[Any] = [
+        numbers.integers(0, 5, shape).astype("float32")
+        for shape in ((n, m), (n - 1, m - 1), (n - 1, m - 1), (n, m))
+    ]
+    expected = [array.copy() for array in args]
+    window.py_func(*expected)
+    run_native(window, *args)
+    np.testing.assert_array_equal(args[3], expected[3])
+
+
+DIVIDED = """
+import numpy as np
+from hybridjit import hybrid
+
+@hybrid.script
+def kernel(A, B, D):
+    n, m = B.shape
+    for i in range(A.shape[0]):
+        for k in range(m):
+            if D[k] > 0:
+                A[i, k] += B[i % n, k]
+
+numbers = np.random.default_rng(0)
+for m in (20, 33, 70):
+    for positive in (-1.0, 0.0, 1.0):
+        D = numbers.standard_normal(m)
+        D[0] = positive
+        B = numbers.random((m // 8, m))
+        A, expected = np.zeros((9, m)), np.zeros((9, m))
+        kernel.py_func(expected, B, D)
+        kernel(A, B, D)
+        np.testing.assert_array_equal(A, expected)
+print("done")
+"""
+
+
+def test_a_guarded_index_with_a_rest(tmp_path: object) -> None:
+    """In a process of its own: where the guard is not kept, it reads anywhere."""
+    file = f"{tmp_path}/divided.py"
+    with open(file, "w", encoding="utf-8") as program:
+        program.write(DIVIDED)
+    found = subprocess.run([sys.executable, file], capture_output=True, text=True, check=False)
+    assert found.stdout == "done\n", found.stderr
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_random_stencils(seed: int) -> None:
+    stencil = make_stencil(seed)
+    kernel = script_from_text(stencil.text)
+    for args in stencil.arguments():
+        expected = [array.copy() for array in args]
+        kernel.py_func(*expected)
+        run_native(kernel, *args)
+        np.testing.assert_array_equal(args[3], expected[3], stencil.text)
