@@ -8,6 +8,9 @@ settings for the code that runs inside it. `api_edge` is here because it obeys o
     HYBRIDJIT_CACHE_SIZE=500M   keep at most so much (bytes, or with K, M or G); 1G by default
     HYBRIDJIT_CACHE_STRICT=1    raise what is wrong with the disk cache, for tests
     HYBRIDJIT_CHECK=1           hold every call of a kernel against its plain function
+    HYBRIDJIT_CPU=haswell       compile for this processor, by LLVM's name for it, not for the one
+                                we run on, which must be able to run the code; the same for the
+                                whole process
     HYBRIDJIT_INTERPRET=1       run kernels in the IR interpreter instead of compiling them
     HYBRIDJIT_NUM_THREADS=4     run parallel loops on at most so many threads
     HYBRIDJIT_TRACEBACK=full    keep the frames of this package in tracebacks
@@ -50,6 +53,7 @@ class Config:
     cache_size: int = 1 << 30
     cache_strict: bool = False
     check: bool = False
+    cpu: str | None = None
     interpret: bool = False
     num_threads: int | None = None
     traceback: TracebackStyle = "short"
@@ -63,7 +67,10 @@ def current() -> Config:
 
 
 class Changes(TypedDict, total=False):
-    """The settings that `scope` takes: those of `Config`, but `hj.threads` sets `num_threads`."""
+    """The settings that `scope` takes: those of `Config`, but `hj.threads` sets `num_threads`.
+
+    Nor `cpu`: what is compiled is called from everywhere in the process.
+    """
 
     cache_dir: str | None
     cache_enabled: bool
@@ -167,6 +174,7 @@ def _from_environment() -> Config:
         cache_size=_read_size("HYBRIDJIT_CACHE_SIZE", default=_DEFAULT.cache_size),
         cache_strict=_read_switch("HYBRIDJIT_CACHE_STRICT", default=_DEFAULT.cache_strict),
         check=check,
+        cpu=_read_cpu("HYBRIDJIT_CPU"),
         interpret=interpret,
         num_threads=_read_count("HYBRIDJIT_NUM_THREADS", default=_DEFAULT.num_threads),
         traceback=_read_traceback("HYBRIDJIT_TRACEBACK", default=_DEFAULT.traceback),
@@ -205,6 +213,12 @@ def _read_count(variable: str, *, default: int | None) -> int | None:
     if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS and int(text) > 0):
         raise ConfigError(f"{variable} is {text!r}; it must be a number, 1 or more")
     return int(text)
+
+
+def _read_cpu(variable: str) -> str | None:
+    """Return the name of a processor, which only LLVM can check; "native" is the one we are on."""
+    text = _read(variable)
+    return None if text in ("", "native") else text
 
 
 def _read_traceback(variable: str, *, default: TracebackStyle) -> TracebackStyle:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from llvmlite import ir
 
+from hybridjit.codegen.half import extend_half, round_to_half
 from hybridjit.codegen.llvm_types import (
     FLOAT,
-    HALF,
     I16,
     I32,
     Builder,
@@ -70,12 +70,12 @@ def _from_float(b: Builder, value: Value, source: DType, to: DType) -> Value:
     if to is BFLOAT16:
         single = value if source is FLOAT32 else b.fptrunc(value, like(value, FLOAT))
         return narrow(b, single, BFLOAT16)
+    if to is FLOAT16:
+        return round_to_half(b, value)
     target = like(value, value_type(to))
-    return b.fpext(value, target) if to.bits > source.bits else _truncated(b, value, target)
-
-
-def _truncated(b: Builder, value: Value, target: LLVMType) -> Value:
-    return value if value.type == target else b.fptrunc(value, target)
+    if value.type == target:
+        return value
+    return b.fpext(value, target) if to.bits > source.bits else b.fptrunc(value, target)
 
 
 def _saturated(b: Builder, value: Value, to: DType) -> Value:
@@ -110,7 +110,7 @@ def like(value: Value, scalar: LLVMType) -> LLVMType:
 def widen(b: Builder, value: Value, dtype: DType) -> Value:
     """A half-precision value as float32; other values as they are."""
     if dtype is FLOAT16:
-        return b.fpext(value, like(value, FLOAT))
+        return extend_half(b, value)
     if dtype is BFLOAT16:
         wide = like(value, I32)
         high = b.shl(b.zext(value, wide), ir.Constant(wide, 16))
@@ -121,7 +121,7 @@ def widen(b: Builder, value: Value, dtype: DType) -> Value:
 def narrow(b: Builder, value: Value, dtype: DType) -> Value:
     """A float32 rounded to half precision; for other types, `value` as it is."""
     if dtype is FLOAT16:
-        return b.fptrunc(value, like(value, HALF))
+        return round_to_half(b, value)
     if dtype is not BFLOAT16:
         return value
     wide, short = like(value, I32), like(value, I16)

@@ -15,6 +15,7 @@ from typing import Any
 import llvmlite.binding as binding
 from llvmlite.binding import newpassmanagers
 
+from hybridjit.codegen.llvm_version import is_tried, llvm_versions
 from hybridjit.codegen.loop_labels import MAY_VECTORIZE
 from hybridjit.codegen.target import Target, target_machine
 
@@ -44,7 +45,7 @@ class Library:
 
 def optimize(text: str, target: Target) -> Optimized:
     """Parse, verify and optimise an LLVM module."""
-    builder = _pass_builder(target, vectorizes=MAY_VECTORIZE in text)
+    builder = _pass_builder(target, vectorizes=_is_tried() and MAY_VECTORIZE in text)
     module = _run(builder.getModulePassManager(), _parse(text), builder)
     variants = [f for f in module.functions if f.name.startswith("hj.") and not f.is_declaration]
     return _inline_variants(module, variants, builder) if variants else module
@@ -105,6 +106,12 @@ def _numbered_builder(target: Target, vectorizes: bool, number: int) -> Any:
     options.slp_vectorization = True
     options.loop_unrolling = True
     return llvm.create_pass_builder(target_machine(target), options)
+
+
+@cache
+def _is_tried() -> bool:
+    """Whether this LLVM was tested: the loop vectoriser of another one is left alone."""
+    return is_tried(*llvm_versions())
 
 
 @cache

@@ -27,8 +27,8 @@ from hybridjit.codegen.llvm_types import (
     value_type,
 )
 from hybridjit.codegen.loop_labels import finish_labels, label_loops
-from hybridjit.codegen.math.avx512 import note_features
 from hybridjit.codegen.memory import ArrayAddress
+from hybridjit.codegen.module_features import note_features
 from hybridjit.codegen.pool_words import has_pool
 from hybridjit.codegen.sites import Failure, Site
 from hybridjit.codegen.streams import is_large

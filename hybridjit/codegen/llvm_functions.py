@@ -12,7 +12,7 @@ import llvmlite.binding as binding
 
 from hybridjit.codegen.engine import Library, emit_object, link, optimize
 from hybridjit.codegen.llvm_types import memory_type
-from hybridjit.codegen.target import host_target
+from hybridjit.codegen.target import current_target
 from hybridjit.errors import ArgumentValueError
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.extern import Pointer
@@ -95,6 +95,6 @@ def link_functions(text: str, functions: Mapping[str, str]) -> str:
 
 def load_function(function: LLVMFunction) -> Library:
     """The function as code of this process."""
-    target = host_target()
+    target = current_target()
     image = emit_object(optimize(function.text, target), target)
     return link(image, (function.symbol,), {})

@@ -13,7 +13,7 @@ from hybridjit.analysis.first_writes import find_set_outputs
 from hybridjit.codegen.engine import emit_object, optimize
 from hybridjit.codegen.kernel import emit_kernel
 from hybridjit.codegen.layout import Layout
-from hybridjit.codegen.target import host_target
+from hybridjit.codegen.target import current_target
 from hybridjit.fresh_stack import on_fresh_stack
 from hybridjit.frontend.captures import Capture, Environment
 from hybridjit.frontend.parse import Parsed, parse
@@ -77,13 +77,13 @@ def _translate_as_written(request: Request, *, shares_memory: bool = False) -> P
         request.specs,
         fastmath=request.fastmath,
         shares_memory=shares_memory,
-        vector_bits=host_target().vector_bits,
+        vector_bits=current_target().vector_bits,
     )
 
 
 def build(func: PrimFunc, layout: Layout, *, may_reorder: bool = False) -> Code:
     """Object code for `func` on arguments that lie in memory as `layout` says."""
-    target = host_target()
+    target = current_target()
     module = on_fresh_stack(
         lambda: emit_kernel(lower(func, target, may_reorder=may_reorder), layout, target)
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 from hybridjit.codegen.engine import emit_object, optimize
 from hybridjit.codegen.kernel import ENTRY, emit_kernel
 from hybridjit.codegen.sites import ADAPTER
-from hybridjit.codegen.target import host_target
+from hybridjit.codegen.target import current_target
 from hybridjit.errors import ArgumentValueError, HybridError
 from hybridjit.lower.pipeline import lower
 from hybridjit.runtime.built import BuiltFunction, usual_layout
@@ -72,7 +72,7 @@ def _c_names(functions: Sequence[BuiltFunction]) -> dict[BuiltFunction, str]:
 def _emit(function: BuiltFunction, name: str, work: Path) -> Exported:
     """Write the object code of `function`."""
     made = function.specialization
-    target = host_target()
+    target = current_target()
     lowered = lower(made.func, target)
     module = emit_kernel(lowered, usual_layout(made.header), target, standalone=True)
     if module.callbacks:

@@ -9,7 +9,7 @@ from hybridjit.analysis.refutation import find_refutation
 from hybridjit.codegen.engine import emit_assembly, optimize
 from hybridjit.codegen.kernel import emit_kernel
 from hybridjit.codegen.layout import Layout
-from hybridjit.codegen.target import host_target
+from hybridjit.codegen.target import current_target
 from hybridjit.errors import Span
 from hybridjit.ir.expr import Bounded, BufferRef, Expr, Load, Node
 from hybridjit.ir.func import PrimFunc
@@ -26,7 +26,7 @@ def show_stage(
     func: PrimFunc, layout: Layout, stage: StageName, *, may_reorder: bool = False
 ) -> str:
     """The kernel as text, at one stage between the source and the machine."""
-    target = host_target()
+    target = current_target()
     match stage:
         case "tir":
             return str(func)
@@ -42,7 +42,7 @@ def show_stage(
 
 def _show_passes(func: PrimFunc, *, may_reorder: bool) -> str:
     parts: list[str] = []
-    for step in lower_steps(func, host_target(), may_reorder=may_reorder):
+    for step in lower_steps(func, current_target(), may_reorder=may_reorder):
         title = f"# {step.name}: {step.seconds * 1e3:.2f} ms"
         parts.append(f"{title}\n{step.func}" if step.changed else f"{title}, no change")
     return "\n\n".join(parts)
@@ -108,7 +108,7 @@ class Safety:
 def find_safety(func: PrimFunc) -> Safety:
     """Which indices of `func` are proved, which are checked when it runs, and which one fails."""
     name = check_bounds.__name__
-    checked = next(step.func for step in lower_steps(func, host_target()) if step.name == name)
+    checked = next(step.func for step in lower_steps(func, current_target()) if step.name == name)
     indices = [index for node in walk(checked.body) for index in _indices(node)]
     refuted = find_refutation(checked)
     bounded = [index for index in indices if isinstance(index, Bounded)]

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 from hybridjit.codegen.memory import MAX_STACK_BYTES
-from hybridjit.codegen.target import host_target
+from hybridjit.codegen.target import current_target
 from hybridjit.frontend.fusion.nests import Fused, FusionNotes
 from hybridjit.ir.expr import Buffer, Const
 from hybridjit.ir.func import PrimFunc
@@ -75,7 +75,7 @@ def _fused_text(item: Fused) -> str:
 def make_report(func: PrimFunc, notes: FusionNotes) -> MemoryReport:
     """What `func` keeps in memory for itself once it is lowered."""
     before = func
-    for step in lower_steps(func, host_target()):
+    for step in lower_steps(func, current_target()):
         if step.name == plan_storage.__name__:
             break
         before = step.func

@@ -6,14 +6,14 @@ import json
 from collections.abc import Callable
 
 from hybridjit.codegen.engine import emit_object, tidy
-from hybridjit.codegen.target import Target, host_target
+from hybridjit.codegen.target import Target, current_target
 from hybridjit.runtime.cache import active_store
 from hybridjit.runtime.versions import is_unchanged, maker_identity
 
 
 def shared_code(name: str, emit: Callable[[Target], str]) -> bytes:
     """The code that `emit` gives as LLVM text, from the disk where an earlier process left it."""
-    target = host_target()
+    target = current_target()
     key = json.dumps({"shared": name, "maker": maker_identity(target)}).encode()
     entry = active_store().load(key)
     if entry is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hybridjit.codegen.forks import COMPILE_LOCK
 from hybridjit.codegen.layout import ArrayLayout, Layout
-from hybridjit.codegen.target import host_target
+from hybridjit.codegen.target import current_target
 from hybridjit.frontend.captures import Capture
 from hybridjit.frontend.specs import Spec
 from hybridjit.interp.run import compile_func
@@ -135,7 +135,7 @@ class Specialization:
         may_reorder = self.may_reorder(layout)
         if key is None:
             func = self._func(layout)
-            key = kernel_cache.find_key(func, layout, host_target(), may_reorder=may_reorder)
+            key = kernel_cache.find_key(func, layout, current_target(), may_reorder=may_reorder)
         code = None if key is None else find_code(key, root)
         if code is None:
             code = compiler.build(self._func(layout), layout, may_reorder=may_reorder)

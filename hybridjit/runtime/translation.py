@@ -21,7 +21,7 @@ from types import CodeType
 from typing import Any
 
 from hybridjit.codegen.layout import Layout
-from hybridjit.codegen.target import host_target
+from hybridjit.codegen.target import current_target
 from hybridjit.errors import Span
 from hybridjit.frontend.captures import Capture, same_value
 from hybridjit.frontend.specs import Spec
@@ -55,7 +55,7 @@ class Request:
         """What is known before the script is parsed; raises `Unidentified`."""
         identifier = Identifier(self.source, {})
         return {
-            "maker": maker_identity(host_target()),
+            "maker": maker_identity(current_target()),
             "text": [self.source.text, self.source.is_printed],
             "specs": [identifier.of_spec(spec) for spec in self.specs],
             "fastmath": self.fastmath,

@@ -10,8 +10,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from hybridjit.codegen.target import Target, llvm_versions
+from hybridjit.codegen.llvm_version import llvm_versions
 from hybridjit.runtime.cache_entry import Json, sha256
+from hybridjit.target import Target
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 

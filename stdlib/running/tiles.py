@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hybridjit.codegen.target import host_target
+from hybridjit.codegen.target import current_target
 from hybridjit.ir.printer import name_buffers
 from hybridjit.schedule.handles import LoopHandle
 from hybridjit.schedule.schedule import Schedule
@@ -60,7 +60,7 @@ def find_tile(nest: Nest) -> Tile | None:
     if not rows or not columns:
         return None
     row, column = rows[-1], columns[-1]
-    bits = host_target().vector_bits
+    bits = current_target().vector_bits
     lanes = min(bits // nest.store.buffer.dtype.bits, 1 << (column.extent - 1).bit_length())
     registers, most = _REGISTERS[bits > 256, len(nest.reduced) > 1]
     height = _choose_height(row.extent, most)

@@ -14,7 +14,7 @@ import numpy as np
 from llvmlite import ir
 
 from hybridjit.codegen.math import emit_complex_math, emit_math
-from hybridjit.codegen.math.avx512 import note_features
+from hybridjit.codegen.module_features import note_features
 from hybridjit.ir.dtype import DType
 
 Array = np.ndarray[Any, Any]

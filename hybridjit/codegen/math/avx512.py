@@ -17,17 +17,7 @@ from hybridjit.codegen.math.values import UNDEFINED, Bits, Real, declare
 _I32 = ir.IntType(32)
 _ROUNDING = ir.Constant(_I32, 4)  # as the processor is set
 # The only feature that is asked for. FMA comes with it.
-FEATURE = "+avx512f"
-
-
-def note_features(module: Any, features: str) -> None:
-    """Let the math functions of a module use what the processor has: LLVM's list of features."""
-    module.has_avx512 = FEATURE in features.split(",")
-
-
-def has_avx512(module: Any) -> bool:
-    """True if the module is for a processor with AVX-512, as far as `note_features` said."""
-    return getattr(module, "has_avx512", False)
+FEATURE = "avx512f"
 
 
 class Response(IntEnum):

@@ -24,6 +24,7 @@ from hybridjit.codegen.math.values import (
     two_sum,
     where,
 )
+from hybridjit.codegen.module_features import has_fma
 from hybridjit.errors import InternalError
 from hybridjit.ir.dtype import DType
 
@@ -295,22 +296,20 @@ def emit_complex_math(
     name: str,
     dtype: DType,
     args: Sequence[tuple[Any, Any]],
-    target_has_fma: bool = True,
 ) -> tuple[Any, Any]:
     """The parts of the function `name` of complex values, each given as its two parts."""
     lanes: int = getattr(args[0][0].type, "count", 1)  # of a vector
-    scope = Scope(builder, target_has_fma, lanes)
+    scope = Scope(builder, has_fma(builder.module), lanes)
     function = _complex_function(name, FORMATS[dtype.component.bits], scope)
     result = builder.call(function, [part for arg in args for part in arg])
     return builder.extract_value(result, 0), builder.extract_value(result, 1)
 
 
-def emit_complex_abs(
-    builder: Any, dtype: DType, real: Any, imag: Any, target_has_fma: bool = True
-) -> Any:
+def emit_complex_abs(builder: Any, dtype: DType, real: Any, imag: Any) -> Any:
     """|z|."""
     lanes: int = getattr(real.type, "count", 1)
-    function = math_function(builder.module, "hypot", dtype.component, target_has_fma, lanes)
+    fused = has_fma(builder.module)
+    function = math_function(builder.module, "hypot", dtype.component, fused, lanes)
     return builder.call(function, [real, imag])
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from llvmlite import binding, ir
 
+from hybridjit.codegen.half import extend_half, round_to_half
 from hybridjit.codegen.math import (
     elementary,
     error,
@@ -19,8 +20,9 @@ from hybridjit.codegen.math import (
     roots,
     trigonometric,
 )
-from hybridjit.codegen.math.avx512 import has_avx512
+from hybridjit.codegen.math.avx512 import FEATURE
 from hybridjit.codegen.math.values import F32, FORMATS, UNDEFINED, Flag, Format, Real, Scope
+from hybridjit.codegen.module_features import has_feature, has_fma
 from hybridjit.errors import InternalError
 from hybridjit.ir.dtype import BFLOAT16, FLOAT16, DType
 
@@ -83,7 +85,7 @@ PARTS = {"sin": ("sin_and_cos", 0), "cos": ("sin_and_cos", 1)}
 
 
 def emit_math(
-    builder: Any, name: str, dtype: DType, args: Sequence[Any], target_has_fma: bool = True
+    builder: Any, name: str, dtype: DType, args: Sequence[Any], target_has_fma: bool | None = None
 ) -> Any:
     """The value of the function `name` of floats of type `dtype`; an i1 for the tests.
 
@@ -91,12 +93,13 @@ def emit_math(
     bfloat16 values are given, and returned, as their bits (i16).
     """
     lanes: int = getattr(args[0].type, "count", 1)  # of a vector
-    scope = Scope(builder, target_has_fma, lanes)
+    fused = has_fma(builder.module) if target_has_fma is None else target_has_fma
+    scope = Scope(builder, fused, lanes)
     wide = [_widen(scope, arg, dtype) for arg in args]
     if dtype is FLOAT16 and name in ("minimum", "maximum"):
         wide.reverse()  # of two zeros NumPy takes the first here, in other types the second
     format = FORMATS.get(dtype.bits, F32)
-    function = math_function(builder.module, name, format, target_has_fma, lanes)
+    function = math_function(builder.module, name, format, fused, lanes)
     result = builder.call(function, wide)
     return result if _is_flag(result) else _narrow(scope, result, dtype)
 
@@ -127,7 +130,7 @@ def math_function(
     body = BODIES.get(name)
     if body is None:
         raise InternalError(f"there is no math function named {name}", "codegen")
-    avx512 = target_has_fma and has_avx512(module)
+    avx512 = target_has_fma and has_feature(module, FEATURE)
     if name in PARTS and _llvm.llvm_version_info[0] >= _VECTORS_OF_STRUCTURES:
         return _define_part(module, symbol, PARTS[name], format, Scope(None, target_has_fma, lanes))
     function = _define(module, symbol, body, format, Scope(None, target_has_fma, lanes, avx512))
@@ -236,7 +239,7 @@ def _widen(scope: Scope, value: Any, dtype: DType) -> Any:
     """A value of type `dtype` in the format it is computed in."""
     builder = scope.builder
     if dtype is FLOAT16:
-        return builder.fpext(value, scope.type_of(F32.type))
+        return extend_half(builder, value)
     if dtype is BFLOAT16:
         wide = builder.zext(value, scope.type_of(ir.IntType(32)))
         shifted = builder.shl(wide, scope.constant(ir.IntType(32), 16))
@@ -247,7 +250,7 @@ def _widen(scope: Scope, value: Any, dtype: DType) -> Any:
 def _narrow(scope: Scope, value: Any, dtype: DType) -> Any:
     """The result of a computation rounded to `dtype`."""
     if dtype is FLOAT16:
-        return scope.builder.fptrunc(value, scope.type_of(ir.HalfType()))
+        return round_to_half(scope.builder, value)
     if dtype is BFLOAT16:
         return _round_to_bfloat16(Real(scope, F32, value))
     return value

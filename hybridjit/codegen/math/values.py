@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 
 from llvmlite import ir
 
+from hybridjit.codegen.module_features import has_rounding
+
 Value = Any  # ir.Value; llvmlite has no types that a checker could follow
 _ir: Any = ir
 UNDEFINED = _ir.Undefined
@@ -188,6 +190,8 @@ class Real:
 
     def intrinsic(self, name: str, *others: Real | float) -> Real:
         """`llvm.<name>` of this value and others."""
+        if name in _ROUNDINGS and not has_rounding(self.scope.builder.module):
+            return _ROUNDINGS[name](self)
         args = [self.value, *(self.of(other).value for other in others)]
         return Real(self.scope, self.format, self.scope.call(name, self.format.type, *args))
 
@@ -400,6 +404,27 @@ def fma(a: Real, b: Real | float, c: Real | float) -> Real:
     product = two_product(a, b)
     total = two_sum(product.hi, c)
     return total.hi + (total.lo + product.lo)
+
+
+def _rint(x: Real) -> Real:
+    """x rounded to an integer, half to even: beyond 2**mantissa there are no fractions."""
+    limit = 2.0**x.format.mantissa
+    size = abs(x)
+    return where(size < limit, (size + limit) - limit, size).with_sign_of(x)
+
+
+def _floor(x: Real) -> Real:
+    near = _rint(x)
+    return where(near > x, near - 1.0, near)
+
+
+# For processors without an instruction, where LLVM would call the C library.
+_ROUNDINGS: dict[str, Callable[[Real], Real]] = {
+    "rint": _rint,
+    "floor": _floor,
+    "ceil": lambda x: -_floor(-x),
+    "trunc": lambda x: _floor(abs(x)).with_sign_of(x),
+}
 
 
 def poly(x: Real, coefficients: Sequence[float]) -> Real:

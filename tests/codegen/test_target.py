@@ -1,0 +1,90 @@
+"""Compiling for a processor by its name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hybridjit import config, hybrid
+from hybridjit.codegen.target import (
+    current_target,
+    host_features,
+    host_target,
+    named_target,
+    processor_features,
+)
+from hybridjit.errors import ConfigError
+from hybridjit.runtime.versions import maker_identity
+from tests.corpus.case import Array
+from tests.processors import PROCESSORS, compiling_for
+
+pytestmark = pytest.mark.skipif(not PROCESSORS, reason="names of x86-64 processors")
+EVERYTHING = dict.fromkeys(host_features(), True)
+
+
+@hybrid.script
+def double(a: Array) -> None:
+    for i in range(a.shape[0]):
+        a[i] = 2 * a[i]
+
+
+@pytest.mark.parametrize(
+    ("cpu", "bits", "has", "lacks"),
+    [
+        ("x86-64", 128, "sse2", "sse4.1"),
+        ("nehalem", 128, "sse4.2", "avx"),
+        ("haswell", 256, "f16c", "avx512f"),
+        ("cascadelake", 512, "avx512vnni", "avx512fp16"),
+        ("sapphirerapids", 512, "avx512fp16", "sse4a"),
+    ],
+)
+def test_features_are_those_of_llvm(cpu: str, bits: int, has: str, lacks: str) -> None:
+    target = named_target(cpu, EVERYTHING)
+    assert target.cpu == cpu
+    assert target.vector_bits == bits
+    assert target.has(has)
+    assert not target.has(lacks)
+
+
+def test_what_the_host_lacks_is_named() -> None:
+    host = EVERYTHING | {"avx512f": False, "avx512vl": False, "clwb": False}
+    with pytest.raises(ConfigError, match=r"'skylake-avx512', which has avx512f, avx512vl: this"):
+        named_target("skylake-avx512", host)
+
+
+def test_what_only_systems_use_may_be_missing() -> None:
+    """As virtual machines hide it."""
+    assert "enqcmd" in processor_features("sapphirerapids")
+    assert not named_target("sapphirerapids", EVERYTHING | {"enqcmd": False}).has("enqcmd")
+
+
+@pytest.mark.parametrize("cpu", ["unheard-of", "pentium3"])
+def test_a_name_that_llvm_does_not_know(cpu: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HYBRIDJIT_CPU", cpu)
+    config.clear()
+    with pytest.raises(ConfigError, match=f"HYBRIDJIT_CPU is '{cpu}', which LLVM does not know"):
+        current_target()
+    monkeypatch.undo()
+    config.clear()
+
+
+@pytest.mark.parametrize("cpu", ["", "native"])
+def test_the_host_is_the_default(cpu: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HYBRIDJIT_CPU", cpu)
+    config.clear()
+    assert current_target() is host_target()
+    monkeypatch.undo()
+    config.clear()
+
+
+def test_code_and_its_key_are_for_the_processor() -> None:
+    here = maker_identity(host_target())
+    with compiling_for("nehalem"):
+        kernel = hybrid.script(double.py_func)
+        a = np.ones(100)
+        kernel(a)
+        assert a.tolist() == [2.0] * 100
+        text = kernel.inspect("asm", a)
+        assert "xmm" in text
+        assert "ymm" not in text
+        assert maker_identity(current_target()) != here

@@ -1,0 +1,33 @@
+"""The processors that tests compile for, whatever the host is."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import pytest
+
+from hybridjit import config
+from hybridjit.codegen.target import current_target, host_target
+from hybridjit.errors import ConfigError
+
+# Without SSE4.1; without AVX; with AVX2, F16C and FMA; two kinds of AVX-512; with AVX512-FP16.
+PROCESSORS = (
+    ("x86-64", "nehalem", "haswell", "skylake-avx512", "cascadelake", "sapphirerapids")
+    if host_target().triple.startswith("x86_64")
+    else ()
+)
+
+
+@contextmanager
+def compiling_for(cpu: str) -> Generator[None]:
+    """Compile new kernels for a processor; skip the test if the host cannot run such code."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HYBRIDJIT_CPU", cpu)
+        config.clear()
+        try:
+            current_target()
+            yield
+        except ConfigError as error:
+            pytest.skip(str(error))
+    config.clear()
