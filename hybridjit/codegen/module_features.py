@@ -15,6 +15,12 @@ def has_feature(module: Module, name: str) -> bool:
     return name in getattr(module, "features", ())
 
 
+def is_narrow(module: Module) -> bool:
+    """Whether vectors are known to have 128 bits."""
+    features = getattr(module, "features", ())
+    return "sse2" in features and "avx" not in features
+
+
 def has_rounding(module: Module) -> bool:
     """Whether the processor rounds floats to integers by an instruction; True if not known."""
     features = getattr(module, "features", None)

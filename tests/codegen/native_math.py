@@ -15,6 +15,7 @@ from llvmlite import ir
 
 from hybridjit.codegen.math import emit_complex_math, emit_math
 from hybridjit.codegen.module_features import note_features
+from hybridjit.codegen.target import current_target, target_machine
 from hybridjit.ir.dtype import DType
 
 Array = np.ndarray[Any, Any]
@@ -30,17 +31,8 @@ ELEMENTS: dict[str, ir.Type] = {
 }
 
 
-@cache
 def machine() -> Any:
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
-        opt=3,
-        reloc="pic",
-        codemodel="small",
-    )
+    return target_machine(current_target())
 
 
 @cache
@@ -52,7 +44,7 @@ def loop_module(
     name: str,
     dtype: DType,
     arity: int,
-    fma: bool = True,
+    fma: bool | None = None,
     lanes: int = 1,
     features: str | None = None,
 ) -> ir.Module:
@@ -96,9 +88,8 @@ def make_loop(
 ) -> ir.Module:
     """A module with one loop over `arity` inputs and an output, two vectors at a time."""
     module: Any = ir.Module("loop")
-    module.triple = llvm.get_default_triple()
-    own = llvm.get_host_cpu_features().flatten()
-    note_features(module, own if features is None else features)
+    module.triple = current_target().triple
+    note_features(module, current_target().features if features is None else features)
     kind = ir.FunctionType(ir.VoidType(), [I64, *[POINTER] * (arity + 1)])
     function: Any = ir.Function(module, kind, "loop")
     function.attributes = Attributes(['"prefer-vector-width"="512"'])
@@ -160,7 +151,7 @@ def compile_loop(
     name: str,
     dtype: DType,
     arity: int = 1,
-    fma: bool = True,
+    fma: bool | None = None,
     lanes: int = 1,
     features: str | None = None,
 ) -> Callable[..., Array]:

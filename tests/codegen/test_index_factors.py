@@ -8,6 +8,7 @@ import pytest
 
 import hybridjit as hj
 from hybridjit.codegen.index_factors import find_factor, join_fused
+from hybridjit.codegen.target import current_target
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Load, Mod, Var
 from tests.oracle import assert_same
@@ -109,6 +110,7 @@ def f(a: float32[8, 14], b: float32[8, 14]):
 """
 
 
+@pytest.mark.skipif(current_target().vector_bits < 256, reason="two vectors are a row there")
 @pytest.mark.parametrize("text", [PACKED, FUSED])
 def test_rows_are_loaded_at_once(text: str) -> None:
     code = hj.build(hj.parse(text)).inspect("llvm")

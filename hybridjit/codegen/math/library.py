@@ -22,7 +22,7 @@ from hybridjit.codegen.math import (
 )
 from hybridjit.codegen.math.avx512 import FEATURE
 from hybridjit.codegen.math.values import F32, FORMATS, UNDEFINED, Flag, Format, Real, Scope
-from hybridjit.codegen.module_features import has_feature, has_fma
+from hybridjit.codegen.module_features import has_feature, has_fma, is_narrow
 from hybridjit.errors import InternalError
 from hybridjit.ir.dtype import BFLOAT16, FLOAT16, DType
 
@@ -151,6 +151,7 @@ SHORTER_WITH_AVX512 = (
     *("expm1", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
 )
 VARIANT_BITS = (512, 256)
+NARROW_VARIANT_BITS = (128,)  # for processors without AVX
 
 
 def _add_variants(module: Any, name: str, function: Any, format: Format, has_fma: bool) -> None:
@@ -163,7 +164,7 @@ def _add_variants(module: Any, name: str, function: Any, format: Format, has_fma
         return
     function.attributes.add("noinline")
     mappings: list[str] = []
-    for bits in VARIANT_BITS:
+    for bits in NARROW_VARIANT_BITS if is_narrow(module) else VARIANT_BITS:
         lanes = bits // format.bits
         variant = math_function(module, name, format, has_fma, lanes)
         vectors = "v" * len(function.args)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from hybridjit.codegen.math.values import Bits, Real, fma, where
+from hybridjit.codegen.math.values import F32, Bits, Real, fma, where
 
 
 def fmod(x: Real, y: Real) -> Real:
@@ -19,7 +19,10 @@ def fmod(x: Real, y: Real) -> Real:
     start = builder.block
     far, done = (builder.append_basic_block(name) for name in ("far", "done"))
     near_value = _near(a, b)
-    is_far = (a >= b * 2.0 ** (x.format.precision - 2)) & (b > 0.0)  # no integer division by zero
+    # Without fused multiply-add a product of float64 is not exact: then all are far.
+    is_exact = x.scope.fma or x.format is F32
+    limit = b * 2.0 ** (x.format.precision - 2) if is_exact else b
+    is_far = (a >= limit) & (b > 0.0)  # no integer division by zero
     builder.cbranch(x.scope.any_lane(is_far.value), far, done)
 
     builder.position_at_end(far)

@@ -403,7 +403,8 @@ def fma(a: Real, b: Real | float, c: Real | float) -> Real:
         return (a.to(F64) * b.to(F64) + c.to(F64)).to(F32)
     product = two_product(a, b)
     total = two_sum(product.hi, c)
-    return total.hi + (total.lo + product.lo)
+    exact = total.hi + (total.lo + product.lo)
+    return where(exact.is_nan(), product.hi + c, exact)  # the parts of infinity are none
 
 
 def _rint(x: Real) -> Real:
@@ -485,7 +486,7 @@ def two_product(a: Real, b: Real | float) -> Pair:
         return Pair(product, a.intrinsic("fma", b, -product))
     (a_hi, a_lo), (b_hi, b_lo) = _split(a), _split(b)
     error = ((a_hi * b_hi - product) + a_hi * b_lo + a_lo * b_hi) + a_lo * b_lo
-    return Pair(product, error)
+    return Pair(product, where(error.is_nan(), error.of(0.0), error))  # where a part overflows
 
 
 def _split(x: Real) -> tuple[Real, Real]:

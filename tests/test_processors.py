@@ -1,0 +1,62 @@
+"""The native tests of every dtype, for processors other than the host's.
+
+One process for each: what is compiled is for one processor in a whole process.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hybridjit.codegen.target import host_features, named_target
+from hybridjit.errors import ConfigError
+from tests.processors import PROCESSORS
+
+ROOT = Path(__file__).parent.parent
+# Without SSE4.1, F16C and FMA; with them and AVX2; with AVX-512, without AVX512-FP16.
+CHOSEN = [cpu for cpu in PROCESSORS if cpu in ("x86-64", "haswell", "cascadelake")]
+# Casts, arithmetic, math, remainders, vectors, guards.
+TESTS = (
+    "tests/test_smoke.py",
+    "tests/codegen/test_fma.py",
+    "tests/codegen/test_math_remainder.py",
+    "tests/codegen/test_math_special.py",
+    "tests/codegen/test_vectors.py",
+    "tests/differential/test_guarded_loops.py",
+    "tests/differential/test_native.py",
+)
+# Of the corpus, the types that are converted most, and no second layout.
+SELECTION = "not test_native or ((float16 or uint32 or complex64 or int8-C-7) and not strided)"
+
+
+@pytest.mark.parametrize("cpu", CHOSEN)
+def test_native_code_for_a_processor(cpu: str, tmp_path: Path) -> None:
+    try:
+        named_target(cpu, host_features())
+    except ConfigError as error:
+        pytest.skip(str(error))
+    settings = {"HYBRIDJIT_CPU": cpu, "HYBRIDJIT_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-x",
+            "-p",
+            "no:cacheprovider",
+            "-k",
+            SELECTION,
+            *TESTS,
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env={**os.environ, **settings},
+    )
+    assert done.returncode == 0, done.stdout[-4000:]
