@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest -n 2
 TORTURE := $(patsubst %,tests/runtime/test_%.py,aliasing threads interrupt unload pool)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check golden bench fuzz mutants torture size clean
+.PHONY: help demo test check golden bench fuzz mutants torture versions size clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ mutants: $(INSTALLED)  ## plant bugs in the compiler and say which tests catch t
 
 torture: $(INSTALLED)  ## guard pages, forks, threads, signals, a damaged cache: N rounds of each
 	$(PYTEST) tests/torture $(TORTURE) --fuzz=$(N)
+
+versions: $(INSTALLED)  ## run smoke and native tests on every Python found, oldest and newest llvmlite
+	$(BIN)/python -m tests.versions
 
 size:  ## count lines of Python per folder
 	@git ls-files --cached --others --exclude-standard -- '*.py' | while read -r file; do \

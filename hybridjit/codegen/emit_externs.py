@@ -5,7 +5,16 @@ from __future__ import annotations
 from llvmlite import ir
 
 from hybridjit.codegen.emit_context import EmitContext
-from hybridjit.codegen.llvm_types import I1, I64, Complex, Value, memory_type, value_type
+from hybridjit.codegen.llvm_types import (
+    HALF,
+    I1,
+    I64,
+    Complex,
+    Value,
+    foreign_type,
+    memory_type,
+    value_type,
+)
 from hybridjit.codegen.memory import usual_strides
 from hybridjit.codegen.sites import Failure
 from hybridjit.errors import InternalError
@@ -26,12 +35,14 @@ class ExternEmitter(EmitContext):
             return self._packed(call)
         args = [self._c_argument(arg, call) for arg in call.args]
         result = call.callee.result
-        returns = ir.VoidType() if result is None else memory_type(result)
+        returns = ir.VoidType() if result is None else foreign_type(result)
         value = self.call_c(call, returns, args)
         if result is None:
             return None
-        is_bool = value_type(result) != memory_type(result)
-        return self.b.trunc(value, value_type(result)) if is_bool else value
+        wanted = value_type(result)
+        if value.type == wanted:
+            return value
+        return self.b.bitcast(value, wanted) if value.type == HALF else self.b.trunc(value, wanted)
 
     def _c_argument(self, arg: Expr, call: ExternCall) -> Value:
         if isinstance(arg, BufferRef):
@@ -40,8 +51,10 @@ class ExternEmitter(EmitContext):
         value = self.emit(arg)
         if isinstance(value, Complex):
             raise InternalError("complex values cannot be passed to C", "codegen", arg.span)
-        wanted = memory_type(arg.dtype)
-        return value if value.type == wanted else self.b.zext(value, wanted)
+        wanted = foreign_type(arg.dtype)
+        if value.type == wanted:
+            return value
+        return self.b.bitcast(value, wanted) if wanted == HALF else self.b.zext(value, wanted)
 
     def _check_c_order(self, arg: BufferRef, call: ExternCall) -> None:
         """C gets an address alone: the elements have to lie one behind the other."""

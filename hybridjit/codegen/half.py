@@ -1,4 +1,4 @@
-"""float16 to and from float32 and float64, on processors with and without the instructions.
+"""float16, as its bits, to and from float32 and float64, with and without the instructions.
 
 F16C converts between float16 and float32; only AVX512-FP16 rounds float64 to float16. Where there
 is no instruction LLVM calls a function that a process need not have, so the code is our own: a
@@ -44,7 +44,7 @@ _FLOAT_INFINITY = 0x7F800000
 def extend_half(b: Builder, value: Value) -> Value:
     """A float16 as float32."""
     if has_feature(b.module, "f16c"):
-        return b.fpext(value, _like(value, FLOAT))
+        return b.fpext(b.bitcast(value, _like(value, HALF)), _like(value, FLOAT))
     return _call(b, "extend_half", value, FLOAT, _extend)
 
 
@@ -53,8 +53,8 @@ def round_to_half(b: Builder, value: Value) -> Value:
     if scalar_of(value.type) == DOUBLE and not has_feature(b.module, "avx512fp16"):
         return round_to_half(b, _call(b, "round_to_odd", value, FLOAT, _round_to_odd))
     if has_feature(b.module, "f16c"):
-        return b.fptrunc(value, _like(value, HALF))
-    return _call(b, "round_to_half", value, HALF, _round)
+        return b.bitcast(b.fptrunc(value, _like(value, HALF)), _like(value, I16))
+    return _call(b, "round_to_half", value, I16, _round)
 
 
 def _call(b: Builder, name: str, value: Value, result: LLVMType, body: _Body) -> Value:
@@ -79,7 +79,7 @@ def _define(
 
 def _extend(b: Builder, half: Value) -> Value:
     wide = _like(half, I32)
-    bits = b.zext(b.bitcast(half, _like(half, I16)), wide)
+    bits = b.zext(half, wide)
     magnitude = b.and_(bits, ir.Constant(wide, _MAGNITUDE))
     sign = b.shl(b.and_(bits, ir.Constant(wide, _SIGN)), ir.Constant(wide, 16))
     # The fields in their places are the number, but for a power of two; subnormal ones too.
@@ -114,7 +114,7 @@ def _round(b: Builder, value: Value) -> Value:
     finite = b.select(is_small, subnormal, normal)
     is_huge = b.icmp_unsigned(">=", magnitude, ir.Constant(wide, _OVERFLOW))
     chosen = b.or_(b.select(is_huge, huge, finite), sign)
-    return b.bitcast(b.trunc(chosen, _like(value, I16)), _like(value, HALF))
+    return b.trunc(chosen, _like(value, I16))
 
 
 def _round_to_odd(b: Builder, value: Value) -> Value:

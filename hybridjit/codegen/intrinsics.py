@@ -16,6 +16,7 @@ from hybridjit.codegen.llvm_types import (
     Builder,
     Complex,
     Value,
+    foreign_type,
     is_signed,
     lanes_of,
     mangled,
@@ -55,15 +56,18 @@ def _emit_custom(b: Builder, custom: CustomIntrinsic, args: Sequence[Value], dty
     """An intrinsic of LLVM's. `expand_intrinsics` has put others in their place."""
     if not isinstance(custom.rule, LLVMIntrinsic):
         raise InternalError(f"the intrinsic '{custom.name}' was not expanded")
-    kind = args[0].type
-    result = shaped(value_type(custom.result_dtype(dtype)), lanes_of(args[0]))
+    lanes = lanes_of(args[0])
+    kind = shaped(foreign_type(dtype), lanes) if dtype.is_float else args[0].type
+    wanted = shaped(value_type(custom.result_dtype(dtype)), lanes)
+    result = kind if wanted == args[0].type else wanted
     name = f"{custom.rule.name}.{mangled(kind)}"
     if not _is_known(name, str(result), str(kind), len(args)):
         raise TypeMismatch(
             f"the rule of intrinsic '{custom.name}': LLVM has no {custom.rule.name} from "
             f"{len(args)} {dtype} to {custom.result_dtype(dtype)}"
         )
-    return b.call(declare(b.module, name, ir.FunctionType(result, [kind] * len(args))), args)
+    function = declare(b.module, name, ir.FunctionType(result, [kind] * len(args)))
+    return b.bitcast(b.call(function, [b.bitcast(arg, kind) for arg in args]), wanted)
 
 
 @cache

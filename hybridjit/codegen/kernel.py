@@ -15,7 +15,6 @@ from hybridjit.codegen.layout import ArrayLayout, Convention, Layout, convention
 from hybridjit.codegen.llvm_functions import link_functions
 from hybridjit.codegen.llvm_types import (
     I8,
-    I16,
     I32,
     I64,
     Builder,
@@ -34,7 +33,7 @@ from hybridjit.codegen.sites import Failure, Site
 from hybridjit.codegen.streams import is_large
 from hybridjit.codegen.stub_adapter import emit_adapter
 from hybridjit.codegen.target import Target
-from hybridjit.ir.dtype import BOOL, FLOAT16, INT64, DType
+from hybridjit.ir.dtype import BOOL, INT64, DType
 from hybridjit.ir.expr import Buffer, ExternCall
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.header import MAX_EXTENT
@@ -104,20 +103,13 @@ def _function_type(call: Convention) -> LLVMType:
     params: list[LLVMType] = [memory_type(buffer.dtype).as_pointer() for buffer in call.buffers]
     params += [I64] * (len(call.dimensions) + len(call.strides))
     for var in call.scalars:
-        params += [_passed_type(var.dtype)] * (2 if var.dtype.is_complex else 1)
+        params += [memory_type(var.dtype)] * (2 if var.dtype.is_complex else 1)
     params += [memory_type(result.dtype).as_pointer() for result in call.results]
     params.append(I64.as_pointer())
     return ir.FunctionType(I32, params)
 
 
-def _passed_type(dtype: DType) -> LLVMType:
-    """Half precision is passed as its bits: how C passes a half depends on the compiler."""
-    return I16 if dtype is FLOAT16 else memory_type(dtype)
-
-
 def _received(b: Builder, argument: Value, dtype: DType) -> Value:
-    if dtype is FLOAT16:
-        return b.bitcast(argument, value_type(dtype))
     return b.trunc(argument, value_type(dtype)) if dtype is BOOL else argument
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import llvmlite.binding as binding
 
 from hybridjit.codegen.engine import Library, emit_object, link, optimize
-from hybridjit.codegen.llvm_types import memory_type
+from hybridjit.codegen.llvm_types import foreign_type
 from hybridjit.codegen.target import current_target
 from hybridjit.errors import ArgumentValueError
 from hybridjit.ir.dtype import DType
@@ -77,7 +77,7 @@ def _returned(definition: str) -> str:
 
 
 def _text(entry: DType | Pointer) -> str:
-    return "ptr" if isinstance(entry, Pointer) else str(memory_type(entry))
+    return "ptr" if isinstance(entry, Pointer) else str(foreign_type(entry))
 
 
 def link_functions(text: str, functions: Mapping[str, str]) -> str:

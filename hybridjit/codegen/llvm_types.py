@@ -20,7 +20,7 @@ I1, I8, I16, I32, I64 = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
 HALF, FLOAT, DOUBLE = ir.HalfType(), ir.FloatType(), ir.DoubleType()
 _CONSTANT: Any = ir.Constant
 _VECTOR: Any = ir.VectorType
-_FLOATS = {16: HALF, 32: FLOAT, 64: DOUBLE}
+_FLOATS = {32: FLOAT, 64: DOUBLE}
 
 
 class Complex(NamedTuple):
@@ -31,10 +31,14 @@ class Complex(NamedTuple):
 
 
 def value_type(dtype: DType) -> LLVMType:
-    """The LLVM type of a value; of one part, for complex types. bfloat16 is kept as its bits."""
+    """The LLVM type of a value; of one part, for complex types.
+
+    Half precision is kept as its bits: what LLVM does to a `half` by itself, such as clearing its
+    sign, is a call of a function where the processor has no instruction for it.
+    """
     if dtype is BOOL:
         return I1
-    if dtype is BFLOAT16:
+    if dtype in (FLOAT16, BFLOAT16):
         return I16
     if dtype.is_integer:
         return ir.IntType(dtype.bits)
@@ -44,6 +48,11 @@ def value_type(dtype: DType) -> LLVMType:
 def memory_type(dtype: DType) -> LLVMType:
     """The LLVM type of an element in memory; of one part, for complex types."""
     return I8 if dtype is BOOL else value_type(dtype)
+
+
+def foreign_type(dtype: DType) -> LLVMType:
+    """The LLVM type by which functions that are not ours take and give a value."""
+    return HALF if dtype is FLOAT16 else memory_type(dtype)
 
 
 def compute_dtype(dtype: DType) -> DType:
@@ -96,7 +105,7 @@ def constant(value: Any, dtype: DType) -> Value:
     if dtype.is_complex:
         part = dtype.component
         return Complex(constant(value.real, part), constant(value.imag, part))
-    if dtype is BFLOAT16:
+    if dtype in (FLOAT16, BFLOAT16):
         bits = int(dtype.numpy.type(value).view("uint16"))
         return ir.Constant(I16, bits)
     if dtype.is_float:

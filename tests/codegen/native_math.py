@@ -24,7 +24,7 @@ INTERLEAVE = 2
 NUMBERS = itertools.count()
 I64, POINTER = ir.IntType(64), ir.PointerType()
 ELEMENTS: dict[str, ir.Type] = {
-    "float16": ir.HalfType(),
+    "float16": ir.IntType(16),
     "bfloat16": ir.IntType(16),
     "float32": ir.FloatType(),
     "float64": ir.DoubleType(),

@@ -90,7 +90,7 @@ def emit_math(
     """The value of the function `name` of floats of type `dtype`; an i1 for the tests.
 
     The arguments may be vectors. Half precision is computed in float32 and rounded once;
-    bfloat16 values are given, and returned, as their bits (i16).
+    its values are given, and returned, as their bits (i16).
     """
     lanes: int = getattr(args[0].type, "count", 1)  # of a vector
     fused = has_fma(builder.module) if target_has_fma is None else target_has_fma
