@@ -5,13 +5,13 @@ object code are read."""
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
 
 from hybridjit import hybrid
-from hybridjit.codegen.engine import emit_object, tidy
+from hybridjit.codegen.engine import emit_object, optimize, tidy
 from hybridjit.codegen.kernel import emit_kernel
 from hybridjit.codegen.layout import ArrayLayout, Layout
 from hybridjit.codegen.target import host_features, make_target, processor_features
@@ -52,11 +52,14 @@ def _names(image: bytes, table: Sequence[int], texts: int) -> Iterator[str]:
             yield image[texts + name : image.index(b"\0", texts + name)].decode()
 
 
-def symbols_of(text: str, specs: Sequence[Any], target: Target) -> set[str]:
+def symbols_of(
+    text: str, specs: Sequence[Any], target: Target, passes: Callable[..., Any] = tidy
+) -> set[str]:
+    """What the code of a script takes from elsewhere, other than what is provided."""
     func = lower(script_from_text(text, NAMES).prim_func(*specs), target)
     layout = Layout(tuple(ArrayLayout() for _ in func.buffers), True)
     module = emit_kernel(func, layout, target)
-    return undefined_symbols(emit_object(tidy(module.text, target), target)) - PROVIDED
+    return undefined_symbols(emit_object(passes(module.text, target), target)) - PROVIDED
 
 
 def target_of(cpu: str) -> Target:
@@ -82,7 +85,7 @@ def test_casts(cpu: str, source: str) -> None:
     ]
     text = loops(lines, ", ".join(["a", *(f"x_{dtype}" for dtype in DTYPES)]))
     specs = [TYPES[dtype][SIZE] for dtype in (source, *DTYPES)]
-    assert symbols_of(text, specs, target_of(cpu)) == set()
+    assert symbols_of(text, specs, target_of(cpu), optimize) == set()
 
 
 OPERATORS = ("a[i] + a[i + 1]", "a[i] * a[i + 1]", "a[i] - a[i + 1]", "-a[i]")
