@@ -12,7 +12,7 @@ import hybridjit as hj
 from hybridjit import Kernel, config, hybrid
 from hybridjit.analysis.limits import find_limits, limits_of_loop, most_iterations
 from hybridjit.analysis.work import find_quiet_work, find_work
-from hybridjit.codegen.target import host_target
+from hybridjit.codegen.target import current_target
 from hybridjit.ir.dtype import BOOL, INT64
 from hybridjit.ir.expr import Buffer, Const, Eq, Expr, Load, Lt, Max, Min, Select, Var
 from hybridjit.ir.stmt import Break, For, If, Let, Seq, Stmt, Store, While, seq
@@ -142,7 +142,7 @@ def skipping(a: Array, b: Array, n: int, m: int) -> None:
 
 
 def _loops(kernel: Kernel[..., None], *specs: Any) -> list[For]:
-    func = lower(kernel.prim_func(*specs, 1, 2), host_target())
+    func = lower(kernel.prim_func(*specs, 1, 2), current_target())
     return [node for node in walk(func.body) if isinstance(node, For)]
 
 

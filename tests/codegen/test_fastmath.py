@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hybridjit import HybridError, Kernel, hybrid, parse
-from hybridjit.codegen.target import host_target
+from hybridjit.codegen.target import current_target
 from hybridjit.errors import InternalError, ParseError
 from hybridjit.ir.equal import find_difference
 from hybridjit.ir.fastmath import FASTMATH_FLAGS
@@ -58,7 +58,7 @@ B = np.random.default_rng(2).random(1000)
 
 
 needs_wide_vectors = pytest.mark.skipif(
-    host_target().vector_bits < 512, reason="LLVM's guess about narrow vectors is its own"
+    current_target().vector_bits < 512, reason="LLVM's guess about narrow vectors is its own"
 )
 
 
@@ -111,7 +111,7 @@ def test_flags_are_part_of_the_cache_key() -> None:
         kernel(A, B)
         (specialization,) = kernel.specializations
         (layout,) = specialization.natives
-        keys.add(find_key(specialization.func, layout, host_target()))
+        keys.add(find_key(specialization.func, layout, current_target()))
     assert len(keys) == 3
 
 

@@ -12,7 +12,7 @@ from hybridjit import hybrid
 from hybridjit.codegen.kernel import emit_kernel
 from hybridjit.codegen.layout import ArrayLayout, Layout
 from hybridjit.codegen.loop_labels import MAY_VECTORIZE
-from hybridjit.codegen.target import host_target
+from hybridjit.codegen.target import current_target
 from hybridjit.hybrid import unroll
 from hybridjit.lower.pipeline import lower
 from tests.corpus.case import Array
@@ -58,7 +58,7 @@ def copies(a: Array) -> None:
 
 
 def llvm_text(function: Callable[..., Any]) -> str:
-    target = host_target()
+    target = current_target()
     func = lower(hybrid.script(function).prim_func(np.ones(64, np.float32)), target)
     return emit_kernel(func, Layout((ArrayLayout(),), True), target).text
 

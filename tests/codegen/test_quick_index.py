@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hybridjit import hybrid
-from hybridjit.codegen.target import host_target
+from hybridjit.codegen.target import current_target
 from tests.lower.ways import assert_native_agrees
 
 FITS = (0.0, 0.5, -0.5, -0.999, 7.99, -1.0, -1.5, -8.0, -8.5, float("nan"))
@@ -76,7 +76,7 @@ def test_names_of_indices(value: float, dtype: Any) -> None:
     assert_native_agrees(without_checks, a, np.zeros(3, np.int64))
 
 
-@pytest.mark.skipif("x86_64" not in host_target().triple, reason="an instruction of x86-64")
+@pytest.mark.skipif("x86_64" not in current_target().triple, reason="an instruction of x86-64")
 def test_only_loops_that_may_fail_branch() -> None:
     assert "x86.sse2.cvttsd2si64" in named_bins.inspect("llvm", np.ones(9), np.zeros(8, np.int64))
     text = without_checks.inspect("llvm", np.ones(9), np.zeros(9, np.int64))

@@ -10,7 +10,7 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import Kernel, hybrid
-from hybridjit.codegen.target import host_target
+from hybridjit.codegen.target import current_target
 from hybridjit.hybrid import output_tensor
 from hybridjit.ir.expr import Buffer
 from hybridjit.ir.func import PrimFunc
@@ -133,7 +133,7 @@ def test_arrays_that_overlap() -> None:
 
 
 def lowered(kernel: AnyKernel, *specs: Any) -> PrimFunc:
-    return lower(kernel.prim_func(*specs), host_target(), may_reorder=True)
+    return lower(kernel.prim_func(*specs), current_target(), may_reorder=True)
 
 
 def variables(func: PrimFunc) -> list[str]:
@@ -157,7 +157,7 @@ def test_what_is_kept_in_a_variable(kernel: AnyKernel, specs: Any, kept: bool) -
 
 
 def test_the_pass_alone() -> None:
-    func = lower(factor.prim_func(hj.f64[9, 9]), host_target())
+    func = lower(factor.prim_func(hj.f64[9, 9]), current_target())
     made = accumulate_sums(func)
     verify(made, Stage.LOOPS, "accumulate_sums")
     assert variables(made) == ["a_value"]

@@ -11,7 +11,7 @@ from hypothesis import given
 
 import hybridjit as hj
 from hybridjit import Kernel, hybrid
-from hybridjit.codegen.target import host_target
+from hybridjit.codegen.target import current_target
 from hybridjit.frontend.builtins import vectorize
 from hybridjit.interp.run import compile_func
 from hybridjit.ir.expr import Bounded
@@ -259,9 +259,9 @@ def test_the_versions_are_printed() -> None:
     assert "checked_index(i_1 + k, a.shape[0])" in text
 
 
-@pytest.mark.skipif("x86_64" not in host_target().triple, reason="register names of x86-64")
+@pytest.mark.skipif("x86_64" not in current_target().triple, reason="register names of x86-64")
 def test_the_loop_vectorises() -> None:
-    register = {512: "zmm", 256: "ymm", 128: "xmm"}[host_target().vector_bits]
+    register = {512: "zmm", 256: "ymm", 128: "xmm"}[current_target().vector_bits]
     assert register in different_sizes.inspect("asm", hj.f64["n"], hj.f64["m"], hj.f64["k"])
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import Kernel, hybrid
-from hybridjit.codegen.target import host_target
+from hybridjit.codegen.target import current_target
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For
 from hybridjit.ir.verify import Stage, verify
@@ -147,7 +147,7 @@ def test_arrays_that_overlap() -> None:
 
 def lowered(kernel: AnyKernel, *shape: Any) -> PrimFunc:
     spec = hj.f64[shape]
-    return lower(kernel.prim_func(spec, spec), host_target(), may_reorder=True)
+    return lower(kernel.prim_func(spec, spec), current_target(), may_reorder=True)
 
 
 def outermost(func: PrimFunc) -> set[str]:
@@ -168,17 +168,17 @@ def test_sizes_of_run_time() -> None:
 
 @pytest.mark.parametrize("kernel", KEPT, ids=lambda kernel: kernel.__name__)
 def test_other_loops_stay(kernel: AnyKernel) -> None:
-    func = lower(kernel.prim_func(hj.f64[7, 8, 9], hj.f64[7, 8, 9]), host_target())
+    func = lower(kernel.prim_func(hj.f64[7, 8, 9], hj.f64[7, 8, 9]), current_target())
     assert sink_loops(func) is func
 
 
 def test_short_loops_stay() -> None:
-    func = lower(planes.prim_func(hj.f64[7, 8, 4], hj.f64[7, 8, 4]), host_target())
+    func = lower(planes.prim_func(hj.f64[7, 8, 4], hj.f64[7, 8, 4]), current_target())
     assert sink_loops(func) is func
 
 
 def test_the_pass_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    func = lower(backwards.prim_func(hj.f64[7, 8, 9], hj.f64[7, 8, 9]), host_target())
+    func = lower(backwards.prim_func(hj.f64[7, 8, 9], hj.f64[7, 8, 9]), current_target())
     made = sink_loops(func)
     verify(made, Stage.LOOPS, "sink_loops")
     assert "if k < 8:" in str(made)

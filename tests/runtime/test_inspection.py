@@ -9,7 +9,7 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import Kernel, hybrid
-from hybridjit.codegen.target import host_target
+from hybridjit.codegen.target import current_target
 from tests.corpus.case import Array
 
 
@@ -53,9 +53,9 @@ def test_stages_show_the_kernel(stage: Any, text: str) -> None:
     assert text in make_scale().inspect(stage, hj.f32[8], 2.0)
 
 
-@pytest.mark.skipif("x86_64" not in host_target().triple, reason="register names of x86-64")
+@pytest.mark.skipif("x86_64" not in current_target().triple, reason="register names of x86-64")
 def test_plain_loops_vectorise_at_the_full_width() -> None:
-    register = {512: "zmm", 256: "ymm", 128: "xmm"}[host_target().vector_bits]
+    register = {512: "zmm", 256: "ymm", 128: "xmm"}[current_target().vector_bits]
     assert register in make_scale().inspect("asm", hj.f32[4096], 2.0)
 
 
