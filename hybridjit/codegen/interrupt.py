@@ -13,7 +13,7 @@ from hybridjit.codegen.llvm_types import I8, I32, I64, Builder, Function, Module
 
 _POINTER = I8.as_pointer()
 _VOID = ir.VoidType()
-_ARGUMENTS = "LL"  # as PyObject_CallFunction reads it: two numbers of 64 bits
+_ARGUMENTS = "LLL"  # as PyObject_CallFunction reads it: three numbers of 64 bits
 
 
 def poll_function(module: Module) -> Function:
@@ -47,7 +47,7 @@ def callback_function(module: Module) -> Function:
     state = _take_gil(module, b)
     kind = ir.FunctionType(_POINTER, [_POINTER, _POINTER], var_arg=True)
     call = declare(module, "PyObject_CallFunction", kind)
-    addresses = [b.ptrtoint(place, I64) for place in (words, result)]
+    addresses = [b.ptrtoint(place, I64) for place in (words, result, record)]
     returned = b.call(call, [b.bitcast(target, _POINTER), _format(module, b), *addresses])
     raised = b.icmp_unsigned("==", returned, ir.Constant(_POINTER, None))
     with b.if_else(raised, likely=False) as (failed, worked):

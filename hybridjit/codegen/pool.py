@@ -152,6 +152,7 @@ def _make_ticket(w: PoolWords, *, is_caller: bool, is_shared: bool) -> Word:
     ticket = w.room(int(Ticket.SIZE))
     w.put(int(is_caller), ticket, Ticket.IS_CALLER)
     w.put(int(is_shared), ticket, Ticket.IS_SHARED)
+    w.put(0, ticket, Ticket.HELD)
     w.put(0, ticket, Ticket.BEGIN)
     w.put(0, ticket, Ticket.IS_ORPHAN)
     w.put(w.now(), ticket, Ticket.POLLED_AT)

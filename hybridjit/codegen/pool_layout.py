@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from hybridjit.codegen.sites import HELD, RECORD_WORDS
 from hybridjit.codegen.sites import MAX_WORDS as ERROR_WORDS
 
 STATE = "hj_pool_state"
@@ -58,13 +59,17 @@ class Pool(IntEnum):
 
 
 class Ticket(IntEnum):
-    """The words of one thread at work. The error record comes first: kernels see it as that."""
+    """The words of one thread at work. The error record comes first: kernels see it as that.
+
+    No array is held for it: what a callback is given in a parallel loop is a copy.
+    """
 
     ERROR = 0
-    BEGIN = ERROR_WORDS  # the first iteration of the chunk
-    IS_CALLER = ERROR_WORDS + 1
-    IS_SHARED = ERROR_WORDS + 2  # other threads may be at the same loop
-    POLLED_AT = ERROR_WORDS + 3  # when signals were looked for, in milliseconds
-    IS_ORPHAN = ERROR_WORDS + 4  # a signal handler forked: this is the child, without workers
+    HELD = HELD
+    BEGIN = RECORD_WORDS  # the first iteration of the chunk
+    IS_CALLER = RECORD_WORDS + 1
+    IS_SHARED = RECORD_WORDS + 2  # other threads may be at the same loop
+    POLLED_AT = RECORD_WORDS + 3  # when signals were looked for, in milliseconds
+    IS_ORPHAN = RECORD_WORDS + 4  # a signal handler forked: this is the child, without workers
 
-    SIZE = ERROR_WORDS + 8
+    SIZE = RECORD_WORDS + 8

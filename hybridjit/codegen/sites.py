@@ -16,6 +16,10 @@ from hybridjit.ir.dtype import DType
 ADAPTER = "hj_call"
 # Words in the error record; a message with more values is cut.
 MAX_WORDS = 32
+# One word more: 0, or the address of a count and of so many arrays, Python objects that the call
+# holds. A callback that is given memory of one of them makes its view keep that array alive.
+HELD = MAX_WORDS
+RECORD_WORDS = MAX_WORDS + 1
 
 
 class Failure(Enum):

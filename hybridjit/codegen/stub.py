@@ -17,6 +17,7 @@ from hybridjit.codegen.stub_captures import emit_captures
 from hybridjit.codegen.stub_layout import (
     ARGUMENTS_OFFSET,
     DISPATCH,
+    MAX_HELD,
     MAX_SLOTS,
     MAX_WORDS,
     Api,
@@ -89,22 +90,43 @@ def _emit_attempt(module: ir.Module) -> ir.Function:
     w = Words(module, "attempt", 5)
     table, args, count, names, result = w.args
     slots, words, out = w.room(MAX_SLOTS), w.room(MAX_WORDS), w.room(1)
+    held = w.room(MAX_HELD)
     w.put(0, out)
     bound = w.b.call(bind, [table, args, count, names, slots, out])
     w.return_if(w.is_zero(bound), _GO_ON)
-    w.return_unless(w.b.call(match, [table, bound, words]), _GO_ON)
+    w.return_unless(w.b.call(match, [table, bound, words, held]), _GO_ON)
     owner = w.at(table, Table.OWNER)
     w.call(Api.INC_REF, owner, result=VOID)
+    arrays = _hold(w, held)
     with w.b.if_then(w.b.not_(w.b.call(captures, [table])), likely=False):
-        w.call(Api.DEC_REF, owner, result=VOID)
+        _let_go(w, held, arrays, owner)
         _pass_error_on(w, result)
         w.b.ret(w.word(_GIVE_UP))
-    found = w.b.call(run, [table, bound, words, w.at(out)])
+    found = w.b.call(run, [table, bound, words, w.at(out), held])
     w.put(found, result)
-    w.call(Api.DEC_REF, owner, result=VOID)
+    _let_go(w, held, arrays, owner)
     w.return_if(w.is_equal(found, MISFIT), _GIVE_UP)
     w.b.ret(w.word(_FIT))
     return w.hide()
+
+
+def _hold(w: Words, held: Word) -> Word:
+    """Take a reference to every array of the call; how many there are.
+
+    The caller need not have one of its own: the items of `f(*arrays)` belong to a tuple, and
+    another thread or a callback may ask NumPy for new memory in their place. NumPy refuses that
+    where somebody else has a reference.
+    """
+    count = w.at(held)
+    with w.loop(count) as i:
+        w.call(Api.INC_REF, w.at(w.place(held, i), 1), result=VOID)
+    return count
+
+
+def _let_go(w: Words, held: Word, count: Word, owner: Word) -> None:
+    with w.loop(count) as i:
+        w.call(Api.DEC_REF, w.at(w.place(held, i), 1), result=VOID)
+    w.call(Api.DEC_REF, owner, result=VOID)
 
 
 def _pass_error_on(w: Words, result: Word) -> None:

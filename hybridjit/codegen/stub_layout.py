@@ -20,6 +20,7 @@ MAX_WORDS = 256
 MAX_OUTPUTS = 16
 MAX_RESULTS = 16
 MAX_DIMENSIONS = 64  # NumPy's own limit
+MAX_HELD = 1 + MAX_INPUTS + MAX_OUTPUTS  # a count, and so many arrays
 MAX_STACK = 16
 
 
@@ -65,6 +66,7 @@ class Api(IntEnum):
     ERROR_MATCHES = 36
     ATTRIBUTE_ERROR = 37
     ARRAY_EMPTY = 38
+    STORE_RESULT = 39  # callable (result, array of the caller), returns the latter or raises
 
 
 class Table(IntEnum):

@@ -36,10 +36,10 @@ def emit_bind(module: ir.Module) -> ir.Function:
     w = Words(module, "bind", 6)
     table, args, count, names, slots, out = w.args
     wanted = w.at(table, Table.SLOTS)
+    w.return_if(w.is_less(w.at(table, Table.POSITIONAL), count), 0)
     is_plain = w.b.and_(w.is_zero(names), w.is_equal(count, wanted))
     with w.b.if_then(is_plain, likely=True):
         w.b.ret(args)
-    w.return_if(w.is_less(w.at(table, Table.POSITIONAL), count), 0)
     with w.loop(count) as i:
         w.put(w.at(args, i), slots, i)
     with w.loop(w.b.sub(wanted, count)) as i:
@@ -79,9 +79,13 @@ def _bind_names(w: Words, table: Word, given: tuple[Word, Word], places: tuple[W
 
 
 def emit_match(module: ir.Module) -> ir.Function:
-    """`match(table, slots, words)`: True if the arguments fit; `words` is filled in then."""
-    w = Words(module, "match", 3, I1)
-    table, slots, words = w.args
+    """`match(table, slots, words, held)`: True if the arguments fit.
+
+    Then `words` is filled in, and `held` with the number of arrays and the arrays.
+    """
+    w = Words(module, "match", 4, I1)
+    table, slots, words, held = w.args
+    w.put(0, held)
     spans = w.room(2 * MAX_INPUTS)
     array = emit_match_array(module)
     records = w.at(table, Table.INPUT_RECORDS)
@@ -90,7 +94,7 @@ def emit_match(module: ir.Module) -> ir.Function:
         item = w.at(slots, w.at(record, Input.SLOT))
         item = _item_of_tuple(w, record, item)
         span = w.place(spans, w.b.mul(i, w.word(2)))
-        _match_input(w, array, record, item, words, span)
+        _match_input(w, array, record, item, (words, held), span)
     _check_aliasing(w, table, spans)
     _check_guards(w, table, spans)
     w.b.ret(HIT)
@@ -113,8 +117,9 @@ def _item_of_tuple(w: Words, record: Word, item: Word) -> Word:
 
 
 def _match_input(
-    w: Words, array: ir.Function, record: Word, item: Word, words: Word, span: Word
+    w: Words, array: ir.Function, record: Word, item: Word, places: tuple[Word, Word], span: Word
 ) -> None:
+    words, held = places
     word = w.place(words, w.at(record, Input.WORD))
     after, unknown = (w.b.append_basic_block(name) for name in ("after", "unknown"))
     switch = w.b.switch(w.at(record, Input.KIND), unknown)
@@ -124,6 +129,8 @@ def _match_input(
         w.return_unless(w.is_equal(w.type_of(item), w.api(Api.ARRAY_TYPE)), MISS)
         w.return_unless(w.b.call(array, [record, item, words, span]), MISS)
         w.put(w.load(item, Offsets.ARRAY_DATA), word)
+        w.put(w.b.add(w.at(held), w.word(1)), held)
+        w.put(item, held, w.at(held))
     with w.case(switch, InputKind.CONSTANT, after):
         _match_constant(w, record, item)
     _match_python_scalars(w, switch, after, (record, item, word))

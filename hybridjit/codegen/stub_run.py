@@ -8,7 +8,7 @@ from llvmlite import ir
 
 from hybridjit.codegen.llvm_types import DOUBLE, I8, I32, I64
 from hybridjit.codegen.object_layout import Offsets
-from hybridjit.codegen.sites import MAX_WORDS as ERROR_WORDS
+from hybridjit.codegen.sites import HELD, RECORD_WORDS
 from hybridjit.codegen.stub_layout import (
     C_CONTIGUOUS,
     MAX_DIMENSIONS,
@@ -38,14 +38,15 @@ LARGE_SIZE = 1 << 30
 
 
 def emit_run(module: ir.Module) -> ir.Function:
-    """`run(table, slots, words, out)`: the result of the call, 0 with an exception set.
+    """`run(table, slots, words, out, held)`: the result of the call, 0 with an exception set.
 
-    `out` is the array that takes the result, or 0; MISFIT if it cannot.
+    `out` is the array that takes the result, or 0; MISFIT if it cannot. `held` are the arrays
+    that stay alive; those that the call makes are added.
     """
-    w = Words(module, "run", 4)
-    table, slots, words, out = w.args
+    w = Words(module, "run", 5)
+    table, slots, words, out, held = w.args
     outputs, scalars = w.room(MAX_OUTPUTS), w.room(MAX_RESULTS * RESULT_WORDS)
-    error = w.room(ERROR_WORDS)
+    error = w.room(RECORD_WORDS)
     make = _emit_outputs(module)
     release = _emit_release(module)
     finish = _emit_results(module)
@@ -56,11 +57,12 @@ def emit_run(module: ir.Module) -> ir.Function:
         place = w.place(scalars, w.b.mul(i, w.word(RESULT_WORDS)))
         w.put(place, words, w.b.add(w.at(table, Table.SCALAR_WORD), i))
     w.put(error, words, w.at(table, Table.ERROR_WORD))
+    _add_held(w, held, outputs, w.at(table, Table.OUTPUTS))
+    w.put(held, error, HELD)
     status = _run_entry(w, w.b.call(release, [table, words]), table, words)
     with w.b.if_else(w.is_zero(status), likely=True) as (good, bad):
         with good:
-            _fill_out(w, table, out, outputs)
-            result = w.b.call(finish, [table, slots, outputs, scalars])
+            result = _finish(w, finish, (table, slots, outputs, scalars), out)
             good_end = w.b.block
         with bad:
             nothing = _fail(w, table, status, error)
@@ -71,6 +73,23 @@ def emit_run(module: ir.Module) -> ir.Function:
     _drop(w, outputs, w.at(table, Table.OUTPUTS))
     w.b.ret(final)
     return w.hide()
+
+
+def _add_held(w: Words, held: Word, arrays: Word, count: Word) -> None:
+    known = w.at(held)
+    with w.loop(count) as i:
+        w.put(w.at(arrays, i), w.place(held, w.b.add(known, i)), 1)
+    w.put(w.b.add(known, count), held)
+
+
+def _finish(w: Words, finish: ir.Function, parts: tuple[Word, Word, Word, Word], out: Word) -> Word:
+    """What the call returns, once the array of the caller has got it; 0 with an exception."""
+    table, _, outputs, _ = parts
+    result = w.room(1)
+    w.put(0, result)
+    with w.b.if_then(_fill_out(w, table, out, outputs), likely=True):
+        w.put(w.b.call(finish, parts), result)
+    return w.at(result)
 
 
 def _run_entry(w: Words, is_long: Word, table: Word, words: Word) -> Word:
@@ -236,21 +255,24 @@ def _operations(w: Words) -> dict[Step, Callable[[Word, Word], Word]]:
 def _check_out(w: Words, table: Word, out: Word, outputs: Word) -> None:
     """Give up, before anything has happened, unless `out` is like the first output."""
     with w.b.if_then(w.b.not_(w.is_zero(out)), likely=False):
-        made = w.at(outputs)
-        fits = w.room(1)
-        w.put(0, fits)
-        with w.b.if_then(w.is_equal(w.type_of(out), w.api(Api.ARRAY_TYPE))):
-            w.put(w.b.zext(_is_like(w, out, made), I64), fits)
-        ndim = w.load_int(made, Offsets.ARRAY_NDIM)
-        with w.b.if_then(w.b.not_(w.is_zero(w.at(fits)))), w.loop(ndim) as axis:
-            theirs, ours = (
-                w.at(w.load(array, Offsets.ARRAY_EXTENTS), axis) for array in (out, made)
-            )
-            with w.b.if_then(w.b.not_(w.is_equal(theirs, ours))):
-                w.put(0, fits)
-        with w.b.if_then(w.is_zero(w.at(fits)), likely=False):
+        fits = _fits(w, out, w.at(outputs))
+        with w.b.if_then(w.b.not_(fits), likely=False):
             _drop(w, outputs, w.at(table, Table.OUTPUTS))
             w.b.ret(w.word(MISFIT))
+
+
+def _fits(w: Words, out: Word, made: Word) -> Word:
+    """True if the elements of `made`, a new array, can be copied to `out` as they lie."""
+    fits = w.room(1)
+    w.put(0, fits)
+    with w.b.if_then(w.is_equal(w.type_of(out), w.api(Api.ARRAY_TYPE))):
+        w.put(w.b.zext(_is_like(w, out, made), I64), fits)
+    ndim = w.load_int(made, Offsets.ARRAY_NDIM)
+    with w.b.if_then(w.b.not_(w.is_zero(w.at(fits)))), w.loop(ndim) as axis:
+        theirs, ours = (w.at(w.load(array, Offsets.ARRAY_EXTENTS), axis) for array in (out, made))
+        with w.b.if_then(w.b.not_(w.is_equal(theirs, ours))):
+            w.put(0, fits)
+    return w.b.not_(w.is_zero(w.at(fits)))
 
 
 def _is_like(w: Words, out: Word, made: Word) -> Word:
@@ -267,20 +289,51 @@ def _is_like(w: Words, out: Word, made: Word) -> Word:
     return w.b.and_(has_flags, same)
 
 
-def _fill_out(w: Words, table: Word, out: Word, outputs: Word) -> None:
-    """Copy the first output to the array of the caller, which takes its place."""
+def _fill_out(w: Words, table: Word, out: Word, outputs: Word) -> Word:
+    """Let the array of the caller, if there is one, take the place of the first output.
+
+    False with an exception set. The kernel may have run Python code, which can resize the array
+    or make it read-only: where it is no longer what it was, Python has the last word.
+    """
+    done = w.room(1)
+    w.put(1, done)
     with w.b.if_then(w.b.not_(w.is_zero(out)), likely=False):
         made = w.at(outputs)
-        size = w.room(1)
-        w.put(w.at(w.at(table, Table.OUTPUT_RECORDS), Output.ITEMSIZE), size)
-        extents = w.load(made, Offsets.ARRAY_EXTENTS)
-        with w.loop(w.load_int(made, Offsets.ARRAY_NDIM)) as axis:
-            w.put(w.b.mul(w.at(size), w.at(extents, axis)), size)
-        places = [w.load(array, Offsets.ARRAY_DATA) for array in (out, made)]
-        w.call(Api.COPY_MEMORY, *places, w.at(size))
-        w.call(Api.INC_REF, out, result=VOID)
-        w.put(out, outputs)
-        w.call(Api.DEC_REF, made, result=VOID)
+        with w.b.if_else(_fits(w, out, made), likely=True) as (same, changed):
+            with same:
+                _copy_elements(w, table, out, made)
+                w.call(Api.INC_REF, out, result=VOID)
+                w.put(out, done)
+            with changed:
+                w.put(_call_with(w, w.api(Api.STORE_RESULT), (made, out)), done)
+        with w.b.if_then(w.b.not_(w.is_zero(w.at(done))), likely=True):
+            w.put(w.at(done), outputs)
+            w.call(Api.DEC_REF, made, result=VOID)
+    return w.b.not_(w.is_zero(w.at(done)))
+
+
+def _copy_elements(w: Words, table: Word, out: Word, made: Word) -> None:
+    size = w.room(1)
+    w.put(w.at(w.at(table, Table.OUTPUT_RECORDS), Output.ITEMSIZE), size)
+    extents = w.load(made, Offsets.ARRAY_EXTENTS)
+    with w.loop(w.load_int(made, Offsets.ARRAY_NDIM)) as axis:
+        w.put(w.b.mul(w.at(size), w.at(extents, axis)), size)
+    places = [w.load(array, Offsets.ARRAY_DATA) for array in (out, made)]
+    w.call(Api.COPY_MEMORY, *places, w.at(size))
+
+
+def _call_with(w: Words, function: Word, objects: tuple[Word, ...]) -> Word:
+    """The result of a Python function; 0 with an exception set."""
+    arguments = w.call(Api.TUPLE_NEW, len(objects))
+    result = w.room(1)
+    w.put(0, result)
+    with w.b.if_then(w.b.not_(w.is_zero(arguments)), likely=True):
+        for position, item in enumerate(objects):
+            w.call(Api.INC_REF, item, result=VOID)
+            w.call(Api.TUPLE_SET, arguments, position, item, result=I32)
+        w.put(w.call(Api.CALL, function, arguments), result)
+        w.call(Api.DEC_REF, arguments, result=VOID)
+    return w.at(result)
 
 
 # Results

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hybridjit.codegen.layout import Convention
-from hybridjit.codegen.sites import MAX_WORDS, Failure, Site
+from hybridjit.codegen.sites import RECORD_WORDS, Failure, Site
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Buffer, Var
 from hybridjit.ir.header import Header
@@ -179,7 +179,7 @@ def _define(function: Exported) -> Iterator[str]:
     types = ", ".join([*(kind for kind, _ in passed), "int64_t *"])
     yield f"extern int32_t {function.kernel}({types});"
     yield f"{_prototype(function)} {{"
-    yield f"    int64_t hj_record[{MAX_WORDS}];"
+    yield f"    int64_t hj_record[{RECORD_WORDS}];"
     names = _names(function)
     for buffer in function.header.outputs:
         count = " * ".join([f"sizeof({c_type(buffer.dtype)})", *_extents(buffer, names)])

@@ -8,14 +8,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hybridjit.interp.scalars import cast
 from hybridjit.interp.statements import print_line
-from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Buffer, BufferRef, ExternCall
 from hybridjit.ir.stmt import Print
 from hybridjit.runtime.failures import read_value
+from hybridjit.runtime.lent_memory import LentMemory
 
 
 class Callbacks:
@@ -46,21 +45,25 @@ def _function(call: ExternCall | Print, constants: frozenset[Buffer]) -> Any:
     return call.callee.call
 
 
-def _packed(call: ExternCall, constants: frozenset[Buffer], words: int, result: int) -> None:
+def _packed(
+    call: ExternCall, constants: frozenset[Buffer], words: int, result: int, record: int
+) -> None:
     reader = _words_at(words)
-    args = [
-        _read_array(arg, reader, is_constant=arg.buffer in constants)
+    lent = LentMemory(record)
+    places = [
+        lent.place(arg.dtype, reader, len(arg.shape), is_constant=arg.buffer in constants)
         if isinstance(arg, BufferRef)
         else arg.dtype.numpy.type(read_value(arg.dtype, reader))
         for arg in call.args
     ]
-    value = call.callee.call(*args)
+    value = call.callee.call(*lent.views(places))
+    lent.take_back()
     if call.callee.result is not None:
         stored = np.asarray(cast(value, call.callee.result))
         ctypes.memmove(result, stored.ctypes.data, stored.itemsize)
 
 
-def _print(call: Print, words: int, result: int) -> None:
+def _print(call: Print, words: int, result: int, record: int) -> None:
     reader = _words_at(words)
     print_line(
         [part if isinstance(part, str) else read_value(part.dtype, reader) for part in call.message]
@@ -71,27 +74,3 @@ def _words_at(address: int) -> Iterator[int]:
     while True:
         yield ctypes.c_int64.from_address(address).value
         address += 8
-
-
-def _read_array(arg: BufferRef, reader: Iterator[int], *, is_constant: bool) -> NDArray[Any]:
-    """A view of the memory of a buffer, or of a part of one."""
-    address = read_value(INT64, reader)
-    places = [(read_value(INT64, reader), read_value(INT64, reader)) for _ in arg.shape]
-    dtype: np.dtype[Any] = arg.dtype.numpy
-    bits: Any = np.asarray(_Memory(address, dtype, places, is_constant))
-    return bits.view(dtype)  # NumPy's protocol has no name for bfloat16
-
-
-class _Memory:
-    """Memory that NumPy can look at."""
-
-    def __init__(
-        self, address: int, dtype: Any, places: list[tuple[int, int]], is_constant: bool
-    ) -> None:
-        self.__array_interface__: dict[str, Any] = {
-            "version": 3,
-            "data": (address, is_constant),
-            "typestr": dtype.str,
-            "shape": tuple(size for size, _ in places),
-            "strides": tuple(stride for _, stride in places),
-        }

@@ -11,6 +11,7 @@ from hybridjit import config
 from hybridjit.codegen.engine import Library, link
 from hybridjit.codegen.stub_layout import API, DISPATCH, Api
 from hybridjit.lazy import lazy_module
+from hybridjit.runtime.arguments import store_results
 from hybridjit.runtime.dispatch_functions import find_functions, slow_call_of
 from hybridjit.runtime.dispatch_object import native_class
 from hybridjit.runtime.shared_code import shared_code
@@ -31,6 +32,7 @@ class _Dispatcher:
 
 
 _is_diverted = config.api_edge(config.is_diverted)
+_store_result = config.api_edge(store_results)
 
 
 @cache
@@ -45,6 +47,7 @@ def find_dispatcher() -> _Dispatcher | None:
         Api.DIVERT_GUARD: ctypes.addressof(config.may_divert),
         Api.IS_DIVERTED: id(_is_diverted),
         Api.SLOW_CALL: slow_call_of(cls),
+        Api.STORE_RESULT: id(_store_result),
     }
     api = (ctypes.c_int64 * len(Api))(*(entries[entry] for entry in Api))
     image = shared_code("dispatcher", lambda target: stub.emit_dispatcher(target))

@@ -89,6 +89,9 @@ class Function(Extern):
 def packed(function: Callable[..., Any], restype: Any = None, name: str | None = None) -> Function:
     """A Python function that a script calls back: arrays arrive as views of the same memory.
 
+    It may keep them. Arrays of the script's own end with it: of those it gets a copy, and what it
+    writes there is copied back when it returns.
+
     `restype` is the type of its result; without one it is called for its effect. An exception
     that it raises comes out of the kernel call as itself.
     """

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hybridjit.codegen.engine import Library, link
 from hybridjit.codegen.layout import ArrayLayout, Convention, Layout, convention
-from hybridjit.codegen.sites import ADAPTER, MAX_WORDS, Failure, Site
+from hybridjit.codegen.sites import ADAPTER, HELD, RECORD_WORDS, Failure, Site
 from hybridjit.errors import Span
 from hybridjit.interp.run import compile_prologue, compile_results
 from hybridjit.interp.scope import RESULTS, Frame, Scope
@@ -23,6 +23,7 @@ from hybridjit.ir.header import Header
 from hybridjit.lazy import lazy_module
 from hybridjit.runtime.cache import active_store
 from hybridjit.runtime.failures import make_exception
+from hybridjit.runtime.lent_memory import hold
 from hybridjit.runtime.saved import decode_sites, encode_sites
 from hybridjit.runtime.versions import is_unchanged
 
@@ -79,11 +80,14 @@ class NativeKernel:
     begin: Callable[[Sequence[Any]], Frame]
     pass_arguments: Callable[[Frame], list[int]]
     gather: Callable[[Frame], object]
+    arrays: tuple[int, ...]  # their slots in the frame
 
     def __call__(self, args: Sequence[Any]) -> object:
         """Run on arguments that have the types and the layout of the kernel."""
         frame = self.begin(args)
-        record = (ctypes.c_int64 * MAX_WORDS)()
+        record = (ctypes.c_int64 * RECORD_WORDS)()
+        held = hold([frame[slot] for slot in self.arrays])
+        record[HELD] = ctypes.addressof(held)
         results = [np.zeros(1, result.dtype.numpy) for result in self.convention.results]
         words = [*self.pass_arguments(frame), *(result.ctypes.data for result in results)]
         words.append(ctypes.addressof(record))
@@ -118,6 +122,7 @@ def attach_native(func: Header, layout: Layout, code: Code, library: Library) ->
         compile_prologue(func, scope, code.set_outputs),
         _compile_passing(call, scope),
         compile_results(func, scope),
+        tuple(scope.slot(buffer) for buffer in call.buffers),
     )
 
 
