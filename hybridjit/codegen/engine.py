@@ -15,6 +15,7 @@ from typing import Any
 import llvmlite.binding as binding
 from llvmlite.binding import newpassmanagers
 
+from hybridjit.codegen.hidden_reference import HiddenReference, hide
 from hybridjit.codegen.llvm_version import is_tried, llvm_versions
 from hybridjit.codegen.loop_labels import MAY_VECTORIZE
 from hybridjit.codegen.target import Target, target_machine
@@ -40,7 +41,12 @@ class Library:
     """Code linked into the process: the addresses of what it exports. Unloaded when dropped."""
 
     addresses: Mapping[str, int]
-    tracker: Any  # binding.ResourceTracker
+    code: HiddenReference
+
+    @property
+    def tracker(self) -> Any:
+        """What keeps the code in memory: a binding.ResourceTracker."""
+        return self.code.item()
 
 
 def optimize(text: str, target: Target) -> Optimized:
@@ -145,7 +151,7 @@ def link(image: bytes, exports: tuple[str, ...], imports: Mapping[str, int]) -> 
     number = next(_libraries)
     session = _numbered_session(number // LIBRARIES_PER_SESSION)
     tracker = builder.link(session, f"hybridjit.{number}")
-    return Library({name: tracker[name] for name in exports}, tracker)
+    return Library({name: tracker[name] for name in exports}, hide(tracker))
 
 
 @lru_cache(maxsize=1)

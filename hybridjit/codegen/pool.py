@@ -11,6 +11,11 @@ and never sees the loop. Idle workers look at the gate for a moment, then sleep.
 There is one gate. A caller that finds it in use, by another thread or by a kernel around this one,
 runs its loop alone: nobody ever waits for a thread that waits for somebody else.
 
+At exit, Python ends threads of its own (daemons) wherever they ask for its lock, and a caller's
+loop lives on its stack. So the pool is closed first: chunks that look for signals end, nobody takes
+another one, and the caller, whose workers are out of its loop then, waits for the end. Loops that
+run later, of whatever Python does at exit, run on their own thread.
+
 A chunk that fails ends the chunks behind it. Those before it were taken earlier and run on, so
 that the failure of the lowest iteration is the one reported, whatever the number of threads.
 """
@@ -106,7 +111,7 @@ def _emit_poll(module: ir.Module, look: Function) -> None:
     ticket = w.args[0]
     with w.b.if_then(w.b.not_(w.is_zero(w.at(ticket, Ticket.IS_SHARED)))):
         failed = w.is_less(w.get(Pool.FAILED_AT), w.at(ticket, Ticket.BEGIN))
-        w.return_if(failed, ir.Constant(I32, 1))
+        w.return_if(w.b.or_(failed, _is_closed(w)), ir.Constant(I32, 1))
     w.return_if(w.is_zero(w.at(ticket, Ticket.IS_CALLER)), ir.Constant(I32, 0))
     w.return_unless(_is_due(w, ticket), ir.Constant(I32, 0))
     w.b.ret(w.b.trunc(w.b.call(look, [ticket]), I32))
@@ -125,6 +130,7 @@ def _emit_work(module: ir.Module, fail: Function, look: Function) -> Function:
         begin = w.add(Pool.NEXT, grain)
         w.leave_if(w.b.not_(w.is_less(begin, count)), done)
         w.leave_if(w.is_less(w.get(Pool.FAILED_AT), begin), done)
+        w.leave_if(_is_closed(w), done)
         w.put(begin, ticket, Ticket.BEGIN)
         end = w.least(w.b.add(begin, grain), count)
         status = w.b.zext(w.call_address(body, begin, end, context, ticket, result=I32), I64)
@@ -135,6 +141,10 @@ def _emit_work(module: ir.Module, fail: Function, look: Function) -> Function:
         w.leave_if(w.b.not_(w.is_zero(w.at(ticket, Ticket.IS_ORPHAN))), done)
     w.b.ret_void()
     return w.keep()
+
+
+def _is_closed(w: PoolWords) -> Any:
+    return w.b.not_(w.is_zero(w.get(Pool.CLOSED)))
 
 
 def _look_now_and_then(w: PoolWords, ticket: Word, look: Function) -> None:
@@ -237,7 +247,8 @@ def _emit_run(module: ir.Module, start: Function, share: Function) -> None:
     threads = w.greatest(w.least(limit, MAX_THREADS), 1)
     grain = _grain(w, count, threads, least)
     is_worth_it = w.b.and_(w.is_less(1, threads), w.is_less(grain, count))
-    with w.b.if_then(is_worth_it), w.b.if_then(w.replace(Pool.BUSY, 0, 1)):
+    can_share = w.b.and_(is_worth_it, w.b.not_(_is_closed(w)))
+    with w.b.if_then(can_share), w.b.if_then(w.replace(Pool.BUSY, 0, 1)):
         wanted = w.b.sub(threads, w.word(1))
         with w.b.if_then(w.is_less(w.get(Pool.WORKERS), wanted), likely=False):
             w.b.call(start, [wanted])
@@ -280,12 +291,24 @@ def _emit_share(module: ir.Module, work: Function, look: Function) -> Function:
     with w.b.if_then(w.b.not_(is_orphan), likely=True):
         left = w.b.and_(w.mask(Pool.GATE, ~_SEATS), w.word(_SEATS))
         _wait(w, w.b.sub(seats, left), ticket, look)
+        with w.b.if_then(_is_closed(w), likely=False):
+            _park(w)
     status = w.get(Pool.STATUS)
     with w.b.if_then(w.b.not_(w.is_zero(status)), likely=False):
         w.copy(w.state(Pool.ERROR), error, ERROR_WORDS)
     w.write(0, Pool.BUSY)
     w.b.ret(status)
     return w.keep()
+
+
+def _park(w: PoolWords) -> None:
+    """Wait for the end of the process, without Python's lock."""
+    has_lock = w.libc("PyGILState_Check", I32)
+    with w.b.if_then(w.b.icmp_signed("!=", has_lock, ir.Constant(I32, 0))):
+        w.libc("PyEval_SaveThread", I64)
+    w.set(1, Pool.PARKED)
+    with w.forever():
+        w.libc("pause", I32)
 
 
 def _free_seats(w: PoolWords, wanted: Word) -> Word:

@@ -26,6 +26,8 @@ class Pool(IntEnum):
     KEY = 1  # pthread's key of the limit of a thread, where that is not 0
     SPINS = 2  # how often a worker looks for a loop before it sleeps
     GENERATION = 3  # how many forks lie between this process and the one that made the pool
+    CLOSED = 4  # the process ends: no worker begins another chunk
+    PARKED = 5  # the caller that was at a loop then waits for the end
 
     # The caller whose loop the workers are at holds BUSY.
     BUSY = 8

@@ -56,9 +56,13 @@ class NativeCalls:
         self._tables: list[TableOwner] = []
         self._known: dict[Form, _Known] = {}
         self._is_connected = False
+        self._is_over = False
 
     def __del__(self, first: int = Head.FIRST) -> None:  # at exit, globals may be gone
-        # The collector may clear a kernel that something in its cycle still calls.
+        # The collector may clear a kernel that something in its cycle still calls. It runs all
+        # finalisers of a cycle before it clears the first object, so no call ever finds a table
+        # that is gone; one of a finaliser that comes after this one must not bring in another.
+        self._is_over = True
         self._head[first] = 0
 
     @property
@@ -81,13 +85,13 @@ class NativeCalls:
         with COMPILE_LOCK:
             entry = dispatcher.find_dispatcher()
             table = None if entry is None else dispatch_table.make_table(call)
-            if entry is None or table is None:
+            if entry is None or table is None or self._is_over:
                 return
             self._replace(known.table, table)
             known.table = table
             if not self._is_connected:
-                self._is_connected = True
                 connect(kernel, self._head, entry.address)
+                self._is_connected = True
 
     def forget(self, specialization: Specialization) -> None:
         """Drop what was made of a translation that is out of date."""
@@ -104,11 +108,16 @@ class NativeCalls:
             self._known = {}
 
     def _replace(self, old: TableOwner | None, new: TableOwner | None) -> None:
-        """Publish the list without `old` and with `new`: exact shapes are tried first."""
+        """Publish the list without `old` and with `new`: exact shapes are tried first.
+
+        A signal handler may raise at every line: whatever can be reached from the head is owned.
+        Tables are linked from the last one on, so that every chain in between ends.
+        """
         kept = [table for table in self._tables if table is not old]
         if new is not None:
             position = 0 if new.is_exact else len(kept)
             kept.insert(position, new)
+        self._tables = [*kept, *([] if old is None else [old])]
         following = 0
         for table in reversed(kept):
             table.follow(following)

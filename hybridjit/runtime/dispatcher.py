@@ -14,6 +14,7 @@ from hybridjit.lazy import lazy_module
 from hybridjit.runtime.arguments import store_results
 from hybridjit.runtime.dispatch_functions import find_functions, slow_call_of
 from hybridjit.runtime.dispatch_object import native_class
+from hybridjit.runtime.pinned import pin
 from hybridjit.runtime.shared_code import shared_code
 
 if TYPE_CHECKING:
@@ -52,4 +53,6 @@ def find_dispatcher() -> _Dispatcher | None:
     api = (ctypes.c_int64 * len(Api))(*(entries[entry] for entry in Api))
     image = shared_code("dispatcher", lambda target: stub.emit_dispatcher(target))
     library = link(image, (DISPATCH,), {API: ctypes.addressof(api)})
-    return _Dispatcher(library.addresses[DISPATCH], library, api)
+    dispatcher = _Dispatcher(library.addresses[DISPATCH], library, api)
+    pin(dispatcher, config.may_divert, _is_diverted, _store_result)
+    return dispatcher

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from hybridjit.codegen.engine import Library
+from hybridjit.codegen.hidden_reference import hide
 from hybridjit.codegen.layout import ArrayLayout, Layout
 from hybridjit.codegen.sites import ADAPTER
 from hybridjit.config import api_edge
@@ -32,7 +33,7 @@ class LoadedSpecialization(Specialization):
         address = ctypes.cast(getattr(library, entry["adapter"]), ctypes.c_void_p).value or 0
         code = Code(b"", decode_sites(entry["sites"], None))
         self._usual = usual_layout(self.header)
-        linked = Library({ADAPTER: address}, library)
+        linked = Library({ADAPTER: address}, hide(library))
         self.natives = {self._usual: attach_native(self.header, self._usual, code, linked)}
 
     @property

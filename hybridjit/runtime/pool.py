@@ -7,9 +7,11 @@ never unloaded: its threads sleep in it until the process ends. A forked child s
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import os
 import threading
+import time
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
@@ -23,14 +25,16 @@ from hybridjit.codegen.pool import emit_pool
 from hybridjit.codegen.pool_layout import MAX_THREADS, POLL, RUN, STATE, Pool
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.runtime.cpus import count_cpus
+from hybridjit.runtime.pinned import pin
 from hybridjit.runtime.shared_code import shared_code
 
-_KEEP = ctypes.pythonapi.Py_IncRef
-_KEEP.argtypes, _KEEP.restype = [ctypes.py_object], None
 # A worker looks for the next loop so often before it sleeps: for some 50 µs.
 _SPINS = 1000
+# Seconds that exit waits for chunks that never look for signals.
+_PATIENCE = 10.0
 # What belongs to the threads, and is void in a child that has none of them.
 _LOST_IN_FORK = (
+    Pool.PARKED,
     Pool.BUSY,
     Pool.WORKERS,
     Pool.GATE,
@@ -163,13 +167,27 @@ def clear() -> None:
 @cache
 def _pool() -> _NativePool:
     library = link(shared_code("pool", emit_pool), (RUN, POLL, STATE), {})
-    _KEEP(library.tracker)
+    pin(library.tracker)
     state = (ctypes.c_int64 * Pool.SIZE).from_address(library.addresses[STATE])
     limits = _limits()
     with _lock:
         limits.state = state
         state[Pool.LIMIT], state[Pool.KEY], state[Pool.SPINS] = limits.default, limits.key, _SPINS
     return _NativePool({name: library.addresses[name] for name in (RUN, POLL)}, state)
+
+
+def _close() -> None:
+    """At exit, before Python ends its threads: nobody is at a loop of a thread that ends."""
+    state = _only_limits().state if _only_limits.cache_info().currsize else None
+    if state is None:
+        return
+    state[Pool.CLOSED] = 1
+    end = time.monotonic() + _PATIENCE
+    while state[Pool.BUSY] and not state[Pool.PARKED] and time.monotonic() < end:
+        time.sleep(0.001)
+
+
+atexit.register(_close)
 
 
 def _forget_threads() -> None:

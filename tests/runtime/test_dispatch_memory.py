@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import sys
 import threading
@@ -14,7 +15,10 @@ import numpy as np
 import pytest
 
 from hybridjit import hybrid
+from hybridjit.codegen.object_layout import Head
+from hybridjit.codegen.stub_layout import Table
 from hybridjit.hybrid import output_tensor
+from hybridjit.runtime.dispatch import NativeCalls
 from hybridjit.runtime.dispatch_object import native_class
 from tests.runtime.native_calls import (
     AnyKernel,
@@ -227,3 +231,77 @@ def test_one_compilation_whoever_asks() -> None:
         thread.join()
     (specialization,) = add.specializations
     assert len(specialization.natives) == 1
+
+
+# Interrupted changes
+
+
+class Interruption(Exception):
+    """What a signal handler raises."""
+
+
+def test_interruption_while_a_table_is_linked_leaves_none_dangling() -> None:
+    """At every line of `_replace`: what can be reached is owned, and calls still work."""
+    replace: Any = vars(NativeCalls)["_replace"]
+
+    def interrupt_after(lines: int) -> Any:
+        def trace(frame: Any, event: str, arg: object) -> Any:
+            nonlocal lines
+            if frame.f_code is not replace.__code__:
+                return None
+            lines -= event == "line"
+            if lines < 0:
+                sys.settrace(None)
+                raise Interruption
+            return trace
+
+        return trace
+
+    for lines in range(40):
+        kernel = make_add()
+        warm(kernel, *arrays())
+        given = arrays(dtype=np.float32)
+        kernel(*given)
+        sys.settrace(interrupt_after(lines))
+        try:
+            kernel(*given)
+        except Interruption:
+            pass
+        finally:
+            sys.settrace(None)
+        assert reachable(kernel) <= {table.address for table in kernel.native_calls.tables}
+        gc.collect()
+        for dtype in (np.float64, np.float32):
+            agrees(kernel, *arrays(dtype=dtype))
+
+
+def reachable(kernel: AnyKernel) -> set[int]:
+    """The addresses of the tables that a call walks through."""
+    head: Any = vars(kernel.native_calls)["_head"]
+    found: set[int] = set()
+    address = head[Head.FIRST]
+    while address != 0:
+        assert address not in found
+        found.add(address)
+        address = ctypes.c_int64.from_address(address + 8 * Table.NEXT).value
+    return found
+
+
+def test_finaliser_that_calls_a_kernel_of_its_cycle() -> None:
+    """Calls after the tables are gone run through Python, and bring none back."""
+
+    class Caller:
+        def __init__(self, kernel: AnyKernel) -> None:
+            self.kernel = kernel
+
+        def __del__(self) -> None:
+            results.extend(self.kernel(*arrays()) for _ in range(6))
+
+    results: list[Any] = []
+    for _ in range(20):
+        kernel: Any = make_add()
+        warm(kernel, *arrays())
+        kernel.callers = [Caller(kernel), Caller(kernel)]
+        del kernel
+        gc.collect()
+    assert len(results) == 20 * 2 * 6

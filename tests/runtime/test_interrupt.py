@@ -220,6 +220,8 @@ def test_arrays_on_the_heap_are_freed() -> None:
             scratch[i & 1023] = i
         return scratch[0]
 
+    for _ in range(4):  # on a busy machine, the signals would find it being compiled
+        large(5)
     before = resident_megabytes()
     for _ in range(8):
         interrupt(lambda: large(ENDLESS))
