@@ -1,32 +1,43 @@
-"""Deep work from a full stack: a thread of its own, whose frames are counted from zero.
+"""Deep work from a full or a small stack: a thread of its own; and how full a stack is.
 
 Python stops at 1000 frames, all of the caller's included; a script of legal depth must compile
 from wherever it is called first. Nor are 1000 enough for the deepest: a level of an expression
-takes six of them in the code for vectors.
+takes six of them in the code for vectors. And it counts frames, not bytes: kernels that call each
+other through callbacks would run out of stack before that, and so would LLVM in a thread that was
+made with a small one.
 """
 
+import ctypes
 import sys
+import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import copy_context
 from threading import Lock, Thread
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 MOST_FRAMES = 5000  # what is deeper than this has no end
+# What LLVM may need, with room to spare: it crashes in a thread with 64 KB, and not with 128.
+_ENOUGH = 1 << 20
+_FRESH = 16 << 20
+# A kernel that a callback calls takes up to 16 KB for local arrays, registers and its caller.
+_MARGIN = 1 << 17
 
 
 def on_fresh_stack(work: Callable[[], T]) -> T:
-    """Return `work()`, done again in a thread of its own if the caller's stack is too full for it.
+    """Return `work()`, done in a thread of its own if the caller's stack is too full for it.
 
     What `work` did before it ran out of stack must do no harm; locks of this thread are not to be
     waited for in it. A second RecursionError is passed on: then the work itself is too deep.
     """
-    try:
-        return work()
-    except RecursionError:
-        pass
+    bounds = _bounds.find()
+    if bounds is None or bounds[1] >= _ENOUGH:
+        try:
+            return work()
+        except RecursionError:
+            pass
     results: list[T] = []
     errors: list[BaseException] = []
 
@@ -38,7 +49,11 @@ def on_fresh_stack(work: Callable[[], T]) -> T:
             errors.append(error)
 
     thread = Thread(target=copy_context().run, args=(attempt,), name="hybridjit-stack")
-    thread.start()
+    before = threading.stack_size(_FRESH)
+    try:
+        thread.start()
+    finally:
+        threading.stack_size(before)
     thread.join()
     if errors:
         raise errors[0]
@@ -71,3 +86,44 @@ class _RecursionLimit:
 
 
 _DEEP = _RecursionLimit()
+
+
+def check_stack(address: int) -> None:
+    """Refuse to call deeper from a frame at `address` when this thread's stack is nearly full."""
+    bounds = _bounds.find()
+    if bounds is None:
+        return
+    low, size = bounds
+    if 0 < address - low < min(_MARGIN, size // 2):
+        raise RecursionError("kernels and callbacks call each other too deeply for the stack")
+
+
+class _Bounds(threading.local):
+    """The lowest address and the size of a thread's stack, asked for once in each thread."""
+
+    is_known = False
+    found: tuple[int, int] | None = None
+
+    def find(self) -> tuple[int, int] | None:
+        if not self.is_known:
+            self.found = _stack_bounds()
+            self.is_known = True
+        return self.found
+
+
+_bounds = _Bounds()
+
+
+def _stack_bounds() -> tuple[int, int] | None:
+    """Where the stack of this thread lies; None where the system does not say."""
+    libc: Any = ctypes.CDLL(None)
+    if not hasattr(libc, "pthread_getattr_np"):
+        return None
+    attributes = ctypes.create_string_buffer(256)  # a pthread_attr_t takes 56 bytes
+    low, size = ctypes.c_size_t(), ctypes.c_size_t()
+    libc.pthread_self.restype = ctypes.c_size_t
+    if libc.pthread_getattr_np(ctypes.c_size_t(libc.pthread_self()), attributes):
+        return None
+    libc.pthread_attr_getstack(attributes, ctypes.byref(low), ctypes.byref(size))
+    libc.pthread_attr_destroy(attributes)
+    return low.value, size.value

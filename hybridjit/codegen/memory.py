@@ -23,8 +23,9 @@ from hybridjit.codegen.llvm_types import (
 )
 from hybridjit.ir.dtype import BOOL, DType
 
-# Local arrays up to this many bytes in all live on the stack; larger ones on the heap.
-MAX_STACK_BYTES = 1 << 16
+# Local arrays up to this many bytes in all live on the stack; larger ones on the heap. A thread may
+# have as little as 32 KB, and kernels call each other through callbacks (see `check_stack`).
+MAX_STACK_BYTES = 1 << 14
 _ARRAY_ALIGN = 64
 # From this many bytes on, as in NumPy, memory is in huge pages where the system has them on
 # request: arrays of 32 MB and more are new to the process in each call, and a page fault for every

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hybridjit.fresh_stack import check_stack
 from hybridjit.interp.scalars import cast
 from hybridjit.interp.statements import print_line
 from hybridjit.ir.expr import Buffer, BufferRef, ExternCall
@@ -48,6 +49,7 @@ def _function(call: ExternCall | Print, constants: frozenset[Buffer]) -> Any:
 def _packed(
     call: ExternCall, constants: frozenset[Buffer], words: int, result: int, record: int
 ) -> None:
+    check_stack(words)
     reader = _words_at(words)
     lent = LentMemory(record)
     places = [
@@ -64,6 +66,7 @@ def _packed(
 
 
 def _print(call: Print, words: int, result: int, record: int) -> None:
+    check_stack(words)
     reader = _words_at(words)
     print_line(
         [part if isinstance(part, str) else read_value(part.dtype, reader) for part in call.message]

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hybridjit.codegen.forks import COMPILE_LOCK
 from hybridjit.codegen.layout import Layout
 from hybridjit.codegen.object_layout import Head
+from hybridjit.fresh_stack import on_fresh_stack
 from hybridjit.lazy import lazy_module
 from hybridjit.runtime.call_shape import CallShape
 from hybridjit.runtime.dispatch_object import connect
@@ -83,7 +84,7 @@ class NativeCalls:
         if known.count < 2 or known.count & (known.count - 1):
             return
         with COMPILE_LOCK:
-            entry = dispatcher.find_dispatcher()
+            entry = on_fresh_stack(dispatcher.find_dispatcher)
             table = None if entry is None else dispatch_table.make_table(call)
             if entry is None or table is None or self._is_over:
                 return

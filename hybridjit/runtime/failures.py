@@ -25,7 +25,7 @@ from hybridjit.errors import (
 from hybridjit.ir.dtype import BOOL, COMPLEX128, FLOAT64, INT64, UINT64, DType
 
 _RESTORE = ctypes.pythonapi.PyErr_Restore
-_RESTORE.argtypes, _RESTORE.restype = [ctypes.c_void_p] * 3, None
+_RESTORE.restype = None
 _PYTHON_VALUES = (BOOL, INT64, FLOAT64, COMPLEX128)
 
 
@@ -63,7 +63,8 @@ def make_exception(site: Site, words: Sequence[int]) -> BaseException:
 def _restored(words: Sequence[int]) -> BaseException:
     """What a callback or a signal handler raised, and the kernel fetched from the interpreter."""
     try:
-        _RESTORE(*(words[position] or None for position in range(3)))
+        # Converted by hand: at the end of the stack ctypes would raise an ArgumentError of its own.
+        _RESTORE(*map(ctypes.c_void_p, words[:3]))
     except BaseException as error:
         here = error.__traceback__
         return error.with_traceback(None if here is None else here.tb_next)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hybridjit.codegen.forks import COMPILE_LOCK
 from hybridjit.codegen.layout import ArrayLayout, Layout
 from hybridjit.codegen.target import current_target
+from hybridjit.fresh_stack import on_fresh_stack
 from hybridjit.frontend.captures import Capture
 from hybridjit.frontend.specs import Spec
 from hybridjit.interp.run import compile_func
@@ -138,10 +139,11 @@ class Specialization:
             key = kernel_cache.find_key(func, layout, current_target(), may_reorder=may_reorder)
         code = None if key is None else find_code(key, root)
         if code is None:
-            code = compiler.build(self._func(layout), layout, may_reorder=may_reorder)
+            func = self._func(layout)
+            code = on_fresh_stack(lambda: compiler.build(func, layout, may_reorder=may_reorder))
             if key is not None and self.is_current():
                 keep_code(key, code, root)
-        return load_native(self.header, layout, code)
+        return on_fresh_stack(lambda: load_native(self.header, layout, code))
 
     def _known_key(self, layout: Layout) -> bytes | None:
         """The key of the code in the disk cache, if it is known without the IR."""
