@@ -12,7 +12,7 @@ from hybridjit.analysis.work import find_quiet_work, find_work, is_innermost, lo
 from hybridjit.codegen.casts import declare
 from hybridjit.codegen.emit_context import LoopTargets
 from hybridjit.codegen.emit_expressions import ExpressionEmitter
-from hybridjit.codegen.llvm_types import I1, I64, Block, Value, find_constant, memory_type
+from hybridjit.codegen.llvm_types import I1, I8, I64, Block, Value, find_constant, memory_type
 from hybridjit.codegen.loop_hints import hint_loop
 from hybridjit.codegen.memory import (
     MAX_STACK_BYTES,
@@ -121,6 +121,12 @@ class StatementEmitter(ExpressionEmitter):
         if stmt.zero:
             call_zero(self.b, memory, size)
         self.arrays[buffer] = self.contiguous(memory, buffer, shape)
+
+    def clear(self, buffer: Buffer) -> None:
+        """Fill an array that lies in C order with zeros."""
+        shape = [self._size(extent, None) for extent in buffer.shape]
+        memory = self.b.bitcast(self.arrays[buffer].base, I8.as_pointer())
+        call_zero(self.b, memory, self._bytes(shape, buffer.dtype))
 
     def make_variable(self, buffer: Buffer, lanes: int = 1) -> None:
         """Make a scalar variable, one for each lane."""

@@ -59,7 +59,8 @@ def emit_kernel(
 ) -> KernelModule:
     """The LLVM module of `func`, which is lowered to checked loops.
 
-    Standalone code needs neither Python nor the thread pool.
+    Standalone code needs neither Python nor the thread pool. It begins with the zeros of its
+    outputs, which Python makes otherwise.
     """
     call = convention(func.header, layout)
     module = ir.Module(name=func.name)
@@ -81,6 +82,8 @@ def emit_kernel(
     _bind_parameters(emitter, function, call, layouts)
     for array in func.constants:
         emitter.arrays[array.buffer] = _constant_array(emitter, array)
+    for buffer in func.outputs if standalone else ():
+        emitter.clear(buffer)
     emitter.run(func.body)
     if not emitter.is_closed:
         emitter.leave(0)

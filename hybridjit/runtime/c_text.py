@@ -9,7 +9,9 @@ a place for each scalar result.
 
 from __future__ import annotations
 
+import itertools
 import re
+import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +20,7 @@ from hybridjit.codegen.sites import RECORD_WORDS, Failure, Site
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Buffer, Var
 from hybridjit.ir.header import Header
-from hybridjit.ir.printer import format_expr
+from hybridjit.ir.printer_exprs import format_with
 from hybridjit.ir.printer_names import Names
 from hybridjit.ir.signature import ScalarParam
 
@@ -38,7 +40,9 @@ _CPLUSPLUS = """alignas alignof and asm bool catch class compl concept constexpr
 dynamic_cast explicit export false friend mutable namespace new noexcept not nullptr operator or
 private protected public requires static_assert template this thread_local throw true try typeid
 typename using virtual xor"""
-_TAKEN = frozenset((*_C.split(), *_CPLUSPLUS.split(), "main", "memset", "hj_record"))
+# What the object code calls by name, or may call one day.
+_LIBRARY = """aligned_alloc calloc free madvise main malloc memcmp memcpy memmove memset realloc"""
+_TAKEN = frozenset((*_C.split(), *_CPLUSPLUS.split(), *_LIBRARY.split()))
 _FAILURES = {
     Failure.DIVISION: "integer division or modulo by zero",
     Failure.NARROWING: "an integer does not fit its type",
@@ -79,7 +83,8 @@ def c_name(name: str) -> str:
     cleaned = re.sub(r"\W", "_", name, flags=re.ASCII)
     if not cleaned or cleaned[0].isdigit():
         return f"_{cleaned}"
-    return f"{cleaned}_" if cleaned in _TAKEN or cleaned.endswith("_t") else cleaned
+    is_taken = cleaned in _TAKEN or cleaned.endswith("_t") or cleaned.startswith("hj_")
+    return f"{cleaned}_" if is_taken else cleaned
 
 
 def c_type(dtype: DType) -> str:
@@ -112,15 +117,20 @@ def make_header(functions: Sequence[Exported], guard: str) -> str:
 
 
 def _describe(function: Exported) -> Iterator[str]:
-    yield f"/* {function.header.name}"
+    yield f"/* {_remark(function.header.name)}"
     names = _names(function)
     for buffer in function.convention.buffers:
-        shape = ", ".join(format_expr(extent) for extent in buffer.shape)
+        shape = _remark(", ".join(format_with(names, extent) for extent in buffer.shape))
         use = "written" if buffer in function.written else "read"
         if buffer in function.header.outputs:
             use = "result"
         yield f" *   {names.text(buffer)}: {buffer.dtype} [{shape}], {use}"
     yield " */"
+
+
+def _remark(text: str) -> str:
+    """`text` inside a comment, which it must not end."""
+    return " ".join(text.split()).replace("*/", "* /")
 
 
 def _prototype(function: Exported) -> str:
@@ -129,10 +139,21 @@ def _prototype(function: Exported) -> str:
 
 
 def _names(function: Exported) -> Names:
-    """A name for each parameter and size, as C takes them."""
+    """A name in C for each parameter and size: no two are the same."""
     names = Names()
-    names.bind_all(_in_order(function))
+    taken = {"hj_record", *(_result_name(k) for k in range(len(function.convention.results)))}
+    for item in _in_order(function):
+        name = base = c_name(item.name)
+        numbers = itertools.count(1)
+        while not taken.isdisjoint({name, *_halves(name)}):
+            name = f"{base}_{next(numbers)}"
+        taken.update({name, *_halves(name)} if item.dtype.is_complex else {name})
+        names.show_as(item, name)
     return names
+
+
+def _result_name(position: int) -> str:
+    return f"result_{position}"
 
 
 def _in_order(function: Exported) -> list[Buffer | Var]:
@@ -145,7 +166,7 @@ def _parameters(function: Exported) -> Iterator[tuple[str, str]]:
     """The name and the declaration of each parameter of the C function."""
     names = _names(function)
     for item in _in_order(function):
-        name = f"{c_name(names.text(item))}"
+        name = names.text(item)
         if isinstance(item, Buffer):
             is_written = item in function.written or item in function.header.outputs
             yield name, f"{'' if is_written else 'const '}{c_type(item.dtype)} *{name}"
@@ -154,7 +175,7 @@ def _parameters(function: Exported) -> Iterator[tuple[str, str]]:
         else:
             yield name, f"{c_type(item.dtype)} {name}"
     for position, result in enumerate(function.convention.results):
-        name = f"result_{position}"
+        name = _result_name(position)
         yield name, f"{c_type(result.dtype)} *{name}"
 
 
@@ -167,7 +188,7 @@ def _halves(name: str) -> tuple[str, str]:
 
 def make_source(functions: Sequence[Exported], header_name: str, metadata: str) -> str:
     """C functions that call the object code, and the metadata that `load_module` reads."""
-    parts = [f'#include "{header_name}"', "#include <string.h>"]
+    parts = [f'#include "{header_name}"']
     for function in functions:
         parts += ["", *_define(function), "", *_define_message(function)]
     parts += ["", f"const char hj_metadata[] = {_quoted(metadata)};"]
@@ -180,20 +201,9 @@ def _define(function: Exported) -> Iterator[str]:
     yield f"extern int32_t {function.kernel}({types});"
     yield f"{_prototype(function)} {{"
     yield f"    int64_t hj_record[{RECORD_WORDS}];"
-    names = _names(function)
-    for buffer in function.header.outputs:
-        count = " * ".join([f"sizeof({c_type(buffer.dtype)})", *_extents(buffer, names)])
-        double = " * 2" if buffer.dtype.is_complex else ""
-        yield f"    memset({c_name(names.text(buffer))}, 0, {count}{double});"
     values = ", ".join([*(value for _, value in passed), "hj_record"])
     yield f"    return {function.kernel}({values});"
     yield "}"
-
-
-def _extents(buffer: Buffer, names: Names) -> Iterator[str]:
-    for extent in buffer.shape:
-        text = names.text(extent) if isinstance(extent, Var) else format_expr(extent)
-        yield f"(size_t)({text.replace('//', '/')})"
 
 
 def _passed(function: Exported) -> Iterator[tuple[str, str]]:
@@ -201,15 +211,15 @@ def _passed(function: Exported) -> Iterator[tuple[str, str]]:
     call, names = function.convention, _names(function)
     for buffer in call.buffers:
         kind = f"{c_type(buffer.dtype)} *"
-        yield kind, f"({kind}){c_name(names.text(buffer))}"
+        yield kind, f"({kind}){names.text(buffer)}"
     for var in call.dimensions:
-        yield "int64_t", c_name(names.text(var))
+        yield "int64_t", names.text(var)
     for var in call.scalars:
-        name = c_name(names.text(var))
+        name = names.text(var)
         for part in _halves(name) if var.dtype.is_complex else (name,):
             yield c_type(var.dtype), part
     for position, result in enumerate(call.results):
-        yield f"{c_type(result.dtype)} *", f"result_{position}"
+        yield f"{c_type(result.dtype)} *", _result_name(position)
 
 
 def _define_message(function: Exported) -> Iterator[str]:
@@ -235,5 +245,6 @@ def _message(site: Site) -> str:
 
 
 def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return '"' + escaped.replace("??", "?\\?") + '"'
+    """A string of C with the bytes of `text`; all that could mean something there by number."""
+    plain = frozenset(string.ascii_letters + string.digits + " !#$%&'()*+,-./:;<=>@[]^_`{|}~")
+    return '"' + "".join(chr(c) if chr(c) in plain else f"\\{c:03o}" for c in text.encode()) + '"'

@@ -62,7 +62,8 @@ def _find_compiler() -> str:
 
 def _c_names(functions: Sequence[BuiltFunction]) -> dict[BuiltFunction, str]:
     names = {function: c_name(function.__name__) for function in functions}
-    if len(set(names.values())) < len(names):
+    symbols = [*names.values(), *(f"{name}_message" for name in names.values())]
+    if len(set(symbols)) < len(symbols):
         raise ArgumentValueError(
             f"two functions have the same name in C: {', '.join(names.values())}"
         )

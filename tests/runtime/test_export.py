@@ -1,0 +1,145 @@
+"""Libraries for C: sizes of results, and names that mean something in C."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hybridjit as hj
+
+pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+
+HALVED = """
+def kernel(a: float64["m"], n: int64):
+    r = output_tensor(({size},), "float64")
+    for i in range({size}):
+        r[i] += n
+    return r
+"""
+# Guards on both sides of the result: what the wrapper clears besides it shows.
+CALLER = """
+#include <stdio.h>
+#include "library.h"
+
+int main(void) {{
+    double a[64] = {{0}}, r[96];
+    for (int k = 0; k < 96; k++) r[k] = 7;
+    int32_t status = kernel(a, 5, {size}, r + 16);
+    if (status != 0) {{ printf("%s\\n", kernel_message(status)); return 0; }}
+    int first = 0, last = 95;
+    while (first < 96 && r[first] == 7) first++;
+    while (last > first && r[last] == 7) last--;
+    for (int k = first; k <= last; k++) if (r[k] != 5) return 1;
+    printf("%d %d\\n", first - 16, last - first + (first < 96));
+    return 0;
+}}
+"""
+
+
+def call_from_c(folder: Path, text: str, caller: str) -> str:
+    hj.build(hj.parse(text)).export_library(folder / "library.so")
+    (folder / "main.c").write_text(caller)
+    command = ["cc", "-Wall", "-Werror", "main.c", "library.so", "-Wl,-rpath,.", "-o", "main"]
+    subprocess.run(command, cwd=folder, check=True)
+    done = subprocess.run(["./main"], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [
+        ("a.shape[0] * 2", {10: 20, 1: 2}),
+        ("(a.shape[0] - 9) // 4 + 4", {10: 4, 1: 2}),
+        ("(a.shape[0] - 9) % 4 + 1", {10: 2, 7: 3}),
+        ("max(a.shape[0], 4)", {10: 10, 1: 4}),
+        ("min(a.shape[0], 4)", {10: 4, 1: 1}),
+    ],
+)
+def test_results_have_the_size_that_the_script_says(
+    tmp_path: Path, size: str, expected: dict[int, int]
+) -> None:
+    text = HALVED.format(size=size)
+    for given, found in expected.items():
+        assert call_from_c(tmp_path, text, CALLER.format(size=given)) == f"0 {found}"
+
+
+def test_negative_size_of_a_result_is_an_error(tmp_path: Path) -> None:
+    text = HALVED.format(size="a.shape[0] - 5")
+    answer = call_from_c(tmp_path, text, CALLER.format(size=2))
+    assert answer == "negative dimensions are not allowed"
+
+
+def test_header_calls_everything_by_one_name(tmp_path: Path) -> None:
+    """Words of C, letters that C lacks, and names that become the same one."""
+    text = """
+def kernel(größe: float64["int"], gr__e: float64["double"], n_re: float64, n: complex128,
+           result_0: int64):
+    r = output_tensor((größe.shape[0] + gr__e.shape[0],), "float64")
+    for i in range(größe.shape[0]):
+        r[i] = größe[i] + n_re
+    return r, n_re * 2
+"""
+    module = hj.build(hj.parse(text))
+    module.export_library(tmp_path / "library.so")
+    header = (tmp_path / "library.h").read_text()
+    assert header.isascii()
+    prototype = next(line for line in header.splitlines() if line.startswith("int32_t kernel("))
+    names = [part.split()[-1].strip("*") for part in prototype[15:-2].split(",")]
+    assert len(set(names)) == len(names) == 10
+    described = [
+        line.split(":")[0][2:].strip() for line in header.splitlines() if "float64 [" in line
+    ]
+    assert set(described) <= set(names)
+    loaded = hj.load_module(tmp_path / "library.so")
+    arguments = (np.ones(3), np.ones(2), 2.0, 1j, 4)
+    for ours, theirs in zip(module(*arguments), loaded(*arguments), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_name_that_ends_a_comment(tmp_path: Path) -> None:
+    func = hj.parse(HALVED.format(size="a.shape[0]"))
+    module = hj.build(func, name="*/ int x; /*")
+    module.export_library(tmp_path / "library.so")
+    header = (tmp_path / "library.h").read_text()
+    assert "* / int x; /*" in header
+    (tmp_path / "main.c").write_text('#include "library.h"\nint x(void) { return 0; }\n')
+    command = ["cc", "-Wall", "-Werror", "-Wno-comment", "-c", "main.c"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+
+
+def test_functions_that_would_be_called_by_our_own_code(tmp_path: Path) -> None:
+    text = HALVED.format(size="a.shape[0]").replace("def kernel", "def free")
+    hj.build(hj.parse(text)).export_library(tmp_path / "library.so")
+    assert "int32_t free_(" in (tmp_path / "library.h").read_text()
+
+
+def test_two_functions_with_one_symbol(tmp_path: Path) -> None:
+    func: Any = hj.parse(HALVED.format(size="a.shape[0]"))
+    module = hj.build({"f": func, "f_message": func})
+    with pytest.raises(ValueError, match="two functions have the same name in C"):
+        module.export_library(tmp_path / "library.so")
+
+
+def test_messages_with_control_characters(tmp_path: Path) -> None:
+    text = """
+def kernel(a: float64["m"]):
+    if a[0] == 0:
+        raise ValueError("naïve \\r\\t\\"quoted\\" ??/ \\x01")
+    a[0] = 1
+"""
+    caller = """
+#include <stdio.h>
+#include "library.h"
+int main(void) { double a[1] = {0}; printf("%s", kernel_message(kernel(a, 1))); return 0; }
+"""
+    hj.build(hj.parse(text)).export_library(tmp_path / "library.so")
+    (tmp_path / "main.c").write_text(caller)
+    command = ["cc", "-trigraphs", "main.c", "library.so", "-Wl,-rpath,.", "-o", "main"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    done = subprocess.run(["./main"], cwd=tmp_path, check=True, capture_output=True)
+    assert done.stdout.decode().endswith('naïve \r\t"quoted" ??/ \x01')
