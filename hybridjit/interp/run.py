@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridjit.errors import ArgumentError, ArgumentValueError, InternalError
+from hybridjit.interp.base_array import base_array
 from hybridjit.interp.expressions import compile_expr
 from hybridjit.interp.scalars import Scalar, as_scalar, cast, dtype_of, is_number
 from hybridjit.interp.scope import ERROR_STATE, RESULTS, Eval, Frame, Scope
@@ -121,7 +122,7 @@ def _convert_argument(param: Param, arg: object) -> Scalar:
         return _convert_scalar(param.name, param.var.dtype, arg)
     if not isinstance(arg, _NDARRAY):
         raise ArgumentError(f"argument '{param.name}' must be an array, not {type(arg).__name__}")
-    array: Array = np.asarray(arg)  # the same memory, without the rules of a subclass
+    array = base_array(arg)
     if array.dtype != param.dtype.numpy:
         raise ArgumentError(
             f"argument '{param.name}' must be an array of {param.dtype}, not {array.dtype}"

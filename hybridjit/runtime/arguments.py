@@ -25,6 +25,7 @@ from hybridjit.frontend.kinds import (
 )
 from hybridjit.frontend.specs import ArraySpec, ConstantSpec, ScalarSpec, Spec, TupleSpec
 from hybridjit.frontend.suggest import did_you_mean
+from hybridjit.interp.base_array import base_array
 from hybridjit.interp.scalars import cast
 from hybridjit.ir.dtype import INT64, DType, ScalarType, find_dtype
 from hybridjit.ir.expr import Buffer
@@ -106,8 +107,9 @@ def _spec(name: str, value: object) -> Spec:
         _check_int64(name, value)
         return ScalarSpec(weak_type(value))
     if is_array(value):
-        _check_extents(name, value)
-        return ArraySpec(_array_dtype(name, value), value.shape)
+        dtype, array = _array_dtype(name, value), base_array(value)
+        _check_extents(name, array)
+        return ArraySpec(dtype, array.shape)
     if is_numpy_scalar(value):
         return ScalarSpec(ScalarType(_supported(name, value.dtype, "a scalar")))
     if is_sequence(value):
@@ -178,7 +180,7 @@ def _array_dtype(name: str, array: NDArray[Any]) -> DType:
         raise ArgumentError(
             f"argument '{name}' is a np.matrix", help=f"pass np.asarray({name}) instead"
         )
-    return _supported(name, array.dtype, "an array")
+    return _supported(name, base_array(array).dtype, "an array")
 
 
 def _supported(name: str, dtype: np.dtype[Any], what: str) -> DType:
@@ -266,12 +268,13 @@ def check_writable(func: Header, written: frozenset[Buffer], values: Sequence[An
     for param, value in zip(func.params, values, strict=True):
         if param not in written:
             continue
-        if not value.flags.writeable:
+        array = base_array(value)
+        if not array.flags.writeable:
             raise ArgumentValueError(
                 f"argument '{param.name}' is written, but it is read-only",
                 help=f"pass a copy: {param.name}.copy()",
             )
-        if overlaps_itself(value):
+        if overlaps_itself(array):
             raise ArgumentValueError(
                 f"argument '{param.name}' is written, but some of its elements share memory",
                 help=f"pass a copy: {param.name}.copy()",
@@ -281,9 +284,9 @@ def check_writable(func: Header, written: frozenset[Buffer], values: Sequence[An
 def share_memory(func: Header, written: frozenset[Buffer], values: Sequence[Any]) -> bool:
     """True if an array that is written may share memory with another argument."""
     arrays = [
-        (param in written, np.lib.array_utils.byte_bounds(value))
+        (param in written, np.lib.array_utils.byte_bounds(base_array(value)))
         for param, value in zip(func.params, values, strict=True)
-        if isinstance(param, Buffer) and value.size > 0
+        if isinstance(param, Buffer) and base_array(value).size > 0
     ]
     for i, (is_written, (low, high)) in enumerate(arrays):
         for other_written, (other_low, other_high) in arrays[i + 1 :]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from hybridjit.errors import ArgumentError
 from hybridjit.frontend.builtins import numpy_dtype
+from hybridjit.interp.base_array import base_array
 from hybridjit.interp.scalars import as_scalar, cast
 from hybridjit.ir.dtype import DType, find_dtype
 from hybridjit.ir.expr import Buffer
@@ -79,11 +80,12 @@ class Function(Extern):
         if isinstance(param, DType):
             checked = type(value) is int and param.is_integer
             return cast(value, param, checked=checked).item()
-        if not isinstance(value, _NDARRAY) or value.dtype != param.dtype.numpy:
+        array = base_array(value) if isinstance(value, _NDARRAY) else None
+        if array is None or array.dtype != param.dtype.numpy:
             raise ArgumentError(f"{self.name} takes an array of {param.dtype}, got {value!r}")
-        if not value.flags.c_contiguous:
+        if not array.flags.c_contiguous:
             raise ArgumentError(f"the array passed to '{self.name}' must be C-contiguous")
-        return ctypes.c_void_p(value.ctypes.data)
+        return ctypes.c_void_p(array.ctypes.data)
 
 
 def packed(function: Callable[..., Any], restype: Any = None, name: str | None = None) -> Function:

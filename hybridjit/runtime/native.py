@@ -15,6 +15,7 @@ from hybridjit.codegen.engine import Library, link
 from hybridjit.codegen.layout import ArrayLayout, Convention, Layout, convention
 from hybridjit.codegen.sites import ADAPTER, HELD, RECORD_WORDS, Failure, Site
 from hybridjit.errors import Span
+from hybridjit.interp.base_array import base_array
 from hybridjit.interp.run import compile_prologue, compile_results
 from hybridjit.interp.scope import RESULTS, Frame, Scope
 from hybridjit.ir.dtype import DType
@@ -147,7 +148,7 @@ def _compile_passing(call: Convention, scope: Scope) -> Callable[[Frame], list[i
 def layout_of(func: Header, args: Sequence[Any], *, is_disjoint: bool) -> Layout:
     """What the code may assume about these arguments."""
     arrays = tuple(
-        _array_layout(param, value)
+        _array_layout(param, base_array(value))
         for param, value in zip(func.params, args, strict=True)
         if isinstance(param, Buffer)
     )
