@@ -51,14 +51,29 @@ def _check_attribute(w: Words, owner: Word, name: Word, expected: Word) -> None:
 
 
 def _check_absent(w: Words, owner: Word, record: Word) -> None:
-    """Look for each name, unless the dict is as large as when none of them was there."""
-    size = w.call(Api.DICT_SIZE, owner)
-    with w.b.if_then(w.b.not_(w.is_equal(size, w.at(record, Capture.SIZE))), likely=False):
+    """Look for each name, unless nothing in the dict has changed since none of them was there.
+
+    The version is read before the names are looked up: a key that Python compares may change the
+    dict. Where there are no versions it is 0, and so is the one in the record: never the same.
+    """
+    version = _version(w, owner, record)
+    is_known = w.b.and_(
+        w.is_equal(version, w.at(record, Capture.VERSION)), w.b.not_(w.is_zero(version))
+    )
+    with w.b.if_then(w.b.not_(is_known), likely=False):
         names = w.at(record, Capture.NAMES)
         with w.loop(w.at(record, Capture.NAME_COUNT)) as i:
             found = w.call(Api.DICT_GET, owner, w.at(names, i))
             w.return_unless(w.is_zero(found), MISS)
-        w.put(size, record, Capture.SIZE)
+            w.return_unless(w.is_zero(w.call(Api.ERROR_OCCURRED)), MISS)
+        w.put(version, record, Capture.VERSION)
+
+
+def _version(w: Words, owner: Word, record: Word) -> Word:
+    """A number that differs after every change of the dict; 0 where Python does not count."""
+    offset = w.at(record, Capture.VERSION_OFFSET)
+    version = w.load(w.b.add(owner, offset), 0)
+    return w.b.select(w.is_zero(offset), w.word(0), version)
 
 
 def _check_content(w: Words, array: Word, record: Word) -> None:

@@ -46,7 +46,7 @@ class Api(IntEnum):
     DICT_NEW = 16
     DICT_SET = 17
     DICT_GET = 18
-    DICT_SIZE = 19
+    STORE_RESULT = 19  # callable (result, array of the caller), returns the latter or raises
     GET_ATTRIBUTE = 20
     CALL_NO_ARGS = 21
     CALL = 22
@@ -66,7 +66,6 @@ class Api(IntEnum):
     ERROR_MATCHES = 36
     ATTRIBUTE_ERROR = 37
     ARRAY_EMPTY = 38
-    STORE_RESULT = 39  # callable (result, array of the caller), returns the latter or raises
 
 
 class Table(IntEnum):
@@ -227,9 +226,10 @@ class Capture(IntEnum):
     OWNER = 1
     NAME = 2
     EXPECTED = 3
-    SIZE = 2  # of the dict when the names were last looked up
+    VERSION = 2  # of the dict when the names were last looked up
     NAMES = 4
     NAME_COUNT = 5
+    VERSION_OFFSET = 6  # where a dict keeps its version, 0 if it has none
     BYTES = 2
     DESCRIPTOR = 4
     NDIM = 5

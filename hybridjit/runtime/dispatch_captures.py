@@ -23,6 +23,7 @@ from hybridjit.frontend.captures import (
 )
 from hybridjit.frontend.kinds import is_array, is_sequence
 from hybridjit.runtime.captured_arrays import captured_arrays
+from hybridjit.runtime.dispatch_facts import dict_version_offset
 from hybridjit.runtime.dispatch_memory import Memory, Unsupported, write
 
 _PYTHON: dict[str, Any] = builtins.__dict__
@@ -107,7 +108,7 @@ def _name_record(names: dict[str, Any], name: str, now: object, memory: Memory) 
 
 def _absent_record(names: dict[str, Any], keys: Sequence[str], memory: Memory) -> list[int]:
     record = _record(CaptureKind.ABSENT, memory.keep(names), None, memory)
-    write(record, Field.SIZE, len(names))
+    write(record, Field.VERSION_OFFSET, dict_version_offset())
     write(record, Field.NAMES, memory.put([memory.keep(sys.intern(key)) for key in keys]))
     write(record, Field.NAME_COUNT, len(keys))
     return record

@@ -89,6 +89,23 @@ def _array_agrees(array: NDArray[Any]) -> Iterator[bool]:
     yield _read(dtype, Offsets.DESCRIPTOR_BYTE_ORDER, ctypes.c_char) == dtype.byteorder.encode()
 
 
+@cache
+def dict_version_offset() -> int:
+    """Where a dict keeps a number that no two states of dicts share; 0 if it keeps none.
+
+    Until Python 3.12: the interpreter itself does without since.
+    """
+    if sys.version_info >= (3, 13):
+        return 0
+    names: dict[str, int] = {"a": 1, "b": 2}
+    versions = [read_word(names, Offsets.DICT_VERSION)]
+    for change in (lambda: names.pop("a"), lambda: names.update(c=3), lambda: names.update(c=4)):
+        change()
+        versions.append(read_word(names, Offsets.DICT_VERSION))
+    is_counting = len(set(versions)) == len(versions) and sorted(versions) == versions
+    return int(Offsets.DICT_VERSION) if is_counting and versions[0] > 0 else 0
+
+
 def read_word(item: object, offset: int) -> int:
     """A field of an object: a number or an address."""
     return _read(item, offset, ctypes.c_ssize_t)

@@ -25,7 +25,6 @@ _PYTHON_FUNCTIONS: dict[Api, str] = {
     Api.DICT_NEW: "PyDict_New",
     Api.DICT_SET: "PyDict_SetItem",
     Api.DICT_GET: "PyDict_GetItemWithError",
-    Api.DICT_SIZE: "PyDict_Size",
     Api.GET_ATTRIBUTE: "PyObject_GetAttr",
     Api.CALL_NO_ARGS: "PyObject_CallNoArgs",
     Api.CALL: "PyObject_CallObject",

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from hybridjit import hybrid
+from hybridjit.runtime import dispatch_captures
 from hybridjit.runtime.dispatch_object import native_class
 from tests.runtime.native_calls import (
     agrees,
@@ -157,3 +158,62 @@ def test_attribute_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     warm(stepped, a)
     monkeypatch.setattr(Settings, "step", 4)
     assert stepped(a) == 5.0
+
+
+# Names that are not there yet
+
+
+def ten_times(x: Any) -> Any:
+    return x * 10
+
+
+@pytest.mark.parametrize("has_versions", [True, False])
+def test_builtin_that_is_hidden_while_another_name_goes(
+    has_versions: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The number of names stays the same. Dicts have versions until Python 3.12."""
+    if not has_versions:
+        monkeypatch.setattr(dispatch_captures, "dict_version_offset", lambda: 0)
+    monkeypatch.setitem(globals(), "unused", 1)
+
+    @hybrid.script
+    def magnitude(a: Any) -> Any:
+        return abs(a[0])
+
+    a = np.array([-3.0])
+    warm(magnitude, a)
+    with monkeypatch.context() as patch:
+        patch.delitem(globals(), "unused")
+        patch.setitem(globals(), "abs", ten_times)
+        assert magnitude(a) == -30
+    assert magnitude(a) == 3
+
+
+class Colliding:
+    """A key that Python has to compare with the name it looks for; that fails."""
+
+    def __hash__(self) -> int:
+        return hash("abs")
+
+    def __eq__(self, other: object) -> bool:
+        raise LookupError("compared")
+
+
+def test_lookup_that_fails_ends_the_call_with_its_error() -> None:
+    @hybrid.script
+    def magnitude(a: Any) -> Any:
+        return abs(a[0])
+
+    a = np.array([-3.0])
+    warm(magnitude, a)
+    names: Any = globals()
+    key = Colliding()
+    names[key] = 1
+    try:
+        with pytest.raises(LookupError, match="compared"):
+            magnitude(a)
+    finally:
+        kept = {name: value for name, value in names.items() if type(name) is str}
+        names.clear()
+        names.update(kept)
+    assert magnitude(a) == 3
