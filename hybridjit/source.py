@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from threading import Lock
 from types import CodeType, FunctionType
 from typing import Any, cast
+from weakref import ref
 
 from hybridjit.errors import ParseError, Span
+from hybridjit.source_identity import is_text_of
 
 # Passes recurse over expressions, a few frames per level; Python stops at 1000 frames.
 MAX_DEPTH = 200
@@ -61,15 +63,30 @@ class FunctionSource:
 def read_function(pyfunc: FunctionType) -> FunctionSource:
     """Return the source of `pyfunc` as it stands in its file, notebook cell or doctest.
 
-    The text is that of today: read a function when it is defined, for a file that is edited later
-    is noticed only if its name, parameters or extent no longer fit.
+    The lines are read once for each code object: a file that is edited later changes nothing. One
+    that was edited before, after Python had compiled it, is refused.
     """
     code = _code_of(pyfunc)
-    lines = _lines_of(code, pyfunc.__globals__)
+    known = _known_lines.get(id(code))
+    is_known = known is not None and known[0]() is code
+    lines = known[1] if known is not None and is_known else _lines_of(code, pyfunc.__globals__)
     node = _parse_block(code, lines)
     if node is None:
         node = _find_in_file(code, lines)
+    if not is_known:
+        if not is_text_of(node, code, lines):
+            raise _changed(code)
+        _keep_lines(code, lines)
     return _finish(node, code.co_filename, lines)
+
+
+# By identity: codes that are equal may stand at different places. Files share their lines.
+_known_lines: dict[int, tuple[ref[CodeType], list[str]]] = {}
+
+
+def _keep_lines(code: CodeType, lines: list[str]) -> None:
+    key = id(code)
+    _known_lines[key] = (ref(code, lambda _: _known_lines.pop(key, None)), lines)
 
 
 def read_text(text: str, filename: str = f"{_PRINTED}>") -> FunctionSource:
@@ -92,8 +109,7 @@ def read_text(text: str, filename: str = f"{_PRINTED}>") -> FunctionSource:
 
 def text_of(source: FunctionSource) -> tuple[int, str]:
     """Return the number of the first line of a function, its decorators included, and its lines."""
-    first, last = _first_line(source.node), _last_line(source.node)
-    return first, "".join(linecache.getlines(source.file)[first - 1 : last])
+    return source.first_line, source.text
 
 
 def span_of(node: ast.AST, source: FunctionSource) -> Span:

@@ -32,8 +32,9 @@ def _check_capture(w: Words, record: Word) -> None:
     w.b.ret(MISS)
     with w.case(switch, CaptureKind.NAME, after):
         w.return_unless(w.is_equal(w.call(Api.DICT_GET, owner, name), expected), MISS)
-    with w.case(switch, CaptureKind.CELL, after):
-        w.return_unless(w.is_equal(w.load(owner, Offsets.CELL_VALUE), expected), MISS)
+    with w.case(switch, CaptureKind.FIELD, after):
+        found = w.load(w.b.add(owner, w.at(record, Capture.OFFSET)), 0)
+        w.return_unless(w.is_equal(found, expected), MISS)
     with w.case(switch, CaptureKind.ATTRIBUTE, after):
         _check_attribute(w, owner, name, expected)
     with w.case(switch, CaptureKind.ABSENT, after):

@@ -213,7 +213,7 @@ class CaptureKind(IntEnum):
     """Where a captured value lives."""
 
     NAME = 0  # in the dict OWNER under NAME
-    CELL = 1  # in the cell OWNER
+    FIELD = 1  # of the object OWNER: the word at OFFSET
     ATTRIBUTE = 2  # of OWNER, called NAME
     ABSENT = 3  # none of the names is in the dict OWNER: those of the language count
     CONTENT = 4  # the array OWNER, whose elements must be those at EXPECTED
@@ -226,6 +226,7 @@ class Capture(IntEnum):
     OWNER = 1
     NAME = 2
     EXPECTED = 3
+    OFFSET = 2
     VERSION = 2  # of the dict when the names were last looked up
     NAMES = 4
     NAME_COUNT = 5

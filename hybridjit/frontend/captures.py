@@ -51,10 +51,46 @@ class Capture:
     name: str
     read: NameSource | AttributeSource
     value: object
+    state: tuple[object, ...]  # of the functions in it, which can be given other code
+
+    @classmethod
+    def take(cls, name: str, read: NameSource | AttributeSource, value: object) -> Capture:
+        """What `read` gives: `value`, as it is now."""
+        return cls(name, read, snapshot(value), function_state(value))
 
     def is_current(self) -> bool:
         """True if the value is what it was when the script was translated."""
-        return same_value(self.read(), self.value)
+        now = self.read()
+        return same_value(now, self.value) and _are_same(function_state(now), self.state)
+
+
+def functions_in(value: object) -> Iterator[FunctionType]:
+    """The functions that a captured value is or holds, which are inlined."""
+    if is_sequence(value):
+        for item in value:
+            yield from functions_in(item)
+    if isinstance(value, ModuleType):
+        return
+    function = getattr(value, "__hybrid_function__", value)
+    if isinstance(function, FunctionType) and language_name(function) is None:
+        yield function
+
+
+def function_state(value: object) -> tuple[object, ...]:
+    """What Python lets one replace in a function that stays the same object."""
+    return tuple(
+        part
+        for function in functions_in(value)
+        for part in (
+            function.__code__,
+            *(function.__defaults__ or ()),
+            *(item for pair in (function.__kwdefaults__ or {}).items() for item in pair),
+        )
+    )
+
+
+def _are_same(now: tuple[object, ...], then: tuple[object, ...]) -> bool:
+    return len(now) == len(then) and all(a is b for a, b in zip(now, then, strict=True))
 
 
 def same_value(now: object, then: object) -> bool:

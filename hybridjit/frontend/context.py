@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hybridjit.errors import ParseError, Span, TypeMismatch
 from hybridjit.frontend.aliases import Alias
 from hybridjit.frontend.arrays.refusals import element_of
-from hybridjit.frontend.captures import MISSING, AttributeSource, Capture, NameSource, snapshot
+from hybridjit.frontend.captures import MISSING, AttributeSource, Capture, NameSource
 from hybridjit.frontend.conversion import convert, join_types, store_value
 from hybridjit.frontend.frame import Carry, Frame, Key, Path, Pending, Skip, Unit, Variable
 from hybridjit.frontend.kinds import is_array, is_masked_array, is_sequence
@@ -232,7 +232,7 @@ class Context:
 
     def capture(self, name: str, value: object, read: NameSource | AttributeSource) -> None:
         """Remember a value from around the script: when it changes, the translation is stale."""
-        self.unit.captures.append(Capture(name, read, snapshot(value)))
+        self.unit.captures.append(Capture.take(name, read, value))
 
     def lift(self, value: object, name: str, node: ast.AST) -> Value:
         """What a Python object stands for; a small array becomes a constant of the script."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import builtins
 import sys
 from collections.abc import Sequence
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hybridjit.codegen.object_layout import Offsets
 from hybridjit.codegen.stub_layout import Capture as Field
 from hybridjit.codegen.stub_layout import CaptureKind, Guard
 from hybridjit.frontend.builtins import BUILTINS, PYTHON_NAMES
@@ -19,14 +20,20 @@ from hybridjit.frontend.captures import (
     AttributeSource,
     Capture,
     NameSource,
+    functions_in,
     same_value,
 )
 from hybridjit.frontend.kinds import is_array, is_sequence
 from hybridjit.runtime.captured_arrays import captured_arrays
-from hybridjit.runtime.dispatch_facts import dict_version_offset
+from hybridjit.runtime.dispatch_facts import dict_version_offset, read_word
 from hybridjit.runtime.dispatch_memory import Memory, Unsupported, write
 
 _PYTHON: dict[str, Any] = builtins.__dict__
+_FUNCTION_FIELDS = (
+    Offsets.FUNCTION_CODE,
+    Offsets.FUNCTION_DEFAULTS,
+    Offsets.FUNCTION_KWDEFAULTS,
+)
 Absent = dict[int, tuple[dict[str, Any], dict[str, None]]]
 
 
@@ -80,7 +87,9 @@ def _name_records(
     environment, name = source.environment, source.name
     names = _plain_dict(environment.module)
     if name in environment.cells:
-        return [_record(CaptureKind.CELL, memory.keep(environment.cells[name]), now, memory)]
+        cell = environment.cells[name]
+        memory.keep(now)
+        return [_field_record(cell, Offsets.CELL_VALUE, memory)]
     if name in environment.closure:
         raise Unsupported
     if name in names:
@@ -120,7 +129,15 @@ def _content_records(now: object, then: object, memory: Memory) -> list[list[int
         return [_array_record(now, then, memory)]
     if _is_mutable(now):
         raise Unsupported
-    return []
+    return [
+        record for function in functions_in(now) for record in _function_records(function, memory)
+    ]
+
+
+def _function_records(function: FunctionType, memory: Memory) -> list[list[int]]:
+    """Its code and its defaults, which can be replaced."""
+    memory.keep((function.__code__, function.__defaults__, function.__kwdefaults__))
+    return [_field_record(function, field, memory) for field in _FUNCTION_FIELDS]
 
 
 def _is_mutable(value: object) -> bool:
@@ -139,6 +156,16 @@ def _array_record(now: NDArray[Any], then: NDArray[Any], memory: Memory) -> list
     write(record, Field.DESCRIPTOR, memory.keep(now.dtype))
     write(record, Field.NDIM, now.ndim)
     write(record, Field.EXTENTS, memory.put(now.shape))
+    return record
+
+
+def _field_record(owner: object, offset: int, memory: Memory) -> list[int]:
+    """The word at `offset` of an object. The caller keeps what it points to: no other has it."""
+    record = [0] * len(Field)
+    write(record, Field.KIND, CaptureKind.FIELD)
+    write(record, Field.OWNER, memory.keep(owner))
+    write(record, Field.OFFSET, offset)
+    write(record, Field.EXPECTED, read_word(owner, offset))
     return record
 
 

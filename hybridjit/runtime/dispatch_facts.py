@@ -59,8 +59,17 @@ def _objects_agree() -> Iterator[bool]:
     yield read_word(items, Offsets.TUPLE_SIZE) == 3
     yield [read_word(items, Offsets.TUPLE_ITEMS + 8 * i) for i in range(3)] == [*map(id, items)]
     yield read_word(CellType(item), Offsets.CELL_VALUE) == id(item)
+    yield from _function_agrees()
     yield read_bytes(number, Offsets.FLOAT_VALUE, 8) == struct.pack("d", number)
     yield read_bytes(pair, Offsets.COMPLEX_VALUE, 16) == struct.pack("dd", pair.real, pair.imag)
+
+
+def _function_agrees() -> Iterator[bool]:
+    def function(a: int = 1, *, b: int = 2) -> None: ...
+
+    yield read_word(function, Offsets.FUNCTION_CODE) == id(function.__code__)
+    yield read_word(function, Offsets.FUNCTION_DEFAULTS) == id(function.__defaults__)
+    yield read_word(function, Offsets.FUNCTION_KWDEFAULTS) == id(function.__kwdefaults__)
 
 
 def _arrays_agree() -> Iterator[bool]:

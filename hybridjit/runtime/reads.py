@@ -20,7 +20,6 @@ from hybridjit.frontend.captures import (
     Environment,
     NameSource,
     has_plain_attributes,
-    snapshot,
 )
 from hybridjit.frontend.kinds import is_sequence
 from hybridjit.runtime.cache_entry import Json
@@ -99,7 +98,7 @@ def look_up(script: FunctionType, reads: Sequence[Read]) -> list[Capture]:
         source = _source(_follow(script, read.owner, values), read)
         value = source()
         values.append(value)
-        captures.append(Capture(read.label, source, snapshot(value)))
+        captures.append(Capture.take(read.label, source, value))
     return captures
 
 
