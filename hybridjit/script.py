@@ -457,6 +457,8 @@ def script(
         if schedule is None and (not flags or flags == kernel.fastmath):
             return kernel
         function = kernel.__hybrid_function__
+    if isinstance(function, FunctionType):
+        function = getattr(function, "__hybrid_function__", function)
     if not isinstance(function, FunctionType):
         raise ArgumentError(f"@hybrid.script decorates a function, got {function!r}")
     made: Kernel[..., Any] = Kernel(function, flags, recipe)
@@ -516,6 +518,10 @@ def _plain_function(pyfunc: FunctionType) -> FunctionType:
     )
     plain.__kwdefaults__ = pyfunc.__kwdefaults__
     functools.update_wrapper(plain, pyfunc)
+    # Where a script is wanted, it stands for the function that it was made of: its globals are not
+    # those of a module.
+    named: Any = plain
+    named.__hybrid_function__ = getattr(pyfunc, "__hybrid_function__", pyfunc)
     return plain
 
 
@@ -545,4 +551,6 @@ def _call_plain(kernel: Kernel[..., Any], *args: Any, **kwargs: Any) -> Any:
 def _uses_the_language(function: FunctionType) -> bool:
     """True if a function reads names of the language that it has not imported."""
     own = function.__globals__
+    if isinstance(own, _LiveGlobals):
+        return False  # it is plain already
     return any(name in BUILTINS and name not in own for name in function.__code__.co_names)

@@ -138,3 +138,20 @@ def test_a_function_called_by_a_script_knows_the_names_of_the_language_too() -> 
     exec("def helper(n):\n    return sum(i for i in serial(n))\n", names)
     kernel = script_from_text("def f(n):\n    return helper(n)\n", {"helper": names["helper"]})
     assert kernel.py_func(4) == 6
+
+
+def test_plain_function_of_a_kernel_is_a_script_again() -> None:
+    @hybrid.script
+    def rooted(a: Any) -> Any:
+        return np.sqrt(a[0]) + len(a)
+
+    again: Any = hybrid.script(rooted.py_func)
+    inlined: Any = rooted.py_func
+
+    @hybrid.script
+    def caller(a: Any) -> Any:
+        return inlined(a) * 2
+
+    a = np.array([4.0, 1.0])
+    assert again(a) == again.py_func(a) == rooted(a) == 4
+    assert caller(a) == caller.py_func(a) == 8
