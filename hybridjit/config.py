@@ -4,7 +4,7 @@ The environment gives the defaults and is read when a setting is first asked for
 settings for the code that runs inside it. `api_edge` is here because it obeys one of them.
 
     HYBRIDJIT_CACHE=0           do not keep compiled kernels on disk
-    HYBRIDJIT_CACHE_DIR=/path   keep them there, not in the user's cache directory
+    HYBRIDJIT_CACHE_DIR=/path   keep them in /path/hybridjit, not in the user's cache directory
     HYBRIDJIT_CACHE_SIZE=500M   keep at most so much (bytes, or with K, M or G); 1G by default
     HYBRIDJIT_CACHE_STRICT=1    raise what is wrong with the disk cache, for tests
     HYBRIDJIT_CHECK=1           hold every call of a kernel against its plain function

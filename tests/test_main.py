@@ -15,7 +15,7 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     monkeypatch.setenv("HYBRIDJIT_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("HYBRIDJIT_CACHE", raising=False)
     config.clear()
-    yield tmp_path / "cache"
+    yield tmp_path / "cache" / "hybridjit"
     config.clear()
 
 
@@ -35,6 +35,7 @@ def test_cache_info(directory: Path, capsys: pytest.CaptureFixture[str]) -> None
 def test_cache_info_shows_what_is_wrong(
     directory: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    directory.parent.mkdir()
     directory.write_text("a file")
     assert main(["cache", "info"]) == 0
     assert f"\nproblem    {str(directory)!r} is not a directory\n" in capsys.readouterr().out

@@ -1,5 +1,6 @@
 """The directory of the disk cache: where it is, who may own it, how files get in and out.
 
+    <cache>/CACHEDIR.TAG        says that the directory is ours: without it, nothing is touched
     <cache>/secret              32 random bytes, the key of the authentication tags
     <cache>/ab/<62 digits>.entry     one file per entry, named by the hash of its key
     <cache>/.<digits>.tmp       being written; renamed when complete and on disk
@@ -15,7 +16,7 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,6 +26,12 @@ from hybridjit.runtime.cache_entry import MAX_FILE_SIZE, SECRET_SIZE, CacheError
 if TYPE_CHECKING:
     from typing_extensions import Self  # takes 3 ms to load
 
+FOLDER_NAME = "hybridjit"
+MARKER_NAME = "CACHEDIR.TAG"
+# Backup programs know the first line: https://bford.info/cachedir/
+MARKER = b"""Signature: 8a477f597d28d172789f06886806bc55
+# This directory holds compiled kernels of hybridjit, which come back when they are needed.
+"""
 SECRET_NAME = "secret"
 ENTRY_SUFFIX = ".entry"
 TEMPORARY_SUFFIX = ".tmp"
@@ -71,7 +78,7 @@ class Location:
 
 
 def find_location(cache_dir: str | None) -> Location:
-    """Return where the cache is: `cache_dir`, else XDG_CACHE_HOME, else ~/.cache.
+    """Return where the cache is: a folder in `cache_dir`, else XDG_CACHE_HOME, else ~/.cache.
 
     Never a shared or a relative place: those would let somebody else choose what we run.
     """
@@ -82,11 +89,30 @@ def find_location(cache_dir: str | None) -> Location:
     if cache_dir is not None:
         if not os.path.isabs(cache_dir) or "\0" in cache_dir:
             return Location(None, f"HYBRIDJIT_CACHE_DIR is not an absolute path: {cache_dir!r}")
-        return Location(os.path.normpath(cache_dir))
+        return _folder_in(cache_dir)
     xdg = os.environ.get("XDG_CACHE_HOME", "")
-    if os.path.isabs(xdg):
-        return Location(os.path.normpath(os.path.join(xdg, "hybridjit")))
+    if os.path.isabs(xdg) and "\0" not in xdg:
+        if not _is_for_us(xdg):
+            return Location(None, f"XDG_CACHE_HOME is in a directory of another user: {xdg!r}")
+        return _folder_in(xdg)
     return _find_in_home(os.path.expanduser("~"))
+
+
+def _folder_in(path: str) -> Location:
+    """A folder of our own: what else is in the directory is none of our business."""
+    return Location(os.path.normpath(os.path.join(path, FOLDER_NAME)))
+
+
+def _is_for_us(path: str) -> bool:
+    """Return whether a directory, or what there is of it, is ours or the system's.
+
+    Under sudo the environment may be that of another user.
+    """
+    while path != os.path.dirname(path):
+        with suppress(OSError):
+            return os.stat(path).st_uid in (os.geteuid(), 0)
+        path = os.path.dirname(path)
+    return True
 
 
 def _find_in_home(home: str) -> Location:
@@ -97,7 +123,7 @@ def _find_in_home(home: str) -> Location:
         ours = False
     if not ours:
         return Location(None, f"there is no home directory of this user at {home!r}")
-    return Location(os.path.normpath(os.path.join(home, ".cache", "hybridjit")))
+    return _folder_in(os.path.join(home, ".cache"))
 
 
 class CheckedDirectory:
@@ -106,11 +132,16 @@ class CheckedDirectory:
     def __init__(self, path: str, parent: int | None = None) -> None:
         self.fd = _open_directory(path, parent)
         try:
+            _check_owner(self.fd)
+            self.claim()
             if _tighten(self.fd):
                 self.distrust()
         except BaseException:
             os.close(self.fd)
             raise
+
+    def claim(self) -> None:
+        """Refuse a directory that we did not make."""
 
     def distrust(self) -> None:
         """Do what is needed after others could write here."""
@@ -134,9 +165,33 @@ class CacheDirectory(CheckedDirectory):
     """The directory of a cache, with its secret and its entries."""
 
     def __init__(self, path: str, *, create: bool = False) -> None:
+        self._create = create
         if create:
             _make_directories(path)
         super().__init__(path)
+
+    def claim(self) -> None:
+        """Look for the marker, or leave it where nothing is yet; refuse what holds other things."""
+        if _is_marked(self.fd):
+            return
+        names = os.listdir(self.fd)
+        if _is_marked(self.fd):  # since a moment: another process leaves the marker first
+            return
+        if MARKER_NAME in names or not (names == [] or _is_unmarked_cache(names)):
+            raise ForeignFile(f"its directory is none of ours: it has no {MARKER_NAME} of ours")
+        if not self._create:
+            raise FileNotFoundError(errno.ENOENT, "there is no cache yet")
+        if os.fstat(self.fd).st_mode & _WRITABLE_BY_OTHERS:
+            raise ForeignFile("others can write to its directory")
+        with suppress(FileExistsError):  # another process was first
+            self._write_marker()
+
+    def _write_marker(self) -> None:
+        fd = os.open(MARKER_NAME, _CREATE, 0o600, dir_fd=self.fd)
+        try:
+            _write_all(fd, MARKER)
+        finally:
+            os.close(fd)
 
     def distrust(self) -> None:
         """Drop the secret: it may have been put here, with entries that it fits."""
@@ -247,11 +302,37 @@ def _open_directory(path: str, parent: int | None = None) -> int:
         raise
 
 
+def _check_owner(fd: int) -> None:
+    owner = os.fstat(fd).st_uid
+    if owner != os.geteuid():
+        raise ForeignFile(f"its directory belongs to user {owner}")
+
+
+def _is_marked(fd: int) -> bool:
+    """Return whether we made a directory. The marker is looked at, never read: it says no more."""
+    try:
+        status = os.stat(MARKER_NAME, dir_fd=fd, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    # Empty while another process writes it, or after a power loss.
+    is_ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid()
+    return is_ours and status.st_size in (0, len(MARKER))
+
+
+def _is_folder_name(name: str) -> bool:
+    return len(name) == 2 and set(name) <= set("0123456789abcdef")
+
+
+def _is_unmarked_cache(names: Sequence[str]) -> bool:
+    """Return whether a directory holds what versions without a marker left: a cache, no more."""
+    others = [name for name in names if not _is_folder_name(name)]
+    files = [name for name in others if not name.endswith(TEMPORARY_SUFFIX)]
+    return files == [SECRET_NAME] and len(names) > len(others)
+
+
 def _tighten(fd: int) -> bool:
-    """Refuse a directory of somebody else; return whether ours was writable by others so far."""
+    """Close a directory of ours to others; return whether they could write to it so far."""
     status = os.fstat(fd)
-    if status.st_uid != os.geteuid():
-        raise ForeignFile(f"its directory belongs to user {status.st_uid}")
     if not status.st_mode & _WRITABLE_BY_OTHERS:
         return False
     os.fchmod(fd, stat.S_IMODE(status.st_mode) & ~_OPEN_TO_OTHERS)

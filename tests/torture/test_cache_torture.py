@@ -125,7 +125,7 @@ MISTAKES = (
     Mistake(
         "open directories", "directory", "os.mkdir(directory, 0o700)", "os.mkdir(directory, 0o755)"
     ),
-    Mistake("open files", "directory", "_CREATE, 0o600,", "_CREATE, 0o644,"),
+    Mistake("open files", "directory", "(temporary, _CREATE, 0o600,", "(temporary, _CREATE, 0o644,"),
     Mistake("relative paths", "directory", "if not os.path.isabs(cache_dir) or", "if"),
     Mistake(
         "borrowed rights",
@@ -137,11 +137,18 @@ MISTAKES = (
         "the home of another user", "directory", " and os.stat(home).st_uid == os.geteuid()", ""
     ),
     Mistake(
-        "a trailing slash follows a link",
+        "no folder of our own",
         "directory",
-        "Location(os.path.normpath(cache_dir))",
-        "Location(cache_dir)",
+        "os.path.join(path, FOLDER_NAME)",
+        "path",
     ),
+    Mistake(
+        "what is not ours is used",
+        "directory",
+        "if _is_marked(self.fd):\n            return\n        names",
+        "if True:\n            return\n        names",
+    ),
+    Mistake("XDG_CACHE_HOME of another user", "directory", "if not _is_for_us(xdg):", "if False:"),
     Mistake(
         "entries do not stay young", "directory", "            os.utime(fd)\n", "            pass\n"
     ),

@@ -147,7 +147,7 @@ def test_files_and_directories_are_for_this_user_only(directory: Path) -> None:
 
 def test_a_warm_load_imports_nothing_slow(directory: Path) -> None:
     """Loading OpenSSL alone would take as long as the whole of a warm start may take."""
-    save_sample(directory)
+    save_sample(directory / "hybridjit")
     program = (
         "import sys; from hybridjit.runtime.cache import active_store;"
         "before = set(sys.modules);"
@@ -205,12 +205,26 @@ def test_threads_share_a_store(directory: Path) -> None:
 
 def test_the_directory_of_the_setting_comes_first(environment: pytest.MonkeyPatch) -> None:
     environment.setenv("XDG_CACHE_HOME", "/xdg")
-    assert find_location("/some/../where/") == Location("/where")
+    assert find_location("/some/../where/") == Location("/where/hybridjit")
 
 
 def test_xdg_comes_second(environment: pytest.MonkeyPatch) -> None:
     environment.setenv("XDG_CACHE_HOME", "/xdg")
     assert find_location(None) == Location("/xdg/hybridjit")
+
+
+def test_xdg_of_another_user_is_not_used(environment: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As under sudo, also where the directory itself is still to be made."""
+    if os.geteuid() == 0:
+        os.chown(tmp_path, 12345, -1)
+    else:
+        environment.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
+        environment.setattr(os, "getuid", lambda: tmp_path.stat().st_uid + 1)
+    for path in (tmp_path, tmp_path / "missing" / "cache"):
+        environment.setenv("XDG_CACHE_HOME", str(path))
+        found = find_location(None)
+        assert found.path is None
+        assert "XDG_CACHE_HOME is in a directory of another user" in found.reason
 
 
 @pytest.mark.parametrize("xdg", ["", "relative"])
@@ -298,8 +312,9 @@ def test_the_settings_in_force_choose_the_store(directory: Path) -> None:
         store.save(KEY, META, CODE)
         assert store.load(KEY) == Entry(META, CODE)
         state = cache.info()
-        assert cache.path() == state.path == str(directory)
-        assert (state.entries, state.size) == (1, entry_path(directory, KEY).stat().st_size)
+        inside = directory / "hybridjit"
+        assert cache.path() == state.path == str(inside)
+        assert (state.entries, state.size) == (1, entry_path(inside, KEY).stat().st_size)
         assert state.counters == Counters(hits=1, stored=1)
         assert cache.clear() == 1
         assert store.load(KEY) is None
@@ -323,13 +338,14 @@ def test_clear_removes_entries_and_temporaries_and_nothing_else(directory: Path)
     assert {path for path in directory.rglob("*") if path.is_file()} == {
         *kept,
         directory / "secret",
+        directory / "CACHEDIR.TAG",
     }
 
 
 def test_clear_removes_empty_folders(directory: Path) -> None:
     save_sample(directory)
     open_store(directory, strict=True).clear()
-    assert [path.name for path in directory.iterdir()] == ["secret"]
+    assert {path.name for path in directory.iterdir()} == {"secret", "CACHEDIR.TAG"}
 
 
 def test_clear_of_nothing(directory: Path) -> None:

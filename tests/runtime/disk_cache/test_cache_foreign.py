@@ -133,9 +133,10 @@ def test_a_directory_of_another_user_is_refused_by_whoever_runs_this(
 @pytest.mark.parametrize("end", ["", "/", "/."])
 def test_a_link_to_a_directory_is_refused(directory: Path, file: Path, end: str) -> None:
     assert file.exists()
-    link = directory.with_name("link")
-    link.symlink_to(directory)
-    store = Store(find_location(f"{link}{end}"), SIZE_LIMIT)
+    around = directory.with_name("around")
+    around.mkdir()
+    (around / "hybridjit").symlink_to(directory)
+    store = Store(find_location(f"{around}{end}"), SIZE_LIMIT)
     assert store.load(KEY) is None
     assert counters(store) == Counters(misses=1, foreign=1)
 
@@ -246,3 +247,66 @@ def test_a_file_system_without_links_works(
     monkeypatch.setattr(os, "link", refuse)
     check_recovers(directory)
     assert temporaries(directory) == []
+
+
+# Directories that hold other things
+
+
+def fill(folder: Path) -> dict[str, bytes]:
+    """What a person may keep in a directory, also under the names that we use."""
+    files = {
+        "secret": b"my own password",
+        "notes.txt": b"text",
+        f"ab/{'0' * 62}.entry": b"mine",
+        f".{'0' * 24}.tmp": b"mine, too",
+    }
+    for name, data in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(data)
+    return files
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o775, 0o777])
+def test_directory_of_the_setting_is_left_as_it_is(tmp_path: Path, mode: int) -> None:
+    files = fill(tmp_path)
+    tmp_path.chmod(mode)
+    store = Store(find_location(str(tmp_path)), SIZE_LIMIT, strict=True)
+    store.save(KEY, META, CODE)
+    assert store.load(KEY) == Entry(META, CODE)
+    assert store.clear() == 1
+    assert tmp_path.stat().st_mode & 0o777 == mode
+    assert {name: (tmp_path / name).read_bytes() for name in files} == files
+    assert (tmp_path / "hybridjit").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o777])
+def test_folder_of_our_name_that_is_not_ours_is_left_alone(directory: Path, mode: int) -> None:
+    directory.mkdir()
+    files = fill(directory)
+    directory.chmod(mode)
+    store = open_store(directory)
+    store.save(KEY, META, CODE)
+    assert store.load(KEY) is None
+    assert store.clear() == 0
+    assert directory.stat().st_mode & 0o777 == mode
+    assert {name: (directory / name).read_bytes() for name in files} == files
+    assert counters(store).foreign == 3
+
+
+def test_empty_folder_that_others_can_write_to_is_left_alone(directory: Path) -> None:
+    directory.mkdir()
+    directory.chmod(0o777)
+    store = open_store(directory)
+    store.save(KEY, META, CODE)
+    assert counters(store).foreign == 1
+    assert directory.stat().st_mode & 0o777 == 0o777
+    assert list(directory.iterdir()) == []
+
+
+def test_cache_of_a_version_without_a_marker_is_taken_over(directory: Path, file: Path) -> None:
+    (directory / "CACHEDIR.TAG").unlink()
+    store = open_store(directory, strict=True)
+    assert store.load(KEY) is None
+    store.save(KEY + b" of another", META, CODE)
+    assert store.load(KEY) == Entry(META, CODE)
+    assert file.exists()
