@@ -125,7 +125,9 @@ MISTAKES = (
     Mistake(
         "open directories", "directory", "os.mkdir(directory, 0o700)", "os.mkdir(directory, 0o755)"
     ),
-    Mistake("open files", "directory", "(temporary, _CREATE, 0o600,", "(temporary, _CREATE, 0o644,"),
+    Mistake(
+        "open files", "directory", "(temporary, _CREATE, 0o600,", "(temporary, _CREATE, 0o644,"
+    ),
     Mistake("relative paths", "directory", "if not os.path.isabs(cache_dir) or", "if"),
     Mistake(
         "borrowed rights",
