@@ -22,6 +22,7 @@ No module may use another one of these while it is being loaded itself.
 from __future__ import annotations
 
 import importlib
+import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -31,6 +32,7 @@ from typing import Any
 # Held while a module is loaded. A fork waits for it: a child could not finish what another thread
 # of its parent began.
 LOADING = threading.RLock()
+_ON_SIGINT = signal.default_int_handler
 
 
 class _LazyModule(ModuleType):
@@ -63,6 +65,35 @@ def _load(name: str) -> ModuleType:
     loaded = sys.modules.get(name)
     if loaded is not None and not _is_loading(loaded):
         return loaded
+    if _is_interruptible():
+        return _load_elsewhere(name)
+    return _import(name)
+
+
+def _is_interruptible() -> bool:
+    """True where a signal handler of the user's may run: it might want the module, too."""
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    handlers = (signal.getsignal(number) for number in signal.valid_signals())
+    return any(callable(handler) and handler is not _ON_SIGINT for handler in handlers)
+
+
+def _load_elsewhere(name: str) -> ModuleType:
+    """Load a module in a thread of its own, which no handler interrupts.
+
+    A handler that runs in this thread meanwhile waits for `LOADING` as another thread would; in
+    the same thread it would find a module that is half loaded.
+    """
+    thread = threading.Thread(target=_import, args=(name,), name="hybridjit-import")
+    try:
+        thread.start()
+    except RuntimeError:  # Python is ending
+        return _import(name)
+    thread.join()
+    return _import(name)  # there by now, unless it failed: then it fails here
+
+
+def _import(name: str) -> ModuleType:
     with LOADING:
         return importlib.import_module(name)
 

@@ -85,10 +85,16 @@ def _emit_fail(module: ir.Module) -> Function:
 
 
 def _emit_look(module: ir.Module, fail: Function) -> Function:
-    """`look(ticket)`: the caller lets Python handle signals; 1 if the loop is to end."""
+    """`look(ticket)`: the caller lets Python handle signals; 1 if the loop is to end.
+
+    Once a handler has raised, no other one runs: there is room for one exception. Python runs it
+    when the kernel has ended.
+    """
     w = PoolWords(module, "look", 1)
     ticket = w.args[0]
     w.put(w.now(), ticket, Ticket.POLLED_AT)
+    with w.b.if_then(w.b.not_(w.is_zero(w.at(ticket, Ticket.IS_SHARED)))):
+        w.return_if(w.is_equal(w.get(Pool.FAILED_AT), _EVERYWHERE), 1)
     generation = w.get(Pool.GENERATION)
     record = w.b.inttoptr(ticket, I64.as_pointer())
     raised = w.b.zext(w.b.call(poll_function(module), [record]), I64)

@@ -1,0 +1,149 @@
+"""Signals at awkward moments: no exception is lost, nothing hangs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.own_process import run_program
+
+HEAD = """
+import os, signal, sys, threading, time
+import numpy as np
+import hybridjit as hj
+from hybridjit import hybrid
+"""
+
+
+def test_two_handlers_that_raise_in_one_parallel_loop(tmp_path: Path) -> None:
+    """One chunk sleeps and cannot be ended; the second handler is called when the kernel has."""
+    program = """
+hj.set_num_threads(2)
+
+class First(Exception): pass
+class Second(Exception): pass
+
+def on_first(number, frame):
+    raise First
+
+def on_second(number, frame):
+    raise Second
+
+signal.signal(signal.SIGUSR1, on_first)
+signal.signal(signal.SIGUSR2, on_second)
+
+wait = hybrid.extern("usleep", "int32", ["uint32"], reentrant=True)
+
+@hybrid.script
+def work(a, time):
+    for i in parallel(a.shape[0]):
+        for k in range(4):
+            wait(time)
+            for l in range(100_000):
+                a[i] = a[i] * 0.5 + l
+
+for _ in range(4):
+    work(np.zeros(2), np.uint32(1))
+main = threading.get_ident()
+
+def send():
+    for number in (signal.SIGUSR1, signal.SIGUSR2):
+        time.sleep(0.1)
+        signal.pthread_kill(main, number)
+
+seen = []
+threading.Thread(target=send).start()
+while len(seen) < 2:
+    try:
+        try:
+            work(np.zeros(2), np.uint32(400_000))
+        except First as error:
+            seen.append("First")
+            time.sleep(1)
+    except Second as error:
+        seen.append("Second")
+print(seen)
+"""
+    assert run_program(tmp_path, HEAD + program) == "['First', 'Second']\n"
+
+
+FORK = """
+from hybridjit.codegen.forks import COMPILE_LOCK
+
+@hybrid.script
+def kernel(a):
+    a[0] += 1
+
+def hold():
+    with COMPILE_LOCK:
+        is_held.set()
+        time.sleep(0.5)
+
+class Stop(Exception): pass
+
+def stop(number, frame):
+    raise Stop("now")
+
+signal.signal(signal.SIGUSR1, stop)
+is_held = threading.Event()
+threading.Thread(target=hold).start()
+is_held.wait()
+pid = os.getpid()
+threading.Timer(0.1, lambda: os.kill(pid, signal.{name})).start()
+parent = os.getpid()
+child = None
+try:
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        a = np.zeros(1)
+        for _ in range(4):
+            kernel(a)
+        os._exit(int(a[0]))
+    time.sleep(5)
+except (KeyboardInterrupt, Stop) as error:
+    print(type(error).__name__, *error.args)
+print(os.waitstatus_to_exitcode(os.waitpid(-1, 0)[1]))
+for _ in range(4):
+    kernel(np.zeros(1))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"), [("SIGINT", "KeyboardInterrupt"), ("SIGUSR1", "Stop now")]
+)
+def test_signal_while_a_fork_waits_for_a_compilation(tmp_path: Path, name: str, shown: str) -> None:
+    assert run_program(tmp_path, HEAD + FORK.format(name=name)) == f"{shown}\n4\n"
+
+
+def test_handler_that_calls_a_kernel_while_a_module_is_loaded(tmp_path: Path) -> None:
+    """Signals come so often that some find the first call at its imports."""
+    program = """
+@hybrid.script
+def kernel(a, b):
+    for i in range(a.shape[0]):
+        b[i] = a[i] + 1
+
+results = []
+
+def call(number, frame):
+    b = np.zeros(3, "float32")
+    kernel(np.ones(3, "float32"), b)
+    results.append(b.tolist() == [2, 2, 2])
+    if len(results) < 200:
+        signal.setitimer(signal.ITIMER_REAL, 0.002)
+
+signal.signal(signal.SIGALRM, call)
+signal.setitimer(signal.ITIMER_REAL, {delay})
+b = np.zeros(3)
+for _ in range(4):
+    kernel(np.ones(3), b)
+while not results:
+    time.sleep(0.001)
+signal.setitimer(signal.ITIMER_REAL, 0)
+print(all(results), b.tolist())
+"""
+    for delay in (0.001, 0.01, 0.03, 0.1, 0.2):
+        found = run_program(tmp_path, HEAD + program.format(delay=delay), HYBRIDJIT_CACHE="0")
+        assert found == "True [2.0, 2.0, 2.0]\n"
