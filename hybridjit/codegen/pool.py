@@ -16,6 +16,10 @@ loop lives on its stack. So the pool is closed first: chunks that look for signa
 another one, and the caller, whose workers are out of its loop then, waits for the end. Loops that
 run later, of whatever Python does at exit, run on their own thread.
 
+The loop lives on the stack of its caller, which must stay where it is meanwhile: a signal handler
+that switches to another greenlet, whose stack takes that place, is not supported inside of it.
+Kernels without parallel loops do not mind: what lies on their stack is looked at by nobody else.
+
 A chunk that fails ends the chunks behind it. Those before it were taken earlier and run on, so
 that the failure of the lowest iteration is the one reported, whatever the number of threads.
 """
@@ -40,6 +44,10 @@ Function = Any  # ir.Function
 _CHUNKS_PER_THREAD = 8
 # Longer chunks are a multiple of this: neighbours then share few cache lines.
 _CHUNK_UNIT = 64
+# Every thread takes one chunk beyond the end, each shorter than the loop: NEXT stays below
+# (MAX_THREADS + 1) times this, and that below 2**63. Longer loops, which nobody sees the end of,
+# run on their own thread.
+_MOST_ITERATIONS = 1 << 54
 _SEATS = (1 << 32) - 1
 _NOWHERE = (1 << 63) - 1
 _EVERYWHERE = -1
@@ -72,9 +80,11 @@ def _emit_fail(module: ir.Module) -> Function:
     """`fail(at, status, record)`: note a failure, if it is the one of the lowest iteration."""
     w = PoolWords(module, "fail", 3, VOID)
     at, status, record = w.args
+    # Held for the few instructions below, which neither wait nor call anything; a fork frees it in
+    # the child. So nobody spins for long, unless the holder is not running: then it may run here.
     with w.forever() as locked:
         w.leave_if(w.replace(Pool.LOCK, 0, 1), locked)
-        w.pause()
+        w.libc("sched_yield", I32)
     with w.b.if_then(w.is_less(at, w.get(Pool.FAILED_AT))):
         w.copy(record, w.state(Pool.ERROR), ERROR_WORDS)
         w.set(status, Pool.STATUS)
@@ -253,7 +263,8 @@ def _emit_run(module: ir.Module, start: Function, share: Function) -> None:
     threads = w.greatest(w.least(limit, MAX_THREADS), 1)
     grain = _grain(w, count, threads, least)
     is_worth_it = w.b.and_(w.is_less(1, threads), w.is_less(grain, count))
-    can_share = w.b.and_(is_worth_it, w.b.not_(_is_closed(w)))
+    is_countable = w.is_less(count, _MOST_ITERATIONS)
+    can_share = w.b.and_(w.b.and_(is_worth_it, is_countable), w.b.not_(_is_closed(w)))
     with w.b.if_then(can_share), w.b.if_then(w.replace(Pool.BUSY, 0, 1)):
         wanted = w.b.sub(threads, w.word(1))
         with w.b.if_then(w.is_less(w.get(Pool.WORKERS), wanted), likely=False):

@@ -5,6 +5,7 @@ With --fuzz=N, what happens at random happens N times.
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
 import random
@@ -24,8 +25,11 @@ import numpy as np
 import pytest
 
 from hybridjit import get_num_threads, hybrid, set_num_threads, threads
+from hybridjit.codegen.pool_layout import RUN
+from hybridjit.codegen.sites import RECORD_WORDS
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.hybrid import parallel
+from hybridjit.runtime import pool
 from hybridjit.runtime.cpus import count_cpus, find_quota
 from tests.runtime.test_interrupt import ENDLESS, LONGEST_SECONDS, Stop, interrupt
 from tests.runtime.test_threads import needs_fork, run_child, run_threads
@@ -500,3 +504,29 @@ def test_how_long_interrupts_take(
     median, high, most = (np.quantile(taken, q) * 1e3 for q in (0.5, 0.99, 1.0))
     with capsys.disabled():
         print(f"\n{count} interrupts: median {median:.1f} ms, p99 {high:.1f} ms, max {most:.1f} ms")
+
+
+def chunks_of(count: int, least: int) -> list[tuple[int, int]]:
+    """The chunks of a loop whose body takes no time, as the pool hands them out."""
+    found: list[tuple[int, int]] = []
+
+    def body(begin: int, end: int, context: int, ticket: int) -> int:
+        found.append((begin, end))
+        return 0
+
+    words = [ctypes.c_int64] * 6
+    run = ctypes.CFUNCTYPE(ctypes.c_int32, *words)(pool.pool_addresses()[RUN])
+    called = ctypes.CFUNCTYPE(ctypes.c_int32, *words[:4])(body)
+    error = (ctypes.c_int64 * RECORD_WORDS)()
+    address = ctypes.cast(called, ctypes.c_void_p).value or 0
+    assert run(address, count, least, 0, ctypes.addressof(error), 1) == 0
+    return sorted(found)
+
+
+@pytest.mark.parametrize("count", [1000, 2**53, 2**54, 2**62, 2**63 - 2, 2**63 - 1])
+@pytest.mark.parametrize("least", [1, 2**52])
+def test_chunks_cover_a_loop_of_any_length_once(count: int, least: int) -> None:
+    with threads(2):
+        chunks = chunks_of(count, least)
+    assert [begin for begin, _ in chunks] == [0, *(end for _, end in chunks[:-1])]
+    assert chunks[-1][1] == count
