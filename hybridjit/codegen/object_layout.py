@@ -17,6 +17,7 @@ class Offsets(IntEnum):
     `hybridjit.runtime.dispatch_facts` compares each with what the running interpreter does.
     """
 
+    REFERENCES = 0
     TYPE = 8
     TUPLE_SIZE = 16
     TUPLE_ITEMS = 24

@@ -55,6 +55,9 @@ def _is_free_threaded() -> bool:
 def _objects_agree() -> Iterator[bool]:
     item, number, pair = object(), 1.5, 2.5 - 3.5j
     items = (item, number, pair)
+    before = read_word(item, Offsets.REFERENCES)
+    more = [item, item]
+    yield read_word(item, Offsets.REFERENCES) == before + len(more)
     yield read_word(item, Offsets.TYPE) == id(object)
     yield read_word(items, Offsets.TUPLE_SIZE) == 3
     yield [read_word(items, Offsets.TUPLE_ITEMS + 8 * i) for i in range(3)] == [*map(id, items)]
