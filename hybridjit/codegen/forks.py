@@ -25,7 +25,7 @@ COMPILE_LOCK = threading.RLock()
 # llvmlite takes this around every call into LLVM. It is private: without it we do what we can.
 _LLVM_LOCK: Any = getattr(getattr(ffi.lib, "_lock", None), "_lock", None)
 _brief_locks: list[Any] = []
-_MOMENT = 0.01  # seconds
+_MOMENT = 0.1  # seconds: on a busy machine, the hooks of others take their time
 _release_all = methodcaller("release")
 
 
