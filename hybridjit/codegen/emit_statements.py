@@ -398,6 +398,8 @@ class StatementEmitter(ExpressionEmitter):
     def fail_with(self, error: str, stmt: tis.Assert | tis.Raise) -> None:
         """Leave the kernel with an exception that the script raises."""
         failure = Failure.RAISE_TUPLE if stmt.is_tuple else Failure.RAISE
+        if isinstance(stmt, tis.Raise) and stmt.is_text:
+            failure = Failure.RAISE_TEXT
         self.fail(failure, stmt.span, [error, *self.message(stmt.message)])
 
     def _print(self, stmt: tis.Print) -> None:

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Sequence
 
 from hybridjit.arith.totality import is_total
-from hybridjit.errors import ParseError
 from hybridjit.frontend.arrays.refusals import element_of
 from hybridjit.frontend.assignments import AssignmentTranslator
 from hybridjit.frontend.context import has_effect
@@ -109,21 +108,20 @@ class MessageTranslator(AssignmentTranslator):
         """`assert condition, message`; the message is computed only on failure."""
         cond = self.condition(stmt.test)
         span = self.span(stmt)
-        if isinstance(stmt.msg, ast.JoinedStr):
-            raise self.refuse(
-                "f-strings are not supported",
-                stmt.msg,
-                help='give the parts as a tuple, as in ("x =", x)',
-            )
+        is_text = isinstance(stmt.msg, ast.JoinedStr)
         with self.collect() as needed:
-            given = [] if stmt.msg is None else [stmt.msg]
-            message, is_tuple = self._message(given, may_be_tuple=True)
+            if isinstance(stmt.msg, ast.JoinedStr):
+                message, is_tuple = self._text(stmt.msg.values), False
+            else:
+                given = [] if stmt.msg is None else [stmt.msg]
+                message, is_tuple = self._message(given, may_be_tuple=True)
         if isinstance(cond, Const) and cond.value:
             return
-        if not needed and not isinstance(cond, Const):
+        if not needed and not is_text and not isinstance(cond, Const):
             self.emit(Assert(cond, message, is_tuple, span=span))
             return
-        failure = self.close([*needed, Raise("AssertionError", message, is_tuple, span=span)])
+        failure = Raise("AssertionError", message, is_tuple, is_text, span=span)
+        failure = self.close([*needed, failure])
         if isinstance(cond, Const):
             self.emit(failure)
         else:
@@ -139,8 +137,8 @@ class MessageTranslator(AssignmentTranslator):
         call = stmt.exc
         kind, args = (call.func, call.args) if isinstance(call, ast.Call) else (call, [])
         value = self.evaluate(kind)
-        if value == Foreign(NotImplementedError) and is_in_library(self.frame.source.file):
-            raise self._refuse_call(args, stmt)
+        if is_in_library(self.frame.source.file):
+            self._check_call(value, args, stmt)
         name = _find_raisable(value)
         if name is None:
             what = ast.unparse(kind) if isinstance(kind, (ast.Name, ast.Attribute)) else None
@@ -149,14 +147,40 @@ class MessageTranslator(AssignmentTranslator):
                 kind,
                 help="raise an error of Python's own, such as ValueError or RuntimeError",
             )
-        message, is_tuple = self._message(args, may_be_tuple=True)
-        self.emit(Raise(name, message, is_tuple, span=self.span(stmt)))
+        match args:
+            case [ast.JoinedStr(parts)]:
+                self.emit(Raise(name, self._text(parts), is_text=True, span=self.span(stmt)))
+            case _:
+                message, is_tuple = self._message(args, may_be_tuple=True)
+                self.emit(Raise(name, message, is_tuple, span=self.span(stmt)))
         return False
 
-    def _refuse_call(self, args: Sequence[ast.expr], stmt: ast.Raise) -> ParseError:
-        """The error for a call that a function of NumPy does not support here: why, and help."""
-        texts = [self.text_argument(arg, "a message") for arg in args]
-        return self.refuse(texts[0], stmt, help=texts[1])
+    def _text(self, parts: Sequence[ast.expr]) -> Message:
+        """The parts of an f-string: text, and values that are put in as they print."""
+        return tuple(self._text_part(part) for part in parts)
+
+    def _text_part(self, part: ast.expr) -> str | Expr:
+        match part:
+            case ast.Constant(str(text)):
+                return text
+            case ast.FormattedValue(value, -1, None):
+                return self._part(self.evaluate(value), value)
+            case _:
+                raise self.refuse(
+                    "a format in an f-string is not supported",
+                    part,
+                    help="give the value as it is, as in {x}",
+                )
+
+    def _check_call(self, kind: Value, args: Sequence[ast.expr], stmt: ast.Raise) -> None:
+        """Refuse a call of a function of NumPy that the script has, where it raises an error that
+        depends on types only: what is not supported here, with help, and what NumPy refuses.
+        """
+        if kind == Foreign(NotImplementedError):
+            why, help = (self.text_argument(arg, "a message") for arg in args)
+            raise self.refuse(why, stmt, help=help)
+        if kind == Foreign(TypeError):
+            raise self.mismatch(self.text_argument(args[0], "a message"), stmt)
 
 
 def _find_raisable(value: Value) -> str | None:

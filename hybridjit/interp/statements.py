@@ -302,6 +302,8 @@ def _compile_arguments(
 ) -> Callable[[Frame], Sequence[object]]:
     """The function that gives the arguments of an exception."""
     message = _compile_message(stmt.message, scope)
+    if isinstance(stmt, ir.Raise) and stmt.is_text:
+        return lambda frame: ["".join(map(str, message(frame)))]
     return (lambda frame: [tuple(message(frame))]) if stmt.is_tuple else message
 
 

@@ -169,7 +169,17 @@ class StmtPrinter:
         self.line(f"assert {self.expr(check.cond)}{message and ', ' + message}", check)
 
     def _raise(self, stmt: ir.Raise) -> None:
-        self.line(f"raise {stmt.error}({self._message(stmt)})", stmt)
+        message = self._text(stmt.message) if stmt.is_text else self._message(stmt)
+        self.line(f"raise {stmt.error}({message})", stmt)
+
+    def _text(self, message: Sequence[str | Expr]) -> str:
+        """The parts of a string and the values between them: f"index {i} of {n}"."""
+        return "f" + "".join(
+            quote(item.replace("{", "{{").replace("}", "}}"))[1:-1]
+            if isinstance(item, str)
+            else f"{{{self.expr(item)}}}"
+            for item in message
+        ).join('""')
 
     def _print(self, stmt: ir.Print) -> None:
         self.line(f"print({self._parts(stmt.message)})", stmt)

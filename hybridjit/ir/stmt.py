@@ -193,12 +193,14 @@ class Assert(Stmt):
 class Raise(Stmt):
     """Leave the function with the built-in exception `error`, such as "ValueError".
 
-    `message` holds its arguments, or with `is_tuple` the items of the tuple that is its only one.
+    `message` holds its arguments, or with `is_tuple` the items of the tuple that is its only one,
+    or with `is_text` the parts of the string that is.
     """
 
     error: str
     message: tuple[str | Expr, ...] = ()
     is_tuple: bool = False
+    is_text: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

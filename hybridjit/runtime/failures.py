@@ -79,6 +79,9 @@ def _plain_exception(site: Site, parts: list[Any]) -> Exception:
         case Failure.RAISE_TUPLE:
             kind = getattr(builtins, str(parts[0]))
             return kind(tuple(parts[1:]))
+        case Failure.RAISE_TEXT:
+            kind = getattr(builtins, str(parts[0]))
+            return kind("".join(map(str, parts[1:])))
         case Failure.POWER:
             return ValueError("Integers to negative integer powers are not allowed.")
         case Failure.STEP:

@@ -477,12 +477,12 @@ def update_with_matmul(a, b):
 
 @cases.wrong(ParseError, VECTOR)
 def assert_formatted(a):
-    assert a[0] > 0, f"bad {a[0]}"
+    assert a[0] > 0, f"bad {a[0]:.2f}"
 
 
-@cases.right(VECTOR, says='as a tuple, as in ("x =", x)')
+@cases.right(VECTOR, says="give the value as it is, as in {x}")
 def assert_formatted(a):
-    assert a[0] > 0, ("a[0] =", a[0])
+    assert a[0] > 0, f"bad {a[0]}"
 
 
 @cases.wrong(TypeMismatch, VECTOR)
