@@ -9,7 +9,7 @@ from hybridjit.frontend.arrays.elementwise import shape_text
 from hybridjit.frontend.arrays.extents import ONE, ZERO, constant, minus, tidy
 from hybridjit.frontend.arrays.shapes import ArrayShapes
 from hybridjit.frontend.values import AnyArray, Items, Place, Value
-from hybridjit.ir.expr import Expr, Max, Min, Sub
+from hybridjit.ir.expr import Const, Expr, Max, Min, Sub
 
 
 class ArrayAxes(ArrayShapes):
@@ -60,15 +60,9 @@ class ArrayAxes(ArrayShapes):
         args = self.arguments(node, "a", "axis", required=1)
         owner = self.owner(args["a"])
         axes = self.axes_argument(args.get("axis"), len(owner.shape))
-        ones = [axis for axis, size in enumerate(owner.shape) if constant(size) == 1]
+        dropped = self._unit_axes(owner, node) if axes is None else axes
         for axis in axes or ():
-            if axis not in ones:
-                raise ShapeMismatch(
-                    f"axis {axis} of an array of shape {shape_text(owner.shape)} does not have "
-                    "the size 1",
-                    self.span(node),
-                )
-        dropped = ones if axes is None else axes
+            self._require_one(owner, axis, node)
         kept = [axis for axis in range(len(owner.shape)) if axis not in dropped]
         places = tuple(
             Place(ZERO, 1, kept.index(axis)) if axis in kept else Place(ZERO)
@@ -76,6 +70,31 @@ class ArrayAxes(ArrayShapes):
         )
         part = self.shown(owner, places, tuple(owner.shape[axis] for axis in kept), node)
         return self.element_or_part(part, node)
+
+    def _unit_axes(self, owner: AnyArray, node: ast.Call) -> list[int]:
+        """The axes of size one. The result has as many dimensions as there are others, so that
+        each size must be known; where only its name is, the script is compiled for exact sizes.
+        """
+        for axis, size in enumerate(owner.shape):
+            if constant(size) is None and not self.ranges.is_at_most(Const(2), size):
+                raise self.refuse(
+                    f"whether axis {axis} has the size 1 is known only when the script runs; the "
+                    "number of dimensions depends on it",
+                    node,
+                    help="name the axes to leave out, as in np.squeeze(a, axis=0)",
+                )
+        return [axis for axis, size in enumerate(owner.shape) if constant(size) == 1]
+
+    def _require_one(self, owner: AnyArray, axis: int, node: ast.Call) -> None:
+        size = owner.shape[axis]
+        if constant(size) is None:
+            self.require_size(size, ONE, node)
+        elif constant(size) != 1:
+            raise ShapeMismatch(
+                f"axis {axis} of an array of shape {shape_text(owner.shape)} does not have "
+                "the size 1",
+                self.span(node),
+            )
 
     def diagonal(self, name: str, node: ast.Call) -> Value:
         """`np.diagonal(a, offset, axis1, axis2)`: elements whose indices along two axes go
