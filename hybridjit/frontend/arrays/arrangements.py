@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 
 from hybridjit.frontend.arrays.axes import ArrayAxes
-from hybridjit.frontend.arrays.extents import minus, tidy, times
+from hybridjit.frontend.arrays.extents import minus, tidy
 from hybridjit.frontend.conversion import join_types
 from hybridjit.frontend.values import (
     AnyArray,
@@ -36,7 +36,8 @@ class ArrayArrangements(ArrayAxes):
         args = self.arguments(node, "a", "repeats", "axis", required=2)
         owner, axis = self.along(args, node)
         times_each = self._repetitions(args["repeats"])
-        size = times(owner.shape[axis], times_each)
+        self.require_natural(times_each, node)
+        size = self.product_of_sizes((owner.shape[axis], times_each), node)
         return self._renamed(owner, axis, size, lambda at: tidy(FloorDiv(at, times_each)))
 
     def tile(self, name: str, node: ast.Call) -> Value:
@@ -52,10 +53,10 @@ class ArrayArrangements(ArrayAxes):
             number = self.fixed_index(
                 self.as_index(self.as_scalar(count, node), args["reps"], "reps")
             )
+            self.require_natural(number, node)
             old = result.shape[axis]
-            result = self._renamed(
-                result, axis, times(old, number), lambda at, size=old: tidy(Mod(at, size))
-            )
+            size = self.product_of_sizes((old, number), node)
+            result = self._renamed(result, axis, size, lambda at, size=old: tidy(Mod(at, size)))
         return result
 
     def roll(self, name: str, node: ast.Call) -> Value:
@@ -100,6 +101,8 @@ class ArrayArrangements(ArrayAxes):
         args = self.arguments(node, "array", "shape", required=2)
         value = self.array(self.as_array(self.evaluate(args["array"]), node))
         shape = tuple(self.fixed_index(size) for size in self.shape_argument(args["shape"]))
+        for size in shape:
+            self.require_natural(size, node)
         if len(value.shape) > len(shape):
             raise self.refuse_shapes([value.shape, shape], node)
         return self.broadcast_to(value, shape, node)

@@ -6,10 +6,12 @@ import ast
 import math
 from collections.abc import Sequence
 
+from hybridjit.errors import Span
 from hybridjit.frontend.arrays.calls import cast_element
-from hybridjit.frontend.arrays.extents import ONE, ZERO, minus, plus, tidy
+from hybridjit.frontend.arrays.extents import ONE, ZERO, constant, minus, plus, tidy
 from hybridjit.frontend.arrays.products import ArrayProducts
 from hybridjit.frontend.comparisons import compare
+from hybridjit.frontend.conversion import join_types
 from hybridjit.frontend.functions import apply
 from hybridjit.frontend.operators import binary, select
 from hybridjit.frontend.style import Style
@@ -23,8 +25,25 @@ from hybridjit.frontend.values import (
     describe,
     index,
 )
-from hybridjit.ir.dtype import FLOAT64, INT64, DType, ScalarType
-from hybridjit.ir.expr import Add, Const, Div, Eq, Expr, FloorDiv, Max, Mul, Sub, const
+from hybridjit.ir.dtype import FLOAT64, INT64, WEAK_FLOAT, DType, ScalarType
+from hybridjit.ir.expr import (
+    Add,
+    Call,
+    Const,
+    Div,
+    Eq,
+    Expr,
+    FloorDiv,
+    Gt,
+    Max,
+    Mul,
+    Sub,
+    Var,
+    const,
+)
+from hybridjit.ir.header import MAX_EXTENT
+from hybridjit.ir.stmt import If, Raise
+from hybridjit.ir.visit import walk
 
 _FILLED_WITH = {"zeros": 0, "empty": 0, "ones": 1}
 
@@ -102,9 +121,22 @@ class ArrayCreation(ArrayProducts):
                 "compiled",
                 args.get("step", node),
             )
+        self._check_range(start, stop, node)
         # ceil((stop - start) / step) by floor division, right for either sign of step
         length = tidy(Sub(ZERO, FloorDiv(minus(start, stop), step)))
         return length if self.ranges.is_natural(length) else tidy(Max(length, ZERO))
+
+    def _check_range(self, start: Expr, stop: Expr, node: ast.Call) -> None:
+        """An error at run time for bounds so far apart that their distance wraps around."""
+        if all(constant(bound) is not None for bound in (start, stop)) or start == ZERO:
+            return
+        if all(node in self.unit.sizes for node in walk(Sub(stop, start)) if isinstance(node, Var)):
+            return
+        span = self.span(node)
+        half, other = (FloorDiv(bound, Const(2)) for bound in (start, stop))
+        apart = Call("abs", (minus(other, half),))
+        failure = Raise("ValueError", ("Maximum allowed size exceeded",), span=span)
+        self.emit(If(Gt(apart, Const(MAX_EXTENT)), failure, span=span))
 
     def _float_range(self, numbers: list[Scalar], node: ast.Call) -> Expr:
         known = [number.constant for number in numbers]
@@ -120,22 +152,24 @@ class ArrayCreation(ArrayProducts):
     def make_linspace(self, name: str, node: ast.Call) -> Value:
         """`np.linspace(start, stop, n, dtype=...)`; integers are rounded down, as in NumPy."""
         args = self.arguments(node, "start", "stop", "num", "endpoint", "dtype", required=2)
-        dtype = self._dtype(args) or FLOAT64
         span = self.span(node)
+        ends = [self.scalar(args[key]) for key in ("start", "stop")]
+        wide = self._line_dtype(ends, span)
+        dtype = self._dtype(args) or wide
         start, stop = (
-            self.let(cast_element(self.scalar(args[key]), FLOAT64, span), key, span)
-            for key in ("start", "stop")
+            self.let(cast_element(end, wide, span), key, span)
+            for key, end in zip(("start", "stop"), ends, strict=True)
         )
         size = self.fixed_index(self.index(args["num"], "num")) if "num" in args else Const(50)
         has_end = self.scalar(args["endpoint"]).constant if "endpoint" in args else True
         last = minus(size, ONE)
         steps = tidy(Max(last if has_end else size, ONE))
         width = binary(Sub, stop, start, span)
-        divisor = cast_element(index(steps), FLOAT64, span)
+        divisor = cast_element(index(steps), wide, span)
         step = self.let(binary(Div, width, divisor, span), "step", span)
 
         def element(indices: Sequence[Expr]) -> Scalar:
-            position = cast_element(index(indices[0]), FLOAT64, span)
+            position = cast_element(index(indices[0]), wide, span)
             found = binary(Add, binary(Mul, position, step, span), start, span)
             if has_end and last != ZERO:
                 is_last = compare(Eq, index(indices[0]), index(last), span).expr
@@ -145,6 +179,14 @@ class ArrayCreation(ArrayProducts):
             return cast_element(found, dtype, span)
 
         return ArrayExpr((size,), dtype, element)
+
+    @staticmethod
+    def _line_dtype(ends: Sequence[Scalar], span: Span | None) -> DType:
+        """The type in which NumPy computes the points between two: of NumPy's numbers, theirs."""
+        type = WEAK_FLOAT
+        for end in ends:
+            type = join_types(type, end.type, span)
+        return type.dtype if type.dtype.is_float else FLOAT64
 
     def make_eye(self, name: str, node: ast.Call) -> Value:
         """`np.eye(n, m, k, dtype)`."""

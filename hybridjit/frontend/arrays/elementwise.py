@@ -12,7 +12,7 @@ from hybridjit.frontend.arrays.memory import ArrayMemory
 from hybridjit.frontend.arrays.same_values import prove_same
 from hybridjit.frontend.values import AnyArray, ArrayExpr, Items, Scalar, Value
 from hybridjit.ir.dtype import DType, ScalarType
-from hybridjit.ir.expr import And, Const, Eq, Expr, Ne, Select, Var
+from hybridjit.ir.expr import And, Const, Eq, Expr, Lt, Ne, Select, Var
 from hybridjit.ir.stmt import If, Let, Raise
 
 Elementwise = Callable[[list[Scalar]], Scalar]
@@ -196,10 +196,20 @@ class ElementwiseTranslator(ArrayMemory):
         fails: Expr = Ne(size, wanted)
         if or_one and not isinstance(size, Const):
             fails = And(fails, Ne(size, ONE))
-        message = f"the shapes in `{ast.unparse(node)}` do not fit: sizes"
+        message = f"the shapes in `{ast.unparse(node)}` do not fit: sizes "
         span = self.span(node)
-        failure = Raise(error, (message, size, "and", wanted), span=span)
+        failure = Raise(error, (message, size, " and ", wanted), is_text=True, span=span)
         self.emit(If(fails, failure, span=span))
+
+    def require_natural(self, size: Expr, node: ast.AST) -> None:
+        """NumPy's error, at run time if it is not known before, for a size below zero."""
+        if self.ranges.is_natural(size):
+            return
+        span = self.span(node)
+        if isinstance(size, Const):
+            raise ShapeMismatch(f"a size must not be negative, found {size.value}", span)
+        message = ("negative dimensions are not allowed",)
+        self.emit(If(Lt(size, ZERO), Raise("ValueError", message, span=span), span=span))
 
     def refuse_shapes(self, shapes: Sequence[Sequence[Expr]], node: ast.AST) -> ShapeMismatch:
         """The error for arrays whose shapes do not fit."""

@@ -84,8 +84,8 @@ class Ranges:
                 return self.is_natural(a) or self.is_natural(b)
             case Min(a, b) | Select(_, a, b):
                 return self.is_natural(a) and self.is_natural(b)
-            case FloorDiv(a, Const(int(divisor))) if divisor > 0:
-                return self.is_natural(a)
+            case Mul(a, b) | FloorDiv(a, b) if self.is_natural(a) and self.is_natural(b):
+                return True
             case _:
                 return self.is_at_most(ZERO, expr)
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
+from hybridjit.frontend.arrays.calls import cast_element
 from hybridjit.frontend.arrays.contractions import ArrayContractions
 from hybridjit.frontend.arrays.grids import ArrayGrids
 from hybridjit.frontend.arrays.padding import ArrayPadding
@@ -127,17 +128,23 @@ class ArrayFunctions(ArrayPadding):
     ) -> Value:
         """A reduction of the elements where a condition holds, and of a number to begin with."""
         span = self.span(node)
+        self.check_order(name, value, node)
         dtype = self.dtype_argument(args["dtype"]) if "dtype" in args else None
         if dtype is None:
             dtype = sum_dtype(value.dtype) if name in ("sum", "prod") else value.dtype
         fold = fold_of(name, dtype, span)
-        source = self.as_dtype(value, dtype, span)
+        source = self.as_dtype(value, fold.dtype, span) if name not in ("any", "all") else value
         if "where" in args:
             source = self._where(source, args, fold, node)
         result = self.fold(source, axes, fold, node)
-        if "initial" not in args:
-            return result
-        initial = self.let(self.scalar(args["initial"]), "initial", span)
+        if "initial" in args:
+            given = cast_element(self.scalar(args["initial"]), fold.dtype, span)
+            result = self._begun_with(self.let(given, "initial", span), result, fold, node)
+        return result if fold.name in ("any", "all") else self.converted_to(result, dtype, span)
+
+    def _begun_with(
+        self, initial: Scalar, result: Scalar | ArrayExpr, fold: Fold, node: ast.Call
+    ) -> Scalar | ArrayExpr:
         if isinstance(result, Scalar):
             return fold.combine(result, initial)
         return self.elementwise([result, initial], lambda p: fold.combine(p[0], p[1]), node)

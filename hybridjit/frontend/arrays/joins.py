@@ -93,6 +93,7 @@ class ArrayJoins(ArrayArrangements):
         self._check_joinable(parts, axis, node)
         size: Expr = ZERO
         for part in parts:
+            self.require_natural(part.shape[axis], node)
             size = plus(size, part.shape[axis])
         dtype = dtype or self._common_dtype([self.array(part).dtype for part in parts], node)
         shape = (*first.shape[:axis], size, *first.shape[axis + 1 :])

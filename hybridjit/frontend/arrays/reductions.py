@@ -36,7 +36,6 @@ from hybridjit.ir.dtype import (
 )
 from hybridjit.ir.expr import (
     Add,
-    And,
     BitAnd,
     BitOr,
     BitXor,
@@ -48,7 +47,6 @@ from hybridjit.ir.expr import (
     Load,
     Max,
     Mul,
-    Ne,
     Or,
     Sub,
     const,
@@ -137,12 +135,7 @@ class ArrayReductions(ArrayLoops):
         """A sum, product, extremum, any or all."""
         span = self.span(node)
         if name in ("min", "max"):
-            if value.dtype.is_complex:
-                raise self.mismatch(
-                    "complex numbers have no order",
-                    node,
-                    help="reduce a.real, a.imag or abs(a)",
-                )
+            self.check_order(name, value, node)
             self.require_elements(name, value, axes, node)
         if name in ("sum", "prod"):
             dtype = dtype or sum_dtype(value.dtype)
@@ -152,6 +145,13 @@ class ArrayReductions(ArrayLoops):
         if dtype is not None and dtype in _NARROW:
             return self.converted_to(result, dtype, span)
         return result
+
+    def check_order(self, name: str, value: ArrayExpr, node: ast.AST) -> None:
+        """Refuse to look for the smallest or largest of complex numbers."""
+        if name in ("min", "max") and value.dtype.is_complex:
+            raise self.mismatch(
+                "complex numbers have no order", node, help="reduce a.real, a.imag or abs(a)"
+            )
 
     def as_dtype(self, value: ArrayExpr, dtype: DType, span: Span | None) -> ArrayExpr:
         """`value` with its elements converted."""
@@ -174,6 +174,8 @@ class ArrayReductions(ArrayLoops):
     def fold(self, value: ArrayExpr, axes: Axes, fold: Fold, node: ast.AST) -> Scalar | ArrayExpr:
         """Combine the elements along some axes, in order."""
         span = self.span(node)
+        for size in value.shape:
+            self.require_natural(size, node)
         if not axes.kept:
             return self.as_kept(self._fold_all(value, fold, span), axes)
         if value.mask is not None:
@@ -262,22 +264,16 @@ class ArrayReductions(ArrayLoops):
             none = Eq(convert(self._reduced_count(value, axes, span), INT64, span), ZERO)
             self.emit(If(none, failure, span=span))
             return
-        kept = [value.shape[axis] for axis in axes.kept]
-        if any(constant(size) == 0 for size in kept):
-            return
         reduced = [value.shape[axis] for axis in axes.reduced]
         if any(constant(size) == 0 for size in reduced):
             self.emit(failure)
             return
-        empty = [Eq(size, ZERO) for size in reduced if constant(size) is None]
+        empty = [Eq(size, ZERO) for size in reduced if not self.ranges.is_at_most(ONE, size)]
         if not empty:
             return
         cond: Expr = empty[0]
         for other in empty[1:]:
             cond = Or(cond, other)
-        for size in kept:
-            if constant(size) is None:
-                cond = And(cond, Ne(size, ZERO))
         self.emit(If(cond, failure, span=span))
 
     # -- means ---------------------------------------------------------------------------------

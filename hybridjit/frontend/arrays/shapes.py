@@ -20,7 +20,14 @@ from hybridjit.frontend.values import (
     Value,
     describe,
 )
-from hybridjit.ir.expr import Const, Expr, FloorDiv, Mod
+from hybridjit.ir.expr import Const, Eq, Expr, FloorDiv, Gt, Max, Mod, Var
+from hybridjit.ir.header import MAX_EXTENT
+from hybridjit.ir.stmt import If, Raise
+from hybridjit.ir.visit import walk
+
+# So many copies of an axis, which has up to MAX_EXTENT elements, are sure not to wrap around.
+MAX_COPIES = 1 << 14
+_TOO_BIG = "array is too big"
 
 
 class ArrayShapes(ArrayCreation):
@@ -53,14 +60,55 @@ class ArrayShapes(ArrayCreation):
         self, owner: AnyArray, shape: Sequence[Expr], node: ast.expr
     ) -> tuple[Expr, ...]:
         open_axes = [axis for axis, size in enumerate(shape) if constant(size) == -1]
+        known = [size for size in shape if constant(size) != -1]
+        for size in known:
+            self.require_natural(size, node)
         if not open_axes:
             return tuple(shape)
         if len(open_axes) > 1:
             raise self.refuse("only one size can be -1", node)
-        rest = _product([size for size in shape if constant(size) != -1])
-        whole = _product(owner.shape)
-        size = ZERO if constant(rest) == 0 else tidy(FloorDiv(whole, rest))
+        rest = self.product_of_sizes(known, node)
+        self._require_divisor(owner, rest, node)
+        size = tidy(FloorDiv(_product(owner.shape), rest))
         return tuple(size if axis == open_axes[0] else s for axis, s in enumerate(shape))
+
+    def _require_divisor(self, owner: AnyArray, rest: Expr, node: ast.expr) -> None:
+        """NumPy's error for an open size beside one of zero: any size would do."""
+        if self.ranges.is_at_most(ONE, rest):
+            return
+        span = self.span(node)
+        message = (f"cannot reshape an array of shape {shape_text(owner.shape)}: any size fits -1",)
+        if constant(rest) == 0:
+            raise ShapeMismatch(message[0], span)
+        self.emit(If(Eq(rest, ZERO), Raise("ValueError", message, span=span), span=span))
+
+    def product_of_sizes(self, sizes: Sequence[Expr], node: ast.AST) -> Expr:
+        """The product of sizes that are not negative; an error where it is past every array."""
+        total: Expr = ONE
+        for size in sizes:
+            total = self._times(total, size, node)
+        return total
+
+    def _times(self, a: Expr, b: Expr, node: ast.AST) -> Expr:
+        span = self.span(node)
+        known = constant(a), constant(b)
+        if known[0] is not None and known[1] is not None:
+            if known[0] * known[1] > MAX_EXTENT:
+                raise ShapeMismatch(f"{_TOO_BIG}: {known[0]} times {known[1]} elements", span)
+            return Const(known[0] * known[1])
+        if not all(self._is_size_of_array(factor) for factor in (a, b)):
+            limit = tidy(FloorDiv(Const(MAX_EXTENT), tidy(Max(a, ONE))))
+            self.emit(If(Gt(b, limit), Raise("ValueError", (_TOO_BIG,), span=span), span=span))
+        return times(a, b)
+
+    def _is_size_of_array(self, size: Expr) -> bool:
+        """True for a small number, and for what is made of sizes of arrays that there are: their
+        product wraps around only where the arrays have no memory of their own.
+        """
+        known = constant(size)
+        if known is not None:
+            return known <= MAX_COPIES
+        return all(node in self.unit.sizes for node in walk(size) if isinstance(node, Var))
 
     def _by_ones(self, old: Sequence[Expr], new: Sequence[Expr]) -> tuple[Place, ...] | None:
         """Places if only axes of size one come or go: then it is a view."""
@@ -79,6 +127,7 @@ class ArrayShapes(ArrayCreation):
         old, new = _product(owner.shape), _product(wanted)
         if self.ranges.same(old, new):
             return
+        new = self.product_of_sizes(wanted, node)
         if isinstance(old, Const) and isinstance(new, Const):
             raise ShapeMismatch(
                 f"cannot reshape an array of shape {shape_text(owner.shape)} into "
