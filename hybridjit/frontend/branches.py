@@ -75,6 +75,7 @@ class BranchTranslator(MessageTranslator):
         self.homes, self.carries[:] = dict(moment.homes), moment.carries
         self.frame.maybe_unbound = dict(moment.maybe_unbound)
         self.computed_indices.clear()
+        self.checked_rows.clear()
 
     def divide(self, stmt: ast.If | ast.With, rest: Sequence[Segment], web: Web) -> bool:
         """Translate an `if`, and what follows it, for each branch on its own."""

@@ -69,6 +69,10 @@ class Unbound(Exception):
         self.span = span
 
 
+class Never(Exception):
+    """Raised after a call that always raises: what follows it in its statement is never reached."""
+
+
 class Context:
     """The part of the translator that everything else builds on."""
 
@@ -83,6 +87,8 @@ class Context:
         self.homes: dict[tuple[Path, Web], list[Stmt]] = {}
         # Indices that were computed: the block they stand in, what they are, and their variable.
         self.computed_indices: list[tuple[list[Stmt], Expr, Expr]] = []
+        # Indices that were checked against sizes, and the block in which they were.
+        self.checked_rows: list[tuple[list[Stmt], tuple[Expr, Expr]]] = []
         self.aliases: list[Alias] = []
         self.depth = 0
         # The loops around, and the names that each loop is found to carry from round to round.

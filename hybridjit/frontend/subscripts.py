@@ -96,6 +96,8 @@ class SubscriptTranslator(ArrayChoices):
     def element(self, part: Array, node: ast.AST) -> Value:
         """A fully indexed array is the element; otherwise it stays a part of the array."""
         if part.shape:
+            for axis, position in enumerate(part.indices):
+                self.require_inside(position, part.buffer.shape[axis], axis, node)
             return part
         return Scalar(
             Load(part.buffer, part.indices, span=self.span(node)), ScalarType(part.buffer.dtype)
@@ -297,6 +299,13 @@ class SubscriptTranslator(ArrayChoices):
                 f"'{value}' is a list or tuple, which has no '{name}'",
                 node,
                 help=f"make it an array outside the script: np.array({value})",
+            )
+        if not hasattr(list, name):
+            return self.refuse(
+                f"'{value}' is a list or tuple here, which has no '{name}': the items of a named "
+                "tuple are known by their places",
+                node,
+                help=f"index it, as in {value}[0], or name its items, as in x, y = {value}",
             )
         return self.refuse(
             f"'{name}' of a list or tuple is not supported: its items are fixed",

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from types import EllipsisType
 
 from hybridjit.arith.simplify import simplify
-from hybridjit.errors import BoundsError
+from hybridjit.errors import BoundsError, Span
 from hybridjit.frontend.arrays.elementwise import ElementwiseTranslator
 from hybridjit.frontend.arrays.extents import (
     ONE,
     ZERO,
     Span1D,
     constant,
+    minus,
     plus,
     slice_at_run_time,
     slice_span,
@@ -32,8 +33,9 @@ from hybridjit.frontend.values import (
     View,
 )
 from hybridjit.ir.dtype import ScalarType
-from hybridjit.ir.expr import Const, Eq, Expr, Ge, Load, Lt, Or, Select
+from hybridjit.ir.expr import Const, Eq, Expr, Ge, Load, Lt, Node, Or, Select, Var
 from hybridjit.ir.stmt import If, Raise
+from hybridjit.ir.visit import walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,13 +228,44 @@ class ArraySubscripts(ElementwiseTranslator):
                     self.span(node),
                 )
             return Const(known % extent)
-        is_whole = isinstance(owner, Array)
-        in_range = self.ranges.is_natural(position) and self.ranges.is_at_most(
-            plus(position, ONE), size
-        )
-        if is_whole or in_range:
+        if isinstance(owner, Array):
+            self.require_inside(position, size, axis, node)
+            return position
+        if self._is_inside(position, size):
             return position
         return self.checked(position, size, axis, node)
+
+    def _is_inside(self, position: Expr, size: Expr) -> bool:
+        is_natural = self.ranges.is_natural(position)
+        return is_natural and self.ranges.is_at_most(plus(position, ONE), size)
+
+    def require_inside(self, position: Expr, size: Expr, axis: int, node: ast.AST) -> None:
+        """An error at run time for an index that leaves an axis of a buffer, by which a part of
+        it is taken: where the part is used for no element, nothing else would see it.
+
+        An index that varies in a loop around is left to the accesses of the part.
+        """
+        if self._is_inside(position, size):
+            return
+        is_empty = constant(size) == 0
+        if not is_empty and any(self._varies(part) for part in walk(position)):
+            return
+        key = position, size
+        blocks = [self.body, *(block for block, _ in self.around)]
+        if any(old == key and any(b is block for b in blocks) for block, old in self.checked_rows):
+            return
+        self.checked_rows.append((self.body, key))
+        span = self.span(node)
+        low = minus(ZERO, size)
+        outside = simplify(Or(Lt(position, low), Ge(position, size)))
+        failure = _outside(position, size, axis, span)
+        self.emit(failure if constant(outside) == 1 else If(outside, failure, span=span))
+
+    def _varies(self, part: Node) -> bool:
+        """True for what need not be the same in each iteration of the loops around."""
+        if isinstance(part, Var):
+            return part in self.unit.loop_ranges or part in self.unit.let_values
+        return isinstance(part, Load)
 
     def checked(self, position: Expr, size: Expr, axis: int, node: ast.AST) -> Expr:
         """An index into an axis that is part of a larger one: it must not leave the part."""
@@ -241,8 +274,7 @@ class ArraySubscripts(ElementwiseTranslator):
             wrapped = simplify(Select(Lt(position, ZERO), plus(position, size), position))
             position = self.let(Scalar(wrapped, ScalarType(wrapped.dtype)), "t", span).expr
         outside = simplify(Or(Lt(position, ZERO), Ge(position, size)))
-        message = (f"index out of bounds for axis {axis}: index and size are", position, size)
-        self.emit(If(outside, Raise("IndexError", message, span=span), span=span))
+        self.emit(If(outside, _outside(position, size, axis, span), span=span))
         return position
 
     # -- arrays as indices ---------------------------------------------------------------------
@@ -255,3 +287,9 @@ class ArraySubscripts(ElementwiseTranslator):
     ) -> ArrayExpr:
         """What arrays of indices or a mask take; provided by the layer above."""
         raise NotImplementedError
+
+
+def _outside(position: Expr, size: Expr, axis: int, span: Span | None) -> Raise:
+    """The error for an index outside its axis."""
+    message = ("index ", position, f" is out of bounds for axis {axis} with size ", size)
+    return Raise("IndexError", message, is_text=True, span=span)
