@@ -21,13 +21,14 @@ from hybridjit.analysis.footprint import find_footprint
 from hybridjit.analysis.own_elements import OwnElements
 from hybridjit.analysis.private_reduction import find_identity
 from hybridjit.analysis.reduction import ReductionOp, find_reduction
+from hybridjit.arith.substitution import FoldingSubstitute
 from hybridjit.frontend.arrays.extents import ZERO, constant, minus, plus, tidy
 from hybridjit.frontend.arrays.lanes import MIN_LANE_TERMS, Merge, Result, reduce_in_lanes
 from hybridjit.frontend.arrays.loops import ArrayLoops
 from hybridjit.frontend.values import index
 from hybridjit.ir.expr import Add, Call, Const, Expr, Load, Min, Mul, Node, Var
 from hybridjit.ir.stmt import Allocate, For, Let, LoopKind, Seq, Stmt, Store, flat_stmts
-from hybridjit.ir.visit import Mutator, fresh_copy, rewrite, substitute, walk
+from hybridjit.ir.visit import Mutator, fresh_copy, rewrite, walk
 
 BLOCK = 1 << 14  # elements: as many are added in lanes before their sum is
 
@@ -148,7 +149,7 @@ class _FoldInLanes(Mutator):
         """Fold some elements in lanes, then what comes of it into the results."""
 
         def update(old: Sequence[Expr], k: Expr) -> Sequence[Expr]:
-            moved = substitute(row.loop.body, {row.loop.var: plus(first, k)})
+            moved = FoldingSubstitute({row.loop.var: plus(first, k)}).rewrite(row.loop.body)
             return self._emit_copy(row, flat_stmts(fresh_copy(moved)), old)
 
         results = [fold.result for fold in row.folds]

@@ -18,6 +18,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from hybridjit.analysis.own_elements import OwnElements
+from hybridjit.arith.substitution import FoldingSubstitute
 from hybridjit.arith.totality import operation_may_fail
 from hybridjit.frontend.arrays.extents import ONE, ZERO, constant, minus, plus, tidy, times
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Load, Var
@@ -80,7 +81,7 @@ def _jammed(loop: For) -> Stmt:
 
 def _at(loop: For, place: Expr) -> Stmt:
     """What one iteration does, with names of its own."""
-    return fresh_copy(substitute(loop.body, {loop.var: place}))
+    return fresh_copy(FoldingSubstitute({loop.var: place}).rewrite(loop.body))
 
 
 def _jam(bodies: Sequence[Stmt]) -> Stmt:

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from hybridjit.arith.simplify import simplify
 from hybridjit.frontend.arrays.calls import cast_element
 from hybridjit.frontend.arrays.contractions import ArrayContractions
 from hybridjit.frontend.arrays.extents import ONE, ZERO, constant, minus, plus, tidy, times
@@ -22,7 +23,20 @@ from hybridjit.frontend.values import (
     View,
     integer,
 )
-from hybridjit.ir.expr import Buffer, Const, Eq, Expr, Load, Lt, Max, Min, Mod, Select
+from hybridjit.ir.expr import (
+    And,
+    Buffer,
+    Const,
+    Eq,
+    Expr,
+    Gt,
+    Load,
+    Lt,
+    Max,
+    Min,
+    Mod,
+    Select,
+)
 from hybridjit.ir.stmt import If, Raise, Store
 
 Pair = tuple[Value, Value]
@@ -119,6 +133,10 @@ class ArrayPadding(ArrayContractions):
         known = constant(width)
         if known is not None and known < 0:
             raise self.mismatch(f"a width must not be negative, found {known}", node)
+        if not self.ranges.is_natural(width):
+            span = self.span(node)
+            failure = Raise("ValueError", ("index can't contain negative values",), span=span)
+            self.emit(If(Lt(width, ZERO), failure, span=span))
         return width
 
     def _middle(
@@ -168,11 +186,13 @@ class ArrayPadding(ArrayContractions):
     def _check_not_empty(
         self, axis: int, size: Expr, widths: tuple[Expr, Expr], node: ast.Call
     ) -> None:
-        if widths == (ZERO, ZERO) or (constant(size) or 0) > 0:
+        """NumPy's error for an axis of no elements that is made longer."""
+        cond = simplify(And(Eq(size, ZERO), Gt(plus(*widths), ZERO)))
+        if constant(cond) == 0:
             return
         message = f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
         failure = Raise("ValueError", (message,), span=self.span(node))
-        self.emit(If(Eq(size, ZERO), failure, span=self.span(node)))
+        self.emit(failure if constant(cond) == 1 else If(cond, failure, span=self.span(node)))
 
     def _continue(self, padded: _Padded, axis: int, side: int, rule: Continuation) -> None:
         """Fill a side with elements of the middle."""

@@ -172,7 +172,9 @@ class ArrayStores(CallTranslator):
         node = ast.BinOp(stmt.target, stmt.op, stmt.value)
         ast.copy_location(node, stmt)
         new = self.elementwise([old, operand], lambda parts: self.combined(op, parts, span), node)
-        assert isinstance(new, ArrayExpr)
+        if isinstance(new, Scalar):  # of an array without dimensions
+            number = new
+            new = ArrayExpr((), number.type.dtype, lambda _: number)
         self._check_in_place(new.dtype, target.buffer.dtype, SYMBOLS[op], span)
         if target.mask is None and len(new.shape) > len(target.shape):
             raise self.refuse_shapes([target.shape, new.shape], stmt)
