@@ -9,6 +9,7 @@ from types import FunctionType
 from hybridjit.errors import ParseError
 from hybridjit.frontend.arrays.refusals import count
 from hybridjit.frontend.captures import Environment
+from hybridjit.frontend.context import Never
 from hybridjit.frontend.frame import Frame, Skip
 from hybridjit.frontend.joint_returns import JointReturns
 from hybridjit.frontend.library.table import is_in_library
@@ -251,6 +252,9 @@ class InlineTranslator(JointReturns):
         self, stmts: list[Stmt], goes_on: bool, pyfunc: FunctionType, node: ast.Call
     ) -> Value:
         returns = find_returns(stmts)
+        if not returns and not goes_on and self.body is self.around[-1][0]:
+            self.body.extend(stmts)
+            raise Never
         if not returns or all(isinstance(r.value, Nothing) for r in returns):
             self.splice(stmts, None, node)
             return Nothing()

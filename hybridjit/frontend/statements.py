@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from hybridjit.errors import HybridError, ParseError
 from hybridjit.frontend.carried import CarriedArrays
-from hybridjit.frontend.context import Divide, Unbound
+from hybridjit.frontend.context import Divide, Never, Unbound
 from hybridjit.frontend.flow import bound_names
 from hybridjit.frontend.frame import LoopScope, Skip
 from hybridjit.frontend.operators import logical_not
@@ -117,6 +117,8 @@ class StatementTranslator(CarriedArrays):
             self.unit.unresolved = self.unit.unresolved or skip.unless_known
         except Unbound as found:
             self._stop_at(found)
+            return False
+        except Never:
             return False
         del self.frame.loops[loops:]
         self.depth, self.unit.open_loops = depth, open_loops

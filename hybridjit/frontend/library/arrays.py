@@ -30,12 +30,19 @@ def trace(
 
 def vdot(a: Array, b: Array) -> Array:
     """The sum of the products of all elements, the first of them conjugated."""
-    return np.ravel(a).conj() @ np.ravel(b)
+    return _conjugated(np.ravel(a)) @ np.ravel(b)
+
+
+def _conjugated(a: Array) -> Array:
+    return a.conj() if a.dtype.kind == "c" else a
 
 
 def vecdot(x1: Array, x2: Array, axis: int = -1) -> Array:
     """The sums of the products along an axis, the first of them conjugated."""
-    return np.sum(x1.conj() * x2, axis=axis)
+    products = _conjugated(x1) * x2
+    if products.dtype == "bool":
+        return np.any(products, axis=axis)
+    return np.sum(products, axis=axis, dtype=products.dtype)
 
 
 def matvec(x1: Array, x2: Array) -> Array:
@@ -45,7 +52,7 @@ def matvec(x1: Array, x2: Array) -> Array:
 
 def vecmat(x1: Array, x2: Array) -> Array:
     """The products of vectors, which are conjugated, with matrices."""
-    return (x1.conj()[..., None, :] @ x2)[..., 0, :]
+    return (_conjugated(x1)[..., None, :] @ x2)[..., 0, :]
 
 
 def inner(a: Array | float, b: Array | float) -> Array:

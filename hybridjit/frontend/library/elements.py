@@ -114,8 +114,15 @@ def reciprocal(x: Number, out: Any = None) -> Number:
     return 1 / x
 
 
+def _check_integers(x1: Number, x2: Number) -> None:
+    kind = np.result_type(x1, x2).kind
+    if kind != "i" and kind != "u":
+        raise TypeError("it takes integers only")
+
+
 def gcd(x1: Number, x2: Number, out: Any = None) -> Number:
     """The largest integer that divides both."""
+    _check_integers(x1, x2)
     a, b = abs(x1), abs(x2)
     while b != 0:
         a, b = b, a % b
@@ -203,6 +210,8 @@ def _rounded(x: Number, decimals: int) -> Number:
 
 def round(a: Number, decimals: int = 0, out: Any = None) -> Number:
     """Round to a number of decimals, halves to even."""
+    if a.dtype == "bool":
+        return a.astype(np.float16)
     if not is_inexact(a):
         return a if decimals >= 0 else _rounded(a, decimals).astype(a.dtype)
     if a.dtype.kind == "c":

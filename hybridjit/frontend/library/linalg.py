@@ -24,9 +24,11 @@ def _computing_type(a: Array) -> Any:
 
 def _square_type(a: Array) -> Any:
     """The type to compute in; adding the transpose shows whether the matrix is square."""
+    if a.ndim < 2:
+        raise TypeError("it takes matrices, arrays of at least two dimensions")
     if a.dtype == "float32" or a.dtype == "complex64":
-        return np.result_type(a + a.T)
-    return np.result_type(a + a.T, np.float64)
+        return np.result_type(a + a.mT)
+    return np.result_type(a + a.mT, np.float64)
 
 
 def _factor_rows(upper: Array, first: int, last: int) -> None:
@@ -47,6 +49,8 @@ def cholesky(a: Array) -> Array:
     Its transpose is computed, row by row; for large matrices block by block, so that most of the
     work is in products of matrices.
     """
+    if a.ndim != 2:
+        raise NotImplementedError("it takes one matrix here", "loop over the matrices")
     n = a.shape[0]
     upper = a.T.conj().astype(_square_type(a))
     rows = np.zeros((BLOCK, n), upper.dtype)
@@ -175,32 +179,76 @@ def _solve_in_place(lu: Array, x: Array) -> None:
     _substitute(lu, x)
 
 
-def solve(a: Array, b: Array) -> Array:
-    """The solution x of `a @ x = b`, by elimination with partial pivoting."""
-    if a.shape[0] != b.shape[0]:
-        raise ValueError("solve: the matrix and the right side have different numbers of rows")
-    right = b[:, None] if b.ndim == 1 else b
-    dtype = np.result_type(_square_type(a), _computing_type(b))
+# -- matrices, and stacks of them --------------------------------------------------------------
+
+
+def _matrices(a: Array) -> Array:
+    """A stack of matrices along one axis."""
+    return a.reshape(np.empty(a.shape[:-2]).size, a.shape[-2], a.shape[-1])
+
+
+def _solved(a: Array, b: Array, dtype: Any) -> Array:
     lu = np.empty((b.shape[0], b.shape[0]), dtype)
     lu[:] = a
-    x = right.astype(dtype)
-    _solve_in_place(lu, x)
-    return x[:, 0] if b.ndim == 1 else x
-
-
-def inv(a: Array) -> Array:
-    """The inverse of a matrix."""
-    lu = a.astype(_square_type(a))
-    x = np.eye(a.shape[0], dtype=lu.dtype)
+    x = b.astype(dtype)
     _solve_in_place(lu, x)
     return x
 
 
-def det(a: Array) -> Array:
-    """The determinant of a matrix, by elimination with partial pivoting."""
-    lu = a.astype(_square_type(a))
-    swaps = _eliminate(lu, np.zeros((a.shape[0], 0), lu.dtype))
-    product = np.ones(1, lu.dtype)
+def solve(a: Array, b: Array) -> Array:
+    """The solution x of `a @ x = b`, by elimination with partial pivoting."""
+    if a.shape[-2] != b.shape[0 if b.ndim == 1 else -2]:
+        raise ValueError("solve: the matrix and the right side have different numbers of rows")
+    right = b[:, None] if b.ndim == 1 else b
+    dtype = np.result_type(_square_type(a), _computing_type(b))
+    if a.ndim == 2 and right.ndim == 2:
+        x = _solved(a, right, dtype)
+        return x[:, 0] if b.ndim == 1 else x
+    batch = (np.empty(a.shape[:-2]) + np.empty(right.shape[:-2])).shape
+    many = _matrices(np.broadcast_to(a, (*batch, *a.shape[-2:])))
+    sides = _matrices(np.broadcast_to(right, (*batch, *right.shape[-2:])))
+    found = np.empty(sides.shape, dtype)
+    for k in range(len(sides)):
+        found[k] = _solved(many[k], sides[k], dtype)
+    x = found.reshape((*batch, *right.shape[-2:]))
+    return x[..., 0] if b.ndim == 1 else x
+
+
+def _inverse(a: Array, dtype: Any) -> Array:
+    lu = a.astype(dtype)
+    x = np.eye(a.shape[0], dtype=dtype)
+    _solve_in_place(lu, x)
+    return x
+
+
+def inv(a: Array) -> Array:
+    """The inverse of a matrix, or of each of a stack."""
+    dtype = _square_type(a)
+    if a.ndim == 2:
+        return _inverse(a, dtype)
+    many = _matrices(a)
+    found = np.empty(many.shape, dtype)
+    for k in range(len(many)):
+        found[k] = _inverse(many[k], dtype)
+    return found.reshape(a.shape)
+
+
+def _determinant(a: Array, dtype: Any) -> Array:
+    lu = a.astype(dtype)
+    swaps = _eliminate(lu, np.zeros((a.shape[0], 0), dtype))
+    product = np.ones(1, dtype)
     for k in range(a.shape[0]):
         product[0] *= lu[k, k]
     return -product[0] if swaps % 2 else product[0]
+
+
+def det(a: Array) -> Array:
+    """The determinant of a matrix, or of each of a stack, by elimination with pivoting."""
+    dtype = _square_type(a)
+    if a.ndim == 2:
+        return _determinant(a, dtype)
+    many = _matrices(a)
+    found = np.empty(len(many), dtype)
+    for k in range(len(many)):
+        found[k] = _determinant(many[k], dtype)
+    return found.reshape(a.shape[:-2])

@@ -7,7 +7,8 @@ from typing import Any
 import numpy
 
 from hybridjit.frontend.library.elements import is_inexact
-from hybridjit.frontend.library.sorting import as_rows, mean_between, sort
+from hybridjit.frontend.library.shapes import as_rows
+from hybridjit.frontend.library.sorting import mean_between, sort
 
 np: Any = numpy
 Array = Any
@@ -110,7 +111,8 @@ def nanvar(
     if not is_inexact(a):
         return np.var(a, axis=axis, ddof=ddof, keepdims=keepdims)
     x = a if dtype is None else a.astype(dtype)
-    distances = _without_nans(x - _mean(x, axis, True), 0)
+    nothing = np.zeros(1, x.dtype)
+    distances = np.where(np.isnan(x), nothing, x - _mean(x, axis, True))  # inf - inf stays NaN
     squares = (distances * distances.conj()).real
     total = np.sum(squares, axis=axis, keepdims=keepdims)
     freedom = _count(x, axis, keepdims) - ddof

@@ -24,7 +24,7 @@ def _of_vectors(x: Array, ord: Any, axis: Any, keepdims: bool) -> Array:
         return _euclidean(x, axis, keepdims)
     magnitudes = np.absolute(x)
     if ord == np.inf:
-        return np.max(magnitudes, axis=axis, keepdims=keepdims)
+        return np.max(magnitudes, axis=axis, keepdims=keepdims, initial=0)
     if ord == -np.inf:
         return np.min(magnitudes, axis=axis, keepdims=keepdims)
     if ord == 0:
@@ -41,16 +41,23 @@ def _of_matrix(x: Array, ord: Any, keepdims: bool) -> Array:
         sums = np.sum(magnitudes, axis=0, keepdims=keepdims)
     elif ord == np.inf or ord == -np.inf:
         sums = np.sum(magnitudes, axis=1, keepdims=keepdims)
+    elif ord != 2 and ord != -2 and ord != "nuc":
+        raise ValueError("Invalid norm order for matrices.")
     else:
         raise NotImplementedError(
             "this norm of a matrix needs its singular values", "compute it outside the script"
         )
-    return np.max(sums, keepdims=keepdims) if ord > 0 else np.min(sums, keepdims=keepdims)
+    if ord < 0:
+        return np.min(sums, keepdims=keepdims)
+    return np.max(sums, keepdims=keepdims, initial=0)
 
 
 def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
     """The length of a vector, or of all elements; with `ord`, another norm."""
     wide = x if is_inexact(x) else x.astype(np.float64)
+    is_vector = x.ndim == 1 if axis is None else np.asarray(axis).ndim == 0
+    if ord == "fro" and is_vector:
+        raise ValueError("Invalid norm order 'fro' for vectors")
     if ord is None or ord == "fro":
         return _euclidean(wide, axis, keepdims)
     if axis is None:

@@ -100,7 +100,7 @@ def _interpolated(x: Array, xp: Array, fp: Array, left: Any, right: Any) -> Arra
     for k in range(len(x)):
         at = x[k]
         if np.isnan(at):
-            result[k] = at
+            result[k] = at if len(xp) > 1 else fp[0]
         elif at < xp[0]:
             result[k] = below
         elif at > xp[-1]:

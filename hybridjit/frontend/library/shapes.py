@@ -100,6 +100,11 @@ def append(arr: Array, values: Any, axis: int | None = None) -> Array:
     return np.concatenate((arr, np.asarray(values)), axis=axis)
 
 
+def as_rows(a: Array) -> Array:
+    """The array as a matrix whose rows go along the last axis."""
+    return a.reshape(np.empty(a.shape[:-1]).size, a.shape[-1])
+
+
 def take_along_axis(arr: Array, indices: Array, axis: int | None = -1) -> Array:
     """Elements by their indices along an axis, which differ from row to row."""
     if axis is None:
@@ -109,7 +114,7 @@ def take_along_axis(arr: Array, indices: Array, axis: int | None = -1) -> Array:
         raise NotImplementedError(
             "the sizes along other axes must be equal", "use np.broadcast_to before"
         )
-    rows, wanted = values.reshape(-1, values.shape[-1]), places.reshape(-1, places.shape[-1])
+    rows, wanted = as_rows(values), as_rows(places)
     found = np.empty(wanted.shape, arr.dtype)
     for i in range(wanted.shape[0]):
         for j in range(wanted.shape[1]):
@@ -220,7 +225,8 @@ def logspace(
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True) -> Array:
     """Numbers, of which each is the one before it times the same factor."""
     sign = np.sign(1.0 * start)
-    found = sign * 10.0 ** np.linspace(np.log10(sign * start), np.log10(sign * stop), num, endpoint)
+    low, high = np.float64(sign * start), np.float64(sign * stop)
+    found = sign * 10.0 ** np.linspace(np.log10(low), np.log10(high), num, endpoint)
     if num > 0:
         found[0] = start
         if num > 1 and endpoint:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy
 
 from hybridjit.frontend.library.elements import is_inexact
+from hybridjit.frontend.library.shapes import as_rows
 
 np: Any = numpy
 Array = Any
@@ -148,12 +149,6 @@ def _sorted_indices(a: Array) -> Array:
     return result
 
 
-def as_rows(a: Array) -> Array:
-    """The array as a matrix whose rows go along the last axis."""
-    n = a.shape[-1]
-    return a.reshape(a.size // max(n, 1), n)
-
-
 def sort(
     a: Array, axis: int | None = -1, kind: Any = None, order: Any = None, stable: Any = None
 ) -> Array:
@@ -176,11 +171,19 @@ def argsort(
 
 def partition(a: Array, kth: Any, axis: int | None = -1, kind: Any = None) -> Array:
     """A copy in which what comes before an index is not larger: sorted, which it may be."""
+    _check_place(kth, a.size if axis is None else a.shape[axis])
     return sort(a, axis)
+
+
+def _check_place(kth: Any, size: int) -> None:
+    for place in np.atleast_1d(np.asarray(kth)):
+        if place < -size or place >= size:
+            raise ValueError("kth is out of bounds")
 
 
 def argpartition(a: Array, kth: Any, axis: int | None = -1, kind: Any = None) -> Array:
     """The indices that partition an array: those that sort it."""
+    _check_place(kth, a.size if axis is None else a.shape[axis])
     return argsort(a, axis)
 
 
@@ -243,6 +246,8 @@ def median(
 def _at_quantile(ordered: Array, q: Any) -> Array:
     """What stands at a part, from 0 to 1, of the last axis: on a line between two elements."""
     n = ordered.shape[-1]
+    if n == 0:
+        raise IndexError("index -1 is out of bounds for axis 0 with size 0")
     if q < 0 or q > 1:
         raise ValueError("Quantiles must be in the range [0, 1]")
     place = q * (n - 1)
@@ -258,17 +263,21 @@ def _at_quantile(ordered: Array, q: Any) -> Array:
 
 
 def _quantiles(a: Array, q: Any, axis: int | None, keepdims: bool) -> Array:
+    if a.dtype.kind == "c":
+        raise TypeError("a must be an array of real numbers")
     ordered = _along_rows(a, axis)
     parts = np.asarray(q)
     if parts.ndim == 0:
         return _restored(_at_quantile(ordered, q), a, axis, keepdims)
-    if keepdims:
-        raise NotImplementedError("keepdims is for one number only", "use np.expand_dims after it")
     dtype = np.result_type(a, np.float64, parts)
     found = np.empty((len(parts), *ordered.shape[:-1]), dtype)
     for k in range(len(parts)):
         found[k] = _at_quantile(ordered, parts[k])
-    return found
+    if not keepdims:
+        return found
+    if axis is None:
+        return found.reshape((len(parts), *(1,) * a.ndim))
+    return np.expand_dims(found, axis + 1 if axis >= 0 else axis)
 
 
 def quantile(

@@ -91,7 +91,10 @@ def average(
     if returned:
         raise NotImplementedError("returned is not supported", "write np.sum(weights) beside it")
     if weights is None:
-        return np.mean(a, axis=axis, keepdims=keepdims)
+        found = np.mean(a, axis=axis, keepdims=keepdims)
+        if np.size(found) == 0:  # as NumPy, which counts how many elements go to each
+            raise ZeroDivisionError("division by zero")
+        return found
     shared = np.result_type(a, weights)
     x = a.astype(shared if is_inexact(a) else np.result_type(shared, np.float64))
     if weights.ndim != a.ndim:
@@ -187,6 +190,8 @@ def _sums(a: Array, weights: Array, edges: Array, low: float, high: float, bins:
 
 def _by_edges(a: Array, weights: Array | None, edges: Array) -> Array:
     """The counts, or the sums of the weights, between edges at any distances."""
+    if np.any(edges[:-1] > edges[1:]):
+        raise ValueError("`bins` must increase monotonically, when an array")
     bins = len(edges) - 1
     found = np.zeros(bins, np.int64 if weights is None else weights.dtype)
     for k in range(len(a)):
@@ -196,14 +201,30 @@ def _by_edges(a: Array, weights: Array | None, edges: Array) -> Array:
     return found
 
 
+def _ends(a: Array, range: Any) -> tuple[Any, Any]:
+    """The first and the last edge: those that are given, or those of the elements as they are."""
+    if range is not None:
+        return float(range[0]), float(range[1])
+    x = _wide(a, None)
+    ends = np.array([0.0, 1.0]).astype(x.dtype)
+    if len(x) > 0:
+        ends[0], ends[1] = np.min(x), np.max(x)
+    return ends[0], ends[1]
+
+
 def _by_number(a: Array, weights: Array | None, bins: int, range: Any) -> tuple[Array, Array]:
     """The counts, or the sums of the weights, in bins of equal width, and their edges."""
-    low = float(np.min(a)) if range is None else float(range[0])
-    high = float(np.max(a)) if range is None else float(range[1])
+    low, high = _ends(a, range)
+    if bins < 1:
+        raise ValueError("`bins` must be positive, when an integer")
+    if low > high:
+        raise ValueError("max must be larger than min in range parameter.")
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise ValueError("the range of the bins is not finite")
     if low == high:
         low -= 0.5
         high += 0.5
-    edges = np.linspace(low, high, bins + 1)
+    edges = np.linspace(low, high, bins + 1).astype(a.dtype if is_inexact(a) else np.float64)
     if weights is None:
         return _counts(a, edges, low, high, bins), edges
     return _sums(a, weights, edges, low, high, bins), edges
