@@ -244,7 +244,20 @@ class BoundsError(RunError, IndexError):
 
 
 class RefutedIndex(BoundsError):
-    """An index is sure to lie outside its axis: found by the compiler, before anything ran."""
+    """An index is sure to lie outside its axis: found by the compiler, before anything ran.
+
+    Users need not tell it from other errors of its kind: a traceback names it IndexError.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore_refuted, (self.diagnostics,), self.__dict__
+
+
+RefutedIndex.__name__ = RefutedIndex.__qualname__ = "IndexError"
+
+
+def _restore_refuted(diagnostics: tuple[Diagnostic, ...]) -> HybridError:
+    return _restore(RefutedIndex, diagnostics)
 
 
 class DivisionByZero(RunError, ZeroDivisionError):

@@ -360,3 +360,9 @@ def test_other_exceptions_keep_their_traceback(ours: ModuleType) -> None:
     with pytest.raises(LookupError, match="not ours to hide") as caught:
         ours.broken()
     assert frames(caught.value) == ["edge", "broken"]
+
+
+def test_a_refuted_index_reads_as_what_it_is() -> None:
+    error = errors.RefutedIndex("index 3 is out of bounds", FOO)
+    assert traceback.format_exception_only(error)[0].startswith("hybridjit.errors.IndexError: ")
+    assert type(pickle.loads(pickle.dumps(error))) is errors.RefutedIndex

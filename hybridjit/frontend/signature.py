@@ -297,13 +297,19 @@ class SignatureTranslator(InlineTranslator):
                         ParseError(
                             f"the shape of the output '{buffer.name}' depends on values that are "
                             "computed in the script",
-                            self.unit.declared_outputs.get(buffer),
+                            self._made_at(buffer),
                             help="pass the size as an argument, or make the output as large as "
                             "it can get",
                         )
                     )
                     return shape
         return shape
+
+    def _made_at(self, buffer: Buffer) -> Span | None:
+        """Where the script makes an array."""
+        made = (node for stmt in self.body for node in walk(stmt) if isinstance(node, Allocate))
+        found = self.unit.declared_outputs.get(buffer)
+        return found or next((node.span for node in made if node.buffer is buffer), None)
 
     def _without_lets(self, expr: Expr) -> Expr:
         for _ in range(len(self.unit.let_values) + 1):

@@ -32,6 +32,8 @@ from hybridjit.ir.expr import Buffer
 from hybridjit.ir.header import MAX_EXTENT, Header
 
 # Their value is part of the specialisation.
+# Each item of a list is an argument of its own: code for many of them takes long to make.
+MAX_ITEMS = 1000
 _CONSTANTS: tuple[type, ...] = (str, np.dtype, ElementTypeObject, type)
 # Enumerating the elements of an array with odd strides; beyond this, doubt means overlap.
 _MAX_ENUMERATED = 1_000_000
@@ -113,6 +115,7 @@ def _spec(name: str, value: object) -> Spec:
     if is_numpy_scalar(value):
         return ScalarSpec(ScalarType(_supported(name, value.dtype, "a scalar")))
     if is_sequence(value):
+        _check_length(name, value)
         return TupleSpec(tuple(_spec(f"{name}[{i}]", item) for i, item in enumerate(value)))
     if value is None or isinstance(value, _CONSTANTS):
         return ConstantSpec(value)
@@ -123,6 +126,15 @@ def _spec(name: str, value: object) -> Spec:
         "expected a NumPy array, a number, or a tuple of these",
         help=_conversion_help(name, value),
     )
+
+
+def _check_length(name: str, value: Sequence[object]) -> None:
+    if len(value) > MAX_ITEMS:
+        raise ArgumentValueError(
+            f"argument '{name}' is a {type_name(value)} of {len(value)} items, more than "
+            f"{MAX_ITEMS}: each of them becomes an argument of its own",
+            help=f"pass an array, np.array({name})",
+        )
 
 
 def _is_supported(args: Sequence[Any]) -> bool:
