@@ -11,26 +11,33 @@ from typing import Any
 import numpy
 
 np: Any = numpy
-_RNG = np.random.default_rng(3)
-_VECTOR, _WEIGHTS = _RNG.random(7) - 0.5, _RNG.random(7)
-_MATRIX = _RNG.random((4, 5)) - 0.5
-ARRAYS: dict[str, Any] = {
-    "v": _VECTOR,
-    "w": _WEIGHTS,
-    "m": _MATRIX,
-    "s": _RNG.random((5, 5)) + 2 * np.eye(5),
-    "t": _RNG.random((3, 4, 4)),
-    "c": _RNG.random((4, 3)),
-    "i": _RNG.integers(-5, 5, 7),
-    "i2": _RNG.integers(-5, 5, (4, 5)),
-    "k": _RNG.integers(0, 5, 7),
-    "u": _RNG.integers(0, 200, 7).astype(np.uint8),
-    "b": _VECTOR > 0,
-    "b2": _MATRIX > 0,
-    "z": _VECTOR + 1j * _WEIGHTS,
-    "h": np.where(_WEIGHTS > 0.6, np.nan, _VECTOR),
-    "h2": np.where(_MATRIX > 0.3, np.nan, _MATRIX),
-}
+
+
+def arrays_at(length: int, rows: int, columns: int) -> dict[str, Any]:
+    """The arrays that calls are made on, of some sizes."""
+    rng = np.random.default_rng(3)
+    vector, weights = rng.random(length) - 0.5, rng.random(length)
+    matrix = rng.random((rows, columns)) - 0.5
+    return {
+        "v": vector,
+        "w": weights,
+        "m": matrix,
+        "s": rng.random((columns, columns)) + 2 * np.eye(columns),
+        "t": rng.random((3, rows, rows)),
+        "c": rng.random((rows, 3)),
+        "i": rng.integers(-5, 5, length),
+        "i2": rng.integers(-5, 5, (rows, columns)),
+        "k": rng.integers(0, 5, length),
+        "u": rng.integers(0, 200, length).astype(np.uint8),
+        "b": vector > 0,
+        "b2": matrix > 0,
+        "z": vector + 1j * weights,
+        "h": np.where(weights > 0.6, np.nan, vector),
+        "h2": np.where(matrix > 0.3, np.nan, matrix),
+    }
+
+
+ARRAYS: dict[str, Any] = arrays_at(7, 4, 5)
 
 
 def arrays_of(call: str) -> list[str]:
@@ -617,3 +624,6 @@ CALLS: dict[str, str] = {
         np.iinfo(np.int32).max
     """,
 }
+LINES: tuple[str, ...] = tuple(
+    line.strip() for lines in CALLS.values() for line in lines.split("\n") if line.strip()
+)

@@ -11,15 +11,14 @@ import pytest
 from hybridjit import hybrid
 from tests.array_results import assert_agree
 from tests.frontend.from_text import script_from_text
-from tests.numpy_calls import ARRAYS, CALLS, arrays_of
+from tests.numpy_calls import ARRAYS, LINES, arrays_of
 
 np: Any = numpy
-_LINES = [line.strip() for lines in CALLS.values() for line in lines.split("\n") if line.strip()]
 # Functions of numbers have tests of their own, for every type.
 _OF_NUMBERS = "tests/differential/test_library_elements.py"
 
 
-@pytest.mark.parametrize("call", _LINES)
+@pytest.mark.parametrize("call", LINES)
 def test_gives_what_numpy_gives(call: str) -> None:
     names = arrays_of(call)
     kernel = script_from_text(f"def f({', '.join(names)}):\n    return {call}\n", {"np": np})
@@ -28,7 +27,7 @@ def test_gives_what_numpy_gives(call: str) -> None:
 
 
 def test_every_function_is_called() -> None:
-    called = set(re.findall(r"np\.([\w.]*\w)", "\n".join(_LINES)))
+    called = set(re.findall(r"np\.([\w.]*\w)", "\n".join(LINES)))
     with open(_OF_NUMBERS, encoding="utf-8") as source:
         called |= set(re.findall(r"np\.(\w+)", source.read()))
     assert [name for name in hybrid.NUMPY_FUNCTIONS if name not in called] == []

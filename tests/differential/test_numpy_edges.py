@@ -1,0 +1,204 @@
+"""Functions of NumPy at their edges: no elements, one element, odd types, absurd sizes.
+
+Where NumPy gives a value, so does a kernel, of the same type; where it raises, a kernel does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+
+from hybridjit import Kernel
+from hybridjit.errors import InternalError
+from tests.array_results import WAYS, assert_close
+from tests.frontend.from_text import script_from_text
+from tests.oracle import run_once, run_plain
+
+np: Any = numpy
+_RNG = np.random.default_rng(11)
+_INF, _NAN = np.inf, np.nan
+ARRAYS: dict[str, Any] = {
+    "none": np.zeros(0),
+    "rowless": np.zeros((0, 3)),
+    "columnless": np.zeros((3, 0)),
+    "one": np.array([1.0]),
+    "number": np.array(3.0),
+    "vector": _RNG.random(5),
+    "matrix": _RNG.random((5, 5)),
+    "halves": _RNG.random(5).astype(np.float16),
+    "singles": (_RNG.random(50) * 9).astype(np.float32),
+    "whole": _RNG.integers(-5, 6, 5),
+    "bools": _RNG.random(5) > 0.5,
+    "mask": np.array([True, False, True, True, False]),
+    "complexes": _RNG.random(5) + 1j * _RNG.random(5),
+    "infinite": np.array([[1, _INF, _NAN, 2], [3, 4, 5, _NAN], [_NAN] * 4]),
+    "nans": np.array([_NAN, 0.5, 2.0]),
+    "stack": _RNG.random((3, 4, 4)) + 2 * np.eye(4),
+    "stacks": _RNG.random((2, 1, 4, 4)) + 2 * np.eye(4),
+    "emptystack": np.zeros((0, 4, 4)),
+    "sides": _RNG.random((3, 4, 2)),
+    "quad": _RNG.random(4),
+    "minus": -2,
+    "huge": 2**62 + 1,
+}
+CALLS = """
+    np.maximum(rowless, rowless[0])
+    rowless @ rowless[0]
+    np.broadcast_to(rowless[0], (2, 3)) * 1
+    np.meshgrid(rowless[0], rowless[0])[0]
+    rowless - rowless[-1]
+    rowless.shape[0] + len(rowless[0])
+    columnless[7] + none
+    matrix[::-1] @ vector
+    matrix[:, ::-1] @ vector
+    vector @ matrix[::-1]
+    np.pad(none, 2, "reflect")
+    np.pad(none, 0, "reflect")
+    np.pad(none, 2, "symmetric")
+    np.pad(none, 2, "wrap")
+    np.pad(none, 2, "edge")
+    np.pad(rowless, ((0, 0), (1, 1)), "wrap")
+    np.pad(rowless, ((1, 1), (0, 0)), "wrap")
+    np.pad(vector, minus)
+    bools ** 2
+    bools ** 3
+    np.power(bools, 2)
+    np.sum(halves, where=mask)
+    np.prod(halves, where=mask)
+    np.sum(halves, initial=0.5)
+    np.max(bools, where=mask, initial=0)
+    np.max(whole, where=mask, initial=2.5)
+    np.any(whole, where=mask)
+    np.vdot(bools, mask)
+    np.vecdot(bools, mask)
+    np.vecdot(whole.astype(np.int8), whole.astype(np.int8))
+    np.round(bools)
+    np.gcd(vector, vector)
+    np.lcm(bools, bools)
+    np.quantile(complexes, 0.5)
+    np.percentile(complexes, 50)
+    np.average(rowless, axis=0)
+    np.average(rowless, axis=1)
+    np.average(columnless, axis=0)
+    np.average(none)
+    np.linalg.norm(rowless, np.inf)
+    np.linalg.norm(rowless, 1)
+    np.linalg.norm(columnless, 1)
+    np.linalg.norm(none, np.inf)
+    np.linalg.norm(none, -np.inf)
+    np.linalg.norm(matrix, 3)
+    np.linalg.norm(vector, "fro")
+    np.nanvar(infinite)
+    np.nanvar(infinite, axis=0)
+    np.nanstd(infinite, axis=1)
+    np.histogram(singles)
+    np.histogram(singles, 7, (0, 1))
+    np.histogram(singles, 3, density=True)
+    np.histogram(halves, 3)
+    np.histogram(none)
+    np.histogram(vector, 0)
+    np.histogram(vector, 3, (2, 1))
+    np.histogram(infinite)
+    np.histogram(vector, vector[::-1] * vector)
+    np.linspace(singles[0], singles[1], 5)
+    np.linspace(singles[0], 2.0, 5)
+    np.geomspace(singles[0], singles[1], 4)
+    np.interp(nans, one, one)
+    np.interp(nans, one, one, left=-1.0, right=9.0)
+    np.interp(nans, nans[1:], nans[1:])
+    np.interp(nans, none, none)
+    np.nanmedian(none, axis=0)
+    np.nanmedian(rowless, axis=0)
+    np.nanmedian(rowless, axis=1)
+    np.nanmedian(columnless, axis=1)
+    np.sort(columnless, axis=1)
+    np.take_along_axis(columnless, np.argsort(columnless, axis=1), axis=1)
+    np.partition(vector, 7)
+    np.percentile(vector, 50, axis=0, keepdims=True)
+    np.percentile(matrix, (25, 50), axis=1, keepdims=True)
+    np.quantile(matrix, (0.25, 0.5), keepdims=True)
+    np.percentile(none, 50)
+    np.percentile(rowless, (25, 50), axis=0)
+    np.max(rowless, axis=0)
+    np.max(rowless, axis=1)
+    np.argmin(np.zeros((0, 0)), axis=0)
+    np.linalg.det(stack)
+    np.linalg.det(stacks)
+    np.linalg.det(emptystack)
+    np.linalg.inv(stack)
+    np.linalg.solve(stack, quad)
+    np.linalg.solve(stack, sides)
+    np.linalg.solve(stacks, sides)
+    np.linalg.solve(stack[0], sides)
+    np.linalg.solve(stack, sides[0])
+    np.linalg.det(vector)
+    matrix.reshape(minus, -2) * 1
+    columnless.reshape(-1, 0) * 1
+    np.tile(vector, huge)
+    np.tile(vector, 2**62 + 1)
+    np.tile(vector, minus)
+    np.repeat(vector, minus)
+    np.zeros(minus)
+    np.zeros(minus).sum()
+    np.zeros((huge, huge))
+    np.full(minus, 1.0)
+    np.ones(huge)
+    np.arange(huge)
+    np.arange(huge, huge + 3)
+    np.linspace(0, 1, minus)
+    np.broadcast_to(1.0, (minus, 2)).sum()
+    np.eye(minus)
+    np.concatenate((np.zeros(minus), vector))
+    np.squeeze(matrix[:1]) * 1
+    np.squeeze(matrix, axis=0) * 1
+    np.cov(matrix[:1])
+    np.corrcoef(matrix[:1])
+"""
+LINES = [line.strip() for line in CALLS.split("\n") if line.strip()]
+
+
+def _names_in(call: str) -> list[str]:
+    words = set("".join(c if c.isalnum() else " " for c in call).split())
+    return [name for name in ARRAYS if name in words]
+
+
+def _kernel(body: str) -> Kernel[..., Any]:
+    return script_from_text(f"def f({', '.join(_names_in(body))}):\n    {body}\n", {"np": np})
+
+
+def _assert_as_numpy(body: str) -> None:
+    kernel, args = _kernel(body), [ARRAYS[name] for name in _names_in(body)]
+    expected = run_once(run_plain, kernel, args)
+    for name, way in WAYS.items():
+        found = run_once(way, kernel, args)
+        assert not isinstance(found.error, InternalError), f"{name}: {found.error!r}"
+        if expected.error is not None:
+            assert found.error is not None, f"{name} gave {found.result!r}, not {expected.error!r}"
+            continue
+        assert found.error is None, f"{name} raised {found.error!r}"
+        assert_close(found.result, expected.result)
+        assert_close(tuple(found.arguments), tuple(expected.arguments))
+
+
+@pytest.mark.parametrize("call", LINES)
+def test_is_as_numpy(call: str) -> None:
+    _assert_as_numpy(f"return {call}")
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["number += 1", "number *= 2; number -= one[0]", "rowless += rowless[0]", "rowless[:] = 1.5"],
+)
+def test_statement_is_as_numpy(body: str) -> None:
+    _assert_as_numpy(body)
+
+
+@pytest.mark.parametrize("call", ["np.repeat(vector, huge)", "np.repeat(vector, 2**62 + 1)"])
+def test_refuses_what_numpy_crashes_on(call: str) -> None:
+    kernel = _kernel(f"return {call}")
+    args = [ARRAYS[name] for name in _names_in(call)]
+    for way in WAYS.values():
+        with pytest.raises(ValueError, match="too big"):
+            way(kernel, *args)

@@ -1,0 +1,54 @@
+"""What a call gives does not depend on the calls before it.
+
+A kernel that has met two sizes of an axis is compiled for any size: then it meets sizes of 1 and
+of 0, which NumPy treats in ways of their own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+
+from hybridjit import Kernel
+from hybridjit.errors import InternalError
+from tests.array_results import assert_close
+from tests.frontend.from_text import script_from_text
+from tests.numpy_calls import LINES, arrays_at, arrays_of
+from tests.oracle import Outcome, run_native, run_once, run_plain
+
+np: Any = numpy
+# Sizes of vectors, rows and columns: the first two make all of them known at run time only.
+HISTORY = ((7, 4, 5), (9, 6, 8), (1, 1, 1), (2, 1, 3), (3, 2, 1), (0, 0, 0), (0, 3, 0), (11, 4, 4))
+# What is known to differ: NumPy has no answer of its own there.
+_LEFT_OPEN = ("np.empty", "argpartition")
+
+
+def _kernel(call: str) -> Kernel[..., Any]:
+    names = ", ".join(arrays_of(call))
+    return script_from_text(f"def f({names}):\n    return {call}\n", {"np": np})
+
+
+def _assert_alike(found: Outcome, expected: Outcome) -> None:
+    """The same value; or an error of the user's where NumPy raises one, whatever its type."""
+    if expected.error is not None:
+        assert found.error is not None, f"gave {found.result!r}, not {expected.error!r}"
+        assert not isinstance(found.error, InternalError), f"raised {found.error!r}"
+        return
+    assert found.error is None, f"raised {found.error!r}"
+    assert_close(found.result, expected.result)
+
+
+@pytest.mark.parametrize("call", [c for c in LINES if not any(o in c for o in _LEFT_OPEN)])
+def test_history_does_not_matter(call: str) -> None:
+    kernel = _kernel(call)
+    for sizes in HISTORY:
+        arrays = arrays_at(*sizes)
+        args = [arrays[name] for name in arrays_of(call)]
+        expected = run_once(run_plain, kernel, args)
+        found = run_once(run_native, kernel, args)
+        try:
+            _assert_alike(found, expected)
+        except AssertionError as error:
+            raise AssertionError(f"at the sizes {sizes}: {error}") from found.error
