@@ -199,6 +199,8 @@ def _element_of(array: Array) -> ScalarSpec:
 def _read_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(ndim))
+    if ndim == 0 and axis in (0, -1):
+        return ()  # NumPy lets it pass
     return tuple(sorted(normalize_axis_tuple(axis, ndim)))
 
 

@@ -82,6 +82,14 @@ def test_reduce_of_nothing() -> None:
     assert_equal(largest.reduce(empty, initial=1), np.ones(3))
 
 
+@pytest.mark.parametrize("options", [{}, {"axis": None}, {"axis": -1}, {"initial": 2}])
+def test_reduce_of_a_number(options: Any) -> None:
+    for number in (np.array(3.0), np.array(3), 3.0):
+        assert_equal(add.reduce(number, **options), np.add.reduce(number, **options))
+    with pytest.raises(IndexError, match="axis 1 is out of bounds"):
+        add.reduce(np.array(3.0), axis=1)
+
+
 def test_reduce_keeps_the_type_of_the_function() -> None:
     assert add.reduce(numbers(3, "int8")).dtype == np.int8
     assert_equal(
