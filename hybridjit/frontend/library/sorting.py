@@ -177,7 +177,7 @@ def partition(a: Array, kth: Any, axis: int | None = -1, kind: Any = None) -> Ar
 
 def _check_place(kth: Any, size: int) -> None:
     for place in np.atleast_1d(np.asarray(kth)):
-        if place < -size or place >= size:
+        if size > 0 and (place < -size or place >= size):
             raise ValueError("kth is out of bounds")
 
 
