@@ -96,8 +96,6 @@ class SubscriptTranslator(ArrayChoices):
     def element(self, part: Array, node: ast.AST) -> Value:
         """A fully indexed array is the element; otherwise it stays a part of the array."""
         if part.shape:
-            for axis, position in enumerate(part.indices):
-                self.require_inside(position, part.buffer.shape[axis], axis, node)
             return part
         return Scalar(
             Load(part.buffer, part.indices, span=self.span(node)), ScalarType(part.buffer.dtype)
@@ -133,7 +131,10 @@ class SubscriptTranslator(ArrayChoices):
             self._axis_index(value, owner, first + axis, entry)
             for axis, (value, entry) in enumerate(zip(values, nodes, strict=True))
         ]
-        return Array(owner.buffer, (*owner.indices, *found))
+        part = Array(owner.buffer, (*owner.indices, *found))
+        for axis, position in enumerate(found if part.shape else (), first):
+            self.require_inside(position, owner.buffer, axis, node)
+        return part
 
     def _axis_index(self, value: Value, owner: Array, axis: int, node: ast.expr) -> Expr:
         if isinstance(value, Items):

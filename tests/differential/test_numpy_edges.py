@@ -156,7 +156,10 @@ CALLS = """
     np.cov(matrix[:1])
     np.corrcoef(matrix[:1])
 """
-LINES = [line.strip() for line in CALLS.split("\n") if line.strip()]
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.split("\n") if line.strip()]
 
 
 def _names_in(call: str) -> list[str]:
@@ -182,15 +185,25 @@ def _assert_as_numpy(body: str) -> None:
         assert_close(tuple(found.arguments), tuple(expected.arguments))
 
 
-@pytest.mark.parametrize("call", LINES)
+@pytest.mark.parametrize("call", _lines(CALLS))
 def test_is_as_numpy(call: str) -> None:
     _assert_as_numpy(f"return {call}")
 
 
-@pytest.mark.parametrize(
-    "body",
-    ["number += 1", "number *= 2; number -= one[0]", "rowless += rowless[0]", "rowless[:] = 1.5"],
-)
+STATEMENTS = """
+    number += 1
+    number *= 2; number -= one[0]
+    rowless += rowless[0]
+    rowless[:] = 1.5
+    columnless[7] = 1.0
+    columnless[-4] += 1
+    columnless[7, :] = none
+    for i in range(4): columnless[i] = 1.0
+    for i in range(3): columnless[i] = 1.0
+"""
+
+
+@pytest.mark.parametrize("body", _lines(STATEMENTS))
 def test_statement_is_as_numpy(body: str) -> None:
     _assert_as_numpy(body)
 

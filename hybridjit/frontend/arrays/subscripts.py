@@ -33,7 +33,7 @@ from hybridjit.frontend.values import (
     View,
 )
 from hybridjit.ir.dtype import ScalarType
-from hybridjit.ir.expr import Const, Eq, Expr, Ge, Load, Lt, Node, Or, Select, Var
+from hybridjit.ir.expr import Buffer, Const, Eq, Expr, Ge, Load, Lt, Node, Or, Select, Var
 from hybridjit.ir.stmt import If, Raise
 from hybridjit.ir.visit import walk
 
@@ -229,7 +229,7 @@ class ArraySubscripts(ElementwiseTranslator):
                 )
             return Const(known % extent)
         if isinstance(owner, Array):
-            self.require_inside(position, size, axis, node)
+            self.require_inside(position, owner.buffer, len(owner.indices) + axis, node)
             return position
         if self._is_inside(position, size):
             return position
@@ -239,15 +239,16 @@ class ArraySubscripts(ElementwiseTranslator):
         is_natural = self.ranges.is_natural(position)
         return is_natural and self.ranges.is_at_most(plus(position, ONE), size)
 
-    def require_inside(self, position: Expr, size: Expr, axis: int, node: ast.AST) -> None:
+    def require_inside(self, position: Expr, buffer: Buffer, axis: int, node: ast.AST) -> None:
         """An error at run time for an index that leaves an axis of a buffer, by which a part of
         it is taken: where the part is used for no element, nothing else would see it.
 
-        An index that varies in a loop around is left to the accesses of the part.
+        An index that varies in a loop around is left to the accesses of the part, if it has any.
         """
+        size = buffer.shape[axis]
         if self._is_inside(position, size):
             return
-        is_empty = constant(size) == 0
+        is_empty = any(constant(extent) == 0 for extent in buffer.shape)
         if not is_empty and any(self._varies(part) for part in walk(position)):
             return
         key = position, size
