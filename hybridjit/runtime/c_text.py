@@ -238,6 +238,9 @@ def _message(site: Site) -> str:
     if site.failure is Failure.BOUNDS:
         buffer, axis = texts
         return f"index out of bounds for axis {axis} of '{buffer}'"
+    if site.failure is Failure.RAISE_TEXT:
+        message = [part if isinstance(part, str) else "..." for part in site.parts[1:]]
+        return f"{texts[0]}: {''.join(message)}"
     known = _FAILURES.get(site.failure)
     if known is None:
         return ": ".join(texts) or site.failure.value
