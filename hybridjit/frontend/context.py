@@ -36,7 +36,7 @@ from hybridjit.frontend.variables import Web
 from hybridjit.ir.dtype import INT64, DType, ScalarType, find_dtype
 from hybridjit.ir.expr import Buffer, Cast, Const, Expr, ExternCall, Load, Var
 from hybridjit.ir.signature import ConstantArray
-from hybridjit.ir.stmt import Allocate, Evaluate, Let, Seq, Stmt, Store
+from hybridjit.ir.stmt import Allocate, Evaluate, Let, Raise, Seq, Stmt, Store
 from hybridjit.ir.visit import walk
 from hybridjit.source import span_of
 
@@ -94,6 +94,17 @@ class Context:
         # The loops around, and the names that each loop is found to carry from round to round.
         self.carries: list[Carry] = []
         self.carried: dict[tuple[Path, ast.stmt], list[Web]] = {}
+
+    @property
+    def is_in_statement(self) -> bool:
+        """True where what is emitted comes before the statement that is translated, for sure."""
+        return self.body is self.around[-1][0]
+
+    def fail(self, failure: Raise) -> None:
+        """Emit an error that is sure to be raised here: nothing that follows is reached."""
+        self.emit(failure)
+        if self.is_in_statement:
+            raise Never
 
     # -- source --------------------------------------------------------------------------------
 

@@ -252,7 +252,7 @@ class InlineTranslator(JointReturns):
         self, stmts: list[Stmt], goes_on: bool, pyfunc: FunctionType, node: ast.Call
     ) -> Value:
         returns = find_returns(stmts)
-        if not returns and not goes_on and self.body is self.around[-1][0]:
+        if not returns and not goes_on and self.is_in_statement:
             self.body.extend(stmts)
             raise Never
         if not returns or all(isinstance(r.value, Nothing) for r in returns):

@@ -192,7 +192,10 @@ class ArrayPadding(ArrayContractions):
             return
         message = f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
         failure = Raise("ValueError", (message,), span=self.span(node))
-        self.emit(failure if constant(cond) == 1 else If(cond, failure, span=self.span(node)))
+        if constant(cond) == 1:
+            self.fail(failure)
+        else:
+            self.emit(If(cond, failure, span=self.span(node)))
 
     def _continue(self, padded: _Padded, axis: int, side: int, rule: Continuation) -> None:
         """Fill a side with elements of the middle."""

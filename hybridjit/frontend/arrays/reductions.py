@@ -266,7 +266,7 @@ class ArrayReductions(ArrayLoops):
             return
         reduced = [value.shape[axis] for axis in axes.reduced]
         if any(constant(size) == 0 for size in reduced):
-            self.emit(failure)
+            self.fail(failure)
             return
         empty = [Eq(size, ZERO) for size in reduced if not self.ranges.is_at_most(ONE, size)]
         if not empty:

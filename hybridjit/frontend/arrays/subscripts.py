@@ -260,7 +260,10 @@ class ArraySubscripts(ElementwiseTranslator):
         low = minus(ZERO, size)
         outside = simplify(Or(Lt(position, low), Ge(position, size)))
         failure = _outside(position, size, axis, span)
-        self.emit(failure if constant(outside) == 1 else If(outside, failure, span=span))
+        if constant(outside) is None:
+            self.emit(If(outside, failure, span=span))
+        elif self.is_in_statement:  # else statements may follow, which must not stand after it
+            self.fail(failure)
 
     def _varies(self, part: Node) -> bool:
         """True for what need not be the same in each iteration of the loops around."""
