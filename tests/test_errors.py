@@ -33,6 +33,7 @@ USER_ERRORS: list[tuple[type[HybridError], type[Exception]]] = [
     (errors.UninitializedRead, RuntimeError),
     (errors.RefutedIndex, IndexError),
     (errors.ShapeMismatch, ValueError),
+    (errors.CheckError, AssertionError),
 ]
 
 KERNEL = """\
