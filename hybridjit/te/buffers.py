@@ -6,7 +6,7 @@ that is laid out so before, outputs from such memory after.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,7 @@ from hybridjit.frontend.make_blocks import make_blocks
 from hybridjit.ir.dtype import FLOAT32, INT64
 from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, Load, Max, Node, Sub, Var
 from hybridjit.ir.stmt import Allocate, For, Stmt, Store, seq
-from hybridjit.ir.visit import rewrite, substitute
+from hybridjit.ir.visit import rewrite, substitute, walk
 from hybridjit.te.compute import as_shape
 from hybridjit.te.expression import dtype_of
 from hybridjit.te.sizes import same_size
@@ -28,7 +28,7 @@ from hybridjit.te.tensor import Tensor, index_expr
 class DeclaredBuffer(Buffer):
     """A buffer in the body of an extern or an intrinsic. Its strides count elements.
 
-    A stride that is a te.var is what it is; any other is asked for.
+    A stride that is a te.var of its own, no size, is what it is; any other is asked for.
     """
 
     strides: tuple[Expr, ...] = field(kw_only=True)
@@ -40,11 +40,12 @@ class DeclaredBuffer(Buffer):
             raise ArgumentValueError(f"an access is 'r', 'w' or 'rw', found {access!r}")
         return BufferRef(self)
 
-    @property
-    def is_usual(self) -> bool:
+    def is_usual(self, open_strides: Container[Var]) -> bool:
         """Whether it lies in C order, from the first element of its memory on."""
         wanted = zip(self.strides, usual_strides(self), strict=True)
-        is_ordered = all(isinstance(a, Var) or same_size(a, b) for a, b in wanted)
+        is_ordered = all(
+            (isinstance(a, Var) and a in open_strides) or same_size(a, b) for a, b in wanted
+        )
         return is_ordered and same_size(self.offset, Const(0))
 
 
@@ -132,13 +133,14 @@ def declared_for(buffer: Buffer, given: object) -> DeclaredBuffer:
 
 
 def stride_variables(buffers: Sequence[Buffer]) -> dict[Var, tuple[Buffer, int]]:
-    """The te.vars that stand for strides, each with its buffer and axis."""
+    """The te.vars that stand for strides and for no size, each with its buffer and axis."""
+    sizes = {node for buffer in buffers for extent in buffer.shape for node in walk(extent)}
     return {
         stride: (buffer, axis)
         for buffer in buffers
         if isinstance(buffer, DeclaredBuffer)
         for axis, stride in enumerate(buffer.strides)
-        if isinstance(stride, Var)
+        if isinstance(stride, Var) and stride not in sizes
     }
 
 
@@ -151,8 +153,9 @@ def settle(
     """`body` on the buffers that the declared ones stand for, through copies where they differ."""
     before: list[Stmt] = []
     after: list[Stmt] = []
+    variables = stride_variables([*ins, *outs])
     for declared, buffer in (*ins.items(), *outs.items()):
-        if declared.is_usual:
+        if declared.is_usual(variables):
             body = substitute(body, {}, {declared: buffer})
             continue
         memory = Buffer(f"{buffer.name}_strided", buffer.dtype, (_reach(declared),))
@@ -160,10 +163,7 @@ def settle(
         before.append(Allocate(memory, zero=True))
         copy = make_blocks(_copy(declared, buffer, memory, is_back=declared in outs))
         (after if declared in outs else before).append(copy)
-    strides = {
-        var: usual_strides(buffer)[axis]
-        for var, (buffer, axis) in stride_variables([*ins, *outs]).items()
-    }
+    strides = {var: usual_strides(buffer)[axis] for var, (buffer, axis) in variables.items()}
     return substitute(seq(*before, body, *after), strides)
 
 

@@ -210,8 +210,9 @@ def output_names(name: str, count: int) -> list[str]:
 def make_outputs(
     op: Operation, names: Sequence[str], dtypes: Sequence[DType], shape: tuple[Expr, ...]
 ) -> list[Tensor]:
-    """The tensors that `op` makes, all of one shape."""
-    for place, (name, dtype) in enumerate(zip(names, dtypes, strict=True)):
+    """The tensors that `op` makes: after those that it has, more of one shape."""
+    for name, dtype in zip(names, dtypes, strict=True):
+        place = len(op.outputs)
         buffer = TensorBuffer(name, dtype, shape, op=op, place=place)
         op.outputs.append(Tensor(op, place, buffer))
     return op.outputs

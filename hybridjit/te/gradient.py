@@ -27,6 +27,7 @@ from hybridjit.te.index_equations import Solution, from_start, solve
 from hybridjit.te.reduction import all as all_of
 from hybridjit.te.reduction import sum as sum_of
 from hybridjit.te.reduction_terms import Term, terms_of
+from hybridjit.te.scan import Scan
 from hybridjit.te.sizes import same_size
 from hybridjit.te.tensor import Compute, Operation, Tensor
 
@@ -87,14 +88,14 @@ class _Adjoints:
         """The tensors that depend on an input."""
         needed = set(inputs)
         for op in self.order:
-            if any(tensor in needed for tensor in op.input_tensors):
+            if any(tensor in needed for tensor in _sources(op)):
                 needed.update(op.outputs)
         return needed
 
     def run(self) -> None:
         """Go from the output back to the inputs."""
         for op in reversed(self.order):
-            sources = [tensor for tensor in op.input_tensors if tensor in self.needed]
+            sources = [tensor for tensor in _sources(op) if tensor in self.needed]
             for output in op.outputs:
                 if sources and output in self.parts:
                     self._pass_on(op, output, sources)
@@ -151,6 +152,11 @@ class _Adjoints:
 
         shape = (*self.prefix, *source.shape)
         return compute(shape, body, name=f"{source.name}_grad")
+
+
+def _sources(op: Operation) -> list[Tensor]:
+    """What the outputs of `op` depend on."""
+    return [*op.input_tensors, *(op.inner_tensors if isinstance(op, Scan) else ())]
 
 
 def _index(expr: Expr) -> Expression:

@@ -19,7 +19,7 @@ from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.expr import Var
 from hybridjit.ir.printer import format_expr
-from hybridjit.te.compute import choose_tag, make_outputs
+from hybridjit.te.compute import choose_tag, make_outputs, output_names
 from hybridjit.te.scan_steps import check_reads, find_time_axes
 from hybridjit.te.sizes import same_size
 from hybridjit.te.tensor import Axis, AxisKind, Compute, Operation, Placeholder, Tensor
@@ -47,6 +47,11 @@ class Scan(Operation):
     @property
     def input_tensors(self) -> list[Tensor]:
         return self.inputs
+
+    @property
+    def inner_tensors(self) -> list[Tensor]:
+        """The tensors of one step, which nothing outside of the scan can read."""
+        return [*self.state, *(tensor for stage in self.stages for tensor in stage.outputs)]
 
 
 @api_edge
@@ -80,10 +85,8 @@ def scan(
     _check_steps(groups, axis)
     op = _make_scan(groups, axis, (name, choose_tag(tag), dict(attrs or {})))
     check_reads(op.scan_axis, op.stages, op.times, {tensor.buffer: axis for tensor in groups[2]})
-    for one_state in groups[2]:
-        place = len(op.outputs)
-        buffer_name = name if len(groups[2]) == 1 else f"{name}_v{place}"
-        make_outputs(op, [buffer_name], [one_state.dtype], one_state.buffer.shape)
+    for label, one_state in zip(output_names(name, len(groups[2])), groups[2], strict=True):
+        make_outputs(op, [label], [one_state.dtype], one_state.buffer.shape)
     return op.outputs[0] if isinstance(update, Tensor) else list(op.outputs)
 
 

@@ -9,9 +9,10 @@ from typing import Any, cast
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.frontend.make_blocks import make_blocks
-from hybridjit.ir.expr import Buffer
+from hybridjit.ir.expr import Buffer, Const
 from hybridjit.ir.extern import Extern as Function
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.printer import format_expr
 from hybridjit.ir.signature import ScalarParam
 from hybridjit.ir.stmt import Block
 from hybridjit.ir.verify import Stage, verify
@@ -105,7 +106,19 @@ def _checked(op: object) -> Compute:
                 f"intrinsic: '{op.name}' reads '{tensor.name}', which is no placeholder",
                 help="an intrinsic is one operation: declare it on te.placeholders",
             )
+    for tensor in (*op.input_tensors, *op.outputs):
+        _check_constant_sizes(tensor)
     return op
+
+
+def _check_constant_sizes(tensor: Tensor) -> None:
+    for extent in tensor.buffer.shape:
+        if not isinstance(extent, Const):
+            raise ArgumentValueError(
+                f"intrinsic: the sizes of '{tensor.name}' must be constants, one is "
+                f"{format_expr(extent)}",
+                help="declare it for the part that tensorize gives it: split loops by that size",
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

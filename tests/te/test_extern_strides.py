@@ -9,7 +9,8 @@ import pytest
 
 from hybridjit import hybrid, te
 from hybridjit.errors import HybridError
-from hybridjit.ir.expr import Const, Load, Var
+from hybridjit.ir.dtype import FLOAT64
+from hybridjit.ir.expr import Cast, Const, Load, Var
 from hybridjit.ir.stmt import For, Store
 from tests.conftest import Golden
 from tests.tensor_programs import assert_computes
@@ -74,6 +75,19 @@ def test_strides_that_are_what_they_are(golden: Golden) -> None:
 def test_a_copy_is_made_for_other_strides(golden: Golden) -> None:
     b = te.extern((3, 4), [A], negate, name="B", in_buffers=[padded(1, 3)])
     golden.check(str(te.create_prim_func([A, b])), "ir")
+
+
+def test_a_stride_that_is_a_size_is_asked_for() -> None:
+    """The size of another input is known: it is not what the stride happens to be."""
+    n = te.var("n")
+    x = te.placeholder((n,), "float64", "X")
+    ins = [te.decl_buffer((3, 4), "float64", strides=[n, 1]), te.decl_buffer((n,), "float64")]
+
+    def stride_of_the_copy(ins: Any, outs: Any) -> Any:
+        return Store(outs[0], (Const(0),), Cast(FLOAT64, ins[0].strides[0]))
+
+    b = te.extern((1,), [A, x], stride_of_the_copy, name="B", in_buffers=ins)
+    assert_computes([A, x, b], [VALUE, np.ones(9)], np.array([9.0]))
 
 
 def test_empty_arrays() -> None:

@@ -6,9 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hybridjit import te
+from hybridjit import hybrid, te
 from hybridjit.errors import HybridError
+from hybridjit.hybrid import output_tensor
 from hybridjit.interp.run import interpret
+from hybridjit.ir.expr import Const, Load
+from hybridjit.ir.stmt import Store
 from tests.conftest import Golden
 from tests.tensor_programs import run_tensors
 
@@ -202,6 +205,59 @@ def test_nothing_to_derive() -> None:
 
 INTEGERS = te.placeholder((5,), "int64", "I")
 PAIR = te.compute((5,), lambda i: (V[i], V[i] * 2), name="P")
+
+
+def two_states() -> list[te.Tensor]:
+    states = [matrix(f"state{k}", 5) for k in (0, 1)]
+    first = [te.compute((1,), lambda t: V[t], name=f"first{k}") for k in (0, 1)]
+
+    def step(state: te.Tensor) -> te.Tensor:
+        return te.compute((5,), lambda t: state[t - 1] + V[t], name="next")
+
+    return te.scan(first, [step(state) for state in states], states, name="S")
+
+
+@hybrid.script
+def both(a: Any) -> Any:
+    up = output_tensor(a.shape, a.dtype)
+    down = output_tensor(a.shape, a.dtype)
+    for i in range(a.shape[0]):
+        up[i] = a[i] + 1
+        down[i] = a[i] - 1
+    return up, down
+
+
+def fill(ins: Any, outs: Any) -> Any:
+    return [Store(out, (Const(0),), Load(ins[0], (Const(0),))) for out in outs]
+
+
+SEVERAL: dict[str, Callable[[], Sequence[te.Tensor]]] = {
+    "scan": two_states,
+    "compute": lambda: te.compute((5,), lambda i: (V[i], V[i] * 2), name="P"),
+    "extern": lambda: te.extern([(1,), (1,)], [V], fill),
+    "script": lambda: both(V),
+}
+
+
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("kind", SEVERAL)
+def test_no_gradient_of_several_outputs_is_zeros(kind: str, place: int) -> None:
+    outputs = SEVERAL[kind]()
+    assert [tensor.value_index for tensor in outputs] == [0, 1]
+    assert [tensor.op.output(tensor.value_index) for tensor in outputs] == list(outputs)
+    after = te.compute((1,), lambda i: outputs[place][i] * 2, name="after")
+    with pytest.raises(HybridError, match=r"te\.gradient goes through (te\.compute|one output)"):
+        te.gradient(after, [V])
+
+
+def test_no_gradient_by_a_tensor_inside_of_a_scan() -> None:
+    state = matrix("state", 5)
+    following = te.compute((5,), lambda t: state[t - 1] + V[t], name="following")
+    result = te.scan(te.compute((1,), lambda t: 1.0, name="first"), following, state, name="S")
+    for inner in (state, following):
+        with pytest.raises(HybridError, match=r"te\.compute only, found <te scan S>"):
+            te.gradient(result, [inner])
+
 
 CALLS: dict[str, Callable[[], object]] = {
     "integers": lambda: te.gradient(te.compute((5,), lambda i: V[i], name="C"), [INTEGERS]),

@@ -100,10 +100,17 @@ def chained() -> Any:
     return te.compute((), lambda: c + 1, name="d").op
 
 
+def copied(*shape: Any) -> Any:
+    a = te.placeholder(shape, "int32", "a")
+    return te.compute(shape, lambda i, j: a[i, j], name="c").op
+
+
 CALLS: dict[str, Callable[[], object]] = {
     "tensor_instead_of_an_operation": lambda: TE.decl_tensor_intrin(dot(4), wrong),
     "computes_something_else": lambda: te.decl_tensor_intrin(dot(4).op, wrong, "wrong"),
     "several_operations": lambda: te.decl_tensor_intrin(chained(), wrong),
+    "sizes_of_the_run": lambda: te.decl_tensor_intrin(copied(te.var("n"), 4), wrong),
+    "strides_of_the_run": lambda: te.decl_tensor_intrin(copied(4, te.var("n")), wrong),
     "four_statements": lambda: te.decl_tensor_intrin(dot(4).op, four, "four"),
 }
 
