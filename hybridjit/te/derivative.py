@@ -1,4 +1,15 @@
-"""Derivatives of expressions: by one element of a tensor that they read."""
+"""Derivatives of expressions: by one element of a tensor that they read.
+
+Where a function has none, what JAX and PyTorch choose is chosen:
+
+- abs has slope 0 at 0; steps (floor, sign, `//`, comparisons) have slope 0 everywhere.
+- Of min and max of two equal numbers, each counts one half; so max(x, 0) has slope 0.5 at 0. Of
+  equal extrema in a reduction, all count the same.
+- x ** 0 has slope 0, at 0, too. By its exponent, 0 ** y has slope 0, and -inf where y < 0, as in
+  PyTorch; a negative base gives NaN.
+- sqrt, cbrt, log at 0, asin, acosh at 1: the limit, which is infinite.
+- `x % y` has the slope of x, and by y that of -(x // y) * y.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +26,7 @@ from hybridjit.ir.expr import (
     Const,
     Div,
     Expr,
+    FloorDiv,
     Gt,
     Load,
     Lt,
@@ -69,7 +81,7 @@ _RULES: dict[str, _Rule] = {
     "sigmoid": lambda x, y: y * (1 - y),
     "erf": lambda x, y: te.exp(-x * x) * (2 / math.sqrt(math.pi)),
     "erfc": lambda x, y: te.exp(-x * x) * (-2 / math.sqrt(math.pi)),
-    "abs": lambda x, y: te.if_then_else(x < 0, -1.0, 1.0).astype(x.dtype),
+    "abs": lambda x, y: typed(Call("sign", (x.expr,))),
 }
 _STEPS = ("floor", "ceil", "trunc", "rint", "sign")  # constant but for the jumps
 
@@ -86,9 +98,9 @@ def derivative(expr: Expr, element: Load) -> Derivative:
         case Select(cond, then, otherwise):
             return _of_choice(condition(cond), then, otherwise, element)
         case Min(a, b) | Call("minimum", (a, b)):
-            return _of_choice(condition(Lt(b, a)), b, a, element)
+            return _of_extremum(condition(Lt(b, a)), a, b, element)
         case Max(a, b) | Call("maximum", (a, b)):
-            return _of_choice(condition(Gt(b, a)), b, a, element)
+            return _of_extremum(condition(Gt(b, a)), a, b, element)
         case Load():
             return None  # the element stands in an index, which is constant but for the jumps
         case Cast(_, value):
@@ -109,7 +121,7 @@ def _of_arithmetic(expr: Expr, element: Load) -> Derivative:
             return _sum(first, _times(derivative(b, element), typed(a)))
         case Div(a, b):
             first = _times(derivative(a, element), 1 / typed(b))
-            down = -typed(a) / (typed(b) * typed(b))
+            down = -typed(expr) / typed(b)  # a / (b * b) leaves the range sooner
             return _sum(first, _times(derivative(b, element), down))
         case Neg(a):
             return _negative(derivative(a, element))
@@ -121,8 +133,11 @@ def _of_function(expr: Expr, element: Load) -> Derivative:
     match expr:
         case Pow(a, b):
             return _of_power(expr, a, b, element)
-        case Mod(a, b) if derivative(b, element) is None:
-            return derivative(a, element)
+        case Mod(a, b):
+            down = _times(derivative(b, element), -(typed(a) // typed(b)))
+            return _sum(derivative(a, element), down)
+        case FloorDiv():
+            return None  # a step
         case Call(name, (x,)) if name in _RULES:
             return _times(derivative(x, element), _RULES[name](typed(x), typed(expr)))
         case Call(name, (_,)) if name in _STEPS:
@@ -134,10 +149,22 @@ def _of_function(expr: Expr, element: Load) -> Derivative:
 def _of_power(expr: Expr, a: Expr, b: Expr, element: Load) -> Derivative:
     by_base, by_exponent = derivative(a, element), derivative(b, element)
     base, exponent = typed(a), typed(b)
-    first = _times(by_base, exponent * base ** (exponent - 1))
-    if by_exponent is None:
-        return first
-    return _sum(first, by_exponent * typed(expr) * te.log(base))
+    zero = typed(Const(0.0, expr.dtype))
+    slope = te.if_then_else(exponent == 0, zero, exponent * base ** (exponent - 1))
+    growth = te.if_then_else((base == 0) & (exponent >= 0), zero, typed(expr) * te.log(base))
+    return _sum(_times(by_base, slope), _times(by_exponent, growth))
+
+
+def _of_extremum(is_second: Expression, a: Expr, b: Expr, element: Load) -> Derivative:
+    """The slope of the one that is chosen; of equal ones, the mean."""
+    first, second = derivative(a, element), derivative(b, element)
+    mean = _times(_sum(first, second), typed(Const(0.5, a.dtype)))
+    if mean is None:
+        return None
+    zero = typed(Const(0.0, a.dtype))
+    first, second = (zero if side is None else side for side in (first, second))
+    one = te.if_then_else(is_second, second, first)
+    return te.if_then_else(typed(a) == typed(b), mean, one)
 
 
 def _of_choice(cond: Expression, then: Expr, otherwise: Expr, element: Load) -> Derivative:

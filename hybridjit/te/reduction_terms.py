@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from hybridjit.te.functions import if_then_else
 from hybridjit.te.reduction import Reduction
 from hybridjit.te.reduction import any as any_of
 from hybridjit.te.reduction import prod as prod_of
+from hybridjit.te.reduction import sum as sum_of
 from hybridjit.te.tensor import Axis, Compute
 
 
@@ -32,7 +34,7 @@ class Term:
 
 
 def terms_of(op: Compute) -> list[Term]:
-    """What the result of a compute depends on. Of equal extrema, each counts as the one."""
+    """What the result of a compute depends on. Equal extrema count the same, as one together."""
     if not isinstance(op.body, Reduction):
         return [Term(op.body[0].expr)]
     reduction = op.body
@@ -44,7 +46,8 @@ def terms_of(op: Compute) -> list[Term]:
         case (
             Min(Var(), Var()) | Max(Var(), Var()) | Call("minimum" | "maximum", (Var(), Var()))
         ) if isinstance(start, Const):
-            return [Term(source, _is_extreme(op, source), reduction.axes, reduction.where)]
+            share = _share_of_extremum(op, reduction)
+            return [Term(source, share, reduction.axes, reduction.where)]
         case Mul(Var(), Var()) if isinstance(start, Const):
             others = _product_of_others(op, reduction)
             return [Term(source, others, reduction.axes, reduction.where)]
@@ -54,11 +57,27 @@ def terms_of(op: Compute) -> list[Term]:
             )
 
 
-def _is_extreme(op: Compute, source: Expr) -> Expression:
-    """One where the source is the extremum that was found, zero elsewhere."""
-    found = Load(op.outputs[0].buffer, tuple(axis.var for axis in op.axis))
-    one, zero = (typed(Const(value, op.outputs[0].dtype)) for value in (1.0, 0.0))
-    return if_then_else(condition(Eq(source, found)), one, zero)
+def _share_of_extremum(op: Compute, reduction: Reduction) -> Expression:
+    """One, divided by how many elements are the extremum, where the source is it; else zero."""
+    output = op.outputs[0]
+    one, zero = (typed(Const(value, output.dtype)) for value in (1.0, 0.0))
+
+    def is_extreme(renamed: Mapping[Var, Expr]) -> Expression:
+        found = Load(output.buffer, tuple(axis.var for axis in op.axis))
+        return condition(substitute(Eq(reduction.sources[0], found), renamed))
+
+    def count(*indices: Any) -> Any:
+        renamed = dict(zip([axis.var for axis in op.axis], [i.expr for i in indices], strict=True))
+        again: list[Axis] = []
+        for axis in reduction.axes:
+            bounds = tuple(typed(substitute(bound, renamed)) for bound in axis.dom)
+            again.append(reduce_axis(bounds, axis.name))
+            renamed[axis.var] = again[-1].var
+        where = None if reduction.where is None else typed(substitute(reduction.where, renamed))
+        return sum_of(if_then_else(is_extreme(renamed), one, zero), axis=again, where=where)
+
+    counted = compute(output.shape, count, name=f"{op.name}_extrema")
+    return if_then_else(is_extreme({}), one / counted[op.axis], zero)
 
 
 def _product_of_others(op: Compute, reduction: Reduction) -> Expression:

@@ -87,6 +87,57 @@ def test_elementwise(case: str) -> None:
     check(te.compute((5,), BODIES[case], name="C"), [V])
 
 
+INF, NAN = np.inf, np.nan
+# body -> (point, slope): what JAX and PyTorch give.
+EDGES: dict[str, tuple[Callable[[Any], Any], dict[float, float]]] = {
+    "abs": (lambda x: te.abs(x), {0.0: 0, -3.0: -1, 2.0: 1}),
+    "sqrt": (lambda x: te.sqrt(x), {0.0: INF, -1.0: NAN, 4.0: 0.25}),
+    "rsqrt": (lambda x: te.rsqrt(x), {0.0: -INF, 4.0: -1 / 16}),
+    "log": (lambda x: te.log(x), {0.0: INF, 2.0: 0.5}),
+    "log1p": (lambda x: te.log1p(x), {-1.0: INF, 1.0: 0.5}),
+    "asin": (lambda x: te.asin(x), {1.0: INF, -1.0: INF, 0.0: 1}),
+    "acosh": (lambda x: te.acosh(x), {1.0: INF}),
+    "atanh": (lambda x: te.atanh(x), {1.0: INF, 0.0: 1}),
+    "sigmoid": (lambda x: te.sigmoid(x), {800.0: 0, -800.0: 0, 0.0: 0.25}),
+    "tanh": (lambda x: te.tanh(x), {800.0: 0, -800.0: 0, 0.0: 1}),
+    "relu": (lambda x: te.max(x, 0.0), {0.0: 0.5, 1.0: 1, -1.0: 0}),
+    "min of equals": (lambda x: te.min(x, 2 * x), {0.0: 1.5, 1.0: 1, -1.0: 2}),
+    "max of itself": (lambda x: te.max(x, x), {0.0: 1, 3.0: 1}),
+    "power of 0": (lambda x: x**0, {0.0: 0, 2.0: 0, -2.0: 0}),
+    "power of 0.0": (lambda x: x**0.0, {0.0: 0, 2.0: 0}),
+    "power of 1": (lambda x: x**1, {0.0: 1, 2.0: 1, -2.0: 1}),
+    "power of 2": (lambda x: x**2, {0.0: 0, 2.0: 4, -3.0: -6}),
+    "power of a half": (lambda x: x**0.5, {0.0: INF, 4.0: 0.25}),
+    "power of -1": (lambda x: x**-1, {0.0: -INF, 2.0: -0.25}),
+    "zero to the power": (lambda x: 0.0**x, {2.0: 0, 0.0: 0, 0.5: 0, -1.0: -INF}),
+    "two to the power": (lambda x: 2.0**x, {0.0: np.log(2), 2.0: 4 * np.log(2)}),
+    "negative base": (lambda x: (-2.0) ** x, {2.0: NAN}),
+    "remainder by x": (lambda x: 7.5 % x, {2.0: -3, -2.0: 4}),
+    "whole part": (lambda x: x // 2 + 7 // x, {2.0: 0, -2.0: 0}),
+    "quotient": (lambda x: 1e-170 / x, {1e-170: -1e170, 1e-5: -1e-160}),
+    "a branch": (lambda x: te.if_then_else(x > 0, te.sqrt(x), 0.0), {0.0: 0, 4.0: 0.25}),
+}
+
+
+@pytest.mark.parametrize("case", EDGES)
+def test_slopes_at_edges(case: str) -> None:
+    body, slopes = EDGES[case]
+    x = matrix("X", len(slopes))
+    c = te.compute((len(slopes),), lambda i: body(x[i]), name="C")
+    (grad,) = te.gradient(c, [x], te.compute((len(slopes),), lambda i: 1.0, name="ones"))
+    for arrays in run_tensors([x, grad], [np.array(list(slopes))]):
+        np.testing.assert_allclose(arrays[1], list(slopes.values()), rtol=1e-14)
+
+
+@pytest.mark.parametrize(("name", "value"), [("max", 3.0), ("min", -3.0)])
+def test_equal_extrema_share_the_slope(name: str, value: float) -> None:
+    k = te.reduce_axis((0, 5), "k")
+    c = te.compute((), lambda: getattr(te, name)(V[k], axis=k, where=k != 4), name="C")
+    (grad,) = te.gradient(c, [V])
+    for arrays in run_tensors([V, grad], [np.array([0, value, 1, value, value])]):
+        np.testing.assert_array_equal(arrays[1], [0, 0.5, 0, 0.5, 0])
+
+
 def test_broadcasting() -> None:
     c = te.compute((3, 4), lambda i, j: A[i, j] * V[i] + V[j + 1], name="C")
     check(c, [A, V])
