@@ -81,7 +81,7 @@ class BuiltinTranslator(NamedCallTranslator):
             return binary(Div, logs[0], logs[1], self.span(node))
         if style is Style.NUMPY:
             return self.call_ufunc(name, node)
-        return apply(name, style, self.numbers(node, arity_of(name)), self.span(node))
+        return self.apply_once(name, style, self.numbers(node, arity_of(name)), node)
 
     def _allocate(self, node: ast.Call) -> Value:
         args = self.arguments(node, "shape", "dtype", "scope", "zero", required=1)

@@ -84,13 +84,15 @@ def _translate_as_written(request: Request, *, shares_memory: bool = False) -> P
 def build(func: PrimFunc, layout: Layout, *, may_reorder: bool = False) -> Code:
     """Object code for `func` on arguments that lie in memory as `layout` says."""
     target = current_target()
-    module = on_fresh_stack(
-        lambda: emit_kernel(lower(func, target, may_reorder=may_reorder), layout, target)
+    module, are_set = on_fresh_stack(
+        lambda: (
+            emit_kernel(lower(func, target, may_reorder=may_reorder), layout, target),
+            find_set_outputs(lower_blocks(func)),
+        )
     )
     image = emit_object(optimize(module.text, target), target)
     constants = frozenset(array.buffer for array in func.constants)
     callbacks = Callbacks(module.callbacks, constants)
-    are_set = find_set_outputs(lower_blocks(func))
     set_outputs = tuple(k for k, buffer in enumerate(func.outputs) if buffer in are_set)
     return Code(image, module.sites, set_outputs, callbacks.addresses, callbacks)
 

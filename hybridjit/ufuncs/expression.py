@@ -140,7 +140,18 @@ def _walk(root: ast.expr) -> Iterator[tuple[ast.expr, int]]:
         node, depth = pending.pop()
         yield node, depth
         children = [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
-        pending.extend((child, depth + 1) for child in reversed(children))
+        pending.extend((child, depth + _levels(node)) for child in reversed(children))
+
+
+def _levels(node: ast.expr) -> int:
+    """How many levels of the IR a node makes: `a < b < c` and `a and b and c` are nested there."""
+    match node:
+        case ast.Compare(comparators=links):
+            return len(links)
+        case ast.BoolOp(values=links):
+            return len(links) - 1
+        case _:
+            return 1
 
 
 def _check(node: ast.expr, source: _Source) -> None:

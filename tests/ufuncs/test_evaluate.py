@@ -284,6 +284,62 @@ def test_random_texts_are_computed_or_refused() -> None:
     assert accepted > 20
 
 
+# Calls in which an argument is used more than once, and what else nests.
+NESTED = [
+    *("square({})", "imag({})", "conjugate({})", "real({})", "abs({})"),
+    *("equal({}, x)", "complex128({}, x)", "power({}, 1)", "(x if {} else 2)"),
+]
+
+
+@pytest.mark.parametrize("kind", NESTED)
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_nested_calls_are_computed_once(kind: str, dtype: str) -> None:
+    """148 calls that each doubled what is in them would never end."""
+    text = "x"
+    for _ in range(148):
+        text = kind.format(text)
+    values = {"x": np.array([0.5, -1.0, 1.0, 0.0]).astype(dtype)}
+    with config.scope(interpret=True):
+        found = hybrid.evaluate(text, local_dict=values)
+    assert_equal(hybrid.evaluate(text, local_dict=values), found)
+
+
+CHAINS = {
+    "comparison": "x" + " < x" * 900,
+    "conjunction": "x" + " and x" * 600,
+    "sum": "x" + "+x" * 1900,
+    "signs": "-" * 3000 + "x",
+    "chain in parentheses": "(x" + " < x" * 140 + ")" + "+1" * 20,
+}
+
+
+@pytest.mark.parametrize("kind", CHAINS)
+def test_long_chains_are_nested_too(kind: str) -> None:
+    with pytest.raises(ParseError, match=r"nested (more than 150 deep|too deeply)"):
+        hybrid.evaluate(CHAINS[kind])
+
+
+@pytest.mark.parametrize("link", [" < x", " and x", "+x", "**x", " if x else x"])
+def test_the_deepest_that_is_allowed(link: str) -> None:
+    text = "x" + link * 148
+    with config.scope(interpret=True):
+        found = hybrid.evaluate(text)
+    assert_equal(hybrid.evaluate(text), found)
+
+
+def test_random_nests_have_the_values_of_numpy() -> None:
+    choose = random.Random(1)
+    forms = ["square({})", "abs({})", "-({})", "({} + x)", "({} * 0.5)", "sin({})", "real({})"]
+    forms += ["where({} > x, x, 2.0)", "minimum({}, x)", "sign({})", "imag({})"]
+    with config.scope(interpret=True):
+        for _ in range(60):
+            text = "x"
+            for _ in range(choose.randint(1, 60)):
+                text = choose.choice(forms).format(text)
+            expected = eval(text, {**vars(np)}, {"x": x})
+            np.testing.assert_allclose(hybrid.evaluate(text), expected, rtol=1e-9)
+
+
 def test_made_up_expressions_do_not_pile_up() -> None:
     module.clear()
     before = len(linecache.cache)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
@@ -26,9 +27,13 @@ from hybridjit.frontend.values import (
     describe,
 )
 from hybridjit.ir.dtype import DType, ScalarType
+from hybridjit.ir.expr import Expr
+from hybridjit.ir.visit import walk
 
 # These use an argument more than once.
 _DOUBLING = ("square", "imag", "sign", "clip")
+# Nodes of an expression that may as well be written twice, such as a[i, j] - a[i, j + 1].
+_SHORT = 16
 
 
 class ArrayCalls(CallArguments):
@@ -38,9 +43,9 @@ class ArrayCalls(CallArguments):
         """The value of a function of NumPy, of numbers or arrays."""
         nodes, out = self._ufunc_arguments(name, node)
         values = self.evaluate_all(nodes)
-        span = self.span(node)
         if not any(isinstance(value, (AnyArray, Items)) for value in values):
-            result: Value = apply(name, Style.NUMPY, self.as_operands(values, nodes, node), span)
+            numbers = self.as_operands(values, nodes, node)
+            result: Value = self.apply_once(name, Style.NUMPY, numbers, node)
         else:
             result = self.elementwise(values, lambda parts: self._applied(name, parts, node), node)
         return result if out is None else self.store_out(out, result, node)
@@ -50,6 +55,16 @@ class ArrayCalls(CallArguments):
         if name in _DOUBLING:
             parts = [self.let(part, "t", span) for part in parts]
         return apply(name, Style.NUMPY, parts, span)
+
+    def apply_once(self, name: str, style: Style, numbers: list[Scalar], node: ast.Call) -> Scalar:
+        """A function of numbers. What it uses more than once is computed once, unless it is short.
+
+        Otherwise nested calls would double what is in them at each level.
+        """
+        span = self.span(node)
+        if name in _DOUBLING:
+            numbers = [x if _is_short(x.expr) else self.let(x, "t", span) for x in numbers]
+        return apply(name, style, numbers, span)
 
     def _ufunc_arguments(self, name: str, node: ast.Call) -> tuple[list[ast.expr], ast.expr | None]:
         """The operands, and the array for the result: after them, or `out=`."""
@@ -128,3 +143,7 @@ class ArrayCalls(CallArguments):
 def cast_element(value: Scalar, dtype: DType, span: Span | None) -> Scalar:
     """An element as NumPy's astype converts it."""
     return Scalar(store_value(value, dtype, span), ScalarType(dtype))
+
+
+def _is_short(expr: Expr) -> bool:
+    return sum(1 for _ in islice(walk(expr), _SHORT + 1)) <= _SHORT
