@@ -8,23 +8,22 @@
 Such a loop is no loop in the code; it says which iteration is meant, in the text and in errors.
 A loop that gives many plain statements stays: LLVM, told to unroll it, copies faster. Loops
 with a `break`, and those whose range is only known at run time, become a `range`, which LLVM
-unrolls as it sees fit. Relies on: no blocks; vector loops that are cut.
+unrolls as it sees fit. Relies on: no blocks; vector loops that are cut; `check_kinds`, which
+refuses what is too long.
 """
 
 from __future__ import annotations
 
 import dataclasses
 
+from hybridjit.analysis.unrolling import MAX_STATEMENTS, count_copies, count_statements
 from hybridjit.analysis.work import loop_extent
 from hybridjit.arith.simplify import simplify
-from hybridjit.errors import ScheduleError
-from hybridjit.ir.expr import Bounded, Const, Expr, ExternCall, Var
+from hybridjit.ir.expr import Bounded, Const, Expr, ExternCall
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Break, For, Let, LoopKind, Seq, Stmt, Store, While, seq
-from hybridjit.ir.visit import Mutator, children, fresh_copy, walk
+from hybridjit.ir.stmt import For, Let, LoopKind, Seq, Stmt, Store, seq
+from hybridjit.ir.visit import Mutator, fresh_copy, walk
 
-# Statements that unrolling may make of one loop: LLVM takes 0.1 s for 1,000, and 6 s for 10,000.
-MAX_STATEMENTS = 4096
 # Statements that are copied here. A tile of 12 by 2 vectors takes 0.5 s so, and 0.1 s in LLVM.
 MAX_COPIES = 16
 
@@ -51,12 +50,12 @@ class _UnrollLoops(Mutator):
 
     def _unroll(self, unrolled: For) -> Stmt:
         loop = dataclasses.replace(unrolled, kind=LoopKind.SERIAL)
-        trips = loop_extent(loop)
-        is_simple = isinstance(loop.step, Const) and isinstance(loop.start, Const | Var)
-        if trips is None or not is_simple or _breaks(loop.body):
+        trips = count_copies(loop)
+        if trips is None:
             return loop
-        copies = trips * _count_statements(loop.body)
-        _check_size(loop, trips, copies)
+        copies = trips * count_statements(loop.body)
+        if copies > MAX_STATEMENTS:  # not as written, which is checked, but as other passes left it
+            return loop
         if copies > MAX_COPIES and not self.in_vectors and _is_plain(loop.body):
             return unrolled
         return seq(*(_iteration(loop, number) for number in range(trips)))
@@ -79,30 +78,3 @@ def _iteration(loop: For, number: int) -> Stmt:
     start = simplify(loop.start + number * step)
     stop = simplify(loop.start + (number + 1) * step)
     return fresh_copy(dataclasses.replace(loop, start=start, stop=stop))
-
-
-def _count_statements(stmt: Stmt) -> int:
-    """The statements of `stmt`, with its unrolled loops written out."""
-    inner = [child for child in children(stmt) if isinstance(child, Stmt)]
-    count = sum(map(_count_statements, inner)) + (not isinstance(stmt, Seq))
-    if isinstance(stmt, For) and stmt.kind is LoopKind.UNROLLED:
-        count *= loop_extent(stmt) or 1
-    return count
-
-
-def _check_size(loop: For, trips: int, copies: int) -> None:
-    if copies > MAX_STATEMENTS:
-        raise ScheduleError(
-            f"cannot unroll loop '{loop.var.name}': {trips} copies of {copies // trips} statements "
-            f"are more than {MAX_STATEMENTS}",
-            loop.span,
-            help="write range, or split the loop and unroll the inner one",
-        )
-
-
-def _breaks(stmt: Stmt) -> bool:
-    """True if `stmt` breaks out of the loop around it."""
-    if isinstance(stmt, For | While):
-        return False
-    inner = [child for child in children(stmt) if isinstance(child, Stmt)]
-    return isinstance(stmt, Break) or any(_breaks(child) for child in inner)

@@ -22,8 +22,10 @@ from hybridjit.runtime.inspection import Safety, StageName, find_safety, show_st
 from hybridjit.schedule.scheduled import Scheduled, as_functions
 
 if TYPE_CHECKING:
+    from hybridjit.lower import check_kinds
     from hybridjit.runtime import export
 else:
+    check_kinds = lazy_module("hybridjit.lower.check_kinds")
     export = lazy_module("hybridjit.runtime.export")
 
 
@@ -210,4 +212,5 @@ def build(
 
 def _build_function(made: Scheduled, passes: Sequence[CustomPass]) -> BuiltFunction:
     func, as_written = (apply_passes(func, passes) for func in (made.func, made.as_written))
+    check_kinds.check_unrolled(func)
     return BuiltFunction(BuiltSpecialization(func, as_written))

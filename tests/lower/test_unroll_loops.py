@@ -9,13 +9,15 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import Kernel, hybrid
+from hybridjit.analysis.unrolling import MAX_STATEMENTS
 from hybridjit.errors import ScheduleError
 from hybridjit.hybrid import unroll
 from hybridjit.interp.run import compile_func
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.verify import Stage, verify
+from hybridjit.lower.check_kinds import check_kinds
 from hybridjit.lower.lower_blocks import lower_blocks
-from hybridjit.lower.unroll_loops import MAX_STATEMENTS, unroll_loops
+from hybridjit.lower.unroll_loops import unroll_loops
 from tests.corpus.case import Array
 from tests.oracle import assert_same_outcome, run_native, run_once
 
@@ -112,9 +114,13 @@ def test_many_copies_are_left_to_llvm() -> None:
     assert "for i in unroll(6):" in body_of(unrolled(tile, hj.i64[6, 5], hj.i64[5, 6]))
 
 
-def test_too_many_copies_are_refused() -> None:
+def test_too_many_copies_are_refused_before() -> None:
     with pytest.raises(ScheduleError, match=f"more than {MAX_STATEMENTS}"):
-        unrolled(long, hj.i64[70, 70])
+        check_kinds(long.prim_func(hj.i64[70, 70]))
+
+
+def test_what_grew_too_long_on_the_way_stays_a_loop() -> None:
+    assert "for i in range(70):" in body_of(unrolled(long, hj.i64[70, 70]))
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from hybridjit.analysis.concurrency import find_obstacle
+from hybridjit.analysis.unrolling import find_long_loop
 from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import THREADS, LoopKind
@@ -23,7 +24,7 @@ def set_kind(
             body(i)                         body(i)
 
     Concurrent kinds are legal if no two iterations depend on each other, reductions aside that
-    give the same result in any order.
+    give the same result in any order. An unrolled loop must not get too long.
     """
     loop = the_loop(func, var)
     if kind is LoopKind.BOUND and thread not in THREADS:
@@ -40,4 +41,8 @@ def set_kind(
     if unsafe:
         hints = (*hints, ("unsafe", True))
     changed = dataclasses.replace(loop, kind=kind, thread=thread, annotations=hints)
-    return replace_stmt(func, loop, changed)
+    result = replace_stmt(func, loop, changed)
+    long = find_long_loop(result.body) if kind is LoopKind.UNROLLED else None
+    if long is not None:
+        raise refuse(result, long.message, [long.loop], help=long.help)
+    return result
