@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hybridjit.stdlib.parts.elements import call, maximum
+from hybridjit.stdlib.parts.precision import rounded_once
 from hybridjit.stdlib.parts.shapes import broadcast
 from hybridjit.stdlib.parts.types import Number, T
 from hybridjit.stdlib.running.elementwise import each, elementwise
@@ -31,7 +32,7 @@ def leaky_relu(x: T, slope: T | Number = 0.01) -> T:
     def element(v: Any, a: Any) -> Any:
         return call("select", v > 0, v, v * a)
 
-    return broadcast(element, x, slope, name="leaky_relu")
+    return broadcast(rounded_once(element), x, slope, name="leaky_relu")
 
 
 @elementwise
@@ -45,7 +46,7 @@ def elu(x: T, alpha: T | Number = 1.0) -> T:
     def element(v: Any, a: Any) -> Any:
         return call("select", v > 0, v, call("expm1", v) * a)
 
-    return broadcast(element, x, alpha, name="elu")
+    return broadcast(rounded_once(element), x, alpha, name="elu")
 
 
 @elementwise
@@ -65,7 +66,7 @@ def silu(x: T) -> T:
     >>> hs.silu(np.array([0.0, 1.0]))
     array([0.        , 0.73105858])
     """
-    return broadcast(lambda v: v * call("sigmoid", v), x, name="silu")
+    return broadcast(rounded_once(lambda v: v * call("sigmoid", v)), x, name="silu")
 
 
 @elementwise
@@ -75,7 +76,8 @@ def gelu(x: T) -> T:
     >>> hs.gelu(np.array([0.0, 1.0]))
     array([0.        , 0.84134475])
     """
-    return broadcast(lambda v: v * 0.5 * (call("erf", v * 0.5**0.5) + 1), x, name="gelu")
+    element = rounded_once(lambda v: v * 0.5 * call("erfc", v * -(0.5**0.5)))
+    return broadcast(element, x, name="gelu")
 
 
 @elementwise
@@ -89,4 +91,4 @@ def softplus(x: T) -> T:
     def element(v: Any) -> Any:
         return maximum(v, 0) + call("log1p", call("exp", -call("abs", v)))
 
-    return broadcast(element, x, name="softplus")
+    return broadcast(rounded_once(element), x, name="softplus")

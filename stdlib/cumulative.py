@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from hybridjit.stdlib.parts.accumulation import convert, sum_type, working_type
+from hybridjit.stdlib.parts.accumulation import convert, sum_type
+from hybridjit.stdlib.parts.precision import working_type
 from hybridjit.stdlib.parts.shapes import are_equal, broadcast, flatten, normalize_axis
 from hybridjit.stdlib.parts.types import T
 from hybridjit.stdlib.running.compiled import scheduled_by

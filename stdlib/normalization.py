@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from hybridjit.errors import ArgumentValueError
-from hybridjit.stdlib.parts.accumulation import average
+from hybridjit.ir.dtype import DType
+from hybridjit.stdlib.parts.accumulation import float_type, working_average
 from hybridjit.stdlib.parts.accumulation import variance as spread_along
 from hybridjit.stdlib.parts.elements import call
+from hybridjit.stdlib.parts.precision import in_type, working_type
 from hybridjit.stdlib.parts.shapes import are_equal, broadcast, normalize_axes, show
 from hybridjit.stdlib.parts.types import Axes, T
 from hybridjit.stdlib.running.compiled import scheduled_by
@@ -43,20 +45,26 @@ def batch_norm(
     for operand in (mean, variance, gamma, beta):
         _check_shape("batch_norm", x, operand, axes)
     one, zero = 1 if gamma is None else gamma, 0 if beta is None else beta
+    dtype = _type_of(x, mean, variance, gamma, beta)
+    working = working_type(dtype)
     scale = broadcast(
-        lambda spread, factor: factor / call("sqrt", spread + epsilon),
+        lambda spread, factor: (
+            in_type(factor, working) / call("sqrt", in_type(spread, working) + epsilon)
+        ),
         *(variance, one),
         name="batch_norm_scale",
     )
     shift = broadcast(
-        lambda center, factor, summand: summand - center * factor,
+        lambda center, factor, summand: (
+            in_type(summand, working) - in_type(center, working) * factor
+        ),
         *(mean, scale, zero),
         name="batch_norm_shift",
     )
 
     def element(*indices: Any) -> Any:
         place = tuple(indices[axis] for axis in axes)
-        return x[indices] * scale[place] + shift[place]
+        return (x[indices].astype(working) * scale[place] + shift[place]).astype(dtype)
 
     return compute(x.shape, element, name="batch_norm")
 
@@ -82,17 +90,30 @@ def layer_norm(
     axes = normalize_axes("layer_norm", x, axis)
     for operand in (gamma, beta):
         _check_shape("layer_norm", x, operand, axes)
-    center = average("layer_norm_mean", x, axes, keepdims=True)
+    center = working_average("layer_norm_mean", x, axes, keepdims=True)
     spread = spread_along("layer_norm_variance", x, axes, ddof=0, keepdims=True)
+    dtype = _type_of(x, gamma, beta)
+    working = working_type(dtype)
 
     def element(*indices: Any) -> Any:
         own = tuple(0 if axis in axes else index for axis, index in enumerate(indices))
         place = tuple(indices[axis] for axis in axes)
         found = (x[indices] - center[own]) / call("sqrt", spread[own] + epsilon)
-        found = found if gamma is None else found * gamma[place]
-        return found if beta is None else found + beta[place]
+        found = found if gamma is None else found * in_type(gamma[place], working)
+        found = found if beta is None else found + in_type(beta[place], working)
+        return found.astype(dtype)
 
     return compute(x.shape, element, name="layer_norm")
+
+
+def _type_of(x: Any, *others: Any) -> DType:
+    """The type of the result: a float to which all operands convert."""
+    parts = [x, *(other for other in others if other is not None)]
+    elements = [part[(0,) * part.ndim] for part in parts]
+    found = elements[0].astype(float_type(x.dtype))
+    for element in elements[1:]:
+        found = found + element
+    return found.dtype
 
 
 def _check_shape(name: str, x: Any, operand: Any, axes: Sequence[int]) -> None:

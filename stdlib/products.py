@@ -7,9 +7,10 @@ from typing import Any
 
 from hybridjit.errors import ArgumentValueError
 from hybridjit.ir.dtype import BOOL
-from hybridjit.stdlib.parts.accumulation import convert, working_type
+from hybridjit.stdlib.parts.accumulation import convert
 from hybridjit.stdlib.parts.elements import call
 from hybridjit.stdlib.parts.fusion import Activation, finish
+from hybridjit.stdlib.parts.precision import working_type
 from hybridjit.stdlib.parts.shapes import are_equal, broadcast_sizes, show
 from hybridjit.stdlib.parts.types import T
 from hybridjit.stdlib.running.compiled import scheduled_by

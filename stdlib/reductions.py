@@ -7,7 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from hybridjit.stdlib.parts.accumulation import add_up, average, reduce_axes, variance
+from hybridjit.stdlib.parts.accumulation import (
+    add_up,
+    average,
+    convert,
+    float_type,
+    reduce_axes,
+    variance,
+)
 from hybridjit.stdlib.parts.elements import call
 from hybridjit.stdlib.parts.extrema import (
     each_of,
@@ -68,7 +75,8 @@ def var(x: T, axis: Axes = None, *, ddof: int = 0, keepdims: bool = False) -> T:
     >>> hs.var(np.array([1.0, 2.0, 3.0, 4.0]))
     array(1.25)
     """
-    return variance("var", x, axis, ddof=ddof, keepdims=keepdims)
+    spread = variance("var", x, axis, ddof=ddof, keepdims=keepdims)
+    return convert("var", spread, float_type(x.dtype))
 
 
 @operator(recipe=RECIPE)
@@ -79,7 +87,8 @@ def std(x: T, axis: Axes = None, *, ddof: int = 0, keepdims: bool = False) -> T:
     array(1.11803399)
     """
     spread = variance("std", x, axis, ddof=ddof, keepdims=keepdims)
-    return broadcast(lambda v: call("sqrt", v), spread, name="std")
+    dtype = float_type(x.dtype)
+    return broadcast(lambda v: call("sqrt", v).astype(dtype), spread, name="std")
 
 
 @operator(recipe=RECIPE)

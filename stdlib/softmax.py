@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from hybridjit.stdlib.parts.accumulation import float_type, reduce_axes, working_type
+from hybridjit.stdlib.parts.accumulation import float_type, reduce_axes
 from hybridjit.stdlib.parts.elements import call
 from hybridjit.stdlib.parts.extrema import largest
+from hybridjit.stdlib.parts.precision import working_type
 from hybridjit.stdlib.parts.shapes import broadcast, normalize_axis
 from hybridjit.stdlib.parts.types import T
 from hybridjit.stdlib.running.compiled import scheduled_by

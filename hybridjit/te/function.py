@@ -22,9 +22,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hybridjit.arith.simplify import simplify
 from hybridjit.config import api_edge
+from hybridjit.ir.expr import Const, Le
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, Stmt, seq
+from hybridjit.ir.stmt import Allocate, If, Raise, Stmt, seq
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.te.arguments import Arguments, check_placeholders, read_arguments
 from hybridjit.te.inlined import Extern, Hybrid, Inlined, make_inlined, make_zero
@@ -35,6 +37,8 @@ from hybridjit.te.scan_nest import make_scan
 from hybridjit.te.tensor import Compute, Operation, Placeholder, Tensor
 
 MAIN = "main"
+NEEDS_ELEMENTS = "needs_elements"
+"""The attribute of a compute that says what is wrong if it has nothing to reduce."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +71,8 @@ def create_program(
     order = operations_of(arguments.tensors) if order is None else order
     check_placeholders(arguments, order)
     places = Places()
-    body = seq(*arguments.checks, *(stmt for op in order for stmt in _stage(op, arguments, places)))
+    checks = [*arguments.checks, *(check for op in order for check in _checks(op))]
+    body = seq(*checks, *(stmt for op in order for stmt in _stage(op, arguments, places)))
     arguments.check_variables(body)
     constants = [item for op in order if isinstance(op, Inlined) for item in op.constants]
     func = PrimFunc(name, arguments.params, body, constants=tuple(constants))
@@ -89,6 +94,19 @@ def operations_of(tensors: Sequence[Tensor]) -> list[Operation]:
         stack.append((op, True))
         stack += [(tensor.op, False) for tensor in reversed(op.input_tensors)]
     return list(order)
+
+
+def _checks(op: Operation) -> list[Stmt]:
+    """What has to hold before anything is computed: a reduction without a value of nothing."""
+    if not isinstance(op, Compute) or NEEDS_ELEMENTS not in op.attrs:
+        return []
+    sizes = [simplify(axis.stop - axis.start) for axis in op.reduce_axis]
+    message = (str(op.attrs[NEEDS_ELEMENTS]),)
+    return [
+        If(Le(size, Const(0)), Raise("ValueError", message))
+        for size in sizes
+        if not isinstance(size, Const) or size.value.real <= 0
+    ]
 
 
 # -- stages ----------------------------------------------------------------------------------------

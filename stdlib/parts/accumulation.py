@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from hybridjit.ir.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT64, UINT64, DType, Kind
+from hybridjit.ir.dtype import FLOAT64, INT64, UINT64, DType, Kind
+from hybridjit.stdlib.parts.elements import call
+from hybridjit.stdlib.parts.precision import working_type
 from hybridjit.stdlib.parts.shapes import Shape, broadcast, count_elements, normalize_axes
 from hybridjit.stdlib.parts.types import Axes
 from hybridjit.te import compute, reduce_axis
@@ -28,12 +30,7 @@ def sum_type(dtype: DType) -> DType:
             return dtype
 
 
-def working_type(dtype: DType) -> DType:
-    """The type in which a sum of type `dtype` is added up: half precision would lose too much."""
-    return FLOAT32 if dtype in (FLOAT16, BFLOAT16) else dtype
-
-
-def float_type(dtype: DType) -> DType:
+def float_type(dtype: Any) -> DType:
     """The type of an average."""
     return dtype if dtype.is_inexact else FLOAT64
 
@@ -65,26 +62,32 @@ def convert(name: str, x: Any, dtype: DType) -> Any:
     return broadcast(lambda value: value.astype(dtype), x, name=name)
 
 
-def average(name: str, x: Any, axis: Axes, *, keepdims: bool = False, ddof: int = 0) -> Any:
-    """The elements of `x` added up and divided by their number, less `ddof`."""
+def average(name: str, x: Any, axis: Axes, *, keepdims: bool = False) -> Any:
+    """The elements of `x` added up and divided by their number."""
     wanted = float_type(x.dtype)
-    working = working_type(wanted)
+    return convert(name, working_average(name, x, axis, keepdims=keepdims), wanted)
+
+
+def working_average(name: str, x: Any, axis: Axes, *, keepdims: bool = False, ddof: int = 0) -> Any:
+    """The average, n - ddof in the place of n but never below 0, not yet rounded to half."""
+    working = working_type(float_type(x.dtype))
     count = count_elements(x.shape, normalize_axes(name, x, axis)) - ddof
+    count = max(count, 0) if isinstance(count, int) else call("maximum", count, 0)
     total = add_up(f"{name}_sum", added, x, axis, dtype=working, keepdims=keepdims)
-    return broadcast(lambda value: (value / count).astype(wanted), total, name=name)
+    return broadcast(lambda value: value / count, total, name=name)
 
 
 def variance(name: str, x: Any, axis: Axes, *, ddof: int, keepdims: bool) -> Any:
-    """The average of the squared distances of `x` from its mean."""
-    wanted = float_type(x.dtype)
-    middle = average(f"{name}_mean", x, axis, keepdims=True)
+    """The average of the squared distances of `x` from its mean, not yet rounded to half."""
+    working = working_type(float_type(x.dtype))
+    middle = working_average(f"{name}_mean", x, axis, keepdims=True)
 
     def squared(value: Any, center: Any) -> Any:
-        distance = value.astype(working_type(wanted)) - center
+        distance = value.astype(working) - center
         return distance * distance
 
     distances = broadcast(squared, x, middle, name=f"{name}_squares")
-    return convert(name, average(name, distances, axis, keepdims=keepdims, ddof=ddof), wanted)
+    return working_average(name, distances, axis, keepdims=keepdims, ddof=ddof)
 
 
 # -- reductions of any kind ------------------------------------------------------------------------
@@ -98,13 +101,15 @@ def reduce_axes(
     *,
     read: Callable[[Any], Any] = lambda value: value,
     keepdims: bool = False,
+    attrs: dict[str, Any] | None = None,
 ) -> Any:
     """The elements of `x` along axes, as `read` sees them, reduced to one each."""
 
     def element(value: Any, own: Indices, loops: Indices) -> Any:
         return reducer(read(value), axis=reduced_loops(loops))
 
-    return reduce_elements(name, x, normalize_axes(name, x, axis), element, keepdims=keepdims)
+    axes = normalize_axes(name, x, axis)
+    return reduce_elements(name, x, axes, element, keepdims=keepdims, attrs=attrs)
 
 
 def reduce_elements(
@@ -114,6 +119,7 @@ def reduce_elements(
     element: Callable[[Any, Indices, Indices], Any],
     *,
     keepdims: bool,
+    attrs: dict[str, Any] | None = None,
 ) -> Any:
     """A tensor of what `element` makes of an element of `x`.
 
@@ -126,7 +132,7 @@ def reduce_elements(
         own = dict(zip(kept, indices, strict=True))
         return element(x[tuple({**own, **loops}[axis] for axis in range(x.ndim))], own, loops)
 
-    return compute(reduced_shape(x.shape, axes, keepdims=keepdims), at, name)
+    return compute(reduced_shape(x.shape, axes, keepdims=keepdims), at, name, attrs=attrs)
 
 
 def reduced_loops(loops: Indices) -> list[Any]:

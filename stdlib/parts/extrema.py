@@ -12,6 +12,7 @@ from hybridjit.stdlib.parts.shapes import Shape, count_elements, normalize_axes,
 from hybridjit.stdlib.parts.types import Axes
 from hybridjit.te import comm_reducer, const, if_then_else, max_value, min_value
 from hybridjit.te import min as least
+from hybridjit.te.function import NEEDS_ELEMENTS
 from hybridjit.te.reduction import Reducer
 
 largest = comm_reducer(maximum, min_value, "max")
@@ -28,13 +29,19 @@ def is_true(value: Any) -> Any:
 
 def find_extremum(name: str, reducer: Reducer, x: Any, axis: Axes, *, keepdims: bool) -> Any:
     """The extremum of `x` along axes."""
+    check_has_elements(name, x, axis)
+    attrs = {NEEDS_ELEMENTS: f"{name} of no elements: nothing has no {name}"}
+    return reduce_axes(name, reducer, x, axis, keepdims=keepdims, attrs=attrs)
+
+
+def check_has_elements(name: str, x: Any, axis: Axes) -> None:
+    """Refuse an extremum of nothing; sizes of the run are looked at when it runs."""
     axes = normalize_axes(name, x, axis)
     if any(isinstance(x.shape[axis], int) and x.shape[axis] == 0 for axis in axes):
         raise ArgumentValueError(
             f"{name}: '{x.name}' of shape {show(x.shape)} has no elements along the axes {axes}, "
             f"and nothing has no {name}"
         )
-    return reduce_axes(name, reducer, x, axis, keepdims=keepdims)
 
 
 def find_place(name: str, reducer: Reducer, x: Any, axis: int | None, *, keepdims: bool) -> Any:
@@ -44,7 +51,9 @@ def find_place(name: str, reducer: Reducer, x: Any, axis: int | None, *, keepdim
     is known is faster than to carry a place along: both loops run as vectors.
     """
     axes = normalize_axes(name, x, axis)
-    extremum = find_extremum(f"{name}_value", reducer, x, axis, keepdims=True)
+    check_has_elements(name, x, axis)
+    attrs = {NEEDS_ELEMENTS: f"{name} of no elements: nothing has no {name}"}
+    extremum = reduce_axes(f"{name}_value", reducer, x, axis, keepdims=True, attrs=attrs)
     end = count_elements(x.shape, axes)
 
     def element(value: Any, own: Indices, loops: Indices) -> Any:

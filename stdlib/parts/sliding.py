@@ -8,9 +8,10 @@ from typing import Any
 
 from hybridjit.errors import ArgumentValueError
 from hybridjit.ir.dtype import DType
-from hybridjit.stdlib.parts.accumulation import convert, float_type, working_type
+from hybridjit.stdlib.parts.accumulation import convert, float_type
 from hybridjit.stdlib.parts.elements import call
 from hybridjit.stdlib.parts.images import check_images, extend, logical, physical
+from hybridjit.stdlib.parts.precision import working_type
 from hybridjit.stdlib.parts.shapes import show
 from hybridjit.stdlib.parts.types import Pair
 from hybridjit.stdlib.parts.windows import Movement, Window, read_pair, read_windows

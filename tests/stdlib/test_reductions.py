@@ -11,11 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import hybridjit as hj
 from hybridjit import stdlib as hs
+from hybridjit import te
 from tests import operator_references as reference
 
 Array = Any
 RNG = np.random.default_rng(0)
+RUN: Array = np.array([[0.5, -1.0, 2.0], [0.25, 3.0, -4.0], [7.0, -5.0, 1.0]])
 REDUCTIONS = ("sum", "prod", "mean", "max", "min", "any", "all", "var", "std")
 PLACES = ("argmax", "argmin")
 
@@ -147,6 +150,42 @@ def test_nothing_has_no_extremum(name: str) -> None:
     with pytest.raises(ValueError, match=r"'x' of shape \(0, 3\) has no elements along"):
         getattr(hs, name)(np.empty((0, 3)), axis=0)
     assert getattr(hs, name)(np.empty((0, 3)), axis=1).shape == (0,)
+
+
+@pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin"])
+@pytest.mark.parametrize("axis", [0, 1, None])
+def test_nothing_has_no_extremum_at_sizes_of_the_run(name: str, axis: int | None) -> None:
+    n, m = te.var("n"), te.var("m")
+    x = te.placeholder((n, m), "float64", "x")
+    module = hj.build([x, (y := getattr(hs, name)(x, axis))])
+    for shape in ((0, 3), (3, 0), (0, 0), (2, 3)):
+        value: Array = RUN[: shape[0], : shape[1]]
+        out = np.zeros(np.sum(value, axis).shape, y.dtype.name)
+        for run in (module, module.interpret):
+            try:
+                wanted = getattr(np, name)(value, axis)
+            except ValueError:
+                with pytest.raises(ValueError, match=f"{name} of no elements"):
+                    run(value, out)
+            else:
+                run(value, out)
+                np.testing.assert_array_equal(out, wanted)
+
+
+@pytest.mark.parametrize("name", ["var", "std"])
+@pytest.mark.parametrize("ddof", [0, 2, 3, 5])
+def test_fewer_elements_than_degrees_of_freedom(name: str, ddof: int) -> None:
+    for x in (np.array([1.0, 2.0, 4.0]), np.ones(3)):
+        check(getattr(hs, name)(x, ddof=ddof), expected(getattr(np, name), x, ddof=ddof))
+
+
+def test_degrees_of_freedom_at_sizes_of_the_run() -> None:
+    x = te.placeholder((te.var("n"),), "float64", "x")
+    module = hj.build([x, hs.var(x, ddof=2)])
+    for size, wanted in ((1, np.nan), (2, np.inf), (3, 2.0)):
+        found = np.zeros(())
+        module(np.arange(float(size)), found)
+        np.testing.assert_equal(float(found), wanted)
 
 
 @pytest.mark.parametrize("size", [1000, 1001, 100_003])
