@@ -18,7 +18,7 @@ from hybridjit.frontend.values import Value
 from hybridjit.ir.dtype import BOOL
 from hybridjit.ir.expr import Buffer, Const, Load, Not
 from hybridjit.ir.stmt import Allocate, Block, Break, For, If, Seq, Stmt, Store, While
-from hybridjit.ir.visit import walk
+from hybridjit.ir.visit import walk_stmts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +30,7 @@ class InlineReturn(Stmt):
 
 def find_returns(stmts: Sequence[Stmt]) -> list[InlineReturn]:
     """Every inlined return in `stmts`, in order."""
-    return [node for stmt in stmts for node in walk(stmt) if isinstance(node, InlineReturn)]
+    return [node for stmt in stmts for node in walk_stmts(stmt) if isinstance(node, InlineReturn)]
 
 
 def structure_returns(

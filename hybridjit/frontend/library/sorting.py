@@ -3,6 +3,9 @@
 Runs are merged from both ends at once: no branch depends on the data, and no end of a run is met
 before all its elements are placed. It is stable; NaNs come last.
 
+Bounds say what holds anyway, with min and max, so that indices are proved: an index that is not is
+checked, and a loop of such indices is there twice, which takes long to compile.
+
 With `keys`, what is sorted are the indices of elements of `keys`.
 """
 
@@ -48,26 +51,30 @@ def _sort_runs(a: Array, n: int, keys: Array) -> None:
     for first in range(0, n, RUN):
         for k in range(first + 1, min(first + RUN, n)):
             x = a[k]
-            j = k
-            while j > first and _is_before(x, a[j - 1], keys):
-                a[j] = a[j - 1]
-                j -= 1
-            a[j] = x
+            place = first
+            for j in range(k, first, -1):
+                y = a[j - 1]
+                if not _is_before(x, y, keys):
+                    place = j
+                    break
+                a[j] = y
+            a[place] = x
 
 
 def _merge_pair(a: Array, b: Array, first: int, width: int, keys: Array) -> None:
     """Merge two runs of the same length: one half from the front, the other from the end."""
     i, j = first, first + width
     p, q = first + width - 1, first + 2 * width - 1
-    for k in range(width):
+    last = min(first + 2 * width, len(b)) - 1
+    for k in range(first, min(first + width, len(b))):
         x, y = a[i], a[j]
         takes_right = _is_before(y, x, keys)
-        b[first + k] = y if takes_right else x
+        b[k] = y if takes_right else x
         j += int(takes_right)
         i += 1 - int(takes_right)
         u, v = a[p], a[q]
         takes_left = _is_before(v, u, keys)
-        b[first + 2 * width - 1 - k] = u if takes_left else v
+        b[max(last - (k - first), 0)] = u if takes_left else v
         p -= int(takes_left)
         q -= 1 - int(takes_left)
 
@@ -88,12 +95,13 @@ def _merge_rest(a: Array, b: Array, first: int, width: int, n: int, keys: Array)
 def _merge_runs(a: Array, b: Array, width: int, n: int, keys: Array) -> None:
     pairs = n // (2 * width)
     for pair in range(pairs):
-        _merge_pair(a, b, pair * 2 * width, width, keys)
-    _merge_rest(a, b, pairs * 2 * width, width, n, keys)
+        _merge_pair(a, b, max(pair * 2 * width, 0), width, keys)
+    _merge_rest(a, b, max(pairs * 2 * width, 0), width, n, keys)
 
 
-def _sort_numbers(a: Array, b: Array, n: int, keys: Array) -> None:
-    """Sort the first elements of `a`; `b` is memory of the same size."""
+def _sort_numbers(a: Array, b: Array, count: int, keys: Array) -> None:
+    """Sort the first `count` elements of `a`; `b` is memory of the same size."""
+    n = min(count, len(a))
     _sort_runs(a, n, keys)
     width = RUN
     while width < n:
@@ -115,8 +123,9 @@ def _put_nans_last(a: Array, b: Array, keys: Array) -> int:
         else:
             a[count] = x
             count += 1
-    for k in range(nans):
-        a[count + k] = b[k]
+    first = max(count, 0)
+    for k in range(first, len(a)):
+        a[k] = b[k - first]
     return count
 
 
@@ -156,6 +165,8 @@ def sort(
     if axis is None:
         return _sorted_rows(np.ravel(a)[None])[0]
     moved = np.moveaxis(a, axis, -1)
+    if a.ndim == 1:
+        return _sorted_rows(moved[None])[0]
     return np.moveaxis(_sorted_rows(as_rows(moved)).reshape(moved.shape), -1, axis)
 
 
@@ -166,6 +177,8 @@ def argsort(
     if axis is None:
         return _sorted_indices(np.ravel(a)[None])[0]
     moved = np.moveaxis(a, axis, -1)
+    if a.ndim == 1:
+        return _sorted_indices(moved[None])[0]
     return np.moveaxis(_sorted_indices(as_rows(moved)).reshape(moved.shape), -1, axis)
 
 
