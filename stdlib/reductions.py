@@ -11,8 +11,8 @@ from hybridjit.stdlib.parts.accumulation import (
     add_up,
     average,
     convert,
-    float_type,
     reduce_axes,
+    spread_type,
     variance,
 )
 from hybridjit.stdlib.parts.elements import call
@@ -76,7 +76,7 @@ def var(x: T, axis: Axes = None, *, ddof: int = 0, keepdims: bool = False) -> T:
     array(1.25)
     """
     spread = variance("var", x, axis, ddof=ddof, keepdims=keepdims)
-    return convert("var", spread, float_type(x.dtype))
+    return convert("var", spread, spread_type(x.dtype))
 
 
 @operator(recipe=RECIPE)
@@ -87,7 +87,7 @@ def std(x: T, axis: Axes = None, *, ddof: int = 0, keepdims: bool = False) -> T:
     array(1.11803399)
     """
     spread = variance("std", x, axis, ddof=ddof, keepdims=keepdims)
-    dtype = float_type(x.dtype)
+    dtype = spread_type(x.dtype)
     return broadcast(lambda v: call("sqrt", v).astype(dtype), spread, name="std")
 
 

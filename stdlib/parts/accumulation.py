@@ -35,6 +35,12 @@ def float_type(dtype: Any) -> DType:
     return dtype if dtype.is_inexact else FLOAT64
 
 
+def spread_type(dtype: Any) -> DType:
+    """The type of a variance: that of distances, which are real."""
+    found = float_type(dtype)
+    return found.component if found.is_complex else found
+
+
 def add_up(
     name: str,
     reducer: Reducer,
@@ -84,7 +90,10 @@ def variance(name: str, x: Any, axis: Axes, *, ddof: int, keepdims: bool) -> Any
 
     def squared(value: Any, center: Any) -> Any:
         distance = value.astype(working) - center
-        return distance * distance
+        if not working.is_complex:
+            return distance * distance
+        real, imag = call("real", distance), call("imag", distance)
+        return real * real + imag * imag
 
     distances = broadcast(squared, x, middle, name=f"{name}_squares")
     return working_average(name, distances, axis, keepdims=keepdims, ddof=ddof)

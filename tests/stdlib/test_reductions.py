@@ -179,6 +179,13 @@ def test_fewer_elements_than_degrees_of_freedom(name: str, ddof: int) -> None:
         check(getattr(hs, name)(x, ddof=ddof), expected(getattr(np, name), x, ddof=ddof))
 
 
+@pytest.mark.parametrize("name", ["var", "std"])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_distances_of_complex_numbers_are_real(name: str, dtype: str) -> None:
+    x = np.array([[1 + 1j, 2 - 1j, 3j], [4, -2j, 1 + 5j]]).astype(dtype)
+    check(getattr(hs, name)(x, axis=1), expected(getattr(np, name), x, axis=1))
+
+
 def test_degrees_of_freedom_at_sizes_of_the_run() -> None:
     x = te.placeholder((te.var("n"),), "float64", "x")
     module = hj.build([x, hs.var(x, ddof=2)])
