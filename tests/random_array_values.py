@@ -107,10 +107,10 @@ class Style:
     """
 
     sizes: tuple[int, ...] = SIZES
-    most: int = 1 << 20
     dtypes: tuple[str, ...] = DTYPES
     sharing: float = 0.08
     special: float = 0.2
+    most: int = 1 << 20
 
 
 def make_arguments(choose: random.Random, style: Style) -> Arguments:
