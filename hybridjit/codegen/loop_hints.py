@@ -20,7 +20,7 @@ from hybridjit.codegen.math.bounds import BOUNDS
 from hybridjit.codegen.memory import ArrayAddress
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Binary, Buffer, Call, Load, Pow, Var
-from hybridjit.ir.stmt import For, LoopKind, Store
+from hybridjit.ir.stmt import Allocate, For, LoopKind, Store
 from hybridjit.ir.visit import walk
 
 INTERLEAVE = 2
@@ -55,8 +55,10 @@ def hint_loop(
 
 def _sums_in_order(loop: For) -> bool:
     """True if a float is stored, in each iteration, where the iteration before has left it."""
+    own = {node.buffer for node in walk(loop.body) if isinstance(node, Allocate)}
     return any(
         isinstance(node, Store)
+        and node.buffer not in own
         and not node.buffer.dtype.is_integer
         and not any(loop.var in walk(index) for index in node.indices)
         and any(isinstance(part, Load) and part.buffer is node.buffer for part in walk(node.value))

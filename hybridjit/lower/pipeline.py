@@ -21,6 +21,7 @@ from hybridjit.lower.privatize_reductions import privatize_reductions
 from hybridjit.lower.refute_bounds import refute_bounds
 from hybridjit.lower.sink_loops import sink_loops
 from hybridjit.lower.unroll_loops import unroll_loops
+from hybridjit.lower.vectorize_guarded import vectorize_guarded
 from hybridjit.lower.vectorize_loops import vectorize_loops
 from hybridjit.lower.vectorize_outer import vectorize_outer
 from hybridjit.lower.version_guards import version_guards
@@ -70,6 +71,7 @@ PIPELINE: tuple[Pass, ...] = (
     Pass(sink_loops, gives=Stage.LOOPS, reorders=True),
     Pass(vectorize_outer, gives=Stage.LOOPS, takes_target=True, reorders=True),
     Pass(accumulate_sums, gives=Stage.LOOPS, reorders=True),
+    Pass(vectorize_guarded, gives=Stage.LOOPS, takes_target=True, reorders=True),
     Pass(vectorize_loops, gives=Stage.LOOPS, takes_target=True),
     Pass(unroll_loops, gives=Stage.LOOPS),
 )

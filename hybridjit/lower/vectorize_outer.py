@@ -87,7 +87,7 @@ class _VectorizeOuter(Mutator):
         # Where the loop over lanes was innermost, it has vectors already. It is moved for rows.
         is_moved = len(found.loops) < len(nest.loops) and found.loops[-1] is nest.loops[-1]
         least = MIN_MOVED_TERMS if is_moved else MIN_TERMS
-        if not has_long_sums(found.body, least) or not _is_plain(loop):
+        if not has_long_sums(found.body, least) or not is_plain(loop):
             return None
         if found is nest:
             accumulating = AccumulateSums(self.func, (*self.scope, *nest.loops))
@@ -115,7 +115,7 @@ class _VectorizeOuter(Mutator):
         if not any(tile is not None and tile.is_of(part) for part, tile in parts.items()):
             return None
         separation = Separation(self.func, tuple(self.scope))
-        if not _is_plain(loop) or not separation.prove_independent([loop], loop.body):
+        if not is_plain(loop) or not separation.prove_independent([loop], loop.body):
             return None
         made = parts.items()
         return seq(*(self.rewrite(part) if tile is None else tile.make() for part, tile in made))
@@ -129,7 +129,7 @@ class _VectorizeOuter(Mutator):
         return is_set and find_lanes(tile.lane_loop, self.func.fastmath).obstacle is None
 
 
-def _is_plain(loop: For) -> bool:
+def is_plain(loop: For) -> bool:
     """True if nothing in `loop` can fail, leave it, or have an effect outside of the program."""
     nodes = list(walk(loop))
     made = {node.buffer for node in nodes if isinstance(node, Allocate)}
