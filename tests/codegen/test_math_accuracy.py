@@ -90,7 +90,8 @@ def test_the_instructions_of_avx512_give_the_same_bits(name: str, dtype: str) ->
     args = [np.concatenate([part, EDGES.astype(dtype)]) for part in arguments(name, dtype, 300)]
     args[-1] = args[-1][::-1]  # edges meet common arguments
     short, plain = (
-        compile_loop(name, dtype_named(dtype), arity, features=features) for features in (None, "")
+        compile_loop(name, dtype_named(dtype), arity, features=features)
+        for features in (None, "+fma")
     )
     np.testing.assert_array_equal(short(*args), plain(*args))
 
