@@ -15,6 +15,7 @@ from hybridjit.lower.check_kinds import check_kinds
 from hybridjit.lower.compact_buffers import compact_buffers
 from hybridjit.lower.expand_intrinsics import expand_intrinsics
 from hybridjit.lower.hoist_checks import hoist_checks
+from hybridjit.lower.hoist_inits import hoist_inits
 from hybridjit.lower.lower_blocks import lower_blocks
 from hybridjit.lower.plan_storage import plan_storage
 from hybridjit.lower.privatize_reductions import privatize_reductions
@@ -73,6 +74,7 @@ PIPELINE: tuple[Pass, ...] = (
     Pass(accumulate_sums, gives=Stage.LOOPS, reorders=True),
     Pass(vectorize_guarded, gives=Stage.LOOPS, takes_target=True, reorders=True),
     Pass(vectorize_loops, gives=Stage.LOOPS, takes_target=True),
+    Pass(hoist_inits, gives=Stage.LOOPS),
     Pass(unroll_loops, gives=Stage.LOOPS),
 )
 
