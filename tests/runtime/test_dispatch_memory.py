@@ -9,6 +9,7 @@ import threading
 import time
 import tracemalloc
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,14 @@ pytestmark = pytest.mark.skipif(
 
 
 # Memory
+
+
+@pytest.fixture(autouse=True)
+def quick_collections() -> Iterator[None]:
+    """Garbage collection looks at what a test has made only: the suite has made a lot before it."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def test_references_stay_balanced() -> None:
