@@ -19,7 +19,7 @@ from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import And, Eq, Expr, Load, Lt
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import For, If, LoopKind, Seq, Stmt, flat_stmts, seq
+from hybridjit.ir.stmt import Break, Continue, For, If, LoopKind, Seq, Stmt, flat_stmts, seq
 from hybridjit.ir.visit import Mutator, substitute, walk
 
 
@@ -39,16 +39,22 @@ class _HoistInits(Mutator):
 
     def rewrite_For(self, node: For) -> Stmt:
         loop = self.generic(node)  # inner loops first: what they leave in front may go on
-        first, *rest = flat_stmts(loop.body)
-        if not rest or loop.kind is not LoopKind.SERIAL or not _has_plain_bounds(loop):
+        stmts = list(flat_stmts(loop.body))
+        if len(stmts) < 2 or loop.kind is not LoopKind.SERIAL or not _has_plain_bounds(loop):
             return loop
-        if not isinstance(first, If) or first.otherwise is not None:
+        first, rest = stmts[0], stmts[1:]
+        if not isinstance(first, If) or first.otherwise is not None or _jumps(first.then):
             return loop
         others = _without_start(first.cond, loop)
         if others is None:
             return loop
         init = _guarded(others, first, loop)
         return seq(init, dataclasses.replace(loop, body=seq(*rest)))
+
+
+def _jumps(stmt: Stmt) -> bool:
+    """Whether `stmt` may leave an iteration: outside of the loop it would leave another one."""
+    return any(isinstance(node, Break | Continue) for node in walk(stmt))
 
 
 def _has_plain_bounds(loop: For) -> bool:

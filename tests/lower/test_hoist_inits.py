@@ -50,6 +50,21 @@ def moving_end(a: Array, c: Array) -> None:
         c[i] += 1
 
 
+@hybrid.script
+def nothing(a: Array, c: Array) -> None:
+    for _ in range(a.shape[0]):
+        pass
+
+
+@hybrid.script
+def skips(a: Array, c: Array) -> None:
+    for i in range(a.shape[0]):
+        if i == 0:
+            c[3] = 5
+            continue
+        c[i] += 1
+
+
 def hoisted(kernel: Kernel[..., Any], *specs: Any) -> tuple[PrimFunc, PrimFunc]:
     func = lower_blocks(kernel.prim_func(*specs))
     return func, hoist_inits(func)
@@ -67,7 +82,7 @@ def test_inits_go_in_front_of_all_loops_that_they_are_first_in() -> None:
     ]
 
 
-@pytest.mark.parametrize("kernel", [later, elsewhere, moving_end])
+@pytest.mark.parametrize("kernel", [later, elsewhere, moving_end, nothing, skips])
 def test_other_steps_stay(kernel: Kernel[..., Any]) -> None:
     before, after = hoisted(kernel, hj.f32[4, 5], hj.f32[4])
     assert after is before
