@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 import pytest
 
-from hybridjit import Kernel
+from hybridjit import Kernel, hybrid
 from hybridjit.errors import InternalError
 from tests.array_results import WAYS, assert_close
 from tests.frontend.from_text import script_from_text
@@ -215,3 +215,16 @@ def test_refuses_what_numpy_crashes_on(call: str) -> None:
     for way in WAYS.values():
         with pytest.raises(ValueError, match="too big"):
             way(kernel, *args)
+
+
+@hybrid.script
+def rows_in_rows(a: Any, n: int) -> Any:
+    a[n % 2][n % 3] = 7
+    return a[n % 2][(n + 1) % 3] + a[0][n % 3]
+
+
+def test_rows_that_are_sure_to_be_inside_raise_nothing() -> None:
+    for n in (0, 5, -3):
+        found, expected = np.arange(6).reshape(2, 3), np.arange(6).reshape(2, 3)
+        assert rows_in_rows(found, n) == rows_in_rows.py_func(expected, n)
+        np.testing.assert_array_equal(found, expected)

@@ -262,7 +262,9 @@ class ArraySubscripts(ElementwiseTranslator):
         failure = _outside(position, size, axis, span)
         if constant(outside) is None:
             self.emit(If(outside, failure, span=span))
-        elif self.is_in_statement:  # else statements may follow, which must not stand after it
+        # Of arrays with elements, the access itself is refuted. Elsewhere than before a statement
+        # others may follow, which must not stand after an error.
+        elif constant(outside) == 1 and is_empty and self.is_in_statement:
             self.fail(failure)
 
     def _varies(self, part: Node) -> bool:
