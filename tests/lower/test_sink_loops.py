@@ -178,9 +178,9 @@ def test_short_loops_stay() -> None:
 
 
 def test_the_pass_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    func = lower(backwards.prim_func(hj.f64[70, 80, 90], hj.f64[70, 80, 90]), current_target())
+    func = lower(backwards.prim_func(hj.f64[26, 27, 28], hj.f64[26, 27, 28]), current_target())
     made = sink_loops(func)
     verify(made, Stage.LOOPS, "sink_loops")
-    assert "if k < 80:" in str(made)
+    assert "if k < 27:" in str(made)
     monkeypatch.setattr(sinking, "_GAIN", 100)
     assert sink_loops(func) is func

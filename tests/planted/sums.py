@@ -138,7 +138,7 @@ BUGS = (
     ),
     Bug(
         "anything in a loop may run side by side",
-        [replaced(vectorize_outer, "_is_plain", always(True))],
+        [replaced(vectorize_outer, "is_plain", always(True))],
         of(sum_kernels.asserts),
     ),
     Bug(
