@@ -78,7 +78,10 @@ def kernel(a):
 def hold():
     with COMPILE_LOCK:
         is_held.set()
-        time.sleep(0.5)
+        is_forking.wait()
+        time.sleep(0.2)  # now the other thread waits for the lock
+        os.kill(os.getpid(), signal.{name})
+        time.sleep(0.2)
 
 class Stop(Exception): pass
 
@@ -86,22 +89,19 @@ def stop(number, frame):
     raise Stop("now")
 
 signal.signal(signal.SIGUSR1, stop)
-is_held = threading.Event()
+is_held, is_forking = threading.Event(), threading.Event()
+os.register_at_fork(before=is_forking.set)  # the last hook that is registered runs first
 threading.Thread(target=hold).start()
 is_held.wait()
-pid = os.getpid()
-threading.Timer(0.1, lambda: os.kill(pid, signal.{name})).start()
-parent = os.getpid()
-child = None
 try:
-    child = os.fork()
-    if child == 0:
+    if os.fork() == 0:
         signal.alarm(20)
         a = np.zeros(1)
         for _ in range(4):
             kernel(a)
         os._exit(int(a[0]))
-    time.sleep(5)
+    for _ in range(500):
+        time.sleep(0.01)
 except (KeyboardInterrupt, Stop) as error:
     print(type(error).__name__, *error.args)
 print(os.waitstatus_to_exitcode(os.waitpid(-1, 0)[1]))
