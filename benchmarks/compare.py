@@ -1,0 +1,148 @@
+"""This checkout against another one, kernel by kernel: how fast the code is, and the first call.
+
+    git worktree add ../before some-commit
+    python -m benchmarks.compare ../before [--only GROUP/NAME ...] [--budget SECONDS] [--json FILE]
+
+Two processes, one of each checkout, take turns on the same arguments; the best time of each counts.
+One thread, no disk cache. A ratio above 1 says that this checkout is faster.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+HERE = Path(__file__).resolve().parents[1]
+TURNS = 5
+# The file is run by its path, with the checkout first on the path that modules are found by.
+PROGRAM = "import runpy, sys; sys.path[0] = {tree!r}; runpy.run_path({file!r}, run_name='__main__')"
+
+
+class Checkout:
+    """A process that runs the cases in one checkout."""
+
+    def __init__(self, tree: Path) -> None:
+        file = HERE / "benchmarks" / "compare_cases.py"
+        settings = {
+            "HYBRIDJIT_CACHE": "0",
+            "HYBRIDJIT_NUM_THREADS": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+        }
+        self.process = subprocess.Popen(
+            [sys.executable, "-W", "ignore", "-c", PROGRAM.format(tree=str(tree), file=str(file))],
+            cwd=tree,
+            env={**os.environ, **settings},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, *question: Any) -> Any:
+        """The answer to one question; ValueError with the reason if there is none."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        print(json.dumps(question), file=self.process.stdin, flush=True)
+        answer = json.loads(self.process.stdout.readline())
+        if "error" in answer:
+            raise ValueError(answer["error"])
+        return answer["value"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The times of one case in seconds, before and after: a run, and the first call."""
+
+    name: str
+    before: float
+    after: float
+    first_before: float
+    first_after: float
+
+    @property
+    def group(self) -> str:
+        return self.name.partition("/")[0]
+
+    @property
+    def ratio(self) -> float:
+        return self.before / self.after
+
+    @property
+    def first_ratio(self) -> float:
+        return self.first_before / self.first_after
+
+
+def compare(names: Sequence[str], sides: Sequence[Checkout], budget: float) -> Iterator[Row]:
+    """Each case on both sides, in turns."""
+    for name in names:
+        try:
+            first = [side.ask("prepare", name) for side in sides]
+            best = [math.inf, math.inf]
+            for _ in range(TURNS):
+                for place, side in enumerate(sides):
+                    seconds = side.ask("measure", name, budget / TURNS / 2)
+                    best[place] = min(best[place], seconds)
+        except ValueError as error:
+            print(f"{name}: {error}", flush=True)
+            continue
+        finally:
+            for side in sides:
+                side.ask("forget", name)
+        row = Row(name, *best, *first)
+        print(f"{name}: {row.before * 1e6:.1f} -> {row.after * 1e6:.1f} us, {row.ratio:.2f}")
+        yield row
+
+
+def table_of(rows: Sequence[Row]) -> Table:
+    """The means of every group, and the rows that differ by more than a twentieth."""
+    table = Table(title="times faster than the other checkout")
+    for column in ("case", "before, µs", "after, µs", "ratio", "first call"):
+        table.add_column(column, justify="left" if column == "case" else "right")
+    for group, found in groupby(rows, key=lambda row: row.group):
+        members = list(found)
+        for row in sorted(members, key=lambda row: row.ratio):
+            if abs(math.log(row.ratio)) > math.log(1.05):
+                times = f"{row.before * 1e6:.1f}", f"{row.after * 1e6:.1f}"
+                table.add_row(row.name, *times, f"{row.ratio:.2f}", f"{row.first_ratio:.2f}")
+        means = (
+            geometric_mean([row.ratio for row in members]),
+            geometric_mean([row.first_ratio for row in members]),
+        )
+        label = f"{group}: mean of {len(members)}"
+        table.add_row(label, "", "", *(f"{mean:.2f}" for mean in means), end_section=True)
+    return table
+
+
+def geometric_mean(ratios: Sequence[float]) -> float:
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0], allow_abbrev=False)
+    parser.add_argument("before", type=Path, help="the other checkout")
+    parser.add_argument("--only", nargs="*", default=[""], help="names of cases begin with one")
+    parser.add_argument("--budget", type=float, default=1.0, help="seconds for each case")
+    parser.add_argument("--json", type=Path, help="a file for all rows")
+    options = parser.parse_args()
+    sides = Checkout(options.before.resolve()), Checkout(HERE)
+    known = [name for name in sides[1].ask("list") if name.startswith(tuple(options.only))]
+    rows = list(compare(known, sides, options.budget))
+    Console().print(table_of(rows))
+    if options.json is not None:
+        facts = [{name: getattr(row, name) for name in Row.__slots__} for row in rows]
+        options.json.write_text(json.dumps(facts, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+"""What two checkouts are compared by, and the process that runs it in one of them.
+
+It is run by its path in both of them (benchmarks/compare.py), so that both run these cases.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from benchmarks import arrays, kernels, math, stdlib
+from hybridjit import hybrid
+from hybridjit import stdlib as hs
+from tests.npbench import data
+from tests.npbench import kernels as array_kernels
+from tests.npbench import loops as loop_kernels
+from tests.oracle import fresh_copies
+
+Run = Callable[..., Any]
+SIZES = (8, 16, 32, 64, 128, 256, 512, 1024, 2048)
+ELEMENTS = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A function and its arguments. Those that it changes are made anew for each run."""
+
+    function: Callable[[], Run]
+    args: Callable[[], Sequence[Any]]
+    earlier: Sequence[Any] = ()
+    changes: bool = False
+
+
+def product(a, b):
+    return a @ b
+
+
+def all_cases() -> dict[str, Case]:
+    """Every case by its name, `group/case`."""
+    return dict((*_loops(), *_npbench(), *_arrays(), *_math(), *_operators(), *_products()))
+
+
+def _scripted(function: Any) -> Callable[[], Run]:
+    return lambda: hybrid.script(function)
+
+
+def _loops() -> Iterator[tuple[str, Case]]:
+    for function, args in kernels.cases():
+        earlier = kernels.EARLIER.get(function, ())
+        yield f"loops/{function.__name__}", Case(_scripted(function), lambda a=args: a, earlier)
+
+
+def _npbench() -> Iterator[tuple[str, Case]]:
+    for group, module in (("npbench", array_kernels), ("npbench loops", loop_kernels)):
+        for name in data.KERNELS:
+            function = getattr(module, name)
+            yield (
+                f"{group}/{name}",
+                Case(_scripted(function), lambda n=name: data.make(n, "S"), changes=True),
+            )
+
+
+def _arrays() -> Iterator[tuple[str, Case]]:
+    rng = np.random.default_rng(0)
+    made = [rng.random(ELEMENTS) for _ in range(3)]
+    for chain in arrays.CHAINS:
+        args = made[: chain.parameters]
+        yield f"arrays/{chain.function.__name__}", Case(_scripted(chain.function), lambda a=args: a)
+
+
+def _math() -> Iterator[tuple[str, Case]]:
+    rng = np.random.default_rng(0)
+    for name, (_, _, low, high) in math.FUNCTIONS.items():
+        arity = 2 if name in math.BINARY else 1
+        call = f"{name}(x, y)" if arity == 2 else f"{name}(x)"
+        function = math.make_loop("x ** y" if name == "pow" else call, arity)
+        for dtype in ("float32", "float64"):
+            x, y = (rng.uniform(*ends, math.COUNT).astype(dtype) for ends in ((low, high), (1, 5)))
+            args = (*(x, y)[:arity], np.empty_like(x))
+            yield f"math/{name} {dtype}", Case(_scripted(function), lambda a=args: a)
+
+
+def _operators() -> Iterator[tuple[str, Case]]:
+    for case in (*stdlib.layers(), *stdlib.matrices(), *stdlib.elementwise()):
+        yield f"stdlib/{case.name}", Case(lambda c=case: c.ours, lambda c=case: c.args)
+
+
+def _products() -> Iterator[tuple[str, Case]]:
+    rng = np.random.default_rng(0)
+    for size in SIZES:
+        for dtype in ("float32", "float64"):
+            args = [rng.random((size, size)).astype(dtype) for _ in range(2)]
+            yield f"a @ b/{size} {dtype}", Case(_scripted(product), lambda a=args: a)
+            yield f"hs.matmul/{size} {dtype}", Case(lambda: hs.matmul, lambda a=args: a)
+
+
+@dataclass(slots=True)
+class Server:
+    """Runs cases on demand: one line of JSON in, one out."""
+
+    cases: dict[str, Case] = field(default_factory=all_cases)
+    ready: dict[str, tuple[Run, Sequence[Any]]] = field(default_factory=dict)
+
+    def list(self) -> Sequence[str]:
+        return [*self.cases]
+
+    def prepare(self, name: str) -> float:
+        """The seconds that the first call takes."""
+        case = self.cases[name]
+        run, args = case.function(), case.args()
+        if case.earlier:
+            run(*case.earlier)
+        start = time.perf_counter()
+        run(*fresh_copies(args))
+        seconds = time.perf_counter() - start
+        run(*fresh_copies(args))
+        self.ready[name] = run, args
+        return seconds
+
+    def measure(self, name: str, budget: float) -> float:
+        """The least time of runs that take `budget` seconds in all; one run at least."""
+        run, args = self.ready[name]
+        changes = self.cases[name].changes
+        best, spent = float("inf"), 0.0
+        while spent < budget:
+            given = fresh_copies(args) if changes else args
+            start = time.perf_counter()
+            run(*given)
+            seconds = time.perf_counter() - start
+            best, spent = min(best, seconds), spent + seconds + 1e-6
+        return best
+
+    def forget(self, name: str) -> None:
+        self.ready.pop(name, None)
+
+
+def main() -> None:
+    """Answer until the other side is gone."""
+    server = Server()
+    with np.errstate(all="ignore"):
+        for line in sys.stdin:
+            name, *args = json.loads(line)
+            try:
+                answer = {"value": getattr(server, name)(*args)}
+            except Exception as error:  # a case that one of the checkouts cannot run
+                answer = {"error": f"{type(error).__name__}: {error}".partition("\n")[0]}
+            print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()
