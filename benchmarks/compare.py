@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any
 
 from rich.console import Console
@@ -124,10 +125,6 @@ def table_of(rows: Sequence[Row]) -> Table:
     return table
 
 
-def geometric_mean(ratios: Sequence[float]) -> float:
-    return math.exp(sum(map(math.log, ratios)) / len(ratios))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0], allow_abbrev=False)
     parser.add_argument("before", type=Path, help="the other checkout")
@@ -135,6 +132,8 @@ def main() -> None:
     parser.add_argument("--budget", type=float, default=1.0, help="seconds for each case")
     parser.add_argument("--json", type=Path, help="a file for all rows")
     options = parser.parse_args()
+    if not (options.before / "hybridjit").is_dir():  # it would be this checkout, twice
+        parser.error(f"'{options.before}' is no checkout: there is no folder hybridjit in it")
     sides = Checkout(options.before.resolve()), Checkout(HERE)
     known = [name for name in sides[1].ask("list") if name.startswith(tuple(options.only))]
     rows = list(compare(known, sides, options.budget))

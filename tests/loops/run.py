@@ -131,7 +131,10 @@ def check_case(kernel: Kernel[..., Any], case: Case) -> None:
 
 
 def _run_strictly(kernel: Kernel[..., Any], *args: Any) -> Any:
-    """Plain Python with an error where NumPy's integers would go on with 0, and ours would not."""
+    """Plain Python with an error where NumPy's integers would go on with 0, and ours would not.
+
+    Floats that are divided by zero end it, too: whether ours was right to raise is not known then.
+    """
     with np.errstate(divide="raise"):
         return run_plain(kernel, *args)
 
