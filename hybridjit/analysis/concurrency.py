@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hybridjit.analysis.accesses import scopes_of_loops
 from hybridjit.analysis.context import infer_context
 from hybridjit.analysis.dependence import Conflict, Dependences
+from hybridjit.analysis.independence import Independence
 from hybridjit.analysis.instances import infer_instances
-from hybridjit.analysis.own_elements import prove_own_elements
 from hybridjit.analysis.private_reduction import find_private_reductions, may_regroup
 from hybridjit.analysis.reduction import find_guarded_store
 from hybridjit.ir.expr import Buffer, Compare, ExternCall, Load, Node
@@ -36,7 +37,8 @@ def find_obstacle(func: PrimFunc, loop: For) -> Obstacle | None:
         return Obstacle("a scan carries state from one step to the next")
     if loop.var in infer_context(loop).left_early:
         return Obstacle("break or return may leave it early")
-    if prove_own_elements(func.body, loop):
+    around = scopes_of_loops(func.body)[loop.var]
+    if Independence.at(func, around).prove_independent([loop], loop.body):
         return None
     combined: list[Buffer | None] = [
         found.buffer for found in find_private_reductions(loop, func.fastmath)

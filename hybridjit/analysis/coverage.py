@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hybridjit.analysis.elements import Elements, where
-from hybridjit.analysis.instances import Access, Instances, Part
+from hybridjit.analysis.instances import AffineAccess, Instances, Part
 from hybridjit.arith.polyhedra import AffineNames, Polyhedron, load_isl
 from hybridjit.ir.expr import And, Buffer, Compare, Const, Expr, Not, Or
 from hybridjit.ir.stmt import (
@@ -45,7 +45,7 @@ class Coverage:
             if access.is_write and statement.node in sure and None not in access.element
         ]
 
-    def _accesses(self) -> Iterator[tuple[Instances, Access]]:
+    def _accesses(self) -> Iterator[tuple[Instances, AffineAccess]]:
         for statement in self.part.statements:
             for access in statement.accesses:
                 if access.buffer is self.buffer:
@@ -114,7 +114,7 @@ class Coverage:
             return None
         return max(abs(end.to_python()) for end in ends)
 
-    def _map(self, accesses: Sequence[tuple[Instances, Access]]) -> Polyhedron:
+    def _map(self, accesses: Sequence[tuple[Instances, AffineAccess]]) -> Polyhedron:
         return self._elements.union(accesses)
 
     def _times(self) -> Polyhedron:

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import product
 
 from hybridjit.analysis.elements import Elements, where
-from hybridjit.analysis.instances import Access, Instances, Part
+from hybridjit.analysis.instances import AffineAccess, Instances, Part
 from hybridjit.analysis.reduction import Reduction, ReductionOp
 from hybridjit.arith.polyhedra import Polyhedron, load_isl, within_limit
 from hybridjit.arith.products import facts_about, primed
@@ -161,9 +161,11 @@ class Dependences:
 
     # -- conflicts ---------------------------------------------------------------------------------
 
-    def _touching(self) -> Iterator[tuple[Buffer | None, list[tuple[Instances, Access | None]]]]:
+    def _touching(
+        self,
+    ) -> Iterator[tuple[Buffer | None, list[tuple[Instances, AffineAccess | None]]]]:
         """Each buffer that is written with the accesses to it; None for the effects."""
-        found: dict[Buffer, list[tuple[Instances, Access | None]]] = {}
+        found: dict[Buffer, list[tuple[Instances, AffineAccess | None]]] = {}
         for statement in self.part.statements:
             for access in statement.accesses:
                 found.setdefault(access.buffer, []).append((statement, access))
@@ -175,9 +177,9 @@ class Dependences:
             yield None, [*effects]
 
     def _conflicts(
-        self, buffer: Buffer | None, accesses: Sequence[tuple[Instances, Access | None]]
+        self, buffer: Buffer | None, accesses: Sequence[tuple[Instances, AffineAccess | None]]
     ) -> Iterator[Polyhedron]:
-        groups: dict[ReductionOp | None, list[tuple[Instances, Access | None]]] = {}
+        groups: dict[ReductionOp | None, list[tuple[Instances, AffineAccess | None]]] = {}
         for statement, access in accesses:
             groups.setdefault(self._commutes(statement, buffer), []).append((statement, access))
         maps = {
@@ -195,7 +197,7 @@ class Dependences:
             return None
         return reduction.op if may_reorder(reduction, self.fastmath) else None
 
-    def _writes(self, accesses: Sequence[tuple[Instances, Access | None]]) -> Polyhedron:
+    def _writes(self, accesses: Sequence[tuple[Instances, AffineAccess | None]]) -> Polyhedron:
         return self._elements.union(
             [found for found in accesses if found[1] is None or found[1].is_write]
         )
@@ -276,8 +278,8 @@ class Dependences:
 
     def _common_element(
         self,
-        first: tuple[Instances, Access | None, Sequence[int]],
-        later: tuple[Instances, Access | None, Sequence[int]],
+        first: tuple[Instances, AffineAccess | None, Sequence[int]],
+        later: tuple[Instances, AffineAccess | None, Sequence[int]],
         parameters: dict[str, int],
     ) -> tuple[int, ...] | None:
         isl: Polyhedron = self._isl
@@ -307,13 +309,13 @@ def _intersection(relations: Sequence[Polyhedron]) -> Polyhedron:
     return found
 
 
-def _accesses(statement: Instances, buffer: Buffer | None) -> list[Access | None]:
+def _accesses(statement: Instances, buffer: Buffer | None) -> list[AffineAccess | None]:
     if buffer is None:
         return [None]
     return [access for access in statement.accesses if access.buffer is buffer]
 
 
-def _endpoint(statement: Instances, access: Access | None, values: Sequence[int]) -> Endpoint:
+def _endpoint(statement: Instances, access: AffineAccess | None, values: Sequence[int]) -> Endpoint:
     node = statement.node if access is None else access.node
     iteration = tuple(
         (loop.var.name, value) for loop, value in zip(statement.loops, values, strict=False)

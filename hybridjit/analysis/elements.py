@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hybridjit.analysis.instances import Access, Instances, Part
+from hybridjit.analysis.instances import AffineAccess, Instances, Part
 from hybridjit.arith.polyhedra import Polyhedron, load_isl
 from hybridjit.ir.expr import Buffer
 
@@ -19,11 +19,11 @@ class Elements:
         self.part = part
         self._isl: Polyhedron = load_isl()
         self._domains: dict[tuple[str, str], Polyhedron] = {}
-        self._relations: dict[tuple[Instances, Access | None], Polyhedron] = {}
+        self._relations: dict[tuple[Instances, AffineAccess | None], Polyhedron] = {}
         self._bounds: dict[Buffer, Polyhedron] = {}
         self._wraps: dict[tuple[Buffer, tuple[int, ...]], Polyhedron] = {}
 
-    def touched(self, statement: Instances, access: Access | None) -> Polyhedron:
+    def touched(self, statement: Instances, access: AffineAccess | None) -> Polyhedron:
         """The map of `S1[v0, v1] -> B[elements]`.
 
         An index that is negative counts from the end. One that is out of bounds touches nothing:
@@ -35,19 +35,19 @@ class Elements:
             self._relations[key] = self._relate(statement, access)
         return self._relations[key]
 
-    def union(self, accesses: Sequence[tuple[Instances, Access | None]]) -> Polyhedron:
+    def union(self, accesses: Sequence[tuple[Instances, AffineAccess | None]]) -> Polyhedron:
         """What all of the accesses touch, as one union of maps."""
         union = self._isl.UnionMap("{ }")
         for statement, access in accesses:
             union = union.union(self._isl.UnionMap.from_map(self.touched(statement, access)))
         return union
 
-    def may_hold(self, statement: Instances, access: Access, condition: str) -> bool:
+    def may_hold(self, statement: Instances, access: AffineAccess, condition: str) -> bool:
         """Whether `condition` can be true when the access happens."""
         wanted = self._set(f"{_tuple_of(statement)} : {condition}")
         return not self._runs(statement, access).intersect(wanted).is_empty()
 
-    def _relate(self, statement: Instances, access: Access | None) -> Polyhedron:
+    def _relate(self, statement: Instances, access: AffineAccess | None) -> Polyhedron:
         runs = self._runs(statement, access)
         if access is None:
             return self._map(f"{_tuple_of(statement)} -> B[]").intersect_domain(runs)
@@ -67,7 +67,7 @@ class Elements:
             found = found.apply_range(self._wrap(access.buffer, wrapping))
         return found.intersect_range(self._bounds_of(access.buffer))
 
-    def _runs(self, statement: Instances, access: Access | None) -> Polyhedron:
+    def _runs(self, statement: Instances, access: AffineAccess | None) -> Polyhedron:
         """The iterations in which the access happens."""
         condition = "" if access is None else access.condition
         key = (statement.name, condition)

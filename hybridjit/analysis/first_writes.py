@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hybridjit.analysis.footprint import accesses_in, find_footprint
+from hybridjit.analysis.accesses import find_accesses
+from hybridjit.analysis.footprint import find_footprint
 from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, Load, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
@@ -111,7 +112,7 @@ def _stays_inside(stmt: Stmt, buffer: Buffer, part: Slice) -> bool:
     """True if a statement only uses elements of one part of an array."""
     if any(isinstance(node, BufferRef) and node.buffer is buffer for node in walk(stmt)):
         return not part
-    accesses = [found.node for found in accesses_in([stmt]) if found.buffer is buffer]
+    accesses = [found.node for found in find_accesses(stmt) if found.buffer is buffer]
     return all(node.indices[axis] is var for node in accesses for var, axis in part.items())
 
 

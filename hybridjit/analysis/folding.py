@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from hybridjit.analysis.dependence import Conflict, Dependences
 from hybridjit.analysis.elements import Elements
-from hybridjit.analysis.instances import Access, Instances, Part
+from hybridjit.analysis.instances import AffineAccess, Instances, Part
 from hybridjit.arith.polyhedra import Polyhedron, load_isl
 
 
 def find_hindrance(
     part: Part,
-    store: tuple[Instances, Access],
+    store: tuple[Instances, AffineAccess],
     users: Sequence[Instances],
     element: Sequence[str],
     fastmath: Sequence[str] = (),
@@ -32,7 +32,7 @@ class _FoldedTimes:
     def __init__(
         self,
         part: Part,
-        store: tuple[Instances, Access],
+        store: tuple[Instances, AffineAccess],
         users: Sequence[Instances],
         element: Sequence[str],
     ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hybridjit.ir.expr import Buffer, BufferRef, ExternCall, Load, Node, Var
@@ -98,26 +98,3 @@ def _walk_shapes(stmt: Stmt) -> Iterator[Node]:
         yield node
         if isinstance(node, Allocate):
             yield from (inner for size in node.buffer.shape for inner in walk(size))
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """One place in the text where an element of a buffer is read or written."""
-
-    node: Load | Store
-
-    @property
-    def buffer(self) -> Buffer:
-        """The buffer of the element."""
-        return self.node.buffer
-
-    @property
-    def is_write(self) -> bool:
-        """True for a store."""
-        return isinstance(self.node, Store)
-
-
-def accesses_in(roots: Iterable[Node]) -> list[Access]:
-    """Every access in `roots`, in the order of the text."""
-    nodes = (node for root in roots for node in walk(root))
-    return [Access(node) for node in nodes if isinstance(node, (Load, Store))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from hybridjit.analysis.elements import Elements
-from hybridjit.analysis.instances import Access, Instances, Part
+from hybridjit.analysis.instances import AffineAccess, Instances, Part
 from hybridjit.ir.expr import Buffer, BufferRef
 
 
@@ -14,7 +14,7 @@ def find_outside(
     buffer: Buffer,
     axes: Sequence[int] | None = None,
     statements: Iterable[Instances] | None = None,
-) -> Access | None:
+) -> AffineAccess | None:
     """An access of `part` with an index of `buffer` that is not proved to be in [0, extent).
 
     A negative index, which counts from the end, is outside in this sense. With `axes`, only the
@@ -30,7 +30,7 @@ def find_outside(
 
 def accesses_to(
     part: Part, buffer: Buffer, statements: Iterable[Instances] | None = None
-) -> Iterator[tuple[Instances, Access]]:
+) -> Iterator[tuple[Instances, AffineAccess]]:
     """The accesses of `part`, or of some of its statements, to `buffer`."""
     for statement in part.statements if statements is None else statements:
         for access in statement.accesses:
@@ -38,7 +38,7 @@ def accesses_to(
                 yield statement, access
 
 
-def _is_inside(elements: Elements, statement: Instances, access: Access, axis: int) -> bool:
+def _is_inside(elements: Elements, statement: Instances, access: AffineAccess, axis: int) -> bool:
     if isinstance(access.node, BufferRef) and not access.node.starts:
         return True  # the whole buffer
     index = access.element[axis]

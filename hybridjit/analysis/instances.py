@@ -58,7 +58,7 @@ from hybridjit.ir.visit import children, walk
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Access:
+class AffineAccess:
     """One read or write. `element` has a text for each index of the buffer; None: any index.
 
     `condition` is what must be true inside the statement for it to happen; empty: nothing. An
@@ -86,7 +86,7 @@ class Instances:
     dims: tuple[str, ...]
     domain: str
     time: tuple[str, ...]
-    accesses: tuple[Access, ...]
+    accesses: tuple[AffineAccess, ...]
     has_effects: bool = False
     reduction: Reduction | None = None
     products: tuple[Product, ...] = ()
@@ -296,7 +296,7 @@ class _Builder:
             self.time.pop()
 
     def _add(
-        self, stmt: Stmt, accesses: Sequence[Access], reduction: Reduction | None = None
+        self, stmt: Stmt, accesses: Sequence[AffineAccess], reduction: Reduction | None = None
     ) -> None:
         header = isinstance(stmt, For | If)
         effects = not header and any(_is_effect(node) for node in walk(stmt))
@@ -336,14 +336,14 @@ def steps_down(loop: For) -> bool:
     return isinstance(loop.step, Const) and isinstance(loop.step.value, int) and loop.step.value < 0
 
 
-def _reads(exprs: Sequence[Expr], names: AffineNames) -> Iterator[Access]:
+def _reads(exprs: Sequence[Expr], names: AffineNames) -> Iterator[AffineAccess]:
     for expr in exprs:
         yield from _accesses_below(expr, names)
 
 
 def _accesses_below(
     node: Node, names: AffineNames, conditions: tuple[str, ...] = ()
-) -> Iterator[Access]:
+) -> Iterator[AffineAccess]:
     """What `node` and its children touch, each under the conditions that decide over it."""
     yield from _accesses_of(node, names, " and ".join(conditions))
     for child in children(node):
@@ -363,13 +363,13 @@ def _deciding(node: Node, child: Node) -> tuple[Expr, bool] | None:
             return None
 
 
-def _accesses_of(node: Node, names: AffineNames, condition: str = "") -> Iterator[Access]:
+def _accesses_of(node: Node, names: AffineNames, condition: str = "") -> Iterator[AffineAccess]:
     """What `node` itself touches, its children aside."""
     match node:
         case Load(buffer, indices) | Store(buffer, indices):
             element = tuple(names.affine(index) for index in indices)
             known = " and ".join([*filter(None, [condition]), *names.divisions(element)])
-            yield Access(buffer, element, isinstance(node, Store), node, known)
+            yield AffineAccess(buffer, element, isinstance(node, Store), node, known)
         case ExternCall(callee, args):
             for place, arg in enumerate(args):
                 if isinstance(arg, BufferRef):
@@ -378,7 +378,7 @@ def _accesses_of(node: Node, names: AffineNames, condition: str = "") -> Iterato
             pass
 
 
-def _passed(ref: BufferRef, is_write: bool, names: AffineNames, condition: str) -> Access:
+def _passed(ref: BufferRef, is_write: bool, names: AffineNames, condition: str) -> AffineAccess:
     """A callee may touch all that it is given."""
     element: list[str | None] = [None] * ref.buffer.ndim
     within: list[str] = []
@@ -393,10 +393,10 @@ def _passed(ref: BufferRef, is_write: bool, names: AffineNames, condition: str) 
             texts += (first, count)
             within.append(f"{first} <= x{axis} < {first} + {count}")
     known = " and ".join([*filter(None, [condition]), *names.divisions([*element, *texts])])
-    return Access(ref.buffer, tuple(element), is_write, ref, known, tuple(within))
+    return AffineAccess(ref.buffer, tuple(element), is_write, ref, known, tuple(within))
 
 
-def _accesses_inside(stmt: Stmt, names: AffineNames) -> list[Access]:
+def _accesses_inside(stmt: Stmt, names: AffineNames) -> list[AffineAccess]:
     """The accesses of a statement taken as a whole: the variables of its loops have no text."""
     nodes = list(walk(stmt))
     for node in nodes:

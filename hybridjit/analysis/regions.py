@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from hybridjit.analysis.elements import Elements
-from hybridjit.analysis.instances import Access, Instances, Part
+from hybridjit.analysis.instances import AffineAccess, Instances, Part
 from hybridjit.arith.from_isl import range_of
 from hybridjit.arith.polyhedra import Polyhedron, load_isl, within_limit
 from hybridjit.arith.simplify import simplify
@@ -46,7 +46,7 @@ class Region:
     axes: tuple[AxisRange, ...]
 
 
-def _may_read(access: Access) -> bool:
+def _may_read(access: AffineAccess) -> bool:
     return not access.is_write or isinstance(access.node, BufferRef)
 
 

@@ -16,6 +16,9 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from hybridjit.analysis.accesses import Access
+from hybridjit.analysis.bounds import Facts
+from hybridjit.analysis.independence import Independence
 from hybridjit.analysis.work import loop_extent
 from hybridjit.arith.linear import Linear, linear_form
 from hybridjit.arith.totality import may_fail
@@ -93,11 +96,10 @@ def _is_plain_node(node: Node, target: Buffer, doubtful: Collection[Buffer]) -> 
 
 
 def _has_own_elements(store: Store, loops: Sequence[For]) -> bool:
-    """True if no two iterations store to the same element: one index moves with each loop."""
-    variables = [loop.var for loop in loops]
-    moving = [list(_variables_of(index, variables)) for index in store.indices]
-    found = [var for group in moving for var in group]
-    return max(map(len, moving)) == 1 and len(found) == len(set(found)) == len(variables)
+    """True if no two iterations store to the same element."""
+    access = Access(store, tuple(loops))
+    independence = Independence.within(Facts(), (), is_checked=True)
+    return independence.meet(access, access, loops).is_same
 
 
 def _bytes_touched(loops: Sequence[For], body: Sequence[Stmt]) -> int:

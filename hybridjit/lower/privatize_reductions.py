@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from hybridjit.analysis.distinct import prove_distinct
+from hybridjit.analysis.independence import Independence
 from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.analysis.private_reduction import (
     PrivateReduction,
@@ -65,33 +65,34 @@ class _Privatize(Mutator):
         # Loops inside a parallel one are not split: they run in order.
         is_split = not self.is_inside and _is_worth_it(node)
         reductions = find_private_reductions(node, self.fastmath, self.unset) if is_split else ()
-        if _has_shared_updates(node, {found.buffer for found in reductions}):
+        if self._has_shared_updates(node, {found.buffer for found in reductions}):
             return replace(self.generic(node), kind=LoopKind.SERIAL)
         before, self.is_inside = self.is_inside, True
         loop = self.generic(node)
         self.is_inside = before
         return split_reductions(loop, reductions, self.fastmath) if reductions else loop
 
+    def _has_shared_updates(self, loop: For, private: set[Buffer]) -> bool:
+        """True if iterations of `loop` may update the same element, other than of `private`.
+
+        Any other conflict between its iterations has been refused. A variable is one element.
+        """
+        declared = {node.buffer for node in walk(loop.body) if isinstance(node, Allocate)}
+        known = private | declared
+        assigned = {node.buffer for node in walk(loop.body) if isinstance(node, Store)}
+        if any(buffer.is_register for buffer in assigned - known):
+            return True
+        independence = Independence.at(self.func)
+        return any(
+            update.reduction.buffer not in known
+            and not independence.prove_distinct(loop, update.store)
+            for update in find_updates(loop.body)
+        )
+
 
 def _is_worth_it(loop: For) -> bool:
     work = find_work(loop)
     return isinstance(loop.step, Const) and (work is None or work >= MIN_PARALLEL_WORK)
-
-
-def _has_shared_updates(loop: For, private: set[Buffer]) -> bool:
-    """True if iterations of `loop` may update the same element, other than of `private`.
-
-    Any other conflict between its iterations has been refused. A variable is one element.
-    """
-    declared = {node.buffer for node in walk(loop.body) if isinstance(node, Allocate)}
-    known = private | declared
-    assigned = {node.buffer for node in walk(loop.body) if isinstance(node, Store)}
-    if any(buffer.is_register for buffer in assigned - known):
-        return True
-    return any(
-        update.reduction.buffer not in known and not prove_distinct(loop, update.reduction.indices)
-        for update in find_updates(loop.body)
-    )
 
 
 # Splitting

@@ -19,7 +19,8 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hybridjit.analysis.separation import Separation, find_accesses
+from hybridjit.analysis.accesses import find_accesses
+from hybridjit.analysis.independence import Independence
 from hybridjit.analysis.work import loop_extent
 from hybridjit.arith.linear import linear_form
 from hybridjit.arith.totality import is_total, may_fail
@@ -65,8 +66,10 @@ class _SinkLoops(Mutator):
         return rewritten
 
     def _is_legal(self, sunk: Nest) -> bool:
-        separation = Separation(self.func, tuple(self.scope))
-        return _is_plain(sunk.body) and separation.prove_independent(sunk.loops, sunk.body)
+        if not _is_plain(sunk.body):
+            return False
+        independence = Independence.at(self.func, tuple(self.scope))
+        return independence.prove_independent(sunk.loops, sunk.body)
 
 
 def _sink(loop: For) -> Nest | None:
@@ -135,7 +138,7 @@ def _mention(var: Var, loops: Sequence[For]) -> bool:
 
 def _is_gain(body: For, innermost: Var) -> bool:
     """Whether more accesses go along rows with the variable of `body` than with the other one."""
-    steps = [_last_step(indices) for indices in (access.indices for access in find_accesses(body))]
+    steps = [_last_step(access.indices) for access in find_accesses(body)]
     sunk = sum(step.get(body.var, 0) in (1, -1) and innermost not in step for step in steps)
     other = sum(innermost in step for step in steps)
     return sunk > _GAIN * other

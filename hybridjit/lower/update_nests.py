@@ -19,7 +19,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from hybridjit.analysis.separation import Scope, Separation
+from hybridjit.analysis.accesses import Scope
+from hybridjit.analysis.independence import Independence
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import And, Buffer, Const, Expr, Load, Lt, Node
 from hybridjit.ir.func import PrimFunc
@@ -78,10 +79,10 @@ def sink_sums(nest: Nest) -> Nest | None:
     return Nest(outer, accumulate(Nest(inner, nest.body), store))
 
 
-def has_own_updates(nest: Nest, separation: Separation) -> bool:
+def has_own_updates(nest: Nest, independence: Independence) -> bool:
     """True if elements that `nest` updates are no terms, and each has iterations of its own."""
     store = find_update(nest.body)
-    return store is not None and separation.prove_own_updates(nest.loops, nest.body, store)
+    return store is not None and independence.prove_own_updates(nest.loops, nest.body, store)
 
 
 class AccumulateSums(Mutator):
@@ -104,7 +105,7 @@ class AccumulateSums(Mutator):
         nest = Nest.of(node)
         store = find_update(nest.body)
         if store is not None and _is_one_element(nest, store):
-            is_own = has_own_updates(nest, Separation(self.func, tuple(self.scope)))
+            is_own = has_own_updates(nest, Independence.at(self.func, tuple(self.scope)))
             return accumulate(nest, store) if is_own else node
         self.scope.append(node)
         rewritten = self.generic(node)

@@ -15,9 +15,9 @@ import dataclasses
 import math
 from functools import cached_property
 
+from hybridjit.analysis.independence import Independence
 from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.analysis.lanes import find_lanes
-from hybridjit.analysis.separation import Separation
 from hybridjit.analysis.work import loop_extent
 from hybridjit.arith.linear import linear_form
 from hybridjit.ir.expr import Buffer, Expr, Load, Node, Var
@@ -80,7 +80,7 @@ class _VectorizeGuarded(Mutator):
         lanes = find_lanes(loop, self.func.fastmath, self.unset)
         if lanes.obstacle is not None or lanes.needs_number:
             return False
-        return Separation(self.func, tuple(self.scope)).prove_independent([loop], loop.body)
+        return Independence.at(self.func, tuple(self.scope)).prove_independent([loop], loop.body)
 
 
 def _is_wanted(loop: For) -> bool:

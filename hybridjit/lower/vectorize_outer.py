@@ -16,9 +16,9 @@ from __future__ import annotations
 import dataclasses
 from functools import cached_property
 
+from hybridjit.analysis.independence import Independence
 from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.analysis.lanes import find_lanes
-from hybridjit.analysis.separation import Separation
 from hybridjit.arith.totality import may_fail
 from hybridjit.ir.expr import Buffer, Expr, Load, Node
 from hybridjit.ir.func import PrimFunc
@@ -92,7 +92,7 @@ class _VectorizeOuter(Mutator):
         if found is nest:
             accumulating = AccumulateSums(self.func, (*self.scope, *nest.loops))
             found = Nest(nest.loops, accumulating.rewrite(nest.body))
-        elif not has_own_updates(nest, Separation(self.func, tuple(self.scope))):
+        elif not has_own_updates(nest, Independence.at(self.func, tuple(self.scope))):
             return None
         tiles = find_tiles(found, self.target, needs_rows=is_moved)
         return next((tile for tile in tiles if self._is_legal(tile)), None)
@@ -114,15 +114,15 @@ class _VectorizeOuter(Mutator):
         parts = {part: self._find_tile(part) for part in copies if isinstance(part, For)}
         if not any(tile is not None and tile.is_of(part) for part, tile in parts.items()):
             return None
-        separation = Separation(self.func, tuple(self.scope))
-        if not is_plain(loop) or not separation.prove_independent([loop], loop.body):
+        independence = Independence.at(self.func, tuple(self.scope))
+        if not is_plain(loop) or not independence.prove_independent([loop], loop.body):
             return None
         made = parts.items()
         return seq(*(self.rewrite(part) if tile is None else tile.make() for part, tile in made))
 
     def _is_legal(self, tile: Tile) -> bool:
-        separation = Separation(self.func, (*self.scope, *tile.outside))
-        if not separation.prove_independent(tile.side_by_side, tile.body):
+        independence = Independence.at(self.func, (*self.scope, *tile.outside))
+        if not independence.prove_independent(tile.side_by_side, tile.body):
             return False
         read = {node.buffer for node in walk(tile.body) if isinstance(node, Load)}
         is_set = not any(buffer.is_register for buffer in read) or self.unset.isdisjoint(read)

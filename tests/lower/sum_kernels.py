@@ -267,7 +267,7 @@ def each_term_again(c: Array, a: Array, b: Array) -> None:
     """The bounds of an inner loop are those of a loop that would go inside of it."""
     for k in range(a.shape[1]):
         for i in range(c.shape[0]):
-            for j in range(k, c.shape[1]):
+            for j in range(c.shape[1] - k):
                 c[i, j] += a[i, k] * b[k, j]
 
 

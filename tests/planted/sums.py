@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from hybridjit import Kernel
-from hybridjit.analysis import separation
-from hybridjit.analysis.separation import Separation
+from hybridjit.analysis.distances import Distances
+from hybridjit.analysis.independence import Independence
 from hybridjit.ir.stmt import Seq
 from hybridjit.ir.visit import Substitute
 from hybridjit.lower import jam_loops, sum_tiles, update_nests, vectorize_outer
@@ -68,32 +68,32 @@ _over = Nest.over
 BUGS = (
     Bug(
         "every index moves with the lanes",
-        [replaced(separation, "_moves_with", always(True))],
+        [replaced(Distances, "is_same", True)],
         of(sum_kernels.neighbours),
     ),
     Bug(
         "every variable of an index is alone in it",
-        [replaced(separation, "_is_shifted", always(True))],
+        [replaced(Distances, "is_zero", always(True))],
         of(sum_kernels.diagonals),
     ),
     Bug(
         "an element that is updated is never a term",
-        [replaced(Separation, "prove_never_meet", always(True))],
+        [replaced(Independence, "prove_never_meet", always(True))],
         of(sum_kernels.terms_from_itself),
     ),
     Bug(
         "iterations after the bound of a loop never meet those before",
-        [replaced(separation, "_prove_different", always(True))],
+        [replaced(Independence, "_prove_different", always(True))],
         of(sum_kernels.columns_before_and_this_one),
     ),
     Bug(
         "all iterations are independent",
-        [replaced(Separation, "prove_independent", always(True))],
+        [replaced(Independence, "prove_independent", always(True))],
         of(sum_kernels.scaled_after),
     ),
     Bug(
         "lanes that write to each other's elements are independent",
-        [replaced(Separation, "prove_independent", always(True))],
+        [replaced(Independence, "prove_independent", always(True))],
         of(sum_kernels.mirrored_into_the_next),
     ),
     Bug(
@@ -148,17 +148,17 @@ BUGS = (
     ),
     Bug(
         "every index of random programs moves with the lanes",
-        [replaced(separation, "_moves_with", always(True))],
+        [replaced(Distances, "is_same", True)],
         at_random(105),
     ),
     Bug(
         "no element of random programs is a term of another",
-        [replaced(Separation, "prove_never_meet", always(True))],
+        [replaced(Independence, "prove_never_meet", always(True))],
         at_random(105),
     ),
     Bug(
         "every variable of an index of random programs is alone in it",
-        [replaced(separation, "_is_shifted", always(True))],
+        [replaced(Distances, "is_zero", always(True))],
         at_random(105),
     ),
 )

@@ -18,7 +18,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from hybridjit.analysis.footprint import find_footprint
-from hybridjit.analysis.own_elements import OwnElements
+from hybridjit.analysis.independence import LoopProofs
 from hybridjit.analysis.private_reduction import find_identity
 from hybridjit.analysis.reduction import ReductionOp, find_reduction
 from hybridjit.arith.substitution import FoldingSubstitute
@@ -80,7 +80,7 @@ class _Row:
 
 class _FoldInLanes(Mutator):
     def __init__(self, root: Stmt, loops: Collection[Var], code: ArrayLoops) -> None:
-        self.own_elements = OwnElements(root)
+        self.proofs = LoopProofs(root)
         self.loops = loops
         self.code = code
 
@@ -120,7 +120,7 @@ class _FoldInLanes(Mutator):
             return False  # read by another statement, or folded into twice
         named = (Let(Var("term", term.dtype), term) for term in terms)
         rest = replace(row.loop, body=Seq((*row.others, *named)))
-        return self.own_elements.prove(rest)
+        return self.proofs.prove_independent(rest)
 
     def _in_lanes(self, row: _Row) -> Stmt:
         size, code = row.loop.stop, self.code

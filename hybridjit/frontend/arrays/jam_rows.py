@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from hybridjit.analysis.own_elements import OwnElements
+from hybridjit.analysis.independence import LoopProofs
 from hybridjit.arith.substitution import FoldingSubstitute
 from hybridjit.arith.totality import operation_may_fail
 from hybridjit.frontend.arrays.extents import ONE, ZERO, constant, minus, plus, tidy, times
@@ -35,13 +35,13 @@ def jam_rows(body: Stmt, rows: Collection[Var]) -> Stmt:
 
 class _JamRows(Mutator):
     def __init__(self, root: Stmt, rows: Collection[Var]) -> None:
-        self.own_elements = OwnElements(root)
+        self.proofs = LoopProofs(root)
         self.rows = rows
 
     def rewrite_For(self, node: For) -> Stmt:
         if node.var not in self.rows:
             return self.generic(node)
-        if not _is_simple(node) or not self.own_elements.prove(node):
+        if not _is_simple(node) or not self.proofs.prove_independent(node):
             return node
         return _jammed(node)
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from hybridjit.analysis.footprint import Access, accesses_in
+from hybridjit.analysis.accesses import Access, find_accesses
 from hybridjit.frontend.arrays.order import Iterations, Order
 from hybridjit.frontend.fusion.merge import bound_in
 from hybridjit.frontend.fusion.nests import Fusion
@@ -35,7 +35,7 @@ def contract(
     none any more; None in all if an iteration needs what another one wrote.
     """
     buffer = allocation.buffer
-    accesses = [found for found in accesses_in([loop.body]) if found.buffer is buffer]
+    accesses = [found for found in find_accesses(loop.body) if found.buffer is buffer]
     inner = bound_in(loop.body)
     if fusion.footprint(loop).acts:  # a function may be given all of the array
         return None

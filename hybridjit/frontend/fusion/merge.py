@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from hybridjit.analysis.accesses import find_accesses
 from hybridjit.analysis.dear import is_dear
-from hybridjit.analysis.footprint import accesses_in
 from hybridjit.frontend.arrays.faults import Fault
 from hybridjit.frontend.arrays.order import Iterations, Order
 from hybridjit.frontend.fusion.nests import Fusion
@@ -74,8 +74,8 @@ def _keeps_order(fusion: Fusion, a: For, body: Stmt) -> bool:
     touches, one of them writing.
     """
     iterations = Iterations((a.var,), bound_in(a.body, body), fusion.ranges)
-    later = accesses_in([body])
-    for ours in accesses_in([a.body]):
+    later = find_accesses(body)
+    for ours in find_accesses(a.body):
         for theirs in later:
             if ours.buffer is theirs.buffer and (ours.is_write or theirs.is_write):
                 order = iterations.meet(ours.node.indices, theirs.node.indices)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hybridjit.analysis.footprint import accesses_in
+from hybridjit.analysis.accesses import find_accesses
 from hybridjit.frontend.fusion.nests import Fusion
 from hybridjit.frontend.fusion.profit import is_chain, is_innermost
 from hybridjit.ir.expr import Buffer, BufferRef
@@ -51,7 +51,7 @@ def _places(
     """For the accesses of a kind, along which axes the index is just the variable of a loop."""
     return {
         tuple(index in fusion.loops for index in found.node.indices)
-        for found in accesses_in(users)
+        for found in find_accesses(*users)
         if found.buffer is buffer and found.is_write is is_write
     }
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hybridjit.analysis.footprint import accesses_in
+from hybridjit.analysis.accesses import find_accesses
 from hybridjit.frontend.fusion.merge import merge
 from hybridjit.frontend.fusion.nests import Fusion, perfect_nest
 from hybridjit.frontend.fusion.replace import ReplaceLoads
@@ -107,7 +107,7 @@ def _uses_own_elements(stmts: Sequence[Stmt]) -> bool:
 
     With others, iterations depend on each other: such a loop may be right, but not in vectors.
     """
-    accesses = accesses_in(stmts)
+    accesses = find_accesses(*stmts)
     places = {found.buffer: found.node.indices for found in accesses if found.is_write}
     return all(places.get(f.buffer, f.node.indices) == f.node.indices for f in accesses)
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from hybridjit.analysis.dependence import Dependences
-from hybridjit.analysis.instances import Access, Instances, Part, infer_instances
+from hybridjit.analysis.instances import AffineAccess, Instances, Part, infer_instances
 from hybridjit.ir.expr import Buffer, Load, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Block, Stmt, While, seq
@@ -89,7 +89,7 @@ def _readers(part: Part, block: Block, buffer: Buffer) -> list[Instances]:
     return found
 
 
-def _only(statement: Instances, name: str, accesses: tuple[Access, ...]) -> Instances:
+def _only(statement: Instances, name: str, accesses: tuple[AffineAccess, ...]) -> Instances:
     return dataclasses.replace(
         statement, name=name, accesses=accesses, has_effects=False, reduction=None
     )

@@ -10,7 +10,7 @@ from hybridjit.analysis.coverage import Coverage
 from hybridjit.analysis.elements import Elements
 from hybridjit.analysis.folding import find_hindrance
 from hybridjit.analysis.inside import find_outside
-from hybridjit.analysis.instances import Access, Instances, Part, infer_instances
+from hybridjit.analysis.instances import AffineAccess, Instances, Part, infer_instances
 from hybridjit.arith.linear import linear_form
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.substitution import FoldingSubstitute
@@ -190,7 +190,9 @@ def _check_every_iteration_reads(func: PrimFunc, fold: Fold, part: Part) -> None
         )
 
 
-def _check_order(func: PrimFunc, fold: Fold, part: Part, store: tuple[Instances, Access]) -> None:
+def _check_order(
+    func: PrimFunc, fold: Fold, part: Part, store: tuple[Instances, AffineAccess]
+) -> None:
     """The reader does not only run in some iteration after the store, but right after it."""
     indices: list[Expr] = [Const(0)] * fold.buffer.ndim
     for loop, (axis, offset, sign) in fold.loops.items():
