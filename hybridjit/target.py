@@ -9,12 +9,25 @@ DEFAULT_VECTOR_BITS = 256
 
 
 @dataclass(frozen=True, slots=True)
+class Caches:
+    """The bytes that a core can keep near: in its first cache, in its own, and in the shared one.
+
+    The sizes here are those of a small processor, for where nobody knows.
+    """
+
+    first: int = 1 << 15
+    own: int = 1 << 18
+    shared: int = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
     """A processor: everything about it that changes the code."""
 
     triple: str
     cpu: str
     features: str
+    caches: Caches = Caches()
 
     def has(self, feature: str) -> bool:
         """Whether the processor has a feature, by LLVM's name for it: "avx512vnni"."""
@@ -25,3 +38,8 @@ class Target:
         """The widest vectors that the processor has."""
         enabled = set(self.features.split(","))
         return 512 if "+avx512f" in enabled else 256 if "+avx2" in enabled else 128
+
+    @property
+    def vector_registers(self) -> int:
+        """How many vectors it holds at once."""
+        return 16 if self.triple.startswith("x86_64") and not self.has("avx512f") else 32

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from hybridjit.arith.linear import Linear, linear_form
 from hybridjit.ir.expr import And, Const, Expr, Load, Max, Min, Or, Select, Var
-from hybridjit.ir.stmt import For, Let, Store, flat_stmts
+from hybridjit.ir.stmt import For, Let, LoopKind, Store, While, flat_stmts
 from hybridjit.ir.visit import walk
 
 Limits = tuple[int, int]
@@ -104,3 +104,27 @@ def _distance(loop: For, known: Mapping[Var, Limits]) -> int | None:
         return None if limits is None else limits[end]
     first, last = find_limits(loop.start, known), find_limits(loop.stop, known)
     return None if first is None or last is None else last[end] - first[1 - end]
+
+
+def loop_extent(loop: For) -> int | None:
+    """The number of iterations, if it is a constant: also that of range(i * 16, i * 16 + 16)."""
+    extent = loop.extent
+    if isinstance(extent, Const):
+        return int(extent.value.real)
+    start, stop = linear_form(loop.start), linear_form(loop.stop)
+    step = int(loop.step.value.real) if isinstance(loop.step, Const) else 0
+    if start is None or stop is None or step == 0:
+        return None
+    distance = stop.plus(start, -1)
+    return None if distance.terms else len(range(0, distance.constant, step))
+
+
+def is_innermost(loop: For) -> bool:
+    """True if no loop is left inside `loop`: vectors, copies and single iterations are none."""
+    return not any(isinstance(node, For | While) and _counts(node) for node in walk(loop.body))
+
+
+def _counts(loop: For | While) -> bool:
+    extent = None if isinstance(loop, While) else loop_extent(loop)
+    is_code = isinstance(loop, For) and loop.kind in (LoopKind.VECTORIZED, LoopKind.UNROLLED)
+    return extent is None or (extent > 1 and not is_code)

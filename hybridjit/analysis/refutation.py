@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from hybridjit.analysis.initialization import find_unassigned_reads
-from hybridjit.analysis.work import loop_extent
+from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.linear import Linear, linear_form
 from hybridjit.arith.totality import may_fail
 from hybridjit.ir.expr import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hybridjit.analysis.work import loop_extent
+from hybridjit.analysis.limits import loop_extent
 from hybridjit.ir.expr import Const, Var
 from hybridjit.ir.stmt import Block, Break, For, LoopKind, Seq, Stmt, While
 from hybridjit.ir.visit import children, walk

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
-from hybridjit.analysis.work import MIN_PARALLEL_WORK, find_work
+from hybridjit.analysis.cost import MIN_PARALLEL_WORK, find_work
 from hybridjit.codegen.casts import declare
 from hybridjit.codegen.emit_context import POLL_WORK
 from hybridjit.codegen.emit_statements import StatementEmitter

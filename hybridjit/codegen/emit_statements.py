@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from hybridjit.analysis.limits import Limits, find_limits, limits_of_loop
-from hybridjit.analysis.work import find_quiet_work, find_work, is_innermost, loop_extent
+from hybridjit.analysis.cost import find_quiet_work, find_work
+from hybridjit.analysis.limits import Limits, find_limits, is_innermost, limits_of_loop, loop_extent
 from hybridjit.codegen.casts import declare
 from hybridjit.codegen.emit_context import LoopTargets
 from hybridjit.codegen.emit_expressions import ExpressionEmitter

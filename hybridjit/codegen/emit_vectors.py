@@ -16,7 +16,7 @@ from contextlib import contextmanager
 
 from llvmlite import ir
 
-from hybridjit.analysis.work import loop_extent
+from hybridjit.analysis.limits import loop_extent
 from hybridjit.codegen.emit_streams import StreamEmitter
 from hybridjit.codegen.index_factors import find_factor, join_fused
 from hybridjit.codegen.llvm_types import (

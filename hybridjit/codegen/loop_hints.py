@@ -12,19 +12,18 @@ from collections.abc import Mapping, Sequence
 
 from llvmlite import ir
 
-from hybridjit.analysis.work import is_innermost
+from hybridjit.analysis.cost import calls_function
+from hybridjit.analysis.limits import is_innermost
 from hybridjit.arith.linear import linear_form
 from hybridjit.codegen.llvm_types import I32, Module, Value, find_constant
 from hybridjit.codegen.loop_labels import add_hint, leave_scalar
-from hybridjit.codegen.math.bounds import BOUNDS
 from hybridjit.codegen.memory import ArrayAddress
 from hybridjit.ir.dtype import INT64
-from hybridjit.ir.expr import Binary, Buffer, Call, Load, Pow, Var
+from hybridjit.ir.expr import Binary, Buffer, Load, Var
 from hybridjit.ir.stmt import Allocate, For, LoopKind, Store
 from hybridjit.ir.visit import walk
 
 INTERLEAVE = 2
-_CHEAP = ("sqrt", "rsqrt", "hypot")
 _HINTS = "llvm.loop."
 _INTERLEAVE = (f"{_HINTS}interleave.count", ir.Constant(I32, INTERLEAVE))
 _UNROLL = (f"{_HINTS}unroll.full",)
@@ -95,9 +94,4 @@ def _is_apart(store: Store, var: Var, array: ArrayAddress) -> bool:
 
 def calls_math(loop: For) -> bool:
     """True if functions that take many instructions are most of the work of `loop`."""
-    for node in walk(loop.body):
-        if isinstance(node, Pow) and node.dtype.is_float:
-            return True
-        if isinstance(node, Call) and node.name in BOUNDS and node.name not in _CHEAP:
-            return True
-    return False
+    return calls_function(loop.body)

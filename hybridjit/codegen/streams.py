@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from hybridjit.analysis.accesses import Access
 from hybridjit.analysis.bounds import Facts
 from hybridjit.analysis.independence import Independence
-from hybridjit.analysis.work import loop_extent
+from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.linear import Linear, linear_form
 from hybridjit.arith.totality import may_fail
 from hybridjit.codegen.llvm_types import find_constant

@@ -13,7 +13,7 @@ import llvmlite.binding as binding
 
 from hybridjit import config
 from hybridjit.errors import ConfigError
-from hybridjit.target import Target
+from hybridjit.target import Caches, Target
 
 llvm: Any = binding  # llvmlite has no types that a checker could follow
 Machine = Any  # binding.TargetMachine
@@ -62,7 +62,24 @@ def named_target(cpu: str, host: Mapping[str, bool]) -> Target:
 def make_target(cpu: str, features: Mapping[str, bool]) -> Target:
     """A processor with just these features."""
     text = ",".join(f"{'+' if has else '-'}{name}" for name, has in sorted(features.items()))
-    return Target(llvm.get_default_triple(), cpu, text)
+    return Target(llvm.get_default_triple(), cpu, text, host_caches())
+
+
+@cache
+def host_caches() -> Caches:
+    """The caches of this machine, as far as the system tells."""
+    names = {"first": "SC_LEVEL1_DCACHE_SIZE", "own": "SC_LEVEL2_CACHE_SIZE"}
+    names["shared"] = "SC_LEVEL3_CACHE_SIZE"
+    sizes = {level: _ask_system(name) for level, name in names.items()}
+    return Caches(**{level: size for level, size in sizes.items() if size > 0})
+
+
+def _ask_system(name: str) -> int:
+    """A number that the system knows; 0 if it does not."""
+    try:
+        return os.sysconf(name)
+    except (AttributeError, OSError, ValueError):
+        return 0
 
 
 @cache

@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 from functools import reduce
 
-from hybridjit.analysis.work import loop_extent
+from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import And, Eq, Expr, Load, Lt

@@ -21,8 +21,8 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from hybridjit.analysis.lanes import Lanes
+from hybridjit.analysis.limits import loop_extent
 from hybridjit.analysis.private_reduction import PrivateReduction
-from hybridjit.analysis.work import loop_extent
 from hybridjit.ir.expr import Buffer, Const, Expr, Gt, Load, Var
 from hybridjit.ir.stmt import Allocate, For, If, LoopKind, Seq, Stmt, Store, seq
 from hybridjit.ir.visit import Mutator, walk

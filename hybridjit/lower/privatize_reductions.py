@@ -18,14 +18,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from hybridjit.analysis.cost import MIN_PARALLEL_WORK, find_work
 from hybridjit.analysis.independence import Independence
 from hybridjit.analysis.initialization import find_unassigned_reads
+from hybridjit.analysis.limits import loop_extent
 from hybridjit.analysis.private_reduction import (
     PrivateReduction,
     find_private_reductions,
     find_updates,
 )
-from hybridjit.analysis.work import MIN_PARALLEL_WORK, find_work, loop_extent
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Load, Max, Min, Var
 from hybridjit.ir.func import PrimFunc

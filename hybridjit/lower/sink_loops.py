@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from hybridjit.analysis.accesses import find_accesses
 from hybridjit.analysis.independence import Independence
-from hybridjit.analysis.work import loop_extent
+from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.linear import linear_form
 from hybridjit.arith.totality import is_total, may_fail
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Node, Var

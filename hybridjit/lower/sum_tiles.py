@@ -10,9 +10,10 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hybridjit.analysis.work import loop_extent
+from hybridjit.analysis.cost import count_nodes
+from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.linear import linear_form
-from hybridjit.ir.expr import Call, Load, Pow, Var
+from hybridjit.ir.expr import Load, Var
 from hybridjit.ir.stmt import Allocate, For, If, LoopKind, Seq, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.lower.cut_loops import cut
@@ -23,15 +24,11 @@ from hybridjit.target import Target
 
 # Code for a tile: more takes longer to compile than it saves, and has no use for so many vectors.
 MAX_NODES = 1600
-_CALL_NODES = 300  # a function is a polynomial, in place
-_CHEAP = ("sqrt", "abs", "fma", "floor", "ceil", "trunc", "minimum", "maximum", "copysign")
 # With fewer terms than this, sums are over before lanes pay. LLVM writes out loops with some more,
 # so that each sum is in a register between them, if the loop over elements is inside.
 MIN_TERMS, MIN_MOVED_TERMS = 8, 16
 # So many sums, in vectors, are under way at once: enough to hide how long an addition takes.
 VECTORS = 4
-# Registers for sums: half of those that a processor has. The others hold what is added.
-_REGISTERS = {512: 16, 256: 8, 128: 8}
 _MAX_ROWS = 4
 # Where the elements are that neighbouring lanes read. Those apart are gathered one by one, which
 # is as fast as the sums of one vector are: more of them at once do not help.
@@ -108,8 +105,9 @@ def _find_tile(
         return None
     if row is not None and not _are_rows(row, lane, body):
         return None
-    room = _REGISTERS[target.vector_bits] // _count_registers(body, width, target)
-    room = min(room, MAX_NODES // _count_nodes(body))
+    # Half of the registers are for sums. The others hold what is added.
+    room = target.vector_registers // 2 // _count_registers(body, width, target)
+    room = min(room, MAX_NODES // count_nodes(body))
     most = VECTORS if distance < APART else 1
     vectors = _fit(most, room, None if columns is None else columns // width)
     rows = _fit(_MAX_ROWS, room // vectors, 1 if row is None else loop_extent(row))
@@ -137,14 +135,6 @@ def _count_registers(body: Stmt, lanes: int, target: Target) -> int:
         if isinstance(node, Allocate):
             bits += lanes * max(32, node.buffer.dtype.bits)
     return max(1, bits // target.vector_bits)
-
-
-def _count_nodes(body: Stmt) -> int:
-    """How much code `body` is, roughly."""
-    nodes = list(walk(body))
-    calls = [node for node in nodes if isinstance(node, Call) and node.name not in _CHEAP]
-    powers = [node for node in nodes if isinstance(node, Pow)]
-    return len(nodes) + _CALL_NODES * (len(calls) + len(powers))
 
 
 def _mentions(loop: For, var: Var) -> bool:

@@ -20,8 +20,8 @@ from __future__ import annotations
 
 import dataclasses
 
+from hybridjit.analysis.limits import loop_extent
 from hybridjit.analysis.unrolling import MAX_STATEMENTS, count_copies, count_statements
-from hybridjit.analysis.work import loop_extent
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Bounded, Const, Expr, ExternCall
 from hybridjit.ir.func import PrimFunc

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hybridjit.analysis.work import loop_extent
+from hybridjit.analysis.limits import loop_extent
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Bounded, Call, Const, Expr, Load, Node
 from hybridjit.ir.stmt import Assert, For, Raise, Store

@@ -18,7 +18,7 @@ from functools import cached_property
 from hybridjit.analysis.independence import Independence
 from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.analysis.lanes import find_lanes
-from hybridjit.analysis.work import loop_extent
+from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.linear import linear_form
 from hybridjit.ir.expr import Buffer, Expr, Load, Node, Var
 from hybridjit.ir.func import PrimFunc

@@ -18,7 +18,7 @@ from functools import cached_property
 
 from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.analysis.lanes import Lanes, find_lanes
-from hybridjit.analysis.work import loop_extent
+from hybridjit.analysis.limits import loop_extent
 from hybridjit.ir.expr import Buffer, Const
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, LoopKind, Seq, Stmt, seq

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hybridjit.analysis.cost import estimate_work
 from hybridjit.analysis.first_writes import find_set_outputs
 from hybridjit.codegen.engine import emit_object, optimize
 from hybridjit.codegen.kernel import emit_kernel
@@ -26,9 +27,8 @@ from hybridjit.lower.lower_blocks import lower_blocks
 from hybridjit.lower.pipeline import lower
 from hybridjit.lower.serialize_loops import serialize_loops
 from hybridjit.runtime.callbacks import Callbacks
-from hybridjit.runtime.dispatch_work import estimate_work
 from hybridjit.runtime.native import Code
-from hybridjit.runtime.translation import Request, Summary
+from hybridjit.runtime.translation import Request, Summary, Work
 
 if TYPE_CHECKING:
     from hybridjit.lower import custom_passes
@@ -101,7 +101,7 @@ def summarize(func: PrimFunc, captures: tuple[Capture, ...] = ()) -> Summary:
     """What calls need to know about a function and what it took from around it."""
     written = _find_written(func)
     guarded = _find_guarded(func, written, captures)
-    return Summary(func.header, captures, written, guarded, estimate_work(func))
+    return Summary(func.header, captures, written, guarded, Work(*estimate_work(func)))
 
 
 def _find_written(func: PrimFunc) -> frozenset[Buffer]:

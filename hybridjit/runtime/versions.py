@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import astuple
 from typing import Any
 
 import ml_dtypes
@@ -57,5 +58,5 @@ def maker_identity(target: Target) -> Json:
     """Everything besides the program that code depends on: whose it is, and the processor."""
     libraries: tuple[Any, ...] = (np, ml_dtypes)
     versions = [*llvm_versions(), *(str(library.__version__) for library in libraries)]
-    processor = [target.triple, target.cpu, target.features]
+    processor = [target.triple, target.cpu, target.features, *astuple(target.caches)]
     return [compiler_identity(), sys.version, versions, processor]

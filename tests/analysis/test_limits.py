@@ -10,8 +10,8 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import Kernel, config, hybrid
+from hybridjit.analysis.cost import find_quiet_work, find_work
 from hybridjit.analysis.limits import find_limits, limits_of_loop, most_iterations
-from hybridjit.analysis.work import find_quiet_work, find_work
 from hybridjit.codegen.target import current_target
 from hybridjit.ir.dtype import BOOL, INT64
 from hybridjit.ir.expr import Buffer, Const, Eq, Expr, Load, Lt, Max, Min, Select, Var

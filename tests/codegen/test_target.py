@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from hybridjit import config, hybrid
 from hybridjit.codegen.target import (
     current_target,
+    host_caches,
     host_features,
     host_target,
     named_target,
@@ -15,6 +18,7 @@ from hybridjit.codegen.target import (
 )
 from hybridjit.errors import ConfigError
 from hybridjit.runtime.versions import maker_identity
+from hybridjit.target import Caches, Target
 from tests.corpus.case import Array
 from tests.processors import PROCESSORS, compiling_for
 
@@ -88,3 +92,30 @@ def test_code_and_its_key_are_for_the_processor() -> None:
         assert "xmm" in text
         assert "ymm" not in text
         assert maker_identity(current_target()) != here
+
+
+def test_caches_are_those_of_the_machine_or_small_ones() -> None:
+    caches = host_target().caches
+    assert 1 << 12 <= caches.first <= caches.own
+    assert caches.own <= caches.shared or caches.shared == Caches().shared
+
+
+def test_unknown_sizes_of_caches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some systems have no such numbers, and some say 0."""
+
+    def unknown(_: str) -> int:
+        return 0
+
+    monkeypatch.setattr("hybridjit.codegen.target._ask_system", unknown)
+    assert host_caches.__wrapped__() == Caches()
+
+
+def test_code_for_other_caches_is_other_code() -> None:
+    target = host_target()
+    other = dataclasses.replace(target, caches=Caches(1, 2, 3))
+    assert maker_identity(target) != maker_identity(other)
+
+
+def test_registers_for_vectors() -> None:
+    assert Target("x86_64-linux", "haswell", "+avx2").vector_registers == 16
+    assert Target("x86_64-linux", "skylake-avx512", "+avx2,+avx512f").vector_registers == 32

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hybridjit.analysis.dear import is_dear
+from hybridjit.analysis.cost import is_dear
 from hybridjit.errors import ShapeMismatch, Span
 from hybridjit.frontend.arrays.elementwise import Elementwise, shape_text
 from hybridjit.frontend.arrays.extents import ZERO, constant, tidy, times

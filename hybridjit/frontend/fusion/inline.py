@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from hybridjit.analysis.dear import is_dear
+from hybridjit.analysis.cost import is_dear
 from hybridjit.frontend.arrays.extents import tidy
 from hybridjit.frontend.arrays.faults import Fault
 from hybridjit.frontend.fusion.nests import Fusion, perfect_nest, variables_along

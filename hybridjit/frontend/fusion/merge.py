@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hybridjit.analysis.accesses import find_accesses
-from hybridjit.analysis.dear import is_dear
+from hybridjit.analysis.cost import is_dear
 from hybridjit.frontend.arrays.faults import Fault
 from hybridjit.frontend.arrays.order import Iterations, Order
 from hybridjit.frontend.fusion.nests import Fusion

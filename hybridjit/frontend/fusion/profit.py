@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from hybridjit.analysis.dear import is_dear
+from hybridjit.analysis.cost import is_dear
 from hybridjit.analysis.reduction import ReductionOp, find_reduction
 from hybridjit.ir.expr import Buffer, Const, Load
 from hybridjit.ir.stmt import For, If, Stmt, Store

@@ -1,0 +1,236 @@
+"""What things cost: operations, statements, loops; and from when on more threads pay.
+
+The one cost model. Its unit is a simple operation, such as an addition or an access. It is rough:
+it tells what is worth doing twice, in lanes or on several threads, not how long that takes. Facts
+of the processor, such as the sizes of its caches, are asked of the `Target`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from hybridjit.analysis.limits import (
+    Limits,
+    find_limits,
+    limits_of_loop,
+    loop_extent,
+    most_iterations,
+)
+from hybridjit.ir.dtype import INT64
+from hybridjit.ir.expr import (
+    Add,
+    Call,
+    Const,
+    Div,
+    Expr,
+    ExternCall,
+    FloorDiv,
+    Max,
+    Min,
+    Mod,
+    Mul,
+    Node,
+    Pow,
+    Sub,
+    Var,
+)
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.signature import ScalarParam
+from hybridjit.ir.stmt import For, If, Let, Print, Seq, Stmt, While, flat_stmts
+from hybridjit.ir.visit import children, walk
+
+# A function of many instructions, such as a polynomial: all calls that are not listed.
+FUNCTION = 8
+_CALLS = {
+    **dict.fromkeys(("abs", "minimum", "maximum", "floor", "ceil", "trunc", "round", "sqrt"), 1),
+    **dict.fromkeys(("real", "imag", "conj", "complex", "isnan", "isinf", "isfinite", "fma"), 1),
+    **dict.fromkeys(("sign", "copysign", "popcount", "clz"), 2),
+    **dict.fromkeys(("rsqrt", "hypot"), 4),
+}
+_DIVISIONS = (Div, FloorDiv, Mod)
+_DIVISION = 4
+# A function is written out in place: so many nodes of code.
+FUNCTION_NODES = 300
+
+# Less work than this is done before another thread has woken up.
+MIN_PARALLEL_WORK = 1 << 12
+# An estimate beyond every threshold: nobody knows how long it takes.
+UNBOUNDED = 1 << 40
+_NOTHING_KNOWN: Mapping[Var, Limits] = {}
+
+
+# -- operations ------------------------------------------------------------------------------------
+
+
+def operation_cost(node: Node) -> int:
+    """What the operator of `node` costs, its operands aside."""
+    match node:
+        case ExternCall():
+            return UNBOUNDED
+        case Call(name):
+            return _CALLS.get(name, FUNCTION)
+        case Pow():
+            return FUNCTION
+        case Const() | Var():
+            return 0
+        case Expr():
+            return _DIVISION if isinstance(node, _DIVISIONS) else 1
+        case _:
+            return 0
+
+
+def calls_function(root: Node) -> bool:
+    """True if something in `root` calls a function of many instructions."""
+    return any(map(_is_function, walk(root)))
+
+
+def is_dear(roots: Iterable[Node], *, divisions: bool) -> bool:
+    """True if expressions call functions of many instructions; or divide, if that counts."""
+    return any(
+        calls_function(root)
+        or (divisions and any(isinstance(node, _DIVISIONS) for node in walk(root)))
+        for root in roots
+    )
+
+
+def count_nodes(stmt: Stmt) -> int:
+    """How much code `stmt` is, roughly, where functions are written out."""
+    nodes = list(walk(stmt))
+    return len(nodes) + FUNCTION_NODES * sum(map(_is_function, nodes))
+
+
+def _is_function(node: Node) -> bool:
+    return isinstance(node, Call | Pow) and operation_cost(node) >= FUNCTION
+
+
+# -- statements ------------------------------------------------------------------------------------
+
+
+def find_work(stmt: Stmt, known: Mapping[Var, Limits] = _NOTHING_KNOWN) -> int | None:
+    """The simple statements that one execution of `stmt` runs, at most; None if not known.
+
+    `known` are the limits of variables bound outside, where there are any.
+    """
+    match stmt:
+        case Seq():
+            return _sum([find_work(inner, names) for inner, names in _with_names(stmt, known)])
+        case If(_, then, otherwise):
+            sides = [find_work(side, known) for side in (then, otherwise) if side is not None]
+            return None if None in sides else max(side or 0 for side in sides) + 1
+        case For(body=body):
+            extent, each = most_iterations(stmt, known), find_work(body, _with_loop(stmt, known))
+            return None if extent is None or each is None else extent * (each + 1)
+        case While():
+            return None
+        case _:
+            return 1
+
+
+def find_quiet_work(stmt: Stmt, most: int, known: Mapping[Var, Limits] = _NOTHING_KNOWN) -> int:
+    """The work of `stmt` without the loops in it that note their own: when they are through.
+
+    Those are all but loops with a constant number of iterations and less work than `most`.
+    """
+    match stmt:
+        case Seq():
+            parts = _with_names(stmt, known)
+            return sum(find_quiet_work(inner, most, names) for inner, names in parts)
+        case If(_, then, otherwise):
+            sides = [side for side in (then, otherwise) if side is not None]
+            return 1 + max(find_quiet_work(side, most, known) for side in sides)
+        case For(body=body):
+            work, extent = find_work(stmt, known), loop_extent(stmt)
+            if work is None or work >= most or extent is None:
+                return 0
+            return extent * (find_quiet_work(body, most, _with_loop(stmt, known)) + 1)
+        case While():
+            return 0
+        case _:
+            return 1
+
+
+def _with_loop(loop: For, known: Mapping[Var, Limits]) -> Mapping[Var, Limits]:
+    """What is known inside `loop`."""
+    limits = limits_of_loop(loop, known)
+    return known if limits is None else {**known, loop.var: limits}
+
+
+def _with_names(
+    stmts: Seq, known: Mapping[Var, Limits]
+) -> Iterator[tuple[Stmt, Mapping[Var, Limits]]]:
+    """Each of `stmts`, with what is known there."""
+    for stmt in flat_stmts(stmts):
+        yield stmt, known
+        limits = find_limits(stmt.value, known) if isinstance(stmt, Let) else None
+        if isinstance(stmt, Let) and limits is not None:
+            known = {**known, stmt.var: limits}
+
+
+def _sum(parts: list[int | None]) -> int | None:
+    return None if None in parts else sum(part or 0 for part in parts)
+
+
+# -- a whole function ------------------------------------------------------------------------------
+
+
+def estimate_work(func: PrimFunc) -> tuple[int, tuple[Var, ...]]:
+    """About how many simple loop iterations a run of `func` takes. Guesses high.
+
+    A number, to be multiplied with each of the run-time sizes.
+    """
+    numbers = [param.var for param in func.params if isinstance(param, ScalarParam)]
+    estimator = _Estimator([*func.dimensions, *(var for var in numbers if var.dtype is INT64)])
+    iterations = estimator.cost(func.body, {})
+    return min(iterations, UNBOUNDED), tuple(estimator.used)
+
+
+class _Estimator:
+    def __init__(self, sizes: Sequence[Var]) -> None:
+        self.sizes = sizes
+        self.used: dict[Var, None] = {}
+
+    def cost(self, stmt: Stmt, trips: Mapping[Var, int]) -> int:
+        match stmt:
+            case While() | Print():
+                return UNBOUNDED
+            case For():
+                count = self.bound(stmt.extent, trips)
+                inside = self.cost(stmt.body, {**trips, stmt.var: count})
+                return min(UNBOUNDED, count * inside)
+            case _:
+                total = 1
+                for child in children(stmt):
+                    if isinstance(child, Stmt):
+                        total += self.cost(child, trips)
+                    elif isinstance(child, Expr):
+                        total += _expression_cost(child)
+                return total
+
+    def bound(self, expr: Expr, trips: Mapping[Var, int]) -> int:
+        """A number that `expr`, an extent, hardly exceeds."""
+        match expr:
+            case Const(value):
+                return abs(int(value.real))
+            case Var() if expr in trips:
+                return trips[expr]
+            case Var() if expr in self.sizes:
+                self.used.setdefault(expr)
+                return 1
+            case Add(a, b) | Sub(a, b):
+                return self.bound(a, trips) + self.bound(b, trips)
+            case Mul(a, b):
+                return self.bound(a, trips) * self.bound(b, trips)
+            case Min(a, b):
+                return min(self.bound(a, trips), self.bound(b, trips))
+            case Max(a, b):
+                return max(self.bound(a, trips), self.bound(b, trips))
+            case FloorDiv(a, _):
+                return self.bound(a, trips)
+            case _:
+                return UNBOUNDED
+
+
+def _expression_cost(expr: Expr) -> int:
+    """Calls count, and nothing else does: an iteration stands for a few simple operations."""
+    calls = (node for node in walk(expr) if isinstance(node, Call | ExternCall))
+    return min(UNBOUNDED, sum(map(operation_cost, calls)))
