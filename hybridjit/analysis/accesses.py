@@ -109,18 +109,24 @@ def parts_of(stmt: Stmt) -> Iterator[tuple[Stmt | None, Scope]]:
 
 def scopes_of_loops(root: Stmt) -> dict[Var, Scope]:
     """What stands around each loop in `root`, by the loop's variable."""
-    found: dict[Var, Scope] = {}
+    return {stmt.var: scope for stmt, scope in _scopes(root) if isinstance(stmt, For)}
+
+
+def scope_of(root: Stmt, wanted: Stmt) -> Scope:
+    """What stands around a statement in `root`."""
+    return next(scope for stmt, scope in _scopes(root) if stmt is wanted)
+
+
+def _scopes(root: Stmt) -> Iterator[tuple[Stmt, Scope]]:
     stack: list[tuple[Stmt, Scope]] = [(root, ())]
     while stack:
         stmt, scope = stack.pop()
-        if isinstance(stmt, For):
-            found[stmt.var] = scope
+        yield stmt, scope
         for inner, items in parts_of(stmt):
             if inner is None:
                 scope = (*scope, *items)
             else:
                 stack.append((inner, (*scope, *items)))
-    return found
 
 
 def in_another_iteration(access: Access) -> tuple[Scope, tuple[Expr, ...]]:

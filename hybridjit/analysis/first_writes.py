@@ -19,6 +19,7 @@ from hybridjit.analysis.footprint import find_footprint
 from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, Load, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
+    Block,
     Break,
     Continue,
     For,
@@ -29,7 +30,7 @@ from hybridjit.ir.stmt import (
     While,
     flat_stmts,
 )
-from hybridjit.ir.visit import children, walk
+from hybridjit.ir.visit import children, substitute, walk
 
 # The loops around a statement, and along which axis of the array each of them runs.
 Slice = dict[Var, int]
@@ -71,6 +72,9 @@ def _find_slice(stmt: Stmt, buffer: Buffer, loops: dict[Var, Expr]) -> Slice | N
                 _find_slice_in_turn(flat_stmts(side), buffer, loops) for side in (then, otherwise)
             ]
             return sides[0] if sides[0] == sides[1] else None
+        case Block(iters=iters, body=body, init=None):
+            inside = substitute(body, {item.var: item.value for item in iters})
+            return _find_slice_in_turn(flat_stmts(inside), buffer, loops)
         case _:
             return None
 

@@ -40,7 +40,7 @@ from hybridjit.analysis.accesses import (
     scopes_of_loops,
 )
 from hybridjit.analysis.bounds import Facts
-from hybridjit.analysis.distances import Distances, Equation
+from hybridjit.analysis.distances import Distances, Equation, Order
 from hybridjit.analysis.forms import Interval
 from hybridjit.arith.linear import Linear
 from hybridjit.ir.expr import BufferRef, Const, Expr, ExternCall, Node, Var
@@ -115,12 +115,28 @@ class Independence:
 
         An error counts as an effect here: another one might come first.
         """
-        if has_effects(body) or any(isinstance(node, Assert | Raise) for node in walk(body)):
+        if _may_stop(body):
             return False
         variables = [loop.var for loop in order]
         return all(
             self.meet(x, y, loops).keeps_order(variables) or self.prove_never_meet(x, y)
             for x, y in _pairs(_accesses_of(loops, body), _made_in(body))
+        )
+
+    def prove_first_goes_ahead(self, loop: For, first: Stmt, second: Stmt) -> bool:
+        """True if no iteration of `first` meets an earlier one of `second`, both run in `loop`.
+
+        Then all of `first` may run before all of `second`, and the other way round: two loops, one
+        after the other, may be one.
+        """
+        if _may_stop(first) or _may_stop(second):
+            return False
+        made = _made_in(first) | _made_in(second)
+        return all(
+            Order.AFTER not in self.meet(x, y, [loop]).order() or self.prove_never_meet(x, y)
+            for x in find_accesses(first, scope=(loop,))
+            for y in find_accesses(second, scope=(loop,))
+            if x.buffer is y.buffer and (x.is_write or y.is_write) and x.buffer not in made
         )
 
     def prove_own_updates(self, loops: Sequence[For], body: Stmt, store: Store) -> bool:
@@ -347,6 +363,11 @@ def _is_effect(node: Node) -> bool:
     if isinstance(node, ExternCall):
         return not node.callee.is_reentrant
     return isinstance(node, Print | BufferRef)
+
+
+def _may_stop(stmt: Stmt) -> bool:
+    """True if others see when `stmt` runs, errors that it raises included."""
+    return has_effects(stmt) or any(isinstance(node, Assert | Raise) for node in walk(stmt))
 
 
 def _made_in(body: Stmt) -> set[object]:

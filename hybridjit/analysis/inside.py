@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from hybridjit.analysis.accesses import Access, Scope
+from hybridjit.analysis.bounds import Facts
 from hybridjit.analysis.elements import Elements
+from hybridjit.analysis.independence import enter
 from hybridjit.analysis.instances import AffineAccess, Instances, Part
-from hybridjit.ir.expr import Buffer, BufferRef
+from hybridjit.ir.expr import And, Buffer, BufferRef, Const, Le, Lt
+from hybridjit.ir.func import PrimFunc
 
 
 def find_outside(
@@ -26,6 +30,21 @@ def find_outside(
         if not all(_is_inside(elements, statement, access, axis) for axis in wanted):
             return access
     return None
+
+
+def prove_inside(func: PrimFunc, around: Scope, access: Access) -> bool:
+    """True if all indices of an access, in a place that `around` stands around, are in bounds.
+
+    The quick proof, without isl: by the ranges of loops and the conditions around.
+    """
+    facts = Facts.of(func)
+    for item in (*around, *access.scope):
+        enter(facts, item)
+    sizes = access.buffer.shape
+    return all(
+        facts.prove(And(Le(Const(0), index), Lt(index, size)))
+        for index, size in zip(access.indices, sizes, strict=True)
+    )
 
 
 def accesses_to(

@@ -7,6 +7,7 @@ written with them is a superset of the true one.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from types import ModuleType
@@ -54,7 +55,15 @@ Polyhedron = Any
 
 def load_isl() -> ModuleType:
     """islpy, imported when it is first needed: plain kernels do not pay for it."""
-    return import_module("islpy")
+    if _is_loaded():
+        return import_module("islpy")
+    isl = import_module("islpy")
+    _limit.apply()
+    return isl
+
+
+def _is_loaded() -> bool:
+    return "islpy" in sys.modules
 
 
 # Projections of sets with divisions can grow without limit: this much takes about a second.
@@ -63,21 +72,43 @@ MAX_OPERATIONS = 300_000
 
 def within_limit(compute: Callable[[], T], operations: int = MAX_OPERATIONS) -> T | None:
     """What `compute` gives, or None if isl needs too many operations for it."""
-    isl = load_isl()
-    context = isl.DEFAULT_CONTEXT
-    if context.get_max_operations():
+    if _limit.operations:
         return compute()  # an outer computation has set the limit
-    context.reset_operations()
-    context.set_max_operations(operations)
+    _limit.set(operations)
     try:
         return compute()
-    except isl.Error:
+    except _errors_of_isl():
         if _is_exhausted():
             return None
         raise
     finally:
-        context.set_max_operations(0)
+        _limit.set(0)
+
+
+class _Limit:
+    """How many operations isl may use, or 0. It holds from when isl is loaded, which may be never:
+    what only may need isl is not to pay for it.
+    """
+
+    def __init__(self) -> None:
+        self.operations = 0
+
+    def set(self, operations: int) -> None:
+        self.operations = operations
+        if _is_loaded():
+            self.apply()
+
+    def apply(self) -> None:
+        context = import_module("islpy").DEFAULT_CONTEXT
         context.reset_operations()
+        context.set_max_operations(self.operations)
+
+
+_limit = _Limit()
+
+
+def _errors_of_isl() -> tuple[type[Exception], ...]:
+    return (load_isl().Error,) if _is_loaded() else ()
 
 
 def _is_exhausted() -> bool:

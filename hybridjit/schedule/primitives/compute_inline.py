@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from hybridjit.analysis.accesses import find_accesses, scope_of
 from hybridjit.analysis.coverage import Coverage
-from hybridjit.analysis.inside import find_outside
+from hybridjit.analysis.first_writes import prove_sets_all
+from hybridjit.analysis.footprint import find_footprint
+from hybridjit.analysis.inside import find_outside, prove_inside
 from hybridjit.analysis.instances import Instances, infer_instances
 from hybridjit.analysis.overwriting import Overwriting, find_overwriting
 from hybridjit.arith.linear import linear_form
 from hybridjit.arith.simplify import simplify
+from hybridjit.arith.totality import operation_may_fail
 from hybridjit.ir.expr import Buffer, Expr, Load, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Block, For, Iter, Let, Seq, Stmt, Store, While, seq
@@ -55,13 +59,14 @@ def compute_inline(func: PrimFunc, block_name: str) -> PrimFunc:
     The block stores each element once, at its loop variables, and does nothing else; every element
     that is read has been stored, and what it is computed from is the same where it is read.
     """
-    block = the_block(func, block_name)
-    definition = _find_definition(func, block)
-    _check_reads(func, definition)
-    _check_inputs(func, definition)
-    inverse = _invert(func, definition)
+    check_compute_inline(func, block_name)
+    return make_compute_inline(func, block_name)
 
-    inline = _Inline(definition, inverse)
+
+def make_compute_inline(func: PrimFunc, block_name: str) -> PrimFunc:
+    """`func` without the buffer of a block."""
+    definition = _find_definition(func, the_block(func, block_name))
+    inline = _Inline(definition, _invert(func, definition))
     users = [inline.rewrite(stmt) for stmt in definition.users]
     kept = definition.scope.stmts[: -len(users) - 1]
     changes: dict[Stmt, Stmt] = {}
@@ -69,14 +74,39 @@ def compute_inline(func: PrimFunc, block_name: str) -> PrimFunc:
     if allocation is not None and allocation not in kept:
         changes[allocation] = Seq(())
     changes[definition.scope] = seq(*(stmt for stmt in kept if stmt is not allocation), *users)
-    made = bind_loops(replace_stmts(func, changes))
-
-    inside = [node for stmt in definition.users for node in walk(stmt) if isinstance(node, For)]
-    check_concurrent(made, [*loops_around(func, definition.scope), *inside], STEP)
-    return made
+    return bind_loops(replace_stmts(func, changes))
 
 
 # -- check -----------------------------------------------------------------------------------------
+
+
+def check_compute_inline(func: PrimFunc, block_name: str) -> None:
+    """Refuse a value that is not the same where it is read, or that a reader may do without."""
+    definition = _find_definition(func, the_block(func, block_name))
+    _check_written_once(func, definition)
+    if not _prove_same_values(func, definition):
+        _check_reads(func, definition)
+        _check_inputs(func, definition)
+    made = make_compute_inline(func, block_name)
+    inside = [node for stmt in definition.users for node in walk(stmt) if isinstance(node, For)]
+    check_concurrent(made, [*loops_around(func, definition.scope), *inside], STEP)
+
+
+def _prove_same_values(func: PrimFunc, definition: Definition) -> bool:
+    """The quick proof of what `_check_reads` and `_check_inputs` ask isl for.
+
+    The nest sets the whole buffer, all indices are inside, and nobody writes to what it reads.
+    """
+    nest, users = definition.nest, definition.users
+    if not prove_sets_all(nest, definition.buffer) or any(map(operation_may_fail, walk(nest))):
+        return False
+    around = scope_of(func.body, definition.scope)
+    needed = find_accesses(nest)
+    used = [access for access in find_accesses(*users) if access.buffer is definition.buffer]
+    if not all(prove_inside(func, around, access) for access in (*needed, *used)):
+        return False
+    read = {access.buffer for access in needed if not access.is_write}
+    return read.isdisjoint(written for stmt in users for written in find_footprint(stmt).writes)
 
 
 def _find_definition(func: PrimFunc, block: Block) -> Definition:
@@ -120,12 +150,16 @@ def _find_scope(func: PrimFunc, block: Block, buffer: Buffer) -> tuple[Seq, Stmt
     )
 
 
-def _check_reads(func: PrimFunc, definition: Definition) -> None:
-    """Refuse unless every element that is read has been stored, and is in bounds."""
+def _check_written_once(func: PrimFunc, definition: Definition) -> None:
     buffer, nest = definition.buffer, definition.nest
     for stmt in definition.users:
         if any(isinstance(node, Store) and node.buffer is buffer for node in walk(stmt)):
             raise refuse(func, f"{STEP}: '{buffer.name}' is written a second time", [nest, stmt])
+
+
+def _check_reads(func: PrimFunc, definition: Definition) -> None:
+    """Refuse unless every element that is read has been stored, and is in bounds."""
+    buffer, nest = definition.buffer, definition.nest
     part = infer_instances(func, definition.scope)
     if find_outside(part, buffer) is not None:
         raise refuse(

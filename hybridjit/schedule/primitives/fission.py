@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from hybridjit.analysis.accesses import scopes_of_loops
 from hybridjit.analysis.dependence import Dependences
+from hybridjit.analysis.independence import Independence
 from hybridjit.analysis.instances import Instances, infer_instances
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Buffer, BufferRef, Load, Node, Var
@@ -35,14 +37,27 @@ def fission(
 
     Legal if nothing that `a` does in an iteration depends on an earlier iteration of `b`.
     """
+    check_fission(func, var, after, unsafe=unsafe)
+    return make_fission(func, var, after)
+
+
+def check_fission(func: PrimFunc, var: Var, after: str, *, unsafe: bool = False) -> None:
+    """Refuse parts that share more than names, or, unless `unsafe`, depend on each other."""
     loop = the_loop(func, var)
     stmts = flat_stmts(loop.body)
     cut = _find_cut(func, loop, stmts, after)
-    shared = _check_scopes(func, loop, stmts[:cut], stmts[cut:])
+    _find_shared(func, loop, stmts[:cut], stmts[cut:])
     _check_loop(func, loop)
     if not unsafe:
         _check_dependences(func, loop, stmts, cut)
 
+
+def make_fission(func: PrimFunc, var: Var, after: str) -> tuple[PrimFunc, tuple[Var, Var]]:
+    """`func` with two loops in the place of one, and their variables."""
+    loop = the_loop(func, var)
+    stmts = flat_stmts(loop.body)
+    cut = _find_cut(func, loop, stmts, after)
+    shared = _find_shared(func, loop, stmts[:cut], stmts[cut:])
     first = dataclasses.replace(loop, body=seq(*stmts[:cut]))
     rest = dataclasses.replace(loop, body=seq(*shared, *stmts[cut:]))
     second = Var(var.name, var.of)
@@ -72,7 +87,7 @@ def _find_cut(func: PrimFunc, loop: For, stmts: Sequence[Stmt], after: str) -> i
     raise refuse(func, f"fission: block '{after}' is not in loop '{loop.var.name}'", [loop])
 
 
-def _check_scopes(
+def _find_shared(
     func: PrimFunc, loop: For, first: Sequence[Stmt], rest: Sequence[Stmt]
 ) -> list[Let]:
     """The names of the first part that the second needs too and can compute for itself."""
@@ -118,6 +133,11 @@ def _check_loop(func: PrimFunc, loop: For) -> None:
 
 
 def _check_dependences(func: PrimFunc, loop: For, stmts: Sequence[Stmt], cut: int) -> None:
+    independence = Independence.at(func, scopes_of_loops(func.body)[loop.var])
+    named = [stmt for stmt in stmts[:cut] if isinstance(stmt, Let)]
+    rest = seq(*named, *stmts[cut:])
+    if independence.prove_first_goes_ahead(loop, seq(*stmts[:cut]), rest):
+        return
     part = infer_instances(func, loop, products=True)
     early = {id(node) for stmt in stmts[:cut] for node in walk(stmt)}
 

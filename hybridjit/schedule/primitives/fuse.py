@@ -10,7 +10,7 @@ from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Mod, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, LoopKind
-from hybridjit.schedule.nest import Nest, bounds_of, the_nest, trip_count
+from hybridjit.schedule.nest import bounds_of, the_nest, trip_count
 from hybridjit.schedule.program import is_left_early, replace_stmt, substitute_loop, variables_in
 from hybridjit.schedule.refusal import names, refuse
 
@@ -22,9 +22,13 @@ def fuse(func: PrimFunc, variables: Sequence[Var]) -> tuple[PrimFunc, Var]:
         for j in range(m):   -->      body(i_j // m, i_j % m)
             body(i, j)
     """
-    nest = the_nest(func, variables, "fuse")
-    _check(func, nest, variables)
+    check_fuse(func, variables)
+    return make_fuse(func, variables)
 
+
+def make_fuse(func: PrimFunc, variables: Sequence[Var]) -> tuple[PrimFunc, Var]:
+    """`func` with one loop in the place of a nest, and the variable of the loop."""
+    nest = the_nest(func, variables, "fuse")
     fused = Var("_".join(loop.var.name for loop in nest.loops))
     extents = [trip_count(func, loop) for loop in nest.loops]
     body = nest.rebuild(())
@@ -40,7 +44,9 @@ def fuse(func: PrimFunc, variables: Sequence[Var]) -> tuple[PrimFunc, Var]:
     return replace_stmt(func, nest.root, made), fused
 
 
-def _check(func: PrimFunc, nest: Nest, variables: Sequence[Var]) -> None:
+def check_fuse(func: PrimFunc, variables: Sequence[Var]) -> None:
+    """Refuse loops that are no rectangle, or that do not run all of their iterations."""
+    nest = the_nest(func, variables, "fuse")
     if [loop.var for loop in nest.loops] != list(variables):
         raise refuse(
             func,

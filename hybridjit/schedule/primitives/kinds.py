@@ -26,6 +26,14 @@ def set_kind(
     Concurrent kinds are legal if no two iterations depend on each other, reductions aside that
     give the same result in any order. An unrolled loop must not get too long.
     """
+    check_kind(func, var, kind, thread=thread, unsafe=unsafe)
+    return make_kind(func, var, kind, thread=thread, unsafe=unsafe)
+
+
+def check_kind(
+    func: PrimFunc, var: Var, kind: LoopKind, *, thread: str | None = None, unsafe: bool = False
+) -> None:
+    """Refuse a kind that a loop cannot have, and one that it may not, unless that is `unsafe`."""
     loop = the_loop(func, var)
     if kind is LoopKind.BOUND and thread not in THREADS:
         raise refuse(
@@ -36,13 +44,20 @@ def set_kind(
         obstacle = find_obstacle(func, loop)
         if obstacle is not None:
             raise refuse_obstacle(func, wanted, obstacle)
+    if kind is LoopKind.UNROLLED:
+        result = make_kind(func, var, kind)
+        long = find_long_loop(result.body)
+        if long is not None:
+            raise refuse(result, long.message, [long.loop], help=long.help)
 
+
+def make_kind(
+    func: PrimFunc, var: Var, kind: LoopKind, *, thread: str | None = None, unsafe: bool = False
+) -> PrimFunc:
+    """`func` with another kind of loop; `unsafe` shows."""
+    loop = the_loop(func, var)
     hints = tuple(item for item in loop.annotations if item[0] != "unsafe")
     if unsafe:
         hints = (*hints, ("unsafe", True))
     changed = dataclasses.replace(loop, kind=kind, thread=thread, annotations=hints)
-    result = replace_stmt(func, loop, changed)
-    long = find_long_loop(result.body) if kind is LoopKind.UNROLLED else None
-    if long is not None:
-        raise refuse(result, long.message, [long.loop], help=long.help)
-    return result
+    return replace_stmt(func, loop, changed)

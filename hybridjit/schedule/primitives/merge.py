@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 
+from hybridjit.analysis.accesses import scopes_of_loops
 from hybridjit.analysis.dependence import Conflict, Dependences
+from hybridjit.analysis.independence import Independence
 from hybridjit.analysis.instances import Instances, Part, infer_instances, steps_down
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total
@@ -34,29 +36,46 @@ def merge(func: PrimFunc, first: Var, second: Var, *, unsafe: bool = False) -> P
 
     Legal if nothing that `b` does in an iteration depends on a later iteration of `a`.
     """
-    a, b = the_loop(func, first), the_loop(func, second)
-    parent = _check_neighbours(func, a, b)
-    _check_alike(func, a, b)
-    if not unsafe:
-        conflict = _find_conflict(func, parent, a, b)
-        if conflict is not None:
-            raise refuse_conflict(
-                func, "merge would run a step before one that it depends on", conflict, [a, b]
-            )
+    check_merge(func, first, second, unsafe=unsafe)
+    return make_merge(func, first, second)
 
-    value = a.var if _same_range(a, b) else simplify(b.start + (a.var - a.start))
-    body = seq(a.body, substitute_loop(b.body, b, value))
-    merged = dataclasses.replace(a, body=body)
+
+def make_merge(func: PrimFunc, first: Var, second: Var) -> PrimFunc:
+    """`func` with one loop in the place of two, which run as many iterations."""
+    a, b = the_loop(func, first), the_loop(func, second)
+    parent = _parent(func, a)
+    merged = dataclasses.replace(a, body=seq(a.body, _moved_body(a, b)))
     rest = [merged if stmt is a else stmt for stmt in parent.stmts if stmt is not b]
     return replace_stmt(func, parent, seq(*rest))
 
 
-def _check_neighbours(func: PrimFunc, a: For, b: For) -> Seq:
-    parent: Stmt = path_to(func, a)[-2] if len(path_to(func, a)) > 1 else a
-    if isinstance(parent, Seq) and b in parent.stmts:
-        position = parent.stmts.index(a)
-        if parent.stmts.index(b) == position + 1:
-            return parent
+def _moved_body(a: For, b: For) -> Stmt:
+    """What `b` does, for the variable of `a`."""
+    value = a.var if _same_range(a, b) else simplify(b.start + (a.var - a.start))
+    return substitute_loop(b.body, b, value)
+
+
+def _parent(func: PrimFunc, loop: For) -> Seq:
+    parent = path_to(func, loop)[-2:][0]
+    return parent if isinstance(parent, Seq) else Seq((loop,))
+
+
+def check_merge(func: PrimFunc, first: Var, second: Var, *, unsafe: bool = False) -> None:
+    """Refuse loops that are no neighbours, and those that depend on each other, unless `unsafe`."""
+    a, b = the_loop(func, first), the_loop(func, second)
+    _check_neighbours(func, a, b)
+    _check_alike(func, a, b)
+    conflict = None if unsafe else _find_conflict(func, a, b)
+    if conflict is not None:
+        raise refuse_conflict(
+            func, "merge would run a step before one that it depends on", conflict, [a, b]
+        )
+
+
+def _check_neighbours(func: PrimFunc, a: For, b: For) -> None:
+    stmts = _parent(func, a).stmts
+    if b in stmts and stmts.index(b) == stmts.index(a) + 1:
+        return
     raise refuse(
         func,
         f"merge: loop '{b.var.name}' does not come right after loop '{a.var.name}'",
@@ -100,7 +119,11 @@ def _same_range(a: For, b: For) -> bool:
     return simplify(a.start) == simplify(b.start)
 
 
-def _find_conflict(func: PrimFunc, parent: Seq, a: For, b: For) -> Conflict | None:
+def _find_conflict(func: PrimFunc, a: For, b: For) -> Conflict | None:
+    independence = Independence.at(func, scopes_of_loops(func.body)[a.var])
+    if independence.prove_first_goes_ahead(a, a.body, _moved_body(a, b)):
+        return None
+    parent = _parent(func, a)
     part = infer_instances(func, parent, products=True)
     if not _same_range(a, b) and not all(part.names.affine(loop.start) for loop in (a, b)):
         raise refuse(func, "merge: where the loops start is not known well enough", [a, b])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hybridjit.analysis.accesses import scopes_of_loops
 from hybridjit.analysis.dependence import Dependences
+from hybridjit.analysis.independence import Independence
 from hybridjit.analysis.instances import Instances, infer_instances
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Var
@@ -25,18 +27,27 @@ def reorder(func: PrimFunc, variables: Sequence[Var], *, unsafe: bool = False) -
 
     Legal if every two iterations that depend on each other still run one after the other.
     """
+    check_reorder(func, variables, unsafe=unsafe)
+    return make_reorder(func, variables)
+
+
+def make_reorder(func: PrimFunc, variables: Sequence[Var]) -> PrimFunc:
+    """`func` with its loops in another order."""
+    nest = the_nest(func, variables, "reorder")
+    order = _new_order(nest, variables)
+    return func if order == nest.loops else replace_stmt(func, nest.root, nest.rebuild(order))
+
+
+def check_reorder(func: PrimFunc, variables: Sequence[Var], *, unsafe: bool = False) -> None:
+    """Refuse what `make_reorder` cannot do, and what it may not, unless that is `unsafe`."""
     nest = the_nest(func, variables, "reorder")
     order = _new_order(nest, variables)
     if order == nest.loops:
-        return func
+        return
     _check_bounds(func, nest, order)
     if not unsafe:
         _check_dependences(func, nest, order)
-
-    moved = replace_stmt(func, nest.root, nest.rebuild(order))
-    if not unsafe:
-        _check_kinds(moved, nest, order)
-    return moved
+        _check_kinds(make_reorder(func, variables), nest, order)
 
 
 def _new_order(nest: Nest, variables: Sequence[Var]) -> tuple[For, ...]:
@@ -71,6 +82,9 @@ def _check_bounds(func: PrimFunc, nest: Nest, order: Sequence[For]) -> None:
 
 
 def _check_dependences(func: PrimFunc, nest: Nest, order: Sequence[For]) -> None:
+    independence = Independence.at(func, scopes_of_loops(func.body)[nest.root.var])
+    if independence.prove_reordered(nest.loops, order, nest.rebuild(())):
+        return
     part = infer_instances(func, nest.root, products=True)
     conflict = Dependences(part, func.fastmath).find_reversed(
         lambda statement: statement.time,

@@ -37,12 +37,17 @@ def split(
     The open factor (None) is as large as it must be. A guard stands where the factors do not
     divide the number of iterations; lowering takes it out of the hot part.
     """
-    loop = the_loop(func, var)
-    _check(func, loop, factors)
+    check_split(func, var, factors)
+    return make_split(func, var, factors)
 
+
+def make_split(
+    func: PrimFunc, var: Var, factors: Sequence[int | None]
+) -> tuple[PrimFunc, tuple[Var, ...]]:
+    """`func` with a nest in the place of a loop, and the variables of the nest."""
+    loop = the_loop(func, var)
     trips = trip_count(func, loop)
     extents = _extents(factors, trips)
-    _check_reach(func, loop, factors, trips)
     loops = tuple(Var(f"{var.name}_{k}") for k in range(len(extents)))
     count = _position(loops, extents)
     value = simplify(loop.start + count * loop.step) if _is_offset(loop) else count
@@ -57,7 +62,15 @@ def split(
     return replace_stmt(func, loop, body), loops
 
 
-def _check(func: PrimFunc, loop: For, factors: Sequence[int | None]) -> None:
+def check_split(func: PrimFunc, var: Var, factors: Sequence[int | None]) -> None:
+    """Refuse factors that say nothing, and loops that do not run all of their iterations."""
+    loop = the_loop(func, var)
+    _check_factors(func, loop, factors)
+    _check_loop(func, loop)
+    _check_reach(func, loop, factors, trip_count(func, loop))
+
+
+def _check_factors(func: PrimFunc, loop: For, factors: Sequence[int | None]) -> None:
     if not factors:
         raise refuse(func, f"split of loop '{loop.var.name}' needs at least one factor", [loop])
     if sum(factor is None for factor in factors) > 1:
@@ -76,6 +89,9 @@ def _check(func: PrimFunc, loop: For, factors: Sequence[int | None]) -> None:
             f"{MAX_EXTENT}, got {', '.join(map(str, factors))}",
             [loop],
         )
+
+
+def _check_loop(func: PrimFunc, loop: For) -> None:
     if loop.kind not in (LoopKind.SERIAL, LoopKind.SCAN):
         raise refuse(
             func,
