@@ -120,3 +120,18 @@ def f(a: int64[4, 4], m: int64[1]):
             a[i, j] = 0
 """)
     refuse(func, lambda s: s.fuse("i", "j"), "read memory or may fail")
+
+
+def test_a_parallel_sum_inside_whose_place_is_not_known_before() -> None:
+    """What was accepted must compile: the index divides by a size that may be 0."""
+    func = hj.parse("""
+def largest(a: int64["n", "m"], d: int64["m"]):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            for k in range(a.shape[0]):
+                d[j // 2] = max(d[j // 2], a[k, j])
+""")
+    s = Schedule(func)
+    s.parallel("k")
+    with pytest.raises(hj.ScheduleError, match="fuse would make iterations of the parallel loop"):
+        s.fuse("i", "j")

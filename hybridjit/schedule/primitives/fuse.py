@@ -10,7 +10,9 @@ from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Mod, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, LoopKind
+from hybridjit.ir.visit import walk_stmts
 from hybridjit.schedule.nest import bounds_of, the_nest, trip_count
+from hybridjit.schedule.parts import check_concurrent
 from hybridjit.schedule.program import is_left_early, replace_stmt, substitute_loop, variables_in
 from hybridjit.schedule.refusal import names, refuse
 
@@ -23,7 +25,13 @@ def fuse(func: PrimFunc, variables: Sequence[Var]) -> tuple[PrimFunc, Var]:
             body(i, j)
     """
     check_fuse(func, variables)
-    return make_fuse(func, variables)
+    made, fused = make_fuse(func, variables)
+    # Where an extent is not known, indices divide by it: what a loop inside sums up at such an
+    # index cannot be kept apart for each thread any more.
+    body = the_nest(func, variables, "fuse").root.body
+    inside = [stmt for stmt in walk_stmts(body) if isinstance(stmt, For)]
+    check_concurrent(made, inside, "fuse")
+    return made, fused
 
 
 def make_fuse(func: PrimFunc, variables: Sequence[Var]) -> tuple[PrimFunc, Var]:
