@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from hybridjit.arith.ranges import ZERO, constant
 from hybridjit.errors import HybridError, ParseError
-from hybridjit.frontend.arrays.extents import ZERO, constant
 from hybridjit.frontend.arrays.names import ArrayNames
 from hybridjit.frontend.arrays.refusals import count, element_of, refuse_whole
 from hybridjit.frontend.arrays.stores import Target

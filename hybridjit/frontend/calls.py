@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from hybridjit.frontend.arrays.extents import ZERO, constant
+from hybridjit.arith.ranges import ZERO, constant
 from hybridjit.frontend.arrays.refusals import FUNCTION_METHODS
 from hybridjit.frontend.builtin_calls import BuiltinTranslator
 from hybridjit.frontend.captures import is_language_name

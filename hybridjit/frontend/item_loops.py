@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy, times
 from hybridjit.errors import ShapeMismatch
-from hybridjit.frontend.arrays.extents import ONE, ZERO, constant, minus, plus, tidy, times
 from hybridjit.frontend.frame import LoopScope
 from hybridjit.frontend.loops import LoopTranslator, is_iterator
 from hybridjit.frontend.refusals import refusal

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field, replace
 from types import CodeType, FunctionType
 
 from hybridjit import config
+from hybridjit.analysis.make_blocks import make_blocks
+from hybridjit.arith.ranges import Ranges
 from hybridjit.errors import ParseError, combine
 from hybridjit.fresh_stack import on_fresh_stack
 from hybridjit.frontend.annotations import specs_in
-from hybridjit.frontend.arrays.extents import Ranges
 from hybridjit.frontend.arrays.fold_in_lanes import fold_in_lanes
 from hybridjit.frontend.arrays.jam_rows import jam_rows
 from hybridjit.frontend.captures import Capture, Environment
@@ -27,7 +28,6 @@ from hybridjit.frontend.fusion.merge import bound_in
 from hybridjit.frontend.fusion.nests import Fusion, FusionNotes
 from hybridjit.frontend.fusion.updates import merge_updates
 from hybridjit.frontend.inline import annotations_in
-from hybridjit.frontend.make_blocks import make_blocks
 from hybridjit.frontend.options import printed_fastmath
 from hybridjit.frontend.signature import SignatureTranslator
 from hybridjit.frontend.specs import Spec

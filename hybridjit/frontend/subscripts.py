@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from hybridjit.arith.ranges import ZERO
 from hybridjit.errors import BoundsError, ParseError
 from hybridjit.frontend.arrays.choices import ArrayChoices
-from hybridjit.frontend.arrays.extents import ZERO
 from hybridjit.frontend.arrays.refusals import (
     ARRAY_ATTRIBUTES,
     ARRAY_METHODS,

@@ -10,10 +10,10 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hybridjit.analysis.make_blocks import make_blocks
 from hybridjit.arith.simplify import simplify
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError
-from hybridjit.frontend.make_blocks import make_blocks
 from hybridjit.ir.dtype import FLOAT32, INT64
 from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, Load, Max, Node, Sub, Var
 from hybridjit.ir.stmt import Allocate, For, Stmt, Store, seq

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, cast, runtime_checkable
 
+from hybridjit.analysis.make_blocks import make_blocks
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.frontend.conversion import convert
-from hybridjit.frontend.make_blocks import make_blocks
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Buffer, BufferRef, Expr, ExternCall, Load
 from hybridjit.ir.extern import Extern as Function

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from hybridjit.frontend.make_blocks import make_blocks
+from hybridjit.analysis.make_blocks import make_blocks
 from hybridjit.ir.expr import Buffer, BufferRef, Load
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Stmt, seq

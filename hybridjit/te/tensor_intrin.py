@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from hybridjit.analysis.make_blocks import make_blocks
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError
-from hybridjit.frontend.make_blocks import make_blocks
 from hybridjit.ir.expr import Buffer, Const
 from hybridjit.ir.extern import Extern as Function
 from hybridjit.ir.func import PrimFunc

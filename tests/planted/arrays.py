@@ -12,6 +12,8 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from hybridjit.analysis.order import Iterations, Order
+from hybridjit.arith.ranges import ONE, ZERO, Ranges, minus, plus, tidy, times
 from hybridjit.frontend.arrays import elementwise as array_elementwise
 from hybridjit.frontend.arrays import extents as array_extents
 from hybridjit.frontend.arrays import extrema as array_extrema
@@ -19,10 +21,8 @@ from hybridjit.frontend.arrays import reductions as array_reductions
 from hybridjit.frontend.arrays import shapes as array_shapes
 from hybridjit.frontend.arrays import subscripts as array_subscripts
 from hybridjit.frontend.arrays.elementwise import ElementwiseTranslator
-from hybridjit.frontend.arrays.extents import ONE, ZERO, Ranges, minus, plus, tidy, times
 from hybridjit.frontend.arrays.extrema import ArrayExtrema
 from hybridjit.frontend.arrays.memory import ArrayMemory
-from hybridjit.frontend.arrays.order import Iterations, Order
 from hybridjit.frontend.arrays.reductions import ArrayReductions, Axes
 from hybridjit.frontend.arrays.shapes import ArrayShapes
 from hybridjit.frontend.arrays.stores import ArrayStores, Target

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from hybridjit import hybrid
+from hybridjit.analysis import order as array_order
+from hybridjit.analysis.order import Order
+from hybridjit.arith import ranges as array_ranges
 from hybridjit.errors import ParseError
-from hybridjit.frontend.arrays import extents as array_extents
 from hybridjit.frontend.arrays import fold_in_lanes as array_fold_in_lanes
 from hybridjit.frontend.arrays import memory as array_memory
-from hybridjit.frontend.arrays import order as array_order
-from hybridjit.frontend.arrays.order import Order
 from hybridjit.frontend.fusion import contract as fuse_contract
 from hybridjit.frontend.fusion import inline as fuse_inline
 from hybridjit.frontend.fusion import merge as fuse_merge
@@ -209,7 +209,7 @@ BUGS = (
     ),
     Bug(
         "loops over different ranges",
-        [replaced(array_extents.Ranges, "same", always(True))],
+        [replaced(array_ranges.Ranges, "same", always(True))],
         agrees(shorter, SMALL),
     ),
     Bug(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
+from hybridjit.arith.ranges import minus, tidy
 from hybridjit.frontend.arrays.axes import ArrayAxes
-from hybridjit.frontend.arrays.extents import minus, tidy
 from hybridjit.frontend.conversion import join_types
 from hybridjit.frontend.values import (
     AnyArray,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from hybridjit.arith.ranges import ONE, ZERO, constant, minus, tidy
 from hybridjit.errors import ShapeMismatch
 from hybridjit.frontend.arrays.elementwise import shape_text
-from hybridjit.frontend.arrays.extents import ONE, ZERO, constant, minus, tidy
 from hybridjit.frontend.arrays.shapes import ArrayShapes
 from hybridjit.frontend.values import AnyArray, Items, Place, Value
 from hybridjit.ir.expr import Const, Expr, Max, Min, Sub

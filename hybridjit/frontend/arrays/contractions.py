@@ -11,8 +11,8 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hybridjit.arith.ranges import ONE, ZERO, plus, times
 from hybridjit.errors import ShapeMismatch, Span
-from hybridjit.frontend.arrays.extents import ONE, ZERO, plus, times
 from hybridjit.frontend.arrays.grids import ArrayGrids
 from hybridjit.frontend.arrays.reductions import Axes
 from hybridjit.frontend.functions import apply

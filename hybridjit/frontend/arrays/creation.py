@@ -6,9 +6,9 @@ import ast
 import math
 from collections.abc import Sequence
 
+from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy
 from hybridjit.errors import Span
 from hybridjit.frontend.arrays.calls import cast_element
-from hybridjit.frontend.arrays.extents import ONE, ZERO, constant, minus, plus, tidy
 from hybridjit.frontend.arrays.products import ArrayProducts
 from hybridjit.frontend.comparisons import compare
 from hybridjit.frontend.conversion import join_types

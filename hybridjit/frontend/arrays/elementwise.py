@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from hybridjit.arith.ranges import ONE, ZERO, constant
 from hybridjit.errors import BoundsError, ShapeMismatch
-from hybridjit.frontend.arrays.extents import ONE, ZERO, constant
 from hybridjit.frontend.arrays.memory import ArrayMemory
 from hybridjit.frontend.arrays.same_values import prove_same
 from hybridjit.frontend.values import AnyArray, ArrayExpr, Items, Scalar, Value

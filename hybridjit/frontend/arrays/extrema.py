@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from hybridjit.arith.ranges import ZERO, plus, times
 from hybridjit.errors import Span
-from hybridjit.frontend.arrays.extents import ZERO, plus, times
 from hybridjit.frontend.arrays.reductions import ArrayReductions, Axes
 from hybridjit.frontend.comparisons import compare
 from hybridjit.frontend.values import ArrayExpr, Scalar

@@ -21,8 +21,8 @@ from hybridjit.analysis.footprint import find_footprint
 from hybridjit.analysis.independence import LoopProofs
 from hybridjit.analysis.private_reduction import find_identity
 from hybridjit.analysis.reduction import ReductionOp, find_reduction
+from hybridjit.arith.ranges import ZERO, constant, minus, plus, tidy
 from hybridjit.arith.substitution import FoldingSubstitute
-from hybridjit.frontend.arrays.extents import ZERO, constant, minus, plus, tidy
 from hybridjit.frontend.arrays.lanes import MIN_LANE_TERMS, Merge, Result, reduce_in_lanes
 from hybridjit.frontend.arrays.loops import ArrayLoops
 from hybridjit.frontend.values import index

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from types import EllipsisType
 
-from hybridjit.frontend.arrays.extents import ONE, ZERO
+from hybridjit.arith.ranges import ONE, ZERO
 from hybridjit.frontend.arrays.memory import at, locate
 from hybridjit.frontend.arrays.subscripts import ArraySubscripts
 from hybridjit.frontend.values import (

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy, times
 from hybridjit.frontend.arrays.calls import cast_element
-from hybridjit.frontend.arrays.extents import ONE, ZERO, constant, minus, plus, tidy, times
 from hybridjit.frontend.arrays.joins import ArrayJoins
 from hybridjit.frontend.arrays.reductions import Fold, fold_of, sum_dtype
 from hybridjit.frontend.conversion import convert, join_types

@@ -18,9 +18,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from hybridjit.analysis.independence import LoopProofs
+from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy, times
 from hybridjit.arith.substitution import FoldingSubstitute
 from hybridjit.arith.totality import operation_may_fail
-from hybridjit.frontend.arrays.extents import ONE, ZERO, constant, minus, plus, tidy, times
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Load, Var
 from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import Mutator, fresh_copy, substitute, walk

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from hybridjit.arith.ranges import ZERO, constant, minus, plus, tidy, times
 from hybridjit.errors import ShapeMismatch
 from hybridjit.frontend.arrays.arrangements import ArrayArrangements
 from hybridjit.frontend.arrays.elementwise import shape_text
-from hybridjit.frontend.arrays.extents import ZERO, constant, minus, plus, tidy, times
 from hybridjit.frontend.values import (
     AnyArray,
     Array,

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hybridjit.frontend.arrays.extents import constant, minus, plus, tidy, times
+from hybridjit.arith.ranges import constant, minus, plus, tidy, times
 from hybridjit.frontend.arrays.loops import ArrayLoops
 from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Load, Lt
 from hybridjit.ir.stmt import If, Stmt, Store

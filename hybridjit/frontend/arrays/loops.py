@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from hybridjit.arith.ranges import ONE, ZERO, constant, minus
 from hybridjit.errors import Span
 from hybridjit.frontend.arrays.calls import ArrayCalls
-from hybridjit.frontend.arrays.extents import ONE, ZERO, constant, minus
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Buffer, Const, Expr, Var
 from hybridjit.ir.stmt import Allocate, For, If, LoopKind, Store

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from hybridjit.analysis.faults import Fault, Faults
+from hybridjit.analysis.order import Iterations, Order
+from hybridjit.arith.ranges import ONE, ZERO, Ranges, constant, plus, tidy, times
 from hybridjit.errors import ParseError, Span
-from hybridjit.frontend.arrays.extents import ONE, ZERO, Ranges, constant, plus, tidy, times
-from hybridjit.frontend.arrays.faults import Fault, Faults
-from hybridjit.frontend.arrays.order import Iterations, Order
 from hybridjit.frontend.arrays.refusals import INDEX_NAMES
 from hybridjit.frontend.context import Context
 from hybridjit.frontend.conversion import store_value

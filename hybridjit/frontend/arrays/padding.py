@@ -10,10 +10,10 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy, times
 from hybridjit.arith.simplify import simplify
 from hybridjit.frontend.arrays.calls import cast_element
 from hybridjit.frontend.arrays.contractions import ArrayContractions
-from hybridjit.frontend.arrays.extents import ONE, ZERO, constant, minus, plus, tidy, times
 from hybridjit.frontend.values import (
     AnyArray,
     ArrayExpr,

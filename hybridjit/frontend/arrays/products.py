@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hybridjit.analysis.cost import is_dear
+from hybridjit.arith.ranges import ZERO, constant, tidy, times
 from hybridjit.errors import ShapeMismatch, Span
 from hybridjit.frontend.arrays.elementwise import Elementwise, shape_text
-from hybridjit.frontend.arrays.extents import ZERO, constant, tidy, times
 from hybridjit.frontend.arrays.reductions import Axes, fold_of
 from hybridjit.frontend.arrays.tiles import Factors, Tile, TiledProduct, TileMemory
 from hybridjit.frontend.arrays.vector_products import VectorProducts, multiply_add, sum_type

@@ -11,9 +11,9 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from hybridjit.arith.ranges import ONE, ZERO, constant, times
 from hybridjit.errors import Span
 from hybridjit.frontend.arrays.calls import cast_element
-from hybridjit.frontend.arrays.extents import ONE, ZERO, constant, times
 from hybridjit.frontend.arrays.loops import ArrayLoops
 from hybridjit.frontend.comparisons import extremum
 from hybridjit.frontend.conversion import convert, store_value, truth

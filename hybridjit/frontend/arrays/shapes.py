@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy, times
 from hybridjit.errors import ShapeMismatch
 from hybridjit.frontend.arrays.creation import ArrayCreation
 from hybridjit.frontend.arrays.elementwise import shape_text
-from hybridjit.frontend.arrays.extents import ONE, ZERO, constant, minus, plus, tidy, times
 from hybridjit.frontend.values import (
     AnyArray,
     Array,

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hybridjit.arith.ranges import ZERO, constant
 from hybridjit.errors import ParseError, Span, TypeMismatch
 from hybridjit.frontend.aliases import Alias
 from hybridjit.frontend.arrays.elementwise import shape_text
-from hybridjit.frontend.arrays.extents import ZERO, constant
 from hybridjit.frontend.arrays.gather import Entry, Gathered, place_in
 from hybridjit.frontend.arrays.memory import locate
 from hybridjit.frontend.calls import CallTranslator

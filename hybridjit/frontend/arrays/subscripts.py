@@ -7,19 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import EllipsisType
 
+from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus
 from hybridjit.arith.simplify import simplify
 from hybridjit.errors import BoundsError, Span
 from hybridjit.frontend.arrays.elementwise import ElementwiseTranslator
-from hybridjit.frontend.arrays.extents import (
-    ONE,
-    ZERO,
-    Span1D,
-    constant,
-    minus,
-    plus,
-    slice_at_run_time,
-    slice_span,
-)
+from hybridjit.frontend.arrays.extents import Span1D, slice_at_run_time, slice_span
 from hybridjit.frontend.arrays.memory import at, compose
 from hybridjit.frontend.arrays.refusals import count
 from hybridjit.frontend.values import (

@@ -25,7 +25,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from hybridjit.frontend.arrays.extents import ZERO, constant, minus, plus, tidy, times
+from hybridjit.arith.ranges import ZERO, constant, minus, plus, tidy, times
 from hybridjit.frontend.arrays.loops import ArrayLoops
 from hybridjit.frontend.values import ArrayExpr, Scalar, index
 from hybridjit.ir.dtype import DType, ScalarType

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from hybridjit.arith.ranges import constant, plus, tidy, times
 from hybridjit.errors import Span
-from hybridjit.frontend.arrays.extents import constant, plus, tidy, times
 from hybridjit.frontend.arrays.extrema import ArrayExtrema
 from hybridjit.frontend.arrays.lanes import MIN_LANE_TERMS, VECTOR_BITS, Result, reduce_in_lanes
 from hybridjit.frontend.values import Array, ArrayExpr, Scalar

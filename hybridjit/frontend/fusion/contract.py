@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 from hybridjit.analysis.accesses import Access, find_accesses
-from hybridjit.frontend.arrays.order import Iterations, Order
+from hybridjit.analysis.order import Iterations, Order
 from hybridjit.frontend.fusion.merge import bound_in
 from hybridjit.frontend.fusion.nests import Fusion
 from hybridjit.frontend.fusion.replace import ReplaceLoads

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from hybridjit.analysis.cost import is_dear
-from hybridjit.frontend.arrays.extents import tidy
-from hybridjit.frontend.arrays.faults import Fault
+from hybridjit.analysis.faults import Fault
+from hybridjit.arith.ranges import tidy
 from hybridjit.frontend.fusion.nests import Fusion, perfect_nest, variables_along
 from hybridjit.frontend.fusion.profit import is_chain
 from hybridjit.frontend.fusion.replace import ReplaceLoads, folded

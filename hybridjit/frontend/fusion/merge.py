@@ -16,8 +16,8 @@ from dataclasses import replace
 
 from hybridjit.analysis.accesses import find_accesses
 from hybridjit.analysis.cost import is_dear
-from hybridjit.frontend.arrays.faults import Fault
-from hybridjit.frontend.arrays.order import Iterations, Order
+from hybridjit.analysis.faults import Fault
+from hybridjit.analysis.order import Iterations, Order
 from hybridjit.frontend.fusion.nests import Fusion
 from hybridjit.frontend.fusion.profit import is_chain, is_innermost, is_unrolled
 from hybridjit.ir.expr import Var

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from hybridjit.analysis.faults import Fault, Faults
 from hybridjit.analysis.footprint import Footprint, find_footprint
+from hybridjit.arith.ranges import ONE, ZERO, Ranges
 from hybridjit.errors import Span
-from hybridjit.frontend.arrays.extents import ONE, ZERO, Ranges
-from hybridjit.frontend.arrays.faults import Fault, Faults
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
 from hybridjit.ir.stmt import Allocate, For, LoopKind, Stmt, Store, flat_stmts
 from hybridjit.ir.visit import walk

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from hybridjit.frontend.arrays.extents import tidy
-from hybridjit.frontend.arrays.faults import Fault
+from hybridjit.analysis.faults import Fault
+from hybridjit.arith.ranges import tidy
 from hybridjit.frontend.fusion.merge import part
 from hybridjit.frontend.fusion.nests import Fusion, perfect_nest, variables_along
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Node, Var

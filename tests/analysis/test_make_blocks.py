@@ -4,7 +4,7 @@ from textwrap import dedent
 
 import pytest
 
-from hybridjit.frontend.make_blocks import make_blocks
+from hybridjit.analysis.make_blocks import make_blocks
 from hybridjit.ir.dtype import BOOL, FLOAT32, INT64
 from hybridjit.ir.expr import Add, Buffer, Const, Expr, Gt, Load, Mul, Var
 from hybridjit.ir.printer import format_stmt

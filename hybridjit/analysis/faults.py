@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from hybridjit.arith.ranges import ONE, Ranges, plus
 from hybridjit.arith.totality import may_fail
-from hybridjit.frontend.arrays.extents import ONE, Ranges, plus
 from hybridjit.ir.expr import And, Const, Expr, Load, Node, Or, Select, Var
 from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store
 from hybridjit.ir.visit import children, walk

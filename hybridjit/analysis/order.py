@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Flag
 
 from hybridjit.arith.linear import Linear, expr_of_form
-from hybridjit.frontend.arrays.extents import ONE, ZERO, Ranges, plus
+from hybridjit.arith.ranges import ONE, ZERO, Ranges, plus
 from hybridjit.ir.expr import Expr, Var
 
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybridjit import hybrid
-from hybridjit.frontend.arrays.extents import Ranges
-from hybridjit.frontend.arrays.order import Iterations, Order
+from hybridjit.analysis.order import Iterations, Order
+from hybridjit.arith.ranges import Ranges
 from hybridjit.ir.expr import Add, Const, Expr, Mul, Var
 from tests.array_results import assert_agree
 
