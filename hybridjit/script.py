@@ -195,7 +195,8 @@ class Kernel(NativeCallable, Generic[P, R]):
 
     @api_edge
     def inspect(self, stage: StageName, *args: Any, **kwargs: Any) -> str:
-        """The kernel for these arguments as text: "tir", "passes", "lowered", "llvm" or "asm".
+        """The kernel for these arguments as text, at a stage: "tir" is the program as written,
+        "optimized" what was made of it, then "passes", "lowered", "llvm" or "asm".
 
         Arguments are values, or types such as `hj.f32[8, "n"]`: those stand for arrays in C order
         that share no memory.
@@ -204,20 +205,21 @@ class Kernel(NativeCallable, Generic[P, R]):
         specialization = self._specialize(specs)
         layout = specialization.layout(specs, values)
         may_reorder = specialization.may_reorder(layout)
-        return inspection.show_stage(specialization.func, layout, stage, may_reorder=may_reorder)
+        func = specialization.func if stage == "tir" else specialization.compiled_func(layout)
+        return inspection.show_stage(func, layout, stage, may_reorder=may_reorder)
 
     @api_edge
     def safety(self, *args: Any, **kwargs: Any) -> Safety:
         """Which indices are proved to be inside their arrays, and which are checked, and where."""
         specs, _ = self._bind(args, kwargs)
-        return inspection.find_safety(self._specialize(specs).func)
+        return inspection.find_safety(self._specialize(specs).optimized.func)
 
     @api_edge
     def report(self, *args: Any, **kwargs: Any) -> MemoryReport:
         """Which arrays between statements were fused away, which remain, why, and their memory."""
         specs, _ = self._bind(args, kwargs)
-        parsed = compiler.translate(self._request(specs))
-        return memory_report.make_report(parsed.func, parsed.fusion)
+        optimized = self._specialize(specs).optimized
+        return memory_report.make_report(optimized.func, optimized.notes)
 
     @api_edge
     def check(self, *args: Any, **kwargs: Any) -> Checked:

@@ -18,6 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("frontend",),
     ("te",),
     ("schedule",),
+    ("optimize",),
     ("lower",),
     ("codegen",),
     ("runtime",),

@@ -8,17 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import Enum, auto
+from itertools import takewhile
 
 from hybridjit.analysis.context import Context, infer_context
 from hybridjit.analysis.iteration import classify
 from hybridjit.analysis.reduction import find_reduction
-from hybridjit.ir.expr import Expr, Var
-from hybridjit.ir.stmt import Block, For, Iter, Stmt, Store
-from hybridjit.ir.visit import N, Substitute
+from hybridjit.ir.expr import Buffer, Expr, Var
+from hybridjit.ir.stmt import ARRAY, REASSOCIATE, Annotations, Block, For, If, Iter, Stmt, Store
+from hybridjit.ir.visit import N, Substitute, walk_stmts
 
 
-def make_blocks(body: Stmt, automatic: Collection[Block] = ()) -> Stmt:
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of the stores: the loops of statements on whole arrays, and the buffers that
+    are folded into in an order that is open.
+    """
+
+    array_loops: Collection[Var] = ()
+    reassociable: Collection[Buffer] = ()
+
+
+def make_blocks(body: Stmt, automatic: Collection[Block] = (), known: Known | None = None) -> Stmt:
     """Wrap the stores of `body` in blocks, and bind the blocks in `automatic` to the loops around.
 
         for i in range(n):                     for i in range(n):
@@ -27,10 +39,12 @@ def make_blocks(body: Stmt, automatic: Collection[Block] = ()) -> Stmt:
                                                            c[i] = c[i] + a[i, k]
 
     Every array store gets one, and every store to a register inside a loop that updates it as a
-    reduction does. A store that stands directly in an automatic block has it already; what is
-    inside an explicit block, any that is not automatic, is left alone.
+    reduction does, or belongs to an array statement; there, a choice that sets only registers is
+    one computation. A store that stands directly in an automatic block has it already; what is
+    inside an explicit block, any that is not automatic, is left alone. What is `known` of the
+    stores becomes marks of their blocks.
     """
-    return _MakeBlocks(infer_context(body), frozenset(automatic)).rewrite(body)
+    return _MakeBlocks(infer_context(body), frozenset(automatic), known or Known()).rewrite(body)
 
 
 class _Place(Enum):
@@ -44,9 +58,10 @@ class _Place(Enum):
 class _MakeBlocks(Substitute):
     """The pass. `loops` are those since the nearest block around, `variables` their iters."""
 
-    def __init__(self, context: Context, automatic: frozenset[Block]) -> None:
+    def __init__(self, context: Context, automatic: frozenset[Block], known: Known) -> None:
         super().__init__({})
         self.context = context
+        self.known = known
         self.automatic = automatic
         self.names = _Names(stmt.name for stmt in context.guards if isinstance(stmt, Block))
         self.place = _Place.ROOT
@@ -66,11 +81,24 @@ class _MakeBlocks(Substitute):
     def rewrite_Store(self, node: Store) -> Stmt:
         if not self._wants_block(node):
             return super().rewrite_Store(node)
-        name = self.names.fresh(node.buffer.name)
+        name, marks = self.names.fresh(node.buffer.name), self._marks(node)
         iters = self._make_iters(node)
         with self._inside(_Place.AUTOMATIC, iters):
             body = super().rewrite_Store(node)
-        return Block(name, iters, body, span=node.span)
+        return Block(name, iters, body, annotations=marks, span=node.span)
+
+    def rewrite_If(self, node: If) -> Stmt:
+        stores = [stmt for stmt in walk_stmts(node) if isinstance(stmt, Store)]
+        is_choice = (
+            self.place is not _Place.EXPLICIT and bool(stores) and self._count_elements() > 0
+        )
+        if not is_choice or any(map(_has_own_block, stores)):
+            return self.generic(node)
+        name, marks = self.names.fresh(stores[0].buffer.name), ((ARRAY, self._count_elements()),)
+        iters = self._make_iters(node)
+        with self._inside(_Place.EXPLICIT, iters):
+            body = self.generic(node)
+        return Block(name, iters, body, annotations=marks, span=node.span)
 
     def rewrite_Block(self, node: Block) -> Stmt:
         if node not in self.automatic:
@@ -88,8 +116,22 @@ class _MakeBlocks(Substitute):
         if self.place is _Place.EXPLICIT:
             return False
         if store.buffer.is_register:
-            return bool(self.loops) and find_reduction(store) is not None
+            is_fold = bool(self.loops) and find_reduction(store) is not None
+            return is_fold or self._count_elements() > 0
         return self.place is _Place.ROOT or bool(self.loops)
+
+    def _count_elements(self) -> int:
+        """How many of the loops around, from the inside out, are those of an array statement."""
+        is_of_array = (loop.var in self.known.array_loops for loop in reversed(self.loops))
+        return sum(1 for _ in takewhile(bool, is_of_array))
+
+    def _marks(self, store: Store) -> Annotations:
+        elements = self._count_elements()
+        marks: Annotations = ((ARRAY, elements),) if elements else ()
+        is_open = store.buffer in self.known.reassociable and store.buffer.dtype.is_inexact
+        if is_open and find_reduction(store) is not None:
+            marks = (*marks, (REASSOCIATE, True))
+        return marks
 
     def _make_iters(self, stmt: Stmt) -> tuple[Iter, ...]:
         """An iter for each loop, named after the loop's variable and bound to it."""
@@ -110,6 +152,11 @@ class _MakeBlocks(Substitute):
         }
         yield
         self.place, self.loops, self.variables = outer
+
+
+def _has_own_block(store: Store) -> bool:
+    """True for a store that is a computation of its own."""
+    return not store.buffer.is_register or find_reduction(store) is not None
 
 
 class _Names:

@@ -209,7 +209,8 @@ class CarriedArrays(BranchTranslator):
             carry.renamed[made] = free or made
             if free is None:
                 carry.hoisted.append(made)
-            self.unit.temporaries.pop(made, None)
+            if made in self.unit.reassociable:
+                self.unit.reassociable.add(carry.renamed[made])
             self.unit.rebound.add(free or made)
         return carry.renamed[made]
 

@@ -15,7 +15,6 @@ from hybridjit.ir.expr import Buffer, Expr, Var
 from hybridjit.ir.signature import ConstantArray
 from hybridjit.ir.stmt import Block, LoopKind, Stmt
 from hybridjit.source import FunctionSource
-from hybridjit.target import DEFAULT_VECTOR_BITS
 
 Path = tuple[tuple[int, int], ...]
 Key = tuple[Path, object]
@@ -152,14 +151,10 @@ class Unit:
         default_factory=dict[Var, tuple[Expr, Expr, Expr]]
     )
     sizes: frozenset[Var] = frozenset()
-    # Arrays made for the values of expressions, and the loops over elements of arrays.
-    temporaries: dict[Buffer, Span | None] = field(default_factory=dict[Buffer, "Span | None"])
+    # The loops over elements of arrays.
     array_loops: set[Var] = field(default_factory=set[Var])
-    # Those of them over rows of a matrix that are summed.
-    row_loops: set[Var] = field(default_factory=set[Var])
-    # Those of the temporaries that are products in which each element is stored once, and none
-    # fails.
-    products: set[Buffer] = field(default_factory=set[Buffer])
+    # What elements are folded into in an order that NumPy leaves open.
+    reassociable: set[Buffer] = field(default_factory=set[Buffer])
     # Scratch arrays that an assignment gives a new value as a whole.
     rebound: set[Buffer] = field(default_factory=set[Buffer])
     # The arrays that the script makes, numbered in the order of the source, and those that became
@@ -172,8 +167,6 @@ class Unit:
     copied_from: dict[Buffer, list[Buffer]] = field(default_factory=dict[Buffer, list[Buffer]])
     # True if arguments may share memory: then it matters in which order elements are written.
     shares_memory: bool = False
-    # The size of the vectors of the machine, which the tiles of matrix products are made for.
-    vector_bits: int = DEFAULT_VECTOR_BITS
     # The variables of the loops around, up to the nearest block.
     open_loops: tuple[Var, ...] = ()
     automatic_blocks: list[Block] = field(default_factory=list[Block])

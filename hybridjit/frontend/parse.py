@@ -13,33 +13,25 @@ from dataclasses import dataclass, field, replace
 from types import CodeType, FunctionType
 
 from hybridjit import config
-from hybridjit.analysis.make_blocks import make_blocks
-from hybridjit.arith.ranges import Ranges
+from hybridjit.analysis.make_blocks import Known, make_blocks
 from hybridjit.errors import ParseError, combine
 from hybridjit.fresh_stack import on_fresh_stack
 from hybridjit.frontend.annotations import specs_in
-from hybridjit.frontend.arrays.fold_in_lanes import fold_in_lanes
-from hybridjit.frontend.arrays.jam_rows import jam_rows
 from hybridjit.frontend.captures import Capture, Environment
 from hybridjit.frontend.drop_asserts import drop_asserts
 from hybridjit.frontend.frame import Frame, Key, Unit
-from hybridjit.frontend.fusion.arrays import fuse_arrays
-from hybridjit.frontend.fusion.merge import bound_in
-from hybridjit.frontend.fusion.nests import Fusion, FusionNotes
-from hybridjit.frontend.fusion.updates import merge_updates
 from hybridjit.frontend.inline import annotations_in
 from hybridjit.frontend.options import printed_fastmath
 from hybridjit.frontend.signature import SignatureTranslator
 from hybridjit.frontend.specs import Spec
 from hybridjit.frontend.variables import Variables, find_variables
 from hybridjit.ir.dtype import ScalarType
-from hybridjit.ir.expr import Buffer, Var
+from hybridjit.ir.expr import Buffer
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, For, Stmt
+from hybridjit.ir.stmt import Allocate, Stmt
 from hybridjit.ir.verify import Stage, verify
-from hybridjit.ir.visit import substitute, walk_stmts
+from hybridjit.ir.visit import substitute
 from hybridjit.source import FunctionSource, read_function, read_text, span_of
-from hybridjit.target import DEFAULT_VECTOR_BITS
 
 # Each round can only widen types or settle branches; real scripts need two or three.
 MAX_ROUNDS = 20
@@ -47,12 +39,15 @@ MAX_ROUNDS = 20
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A translated script, and what it depends on: values from around it, functions it calls."""
+    """A translated script, and what it depends on: values from around it, functions it calls.
+
+    If a schedule has changed `func`, it was `as_written` before.
+    """
 
     func: PrimFunc
     captures: tuple[Capture, ...]
     callees: Mapping[CodeType, FunctionSource]
-    fusion: FusionNotes = field(default_factory=FusionNotes)
+    as_written: PrimFunc | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -66,7 +61,6 @@ class _Knowledge:
     printed: ast.FunctionDef | None
     is_first: bool = True
     shares_memory: bool = False
-    vector_bits: int = DEFAULT_VECTOR_BITS
     types: dict[Key, ScalarType] = field(default_factory=dict[Key, ScalarType])
     common_results: set[int] = field(default_factory=set[int])
     taken: dict[ast.If, bool] = field(default_factory=dict[ast.If, bool])
@@ -118,16 +112,14 @@ def parse(
     blocks: bool = True,
     fastmath: tuple[str, ...] = (),
     shares_memory: bool = False,
-    vector_bits: int = DEFAULT_VECTOR_BITS,
 ) -> Parsed:
     """Translate a script for arguments of the given types, one for each parameter.
 
     With `shares_memory`, arrays may lie in each other's memory: statements on whole arrays then
-    compute all of their right side before they store any of it. `vector_bits` is what matrix
-    products are cut for.
+    compute all of their right side before they store any of it.
     """
     printed = source.node if source.is_printed else None
-    knowledge = _Knowledge(printed, shares_memory=shares_memory, vector_bits=vector_bits)
+    knowledge = _Knowledge(printed, shares_memory=shares_memory)
     try:
         parsed = on_fresh_stack(lambda: _parse(source, environment, specs, blocks, knowledge))
         return replace(parsed, func=replace(parsed.func, fastmath=fastmath))
@@ -187,12 +179,10 @@ class _Script(SignatureTranslator):
             knowledge.types,
             knowledge.is_first,
             shares_memory=knowledge.shares_memory,
-            vector_bits=knowledge.vector_bits,
             common_results=set(knowledge.common_results),
         )
         super().__init__(unit, frame, specs)
         self.root = source
-        self.fusion_notes = FusionNotes()
 
     @property
     def root_name(self) -> str:
@@ -241,7 +231,7 @@ class _Script(SignatureTranslator):
         if config.current().verify:
             verify(func, Stage.BLOCKS)
         captures = tuple(self.unit.captures)
-        return Parsed(func, captures, self.knowledge.callees, self.fusion_notes)
+        return Parsed(func, captures, self.knowledge.callees)
 
     def _finish(self, blocks: bool) -> PrimFunc | None:
         returned = [r for r in self.results or () if isinstance(r, Buffer)]
@@ -249,15 +239,9 @@ class _Script(SignatureTranslator):
         if self.unit.errors or self.unit.common_results != self.knowledge.common_results:
             return None
         body = self.close([stmt for stmt in self.body if not _makes(stmt, outputs)])
-        fusion = self._fusion(body, outputs)
-        body = fuse_arrays(body, fusion)
-        if not self.unit.shares_memory:
-            body = merge_updates(body, fusion)
-            body = fold_in_lanes(body, self.unit.array_loops, self)
-            body = jam_rows(body, self.unit.row_loops)
-        self.fusion_notes = fusion.notes
         if blocks:
-            body = make_blocks(body, self.unit.automatic_blocks)
+            known = Known(self.unit.array_loops, self.unit.reassociable)
+            body = make_blocks(body, self.unit.automatic_blocks, known)
         shapes = {buffer: self.output_shape(buffer) for buffer in outputs}
         if self.unit.errors:
             return None
@@ -273,18 +257,6 @@ class _Script(SignatureTranslator):
             span=self.span(self.frame.source.node),
         )
         return func if self.knowledge.printed is not None else drop_asserts(func)
-
-    def _fusion(self, body: Stmt, outputs: Sequence[Buffer]) -> Fusion:
-        """What fusion may do: nothing where arguments may lie in each other's memory."""
-        unit = self.unit
-        made = {} if unit.shares_memory else unit.temporaries
-        temporaries = {buffer for buffer in made if buffer not in outputs}
-        nests = (s for s in walk_stmts(body) if isinstance(s, For) and s.var in unit.array_loops)
-        inner = set[Var]() if unit.shares_memory else bound_in(*nests)
-        values = {var: value for var, value in unit.let_values.items() if var not in inner}
-        ranges = Ranges(unit.loop_ranges, values, frozenset(self.dimensions.values()))
-        params = [param for param in self.params if isinstance(param, Buffer)]
-        return Fusion(temporaries, unit.array_loops, params, ranges, unit.products, dict(made))
 
 
 def _makes(stmt: Stmt, outputs: Sequence[Buffer]) -> bool:

@@ -46,6 +46,19 @@ class IterKind(Enum):
 Annotations = tuple[tuple[str, "bool | int | float | str"], ...]
 """Hints of a schedule, names with values. They never change what a program computes."""
 
+ARRAY = "array"
+"""Marks a block of a statement on whole arrays. The value says how many of its iterations, the last
+ones, are over elements: along these loops indices stay inside of their arrays, and the optimiser
+may run them together with those of other statements.
+"""
+
+REASSOCIATE = "reassociate"
+"""Marks a block that folds: the order in which its terms are combined is open, as in NumPy that of
+sums, products and extrema of whole arrays, and a product may be rounded together with the sum that
+it is added to (`fma`). The interpreter takes the terms in the order of the loops. Without
+`fastmath`, no order is changed but of blocks that say so.
+"""
+
 
 class Stmt(Node):
     """Something that is executed."""

@@ -9,6 +9,7 @@ from typing import Any
 from hybridjit import config
 from hybridjit.codegen.layout import ArrayLayout, Layout
 from hybridjit.config import api_edge
+from hybridjit.frontend.parse import Parsed
 from hybridjit.frontend.specs import ArraySpec, ScalarSpec, Spec
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import Buffer, Const, Expr, Var
@@ -34,7 +35,7 @@ class BuiltSpecialization(Specialization):
 
     def __init__(self, func: PrimFunc, as_written: PrimFunc) -> None:
         self._is_void = False
-        self.func = func
+        self.parsed = Parsed(func, (), {}, as_written)
         self.func_in_order = serialize_loops(as_written)
         self.summary = compiler.summarize(func)
         self.natives = {}

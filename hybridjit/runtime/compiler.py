@@ -26,6 +26,8 @@ from hybridjit.lazy import lazy_module
 from hybridjit.lower.lower_blocks import lower_blocks
 from hybridjit.lower.pipeline import lower
 from hybridjit.lower.serialize_loops import serialize_loops
+from hybridjit.optimize.optimize import Optimized
+from hybridjit.optimize.optimize import optimize as optimize_program
 from hybridjit.runtime.callbacks import Callbacks
 from hybridjit.runtime.native import Code
 from hybridjit.runtime.translation import Request, Summary, Work
@@ -44,7 +46,8 @@ def translate(request: Request) -> Parsed:
     """The IR of a script, as its schedule and its passes make it."""
     parsed = _translate_as_written(request)
     if request.schedule is not None:
-        parsed = replace(parsed, func=recipe.apply_recipe(parsed.func, request.schedule).func)
+        func = recipe.apply_recipe(parsed.func, request.schedule).func
+        parsed = replace(parsed, func=func, as_written=parsed.func)
     return _with_passes(parsed, request)
 
 
@@ -77,8 +80,15 @@ def _translate_as_written(request: Request, *, shares_memory: bool = False) -> P
         request.specs,
         fastmath=request.fastmath,
         shares_memory=shares_memory,
-        vector_bits=current_target().vector_bits,
     )
+
+
+def make_fast(func: PrimFunc, as_written: PrimFunc | None = None) -> Optimized:
+    """What is compiled of a program, for arguments that share no memory.
+
+    With a schedule, what it did not touch of the program `as_written` is made fast.
+    """
+    return on_fresh_stack(lambda: optimize_program(func, current_target(), as_written))
 
 
 def build(func: PrimFunc, layout: Layout, *, may_reorder: bool = False) -> Code:

@@ -19,16 +19,16 @@ from hybridjit.ir.visit import walk
 from hybridjit.lower.check_bounds import check_bounds
 from hybridjit.lower.pipeline import lower, lower_steps
 
-StageName = Literal["tir", "lowered", "llvm", "asm", "passes"]
+StageName = Literal["tir", "optimized", "lowered", "llvm", "asm", "passes"]
 
 
 def show_stage(
     func: PrimFunc, layout: Layout, stage: StageName, *, may_reorder: bool = False
 ) -> str:
-    """The kernel as text, at one stage between the source and the machine."""
+    """The kernel as text, at one stage after it was made fast."""
     target = current_target()
     match stage:
-        case "tir":
+        case "tir" | "optimized":
             return str(func)
         case "lowered":
             return str(lower(func, target, may_reorder=may_reorder))

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from hybridjit.codegen.memory import MAX_STACK_BYTES
 from hybridjit.codegen.target import current_target
-from hybridjit.frontend.fusion.nests import Fused, FusionNotes
 from hybridjit.ir.expr import Buffer, Const
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr
@@ -15,6 +14,7 @@ from hybridjit.ir.stmt import Allocate, Stmt, flat_stmts
 from hybridjit.ir.visit import children, walk_stmts
 from hybridjit.lower.pipeline import lower_steps
 from hybridjit.lower.plan_storage import find_plan, plan_storage
+from hybridjit.optimize.fuse.fusion import Fused, FusionNotes
 
 
 @dataclass(frozen=True, slots=True)

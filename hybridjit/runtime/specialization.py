@@ -24,6 +24,7 @@ from hybridjit.runtime.translation import Request, SavedTranslation, Summary
 if TYPE_CHECKING:
     from hybridjit.frontend.parse import Parsed
     from hybridjit.ir.func import PrimFunc
+    from hybridjit.optimize.optimize import Optimized
     from hybridjit.runtime import compiler, kernel_cache
 else:
     compiler = lazy_module("hybridjit.runtime.compiler")
@@ -44,31 +45,40 @@ class Specialization:
         self.natives: dict[Layout, NativeKernel] = {}
 
     def _translate(self) -> Summary:
-        parsed = compiler.translate(self._request)
-        self.func = parsed.func
+        self.parsed = parsed = compiler.translate(self._request)
         summary = compiler.summarize(parsed.func, parsed.captures)
         self._saved.keep(summary, parsed.callees)
         return summary
 
     @cached_property
-    def func(self) -> PrimFunc:
-        """The IR of the script."""
+    def parsed(self) -> Parsed:
+        """The translation of the script."""
         return self._checked(compiler.translate(self._request))
+
+    @property
+    def func(self) -> PrimFunc:
+        """The IR of the script, as its schedule makes it."""
+        return self.parsed.func
 
     @cached_property
     def func_in_order(self) -> PrimFunc:
         """The IR for arguments that share memory: neither a schedule nor a proof counts there."""
-        return self._checked(compiler.translate_in_order(self._request))
+        return self._checked(compiler.translate_in_order(self._request)).func
 
-    def _checked(self, parsed: Parsed) -> PrimFunc:
-        """The IR of a translation that was made after the summary, of the same values if possible.
+    @cached_property
+    def optimized(self) -> Optimized:
+        """The IR made fast, as far as no schedule says how it runs."""
+        return compiler.make_fast(self.func, self.parsed.as_written)
+
+    def _checked(self, parsed: Parsed) -> Parsed:
+        """A translation that was made after the summary, of the same values if possible.
 
         Where another thread changes a value meanwhile, this call runs with the one or the other,
         and the next one starts afresh.
         """
         if not all(capture.is_current() for capture in (*self.captures, *parsed.captures)):
             self._is_void = True
-        return parsed.func
+        return parsed
 
     @property
     def header(self) -> Header:
@@ -135,11 +145,11 @@ class Specialization:
         key = self._known_key(layout)
         may_reorder = self.may_reorder(layout)
         if key is None:
-            func = self._func(layout)
+            func = self.compiled_func(layout)
             key = kernel_cache.find_key(func, layout, current_target(), may_reorder=may_reorder)
         code = None if key is None else find_code(key, root)
         if code is None:
-            func = self._func(layout)
+            func = self.compiled_func(layout)
             code = on_fresh_stack(lambda: compiler.build(func, layout, may_reorder=may_reorder))
             if key is not None and self.is_current():
                 keep_code(key, code, root)
@@ -158,8 +168,9 @@ class Specialization:
         """True if a schedule says in which order loops run."""
         return self._request.schedule is not None
 
-    def _func(self, layout: Layout) -> PrimFunc:
-        return self.func if layout.is_disjoint else self.func_in_order
+    def compiled_func(self, layout: Layout) -> PrimFunc:
+        """What code is made of: the optimised program, unless arguments share memory."""
+        return self.optimized.func if layout.is_disjoint else self.func_in_order
 
     def layout(self, specs: Sequence[Spec], values: Sequence[Any]) -> Layout:
         """The layout of arguments; types given in their place stand for disjoint C order."""

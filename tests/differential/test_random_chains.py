@@ -9,13 +9,14 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.errors import HybridError, ParseError, TypeMismatch
-from hybridjit.frontend import parse
-from hybridjit.frontend.fusion import arrays as fuse_arrays
-from hybridjit.frontend.fusion import merge as fuse_merge
-from hybridjit.frontend.fusion.nests import Fusion
 from hybridjit.ir.stmt import Stmt
+from hybridjit.optimize import optimize
+from hybridjit.optimize.fuse import fuse_arrays
+from hybridjit.optimize.fuse import merge as fuse_merge
+from hybridjit.optimize.fuse.fusion import Fusion
 from tests.array_results import assert_agree
-from tests.oracle import Outcome, run_interpreted, run_once
+from tests.optimized import run_optimized
+from tests.oracle import Outcome, run_once
 from tests.random_chains import ChainGenerator, LongChainGenerator, Program
 
 _SEEDS = range(150)
@@ -47,10 +48,10 @@ def test_fusion_changes_no_bit(seed: int, monkeypatch: pytest.MonkeyPatch):
     program = ChainGenerator(seed).program()
     function = program.define()
     fused: Any = hybrid.script(function)
-    found = run_once(run_interpreted, fused, program.args)
-    monkeypatch.setattr(parse, "fuse_arrays", _keep)
+    found = run_once(run_optimized, fused, program.args)
+    monkeypatch.setattr(optimize, "fuse_arrays", _keep)
     plain: Any = hybrid.script(function)
-    expected = run_once(run_interpreted, plain, program.args)
+    expected = run_once(run_optimized, plain, program.args)
     assert type(found.error) is type(expected.error), program.text
     assert isinstance(found.error, HybridError) or _bits(found) == _bits(expected), program.text
 

@@ -15,16 +15,17 @@ from hybridjit.analysis import order as array_order
 from hybridjit.analysis.order import Order
 from hybridjit.arith import ranges as array_ranges
 from hybridjit.errors import ParseError
-from hybridjit.frontend.arrays import fold_in_lanes as array_fold_in_lanes
 from hybridjit.frontend.arrays import memory as array_memory
-from hybridjit.frontend.fusion import contract as fuse_contract
-from hybridjit.frontend.fusion import inline as fuse_inline
-from hybridjit.frontend.fusion import merge as fuse_merge
-from hybridjit.frontend.fusion import nests as fusion
-from hybridjit.frontend.fusion import sink as fuse_sink
 from hybridjit.lower import plan_storage
+from hybridjit.optimize import reduce_in_lanes
+from hybridjit.optimize.fuse import contract as fuse_contract
+from hybridjit.optimize.fuse import epilogue as fuse_epilogue
+from hybridjit.optimize.fuse import fusion
+from hybridjit.optimize.fuse import inline as fuse_inline
+from hybridjit.optimize.fuse import merge as fuse_merge
 from tests.array_results import assert_agree
-from tests.oracle import Outcome, run_interpreted, run_once, run_plain
+from tests.optimized import run_optimized
+from tests.oracle import Outcome, run_once, run_plain
 from tests.planted.bugs import Bug, Check, RandomCheck, always, replaced
 from tests.random_chains import ChainGenerator
 
@@ -134,14 +135,14 @@ def agrees(script: Any, *args: Any) -> Check:
 
 
 def at_random(first: int) -> RandomCheck:
-    """The interpreter and plain Python agree about random chains of statements."""
+    """The optimised program and plain Python agree about random chains of statements."""
     return RandomCheck("chains", _check_chain, first, MAX_CHAINS)
 
 
 def _check_chain(seed: int) -> None:
     program = ChainGenerator(seed).program()
     kernel: Any = hybrid.script(program.define())
-    found = run_once(run_interpreted, kernel, program.args)
+    found = run_once(run_optimized, kernel, program.args)
     if isinstance(found.error, ParseError):
         return  # some scripts are refused
     assert found.error is None
@@ -160,7 +161,7 @@ def nothing_is_written_after_an_error() -> None:
     """A statement that fails must do so before the next one writes."""
     c = np.ones(4, dtype=np.int64)
     with pytest.raises(ZeroDivisionError, match="zero"):
-        hybrid.script(fails).interpret(np.arange(4), np.array([1, 2, 0, 1]), c)
+        run_optimized(hybrid.script(fails), np.arange(4), np.array([1, 2, 0, 1]), c)
     assert (c == 1).all()
 
 
@@ -219,7 +220,7 @@ BUGS = (
     ),
     Bug(
         "a product stored where a factor is",
-        [replaced(fuse_sink, "_is_apart", always(True))],
+        [replaced(fuse_epilogue, "_is_apart", always(True))],
         agrees(product_onto_a_factor, RNG.random((40, 40)), RNG.random((40, 40))),
     ),
     Bug(
@@ -234,7 +235,7 @@ BUGS = (
     ),
     Bug(
         "a fold that reads what its loop has changed",
-        [replaced(array_fold_in_lanes, "_overwrite", always(False))],
+        [replaced(reduce_in_lanes, "_overwrite", always(False))],
         agrees(measured_step, LARGE),
     ),
     Bug(

@@ -151,8 +151,6 @@ class ArrayMemory(Context):
         """A new array in memory with the shape and type of `value`."""
         shape = tuple(self.fixed_index(extent, "size") for extent in value.shape)
         buffer = Buffer(name, value.dtype, shape, "global")
-        if all(map(self.ranges.is_natural, shape)):  # else making it is a check
-            self.unit.temporaries[buffer] = span
         self.emit(Allocate(buffer, zero, span=span))
         self._note_sizes(buffer)
         return buffer

@@ -1,8 +1,7 @@
 """Reductions of arrays: sums, products, extrema, means, and where the extrema are.
 
-Elements are taken in the order in which they stand, one after the other, as far as the loops here
-go; fold_in_lanes.py then takes rows of floats apart. NumPy adds in pairs, and may differ in the
-last bits.
+Elements are taken in the order in which they stand, one after the other. For floats that order is
+open, as it is in NumPy, and the blocks say so.
 """
 
 from __future__ import annotations
@@ -13,8 +12,7 @@ from dataclasses import dataclass, replace
 
 from hybridjit.arith.ranges import ONE, ZERO, constant, times
 from hybridjit.errors import Span
-from hybridjit.frontend.arrays.calls import cast_element
-from hybridjit.frontend.arrays.loops import ArrayLoops
+from hybridjit.frontend.arrays.calls import ArrayCalls, cast_element
 from hybridjit.frontend.comparisons import extremum
 from hybridjit.frontend.conversion import convert, store_value, truth
 from hybridjit.frontend.functions import apply
@@ -51,7 +49,7 @@ from hybridjit.ir.expr import (
     Sub,
     const,
 )
-from hybridjit.ir.stmt import If, Raise, Store
+from hybridjit.ir.stmt import Allocate, If, Raise, Store
 
 Combine = Callable[[Scalar, Scalar], Scalar]
 _NARROW = (FLOAT16, BFLOAT16)
@@ -126,7 +124,7 @@ def _worst(dtype: DType, *, lowest: bool) -> Const:
     return Const(bool(value) if dtype.is_bool else value, dtype)
 
 
-class ArrayReductions(ArrayLoops):
+class ArrayReductions(ArrayCalls):
     """Loops that combine the elements of an array."""
 
     def reduce(
@@ -185,8 +183,12 @@ class ArrayReductions(ArrayLoops):
                 help="give the mask to the reduction, as in x.mean(axis=0, where=m[:, None])",
             )
         shape = tuple(value.shape[axis] for axis in axes.kept)
-        buffer = self.scratch(fold.name, ArrayExpr(shape, fold.dtype, value.element), span)
-        self.nest(shape, lambda i: self.emit(Store(buffer, i, fold.start, span=span)), span)
+        result = ArrayExpr(shape, fold.dtype, value.element)
+        is_zero = not any(fold.start.bits)
+        buffer = self.scratch(fold.name, result, span, zero=is_zero)
+        self.unit.reassociable.add(buffer)
+        if not is_zero:
+            self.nest(shape, lambda i: self.emit(Store(buffer, i, fold.start, span=span)), span)
 
         def body(indices: tuple[Expr, ...]) -> None:
             place = tuple(indices[axis] for axis in axes.kept)
@@ -218,7 +220,9 @@ class ArrayReductions(ArrayLoops):
         return select(cond, found, start, span)
 
     def _fold_all(self, value: ArrayExpr, fold: Fold, span: Span | None) -> Scalar:
-        total = self.register(fold.name, fold.start, span)
+        total = self.new_register(fold.name, fold.dtype, span)
+        self.emit(Store(total, (), fold.start, span=span))
+        self.unit.reassociable.add(total)
 
         def body(indices: tuple[Expr, ...]) -> None:
             if value.mask is None:
@@ -235,6 +239,12 @@ class ArrayReductions(ArrayLoops):
 
         self.nest(value.shape, body, span)
         return self.let(Scalar(Load(total, (), span=span), ScalarType(fold.dtype)), fold.name, span)
+
+    def new_register(self, name: str, dtype: DType, span: Span | None) -> Buffer:
+        """A new variable in a register, not yet set."""
+        buffer = Buffer(name, dtype, (), Buffer.REGISTER)
+        self.emit(Allocate(buffer, zero=False, span=span))
+        return buffer
 
     def kept(self, buffer: Buffer, axes: Axes) -> ArrayExpr:
         """The result of a reduction in memory; reduced axes stay, of size one, if they should."""

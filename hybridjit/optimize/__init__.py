@@ -1,0 +1,1 @@
+"""The automatic schedule: what makes a program fast without being asked."""

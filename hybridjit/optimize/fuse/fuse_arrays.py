@@ -1,0 +1,184 @@
+"""Fuse the statements on whole arrays of a script: chains of operations become one loop nest.
+
+    t = allocate((n,), ...)
+    for i in range(n):
+        t[i] = a[i] * 2                      for i in range(n):
+    for i in range(n):            -->            total = total + (a[i] * 2 + b[i])
+        u[i] = t[i] + b[i]
+    for i in range(n):
+        total = total + u[i]
+
+Only loops of array statements are put together: what is written by hand stays as it is written.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from hybridjit.ir.expr import Buffer
+from hybridjit.ir.stmt import Allocate, For, If, Seq, Stmt, While, flat_stmts, seq
+from hybridjit.ir.visit import walk_stmts
+from hybridjit.optimize.fuse.contract import contract
+from hybridjit.optimize.fuse.cost import fits_cache
+from hybridjit.optimize.fuse.epilogue import fuse_epilogue
+from hybridjit.optimize.fuse.fusion import Fusion
+from hybridjit.optimize.fuse.inline import inline
+from hybridjit.optimize.fuse.merge import merge
+from hybridjit.optimize.fuse.reasons import explain
+
+# Fusion compares statements with each other: of a long list, only those that are near.
+MOST_NESTS = 24
+FAR_APART = "the statements that write and read it are far apart"
+
+
+def fuse_arrays(body: Stmt, fusion: Fusion) -> Stmt:
+    """`body` with fewer arrays and fewer loops; the same object if nothing can be done."""
+    if not fusion.temporaries:
+        return body
+    return _fuse(fusion, body)
+
+
+def _fuse(fusion: Fusion, stmt: Stmt) -> Stmt:
+    """A statement that is a scope of its own, fused."""
+    match stmt:
+        case For() if fusion.is_nest(stmt) and not isinstance(stmt.body, Seq):
+            return stmt
+        case For() | While():
+            body = _fuse_list(fusion, flat_stmts(stmt.body))
+            is_done = isinstance(body, Seq) and not body.stmts and fusion.is_nest(stmt)
+            return body if is_done else replace(stmt, body=body)
+        case If(_, then, otherwise):
+            other = None if otherwise is None else _fuse_list(fusion, flat_stmts(otherwise))
+            return replace(stmt, then=_fuse_list(fusion, flat_stmts(then)), otherwise=other)
+        case Seq():
+            return _fuse_list(fusion, flat_stmts(stmt))
+        case _:
+            return stmt
+
+
+def _fuse_list(fusion: Fusion, stmts: list[Stmt]) -> Stmt:
+    """A list of statements: its arrays first, then what is inside of each statement."""
+    stmts = [stmt if fusion.is_nest(stmt) else _fuse(fusion, stmt) for stmt in stmts]
+    windows = _windows(fusion, stmts)
+    shared = _shared(fusion, windows)
+    fused = (stmt for window in windows for stmt in _fuse_window(fusion, window, shared))
+    return seq(*(_fuse(fusion, stmt) if fusion.is_nest(stmt) else stmt for stmt in fused))
+
+
+def _windows(fusion: Fusion, stmts: Sequence[Stmt]) -> list[list[Stmt]]:
+    """A list of statements in parts, of at most so many nests each, in which to look for pairs."""
+    windows: list[list[Stmt]] = [[]]
+    nests = 0
+    for stmt in stmts:
+        if nests == MOST_NESTS:
+            windows.append([])
+            nests = 0
+        windows[-1].append(stmt)
+        nests += fusion.is_nest(stmt)
+    return windows
+
+
+def _shared(fusion: Fusion, windows: Sequence[Sequence[Stmt]]) -> set[Buffer]:
+    """The arrays that more than one window uses: they stay."""
+    if len(windows) == 1:
+        return set()
+    used = [{n for s in window for n in fusion.footprint(s).names} for window in windows]
+    counts = Counter(name for names in used for name in names if isinstance(name, Buffer))
+    return {buffer for buffer, count in counts.items() if count > 1}
+
+
+def _fuse_window(fusion: Fusion, stmts: list[Stmt], shared: Collection[Buffer]) -> list[Stmt]:
+    """Some statements of a list, without those of their arrays that need no memory."""
+
+    def own_arrays() -> list[Buffer]:
+        return [buffer for buffer in fusion.own_arrays(stmts) if buffer not in shared]
+
+    for again in (False, True):
+        for buffer in own_arrays():
+            inlined = inline(fusion, stmts, _allocation(stmts, buffer), again=again)
+            stmts = stmts if inlined is None else inlined
+        for buffer in own_arrays():
+            merged = _merge_uses(fusion, stmts, buffer)
+            stmts = stmts if merged is None else merged
+    for buffer in own_arrays():
+        fused = fuse_epilogue(fusion, stmts, _allocation(stmts, buffer))
+        stmts = stmts if fused is None else fused
+    for buffer in fusion.own_arrays(stmts):
+        is_far = buffer in shared
+        fusion.reasons[buffer] = FAR_APART if is_far else explain(fusion, stmts, buffer)
+    return stmts
+
+
+def _allocation(stmts: Sequence[Stmt], buffer: Buffer) -> Allocate:
+    found = (stmt for stmt in stmts if isinstance(stmt, Allocate))
+    return next(stmt for stmt in found if stmt.buffer is buffer)
+
+
+def _merge_uses(fusion: Fusion, stmts: list[Stmt], buffer: Buffer) -> list[Stmt] | None:
+    """All loops that use an array as one, in which the array is smaller; None if it stays."""
+    allocation = _allocation(stmts, buffer)
+    places = _users(fusion, stmts, allocation)
+    users = [stmts[place] for place in places]
+    while len(places) > 1:
+        merged = _merge_next(fusion, stmts, places[0], places[1])
+        if merged is None:
+            return None
+        stmts = merged
+        places = _users(fusion, stmts, allocation)
+    if not places:
+        return None
+    loop = stmts[places[0]]
+    if not isinstance(loop, For) or not fusion.is_nest(loop):
+        return None
+    found = contract(fusion, stmts, allocation, loop)
+    if found is None:
+        return None
+    made, small = found
+    if small is None:
+        fusion.note(buffer, "kept in a variable", users)
+        return made
+    fusion.temporaries.add(small)
+    fusion.spans[small] = fusion.spans.get(buffer)
+    return made if not fits_cache(buffer) or _goes(fusion, made, small) else None
+
+
+def _goes(fusion: Fusion, stmts: Sequence[Stmt], small: Buffer) -> bool:
+    """True if an array that a loop uses goes altogether once the loop is fused inside, too.
+
+    Only what concerns this array is tried: all of the loop would be, for each of its arrays.
+    """
+    trial = replace(fusion, fused=[], reasons={}, temporaries=set(fusion.temporaries))
+    loop = next(stmt for stmt in stmts if fusion.footprint(stmt).touches(small))
+    assert isinstance(loop, For)
+    inner = flat_stmts(loop.body)
+    allocation = _allocation(inner, small)
+    if any(inline(trial, inner, allocation, again=again) is not None for again in (False, True)):
+        return True
+    merged = _merge_uses(trial, inner, small)
+    left = [] if merged is None else [s for m in merged for s in walk_stmts(m)]
+    arrays = [stmt.buffer for stmt in left if isinstance(stmt, Allocate) and stmt.buffer.ndim]
+    return merged is not None and all(buffer.name != small.name for buffer in arrays)
+
+
+def _merge_next(
+    fusion: Fusion, stmts: Sequence[Stmt], first: int, second: int
+) -> list[Stmt] | None:
+    """Two loops as one; if what stands between keeps them apart, the first with a loop there."""
+    between = (k for k in range(first + 1, second) if fusion.is_nest(stmts[k]))
+    for other in (second, *between):
+        merged = merge(fusion, stmts, first, other)
+        if merged is not None:
+            return merged
+    return None
+
+
+def _users(fusion: Fusion, stmts: Sequence[Stmt], allocation: Allocate) -> list[int]:
+    """Where an array is used; none if one of the places is not a loop over an array."""
+    users = [
+        position
+        for position, stmt in enumerate(stmts)
+        if stmt is not allocation and fusion.footprint(stmt).touches(allocation.buffer)
+    ]
+    return users if all(fusion.is_nest(stmts[position]) for position in users) else []

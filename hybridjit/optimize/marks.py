@@ -1,0 +1,117 @@
+"""Read what a program says of its array statements, and take the blocks off that say it.
+
+    for i in range(n):                                              for i in range(n):
+        with block("s", reduce(i), annotations={"array": 1,      -->    s = s + a[i]
+                                        "reassociate": True}):
+            s = s + a[i]
+
+What the steps of the optimiser rewrite are plain loops; blocks are made again in the end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from hybridjit.analysis.reduction import find_reduction
+from hybridjit.ir.expr import Buffer, Expr, Var
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import ARRAY, REASSOCIATE, Block, For, If, Stmt, Store
+from hybridjit.ir.visit import Mutator, N, Substitute, walk_stmts
+
+_MARKS = (ARRAY, REASSOCIATE)
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """A body without the blocks that are made for stores, and what they said.
+
+    `loops` are those of array statements; folds into `reassociable` buffers may be taken apart.
+    """
+
+    body: Stmt
+    loops: Collection[Var]
+    reassociable: Collection[Buffer]
+
+
+def read_marks(func: PrimFunc) -> Marks:
+    """The body of `func` in plain loops, with what its blocks say."""
+    pass_ = _TakeOff()
+    body = pass_.rewrite(func.body)
+    return Marks(body, pass_.loops, pass_.folded - pass_.folded_in_order)
+
+
+class _TakeOff(Substitute):
+    def __init__(self) -> None:
+        super().__init__({})
+        self.loops: set[Var] = set()
+        self.folded: set[Buffer] = set()
+        # Buffers that some store folds into without saying that the order is free.
+        self.folded_in_order: set[Buffer] = set()
+        self._is_free = False
+
+    def rewrite(self, node: N) -> N:
+        if isinstance(node, Expr) and not self.variables:
+            return node
+        return super().rewrite(node)
+
+    def rewrite_Block(self, node: Block) -> Stmt:
+        if not _is_automatic(node):
+            return self.generic(node)
+        values = [self.rewrite(item.value) for item in node.iters]
+        self.variables.update({it.var: value for it, value in zip(node.iters, values, strict=True)})
+        elements = count_elements(node)
+        self.loops.update(var for var in values[len(values) - elements :] if isinstance(var, Var))
+        outer, self._is_free = self._is_free, (REASSOCIATE, True) in node.annotations
+        body = self.rewrite(node.body)
+        self._is_free = outer
+        return body
+
+    def rewrite_Store(self, node: Store) -> Stmt:
+        if find_reduction(node) is not None:
+            (self.folded if self._is_free else self.folded_in_order).add(node.buffer)
+        return super().rewrite_Store(node)
+
+
+def forget_touched(func: PrimFunc, as_written: PrimFunc) -> PrimFunc:
+    """`func` in which only those array statements are known as such that are as in `as_written`.
+
+    Steps of a schedule keep what they do not touch: a loop that is the same object is untouched.
+    """
+    loops = frozenset(stmt for stmt in walk_stmts(as_written.body) if isinstance(stmt, For))
+    return replace(func, body=_ForgetTouched(loops).rewrite(func.body))
+
+
+class _ForgetTouched(Mutator):
+    def __init__(self, loops: Collection[For]) -> None:
+        self.loops = loops
+
+    def rewrite_Expr(self, node: Expr) -> Expr:
+        return node
+
+    def rewrite_For(self, node: For) -> Stmt:
+        return node if node in self.loops else self.generic(node)
+
+    def rewrite_Block(self, node: Block) -> Stmt:
+        left = tuple(mark for mark in node.annotations if mark[0] != ARRAY)
+        return self.generic(replace(node, annotations=left) if left != node.annotations else node)
+
+
+def count_elements(block: Block) -> int:
+    """How many of the iterations of a block, the last ones, are over elements of arrays."""
+    return next(
+        (value for name, value in block.annotations if name == ARRAY and isinstance(value, int)), 0
+    )
+
+
+def _is_automatic(block: Block) -> bool:
+    """True for a block as it is made for a store: it comes again when blocks are made."""
+    if block.init is not None or not isinstance(block.body, Store | If):
+        return False
+    if any(name not in _MARKS for name, _ in block.annotations):
+        return False
+    if not all(isinstance(it.value, Var) and it.domain is None for it in block.iters):
+        return False
+    first = next(stmt for stmt in walk_stmts(block.body) if isinstance(stmt, Store))
+    return re.fullmatch(rf"{re.escape(first.buffer.name)}(_\d+)?", block.name) is not None

@@ -1,0 +1,200 @@
+"""Products of matrices: in tiles, row by row, or in loops as they stand, in another order.
+
+    for i in range(n):                                   for i in range(n):
+        for j in range(m):                                   for k in range(l):
+            for k in range(l):                     -->           for j in range(m):
+                c[i, j] = c[i, j] + a[i, k] * b[k, j]                c[i, j] = c[i, j] + ...
+
+The order of the terms of an element stays as it is there; in tiles (gemm.py), it does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from hybridjit.arith.ranges import ONE, ZERO, constant, tidy, times
+from hybridjit.ir.expr import Buffer, Expr, FloorDiv, Load, Mod, Var
+from hybridjit.ir.stmt import Allocate, For, If, Let, Stmt, Store, seq
+from hybridjit.ir.visit import walk
+from hybridjit.optimize.builder import Builder
+from hybridjit.optimize.fuse.replace_loads import element_at
+from hybridjit.optimize.gemm import Factors, Tile, TiledProduct, TileMemory
+from hybridjit.optimize.multiply_add import fused_sum, has_fma, multiply_add
+from hybridjit.target import Target
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Product:
+    """`nest`: `loops` around `lets` and `store`, which adds `left * right` to an element.
+
+    The variable of the `terms` is no index of the result; those are of three kinds: `batch` is in
+    both factors, `rows` in the left one, `columns` in the right one. Without columns, the right
+    factor is a vector.
+    """
+
+    nest: For
+    loops: tuple[For, ...]
+    store: Store
+    lets: tuple[Let, ...]
+    terms: Var
+    left: Expr
+    right: Expr
+    batch: tuple[Var, ...] = ()
+    rows: tuple[Var, ...] = ()
+    columns: tuple[Var, ...] = ()
+
+    @property
+    def result(self) -> Buffer:
+        """The array that takes the sums."""
+        return self.store.buffer
+
+    def extent(self, var: Var) -> Expr:
+        """How often the loop over a variable runs."""
+        return next(loop.stop for loop in self.loops if loop.var is var)
+
+    @property
+    def sizes(self) -> tuple[Expr, Expr, Expr]:
+        """The rows, terms and columns of what is multiplied at once."""
+        rows: Expr = ONE
+        for var in self.rows:
+            rows = times(rows, self.extent(var))
+        columns = self.extent(self.columns[0]) if self.columns else ONE
+        return rows, self.extent(self.terms), columns
+
+    def needed(self, value: Expr) -> list[Let]:
+        """Those of the `lets` that a value is made of."""
+        used = set(walk(value))
+        found: list[Let] = []
+        for let in reversed(self.lets):
+            if let.var in used:
+                found.insert(0, let)
+                used.update(walk(let.value))
+        return found
+
+    def variables(self, factor: Expr) -> set[Var]:
+        """The loops that a factor depends on."""
+        roots = (factor, *(let.value for let in self.needed(factor)))
+        nodes = {node for root in roots for node in walk(root) if isinstance(node, Var)}
+        return {loop.var for loop in self.loops} & nodes
+
+    def factor(self, code: Builder, factor: Expr, places: Mapping[Var, Expr]) -> Expr:
+        """A factor at some indices; what it needs is emitted."""
+        lets, value = element_at(places, self.needed(factor), factor)
+        for let in lets:
+            code.emit(let)
+        return value
+
+    def place(self, places: Mapping[Var, Expr]) -> tuple[Expr, ...]:
+        """Where an element of the result is."""
+        indices = self.store.indices
+        return tuple(places.get(at, at) if isinstance(at, Var) else at for at in indices)
+
+
+def interchange(product: Product, target: Target) -> Stmt:
+    """The product with the loop over its terms outside of that over its columns."""
+    order = (product.terms, *product.rows)
+    if product.columns:
+        order = (*product.batch, *product.rows, product.terms, *product.columns)
+    loops = {loop.var: loop for loop in product.loops}
+    old = Load(product.result, product.store.indices, span=product.store.span)
+    value = fused_sum(product.store.value, old) if has_fma(target) else product.store.value
+    body = seq(*product.lets, replace(product.store, value=value))
+    for var in reversed(order):
+        body = replace(loops[var], body=body)
+    return body
+
+
+def make_gemm(product: Product, target: Target) -> tuple[Stmt, set[Var]]:
+    """The product in packed tiles, and the loops over its batch."""
+    code = Builder()
+    loops = _emit_blocked(code, product, target)
+    return code.made, loops
+
+
+def make_gemm_or_rows(product: Product, target: Target, is_large: Expr) -> tuple[Stmt, set[Var]]:
+    """The product in packed tiles if it `is_large`, else row by row; and loops over elements."""
+    code = Builder()
+    with code.collect() as blocked:
+        loops = _emit_blocked(code, product, target)
+    with code.collect() as plain:
+        loops |= _emit_rows(code, product, fuse=has_fma(target))
+    code.emit(If(is_large, seq(*blocked), seq(*plain), span=product.store.span))
+    return code.made, loops
+
+
+def _emit_blocked(code: Builder, product: Product, target: Target) -> set[Var]:
+    sizes = product.sizes
+    dtype, span = product.result.dtype, product.store.span
+    tile = Tile.of(dtype, target, constant(sizes[0]))
+    memory = TileMemory.of(code, tile, sizes)
+    shape = [product.extent(var) for var in product.rows]
+    (column,) = product.columns
+    loops: set[Var] = set()
+
+    def one(batch: Sequence[Expr]) -> None:
+        loops.update(place for place in batch if isinstance(place, Var))
+        around = dict(zip(product.batch, batch, strict=True))
+
+        def row(i: Expr) -> dict[Var, Expr]:
+            return {**around, **dict(zip(product.rows, _unravel(i, shape), strict=True))}
+
+        def put(i: Expr, j: Expr, value: Expr) -> None:
+            place = product.place({**row(i), column: j})
+            code.emit(Store(product.result, place, value, span=span))
+
+        factors = Factors(
+            lambda i, k: product.factor(code, product.left, {**row(i), product.terms: k}),
+            lambda k, j: product.factor(
+                code, product.right, {**around, product.terms: k, column: j}
+            ),
+            sizes,
+            put,
+        )
+        TiledProduct(code, factors, tile, memory).emit()
+
+    names = [var.name for var in product.batch]
+    code.nest(names, [product.extent(var) for var in product.batch], one)
+    return loops
+
+
+def _emit_rows(code: Builder, product: Product, *, fuse: bool) -> set[Var]:
+    """Sum each row of the product apart, so that each element is stored once, as in blocks."""
+    dtype, span = product.result.dtype, product.store.span
+    (column,) = product.columns
+    width, loops = product.extent(column), set[Var]()
+    above = (*product.batch, *product.rows)
+
+    def one(row: Sequence[Expr]) -> None:
+        around = dict(zip(above, row, strict=True))
+        sums = Buffer("sums", dtype, (width,), "global")
+        code.emit(Allocate(sums, zero=True, span=span))
+
+        def add(place: Sequence[Expr]) -> None:
+            k, j = place
+            x = product.factor(code, product.left, {**around, product.terms: k})
+            y = product.factor(code, product.right, {**around, product.terms: k, column: j})
+            total = multiply_add(x, y, Load(sums, (j,)), fuse=fuse)
+            code.emit(Store(sums, (j,), total, span=span))
+            loops.update(at for at in (*row, *place) if isinstance(at, Var))
+
+        def put(place: Sequence[Expr]) -> None:
+            (j,) = place
+            value = Load(sums, (j,))
+            code.emit(Store(product.result, product.place({**around, column: j}), value, span=span))
+            loops.update(at for at in place if isinstance(at, Var))
+
+        code.nest([product.terms.name, column.name], [product.extent(product.terms), width], add)
+        code.nest([column.name], [width], put)
+
+    code.nest([var.name for var in above], [product.extent(var) for var in above], one)
+    return loops
+
+
+def _unravel(row: Expr, shape: Sequence[Expr]) -> tuple[Expr, ...]:
+    """The indices of the element that is the `row`-th one of an array in C order."""
+    indices: list[Expr] = []
+    for size in reversed(shape[1:]):
+        indices.append(ZERO if constant(size) == 1 else tidy(Mod(row, size)))
+        row = tidy(FloorDiv(row, size))
+    return (row, *reversed(indices))

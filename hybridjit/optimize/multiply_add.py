@@ -1,0 +1,34 @@
+"""Sums of products, each product rounded together with the sum that it is added to.
+
+    s = s + x * y     -->     s = fma(x, y, s)
+
+That is one instruction in place of two, on machines that have it, and as good a sum where the
+order is open.
+"""
+
+from __future__ import annotations
+
+from hybridjit.ir.dtype import FLOAT32, FLOAT64
+from hybridjit.ir.expr import Add, Call, Expr, Mul
+from hybridjit.target import Target
+
+
+def has_fma(target: Target) -> bool:
+    """Whether a machine rounds `x * y + z` once, in one instruction."""
+    return target.has("fma") or target.triple.startswith(("aarch64", "arm64"))
+
+
+def multiply_add(x: Expr, y: Expr, total: Expr, *, fuse: bool) -> Expr:
+    """`x * y + total`, rounded once if that is wanted and makes sense."""
+    if fuse and total.dtype in (FLOAT32, FLOAT64):
+        return Call("fma", (x, y, total))
+    return Add(Mul(x, y), total)
+
+
+def fused_sum(value: Expr, total: Expr) -> Expr:
+    """`value` as an fma if it is `total` plus a product; else as it is."""
+    match value:
+        case Add(old, Mul(x, y)) | Add(Mul(x, y), old) if old == total:
+            return multiply_add(x, y, total, fuse=True)
+        case _:
+            return value

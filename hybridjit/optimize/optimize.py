@@ -1,0 +1,63 @@
+"""Make a program fast without being asked: from plain nests to those that are compiled.
+
+    front end --> plain program --> optimize --> lower
+
+Every step is checked on the program alone. Except for folds that say that their order is open
+(`reassociate`), each element is computed by the same operations in the same order as before. Loops
+that are written by hand stay as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from hybridjit.analysis.make_blocks import Known, make_blocks
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import Block
+from hybridjit.ir.visit import walk_stmts
+from hybridjit.optimize.fuse.fuse_arrays import fuse_arrays
+from hybridjit.optimize.fuse.fusion import Fusion, FusionNotes
+from hybridjit.optimize.fuse.merge_updates import merge_updates
+from hybridjit.optimize.marks import count_elements, forget_touched, read_marks
+from hybridjit.optimize.multiply_add import has_fma
+from hybridjit.optimize.products import choose_products
+from hybridjit.optimize.reduce_in_lanes import Folds, reduce_in_lanes
+from hybridjit.optimize.unroll_and_jam import unroll_and_jam
+from hybridjit.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Optimized:
+    """A program that was made fast, and what became of its temporary arrays."""
+
+    func: PrimFunc
+    notes: FusionNotes = field(default_factory=FusionNotes)
+
+
+def optimize(func: PrimFunc, target: Target, as_written: PrimFunc | None = None) -> Optimized:
+    """`func` with its array statements run together, in tiles, lanes and in other orders.
+
+    What the steps of a schedule made of `as_written` stays as they made it. Relies on: arguments
+    that share no memory.
+    """
+    known = func if as_written is None else forget_touched(func, as_written)
+    if not _has_array_statements(known):
+        return Optimized(func)
+    marks = read_marks(known)
+    fusion = Fusion.of(func, marks.body, marks.loops)
+    fusion.reassociable = set(marks.reassociable)
+    body, products = choose_products(func, marks.body, fusion, target)
+    fusion = Fusion.of(func, body, products.loops)
+    fusion.reassociable, fusion.products = set(marks.reassociable), products.stored_once
+    body = fuse_arrays(body, fusion)
+    body = merge_updates(body, fusion)
+    folds = Folds(fusion.loops, fusion.reassociable, fusion.ranges, fuse=has_fma(target))
+    body = reduce_in_lanes(body, folds)
+    body = unroll_and_jam(body, products.rows)
+    body = make_blocks(body, known=Known(reassociable=fusion.reassociable))
+    return Optimized(replace(func, body=body), fusion.notes)
+
+
+def _has_array_statements(func: PrimFunc) -> bool:
+    stmts = walk_stmts(func.body)
+    return any(isinstance(stmt, Block) and count_elements(stmt) for stmt in stmts)

@@ -1,0 +1,236 @@
+"""Reduce rows of arrays in lanes: sums, products and extrema of floats, after fusion.
+
+    for j in range(n):                     for block in range(0, n, BLOCK):
+        total = total + a[i, j]    -->         partial[l] = ... in lanes, see lanes.py
+                                               total = total + (partial[0] + partial[1] ...)
+
+Only folds are whose order is open: NumPy does not say in which order it adds, and adds in blocks
+itself. A loop of the script keeps its order. Blocks keep the error of long sums small.
+
+A loop that does more than fold is left as it is unless each iteration, folds included, writes only
+to what no other one touches; within an iteration, statements keep their order. Relies on: arrays
+that share no memory; indices along `loops` inside of their arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from hybridjit.analysis.footprint import find_footprint
+from hybridjit.analysis.independence import LoopProofs
+from hybridjit.analysis.private_reduction import find_identity
+from hybridjit.analysis.reduction import ReductionOp, find_reduction
+from hybridjit.arith.ranges import ZERO, Ranges, constant, minus, plus, tidy
+from hybridjit.arith.substitution import FoldingSubstitute
+from hybridjit.ir.expr import Add, Buffer, Call, Const, Expr, Load, Min, Mul, Node, Var
+from hybridjit.ir.stmt import Allocate, For, Let, LoopKind, Seq, Stmt, Store, flat_stmts
+from hybridjit.ir.visit import Mutator, fresh_copy, rewrite, walk
+from hybridjit.optimize.builder import Builder
+from hybridjit.optimize.lanes import MIN_LANE_TERMS, Merge, Result, combine_in_lanes
+from hybridjit.optimize.multiply_add import fused_sum
+
+BLOCK = 1 << 14  # elements: as many are added in lanes before their sum is
+
+_MERGES: dict[ReductionOp, Merge] = {
+    ReductionOp.ADD: Add,
+    ReductionOp.MUL: Mul,
+    ReductionOp.MINIMUM: lambda x, y: Call("minimum", (x, y)),
+    ReductionOp.MAXIMUM: lambda x, y: Call("maximum", (x, y)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Folds:
+    """Which loops may be reduced in lanes: those over elements of arrays, for folds into buffers
+    whose order is open; `fuse` has products rounded together with their sums. `ranges` tell how
+    long loops are at most.
+    """
+
+    loops: Collection[Var]
+    reassociable: Collection[Buffer]
+    ranges: Ranges
+    fuse: bool
+
+
+def reduce_in_lanes(body: Stmt, folds: Folds) -> Stmt:
+    """`body` with the folds of rows in lanes, wherever that is right and worth it."""
+    return _ReduceInLanes(body, folds).rewrite(body)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fold:
+    """A store that folds an element into one that is the same in all iterations."""
+
+    store: Store
+    op: ReductionOp
+
+    @property
+    def result(self) -> Result:
+        """What it is in lanes."""
+        return Result(find_identity(self.op, self.store.buffer.dtype), _MERGES[self.op])
+
+    @property
+    def terms(self) -> tuple[Expr, ...]:
+        """All that it evaluates: the element that the result is at, and its new value."""
+        return (*self.store.indices, self.store.value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A loop that folds, by some of its statements."""
+
+    loop: For
+    stmts: list[Stmt]
+    folds: list[_Fold]
+
+    @property
+    def others(self) -> list[Stmt]:
+        """The statements that do not fold."""
+        stores = [fold.store for fold in self.folds]
+        return [stmt for stmt in self.stmts if stmt not in stores]
+
+
+class _ReduceInLanes(Mutator):
+    def __init__(self, root: Stmt, folds: Folds) -> None:
+        self.proofs = LoopProofs(root)
+        self.folds = folds
+
+    def rewrite_For(self, node: For) -> Stmt:
+        loop = self.generic(node)
+        row = self._find(loop) if node.var in self.folds.loops else None
+        if row is None:
+            return loop
+        is_short = self.folds.ranges.is_at_most(loop.stop, Const(BLOCK))
+        return _InLanes(row, fuse=self.folds.fuse).make(None if is_short else BLOCK)
+
+    def _find(self, loop: For) -> _Row | None:
+        size = constant(loop.stop)
+        is_plain = loop.kind is LoopKind.SERIAL and loop.start == ZERO and loop.step == Const(1)
+        if not is_plain or (size is not None and size < MIN_LANE_TERMS):
+            return None
+        stmts = flat_stmts(loop.body)
+        if not all(_is_simple(stmt) for stmt in stmts):
+            return None
+        inside = {loop.var, *(stmt.var for stmt in stmts if isinstance(stmt, Let))}
+        made = [stmt.buffer for stmt in stmts if isinstance(stmt, Allocate)]
+        found = [fold for stmt in stmts if (fold := _fold_of(stmt, inside)) is not None]
+        folds = [f for f in found if f.store.buffer not in made and self._is_open(f.store.buffer)]
+        # LLVM takes integers apart as it likes: they add up to the same.
+        is_worth_it = any(fold.store.buffer.dtype.is_inexact for fold in folds)
+        row = _Row(loop, stmts, folds)
+        return row if is_worth_it and self._is_free(row) else None
+
+    def _is_free(self, row: _Row) -> bool:
+        """True if nothing in the loop but the folds depends on the order of its iterations.
+
+        What a fold reads is part of its iteration as what any other statement reads: it must be
+        what no other iteration writes.
+        """
+        results = [fold.store.buffer for fold in row.folds]
+        terms = [term for fold in row.folds for term in fold.terms]
+        roots = (*row.others, *terms)
+        reads = [node.buffer for root in roots for node in walk(root) if isinstance(node, Load)]
+        if any(reads.count(buffer) != 1 or results.count(buffer) != 1 for buffer in results):
+            return False  # read by another statement, or folded into twice
+        named = (Let(Var("term", term.dtype), term) for term in terms)
+        rest = replace(row.loop, body=Seq((*row.others, *named)))
+        return self.proofs.prove_independent(rest)
+
+    def _is_open(self, buffer: Buffer) -> bool:
+        """True if the order in which elements are folded into a buffer makes no difference."""
+        return not buffer.dtype.is_inexact or buffer in self.folds.reassociable
+
+
+class _InLanes:
+    """The code of one row that is folded in lanes, so many elements at a time."""
+
+    def __init__(self, row: _Row, *, fuse: bool) -> None:
+        self.row = row
+        self.fuse = fuse
+        self.code = Builder()
+
+    def make(self, block: int | None) -> Stmt:
+        """The loop in lanes; every `block` elements, their results go into the whole one."""
+        size, code = self.row.loop.stop, self.code
+        known = constant(size)
+        if block is None:
+            self._fold_block(ZERO, size)
+            return code.made
+
+        def run_time_block(first: Expr) -> None:
+            length = tidy(Min(minus(size, first), Const(block)))
+            self._fold_block(first, code.let(length, "length"))
+
+        if known is None:
+            code.each("block", size, run_time_block, step=block)
+            return code.made
+        whole = known // block * block
+        code.each("block", whole, lambda first: self._fold_block(first, Const(block)), step=block)
+        if known > whole:
+            self._fold_block(Const(whole), Const(known - whole))
+        return code.made
+
+    def _fold_block(self, first: Expr, length: Expr) -> None:
+        """Fold some elements in lanes, then what comes of it into the results."""
+        row = self.row
+
+        def update(old: Sequence[Expr], k: Expr) -> Sequence[Expr]:
+            moved = FoldingSubstitute({row.loop.var: plus(first, k)}).rewrite(row.loop.body)
+            return self._emit_copy(flat_stmts(fresh_copy(moved)), old)
+
+        results = [fold.result for fold in row.folds]
+        totals = combine_in_lanes(self.code, results, length, update)
+        for fold, result, total in zip(row.folds, results, totals, strict=True):
+            old = Load(fold.store.buffer, fold.store.indices, span=fold.store.span)
+            self.code.emit(replace(fold.store, value=result.merge(old, total)))
+
+    def _emit_copy(self, copies: Sequence[Stmt], old: Sequence[Expr]) -> Sequence[Expr]:
+        """Emit a copy of the body but for the folds, and give what they fold `old` results to."""
+        row = self.row
+        by_buffer = {fold.store.buffer: lane for fold, lane in zip(row.folds, old, strict=True)}
+        stores = [fold.store for fold in row.folds]
+
+        def read_lane(node: Node) -> Node | None:
+            return by_buffer.get(node.buffer) if isinstance(node, Load) else None
+
+        values: list[Expr] = []
+        for position, (stmt, copy) in enumerate(zip(row.stmts, copies, strict=True)):
+            if stmt not in stores:
+                self.code.emit(copy)
+                continue
+            assert isinstance(copy, Store)
+            value = rewrite(copy.value, read_lane)
+            if self.fuse:
+                value = fused_sum(value, by_buffer[copy.buffer])
+            later = [other for other in row.stmts[position + 1 :] if other not in stores]
+            values.append(self._now(value) if _overwrite(later, stmt) else value)
+        return values
+
+    def _now(self, value: Expr) -> Expr:
+        """A value as it is here, before statements that change what it is made of."""
+        var = Var("term", value.dtype, span=value.span)
+        self.code.emit(Let(var, value, span=value.span))
+        return var
+
+
+def _is_simple(stmt: Stmt) -> bool:
+    """True for statements that lanes can run side by side."""
+    return isinstance(stmt, Let | Store) or (isinstance(stmt, Allocate) and stmt.buffer.is_register)
+
+
+def _overwrite(later: Sequence[Stmt], fold: Stmt) -> bool:
+    """True if some of the statements that follow a fold write to what it reads."""
+    read = find_footprint(fold).reads
+    return any(not find_footprint(stmt).writes.isdisjoint(read) for stmt in later)
+
+
+def _fold_of(stmt: Stmt, inside: Collection[Var]) -> _Fold | None:
+    """How `stmt` folds into an element that is the same in all iterations; None if it does not."""
+    if not isinstance(stmt, Store):
+        return None
+    found = find_reduction(stmt)
+    if found is None or found.op not in _MERGES:
+        return None
+    moves = any(node in inside for place in stmt.indices for node in walk(place))
+    return None if moves else _Fold(stmt, found.op)

@@ -1,0 +1,136 @@
+"""Unroll and jam: sum several rows of a matrix at once, after fusion.
+
+    for i in range(n):                          for i in range(0, n, 4):
+        for k in range(m):                          for k in range(m):
+            p = p + a[i, k] * x[k]      -->             p = p + a[i, k] * x[k]
+        y[i] = p                                        p_1 = p_1 + a[i + 1, k] * x[k]
+                                                        ...
+                                                    y[i] = p
+                                                    ...
+
+A matrix that is read once is as fast as memory is, and that is faster along several rows than
+along one: what is fetched ahead ends at a page. Each sum is made as before, in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from hybridjit.analysis.independence import LoopProofs
+from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy, times
+from hybridjit.arith.substitution import FoldingSubstitute
+from hybridjit.arith.totality import operation_may_fail
+from hybridjit.ir.expr import Const, Expr, FloorDiv, Load, Node, Var
+from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store, flat_stmts, seq
+from hybridjit.ir.visit import Mutator, fresh_copy, substitute, walk
+
+ROWS_AT_ONCE = 4  # each with four sums in vectors of 512 bits: half of the registers
+
+
+def unroll_and_jam(body: Stmt, rows: Collection[Var], several: int = ROWS_AT_ONCE) -> Stmt:
+    """`body` with `several` iterations of the loops over `rows` of matrices run at once."""
+    return _UnrollAndJam(body, rows, several).rewrite(body) if rows else body
+
+
+class _UnrollAndJam(Mutator):
+    def __init__(self, root: Stmt, rows: Collection[Var], several: int) -> None:
+        self.proofs = LoopProofs(root)
+        self.rows = rows
+        self.several = several
+
+    def rewrite_For(self, node: For) -> Stmt:
+        if node.var not in self.rows:
+            return self.generic(node)
+        if not _is_simple(node, self.several) or not self.proofs.prove_independent(node):
+            return node
+        return _jammed(node, self.several)
+
+
+def _is_simple(loop: For, several: int) -> bool:
+    """True for a loop of some length that cannot fail: then its order is free."""
+    known = constant(loop.stop)
+    if known is not None and known < several:
+        return False
+    nodes = list(walk(loop.body))
+    if any(map(operation_may_fail, nodes)):
+        return False
+    computed = _read_from_memory(nodes)
+    places = [place for node in nodes if isinstance(node, Load | Store) for place in node.indices]
+    used = (inner for place in places for inner in walk(place))
+    if any(isinstance(node, Load) or node in computed for node in used):
+        return False
+    stmts = (node for node in nodes if isinstance(node, Stmt))
+    return all(isinstance(stmt, Allocate | For | If | Let | Seq | Store) for stmt in stmts)
+
+
+def _read_from_memory(nodes: Sequence[Node]) -> set[Var]:
+    """The names that stand for what is read, or for what is made of it: indices may be wrong."""
+    found: set[Var] = set()
+    for let in (node for node in nodes if isinstance(node, Let)):
+        if any(isinstance(node, Load) or node in found for node in walk(let.value)):
+            found.add(let.var)
+    return found
+
+
+def _jammed(loop: For, several: int) -> Stmt:
+    known = constant(loop.stop)
+    whole = tidy(times(FloorDiv(loop.stop, Const(several)), Const(several)))
+    if known is not None:
+        whole = Const(known // several * several)
+    bodies = [_at(loop, plus(loop.var, Const(row))) for row in range(several)]
+    main = replace(loop, stop=whole, step=Const(several), body=_jam(bodies))
+    left = minus(loop.stop, whole)
+    if left == ZERO:
+        return main
+    if left == ONE:
+        return seq(main, _at(loop, whole))
+    var = Var(loop.var.name, span=loop.var.span)
+    return seq(main, replace(loop, var=var, stop=left, body=_at(loop, plus(whole, var))))
+
+
+def _at(loop: For, place: Expr) -> Stmt:
+    """What one iteration does, with names of its own."""
+    return fresh_copy(FoldingSubstitute({loop.var: place}).rewrite(loop.body))
+
+
+def _jam(bodies: Sequence[Stmt]) -> Stmt:
+    """Bodies that are alike as one: loops of the same length become one, and so do branches and
+    names of the same value.
+    """
+    made: list[Stmt] = []
+    known: dict[Var, Expr] = {}
+    for alike in zip(*(flat_stmts(body) for body in bodies), strict=True):
+        first, *others = same = [substitute(stmt, known) if known else stmt for stmt in alike]
+        if isinstance(first, Let) and all(_is_same_value(first, other) for other in others):
+            made.append(first)
+            known |= {other.var: first.var for other in others if isinstance(other, Let)}
+        elif isinstance(first, For) and all(_is_same_loop(first, other) for other in same):
+            inner = [substitute(s.body, {s.var: first.var}) for s in same if isinstance(s, For)]
+            made.append(replace(first, body=_jam(inner)))
+        elif isinstance(first, If) and all(_is_same_branch(first, other) for other in same):
+            made.append(_jam_branches(first, [stmt for stmt in same if isinstance(stmt, If)]))
+        else:
+            made += same
+    return seq(*made)
+
+
+def _jam_branches(first: If, branches: Sequence[If]) -> If:
+    others = [stmt.otherwise for stmt in branches if stmt.otherwise is not None]
+    otherwise = _jam(others) if others else None
+    return replace(first, then=_jam([stmt.then for stmt in branches]), otherwise=otherwise)
+
+
+def _is_same_value(a: Let, b: Stmt) -> bool:
+    is_read = any(isinstance(node, Load) for node in walk(a.value))
+    return isinstance(b, Let) and a.value == b.value and not is_read
+
+
+def _is_same_loop(a: For, b: Stmt) -> bool:
+    return isinstance(b, For) and (
+        (a.start, a.stop, a.step, a.kind) == (b.start, b.stop, b.step, b.kind)
+    )
+
+
+def _is_same_branch(a: If, b: Stmt) -> bool:
+    return isinstance(b, If) and a.cond == b.cond

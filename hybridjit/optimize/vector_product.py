@@ -1,0 +1,62 @@
+"""Products of a matrix and a vector where the matrix does not lie along the sums.
+
+    for i in range(n):                          for k in range(0, l, 4):
+        for k in range(l):                          for i in range(n):
+            y[i] = y[i] + a[k, i] * x[k]   -->          y[i] = x[k + 3] * a[k + 3, i] + (
+                                                            x[k + 2] * a[k + 2, i] + ( ... + y[i]))
+
+Every element of the matrix is used once: what counts is the order in which it is read, and that
+each sum is fetched and stored once for several terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hybridjit.arith.ranges import constant, plus, tidy, times
+from hybridjit.ir.expr import Const, Expr, FloorDiv, Load, Var
+from hybridjit.ir.stmt import Stmt, Store
+from hybridjit.optimize.builder import Builder
+from hybridjit.optimize.matrix_product import Product
+from hybridjit.optimize.multiply_add import has_fma, multiply_add
+from hybridjit.target import Target
+
+TERMS_AT_ONCE = 4  # rows of a matrix that are read side by side
+
+
+def add_to_all(
+    product: Product, target: Target, several: int = TERMS_AT_ONCE
+) -> tuple[Stmt, set[Var]]:
+    """The product with `several` terms added to all sums at once, and the loops over the sums."""
+    code, loops, fuse = Builder(), set[Var](), has_fma(target)
+    size, k_var, result = product.extent(product.terms), product.terms, product.result
+    known = constant(size)
+    whole = tidy(times(FloorDiv(size, Const(several)), Const(several)))
+    if known is not None:
+        whole = Const(known // several * several)
+
+    def add(terms: Sequence[Expr]) -> None:
+        vector = [product.factor(code, product.right, {k_var: k}) for k in terms]
+        factors = [code.let(factor, "x") for factor in vector]
+
+        def one(place: Sequence[Expr]) -> None:
+            around = dict(zip(product.rows, place, strict=True))
+            total: Expr = Load(result, product.place(around), span=product.store.span)
+            for k, factor in zip(terms, factors, strict=True):
+                x = product.factor(code, product.left, {**around, k_var: k})
+                total = multiply_add(factor, x, total, fuse=fuse)
+            code.emit(Store(result, product.place(around), total, span=product.store.span))
+            loops.update(at for at in place if isinstance(at, Var))
+
+        code.nest(
+            [var.name for var in product.rows], [product.extent(var) for var in product.rows], one
+        )
+
+    code.each(
+        k_var.name,
+        whole,
+        lambda k: add([plus(k, Const(term)) for term in range(several)]),
+        step=several,
+    )
+    code.each(k_var.name, size, lambda k: add([k]), start=whole)
+    return code.made, loops
