@@ -13,7 +13,7 @@ from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Const, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr
-from hybridjit.ir.stmt import Continue, For, LoopKind, Seq, Stmt, seq
+from hybridjit.ir.stmt import Allocate, Continue, For, LoopKind, Seq, Stmt, seq
 from hybridjit.schedule.nest import bounds_of, trip_count
 from hybridjit.schedule.program import (
     is_left_early,
@@ -36,8 +36,31 @@ def merge(func: PrimFunc, first: Var, second: Var, *, unsafe: bool = False) -> P
 
     Legal if nothing that `b` does in an iteration depends on a later iteration of `a`.
     """
+    func = make_arrays_first(func, first, second)
     check_merge(func, first, second, unsafe=unsafe)
     return make_merge(func, first, second)
+
+
+def make_arrays_first(func: PrimFunc, first: Var, second: Var) -> PrimFunc:
+    """`func` with arrays that are made between two loops, as array statements do, before both.
+
+    The same function if more than that stands between them.
+    """
+    a, b = the_loop(func, first), the_loop(func, second)
+    parent = _parent(func, a)
+    if b not in parent.stmts or parent.stmts.index(b) < parent.stmts.index(a):
+        return func
+    start, stop = parent.stmts.index(a), parent.stmts.index(b)
+    between = parent.stmts[start + 1 : stop]
+    if not between or not all(map(_is_made_anywhere, between)):
+        return func
+    stmts = (*parent.stmts[:start], *between, a, *parent.stmts[stop:])
+    return replace_stmt(func, parent, Seq(stmts))
+
+
+def _is_made_anywhere(stmt: Stmt) -> bool:
+    """True for an array that can as well be made earlier: that cannot fail."""
+    return isinstance(stmt, Allocate) and all(isinstance(n, Const) for n in stmt.buffer.shape)
 
 
 def make_merge(func: PrimFunc, first: Var, second: Var) -> PrimFunc:
