@@ -8,13 +8,15 @@ import pytest
 
 from hybridjit import Kernel, hybrid
 from tests.array_campaign import is_same, run_with_sizes
+from tests.optimized import run_optimized
 from tests.random_array_values import np
 
 
 def assert_agree(kernel: Kernel[..., Any], *args: Any) -> None:
     """Compare NumPy with the interpreter, native code, and code for run-time sizes."""
     expected = np.asarray(kernel.py_func(*args))
-    for found in (kernel.interpret(*args), kernel(*args), run_with_sizes(kernel, args)):
+    sized = [run_with_sizes(kernel, *args, is_fast=is_fast) for is_fast in (False, True)]
+    for found in (kernel.interpret(*args), run_optimized(kernel, *args), kernel(*args), *sized):
         got = np.asarray(found)
         assert got.dtype == expected.dtype
         assert got.shape == expected.shape
