@@ -13,6 +13,8 @@ settings for the code that runs inside it. `api_edge` is here because it obeys o
                                 whole process
     HYBRIDJIT_INTERPRET=1       run kernels in the IR interpreter instead of compiling them
     HYBRIDJIT_NUM_THREADS=4     run parallel loops on at most so many threads
+    HYBRIDJIT_PARALLEL=1        compile for all cores, as @hybrid.script(parallel=True) does, what
+                                does not say parallel=False
     HYBRIDJIT_TRACEBACK=full    keep the frames of this package in tracebacks
     HYBRIDJIT_VERIFY=0          do not verify the IR after every pass
 """
@@ -56,6 +58,7 @@ class Config:
     cpu: str | None = None
     interpret: bool = False
     num_threads: int | None = None
+    parallel: bool = False
     traceback: TracebackStyle = "short"
     verify: bool = True
 
@@ -78,6 +81,7 @@ class Changes(TypedDict, total=False):
     cache_strict: bool
     check: bool
     interpret: bool
+    parallel: bool
     traceback: TracebackStyle
     verify: bool
 
@@ -177,6 +181,7 @@ def _from_environment() -> Config:
         cpu=_read_cpu("HYBRIDJIT_CPU"),
         interpret=interpret,
         num_threads=_read_count("HYBRIDJIT_NUM_THREADS", default=_DEFAULT.num_threads),
+        parallel=_read_switch("HYBRIDJIT_PARALLEL", default=_DEFAULT.parallel),
         traceback=_read_traceback("HYBRIDJIT_TRACEBACK", default=_DEFAULT.traceback),
         verify=_read_switch("HYBRIDJIT_VERIFY", default=_DEFAULT.verify),
     )

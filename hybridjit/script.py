@@ -89,6 +89,7 @@ class Kernel(NativeCallable, Generic[P, R]):
         fastmath: tuple[str, ...] = (),
         schedule: Any = None,
         passes: tuple[CustomPass, ...] = (),
+        parallel: bool | None = None,
     ) -> None:
         functools.update_wrapper(self, pyfunc)
         self.__hybrid_function__ = pyfunc
@@ -96,6 +97,7 @@ class Kernel(NativeCallable, Generic[P, R]):
         self.fastmath = fastmath
         self._recipe = schedule
         self._passes = passes
+        self._parallel = parallel
         self._specializations: dict[tuple[Spec, ...], Specialization] = {}
         self._reasons: dict[tuple[Spec, ...], str] = {}
         self._promotion = Promotion()
@@ -152,7 +154,7 @@ class Kernel(NativeCallable, Generic[P, R]):
         """
         specs, _ = self._bind(args, kwargs)
         schedule = compiler.open_schedule(self._request(specs))
-        schedule.origin = Kernel(self.__hybrid_function__, self.fastmath)
+        schedule.origin = Kernel(self.__hybrid_function__, self.fastmath, parallel=self._parallel)
         return schedule
 
     @api_edge
@@ -163,7 +165,7 @@ class Kernel(NativeCallable, Generic[P, R]):
         script runs as it is written.
         """
         recipe = recipes.check_recipe(schedule)
-        return Kernel(self.__hybrid_function__, self.fastmath, recipe, self._passes)
+        return self._with(schedule=recipe)
 
     @api_edge
     def with_passes(self, passes: Sequence[Transform | CustomPass]) -> Kernel[P, R]:
@@ -172,7 +174,10 @@ class Kernel(NativeCallable, Generic[P, R]):
         They run after the schedule; see `tir.prim_func_pass`.
         """
         made = (*self._passes, *custom_passes.read_passes(passes))
-        return Kernel(self.__hybrid_function__, self.fastmath, self._recipe, made)
+        return self._with(passes=made)
+
+    def _with(self, **changes: Any) -> Kernel[P, R]:
+        return Kernel(self.__hybrid_function__, **{**self.options, **changes})
 
     def as_gufunc(self, signature: str, *, dtypes: Any = None, parallel: bool = False) -> Gufunc:
         """The script on arrays with more dimensions, as a generalised ufunc.
@@ -274,6 +279,7 @@ class Kernel(NativeCallable, Generic[P, R]):
     def __repr__(self) -> str:
         code = self.__hybrid_function__.__code__
         note = "" if self._recipe is None else ", scheduled"
+        note += ", parallel" if self._parallel else ""
         place = f"{code.co_filename}:{code.co_firstlineno}"
         return f"<hybridjit kernel '{self.__name__}' at {place}{note}>"
 
@@ -386,13 +392,23 @@ class Kernel(NativeCallable, Generic[P, R]):
             return made
 
     def _request(self, specs: tuple[Spec, ...]) -> Request:
-        options = self.fastmath, self._recipe, self._passes
+        options = self.fastmath, self._recipe, self._passes, self._is_parallel
         return Request(self.__hybrid_function__, self._read(), specs, *options)
+
+    @property
+    def _is_parallel(self) -> bool:
+        """Whether what is compiled now is for all cores: as the script says, or else the config."""
+        return config.current().parallel if self._parallel is None else self._parallel
 
     @property
     def options(self) -> dict[str, Any]:
         """What the kernel was made with besides its function."""
-        return {"fastmath": self.fastmath, "schedule": self._recipe, "passes": self._passes}
+        return {
+            "fastmath": self.fastmath,
+            "schedule": self._recipe,
+            "passes": self._passes,
+            "parallel": self._parallel,
+        }
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         return reduced(self)
@@ -431,17 +447,26 @@ Fastmath = bool | Iterable[str]
 
 @overload
 def script(
-    function: Callable[P, R], *, fastmath: Fastmath = False, schedule: Recipe | None = None
+    function: Callable[P, R],
+    *,
+    fastmath: Fastmath = False,
+    schedule: Recipe | None = None,
+    parallel: bool | None = None,
 ) -> Kernel[P, R]: ...
 @overload
 def script(
-    function: None = None, *, fastmath: Fastmath = False, schedule: Recipe | None = None
+    function: None = None,
+    *,
+    fastmath: Fastmath = False,
+    schedule: Recipe | None = None,
+    parallel: bool | None = None,
 ) -> Callable[[Callable[P, R]], Kernel[P, R]]: ...
 def script(
     function: Callable[..., Any] | None = None,
     *,
     fastmath: Fastmath = False,
     schedule: Recipe | None = None,
+    parallel: bool | None = None,
 ) -> Any:
     """Make a kernel of a function over NumPy arrays: `@hybrid.script`.
 
@@ -449,22 +474,34 @@ def script(
     new types. `fastmath=True`, or a set of "contract", "reassoc", "nnan", "ninf", "nsz", "arcp"
     and "afn", lets native code round otherwise than NumPy; of inlined scripts it does not count.
     `schedule` says how its loops are run: a function of a `Schedule`, or a trace.
+
+    `parallel=True` lets loops run on all cores, where their iterations are proved independent and
+    the work is worth it; sums, too, where any order gives the same result. What is computed does
+    not depend on the number of threads (`hj.threads`). Without it HYBRIDJIT_PARALLEL decides, or
+    `hj.config.scope(parallel=True)` around the first call. A schedule says itself what is parallel.
     """
     flags = read_fastmath(fastmath)
+    _check_switch(parallel)
     if function is None:
-        return functools.partial(script, fastmath=flags, schedule=schedule)
+        return functools.partial(script, fastmath=flags, schedule=schedule, parallel=parallel)
     recipe = None if schedule is None else recipes.check_recipe(schedule)
     if isinstance(function, Kernel):
         kernel = cast("Kernel[..., Any]", function)
-        if schedule is None and (not flags or flags == kernel.fastmath):
+        is_same = parallel is None or parallel is kernel.options["parallel"]
+        if schedule is None and (not flags or flags == kernel.fastmath) and is_same:
             return kernel
         function = kernel.__hybrid_function__
     if isinstance(function, FunctionType):
         function = getattr(function, "__hybrid_function__", function)
     if not isinstance(function, FunctionType):
         raise ArgumentError(f"@hybrid.script decorates a function, got {function!r}")
-    made: Kernel[..., Any] = Kernel(function, flags, recipe)
+    made: Kernel[..., Any] = Kernel(function, flags, recipe, parallel=parallel)
     return made
+
+
+def _check_switch(parallel: object) -> None:
+    if parallel is not None and not isinstance(parallel, bool):
+        raise ArgumentError(f"parallel must be True or False, got {parallel!r}")
 
 
 def intrinsic(

@@ -14,7 +14,7 @@ import numpy as np
 from hybridjit import Kernel, config, hybrid, threads
 from hybridjit.codegen import emit_parallel
 from hybridjit.hybrid import allocate, output_tensor, parallel
-from hybridjit.lower import privatize_reductions
+from hybridjit.lower import parallelize, privatize_reductions
 from tests.oracle import assert_same_outcome, run_interpreted, run_once
 
 AnyKernel = Kernel[..., Any]
@@ -39,9 +39,18 @@ def eager() -> Generator[None]:
     """Every parallel loop is worth its threads; code made so is not kept."""
     with (
         patch.object(emit_parallel, "MIN_PARALLEL_WORK", 0),
+        patch.object(emit_parallel, "MIN_AUTOMATIC_WORK", 0),
         patch.object(privatize_reductions, "MIN_PARALLEL_WORK", 0),
+        patch.object(parallelize, "MIN_AUTOMATIC_WORK", 0),
         config.scope(cache_enabled=False),
     ):
+        yield
+
+
+@contextmanager
+def on_threads(count: int = 3) -> Generator[None]:
+    """Scripts run on so many threads wherever they can, however little there is to do."""
+    with eager(), config.scope(parallel=True), threads(count):
         yield
 
 

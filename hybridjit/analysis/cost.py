@@ -7,7 +7,7 @@ of the processor, such as the sizes of its caches, are asked of the `Target`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from hybridjit.analysis.limits import (
     Limits,
@@ -16,6 +16,7 @@ from hybridjit.analysis.limits import (
     loop_extent,
     most_iterations,
 )
+from hybridjit.arith.simplify import simplify
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import (
     Add,
@@ -25,6 +26,7 @@ from hybridjit.ir.expr import (
     Expr,
     ExternCall,
     FloorDiv,
+    Load,
     Max,
     Min,
     Mod,
@@ -54,6 +56,11 @@ FUNCTION_NODES = 300
 
 # Less work than this is done before another thread has woken up.
 MIN_PARALLEL_WORK = 1 << 12
+# Nobody asked for a loop that runs on several threads by itself: it has to pay even if they sleep.
+MIN_AUTOMATIC_WORK = 1 << 15
+# More than any of the two: work is not counted any further.
+ENOUGH_WORK = 1 << 20
+_UNKNOWN_TRIPS = 8
 # An estimate beyond every threshold: nobody knows how long it takes.
 UNBOUNDED = 1 << 40
 _NOTHING_KNOWN: Mapping[Var, Limits] = {}
@@ -124,6 +131,53 @@ def find_work(stmt: Stmt, known: Mapping[Var, Limits] = _NOTHING_KNOWN) -> int |
             return None
         case _:
             return 1
+
+
+def make_work(stmt: Stmt, unknown: Collection[Var] = ()) -> Expr:
+    """The simple operations that `stmt` runs, as an expression that is known before it.
+
+    It stops at `ENOUGH_WORK`, so that nothing overflows. A loop whose end is not known before runs
+    `_UNKNOWN_TRIPS`. Nor are variables in `unknown` known.
+    """
+    inside = {*unknown, *(node.var for node in walk(stmt) if isinstance(node, For | Let))}
+    return simplify(_work_of(stmt, inside))
+
+
+def _work_of(stmt: Stmt, inside: Collection[Var]) -> Expr:
+    match stmt:
+        case For(body=body):
+            trips = Min(_trips_of(stmt, inside), Const(ENOUGH_WORK))
+            return Min(trips * (_work_of(body, inside) + 1), Const(ENOUGH_WORK))
+        case While(body=body):
+            return _work_of(body, inside) * _UNKNOWN_TRIPS
+        case Seq() | If():
+            parts = (child for child in children(stmt) if isinstance(child, Stmt))
+            total = simplify(sum((_work_of(part, inside) for part in parts), Const(1)))
+            return total if isinstance(total, Const) else Min(total, Const(ENOUGH_WORK))
+        case _:
+            calls = (node for node in walk(stmt) if isinstance(node, Call | Pow | ExternCall))
+            return Const(1 + min(ENOUGH_WORK, sum(map(operation_cost, calls))))
+
+
+def _trips_of(loop: For, inside: Collection[Var]) -> Expr:
+    extent = loop_extent(loop)
+    if extent is not None:
+        return Const(extent)
+    choices = [simplify(loop.safe_extent), *_ends_of(loop)]
+    known = (choice for choice in choices if _is_known_before(choice, inside))
+    return Max(next(known, Const(_UNKNOWN_TRIPS)), Const(0))
+
+
+def _ends_of(loop: For) -> list[Expr]:
+    """What is left of the end without the start: the `size` of range(x, x + min(size, ...))."""
+    rest = loop.stop.rhs if isinstance(loop.stop, Add) and loop.stop.lhs == loop.start else None
+    return [rest.lhs, rest.rhs] if isinstance(rest, Min) else []
+
+
+def _is_known_before(expr: Expr, inside: Collection[Var]) -> bool:
+    nodes = list(walk(expr))
+    is_plain = not any(isinstance(node, Load | ExternCall | FloorDiv | Mod) for node in nodes)
+    return is_plain and not any(node in inside for node in nodes)
 
 
 def find_quiet_work(stmt: Stmt, most: int, known: Mapping[Var, Limits] = _NOTHING_KNOWN) -> int:

@@ -27,7 +27,7 @@ What it assumes:
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -43,7 +43,7 @@ from hybridjit.analysis.bounds import Facts
 from hybridjit.analysis.distances import Distances, Equation, Order
 from hybridjit.analysis.forms import Interval
 from hybridjit.arith.linear import Linear
-from hybridjit.ir.expr import BufferRef, Const, Expr, ExternCall, Node, Var
+from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, ExternCall, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Assert, For, Let, Print, Raise, Stmt, Store
 from hybridjit.ir.visit import walk
@@ -100,14 +100,17 @@ class Independence:
 
     # -- questions -----------------------------------------------------------------------------
 
-    def prove_independent(self, loops: Sequence[For], body: Stmt) -> bool:
+    def prove_independent(
+        self, loops: Sequence[For], body: Stmt, besides: Collection[Buffer] = ()
+    ) -> bool:
         """True if iterations of the nest `loops` around `body` may run in any order.
 
-        What the bounds of the loops read is read between iterations: it may not change.
+        What the bounds of the loops read is read between iterations: it may not change. Accesses
+        of the arrays in `besides` do not count.
         """
         if has_effects(body):
             return False
-        pairs = _pairs(_accesses_of(loops, body), _made_in(body))
+        pairs = _pairs(_accesses_of(loops, body), _made_in(body).union(besides))
         return all(self._never_cross(x, y, loops) for x, y in pairs)
 
     def prove_reordered(self, loops: Sequence[For], order: Sequence[For], body: Stmt) -> bool:
@@ -370,7 +373,7 @@ def _may_stop(stmt: Stmt) -> bool:
     return has_effects(stmt) or any(isinstance(node, Assert | Raise) for node in walk(stmt))
 
 
-def _made_in(body: Stmt) -> set[object]:
+def _made_in(body: Stmt) -> set[Buffer]:
     return {node.buffer for node in walk(body) if isinstance(node, Allocate)}
 
 
@@ -384,7 +387,7 @@ def _accesses_of(loops: Sequence[For], body: Stmt) -> list[Access]:
     return list({(a.buffer, a.indices, a.is_write, a.scope): a for a in found}.values())
 
 
-def _pairs(accesses: Sequence[Access], made: set[object]) -> Iterator[tuple[Access, Access]]:
+def _pairs(accesses: Sequence[Access], made: set[Buffer]) -> Iterator[tuple[Access, Access]]:
     """Every store, with all that touches the same array, if it is not made in an iteration."""
     stores = [access for access in accesses if access.is_write and access.buffer not in made]
     done: set[Access] = set()

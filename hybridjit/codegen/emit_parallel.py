@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
-from hybridjit.analysis.cost import MIN_PARALLEL_WORK, find_work
+from hybridjit.analysis.cost import MIN_AUTOMATIC_WORK, MIN_PARALLEL_WORK, find_work, make_work
 from hybridjit.codegen.casts import declare
 from hybridjit.codegen.emit_context import POLL_WORK
 from hybridjit.codegen.emit_statements import StatementEmitter
@@ -26,9 +26,10 @@ from hybridjit.codegen.llvm_types import I8, I32, I64, Builder, Complex, Functio
 from hybridjit.codegen.memory import ArrayAddress, Register, make_register
 from hybridjit.codegen.pool_layout import POLL, RUN
 from hybridjit.codegen.sites import Failure, Site
-from hybridjit.ir.expr import Buffer, BufferRef, ExternCall, Load, Node, Var
+from hybridjit.ir.expr import Buffer, BufferRef, Const, ExternCall, Load, Node, Var
 from hybridjit.ir.stmt import Allocate, Break, For, LoopKind, Print, Return, Stmt, Store, While
 from hybridjit.ir.visit import children, walk
+from hybridjit.lower.parallelize import AUTOMATIC
 
 _POINTER = I8.as_pointer()
 _RECORD = I64.as_pointer()
@@ -55,10 +56,20 @@ class ParallelEmitter(VectorEmitter):
         self.sites.append(Site(Failure.PYTHON, None))
         stopped = ir.Constant(I64, len(self.sites))
         self.sites.append(Site(Failure.FORKED, None))
-        grain = ir.Constant(I64, _least_grain(loop))
-        args = [chunk, trips, grain, context, self.error, stopped]
+        args = [chunk, trips, self._grain(loop), context, self.error, stopped]
         kind = ir.FunctionType(I32, [arg.type for arg in args])
         self.leave_unless_zero(self.b.call(declare(self.module, RUN, kind), args))
+
+    def _grain(self, loop: For) -> Value:
+        """So many iterations are worth a chunk; a loop with fewer runs on one thread."""
+        worth = MIN_PARALLEL_WORK // 2
+        if AUTOMATIC in loop.annotations:
+            worth = MIN_AUTOMATIC_WORK
+        work = make_work(loop.body, [loop.var])
+        if isinstance(work, Const):
+            return ir.Constant(I64, max(1, worth // (int(work.value.real) + 1)))
+        each = self.b.add(self.emit(work), ir.Constant(I64, 1))
+        return self.b.udiv(ir.Constant(I64, worth), each)
 
     def _capture(self, loop: For, origin: tuple[Value, Value]) -> _Captured:
         uses = _find_uses(loop)
@@ -139,12 +150,6 @@ def _leaves(stmt: Stmt) -> bool:
     if isinstance(stmt, For | While):
         return False
     return isinstance(stmt, Break) or any(_leaves(child) for child in inner)
-
-
-def _least_grain(loop: For) -> int:
-    """So many iterations are worth a chunk."""
-    work = find_work(loop.body)
-    return 1 if work is None else max(1, MIN_PARALLEL_WORK // 2 // (work + 1))
 
 
 # What travels

@@ -39,7 +39,10 @@ from hybridjit.ir.expr import Buffer, Div, FloorDiv, Max, Min, Pow
 from hybridjit.ir.intrinsics import INTRINSICS
 from hybridjit.ir.stmt import Allocate
 
-LOOP_NAMES = ("range", "serial", "parallel", "vectorize", "unroll", "const_range", "scan", "bind")
+LOOP_NAMES = (
+    *("range", "serial", "parallel", "vectorize", "unroll", "const_range", "scan", "bind"),
+    "prange",  # Numba's name for `parallel`
+)
 SCOPES = ("global", "local", "shared")
 
 Handler = Callable[[Any, ast.Call], Value]

@@ -43,6 +43,11 @@ def parallel(*bounds: int, annotations: Hints = None) -> range:
     return range(*bounds)
 
 
+def prange(*bounds: int, annotations: Hints = None) -> range:
+    """`parallel`, by the name that Numba has for it."""
+    return range(*bounds)
+
+
 def vectorize(*bounds: int, annotations: Hints = None) -> range:
     """A loop whose iterations run as lanes of vector instructions."""
     return range(*bounds)
@@ -279,7 +284,7 @@ MATH: dict[str, Callable[..., Any]] = {
     name: _math_function(name) for name in INTRINSICS if name not in _PYTHON_SPELLING
 }
 _FUNCTIONS: tuple[Callable[..., Any], ...] = (
-    *(serial, parallel, vectorize, unroll, const_range, scan, bind, grid),
+    *(serial, parallel, prange, vectorize, unroll, const_range, scan, bind, grid),
     *(allocate, output_tensor, constant_array, part, block, init, spatial, reduce),
     *(likely, ceil_div, select, power),
 )

@@ -273,7 +273,15 @@ def language_name(value: object) -> str | None:
     found = LANGUAGE_NAMES.get(id(value))
     if found is None and isinstance(value, FunctionType):
         return getattr(value, "__hybrid_builtin__", None)
+    if found is None and _is_of_numba(value):
+        return "prange"
     return found
+
+
+def _is_of_numba(value: object) -> bool:
+    """True for `numba.prange`, which scripts may go on to import."""
+    is_prange = isinstance(value, type) and value.__name__ == "prange"
+    return is_prange and value.__module__.partition(".")[0] == "numba"
 
 
 def has_plain_attributes(owner: object) -> bool:

@@ -28,7 +28,7 @@ from hybridjit.source import FunctionSource
 
 # A longer expansion is a slip: every iteration is a copy of the body.
 MAX_EXPANDED = 1024
-LOOP_HELP = f"loop over one of {', '.join(LOOP_NAMES)} or grid"
+LOOP_HELP = f"loop over one of {', '.join(LOOP_NAMES[:-1])} or grid"
 
 
 class ExpansionTranslator(StatementTranslator):

@@ -36,6 +36,7 @@ _KINDS = {
     "range": LoopKind.SERIAL,
     "serial": LoopKind.SERIAL,
     "parallel": LoopKind.PARALLEL,
+    "prange": LoopKind.PARALLEL,
     "vectorize": LoopKind.VECTORIZED,
     "unroll": LoopKind.UNROLLED,
     "scan": LoopKind.SCAN,

@@ -21,7 +21,7 @@ from hybridjit.frontend.captures import Capture, Environment
 from hybridjit.frontend.drop_asserts import drop_asserts
 from hybridjit.frontend.frame import Frame, Key, Unit
 from hybridjit.frontend.inline import annotations_in
-from hybridjit.frontend.options import printed_fastmath
+from hybridjit.frontend.options import printed_options
 from hybridjit.frontend.signature import SignatureTranslator
 from hybridjit.frontend.specs import Spec
 from hybridjit.frontend.variables import Variables, find_variables
@@ -111,6 +111,7 @@ def parse(
     *,
     blocks: bool = True,
     fastmath: tuple[str, ...] = (),
+    parallel: bool = False,
     shares_memory: bool = False,
 ) -> Parsed:
     """Translate a script for arguments of the given types, one for each parameter.
@@ -122,7 +123,7 @@ def parse(
     knowledge = _Knowledge(printed, shares_memory=shares_memory)
     try:
         parsed = on_fresh_stack(lambda: _parse(source, environment, specs, blocks, knowledge))
-        return replace(parsed, func=replace(parsed.func, fastmath=fastmath))
+        return replace(parsed, func=replace(parsed.func, fastmath=fastmath, parallel=parallel))
     except RecursionError:
         raise ParseError(
             f"'{source.name}' is nested too deeply",
@@ -155,7 +156,7 @@ def parse_text(text: str, names: Mapping[str, object] | None = None) -> PrimFunc
     source = read_text(text)
     environment = Environment({}, dict(names or {}))
     specs = specs_in(source, environment)
-    return parse(source, environment, specs, fastmath=printed_fastmath(source)).func
+    return parse(source, environment, specs, **printed_options(source)).func
 
 
 class _Script(SignatureTranslator):

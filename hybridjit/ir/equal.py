@@ -120,6 +120,7 @@ class _Comparison:
             self._bind_buffer(x, y, path)
         self._results(a, b, root / ".returns")
         self._same(a.fastmath, b.fastmath, root / ".fastmath")
+        self._same(a.parallel, b.parallel, root / ".parallel")
         self.trees(a.body, b.body, root / ".body")
 
     def trees(self, a: object, b: object, path: _Path) -> None:

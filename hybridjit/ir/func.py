@@ -21,6 +21,7 @@ class PrimFunc:
     before the body runs; their shapes depend only on parameters. `returns` lists the results:
     buffers (a parameter or an output) and scalars (given by `Return`); None means no result.
     `fastmath` is what native code may do to floats: flags of ir/fastmath.py, in their order.
+    `parallel` asks for all cores: loops may run on several threads where that changes nothing.
     `is_checked` says that every index of a `Load` or `Store` is inside its array, [0, n): proofs
     that two indices are different elements rely on it, where a negative one counts from the end.
     """
@@ -33,6 +34,7 @@ class PrimFunc:
     returns: tuple[Result, ...] | None = None
     returns_tuple: bool = False
     fastmath: tuple[str, ...] = ()
+    parallel: bool = field(default=False, kw_only=True)
     is_checked: bool = field(default=False, kw_only=True)
     span: Span | None = field(default=None, repr=False, kw_only=True)
 

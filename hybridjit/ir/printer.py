@@ -52,8 +52,10 @@ def name_loops(func: PrimFunc) -> dict[str, For]:
 def _print(func: PrimFunc, names: Names, marks: Iterable[Node]) -> str:
     printer = StmtPrinter(names, marks, func.returns or (), func.returns_tuple)
     params = ", ".join(_param(param, names) for param in func.params)
-    if func.fastmath:
-        printer.line(f"@hybrid.script(fastmath={print_fastmath(func.fastmath)})")
+    options = [f"fastmath={print_fastmath(func.fastmath)}"] if func.fastmath else []
+    options += ["parallel=True"] if func.parallel else []
+    if options:
+        printer.line(f"@hybrid.script({', '.join(options)})")
     printer.line(f"def {make_identifier(func.name)}({params}){_return_annotation(func)}:")
     _show_dimensions(func, names)
     with printer.indented():

@@ -17,6 +17,7 @@ from hybridjit.lower.expand_intrinsics import expand_intrinsics
 from hybridjit.lower.hoist_checks import hoist_checks
 from hybridjit.lower.hoist_inits import hoist_inits
 from hybridjit.lower.lower_blocks import lower_blocks
+from hybridjit.lower.parallelize import parallelize
 from hybridjit.lower.plan_storage import plan_storage
 from hybridjit.lower.privatize_reductions import privatize_reductions
 from hybridjit.lower.refute_bounds import refute_bounds
@@ -64,6 +65,7 @@ PIPELINE: tuple[Pass, ...] = (
     Pass(expand_intrinsics, gives=Stage.LOOPS),
     Pass(check_bounds, gives=Stage.LOOPS),
     Pass(refute_bounds, gives=Stage.LOOPS),
+    Pass(parallelize, gives=Stage.LOOPS, reorders=True),
     Pass(compact_buffers, gives=Stage.LOOPS),
     Pass(plan_storage, gives=Stage.LOOPS),
     Pass(hoist_checks, gives=Stage.LOOPS),

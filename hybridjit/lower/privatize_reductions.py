@@ -32,6 +32,7 @@ from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Load, Max, Min, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, Let, LoopKind, Seq, Stmt, Store, seq
 from hybridjit.ir.visit import Mutator, walk
+from hybridjit.lower.parallelize import AUTOMATIC
 
 # Enough for the threads of a large machine, few enough to combine at no cost.
 MAX_CHUNKS = 256
@@ -117,8 +118,12 @@ def split_reductions(
         opening += [Allocate(copy, zero=False), Store(copy, (), identity)]
         closing.append(Store(partial, (chunks.var,), Load(copy)))
         partials.append(partial)
-    inner = chunks.inner_loop(replace(loop, body=body, kind=LoopKind.SERIAL))
-    outer = For(chunks.var, _ZERO, chunks.count, _ONE, seq(*opening, inner, *closing), loop.kind)
+    hints = tuple(hint for hint in loop.annotations if hint != AUTOMATIC)
+    inner = chunks.inner_loop(replace(loop, body=body, kind=LoopKind.SERIAL, annotations=hints))
+    outer = For(
+        *(chunks.var, _ZERO, chunks.count, _ONE, seq(*opening, inner, *closing), loop.kind),
+        annotations=tuple(hint for hint in loop.annotations if hint == AUTOMATIC),
+    )
     last = Var("chunk")
     combined = [
         reduction.combine(Load(partial, (last,)))

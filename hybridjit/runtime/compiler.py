@@ -79,6 +79,7 @@ def _translate_as_written(request: Request, *, shares_memory: bool = False) -> P
         environment,
         request.specs,
         fastmath=request.fastmath,
+        parallel=request.parallel,
         shares_memory=shares_memory,
     )
 

@@ -50,6 +50,7 @@ class Request:
     fastmath: tuple[str, ...] = ()
     schedule: Any = None  # a recipe of schedule/recipe.py, which a warm start does not load
     passes: tuple[Any, ...] = ()  # of lower/custom_passes.py
+    parallel: bool = False
 
     def identify(self) -> Json:
         """What is known before the script is parsed; raises `Unidentified`."""
@@ -59,6 +60,7 @@ class Request:
             "text": [self.source.text, self.source.is_printed],
             "specs": [identifier.of_spec(spec) for spec in self.specs],
             "fastmath": self.fastmath,
+            "parallel": self.parallel,
             "schedule": self._identify_schedule(),
             "passes": self._identify_passes(),
         }

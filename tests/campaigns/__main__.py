@@ -39,6 +39,7 @@ def main() -> int:
             options.first,
             options.workers,
             options.seconds,
+            options.parallel,
         )
         start = time.monotonic()
         drawn = run(plan, _say)
@@ -60,6 +61,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--first", type=int, default=0, help="number of the first program")
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("--seconds", type=float, help="begin no program after so long")
+    parser.add_argument("--parallel", action="store_true", help="scripts use several threads")
     return parser.parse_args()
 
 

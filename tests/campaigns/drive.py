@@ -17,11 +17,13 @@ import os
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from tests.campaigns.drawn import Drawn
+from tests.parallel_programs import on_threads
 
 # Tries the program with a number, and says what it drew; whatever it raises is a failure.
 Try = Callable[[int, int], Drawn]
@@ -40,6 +42,7 @@ class Plan:
     """Which programs are tried: `count` of them, from number `first` of a seed.
 
     `module` has the function `try_number`. With `seconds`, no new programs are begun after that.
+    With `parallel`, all loops that can run on several threads do, as if much were to be done.
     """
 
     module: str
@@ -48,6 +51,7 @@ class Plan:
     first: int = 0
     workers: int = 0
     seconds: float | None = None
+    parallel: bool = False
 
     def chunks(self) -> Iterator[tuple[int, int]]:
         """The numbers, a few at a time."""
@@ -183,14 +187,15 @@ class _Run:
 def _work(plan: Plan, pipe: Connection) -> None:
     """The life of a worker."""
     try_number: Try = importlib.import_module(plan.module).try_number
-    try:
-        while True:
-            for number in range(*pipe.recv()):
-                pipe.send(number)
-                pipe.send(_try(try_number, plan.seed, number))
-            pipe.send(None)
-    except (EOFError, BrokenPipeError):  # the parent is gone
-        return
+    with on_threads() if plan.parallel else nullcontext():
+        try:
+            while True:
+                for number in range(*pipe.recv()):
+                    pipe.send(number)
+                    pipe.send(_try(try_number, plan.seed, number))
+                pipe.send(None)
+        except (EOFError, BrokenPipeError):  # the parent is gone
+            return
 
 
 def _try(try_number: Try, seed: int, number: int) -> Drawn:

@@ -304,13 +304,13 @@ def misspelt_accumulator(a):
 
 @cases.wrong(ParseError, VECTOR)
 def loop_of_numba(a):
-    for i in prange(8):
+    for i in pndindex(8):
         a[i] = 0.0
 
 
-@cases.right(VECTOR, code="parallel(")
+@cases.right(VECTOR, code="grid(")
 def loop_of_numba(a):
-    for i in parallel(8):
+    for i in grid(8):
         a[i] = 0.0
 
 

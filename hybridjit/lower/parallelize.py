@@ -1,0 +1,173 @@
+"""Run loops on all cores, where that is proved to change nothing and the work is worth it.
+
+    for i in range(n):                    for i in parallel(n):
+        for j in range(m):         -->        for j in range(m):
+            c[i, j] = a[i, j] + 1                 c[i, j] = a[i, j] + 1
+
+    for i in range(n):                    for block in parallel(blocks):
+        for k in range(l):         -->        for i in range(block * size, min(..., n)):
+            for j in range(m):                    ...
+                c[i, j] += a[i, k] * b[k, j]
+
+The outermost loops that can are taken, but one of a few iterations only if none inside can. Loops
+that are not just walked through are cut into blocks, so that what later passes make of them is made
+inside of a block. A reduction is no obstacle where any grouping gives the same result:
+`privatize_reductions` deals with it. Small work stays on one thread: where sizes are known at run
+time only, it is decided there (`grain` in codegen/emit_parallel.py).
+
+An error is the first one in the order of the program, whatever the number of threads; iterations
+after it may have stored their results. Relies on: `parallel` of the function; checked indices;
+arguments that share no memory.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cached_property
+
+from hybridjit.analysis.context import infer_context
+from hybridjit.analysis.cost import MIN_AUTOMATIC_WORK, make_work
+from hybridjit.analysis.independence import Independence, has_effects
+from hybridjit.analysis.initialization import find_unassigned_reads
+from hybridjit.analysis.limits import loop_extent
+from hybridjit.analysis.private_reduction import find_private_reductions
+from hybridjit.arith.simplify import simplify
+from hybridjit.arith.totality import is_total
+from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Max, Min, Var
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import Allocate, For, Let, LoopKind, Seq, Stmt, Store, seq
+from hybridjit.ir.visit import Mutator, walk
+
+AUTOMATIC = ("automatic", True)
+# A loop of fewer iterations leaves threads without work: one inside is better, if there is one.
+_FEW = 8
+# Blocks: enough for the threads to share evenly, each long enough for rows that run side by side.
+_BLOCKS, _ROWS = 64, 8
+
+
+def parallelize(func: PrimFunc) -> PrimFunc:
+    """`func` with loops on several threads, if it asks for that."""
+    if not func.parallel:
+        return func
+    body = _Parallelize(func).rewrite(func.body)
+    return func if body is func.body else dataclasses.replace(func, body=body)
+
+
+class _Parallelize(Mutator):
+    def __init__(self, func: PrimFunc) -> None:
+        self.func = func
+        self.scope: list[For | Let] = []
+
+    @cached_property
+    def unset(self) -> frozenset[Buffer]:
+        return find_unassigned_reads(self.func)
+
+    def rewrite_Expr(self, node: Expr) -> Expr:
+        return node
+
+    def rewrite_Seq(self, node: Seq) -> Stmt:
+        known = len(self.scope)
+        rewritten = self.generic(node)
+        del self.scope[known:]
+        return rewritten if rewritten is node else seq(*rewritten.stmts)
+
+    def rewrite_Let(self, node: Let) -> Stmt:
+        self.scope.append(node)
+        return node
+
+    def rewrite_For(self, node: For) -> Stmt:
+        if node.kind.is_concurrent:
+            return node
+        extent = loop_extent(node)
+        if extent is not None and extent < _FEW:
+            inner = self._inside(node)
+            return inner if inner is not node else self._on_threads(node) or node
+        return self._on_threads(node) or self._inside(node)
+
+    def _inside(self, loop: For) -> For:
+        self.scope.append(loop)
+        rewritten = self.generic(loop)
+        self.scope.pop()
+        return rewritten
+
+    def _on_threads(self, loop: For) -> Stmt | None:
+        if not is_candidate(loop) or not is_worth_it(loop):
+            return None
+        reduced = find_private_reductions(loop, self.func.fastmath, self.unset)
+        buffers = [found.buffer for found in reduced]
+        independence = Independence.at(self.func, tuple(self.scope))
+        if not independence.prove_independent([loop], loop.body, besides=buffers):
+            return None
+        return make_parallel(loop) if reduced or is_walk(loop) else make_blocks(loop)
+
+
+# -- choice ----------------------------------------------------------------------------------------
+
+
+def is_candidate(loop: For) -> bool:
+    """True for a plain loop that runs to its end, without effects that others see."""
+    if loop.kind is not LoopKind.SERIAL or loop.annotations or not isinstance(loop.step, Const):
+        return False
+    if not all(map(is_total, (loop.start, loop.stop))) or has_effects(loop.body):
+        return False
+    return loop.var not in infer_context(loop).left_early
+
+
+def is_worth_it(loop: For) -> bool:
+    """True unless the loop is sure to do less than it takes to wake up another thread."""
+    extent, work = loop_extent(loop), make_work(loop)
+    if extent is not None and extent < 2:
+        return False
+    return not isinstance(work, Const) or int(work.value.real) >= MIN_AUTOMATIC_WORK
+
+
+def is_walk(loop: For) -> bool:
+    """True if a nest goes through its arrays along rows, each element for itself: as it should."""
+    loops = [loop]
+    while isinstance(inner := loops[-1].body, For):
+        loops.append(inner)
+    nodes = list(walk(loops[-1].body))
+    if any(isinstance(node, For | Allocate) for node in nodes):
+        return False
+    variables = [each.var for each in loops]
+    stores = [node for node in nodes if isinstance(node, Store) and not node.buffer.is_register]
+    return all(store.indices[-len(variables) :] == tuple(variables) for store in stores)
+
+
+# -- building --------------------------------------------------------------------------------------
+
+
+def make_parallel(loop: For) -> For:
+    """`loop` on several threads."""
+    return dataclasses.replace(loop, kind=LoopKind.PARALLEL, annotations=(AUTOMATIC,))
+
+
+def make_blocks(loop: For) -> Stmt:
+    """`loop`, of a constant step, in blocks on several threads, each of them a loop as it was."""
+    trips = loop_extent(loop)
+    if trips is not None:
+        size = -(-trips // min(_BLOCKS, max(trips // _ROWS, min(trips, _ROWS))))
+        size = size if size <= _ROWS else -(-size // _ROWS) * _ROWS
+        return _blocked(loop, Const(trips), Const(size), Const(-(-trips // size)))
+    count, size = Var("trips"), Var("size")
+    lets = [
+        Let(count, simplify(loop.safe_extent)),
+        Let(size, Max(FloorDiv(count + (_BLOCKS - 1), Const(_BLOCKS)), Const(_ROWS))),
+    ]
+    blocks = FloorDiv(count + size - 1, size)
+    return seq(*lets, _blocked(loop, count, size, blocks))
+
+
+def _blocked(loop: For, trips: Expr, size: Expr, blocks: Expr) -> For:
+    block = Var("block")
+    first = simplify(block * size)
+    is_even = simplify(blocks * size) == trips
+    length = size if is_even else simplify(Min(size, trips - first))
+    if loop.step == Const(1):
+        start = simplify(loop.start + first)
+        inner: For = dataclasses.replace(loop, start=start, stop=simplify(start + length))
+    else:
+        start = simplify(loop.start + first * loop.step)
+        inner = dataclasses.replace(loop, start=start, stop=simplify(start + length * loop.step))
+    outer = For(block, Const(0), blocks, Const(1), inner, span=loop.span)
+    return make_parallel(outer)

@@ -1,0 +1,313 @@
+"""Loops that run on all cores by themselves: which ones, and that the values do not show it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hybridjit import Kernel, config, hybrid, threads
+from hybridjit.hybrid import prange
+from hybridjit.lower.check_bounds import check_bounds
+from hybridjit.lower.lower_blocks import lower_blocks
+from hybridjit.lower.parallelize import parallelize
+from tests.conftest import Golden
+from tests.corpus.case import Array
+from tests.oracle import assert_same_outcome, run_interpreted, run_native, run_once
+from tests.parallel_programs import AnyKernel, eager
+
+SIZES = (0, 1, 2, 7, 8, 9, 31, 64, 65, 257)
+THREADS = (1, 2, 3)
+
+
+@hybrid.script(parallel=True)
+def elementwise(a: Array, b: Array) -> None:
+    for i in range(a.shape[0]):
+        b[i] = a[i] * 2 + i
+
+
+@hybrid.script(parallel=True)
+def every_third(a: Array, b: Array) -> None:
+    for i in range(1, a.shape[0], 3):
+        for _ in range(2):
+            b[i] = b[i] + a[i]
+
+
+@hybrid.script(parallel=True)
+def backwards(a: Array, b: Array) -> None:
+    for i in range(a.shape[0] - 1, -1, -1):
+        for _ in range(2):
+            b[i] = b[i] + a[i]
+
+
+@hybrid.script(parallel=True)
+def neighbours(a: Array, b: Array) -> None:
+    for i in range(1, a.shape[0] - 1):
+        b[i] = a[i - 1] + a[i + 1]
+
+
+@hybrid.script(parallel=True)
+def running(a: Array, b: Array) -> None:
+    for i in range(1, a.shape[0]):
+        b[i] = b[i - 1] + a[i]
+
+
+@hybrid.script(parallel=True)
+def steps(a: Array, b: Array) -> None:
+    for _ in range(3):
+        for i in range(1, a.shape[0] - 1):
+            b[i] = a[i - 1] + a[i + 1]
+        for i in range(a.shape[0]):
+            a[i] = b[i] * 0.25
+
+
+@hybrid.script(parallel=True)
+def rows(a: Array, b: Array) -> None:
+    for i in range(a.shape[0]):
+        total = 0.0
+        for j in range(i):
+            total += a[j]
+        b[i] = total
+
+
+@hybrid.script(parallel=True)
+def scratch(a: Array, b: Array) -> None:
+    for i in range(a.shape[0]):
+        t = np.empty(4)
+        for j in range(4):
+            t[j] = a[i] * j
+        b[i] = t[0] + t[3] * t[1]
+
+
+@hybrid.script(parallel=True)
+def extremes(a: Array, b: Array) -> None:
+    low = high = a[0]
+    for i in range(a.shape[0]):
+        low = min(low, a[i])
+        high = max(high, a[i])
+    b[0] = low
+    b[1] = high
+
+
+@hybrid.script(parallel=True)
+def float_sum(a: Array, b: Array) -> None:
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i]
+    b[0] = total
+
+
+@hybrid.script(parallel=True)
+def counted(a: Array, b: Array) -> None:
+    count = 0
+    for i in range(a.shape[0]):
+        if a[i] > 0.5:
+            count += 1
+    b[0] = count
+
+
+@hybrid.script(parallel=True)
+def first_large(a: Array, b: Array) -> None:
+    for i in range(a.shape[0]):
+        if a[i] > 0.9:
+            b[0] = i
+            break
+
+
+@hybrid.script(parallel=True)
+def last_value(a: Array, b: Array) -> None:
+    x = 0.0
+    for i in range(a.shape[0]):
+        x = a[i]
+    b[0] = x
+
+
+@hybrid.script(parallel=True)
+def numpy_style(a: Array, b: Array) -> None:
+    b[:] = np.where(a > 0.5, np.sqrt(a), -a)
+
+
+LOOPS = (
+    *(elementwise, every_third, backwards, neighbours, running, steps, rows, scratch, extremes),
+    *(float_sum, counted, first_large, last_value, numpy_style),
+)
+
+
+def arrays(n: int) -> tuple[Any, Any]:
+    return np.random.default_rng(n).random(n), np.zeros(max(n, 2))[: max(n, 2)]
+
+
+def check(kernel: AnyKernel, *args: Any) -> None:
+    """The same, bit for bit, on any number of threads as in the interpreter."""
+    expected = run_once(run_interpreted, kernel, args)
+    for count in THREADS:
+        with threads(count):
+            assert_same_outcome(run_once(run_native, kernel, args), expected)
+
+
+@pytest.mark.parametrize("kernel", LOOPS, ids=lambda kernel: kernel.__name__)
+def test_values_do_not_depend_on_the_threads(kernel: AnyKernel) -> None:
+    again: AnyKernel = Kernel(kernel.__hybrid_function__, parallel=True)
+    with eager():
+        for size in SIZES:
+            a, b = arrays(size)
+            if size or kernel not in (extremes,):
+                check(again, a, b[: max(size, 2)])
+
+
+def lowered(kernel: AnyKernel, *args: Any) -> str:
+    return kernel.inspect("lowered", *args)
+
+
+N = 1 << 18
+
+
+@pytest.mark.parametrize(
+    ("kernel", "is_parallel"),
+    [
+        *((kernel, True) for kernel in (elementwise, neighbours, rows, scratch, extremes, counted)),
+        *((kernel, True) for kernel in (every_third, backwards, steps, numpy_style)),
+        *((kernel, False) for kernel in (running, float_sum, first_large, last_value)),
+    ],
+    ids=lambda value: getattr(value, "__name__", str(value)),
+)
+def test_which_loops(kernel: AnyKernel, is_parallel: bool) -> None:
+    assert ("in parallel(" in lowered(kernel, *arrays(N))) is is_parallel
+
+
+def test_small_work_stays_on_one_thread() -> None:
+    assert "in parallel(" not in lowered(elementwise, *arrays(100))
+
+
+def test_floats_are_added_in_any_order_where_that_is_allowed() -> None:
+    loose: AnyKernel = Kernel(float_sum.__hybrid_function__, ("reassoc",), parallel=True)
+    assert "in parallel(" in lowered(loose, *arrays(N))
+    a, b = arrays(N)
+    results: set[float] = set()
+    for count in THREADS:
+        with threads(count):
+            loose(a, b)
+        results.add(float(b[0]))
+    assert len(results) == 1
+
+
+@hybrid.script(parallel=True)
+def product(a: Array, b: Array, c: Array) -> None:
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+def test_golden_product(golden: Golden) -> None:
+    """Rows in blocks, so that the rows of a block still run side by side."""
+    func = product.prim_func(np.ones((64, 64)), np.ones((64, 64)), np.ones((64, 64)))
+    golden.check(str(parallelize(check_bounds(lower_blocks(func)))), "ir")
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (5, 3, 2), (9, 33, 17), (70, 40, 30)])
+def test_products(shape: tuple[int, int, int]) -> None:
+    n, m, depth = shape
+    generator = np.random.default_rng(0)
+    kernel: AnyKernel = Kernel(product.__hybrid_function__, parallel=True)
+    with eager():
+        check(kernel, generator.random((n, depth)), generator.random((depth, m)), np.zeros((n, m)))
+
+
+@hybrid.script(parallel=True)
+def few_channels(a: Array, b: Array) -> None:
+    for c in range(3):
+        for i in range(a.shape[0]):
+            b[i, c] = a[i, c] * 2
+
+
+def test_of_a_few_iterations_the_loop_inside_is_better() -> None:
+    text = lowered(few_channels, np.ones((N, 3)), np.ones((N, 3)))
+    assert text.index("in range(3)") < text.index("in parallel(")
+
+
+@hybrid.script(parallel=True)
+def refuses(a: Array, b: Array) -> None:
+    for i in range(a.shape[0]):
+        if a[i] < 0:
+            raise ValueError("negative", i)
+        b[i] = a[i]
+
+
+def test_the_first_error_is_reported() -> None:
+    a, b = np.ones(4000), np.zeros(4000)
+    a[[3999, 2100, 1300]] = -1
+    kernel: AnyKernel = Kernel(refuses.__hybrid_function__, parallel=True)
+    with eager():
+        for count in THREADS:
+            with threads(count), pytest.raises(ValueError, match="1300"):
+                kernel(a, b)
+
+
+def test_arguments_that_share_memory_run_in_order() -> None:
+    memory: Any = np.random.default_rng(0).random(200)
+    expected: Any = memory.copy()
+    neighbours.py_func(expected[:-1], expected[1:])
+    kernel: AnyKernel = Kernel(neighbours.__hybrid_function__, parallel=True)
+    with eager(), threads(3):
+        kernel(memory[:-1], memory[1:])
+    assert (memory == expected).all()
+
+
+# -- the option ------------------------------------------------------------------------------------
+
+
+@hybrid.script
+def undecided(a: Array, b: Array) -> None:
+    for i in range(a.shape[0]):
+        b[i] = a[i] * 2
+
+
+def test_off_by_default() -> None:
+    assert "in parallel(" not in lowered(undecided, *arrays(N))
+
+
+def test_the_config_decides_where_the_script_does_not() -> None:
+    kernel: AnyKernel = Kernel(undecided.__hybrid_function__)
+    serial: AnyKernel = hybrid.script(undecided, parallel=False)
+    with config.scope(parallel=True):
+        assert "in parallel(" in lowered(kernel, *arrays(N))
+        assert "in parallel(" not in lowered(serial, *arrays(N))
+
+
+def test_the_environment_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HYBRIDJIT_PARALLEL", "1")
+    config.clear()
+    kernel: AnyKernel = Kernel(undecided.__hybrid_function__)
+    assert "in parallel(" in lowered(kernel, *arrays(N))
+    monkeypatch.undo()
+    config.clear()
+
+
+def test_shown_printed_and_kept() -> None:
+    kernel = hybrid.script(undecided, parallel=True)
+    assert kernel is not undecided
+    assert "parallel" in repr(kernel)
+    assert "parallel=True" in str(kernel.prim_func(*arrays(8)))
+    assert kernel.options["parallel"] is True
+    assert hybrid.script(kernel) is kernel
+
+
+def test_must_be_a_switch() -> None:
+    wrong: Any = 3
+    with pytest.raises(TypeError, match="parallel must be True or False, got 3"):
+        hybrid.script(undecided, parallel=wrong)
+
+
+@hybrid.script
+def with_prange(a: Array, b: Array) -> None:
+    for i in prange(a.shape[0]):
+        b[i] = a[i] * 2
+
+
+def test_prange_is_parallel() -> None:
+    a, b = arrays(9)
+    with_prange(a, b)
+    assert (b == a * 2).all()
+    assert "in parallel(" in str(with_prange.prim_func(a, b))
