@@ -14,7 +14,7 @@ import numpy as np
 from hybridjit import Kernel, config, hybrid, threads
 from hybridjit.codegen import emit_parallel
 from hybridjit.hybrid import allocate, output_tensor, parallel
-from hybridjit.lower import parallelize, privatize_reductions
+from hybridjit.lower import chunks, parallelize, privatize_reductions, split_histograms
 from tests.oracle import assert_same_outcome, run_interpreted, run_once
 
 AnyKernel = Kernel[..., Any]
@@ -41,6 +41,8 @@ def eager() -> Generator[None]:
         patch.object(emit_parallel, "MIN_PARALLEL_WORK", 0),
         patch.object(emit_parallel, "MIN_AUTOMATIC_WORK", 0),
         patch.object(privatize_reductions, "MIN_PARALLEL_WORK", 0),
+        patch.object(chunks, "MIN_PARALLEL_WORK", 0),
+        patch.object(split_histograms, "MIN_CHUNK", 1),
         patch.object(parallelize, "MIN_AUTOMATIC_WORK", 0),
         config.scope(cache_enabled=False),
     ):

@@ -57,7 +57,7 @@ FUNCTION_NODES = 300
 # Less work than this is done before another thread has woken up.
 MIN_PARALLEL_WORK = 1 << 12
 # Nobody asked for a loop that runs on several threads by itself: it has to pay even if they sleep.
-MIN_AUTOMATIC_WORK = 1 << 15
+MIN_AUTOMATIC_WORK = 1 << 18
 # More than any of the two: work is not counted any further.
 ENOUGH_WORK = 1 << 20
 _UNKNOWN_TRIPS = 8

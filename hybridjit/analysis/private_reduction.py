@@ -197,6 +197,35 @@ def find_private_reductions(
     return tuple(found)
 
 
+def find_scattered_reductions(loop: For, fastmath: Sequence[str]) -> tuple[PrivateReduction, ...]:
+    """The arrays that iterations of `loop` only combine values into, wherever: `h[a[i]] += 1`.
+
+    One reduction for each; its indices are those of one of the updates.
+    """
+    touched = _count_touches(loop.body)
+    updates: dict[Buffer, list[Update]] = {}
+    for update in find_updates(loop.body):
+        updates.setdefault(update.reduction.buffer, []).append(update)
+    found: list[PrivateReduction] = []
+    for buffer, those in updates.items():
+        covered = sum(_count_touches(update.stmt).get(buffer, 0) for update in those)
+        first = those[0].reduction
+        is_one = all(_is_scattered(update, first.op, fastmath) for update in those)
+        if is_one and covered == touched[buffer] and not buffer.is_register:
+            found.append(PrivateReduction(first.op, buffer, first.indices))
+    return tuple(found)
+
+
+def _is_scattered(update: Update, op: ReductionOp, fastmath: Sequence[str]) -> bool:
+    reduction = update.reduction
+    if reduction.op is not op or not may_regroup(reduction, fastmath):
+        return False
+    if op in (ReductionOp.AND, ReductionOp.OR) or find_flipped(update) is not False:
+        return False
+    places = (node for index in reduction.indices for node in walk(index))
+    return not any(isinstance(node, Load) and node.buffer is reduction.buffer for node in places)
+
+
 @dataclass(frozen=True, slots=True)
 class Update:
     """A statement that performs a reduction."""

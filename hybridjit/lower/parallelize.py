@@ -12,8 +12,9 @@
 The outermost loops that can are taken, but one of a few iterations only if none inside can. Loops
 that are not just walked through are cut into blocks, so that what later passes make of them is made
 inside of a block. A reduction is no obstacle where any grouping gives the same result:
-`privatize_reductions` deals with it. Small work stays on one thread: where sizes are known at run
-time only, it is decided there (`grain` in codegen/emit_parallel.py).
+`privatize_reductions` deals with it; histograms and the places of extrema get copies here. Small
+work stays on one thread: where sizes are known at run time only, it is decided there (the grain in
+codegen/emit_parallel.py).
 
 An error is the first one in the order of the program, whatever the number of threads; iterations
 after it may have stored their results. Relies on: `parallel` of the function; checked indices;
@@ -30,15 +31,20 @@ from hybridjit.analysis.cost import MIN_AUTOMATIC_WORK, make_work
 from hybridjit.analysis.independence import Independence, has_effects
 from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.analysis.limits import loop_extent
-from hybridjit.analysis.private_reduction import find_private_reductions
+from hybridjit.analysis.private_reduction import (
+    find_private_reductions,
+    find_scattered_reductions,
+)
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Max, Min, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, Let, LoopKind, Seq, Stmt, Store, seq
 from hybridjit.ir.visit import Mutator, walk
+from hybridjit.lower.chunks import make_parallel
+from hybridjit.lower.split_histograms import can_split, split_histograms
+from hybridjit.lower.split_selections import find_selection, split_selection
 
-AUTOMATIC = ("automatic", True)
 # A loop of fewer iterations leaves threads without work: one inside is better, if there is one.
 _FEW = 8
 # Blocks: enough for the threads to share evenly, each long enough for rows that run side by side.
@@ -95,10 +101,26 @@ class _Parallelize(Mutator):
             return None
         reduced = find_private_reductions(loop, self.func.fastmath, self.unset)
         buffers = [found.buffer for found in reduced]
+        if self._is_independent(loop, buffers):
+            return make_parallel(loop) if reduced or is_walk(loop) else make_blocks(loop)
+        return self._with_copies(loop, buffers)
+
+    def _with_copies(self, loop: For, reduced: list[Buffer]) -> Stmt | None:
+        """`loop` on several threads, which have copies of more than single elements."""
+        fastmath = self.func.fastmath
+        selection = find_selection(loop, self.unset)
+        if selection is not None and self._is_independent(loop, [*reduced, *selection.buffers]):
+            return split_selection(loop, selection, fastmath)
+        scattered = find_scattered_reductions(loop, fastmath)
+        found = [each for each in scattered if each.buffer not in reduced]
+        others = [*reduced, *(each.buffer for each in found)]
+        if found and can_split(found) and self._is_independent(loop, others):
+            return split_histograms(loop, found, fastmath)
+        return None
+
+    def _is_independent(self, loop: For, besides: list[Buffer]) -> bool:
         independence = Independence.at(self.func, tuple(self.scope))
-        if not independence.prove_independent([loop], loop.body, besides=buffers):
-            return None
-        return make_parallel(loop) if reduced or is_walk(loop) else make_blocks(loop)
+        return independence.prove_independent([loop], loop.body, besides=besides)
 
 
 # -- choice ----------------------------------------------------------------------------------------
@@ -135,11 +157,6 @@ def is_walk(loop: For) -> bool:
 
 
 # -- building --------------------------------------------------------------------------------------
-
-
-def make_parallel(loop: For) -> For:
-    """`loop` on several threads."""
-    return dataclasses.replace(loop, kind=LoopKind.PARALLEL, annotations=(AUTOMATIC,))
 
 
 def make_blocks(loop: For) -> Stmt:

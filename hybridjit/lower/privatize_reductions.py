@@ -15,27 +15,23 @@ becomes a serial one: in order, it is right. Relies on: checked indices.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 
 from hybridjit.analysis.cost import MIN_PARALLEL_WORK, find_work
 from hybridjit.analysis.independence import Independence
 from hybridjit.analysis.initialization import find_unassigned_reads
-from hybridjit.analysis.limits import loop_extent
 from hybridjit.analysis.private_reduction import (
     PrivateReduction,
     find_private_reductions,
     find_updates,
 )
-from hybridjit.arith.simplify import simplify
-from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Load, Max, Min, Var
+from hybridjit.ir.expr import Buffer, Const, Load, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, For, Let, LoopKind, Seq, Stmt, Store, seq
+from hybridjit.ir.stmt import Allocate, For, LoopKind, Seq, Stmt, Store, seq
 from hybridjit.ir.visit import Mutator, walk
-from hybridjit.lower.parallelize import AUTOMATIC
+from hybridjit.lower.chunks import AUTOMATIC, Chunks
 
-# Enough for the threads of a large machine, few enough to combine at no cost.
-MAX_CHUNKS = 256
 _ZERO, _ONE = Const(0), Const(1)
 
 
@@ -104,7 +100,7 @@ def split_reductions(
     loop: For, reductions: tuple[PrivateReduction, ...], fastmath: tuple[str, ...] = ()
 ) -> Stmt:
     """`loop`, of a constant step, in chunks that have private copies, and their combination."""
-    chunks = _Chunks.of(loop)
+    chunks = Chunks.of(loop)
     body = loop.body
     opening: list[Stmt] = []
     closing: list[Stmt] = []
@@ -132,58 +128,3 @@ def split_reductions(
     allocated = [Allocate(partial, zero=False) for partial in partials]
     combine = For(last, _ZERO, chunks.count, _ONE, seq(*combined))
     return seq(*chunks.lets, *allocated, replace(outer, span=loop.span), combine)
-
-
-@dataclass(slots=True)
-class _Chunks:
-    """Contiguous groups of the iterations of a loop: how many there are, and of which size."""
-
-    trips: Expr
-    size: Expr
-    count: Expr
-    most: Const
-    lets: list[Stmt] = field(default_factory=list[Stmt])
-    var: Var = field(default_factory=lambda: Var("chunk"))
-
-    @staticmethod
-    def of(loop: For) -> _Chunks:
-        """As many chunks as are worth it, up to `MAX_CHUNKS`."""
-        work = find_work(loop.body)
-        least = 1 if work is None else max(1, MIN_PARALLEL_WORK // (work + 1))
-        trips = loop_extent(loop)
-        if trips is not None:
-            size = max(-(-trips // MAX_CHUNKS), least)
-            count = -(-trips // size)
-            return _Chunks(Const(trips), Const(size), Const(count), Const(max(1, count)))
-        chunks = _Chunks(_ZERO, _ONE, _ZERO, Const(MAX_CHUNKS))
-        chunks.trips = chunks.bind("trips", loop.safe_extent)
-        even = FloorDiv(chunks.trips + (MAX_CHUNKS - 1), Const(MAX_CHUNKS))
-        chunks.size = chunks.bind("size", Max(even, Const(least)))
-        needed = FloorDiv(chunks.trips + chunks.size - 1, chunks.size)
-        chunks.count = chunks.bind("chunks", Min(needed, Const(MAX_CHUNKS)))
-        return chunks
-
-    def bind(self, name: str, value: Expr) -> Expr:
-        """A name for `value`, or `value` itself where it needs none."""
-        value = simplify(value)
-        if isinstance(value, Const | Var):
-            return value
-        var = Var(name)
-        self.lets.append(Let(var, value))
-        return var
-
-    def inner_loop(self, loop: For) -> For:
-        """`loop` for the iterations of one chunk.
-
-        Written so that no bound overflows.
-        """
-        before = simplify(self.var * self.size)
-        if loop.step == _ONE:
-            start = simplify(loop.start + before)
-            stop = simplify(start + Min(self.size, loop.stop - start))
-            return replace(loop, start=start, stop=stop)
-        counter = Var(f"{loop.var.name}_count")
-        stop = simplify(before + Min(self.size, self.trips - before))
-        value = Let(loop.var, simplify(loop.start + counter * loop.step))
-        body = seq(value, loop.body)
-        return replace(loop, var=counter, start=before, stop=stop, step=_ONE, body=body)

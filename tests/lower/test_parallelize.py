@@ -128,9 +128,69 @@ def numpy_style(a: Array, b: Array) -> None:
     b[:] = np.where(a > 0.5, np.sqrt(a), -a)
 
 
+@hybrid.script(parallel=True)
+def histogram(a: Array, b: Array) -> None:
+    counts = np.zeros(7, np.int64)
+    for i in range(a.shape[0]):
+        counts[int(a[i] * 7)] += 1
+    for k in range(min(7, b.shape[0])):
+        b[k] = counts[k]
+
+
+@hybrid.script(parallel=True)
+def two_histograms(a: Array, b: Array) -> None:
+    counts = np.zeros((3, 2), np.int32)
+    largest = np.zeros(3, np.int64)
+    total = 0
+    for i in range(1, a.shape[0], 2):
+        k = int(a[i] * 3)
+        counts[k, i % 2] += i
+        largest[k] = max(largest[k], i)
+        total += k
+    b[0] = counts[0, 0] + counts[1, 1] * 3 + counts[2, 1] * 7 + largest[1] + total
+    b[1] = largest[0] - largest[2]
+
+
+@hybrid.script(parallel=True)
+def histogram_of_itself(a: Array, b: Array) -> None:
+    counts = np.zeros(7, np.int64)
+    for i in range(a.shape[0]):
+        counts[(counts[0] + i) % 7] += 1
+    b[0] = counts[3]
+
+
+@hybrid.script(parallel=True)
+def place_of_least(a: Array, b: Array) -> None:
+    best = 0.75
+    where = -1
+    for i in range(a.shape[0]):
+        if a[i] < best:
+            best = a[i]
+            where = i
+    b[0] = best
+    b[1] = where
+
+
+@hybrid.script(parallel=True)
+def place_of_largest(a: Array, b: Array) -> None:
+    b[0] = np.argmax(a) if a.shape[0] else -1
+
+
+@hybrid.script(parallel=True)
+def last_of_least(a: Array, b: Array) -> None:
+    best = 0.75
+    where = -1
+    for i in range(a.shape[0]):
+        if a[i] <= best:
+            best = a[i]
+            where = i
+    b[1] = where
+
+
 LOOPS = (
     *(elementwise, every_third, backwards, neighbours, running, steps, rows, scratch, extremes),
-    *(float_sum, counted, first_large, last_value, numpy_style),
+    *(float_sum, counted, first_large, last_value, numpy_style, histogram, two_histograms),
+    *(histogram_of_itself, place_of_least, place_of_largest, last_of_least),
 )
 
 
@@ -156,6 +216,27 @@ def test_values_do_not_depend_on_the_threads(kernel: AnyKernel) -> None:
                 check(again, a, b[: max(size, 2)])
 
 
+@pytest.mark.parametrize("kernel", [place_of_least, place_of_largest])
+@pytest.mark.parametrize("values", [(np.nan,), (np.inf, -np.inf), (0.0, -0.0), (0.5, np.nan)])
+def test_places_of_unusual_values(kernel: AnyKernel, values: tuple[float, ...]) -> None:
+    again: AnyKernel = Kernel(kernel.__hybrid_function__, parallel=True)
+    with eager():
+        for seed in range(4):
+            a = np.random.default_rng(seed).choice(values, 65)
+            a[::7] = np.random.default_rng(seed).random(10)
+            check(again, a, np.zeros(2))
+
+
+def test_an_index_outside_of_a_histogram() -> None:
+    a, b = arrays(2000)
+    a[[1999, 700]] = 3.0, 2.0
+    kernel: AnyKernel = Kernel(histogram.__hybrid_function__, parallel=True)
+    with eager():
+        for count in THREADS:
+            with threads(count), pytest.raises(IndexError, match="14"):
+                kernel(a, b)
+
+
 def lowered(kernel: AnyKernel, *args: Any) -> str:
     return kernel.inspect("lowered", *args)
 
@@ -168,7 +249,10 @@ N = 1 << 18
     [
         *((kernel, True) for kernel in (elementwise, neighbours, rows, scratch, extremes, counted)),
         *((kernel, True) for kernel in (every_third, backwards, steps, numpy_style)),
+        *((kernel, True) for kernel in (histogram, two_histograms, place_of_least)),
+        (place_of_largest, True),
         *((kernel, False) for kernel in (running, float_sum, first_large, last_value)),
+        *((kernel, False) for kernel in (histogram_of_itself, last_of_least)),
     ],
     ids=lambda value: getattr(value, "__name__", str(value)),
 )
