@@ -218,12 +218,9 @@ def find_scattered_reductions(loop: For, fastmath: Sequence[str]) -> tuple[Priva
 
 def _is_scattered(update: Update, op: ReductionOp, fastmath: Sequence[str]) -> bool:
     reduction = update.reduction
-    if reduction.op is not op or not may_regroup(reduction, fastmath):
-        return False
     if op in (ReductionOp.AND, ReductionOp.OR) or find_flipped(update) is not False:
         return False
-    places = (node for index in reduction.indices for node in walk(index))
-    return not any(isinstance(node, Load) and node.buffer is reduction.buffer for node in places)
+    return reduction.op is op and may_regroup(reduction, fastmath)
 
 
 @dataclass(frozen=True, slots=True)

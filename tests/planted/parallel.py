@@ -12,20 +12,31 @@ import numpy as np
 import pytest
 from llvmlite import ir
 
-from hybridjit import hybrid, threads
+from hybridjit import Kernel, hybrid, threads
+from hybridjit.analysis import private_reduction
+from hybridjit.analysis.distances import Distances
+from hybridjit.analysis.independence import Independence
 from hybridjit.analysis.private_reduction import PrivateReduction
+from hybridjit.analysis.reduction import ReductionOp
 from hybridjit.codegen import emit_statements, pool
 from hybridjit.codegen.pool_layout import Pool
 from hybridjit.codegen.pool_words import PoolWords
 from hybridjit.hybrid import allocate, parallel
-from hybridjit.ir.expr import Const, Expr, Min
-from hybridjit.ir.stmt import Stmt, Store, seq
-from hybridjit.lower import privatize_reductions
+from hybridjit.ir.expr import Const, Expr, Le, Lt, Min, const
+from hybridjit.ir.stmt import If, Stmt, Store, seq
+from hybridjit.lower import (
+    chunks,
+    parallelize,
+    privatize_reductions,
+    split_histograms,
+    split_selections,
+)
 from hybridjit.runtime import pool as runtime_pool
 from tests import parallel_programs as programs
+from tests.lower import test_parallelize as automatic
 from tests.oracle import fresh
 from tests.parallel_programs import AnyKernel, check, eager
-from tests.planted.bugs import Bug, Check, replaced
+from tests.planted.bugs import Bug, Check, always, replaced
 
 _SIZE = 257
 _COUNTS = (1, 2, 3) * 10
@@ -71,6 +82,39 @@ def compared(kernel: AnyKernel) -> Check:
 
     run.__name__ = kernel.__name__
     return run
+
+
+def by_themselves(kernel: AnyKernel) -> Check:
+    """A script with `parallel=True` agrees with the interpreter."""
+
+    def run() -> None:
+        runtime_pool.clear()
+        with eager():
+            automatic.check(fresh_parallel(kernel), *automatic.arrays(_SIZE))
+
+    run.__name__ = kernel.__name__
+    return run
+
+
+def fresh_parallel(kernel: AnyKernel) -> AnyKernel:
+    return Kernel(kernel.__hybrid_function__, parallel=True)
+
+
+def stays_serial(kernel: AnyKernel) -> Check:
+    """A loop stays on one thread: what it computes on several ones is a matter of luck."""
+
+    def run() -> None:
+        automatic.test_which_loops(fresh_parallel(kernel), False)
+
+    run.__name__ = kernel.__name__
+    return run
+
+
+def nothing_is_selected() -> None:
+    """Of NaNs none is the least."""
+    with eager():
+        kernel = fresh_parallel(automatic.last_of_least)
+        automatic.check(kernel, np.full(_SIZE, np.nan), np.zeros(2))
 
 
 def errors_agree() -> None:
@@ -120,6 +164,7 @@ def scratch_is_private() -> None:
 
 _write, _least, _is_less = PoolWords.write, PoolWords.least, PoolWords.is_less
 _combine = PrivateReduction.combine
+_combine_arrays = vars(split_histograms)["_combine"]
 
 
 def starts_late(w: PoolWords, value: Any, place: Pool) -> None:
@@ -157,6 +202,19 @@ def always_zero(reduction: PrivateReduction, fastmath: Sequence[str] = ()) -> Co
 
 def twice(reduction: PrivateReduction, value: Expr) -> Stmt:
     return seq(_combine(reduction, value), _combine(reduction, value))
+
+
+def combined_twice(*args: Any) -> Stmt:
+    return seq(_combine_arrays(*args), _combine_arrays(*args))
+
+
+def if_not_worse(cond: Any, then: Any, *others: Any, **named: Any) -> Any:
+    """The comparison of partial results takes equal ones, too."""
+    return If(Le(cond.lhs, cond.rhs) if isinstance(cond, Lt) else cond, then, *others, **named)
+
+
+def zero(_: ReductionOp, dtype: Any, *__: Any) -> Const:
+    return const(0, dtype)
 
 
 def shorter(a: Expr, b: Expr) -> Expr:
@@ -210,12 +268,62 @@ BUGS = (
     ),
     Bug(
         "the last chunk is too short",
-        [replaced(privatize_reductions, "Min", shorter)],
+        [replaced(chunks, "Min", shorter)],
         compared(programs.integer_sums),
     ),
     Bug(
         "the last chunk is too long",
-        [replaced(privatize_reductions, "Min", longer)],
+        [replaced(chunks, "Min", longer)],
         compared(programs.integer_sums),
+    ),
+    Bug(
+        "all loops are independent",
+        [replaced(Independence, "prove_independent", always(True))],
+        stays_serial(automatic.running),
+    ),
+    Bug(
+        "iterations that meet are the same",
+        [replaced(Distances, "is_same", True)],
+        stays_serial(automatic.running),
+    ),
+    Bug(
+        "loops that break run to their end",
+        [replaced(parallelize, "is_candidate", always(True))],
+        stays_serial(automatic.up_to_a_large_one),
+    ),
+    Bug(
+        "the last block is too short",
+        [replaced(parallelize, "Min", shorter)],
+        by_themselves(automatic.rows),
+    ),
+    Bug(
+        "floats are added in any order",
+        [replaced(private_reduction, "may_regroup", always(True))],
+        by_themselves(automatic.float_sum),
+    ),
+    Bug(
+        "histograms start with what was there before",
+        [replaced(PrivateReduction, "identity", always(Const(3)))],
+        by_themselves(automatic.histogram),
+    ),
+    Bug(
+        "histograms are combined twice",
+        [replaced(split_histograms, "_combine", combined_twice)],
+        by_themselves(automatic.histogram),
+    ),
+    Bug(
+        "of equal extrema the last one counts",
+        [replaced(split_selections, "If", if_not_worse)],
+        by_themselves(automatic.place_of_least),
+    ),
+    Bug(
+        "extrema start as zero",
+        [replaced(split_selections, "find_identity", zero)],
+        by_themselves(automatic.place_of_least),
+    ),
+    Bug(
+        "any comparison selects the first",
+        [replaced(split_selections, "_find_op", always(ReductionOp.MIN))],
+        nothing_is_selected,
     ),
 )
