@@ -113,6 +113,18 @@ class Independence:
         pairs = _pairs(_accesses_of(loops, body), _made_in(body).union(besides))
         return all(self._never_cross(x, y, loops) for x, y in pairs)
 
+    def prove_independent_along(self, loops: Sequence[For], loop: For, body: Stmt) -> bool:
+        """True if iterations of the nest `loops` that meet are the same along `loop`, one of them.
+
+        Then whatever differs along it may run in any order.
+        """
+        if _may_stop(body):
+            return False
+        return all(
+            self.meet(x, y, loops).is_zero(loop.var) or self.prove_never_meet(x, y)
+            for x, y in _pairs(_accesses_of(loops, body), _made_in(body))
+        )
+
     def prove_reordered(self, loops: Sequence[For], order: Sequence[For], body: Stmt) -> bool:
         """True if iterations of the nest `loops` that meet keep their order with that in `order`.
 

@@ -9,6 +9,11 @@
             for j in range(m):                    ...
                 c[i, j] += a[i, k] * b[k, j]
 
+    for k in range(l):                    for block in parallel(blocks):
+        for i in range(n):         -->        for k in range(l):
+            c[i] += a[i, k]                       for i in range(block * size, min(..., n)):
+                                                      c[i] += a[i, k]
+
 The outermost loops that can are taken, but one of a few iterations only if none inside can. Loops
 that are not just walked through are cut into blocks, so that what later passes make of them is made
 inside of a block. A reduction is no obstacle where any grouping gives the same result:
@@ -36,14 +41,29 @@ from hybridjit.analysis.private_reduction import (
     find_scattered_reductions,
 )
 from hybridjit.arith.simplify import simplify
-from hybridjit.arith.totality import is_total
+from hybridjit.arith.totality import is_total, operation_may_fail
 from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Max, Min, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, For, Let, LoopKind, Seq, Stmt, Store, seq
+from hybridjit.ir.stmt import (
+    Allocate,
+    Break,
+    Continue,
+    For,
+    Let,
+    LoopKind,
+    Print,
+    Return,
+    Seq,
+    Stmt,
+    Store,
+    While,
+    seq,
+)
 from hybridjit.ir.visit import Mutator, walk
 from hybridjit.lower.chunks import make_parallel
 from hybridjit.lower.split_histograms import can_split, split_histograms
 from hybridjit.lower.split_selections import find_selection, split_selection
+from hybridjit.lower.update_nests import Nest
 
 # A loop of fewer iterations leaves threads without work: one inside is better, if there is one.
 _FEW = 8
@@ -88,7 +108,7 @@ class _Parallelize(Mutator):
         if extent is not None and extent < _FEW:
             inner = self._inside(node)
             return inner if inner is not node else self._on_threads(node) or node
-        return self._on_threads(node) or self._inside(node)
+        return self._on_threads(node) or self._across(node) or self._inside(node)
 
     def _inside(self, loop: For) -> For:
         self.scope.append(loop)
@@ -104,6 +124,23 @@ class _Parallelize(Mutator):
         if self._is_independent(loop, buffers):
             return make_parallel(loop) if reduced or is_walk(loop) else make_blocks(loop)
         return self._with_copies(loop, buffers)
+
+    def _across(self, loop: For) -> Stmt | None:
+        """The nest of `loop` in blocks of a loop inside, if that alone tells what iterations touch.
+
+        No iteration may fail: another error might come first.
+        """
+        nest = Nest.of(loop)
+        inner = nest.loops[1:]
+        if not inner or not is_worth_it(loop) or not is_plain(loop):
+            return None
+        independence = Independence.at(self.func, tuple(self.scope))
+        for each in inner:
+            if has_own_bounds(each, nest) and independence.prove_independent_along(
+                nest.loops, each, nest.body
+            ):
+                return make_blocks(each, nest)
+        return None
 
     def _with_copies(self, loop: For, reduced: list[Buffer]) -> Stmt | None:
         """`loop` on several threads, which have copies of more than single elements."""
@@ -143,6 +180,21 @@ def is_worth_it(loop: For) -> bool:
     return not isinstance(work, Const) or int(work.value.real) >= MIN_AUTOMATIC_WORK
 
 
+def has_own_bounds(loop: For, nest: Nest) -> bool:
+    """True if the range of a loop is the same in all iterations of the nest around it."""
+    variables = {each.var for each in nest.loops}
+    nodes = (node for bound in (loop.start, loop.stop) for node in walk(bound))
+    return loop_extent(loop) != 1 and not any(node in variables for node in nodes)
+
+
+def is_plain(loop: For) -> bool:
+    """True if nothing in a nest can fail or leave it."""
+    return not any(
+        operation_may_fail(node) or isinstance(node, Break | Continue | Return | While | Print)
+        for node in walk(loop)
+    )
+
+
 def is_walk(loop: For) -> bool:
     """True if a nest goes through its arrays along rows, each element for itself: as it should."""
     loops = [loop]
@@ -159,24 +211,29 @@ def is_walk(loop: For) -> bool:
 # -- building --------------------------------------------------------------------------------------
 
 
-def make_blocks(loop: For) -> Stmt:
-    """`loop`, of a constant step, in blocks on several threads, each of them a loop as it was."""
+def make_blocks(loop: For, nest: Nest | None = None) -> Stmt:
+    """`loop`, of a constant step, in blocks on several threads, each of them a loop as it was.
+
+    With `nest`, blocks go around a whole nest that the loop is in.
+    """
     trips = loop_extent(loop)
     if trips is not None:
         size = -(-trips // min(_BLOCKS, max(trips // _ROWS, min(trips, _ROWS))))
         size = size if size <= _ROWS else -(-size // _ROWS) * _ROWS
-        return _blocked(loop, Const(trips), Const(size), Const(-(-trips // size)))
+        return _blocked(loop, nest, (Const(trips), Const(size), Const(-(-trips // size))))
     count, size = Var("trips"), Var("size")
     lets = [
         Let(count, simplify(loop.safe_extent)),
         Let(size, Max(FloorDiv(count + (_BLOCKS - 1), Const(_BLOCKS)), Const(_ROWS))),
     ]
     blocks = FloorDiv(count + size - 1, size)
-    return seq(*lets, _blocked(loop, count, size, blocks))
+    return seq(*lets, _blocked(loop, nest, (count, size, blocks)))
 
 
-def _blocked(loop: For, trips: Expr, size: Expr, blocks: Expr) -> For:
+def _blocked(loop: For, nest: Nest | None, counts: tuple[Expr, Expr, Expr]) -> For:
+    """Blocks of `counts`: the iterations, those of a block, and how many blocks there are."""
     block = Var("block")
+    trips, size, blocks = counts
     first = simplify(block * size)
     is_even = simplify(blocks * size) == trips
     length = size if is_even else simplify(Min(size, trips - first))
@@ -186,5 +243,8 @@ def _blocked(loop: For, trips: Expr, size: Expr, blocks: Expr) -> For:
     else:
         start = simplify(loop.start + first * loop.step)
         inner = dataclasses.replace(loop, start=start, stop=simplify(start + length * loop.step))
-    outer = For(block, Const(0), blocks, Const(1), inner, span=loop.span)
-    return make_parallel(outer)
+    body: Stmt = inner
+    if nest is not None:
+        loops = tuple(inner if each is loop else each for each in nest.loops)
+        body = Nest(loops, nest.body).over(nest.body)
+    return make_parallel(For(block, Const(0), blocks, Const(1), body, span=loop.span))

@@ -301,6 +301,40 @@ def test_products(shape: tuple[int, int, int]) -> None:
 
 
 @hybrid.script(parallel=True)
+def terms_outside(a: Array, b: Array, c: Array) -> None:
+    for k in range(a.shape[1]):
+        for i in range(a.shape[0]):
+            for j in range(b.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (9, 33, 17), (70, 40, 30)])
+def test_loops_inside_of_sums(shape: tuple[int, int, int]) -> None:
+    """The loop over terms is no loop for threads; the one over rows goes around it, in blocks."""
+    n, m, depth = shape
+    generator = np.random.default_rng(0)
+    kernel: AnyKernel = Kernel(terms_outside.__hybrid_function__, parallel=True)
+    with eager():
+        check(kernel, generator.random((n, depth)), generator.random((depth, m)), np.zeros((n, m)))
+
+
+def test_golden_terms_outside(golden: Golden) -> None:
+    func = terms_outside.prim_func(np.ones((64, 70)), np.ones((70, 64)), np.ones((64, 64)))
+    golden.check(str(parallelize(check_bounds(lower_blocks(func)))), "ir")
+
+
+@hybrid.script(parallel=True)
+def skewed(a: Array, b: Array) -> None:
+    for t in range(6):
+        for i in range(1, a.shape[0]):
+            a[i] = a[i - 1] * 0.5 + b[i] + t
+
+
+def test_a_sweep_that_reads_its_neighbours_stays_as_it_is() -> None:
+    assert "in parallel(" not in lowered(skewed, *arrays(N))
+
+
+@hybrid.script(parallel=True)
 def few_channels(a: Array, b: Array) -> None:
     for c in range(3):
         for i in range(a.shape[0]):
