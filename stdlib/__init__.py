@@ -7,6 +7,9 @@
 
 Types, NaN and rounding are NumPy's. Each operator is defined once, in terms of tensors, in the
 file of its family; `operator.py` says how the definition serves both.
+
+Work that is worth it runs on all cores, by the operators' own schedules and whatever `parallel` of
+scripts and HYBRIDJIT_PARALLEL say; `with hj.threads(1):` keeps it on one. Results are the same.
 """
 
 from hybridjit.stdlib.activations import elu, gelu, leaky_relu, relu, sigmoid, silu, softplus

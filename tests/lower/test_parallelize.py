@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from hybridjit.lower.parallelize import parallelize
 from tests.conftest import Golden
 from tests.corpus.case import Array
 from tests.oracle import assert_same_outcome, run_interpreted, run_native, run_once
+from tests.own_process import run_program
 from tests.parallel_programs import AnyKernel, eager
 
 SIZES = (0, 1, 2, 7, 8, 9, 31, 64, 65, 257)
@@ -362,6 +364,37 @@ def test_the_first_error_is_reported() -> None:
         for count in THREADS:
             with threads(count), pytest.raises(ValueError, match="1300"):
                 kernel(a, b)
+
+
+def test_held_against_the_plain_function() -> None:
+    kernel: AnyKernel = Kernel(rows.__hybrid_function__, parallel=True)
+    with eager(), threads(3), config.scope(check=True):
+        kernel(*arrays(300))
+
+
+def test_a_signal_ends_a_loop(tmp_path: Path) -> None:
+    program = """
+        import _thread, threading
+        import numpy as np
+        from hybridjit import hybrid, threads
+
+        @hybrid.script(parallel=True)
+        def endless(a, n):
+            for i in range(a.shape[0]):
+                for _ in range(n):
+                    a[i] = a[i] * 0.5 + 1.0
+
+        endless(np.ones(64), 3)
+        print("in parallel(" in endless.inspect("lowered", np.ones(64), 3))
+        timer = threading.Timer(0.5, _thread.interrupt_main)
+        timer.start()
+        try:
+            with threads(2):
+                endless(np.ones(64), 1 << 60)
+        except KeyboardInterrupt:
+            print("interrupted")
+        """
+    assert run_program(tmp_path, program) == "True\ninterrupted\n"
 
 
 def test_arguments_that_share_memory_run_in_order() -> None:
