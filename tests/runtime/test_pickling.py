@@ -164,11 +164,13 @@ def test_defaults() -> None:
 
 
 def test_options() -> None:
-    @hybrid.script(fastmath={"contract"})
+    @hybrid.script(fastmath={"contract"}, parallel=True)
     def kernel(a: Any) -> Any:
         return a[0] * 2.0
 
-    assert check(kernel, np.ones(1)).fastmath == ("contract",)
+    sent = check(kernel, np.ones(1))
+    assert sent.fastmath == ("contract",)
+    assert sent.options["parallel"] is True
 
 
 def test_functions_that_it_calls() -> None:

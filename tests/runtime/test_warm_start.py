@@ -245,7 +245,7 @@ def test_other_arguments_have_other_code(processes: Processes, script: str, args
 def test_options_are_part_of_the_key(processes: Processes) -> None:
     text = SCRIPT.format(value="a[i] + 1")
     fast = text.replace("@hybrid.script", "f = None\n@decorate")
-    for options in ("fastmath=True", "", 'fastmath={"contract"}'):
+    for options in ("fastmath=True", "", 'fastmath={"contract"}', "parallel=True"):
         _, parsed = processes.run(f"decorate = hybrid.script({options})\n{fast}")
         assert parsed
 

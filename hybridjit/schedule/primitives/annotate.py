@@ -23,10 +23,20 @@ def annotate(func: PrimFunc, target: For | Block, name: str, value: Hint) -> Pri
     for i in range(n):     -->     for i in serial(n, annotations={"name": value}):
         body                           body
     """
+    check_annotate(func, target, name, value)
+    return make_annotated(func, target, name, value)
+
+
+def check_annotate(func: PrimFunc, target: For | Block, name: str, value: Hint) -> None:
+    """Refuse what is no hint."""
     if name in RESERVED or not name.isidentifier():
         raise refuse(func, f"annotate: {name!r} is no name for a hint", [target])
     if not isinstance(value, Hint):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise refuse(func, f"annotate: a hint is a number or a string, got {value!r}", [target])
+
+
+def make_annotated(func: PrimFunc, target: For | Block, name: str, value: Hint) -> PrimFunc:
+    """`func` with a hint on a loop or a block."""
     hints: Annotations = tuple(item for item in target.annotations if item[0] != name)
     changed = dataclasses.replace(target, annotations=(*hints, (name, value)))
     return replace_stmt(func, target, changed)
@@ -38,9 +48,14 @@ def prefetch(func: PrimFunc, loop: For, buffer: str, distance: int) -> PrimFunc:
     for i in range(n):     -->     for i in serial(n, annotations={"prefetch_a": 8}):
         c[i] = a[i]                    c[i] = a[i]
     """
+    check_prefetch(func, loop, buffer, distance)
+    return make_annotated(func, loop, f"{PREFETCH}{buffer}", distance)
+
+
+def check_prefetch(func: PrimFunc, loop: For, buffer: str, distance: int) -> None:
+    """Refuse to ask for what a loop does not read, or for what it reads now."""
     found = find_buffer(func, buffer)
     if not any(isinstance(node, Load) and node.buffer is found for node in walk(loop.body)):
         raise refuse(func, f"prefetch: loop '{loop.var.name}' does not read '{buffer}'", [loop])
     if distance < 1:
         raise refuse(func, f"prefetch: the distance must be at least 1, got {distance}", [loop])
-    return annotate(func, loop, f"{PREFETCH}{buffer}", distance)

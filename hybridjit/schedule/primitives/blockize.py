@@ -23,6 +23,12 @@ def blockize(func: PrimFunc, var: Var) -> tuple[PrimFunc, str]:
             body(i, j)     -->            for j in range(4):
                                               body(i, j)
     """
+    check_blockize(func, var)
+    return make_blockize(func, var)
+
+
+def check_blockize(func: PrimFunc, var: Var) -> None:
+    """Refuse a loop that is left by a jump, or that a reduction around it starts in."""
     loop = the_loop(func, var)
     if any(isinstance(node, Return | Break | Continue) for node in walk(loop.body)):
         raise refuse(func, f"blockize: a jump may leave loop '{var.name}'", [loop])
@@ -35,6 +41,10 @@ def blockize(func: PrimFunc, var: Var) -> tuple[PrimFunc, str]:
             help="s.decompose_reduction takes the init out",
         )
 
+
+def make_blockize(func: PrimFunc, var: Var) -> tuple[PrimFunc, str]:
+    """`func` with a block around a loop, and the name of the block."""
+    loop = the_loop(func, var)
     around = _loops_since_block(path_to(func, loop)[:-1])
     kinds = classify(loop, around, infer_context(func.body))
     iters = tuple(

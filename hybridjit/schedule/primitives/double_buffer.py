@@ -44,15 +44,24 @@ def double_buffer(func: PrimFunc, buffer: Buffer) -> PrimFunc:
 
     Legal if filling it for the next iteration does not depend on the use in this one.
     """
+    check_double_buffer(func, buffer)
+    return make_double_buffer(func, buffer)
+
+
+def check_double_buffer(func: PrimFunc, buffer: Buffer) -> None:
+    """Refuse a buffer that is not filled first, or whose filling depends on what comes before."""
     allocation = the_scratch_array(func, buffer, "double_buffer")
     stages = _find_stages(func, allocation)
     _check_loop(func, stages.loop)
     _check_memory(func, allocation, stages)
     _check_order(func, stages)
 
+
+def make_double_buffer(func: PrimFunc, buffer: Buffer) -> PrimFunc:
+    """`func` with two places for a buffer, of which the next iteration's is filled ahead."""
+    stages = _find_stages(func, the_scratch_array(func, buffer, "double_buffer"))
     made = dataclasses.replace(buffer, shape=(Const(2), *buffer.shape))
     pipelined = _pipelined(func, buffer, made, stages)
-
     return label_writers(bind_loops(replace_stmt(func, stages.loop, pipelined)), made)
 
 

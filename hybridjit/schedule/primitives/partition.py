@@ -23,9 +23,8 @@ def partition(func: PrimFunc, var: Var, at: int) -> tuple[PrimFunc, tuple[Var, V
                                   for i in range(max(at, 0), n):
                                       body(i)
     """
-    loop = the_loop(func, var)
-    _check(func, loop, "partition")
-    return _cut(func, loop, Const(at))
+    check_cut(func, var, "partition")
+    return make_cut(func, var, Const(at))
 
 
 def peel(func: PrimFunc, var: Var, count: int, *, last: bool) -> tuple[PrimFunc, tuple[Var, Var]]:
@@ -36,17 +35,19 @@ def peel(func: PrimFunc, var: Var, count: int, *, last: bool) -> tuple[PrimFunc,
                                   for i in range(count, n):
                                       body(i)
     """
+    check_cut(func, var, "peel")
     loop = the_loop(func, var)
-    _check(func, loop, "peel")
     if count < 1:
         raise refuse(
             func, f"peel: the number of iterations must be at least 1, got {count}", [loop]
         )
     at = loop.stop - count if last else loop.start + count
-    return _cut(func, loop, simplify(at))
+    return make_cut(func, var, simplify(at))
 
 
-def _cut(func: PrimFunc, loop: For, at: Expr) -> tuple[PrimFunc, tuple[Var, Var]]:
+def make_cut(func: PrimFunc, var: Var, at: Expr) -> tuple[PrimFunc, tuple[Var, Var]]:
+    """`func` with two loops in the place of one, the second from `at` on, and their variables."""
+    loop = the_loop(func, var)
     middle = _middle(loop, at)
     copy = copy_beside(func, loop)
     assert isinstance(copy, For)
@@ -66,8 +67,9 @@ def _middle(loop: For, at: Expr) -> Expr:
             return simplify(Min(Max(at, loop.start), loop.stop))
 
 
-def _check(func: PrimFunc, loop: For, step: str) -> None:
-    name = loop.var.name
+def check_cut(func: PrimFunc, var: Var, step: str) -> None:
+    """Refuse a loop that does not count up to its end, or whose blocks would start over."""
+    loop, name = the_loop(func, var), var.name
     if loop.step != Const(1):
         raise refuse(func, f"{step}: loop '{name}' does not count up by 1", [loop])
     if loop.kind not in (LoopKind.SERIAL, LoopKind.SCAN):

@@ -19,17 +19,25 @@ def set_scope(func: PrimFunc, buffer: Buffer, scope: str) -> PrimFunc:
 
     t = allocate((8,), "float32", "global")   -->   t = allocate((8,), "float32", "local")
     """
-    check_scope(func, scope, "set_scope")
-    allocation = the_allocation(func, buffer, "set_scope")
-    if scope == buffer.scope:
-        return func
-    _check_register(func, buffer, scope)
+    check_set_scope(func, buffer, scope)
+    return func if scope == buffer.scope else make_set_scope(func, buffer, scope)
 
+
+def check_set_scope(func: PrimFunc, buffer: Buffer, scope: str) -> None:
+    """Refuse a scope that does not exist, or that is none for this buffer."""
+    check_scope(func, scope, "set_scope")
+    the_allocation(func, buffer, "set_scope")
+    if scope != buffer.scope:
+        _check_register(func, buffer, scope)
+
+
+def make_set_scope(func: PrimFunc, buffer: Buffer, scope: str) -> PrimFunc:
+    """`func` with a buffer in another scope; a register starts with the zero that it held."""
+    allocation = the_allocation(func, buffer, "set_scope")
     made = dataclasses.replace(buffer, scope=scope)
     if made.is_register and allocation.zero:
         start = Store(buffer, (), const(0, buffer.dtype))
         func = replace_stmt(func, allocation, seq(Allocate(buffer, zero=False), start))
-
     return replace_buffer(func, buffer, made)
 
 

@@ -24,18 +24,28 @@ def storage_align(
 
     as axis=0, factor=32, offset=1 do. The size of the next axis grows, indices stay as they are.
     """
-    allocation = the_scratch_array(func, buffer, "storage_align")
-    axis = _check(func, buffer, axis, factor)
-    check_inside(func, allocation, "storage_align", [axis + 1])
+    check_storage_align(func, buffer, axis, factor)
+    return make_storage_align(func, buffer, axis, factor, offset)
 
+
+def check_storage_align(func: PrimFunc, buffer: Buffer, axis: int, factor: int) -> None:
+    """Refuse what is no axis with a stride, and indices that may count from the end of the next."""
+    allocation = the_scratch_array(func, buffer, "storage_align")
+    _check_axis(func, buffer, axis, factor)
+    check_inside(func, allocation, "storage_align", [axis % buffer.ndim + 1])
+
+
+def make_storage_align(
+    func: PrimFunc, buffer: Buffer, axis: int, factor: int, offset: int = 0
+) -> PrimFunc:
+    """`func` with padded rows of a buffer; refused if no padding gives the stride."""
+    axis %= buffer.ndim
     extent = _padded(func, buffer, axis, factor, offset % factor)
     shape = (*buffer.shape[: axis + 1], extent, *buffer.shape[axis + 2 :])
-
     return replace_buffer(func, buffer, dataclasses.replace(buffer, shape=shape))
 
 
-def _check(func: PrimFunc, buffer: Buffer, axis: int, factor: int) -> int:
-    """The axis, counted from the front."""
+def _check_axis(func: PrimFunc, buffer: Buffer, axis: int, factor: int) -> None:
     if factor < 1:
         raise refuse(func, f"storage_align: the factor must be at least 1, got {factor}")
     if not -buffer.ndim <= axis < buffer.ndim:
@@ -48,7 +58,6 @@ def _check(func: PrimFunc, buffer: Buffer, axis: int, factor: int) -> int:
             f"storage_align: axis {axis} of '{buffer.name}' is the last, whose stride is 1",
             help="align the stride of an axis before it",
         )
-    return axis % buffer.ndim
 
 
 def _padded(func: PrimFunc, buffer: Buffer, axis: int, factor: int, offset: int) -> Expr:

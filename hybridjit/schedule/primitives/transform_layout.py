@@ -23,13 +23,21 @@ def transform_layout(func: PrimFunc, buffer: Buffer, index_map: IndexMap) -> Pri
     as `i, j -> i // 4, j, i % 4` does. Legal if no two elements get the same place; places that
     no element gets are padding, which is never touched.
     """
+    check_transform_layout(func, buffer, index_map)
+    return make_transform_layout(func, buffer, index_map)
+
+
+def check_transform_layout(func: PrimFunc, buffer: Buffer, index_map: IndexMap) -> None:
+    """Refuse a map that gives two elements one place, and indices that may count from the end."""
     allocation = the_scratch_array(func, buffer, "transform_layout")
     _check_map(func, buffer, index_map)
     check_inside(func, allocation, "transform_layout")
 
+
+def make_transform_layout(func: PrimFunc, buffer: Buffer, index_map: IndexMap) -> PrimFunc:
+    """`func` with the elements of a buffer in other places."""
     made = dataclasses.replace(buffer, shape=index_map.shape_of_image(buffer.shape))
     body = reindex(func.body, buffer, made, index_map.apply)
-
     return dataclasses.replace(func, body=body)
 
 

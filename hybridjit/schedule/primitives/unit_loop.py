@@ -16,6 +16,12 @@ def add_unit_loop(func: PrimFunc, block: str) -> tuple[PrimFunc, Var]:
         body                           with block("c"):
                                            body
     """
+    check_add_unit_loop(func, block)
+    return make_unit_loop(func, block)
+
+
+def check_add_unit_loop(func: PrimFunc, block: str) -> None:
+    """Refuse a block that leaves a loop: it would leave the new one only."""
     found = the_block(func, block)
     if jumps(found, Break, Continue):
         raise refuse(
@@ -24,7 +30,9 @@ def add_unit_loop(func: PrimFunc, block: str) -> tuple[PrimFunc, Var]:
             [found],
         )
 
-    var = Var("u")
-    loop = For(var, Const(0), Const(1), Const(1), found, span=found.span)
 
+def make_unit_loop(func: PrimFunc, block: str) -> tuple[PrimFunc, Var]:
+    """`func` with a loop around a block, and its variable."""
+    found, var = the_block(func, block), Var("u")
+    loop = For(var, Const(0), Const(1), Const(1), found, span=found.span)
     return replace_stmt(func, found, loop), var
