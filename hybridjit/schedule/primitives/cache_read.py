@@ -46,22 +46,40 @@ def cache_read(
     With `at`, only what one iteration of that loop reads is copied, in each iteration. Legal if
     nothing is written to `buffer` between the copy and the reads.
     """
+    check_cache_read(func, block_name, buffer, scope, at)
+    return make_cache_read(func, block_name, buffer, scope, at)
+
+
+def check_cache_read(
+    func: PrimFunc, block_name: str, buffer: Buffer, scope: str, at: Var | None = None
+) -> None:
+    """Refuse a copy that would not hold what the block reads."""
     block = the_block(func, block_name)
     _check(func, block, buffer, scope)
     place = find_place(func, block, buffer, at, "cache_read")
     part = infer_instances(func, place)
-    readers = _readers(part, block, buffer)
-    _check_flow(func, part, readers, buffer)
+    _check_flow(func, part, _readers(part, block, buffer), buffer)
+    around = loops_around(func, place)
+    if any(loop.kind.is_concurrent for loop in around):
+        made, _ = make_cache_read(func, block_name, buffer, scope, at)
+        check_concurrent(made, around, "cache_read")
 
+
+def make_cache_read(
+    func: PrimFunc, block_name: str, buffer: Buffer, scope: str, at: Var | None = None
+) -> tuple[PrimFunc, str]:
+    """`func` with a copy of what the block reads, and the name of the copying block."""
+    block = the_block(func, block_name)
+    place = find_place(func, block, buffer, at, "cache_read")
+    part = infer_instances(func, place)
+    readers = _readers(part, block, buffer)
     name = fresh_block_name(func, f"{buffer.name}_{scope}")
     scratch = make_scratch(part, buffer, scope, readers, whole=at is None)
     copy = make_copy(func, part, place, scratch, name, back=False)
     changed = replace_inside(place, {block: _redirect(func, block, scratch)})
     staged = seq(Allocate(scratch.made, zero=False), copy, changed)
 
-    made = bind_loops(replace_stmt(set_elements(func, buffer, place), place, staged))
-    check_concurrent(made, loops_around(func, place), "cache_read")
-    return made, name
+    return bind_loops(replace_stmt(set_elements(func, buffer, place), place, staged)), name
 
 
 def _check(func: PrimFunc, block: Block, buffer: Buffer, scope: str) -> None:

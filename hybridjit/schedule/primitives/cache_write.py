@@ -44,11 +44,29 @@ def cache_write(
     accesses of this part of the program go to the copy. What the part does not overwrite is
     read into the copy first.
     """
+    check_cache_write(func, block_name, buffer, scope, at)
+    return make_cache_write(func, block_name, buffer, scope, at)
+
+
+def check_cache_write(
+    func: PrimFunc, block_name: str, buffer: Buffer, scope: str, at: Var | None = None
+) -> None:
+    """Refuse a copy that would not come back, or that iterations would write over each other."""
     block = the_block(func, block_name)
     _check(func, block, buffer, scope)
     place = find_place(func, block, buffer, at, "cache_write")
     _check_end(func, place, buffer)
+    around = loops_around(func, place)
+    if any(loop.kind.is_concurrent for loop in around):
+        made, _ = make_cache_write(func, block_name, buffer, scope, at)
+        check_concurrent(made, around, "cache_write")
 
+
+def make_cache_write(
+    func: PrimFunc, block_name: str, buffer: Buffer, scope: str, at: Var | None = None
+) -> tuple[PrimFunc, str]:
+    """`func` with a copy that the block writes to, and the name of the block that writes back."""
+    place = find_place(func, the_block(func, block_name), buffer, at, "cache_write")
     part = infer_instances(func, place)
     name = fresh_block_name(func, f"{buffer.name}_{scope}")
     scratch = make_scratch(part, buffer, scope, part.statements, whole=at is None)
@@ -61,9 +79,7 @@ def cache_write(
         made = set_elements(func, buffer, place)
 
     made = replace_stmt(made, place, seq(Allocate(scratch.made, zero=False), *staged))
-    made = label_iters(bind_loops(made), [name])
-    check_concurrent(made, loops_around(func, place), "cache_write")
-    return made, name
+    return label_iters(bind_loops(made), [name]), name
 
 
 def _check(func: PrimFunc, block: Block, buffer: Buffer, scope: str) -> None:

@@ -34,6 +34,16 @@ STEP = "compute_at"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """What is moved, and what that gives. Finding it takes longest, so it is shared."""
+
+    stage: Stage
+    allocation: Allocate | None
+    moved: Moved
+    is_exact: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Moved:
     """The program after the move: `scope` stands for the sequence of the stage."""
 
@@ -59,23 +69,38 @@ def compute_at(func: PrimFunc, block_name: str, var: Var) -> PrimFunc:
     makes it as small as what is needed. Any other buffer is legal only if every element is still
     computed once. What the block reads must not be written in between.
     """
+    plan = plan_compute_at(func, block_name, var)
+    check_compute_at(func, plan)
+    return make_compute_at(plan)
+
+
+def plan_compute_at(func: PrimFunc, block_name: str, var: Var) -> Plan:
+    """The nests that move, cut down to what an iteration of the loop needs."""
     stage = find_stage(func, the_block(func, block_name), the_loop(func, var), STEP)
     _check_order(func, stage)
     part = infer_instances(func, stage.loop.body)
     region = _needed(func, stage, part)
-
     nests = tuple(_restricted(func, stage, nest, region, part) for nest in stage.nests)
     allocation = _find_private(func, stage)
     moved = _move(func, stage, nests, allocation)
+    return Plan(stage, allocation, moved, _is_exact(region, part))
 
-    known = is_certain(func, stage) and _is_exact(region, part)
-    if allocation is None:
+
+def check_compute_at(func: PrimFunc, plan: Plan) -> None:
+    """Refuse what would compute something else, or not at all."""
+    stage, moved = plan.stage, plan.moved
+    known = is_certain(func, stage) and plan.is_exact
+    if plan.allocation is None:
         _check_runs_once(func, stage, moved if known else None)
     else:
         _check_inputs(func, stage, moved)
         check_errors(func, stage, (moved.func, moved.scope) if known else None, STEP)
     check_concurrent(moved.func, loops_around(func, stage.loop.body), STEP)
-    return bind_loops(moved.func)
+
+
+def make_compute_at(plan: Plan) -> PrimFunc:
+    """The program after the move."""
+    return bind_loops(plan.moved.func)
 
 
 def _check_order(func: PrimFunc, stage: Stage) -> None:

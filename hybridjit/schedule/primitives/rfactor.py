@@ -65,10 +65,23 @@ def rfactor(func: PrimFunc, var: Var) -> tuple[PrimFunc, str]:
 
     Legal if the updates may be grouped otherwise: integers, min and max, or with reassociation.
     """
+    check_rfactor(func, var)
+    return make_rfactor(func, var)
+
+
+def check_rfactor(func: PrimFunc, var: Var) -> None:
+    """Refuse updates that may not be grouped otherwise."""
+    loop = the_loop(func, var)
+    _check(func, loop, _find_reduction(func, loop))
+    around = loops_around(func, loop)
+    if any(outer.kind.is_concurrent for outer in around):
+        check_concurrent(make_rfactor(func, var)[0], around, "rfactor")
+
+
+def make_rfactor(func: PrimFunc, var: Var) -> tuple[PrimFunc, str]:
+    """`func` with partial results, and the name of the block that combines them."""
     loop = the_loop(func, var)
     updates = _find_reduction(func, loop)
-    _check(func, loop, updates)
-
     func = _set_elements(func, loop, updates)
     target = _find_target(func, loop, updates)
     partial = target.make_partial(func, loop)
@@ -81,9 +94,7 @@ def rfactor(func: PrimFunc, var: Var) -> tuple[PrimFunc, str]:
         dataclasses.replace(loop, body=body),
         _combine(loop, updates[0], target, partial, name),
     ]
-    made = bind_loops(replace_stmt(func, loop, seq(*stmts)))
-    check_concurrent(made, loops_around(func, loop), "rfactor")
-    return made, name
+    return bind_loops(replace_stmt(func, loop, seq(*stmts))), name
 
 
 def _find_reduction(func: PrimFunc, loop: For) -> list[Update]:
