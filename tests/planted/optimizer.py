@@ -1,0 +1,198 @@
+"""Bugs planted in the optimiser: in marks, products, tiles, lanes, unroll and jam.
+
+Each must make the optimised program differ from the one as written, or from NumPy. Those of fusion
+are in fusion.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hybridjit import hybrid
+from hybridjit.frontend.parse import parse_text
+from hybridjit.interp.run import interpret
+from hybridjit.ir.expr import Expr, Load
+from hybridjit.ir.stmt import For, Seq, Stmt, Store
+from hybridjit.ir.visit import fresh_copy
+from hybridjit.optimize import (
+    gemm,
+    optimize,
+    products,
+    reduce_in_lanes,
+    unroll_and_jam,
+    vector_product,
+)
+from hybridjit.optimize.gemm import TiledProduct
+from hybridjit.optimize.lanes import Lanes
+from hybridjit.schedule.schedule import Schedule
+from tests.array_results import assert_agree
+from tests.optimized import for_vectors
+from tests.planted.bugs import Bug, Check, always, first, replaced
+
+Array = Any
+RNG: Any = np.random.default_rng(17)
+CHOOSER: Any = vars(products)["_Chooser"]
+REDUCE_IN_LANES: Any = vars(reduce_in_lanes)["_ReduceInLanes"]
+
+
+# -- programs --------------------------------------------------------------------------------------
+
+STRICT_SUM = """
+def strict_sum(a: float64[40]) -> float64:
+    s: float64
+    s = 0.0
+    for i in range(40):
+        with block("s", reduce(i), annotations={"array": 1}):
+            s = s + a[i]
+    t = s
+    return t
+"""
+
+RUNNING_TOTAL = """
+def running_total(a: float64[40], b: float64[40]):
+    s: float64
+    s = 0.0
+    for i in range(40):
+        with block("s", reduce(i), annotations={"array": 1, "reassociate": True}):
+            s = s + a[i]
+        with block("b", i, annotations={"array": 1}):
+            b[i] = s
+"""
+
+ADDED_TO_WHAT_IS_THERE = """
+def added(a: float64[40, 30], b: float64[30, 20], c: float64[40, 20]):
+    for i in range(40):
+        for j in range(20):
+            for k in range(30):
+                with block("c", i, j, reduce(k), annotations={"array": 3, "reassociate": True}):
+                    c[i, j] = c[i, j] + a[i, k] * b[k, j]
+"""
+
+
+def total(a: Array) -> Any:
+    return a.sum()
+
+
+def product(a: Array, b: Array) -> Array:
+    return a @ b
+
+
+def terms_outside(s: Schedule) -> None:
+    i, j, k = s.loops("product")
+    s.reorder(k, i, j)
+
+
+# -- checks ----------------------------------------------------------------------------------------
+
+
+def stays(text: str, *shapes: tuple[int, ...], bits: bool = False) -> Check:
+    """A program computes after optimisation what it did before: in every bit, or nearly."""
+
+    def check() -> None:
+        func = parse_text(text)
+        args = [RNG.random(shape) for shape in shapes]
+        outcomes: list[Any] = []
+        for program in (func, optimize.optimize(func, for_vectors(512)).func):
+            copies = [arg.copy() for arg in args]
+            outcomes.append([interpret(program, copies), *copies])
+        for before, after in zip(*outcomes, strict=True):
+            if before is None:
+                continue
+            np.testing.assert_allclose(after, before, rtol=0.0 if bits else 1e-12)
+
+    return check
+
+
+def agrees(function: Any, *shapes: tuple[int, ...]) -> Check:
+    """NumPy, the interpreter, before and after optimisation, and native code agree."""
+
+    def check() -> None:
+        kernel: Any = hybrid.script(function)
+        assert_agree(kernel, [RNG.random(shape) for shape in shapes])
+
+    check.__name__ = function.__name__
+    return check
+
+
+def an_order_by_hand_stays() -> None:
+    kernel: Any = hybrid.script(product).with_schedule(terms_outside)
+    text = kernel.inspect("optimized", RNG.random((40, 30)), RNG.random((30, 20)))
+    assert text.index("for k") < text.index("for i") < text.index("for j")
+
+
+def rows_at_once_are_rows() -> None:
+    kernel: Any = hybrid.script(product)
+    args: list[Any] = [RNG.random((9, 80)), RNG.random(80)]
+    func = kernel.prim_func(*args)
+    found: list[Any] = [
+        interpret(program, args)
+        for program in (func, optimize.optimize(func, for_vectors(512)).func)
+    ]
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-12)
+
+
+# -- bugs ------------------------------------------------------------------------------------------
+
+
+def keep_out(out: Load, _: Load) -> Store:
+    """The sums of the terms before are forgotten."""
+    return Store(out.buffer, out.indices, out)
+
+
+def at_the_first_row(loop: For, _: Expr) -> Stmt:
+    return fresh_copy(loop.body)
+
+
+def never_cleared(*_: Any, **__: Any) -> Stmt:
+    return Seq(())
+
+
+BUGS = (
+    Bug(
+        "every order is open",
+        [replaced(REDUCE_IN_LANES, "_is_open", always(True))],
+        stays(STRICT_SUM, (40,), bits=True),
+    ),
+    Bug(
+        "a sum that is used on the way is taken apart",
+        [replaced(REDUCE_IN_LANES, "_is_free", always(True))],
+        stays(RUNNING_TOTAL, (40,), (40,)),
+    ),
+    Bug(
+        "the last elements of a row are left out",
+        [replaced(Lanes, "_rest", always(None))],
+        agrees(total, (45,)),
+    ),
+    Bug(
+        "a product overwrites what it is added to",
+        [replaced(CHOOSER, "_find_zero", never_cleared)],
+        stays(ADDED_TO_WHAT_IS_THERE, (40, 30), (30, 20), (40, 20)),
+    ),
+    Bug(
+        "the sums of earlier terms are forgotten",
+        [replaced(gemm, "_add_total", keep_out)],
+        agrees(product, (17, 600), (600, 31)),
+    ),
+    Bug(
+        "every size is a multiple of a tile",
+        [replaced(TiledProduct, "_is_whole", always(True))],
+        agrees(product, (17, 33), (33, 31)),
+    ),
+    Bug(
+        "several terms are all the first one",
+        [replaced(vector_product, "plus", first)],
+        agrees(product, (9,), (9, 7)),
+    ),
+    Bug(
+        "several rows are all the first one",
+        [replaced(unroll_and_jam, "_at", at_the_first_row)],
+        rows_at_once_are_rows,
+    ),
+    Bug(
+        "what a schedule made is made again",
+        [replaced(optimize, "forget_touched", first)],
+        an_order_by_hand_stays,
+    ),
+)
