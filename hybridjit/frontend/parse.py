@@ -8,7 +8,7 @@ nothing changes. Most scripts need two.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import CodeType, FunctionType
 
@@ -26,7 +26,7 @@ from hybridjit.frontend.signature import SignatureTranslator
 from hybridjit.frontend.specs import Spec
 from hybridjit.frontend.variables import Variables, find_variables
 from hybridjit.ir.dtype import ScalarType
-from hybridjit.ir.expr import Buffer
+from hybridjit.ir.expr import Buffer, Expr
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Stmt
 from hybridjit.ir.verify import Stage, verify
@@ -141,9 +141,9 @@ def _parse(
 ) -> Parsed:
     for _ in range(MAX_ROUNDS):
         script = _Script(source, environment, specs, knowledge)
-        func = script.run(blocks)
+        is_whole = script.run()
         if knowledge.learn(script.unit):
-            return script.parsed(func)
+            return script.parsed(is_whole=is_whole, blocks=blocks)
     raise ParseError(
         f"the types of the variables of '{source.name}' do not settle",
         span_of(source.node, source),
@@ -184,6 +184,7 @@ class _Script(SignatureTranslator):
         )
         super().__init__(unit, frame, specs)
         self.root = source
+        self.output_shapes: dict[Buffer, tuple[Expr, ...]] = {}
 
     @property
     def root_name(self) -> str:
@@ -203,8 +204,8 @@ class _Script(SignatureTranslator):
             self.knowledge.callees[code] = read_function(pyfunc)
         return self.knowledge.callees[code]
 
-    def run(self, blocks: bool) -> PrimFunc | None:
-        """Translate the script; None if this round could not translate all of it."""
+    def run(self) -> bool:
+        """Translate the script; False if this round could not translate all of it."""
         node = self.frame.source.node
         self.bind_parameters(node)
         goes_on = self.run_block(node.body)
@@ -217,35 +218,36 @@ class _Script(SignatureTranslator):
                 )
             )
         if self.unit.errors or self.unit.skipped:
-            return None
-        return self._finish(blocks)
+            return False
+        returned = [r for r in self.results or () if isinstance(r, Buffer)]
+        outputs = self.find_outputs(returned)
+        if self.unit.errors or self.unit.common_results != self.knowledge.common_results:
+            return False
+        self.output_shapes = {buffer: self.output_shape(buffer) for buffer in outputs}
+        return not self.unit.errors
 
-    def parsed(self, func: PrimFunc | None) -> Parsed:
+    def parsed(self, *, is_whole: bool, blocks: bool) -> Parsed:
         """The outcome of the last round: the function, or the errors that it found."""
         if self.unit.errors:
             raise combine(self.unit.errors)
-        if func is None:  # statements that no round could translate
+        if not is_whole:  # statements that no round could translate
             raise self.unit.unresolved or ParseError(
                 f"'{self.frame.source.name}' reads a variable that is never given a value",
                 self.span(self.frame.source.node),
             )
+        func = self._finish(blocks)
         if config.current().verify:
             verify(func, Stage.BLOCKS)
         captures = tuple(self.unit.captures)
         return Parsed(func, captures, self.knowledge.callees)
 
-    def _finish(self, blocks: bool) -> PrimFunc | None:
-        returned = [r for r in self.results or () if isinstance(r, Buffer)]
-        outputs = self.find_outputs(returned)
-        if self.unit.errors or self.unit.common_results != self.knowledge.common_results:
-            return None
-        body = self.close([stmt for stmt in self.body if not _makes(stmt, outputs)])
+    def _finish(self, blocks: bool) -> PrimFunc:
+        """The function that was translated; only the last round comes to that."""
+        shapes = self.output_shapes
+        body = self.close([stmt for stmt in self.body if not _makes(stmt, shapes)])
         if blocks:
             known = Known(self.unit.array_loops, self.unit.reassociable)
             body = make_blocks(body, self.unit.automatic_blocks, known)
-        shapes = {buffer: self.output_shape(buffer) for buffer in outputs}
-        if self.unit.errors:
-            return None
         final = {old: Buffer(old.name, old.dtype, shape) for old, shape in shapes.items()}
         func = PrimFunc(
             self.frame.source.name,
@@ -260,5 +262,5 @@ class _Script(SignatureTranslator):
         return func if self.knowledge.printed is not None else drop_asserts(func)
 
 
-def _makes(stmt: Stmt, outputs: Sequence[Buffer]) -> bool:
+def _makes(stmt: Stmt, outputs: Collection[Buffer]) -> bool:
     return isinstance(stmt, Allocate) and stmt.buffer in outputs
