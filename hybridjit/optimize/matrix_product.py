@@ -10,18 +10,22 @@ The order of the terms of an element stays as it is there; in tiles (gemm.py), i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from hybridjit.arith.ranges import ONE, ZERO, constant, tidy, times
-from hybridjit.ir.expr import Buffer, Expr, FloorDiv, Load, Mod, Var
+from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy, times
+from hybridjit.ir.expr import Buffer, Call, Const, Expr, FloorDiv, Load, Min, Mod, Var
 from hybridjit.ir.stmt import Allocate, For, If, Let, Stmt, Store, seq
-from hybridjit.ir.visit import walk
+from hybridjit.ir.visit import substitute, walk
 from hybridjit.optimize.builder import Builder
 from hybridjit.optimize.fuse.replace_loads import element_at
 from hybridjit.optimize.gemm import Factors, Tile, TiledProduct, TileMemory
 from hybridjit.optimize.multiply_add import fused_sum, has_fma, multiply_add
 from hybridjit.target import Target
+
+# High enough that packing the columns again for each strip costs little, low enough that little
+# of a strip is on the other side of the diagonal.
+STRIP_TILES = 11
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,6 +116,27 @@ def make_gemm(product: Product, target: Target) -> tuple[Stmt, set[Var]]:
     return code.made, loops
 
 
+def mirrored(product: Product, target: Target) -> Callable[[Expr], Expr] | None:
+    """What becomes of an element of a product on the other side of its diagonal; None if the
+    product has no such symmetry, or is too small to gain by it.
+
+    The rows of one factor are the columns of the other, as they are or as conjugates.
+    """
+    known = constant(product.sizes[0])
+    is_small = known is not None and known <= _strip_of(Tile.of(product.result.dtype, target))
+    if is_small or product.batch or len(product.rows) != 1 or product.lets:
+        return None
+    (row,), (column,) = product.rows, product.columns
+    other = substitute(product.left, {row: column})
+    if product.extent(row) != product.extent(column):
+        return None
+    if product.right == other:
+        return lambda element: element
+    if product.right == Call("conj", (other,)) or other == Call("conj", (product.right,)):
+        return lambda element: Call("conj", (element,))
+    return None
+
+
 def make_gemm_or_rows(product: Product, target: Target, is_large: Expr) -> tuple[Stmt, set[Var]]:
     """The product in packed tiles if it `is_large`, else row by row; and loops over elements."""
     code = Builder()
@@ -124,6 +149,10 @@ def make_gemm_or_rows(product: Product, target: Target, is_large: Expr) -> tuple
 
 
 def _emit_blocked(code: Builder, product: Product, target: Target) -> set[Var]:
+    mirror = mirrored(product, target)
+    if mirror is not None:
+        _emit_half(code, product, target, mirror)
+        return set()
     sizes = product.sizes
     dtype, span = product.result.dtype, product.store.span
     tile = Tile.of(dtype, target, constant(sizes[0]))
@@ -156,6 +185,50 @@ def _emit_blocked(code: Builder, product: Product, target: Target) -> set[Var]:
     names = [var.name for var in product.batch]
     code.nest(names, [product.extent(var) for var in product.batch], one)
     return loops
+
+
+def _strip_of(tile: Tile) -> int:
+    """How many rows of a symmetric product are computed at once: so many tiles."""
+    return STRIP_TILES * tile.rows
+
+
+def _emit_half(
+    code: Builder, product: Product, target: Target, mirror: Callable[[Expr], Expr]
+) -> None:
+    """Multiply strips of rows by the columns from the diagonal on, then mirror the elements.
+
+    About one half is computed, in strips that are some tiles high.
+    """
+    result, span = product.result, product.store.span
+    (row,), (column,) = product.rows, product.columns
+    size, inner, _ = product.sizes
+    tile = Tile.of(result.dtype, target)
+    strip = _strip_of(tile)
+    memory = TileMemory.of(code, tile, (Const(strip), inner, size))
+
+    def rows_from(first: Expr) -> None:
+        height = code.let(tidy(Min(minus(size, first), Const(strip))), "height")
+
+        def put(i: Expr, j: Expr, value: Expr) -> None:
+            place = product.place({row: plus(first, i), column: plus(first, j)})
+            code.emit(Store(result, place, value, span=span))
+
+        def left(i: Expr, k: Expr) -> Expr:
+            return product.factor(code, product.left, {row: plus(first, i), product.terms: k})
+
+        def right(k: Expr, j: Expr) -> Expr:
+            return product.factor(code, product.right, {column: plus(first, j), product.terms: k})
+
+        factors = Factors(left, right, (height, inner, minus(size, first)), put)
+        TiledProduct(code, factors, tile, memory).emit()
+
+    def copy(i: Expr, j: Expr) -> None:
+        element = Load(result, product.place({row: j, column: i}), span=span)
+        place = product.place({row: i, column: j})
+        code.emit(Store(result, place, mirror(element), span=span))
+
+    code.each("strip", size, rows_from, step=strip)
+    code.each(row.name, size, lambda i: code.each(column.name, i, lambda j: copy(i, j)))
 
 
 def _emit_rows(code: Builder, product: Product, *, fuse: bool) -> set[Var]:

@@ -29,7 +29,13 @@ from hybridjit.ir.visit import walk
 from hybridjit.optimize.fuse.fusion import Fusion, perfect_nest, variables_along
 from hybridjit.optimize.fuse.inline import inline
 from hybridjit.optimize.lanes import VECTOR_BITS
-from hybridjit.optimize.matrix_product import Product, interchange, make_gemm, make_gemm_or_rows
+from hybridjit.optimize.matrix_product import (
+    Product,
+    interchange,
+    make_gemm,
+    make_gemm_or_rows,
+    mirrored,
+)
 from hybridjit.optimize.vector_product import add_to_all
 from hybridjit.target import Target
 
@@ -106,7 +112,10 @@ class _Chooser:
         stmts = _without_zeros(stmts, start)
         if is_large is True and not product.batch:
             stmts, product = self._inline_factors(stmts, product)
-        if self.fusion.fault(product.nest) is Fault.NEVER:
+        if (
+            self.fusion.fault(product.nest) is Fault.NEVER
+            and mirrored(product, self.target) is None
+        ):
             self.products.stored_once.add(product.result)
         if is_large is True:
             made, loops = make_gemm(product, self.target)

@@ -230,3 +230,30 @@ def test_tiles_leave_few_rows_over() -> None:
     assert Tile.of(FLOAT64, for_vectors(512), 200).rows == 10
     assert Tile.of(FLOAT64, for_vectors(512), 64).rows == 11
     assert Tile.of(FLOAT64, for_vectors(512), 3000).rows == 12
+
+
+@hybrid.script
+def by_its_transpose(a: Array) -> Array:
+    return a @ a.T
+
+
+@hybrid.script
+def by_its_adjoint(a: Array) -> Array:
+    return a @ a.T.conj() * 0.5
+
+
+def test_half_of_a_symmetric_product_is_computed() -> None:
+    a = random("float64", 135, 3)
+    check(by_its_transpose, a)
+    assert "for strip" in str(optimized(by_its_transpose, a))
+
+
+@pytest.mark.parametrize("kernel", [by_its_transpose, by_its_adjoint])
+def test_products_of_complex_rows(kernel: Any) -> None:
+    check(kernel, random("complex128", 70, 4))
+
+
+def test_symmetric_products_of_any_size() -> None:
+    kernel: Any = hybrid.script(by_its_transpose.py_func)
+    for rows, terms in [(5, 3), (40, 11), (135, 2)]:
+        agree(kernel, random("float64", rows, terms))

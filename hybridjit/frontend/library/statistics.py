@@ -11,7 +11,6 @@ from hybridjit.frontend.library.searching import place_of
 
 np: Any = numpy
 Array = Any
-STRIP = 132  # rows of a symmetric matrix that are computed at once: eleven tiles
 
 
 # -- means and variances -----------------------------------------------------------------------
@@ -119,21 +118,6 @@ def _rows(m: Array, rowvar: bool) -> Array:
     return m if rowvar else m.T
 
 
-def _products_of_rows(d: Array, scale: float) -> Array:
-    """`d @ d.T.conj() * scale`, of which for large arrays only about one half is computed."""
-    n = d.shape[0]
-    if n <= STRIP:
-        return d @ d.T.conj() * scale
-    c = np.empty((n, n), d.dtype)
-    columns = d.T.conj().copy()
-    for left in range(0, n, STRIP):
-        right = min(left + STRIP, n)
-        c[left:right, left:] = d[left:right] @ columns[:, left:] * scale
-    for i in range(n):
-        c[i, :i] = c[:i, i].conj()
-    return c
-
-
 def cov(
     m: Array,
     y: Array | None = None,
@@ -146,7 +130,7 @@ def cov(
     x = rows.astype(np.result_type(rows, np.float64))
     freedom = x.shape[-1] - (ddof if ddof is not None else (0 if bias else 1))
     d = x - np.mean(x, axis=1, keepdims=True)
-    return np.squeeze(_products_of_rows(d, np.float64(1.0) / max(freedom, 0)))
+    return np.squeeze(d @ d.T.conj() * (np.float64(1.0) / max(freedom, 0)))
 
 
 def corrcoef(x: Array, y: Array | None = None, rowvar: bool = True) -> Array:
