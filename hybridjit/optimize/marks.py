@@ -114,4 +114,9 @@ def _is_automatic(block: Block) -> bool:
     if not all(isinstance(it.value, Var) and it.domain is None for it in block.iters):
         return False
     first = next(stmt for stmt in walk_stmts(block.body) if isinstance(stmt, Store))
-    return re.fullmatch(rf"{re.escape(first.buffer.name)}(_\d+)?", block.name) is not None
+    return count_elements(block) > 0 or _stem(block.name) == _stem(first.buffer.name)
+
+
+def _stem(name: str) -> str:
+    """A name without the number that tells it from others."""
+    return re.sub(r"_\d+$", "", name)

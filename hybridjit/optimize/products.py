@@ -112,10 +112,8 @@ class _Chooser:
         stmts = _without_zeros(stmts, start)
         if is_large is True and not product.batch:
             stmts, product = self._inline_factors(stmts, product)
-        if (
-            self.fusion.fault(product.nest) is Fault.NEVER
-            and mirrored(product, self.target) is None
-        ):
+        never_fails = self.fusion.fault(product.nest) is Fault.NEVER
+        if never_fails and mirrored(product, self.target) is None:
             self.products.stored_once.add(product.result)
         if is_large is True:
             made, loops = make_gemm(product, self.target)
@@ -202,10 +200,18 @@ def find_product(fusion: Fusion, stmt: Stmt) -> Product | None:
     terms = [loop.var for loop in loops if loop.var not in kept]
     if not is_open or factors is None or len(kept) < len(places) or len(set(kept)) < len(kept):
         return None
-    if len(terms) != 1 or len(loops) != len(kept) + 1:
+    if len(terms) != 1 or len(loops) != len(kept) + 1 or not _is_plain(loops, lets, store.buffer):
         return None
     named = tuple(let for let in lets if isinstance(let, Let))
     return _arranged(Product(stmt, tuple(loops), store, named, terms[0], *factors), kept)
+
+
+def _is_plain(loops: Sequence[For], lets: Sequence[Stmt], result: Buffer) -> bool:
+    """True if no loop is longer for some iterations of others, and no name reads the result."""
+    variables = {loop.var for loop in loops}
+    stops = [node for loop in loops for node in walk(loop.stop)]
+    reads = [node.buffer for let in lets for node in walk(let) if isinstance(node, Load)]
+    return result not in reads and not any(node in variables for node in stops)
 
 
 def _factors(store: Store) -> tuple[Expr, Expr] | None:
