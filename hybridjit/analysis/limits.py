@@ -6,7 +6,7 @@ for i in range(100):
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from hybridjit.arith.linear import Linear, linear_form
 from hybridjit.ir.expr import And, Const, Expr, Load, Max, Min, Or, Select, Var
@@ -52,6 +52,19 @@ def limits_of_loop(loop: For, known: Mapping[Var, Limits]) -> Limits | None:
     if loop.step.value.real > 0:
         return start[0], max(start[0], stop[1] - 1)
     return min(start[1], stop[0] + 1), start[1]
+
+
+def limits_in(scope: Iterable[For | Let | Expr]) -> dict[Var, Limits]:
+    """The limits of the variables that are bound around a place, outermost first, if known."""
+    known: dict[Var, Limits] = {}
+    for item in scope:
+        if isinstance(item, Expr):
+            continue
+        is_loop = isinstance(item, For)
+        limits = limits_of_loop(item, known) if is_loop else find_limits(item.value, known)
+        if limits is not None:
+            known[item.var] = limits
+    return known
 
 
 def most_iterations(loop: For, known: Mapping[Var, Limits]) -> int | None:

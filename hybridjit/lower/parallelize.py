@@ -18,8 +18,7 @@ The outermost loops that can are taken, but one of a few iterations only if none
 that are not just walked through are cut into blocks, so that what later passes make of them is made
 inside of a block. A reduction is no obstacle where any grouping gives the same result:
 `privatize_reductions` deals with it; histograms and the places of extrema get copies here. Small
-work stays on one thread: where sizes are known at run time only, it is decided there (the grain in
-codegen/emit_parallel.py).
+work stays on one thread: where sizes are known at run time only, there are versions for both.
 
 An error is the first one in the order of the program, whatever the number of threads; iterations
 after it may have stored their results. Relies on: `parallel` of the function; checked indices;
@@ -29,26 +28,34 @@ arguments that share no memory.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from functools import cached_property
 
 from hybridjit.analysis.context import infer_context
-from hybridjit.analysis.cost import MIN_AUTOMATIC_WORK, make_work
+from hybridjit.analysis.cost import (
+    FUNCTION,
+    MIN_AUTOMATIC_WORK,
+    calls_function,
+    find_work,
+    make_work,
+)
 from hybridjit.analysis.independence import Independence, has_effects
 from hybridjit.analysis.initialization import find_unassigned_reads
-from hybridjit.analysis.limits import loop_extent
+from hybridjit.analysis.limits import Limits, limits_in, loop_extent
 from hybridjit.analysis.private_reduction import (
     find_private_reductions,
     find_scattered_reductions,
 )
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total, operation_may_fail
-from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Max, Min, Var
+from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Ge, Max, Min, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
     Allocate,
     Break,
     Continue,
     For,
+    If,
     Let,
     LoopKind,
     Print,
@@ -59,7 +66,7 @@ from hybridjit.ir.stmt import (
     While,
     seq,
 )
-from hybridjit.ir.visit import Mutator, walk
+from hybridjit.ir.visit import Mutator, fresh_copy, walk
 from hybridjit.lower.chunks import make_parallel
 from hybridjit.lower.split_histograms import can_split, split_histograms
 from hybridjit.lower.split_selections import find_selection, split_selection
@@ -117,13 +124,17 @@ class _Parallelize(Mutator):
         return rewritten
 
     def _on_threads(self, loop: For) -> Stmt | None:
-        if not is_candidate(loop) or not is_worth_it(loop):
+        if not is_candidate(loop) or not self._is_worth_it(loop):
             return None
         reduced = find_private_reductions(loop, self.func.fastmath, self.unset)
         buffers = [found.buffer for found in reduced]
         if self._is_independent(loop, buffers):
-            return make_parallel(loop) if reduced or is_walk(loop) else make_blocks(loop)
+            is_whole = bool(reduced) or is_walk(loop)
+            return make_versions(loop, make_parallel(loop) if is_whole else make_blocks(loop))
         return self._with_copies(loop, buffers)
+
+    def _is_worth_it(self, loop: For) -> bool:
+        return is_worth_it(loop, limits_in(self.scope))
 
     def _across(self, loop: For) -> Stmt | None:
         """The nest of `loop` in blocks of a loop inside, if that alone tells what iterations touch.
@@ -132,14 +143,14 @@ class _Parallelize(Mutator):
         """
         nest = Nest.of(loop)
         inner = nest.loops[1:]
-        if not inner or not is_worth_it(loop) or not is_plain(loop):
+        if not inner or not self._is_worth_it(loop) or not is_plain(loop):
             return None
         independence = Independence.at(self.func, tuple(self.scope))
         for each in inner:
             if has_own_bounds(each, nest) and independence.prove_independent_along(
                 nest.loops, each, nest.body
             ):
-                return make_blocks(each, nest)
+                return make_versions(loop, make_blocks(each, nest))
         return None
 
     def _with_copies(self, loop: For, reduced: list[Buffer]) -> Stmt | None:
@@ -147,7 +158,7 @@ class _Parallelize(Mutator):
         fastmath = self.func.fastmath
         selection = find_selection(loop, self.unset)
         if selection is not None and self._is_independent(loop, [*reduced, *selection.buffers]):
-            return split_selection(loop, selection, fastmath)
+            return make_versions(loop, split_selection(loop, selection, fastmath))
         scattered = find_scattered_reductions(loop, fastmath)
         found = [each for each in scattered if each.buffer not in reduced]
         others = [*reduced, *(each.buffer for each in found)]
@@ -172,12 +183,15 @@ def is_candidate(loop: For) -> bool:
     return loop.var not in infer_context(loop).left_early
 
 
-def is_worth_it(loop: For) -> bool:
+def is_worth_it(loop: For, known: Mapping[Var, Limits]) -> bool:
     """True unless the loop is sure to do less than it takes to wake up another thread."""
-    extent, work = loop_extent(loop), make_work(loop)
+    extent, work, most = loop_extent(loop), make_work(loop), find_work(loop, known)
     if extent is not None and extent < 2:
         return False
-    return not isinstance(work, Const) or int(work.value.real) >= MIN_AUTOMATIC_WORK
+    if isinstance(work, Const):
+        return int(work.value.real) >= MIN_AUTOMATIC_WORK
+    each = FUNCTION if calls_function(loop.body) else 1
+    return most is None or most * each >= MIN_AUTOMATIC_WORK
 
 
 def has_own_bounds(loop: For, nest: Nest) -> bool:
@@ -209,6 +223,17 @@ def is_walk(loop: For) -> bool:
 
 
 # -- building --------------------------------------------------------------------------------------
+
+
+def make_versions(loop: For, on_threads: Stmt) -> Stmt:
+    """`on_threads` if there is enough to do, which may be known at run time only; else `loop`.
+
+    A loop that is handed to the pool is a function of its own, which costs something, too.
+    """
+    work = make_work(loop)
+    if isinstance(work, Const):
+        return on_threads
+    return If(Ge(work, Const(MIN_AUTOMATIC_WORK)), on_threads, fresh_copy(loop), span=loop.span)
 
 
 def make_blocks(loop: For, nest: Nest | None = None) -> Stmt:
