@@ -12,7 +12,8 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from hybridjit.analysis.order import Iterations, Order
+from hybridjit.analysis.distances import Order
+from hybridjit.analysis.order import Iterations
 from hybridjit.arith.ranges import ONE, ZERO, Ranges, minus, plus, tidy, times
 from hybridjit.frontend.arrays import elementwise as array_elementwise
 from hybridjit.frontend.arrays import extents as array_extents

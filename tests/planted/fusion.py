@@ -12,7 +12,7 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.analysis import order as array_order
-from hybridjit.analysis.order import Order
+from hybridjit.analysis.distances import Order
 from hybridjit.arith import ranges as array_ranges
 from hybridjit.errors import ParseError
 from hybridjit.frontend.arrays import memory as array_memory

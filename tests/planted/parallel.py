@@ -84,6 +84,13 @@ def compared(kernel: AnyKernel) -> Check:
     return run
 
 
+def sums_end_where_they_should() -> None:
+    """Nobody adds what lies behind an array."""
+    runtime_pool.clear()
+    with eager():
+        check(fresh(programs.integer_sums), (np.arange(1, 2 * _SIZE)[:_SIZE], np.full(1, 7)), 1, 2)
+
+
 def by_themselves(kernel: AnyKernel) -> Check:
     """A script with `parallel=True` agrees with the interpreter."""
 
@@ -274,7 +281,7 @@ BUGS = (
     Bug(
         "the last chunk is too long",
         [replaced(chunks, "Min", longer)],
-        compared(programs.integer_sums),
+        sums_end_where_they_should,
     ),
     Bug(
         "all loops are independent",

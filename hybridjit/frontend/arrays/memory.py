@@ -6,8 +6,9 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from hybridjit.analysis.distances import Order
 from hybridjit.analysis.faults import Fault, Faults
-from hybridjit.analysis.order import Iterations, Order
+from hybridjit.analysis.order import Iterations
 from hybridjit.arith.ranges import ONE, ZERO, Ranges, constant, plus, tidy, times
 from hybridjit.errors import ParseError, Span
 from hybridjit.frontend.arrays.refusals import INDEX_NAMES

@@ -17,7 +17,8 @@ from dataclasses import replace
 from typing import Any
 
 from hybridjit.analysis.accesses import Access, find_accesses
-from hybridjit.analysis.order import Iterations, Order
+from hybridjit.analysis.distances import Order
+from hybridjit.analysis.order import Iterations
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var, const
 from hybridjit.ir.stmt import Allocate, For, Let, Seq, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import Mutator, walk, walk_stmts

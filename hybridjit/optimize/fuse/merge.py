@@ -16,8 +16,9 @@ from dataclasses import replace
 
 from hybridjit.analysis.accesses import find_accesses
 from hybridjit.analysis.cost import is_dear
+from hybridjit.analysis.distances import Order
 from hybridjit.analysis.faults import Fault
-from hybridjit.analysis.order import Iterations, Order
+from hybridjit.analysis.order import Iterations
 from hybridjit.ir.expr import Var
 from hybridjit.ir.stmt import For, Let, Stmt, seq
 from hybridjit.ir.visit import substitute, walk_stmts
