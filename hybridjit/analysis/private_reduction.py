@@ -12,6 +12,7 @@ floats, which are taken only if the function allows reassociation.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -49,9 +50,10 @@ from hybridjit.ir.expr import (
     Mul,
     Node,
     Or,
+    Sub,
     Var,
 )
-from hybridjit.ir.stmt import Allocate, For, If, Iter, Let, Seq, Stmt, Store
+from hybridjit.ir.stmt import Allocate, For, If, Iter, Let, Seq, Stmt, Store, While
 from hybridjit.ir.visit import Mutator, children, rewrite, substitute, walk
 
 _COMBINE: dict[ReductionOp, type[Binary]] = {
@@ -195,6 +197,41 @@ def find_private_reductions(
         if buffer not in (*inside.declared, *unset) and covered == touched[buffer]:
             found.append(first)
     return tuple(found)
+
+
+def find_single_reductions(
+    loop: For, fastmath: Sequence[str], unset: Collection[Buffer] = ()
+) -> tuple[PrivateReduction, ...]:
+    """Those that an iteration of `loop` adds one value to, or multiplies with one, at most.
+
+    A copy for each single iteration gives the very same result, floats included: the identity
+    joined with a value is the value, and copies are combined in order.
+    """
+    updates = list(find_updates(loop.body))
+    loops = [node for node in walk(loop.body) if isinstance(node, For | While)]
+    inner = {id(node) for each in loops for node in walk(each)}
+    single = {
+        update.reduction.buffer
+        for update in updates
+        if id(update.store) not in inner and _joins_one_value(update.store)
+    }
+    count = Counter(update.reduction.buffer for update in updates)
+    found = find_private_reductions(loop, (*fastmath, "reassoc"), unset)
+    return tuple(each for each in found if each.buffer in single and count[each.buffer] == 1)
+
+
+def _joins_one_value(store: Store) -> bool:
+    """True if what is stored is the element plus or minus one value, or times one."""
+    element = Load(store.buffer, store.indices)
+    match store.value:
+        case Add(x, y):
+            return element in (x, y)
+        case Sub(x, _):
+            return element == x
+        case Mul(x, y):
+            return element in (x, y) and not store.buffer.dtype.is_complex
+        case _:
+            return False
 
 
 def find_scattered_reductions(loop: For, fastmath: Sequence[str]) -> tuple[PrivateReduction, ...]:

@@ -29,9 +29,18 @@ class Chunks:
     trips: Expr
     size: Expr
     count: Expr
-    most: Const
+    most: Expr
     lets: list[Stmt] = field(default_factory=list[Stmt])
     var: Var = field(default_factory=lambda: Var("chunk"))
+
+    @staticmethod
+    def single(loop: For) -> Chunks:
+        """One for each iteration."""
+        trips = loop_extent(loop)
+        chunks = Chunks(_ZERO, _ONE, _ZERO, _ONE)
+        chunks.trips = chunks.bind("trips", loop.safe_extent if trips is None else Const(trips))
+        chunks.count = chunks.most = chunks.trips
+        return chunks
 
     @staticmethod
     def of(loop: For) -> Chunks:

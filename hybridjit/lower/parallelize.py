@@ -28,7 +28,7 @@ arguments that share no memory.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from hybridjit.analysis.context import infer_context
@@ -43,8 +43,10 @@ from hybridjit.analysis.independence import Independence, has_effects
 from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.analysis.limits import Limits, limits_in, loop_extent
 from hybridjit.analysis.private_reduction import (
+    PrivateReduction,
     find_private_reductions,
     find_scattered_reductions,
+    find_single_reductions,
 )
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total, operation_may_fail
@@ -67,13 +69,16 @@ from hybridjit.ir.stmt import (
     seq,
 )
 from hybridjit.ir.visit import Mutator, fresh_copy, walk
-from hybridjit.lower.chunks import make_parallel
+from hybridjit.lower.chunks import Chunks, make_parallel
+from hybridjit.lower.privatize_reductions import split_reductions
 from hybridjit.lower.split_histograms import can_split, split_histograms
 from hybridjit.lower.split_selections import find_selection, split_selection
 from hybridjit.lower.update_nests import Nest
 
 # A loop of fewer iterations leaves threads without work: one inside is better, if there is one.
 _FEW = 8
+# Iterations that have a copy of a sum each: so many at most, and so much work at least.
+MOST_SINGLE, MIN_SINGLE = 1 << 13, 1 << 8
 # Blocks: enough for the threads to share evenly, each long enough for rows that run side by side.
 _BLOCKS, _ROWS = 64, 8
 
@@ -159,12 +164,21 @@ class _Parallelize(Mutator):
         selection = find_selection(loop, self.unset)
         if selection is not None and self._is_independent(loop, [*reduced, *selection.buffers]):
             return make_versions(loop, split_selection(loop, selection, fastmath))
+        single = find_single_reductions(loop, fastmath, self.unset)
+        if single and has_long_iterations(loop) and self._are_all(loop, reduced, single):
+            chunks = Chunks.single(loop)
+            return make_versions(
+                loop, split_reductions(make_parallel(loop), single, fastmath, chunks)
+            )
         scattered = find_scattered_reductions(loop, fastmath)
         found = [each for each in scattered if each.buffer not in reduced]
-        others = [*reduced, *(each.buffer for each in found)]
-        if found and can_split(found) and self._is_independent(loop, others):
+        if found and can_split(found) and self._are_all(loop, reduced, found):
             return split_histograms(loop, found, fastmath)
         return None
+
+    def _are_all(self, loop: For, reduced: list[Buffer], more: Sequence[PrivateReduction]) -> bool:
+        """True if iterations meet in reductions only."""
+        return self._is_independent(loop, [*reduced, *(each.buffer for each in more)])
 
     def _is_independent(self, loop: For, besides: list[Buffer]) -> bool:
         independence = Independence.at(self.func, tuple(self.scope))
@@ -192,6 +206,14 @@ def is_worth_it(loop: For, known: Mapping[Var, Limits]) -> bool:
         return int(work.value.real) >= MIN_AUTOMATIC_WORK
     each = FUNCTION if calls_function(loop.body) else 1
     return most is None or most * each >= MIN_AUTOMATIC_WORK
+
+
+def has_long_iterations(loop: For) -> bool:
+    """True if an iteration does far more than to keep one value, and there are not too many."""
+    extent, work = loop_extent(loop), make_work(loop.body, [loop.var])
+    if extent is not None and extent > MOST_SINGLE:
+        return False
+    return not isinstance(work, Const) or int(work.value.real) >= MIN_SINGLE
 
 
 def has_own_bounds(loop: For, nest: Nest) -> bool:

@@ -97,10 +97,14 @@ def _is_worth_it(loop: For) -> bool:
 
 
 def split_reductions(
-    loop: For, reductions: tuple[PrivateReduction, ...], fastmath: tuple[str, ...] = ()
+    loop: For,
+    reductions: tuple[PrivateReduction, ...],
+    fastmath: tuple[str, ...] = (),
+    chunks: Chunks | None = None,
 ) -> Stmt:
     """`loop`, of a constant step, in chunks that have private copies, and their combination."""
-    chunks = Chunks.of(loop)
+    chunks = Chunks.of(loop) if chunks is None else chunks
+    scope = "local" if isinstance(chunks.most, Const) else "global"
     body = loop.body
     opening: list[Stmt] = []
     closing: list[Stmt] = []
@@ -108,7 +112,7 @@ def split_reductions(
     for reduction in reductions:
         name, dtype = reduction.buffer.name, reduction.buffer.dtype
         copy = Buffer(f"{name}_copy", dtype, (), Buffer.REGISTER)
-        partial = Buffer(f"{name}_partial", dtype, (chunks.most,), "local")
+        partial = Buffer(f"{name}_partial", dtype, (chunks.most,), scope)
         body = reduction.redirect(body, copy)
         identity = reduction.identity(fastmath)
         opening += [Allocate(copy, zero=False), Store(copy, (), identity)]

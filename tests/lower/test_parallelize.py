@@ -303,6 +303,65 @@ def test_products(shape: tuple[int, int, int]) -> None:
 
 
 @hybrid.script(parallel=True)
+def sum_of_sums(a: Array, b: Array) -> None:
+    total = 0.5
+    less = 0.0
+    for i in range(b.shape[0]):
+        row = 0.0
+        for j in range(a.shape[0]):
+            row += a[j] * (i + 1)
+        if i % 3 != 1:
+            total = row + total
+        less -= row
+    b[0] = total
+    b[1] = less
+
+
+@hybrid.script(parallel=True)
+def two_terms(a: Array, b: Array) -> None:
+    total = 0.5
+    for i in range(b.shape[0]):
+        row = 0.0
+        for j in range(a.shape[0]):
+            row += a[j] * (i + 1)
+        total = total + row + 0.1
+    b[0] = total
+
+
+@pytest.mark.parametrize("kernel", [sum_of_sums, two_terms])
+def test_sums_of_few_values_are_those_of_one_thread(
+    kernel: AnyKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each iteration keeps its value, and those are added up in order."""
+    monkeypatch.setattr("hybridjit.lower.parallelize.MIN_SINGLE", 0)
+    again: AnyKernel = Kernel(kernel.__hybrid_function__, parallel=True)
+    with eager():
+        for size in SIZES:
+            check(again, *arrays(size))
+
+
+def test_which_sums_of_few_values() -> None:
+    assert "in parallel(" in lowered(sum_of_sums, arrays(1000)[0], np.zeros(1000))
+    assert "in parallel(" not in lowered(two_terms, arrays(1000)[0], np.zeros(1000))
+
+
+def numpy_sum(a: Array) -> Any:
+    return a.sum() + (a * a).mean()
+
+
+@pytest.mark.parametrize("size", [1, 1000, 40_000, 200_000])
+def test_sums_of_numpy_are_those_of_one_thread(size: int) -> None:
+    serial: AnyKernel = hybrid.script(numpy_sum, parallel=False)
+    on_threads: AnyKernel = hybrid.script(numpy_sum, parallel=True)
+    a, _ = arrays(size)
+    with eager():
+        expected = serial(a)
+        for count in THREADS:
+            with threads(count):
+                assert on_threads(a) == expected
+
+
+@hybrid.script(parallel=True)
 def terms_outside(a: Array, b: Array, c: Array) -> None:
     for k in range(a.shape[1]):
         for i in range(a.shape[0]):
