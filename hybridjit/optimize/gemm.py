@@ -22,7 +22,7 @@ the way.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from hybridjit.arith.ranges import ZERO, constant, minus, plus, tidy, times
@@ -123,23 +123,17 @@ def is_one_block(sizes: tuple[Expr, Expr, Expr]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TileMemory:
-    """Scratch memory: packed rows and columns, the sums, the sums on their way out, and those of
-    the terms before, if there are any.
+    """Scratch memory for all rows: packed columns, of so many terms at once, and the sums of the
+    terms before, if there are any.
     """
 
-    left: Buffer
+    depth: int
     right: Buffer
-    sums: Buffer
-    out: Buffer
     totals: Buffer | None
 
     @staticmethod
     def of(code: Builder, tile: Tile, sizes: tuple[Expr, Expr, Expr]) -> TileMemory:
-        """As much of it as a product of these sizes needs.
-
-        Packed rows are a bit longer than they need to be: apart by a power of two, they would
-        compete for the same lines of the cache.
-        """
+        """As much of it as a product of these sizes needs."""
         _, inner, columns = map(constant, sizes)
         depth = DEPTH if inner is None else min(DEPTH, inner)
         panels = tile.panels if columns is None else min(tile.panels, -(-columns // tile.columns))
@@ -147,12 +141,32 @@ class TileMemory:
         if not is_one_block(sizes):
             shape = sizes[0], Const(tile.parts), Const(panels * tile.columns)
             totals = code.array("totals", dtype, shape)
-        return TileMemory(
+        right = code.local("right", dtype, panels, depth, tile.parts, tile.columns)
+        return TileMemory(depth, right, totals)
+
+
+@dataclass(frozen=True, slots=True)
+class RowMemory:
+    """Scratch memory of some rows, which no others use: packed rows, the sums, and the sums on
+    their way out. It is made where the rows are computed, so that threads have their own.
+    """
+
+    left: Buffer
+    sums: Buffer
+    out: Buffer
+
+    @staticmethod
+    def of(code: Builder, tile: Tile, depth: int) -> RowMemory:
+        """As much of it as a tile needs.
+
+        Packed rows are a bit longer than they need to be: apart by a power of two, they would
+        compete for the same lines of the cache.
+        """
+        dtype = tile.dtype.component
+        return RowMemory(
             code.local("left", dtype, tile.parts, tile.rows, depth + tile.lanes),
-            code.local("right", dtype, panels, depth, tile.parts, tile.columns),
             code.local("sums", dtype, tile.rows, tile.parts, tile.vectors, tile.lanes),
             code.local("out", dtype, tile.rows, tile.parts, tile.columns),
-            totals,
         )
 
 
@@ -174,6 +188,13 @@ class TiledProduct:
     factors: Factors
     tile: Tile
     memory: TileMemory
+    own: RowMemory | None = None
+
+    @property
+    def rows(self) -> RowMemory:
+        """The memory of the rows that are being computed."""
+        assert self.own is not None
+        return self.own
 
     def emit(self) -> None:
         """Give all elements of the product to `factors.put`."""
@@ -197,12 +218,9 @@ class TiledProduct:
             return plus(j, times(p, Const(columns)))
 
         def rows_from(i: Expr) -> None:
-            self._pack_left(i, k, depth)
-            code.each("p", panels, lambda p: tile_at(i, p))
-
-        def tile_at(i: Expr, p: Expr) -> None:
-            self._sum(p, depth)
-            self._store(_Place(i, p, column_of(p), k))
+            here = replace(self, own=RowMemory.of(code, self.tile, self.memory.depth))
+            here._pack_left(i, k, depth)
+            code.each("p", panels, lambda p: here._tile(_Place(i, p, column_of(p), k), depth))
 
         def pack(p: Expr) -> None:
             first = column_of(p)
@@ -210,6 +228,10 @@ class TiledProduct:
 
         code.each("p", panels, pack)
         code.each("i", rows, rows_from, step=self.tile.rows)
+
+    def _tile(self, place: _Place, depth: Expr) -> None:
+        self._sum(place.p, depth)
+        self._store(place)
 
     def _part(self, size: Expr, start: Expr, most: int, name: str) -> Expr:
         """How many of `size` are left from `start` on, up to `most`."""
@@ -234,7 +256,7 @@ class TiledProduct:
 
         def copy(r: Expr, row: Expr, d: Expr) -> None:
             value = self.factors.left(row, plus(k, d))
-            self._pack(self.memory.left, lambda part: (part, r, d), value)
+            self._pack(self.rows.left, lambda part: (part, r, d), value)
 
         self.code.each("r", self.tile.rows, one)
 
@@ -287,7 +309,7 @@ class TiledProduct:
 
     def _sum(self, p: Expr, depth: Expr) -> None:
         """Multiply the packed rows by panel `p`."""
-        tile, memory, emit = self.tile, self.memory, self.code.emit
+        tile, memory, emit = self.tile, self.rows, self.code.emit
         zero = const(0, tile.dtype.component)
 
         def clear(r: Expr, v: Expr, lane: Expr) -> None:
@@ -308,13 +330,14 @@ class TiledProduct:
     def _term(self, place: tuple[Expr, Expr], r: Expr, v: Expr, lane: Expr) -> None:
         """Add one product to one sum."""
         memory, column = self.memory, plus(times(v, Const(self.tile.lanes)), lane)
-        x = [Load(memory.left, (Const(part), r, place[1])) for part in range(self.tile.parts)]
+        x = [Load(self.rows.left, (Const(part), r, place[1])) for part in range(self.tile.parts)]
         y = [Load(memory.right, (*place, Const(part), column)) for part in range(self.tile.parts)]
 
         def add(part: int, factor: Expr, other: Expr) -> None:
             indices = (r, Const(part), v, lane)
-            total = multiply_add(factor, other, Load(memory.sums, indices), fuse=self.tile.fuse)
-            self.code.emit(Store(memory.sums, indices, total))
+            old = Load(self.rows.sums, indices)
+            total = multiply_add(factor, other, old, fuse=self.tile.fuse)
+            self.code.emit(Store(self.rows.sums, indices, total))
 
         add(0, x[0], y[0])
         if self.tile.parts == 2:
@@ -342,7 +365,7 @@ class TiledProduct:
         code.emit(If(is_last, seq(*last), seq(*others)))
 
     def _put(self, place: _Place, r: Expr, lane: Expr) -> None:
-        loads = [Load(self.memory.out, (r, Const(p), lane)) for p in range(self.tile.parts)]
+        loads = [Load(self.rows.out, (r, Const(p), lane)) for p in range(self.tile.parts)]
         value = loads[0] if len(loads) == 1 else Call("complex", tuple(loads))
         self.factors.put(plus(place.i, r), plus(place.j, lane), value)
 
@@ -358,7 +381,7 @@ class TiledProduct:
         def one(r: Expr, lane: Expr) -> None:
             for part in map(Const, range(self.tile.parts)):
                 total = Load(totals, (plus(place.i, r), part, plus(column, lane)))
-                self.code.emit(update(Load(self.memory.out, (r, part, lane)), total))
+                self.code.emit(update(Load(self.rows.out, (r, part, lane)), total))
 
         self._each_lane(place, one)
 

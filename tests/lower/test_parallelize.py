@@ -361,6 +361,32 @@ def test_sums_of_numpy_are_those_of_one_thread(size: int) -> None:
                 assert on_threads(a) == expected
 
 
+def matrix_product(a: Array, b: Array) -> Any:
+    return a @ b
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex128])
+@pytest.mark.parametrize("shape", [(40, 40, 40), (130, 300, 70)])
+def test_products_of_numpy_are_those_of_one_thread(shape: tuple[int, int, int], dtype: Any) -> None:
+    n, depth, m = shape
+    generator = np.random.default_rng(0)
+    a = generator.random((n, depth)).astype(dtype)
+    b = generator.random((depth, m)).astype(dtype)
+    serial: AnyKernel = hybrid.script(matrix_product, parallel=False)
+    on_threads: AnyKernel = hybrid.script(matrix_product, parallel=True)
+    with eager():
+        expected = serial(a, b)
+        for count in THREADS:
+            with threads(count):
+                assert (on_threads(a, b) == expected).all()
+
+
+def test_rows_of_products_of_numpy_run_on_threads() -> None:
+    kernel: AnyKernel = hybrid.script(matrix_product, parallel=True)
+    text = lowered(kernel, np.ones((256, 256)), np.ones((256, 256)))
+    assert text.index("in parallel(") < text.index("left = allocate(")
+
+
 @hybrid.script(parallel=True)
 def terms_outside(a: Array, b: Array, c: Array) -> None:
     for k in range(a.shape[1]):
