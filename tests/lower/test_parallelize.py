@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 from hybridjit import Kernel, config, hybrid, threads
+from hybridjit.errors import ParseError
+from hybridjit.frontend.parse import parse_text
 from hybridjit.hybrid import prange
+from hybridjit.ir.equal import structural_equal
 from hybridjit.lower.check_bounds import check_bounds
 from hybridjit.lower.lower_blocks import lower_blocks
 from hybridjit.lower.parallelize import parallelize
@@ -529,6 +532,16 @@ def test_shown_printed_and_kept() -> None:
     assert "parallel=True" in str(kernel.prim_func(*arrays(8)))
     assert kernel.options["parallel"] is True
     assert hybrid.script(kernel) is kernel
+
+
+def test_printed_options_are_read_back() -> None:
+    kernel: AnyKernel = Kernel(undecided.__hybrid_function__, ("contract",), parallel=True)
+    func = kernel.prim_func(*arrays(8))
+    again = parse_text(str(func))
+    assert again.parallel
+    assert structural_equal(func, again)
+    with pytest.raises(ParseError, match="parallel must be written as True or False"):
+        parse_text(str(func).replace("parallel=True", "parallel=1"))
 
 
 def test_must_be_a_switch() -> None:
