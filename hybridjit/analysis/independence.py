@@ -221,13 +221,23 @@ class Independence:
         del self.facts.guards[before:]
 
     def _enter(self, scope: Scope) -> None:
-        """Know what holds in `scope`, which is inside of the iterations."""
+        """Know what holds in `scope`, which is inside of the iterations.
+
+        Guards are of use only where it has to be proved that indices are not negative.
+        """
         for item in scope:
+            if self.is_checked and self._is_entered(item):
+                continue
             enter(self.facts, item)
             if isinstance(item, For) and item.var not in self._counters:
                 self._counters[item.var] = self._count(item)
             elif isinstance(item, Let):
                 self._names.add(item.var)
+
+    def _is_entered(self, item: For | Let | Expr) -> bool:
+        if isinstance(item, Expr):
+            return True
+        return item.var in (self._counters if isinstance(item, For) else self._names)
 
     def _count(self, loop: For) -> _Counter | None:
         start, stop = self.facts.form(loop.start), self.facts.form(loop.stop)
