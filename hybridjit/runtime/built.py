@@ -30,12 +30,13 @@ from hybridjit.runtime.specialization import Specialization
 class BuiltSpecialization(Specialization):
     """A function of the IR, and the code made of it for each layout of the arguments.
 
-    `as_written` runs where arguments share memory; it has the parameters of `func`.
+    `as_written` runs where arguments share memory; it has the parameters of `func`, which steps of
+    a schedule made of `original`.
     """
 
-    def __init__(self, func: PrimFunc, as_written: PrimFunc) -> None:
+    def __init__(self, func: PrimFunc, as_written: PrimFunc, original: PrimFunc) -> None:
         self._is_void = False
-        self.parsed = Parsed(func, (), {}, as_written)
+        self.parsed = Parsed(func, (), {}, original)
         self.func_in_order = serialize_loops(as_written)
         self.summary = compiler.summarize(func)
         self.natives = {}

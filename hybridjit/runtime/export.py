@@ -74,7 +74,7 @@ def _emit(function: BuiltFunction, name: str, work: Path) -> Exported:
     """Write the object code of `function`."""
     made = function.specialization
     target = current_target()
-    lowered = lower(made.func, target)
+    lowered = lower(made.optimized.func, target)
     module = emit_kernel(lowered, usual_layout(made.header), target, standalone=True)
     if module.callbacks:
         raise ArgumentValueError(

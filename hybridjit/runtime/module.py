@@ -211,6 +211,7 @@ def build(
 
 
 def _build_function(made: Scheduled, passes: Sequence[CustomPass]) -> BuiltFunction:
-    func, as_written = (apply_passes(func, passes) for func in (made.func, made.as_written))
+    functions = made.func, made.as_written, made.original
+    func, as_written, original = (apply_passes(func, passes) for func in functions)
     check_kinds.check_unrolled(func)
-    return BuiltFunction(BuiltSpecialization(func, as_written))
+    return BuiltFunction(BuiltSpecialization(func, as_written, original))

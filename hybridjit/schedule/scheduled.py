@@ -19,14 +19,15 @@ from hybridjit.te.tensor import Tensor
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scheduled:
-    """A function, and the same function as it was before it was scheduled.
+    """A function, and the `original` that steps of a schedule made it of.
 
-    The latter runs where arguments share memory: in the order in which it is written, or, as
+    `as_written` runs where arguments share memory: in the order in which it is written, or, as
     tensors are not written in any, after all of them are read.
     """
 
     func: PrimFunc
     as_written: PrimFunc
+    original: PrimFunc
 
     def named(self, name: str | None) -> Scheduled:
         """The same under another name."""
@@ -35,21 +36,23 @@ class Scheduled:
         return Scheduled(
             dataclasses.replace(self.func, name=name),
             dataclasses.replace(self.as_written, name=name),
+            self.original,
         )
 
 
 def as_scheduled(source: Any, args: Sequence[Any] | None, name: str | None) -> Scheduled:
     """What `source` stands for."""
     if isinstance(source, PrimFunc):
-        return _without_args(Scheduled(source, source), args).named(name)
+        return _without_args(Scheduled(source, source, source), args).named(name)
     if isinstance(source, Schedule):
-        return _without_args(Scheduled(source.func, source.original), args).named(name)
+        original = source.original
+        return _without_args(Scheduled(source.func, original, original), args).named(name)
     if isinstance(source, ClassicSchedule):
         return _scheduled_tensors(source, args).named(name)
     tensors = _tensors(source)
     if tensors is not None:
         func = create_prim_func(tensors if args is None else args)
-        return Scheduled(func, read_first(func)).named(name)
+        return Scheduled(func, read_first(func), func).named(name)
     raise ArgumentError(
         f"expected a schedule, a function of the IR or tensors, got {source!r}",
         help="te.create_schedule(C.op) makes a schedule of tensors",
@@ -62,7 +65,8 @@ def _scheduled_tensors(source: ClassicSchedule, args: Sequence[Any] | None) -> S
             "the schedule needs the parameters of the function, in order",
             help="as in hj.build(s, [A, B, C])",
         )
-    return Scheduled(lower_classic(source, args).func, read_first(as_written(source, args)))
+    made = lower_classic(source, args)
+    return Scheduled(made.func, read_first(as_written(source, args)), made.original)
 
 
 def _without_args(made: Scheduled, args: Sequence[Any] | None) -> Scheduled:

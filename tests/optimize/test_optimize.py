@@ -10,7 +10,7 @@ import numpy
 import pytest
 
 import hybridjit as hj
-from hybridjit import Kernel, hybrid
+from hybridjit import Kernel, hybrid, te
 from hybridjit.codegen.target import current_target
 from hybridjit.frontend.parse import parse_text
 from hybridjit.interp.run import interpret
@@ -160,3 +160,19 @@ def test_isl_is_not_loaded_for_array_scripts() -> None:
         "assert 'islpy' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
+
+
+@hybrid.script
+def affine(a: Array, b: Array) -> Array:
+    return a @ b + 1
+
+
+def test_scripts_in_a_graph_of_tensors_are_made_fast() -> None:
+    a, b = (te.placeholder((40, 40), name=name, dtype="float64") for name in "ab")
+    c: Any = affine(a, b)
+    module: Any = hj.build(te.create_schedule(c.op), [a, b, c], name="affine")
+    text = str(module["affine"].specialization.optimized.func)
+    assert "product = allocate" not in text
+    x, y, z = RNG.random((40, 40)), RNG.random((40, 40)), np.zeros((40, 40))
+    module(x, y, z)
+    np.testing.assert_allclose(z, x @ y + 1, rtol=1e-13)
