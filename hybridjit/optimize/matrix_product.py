@@ -53,6 +53,11 @@ class Product:
         """The array that takes the sums."""
         return self.store.buffer
 
+    @property
+    def sums_inside(self) -> bool:
+        """True if the innermost loop is that over the terms; else each adds to all sums already."""
+        return self.loops[-1].var is self.terms
+
     def extent(self, var: Var) -> Expr:
         """How often the loop over a variable runs."""
         return next(loop.stop for loop in self.loops if loop.var is var)

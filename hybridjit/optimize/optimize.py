@@ -48,7 +48,8 @@ def optimize(func: PrimFunc, target: Target, as_written: PrimFunc | None = None)
     fusion.reassociable = set(marks.reassociable)
     body, products = choose_products(func, marks.body, fusion, target)
     fusion = Fusion.of(func, body, products.loops)
-    fusion.reassociable, fusion.products = set(marks.reassociable), products.stored_once
+    fusion.reassociable = {*marks.reassociable, *products.sums}
+    fusion.products = products.stored_once
     body = fuse_arrays(body, fusion)
     body = merge_updates(body, fusion)
     folds = Folds(fusion.loops, fusion.reassociable, fusion.ranges, fuse=has_fma(target))

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from hybridjit.analysis.faults import Fault
 from hybridjit.analysis.reduction import ReductionOp, find_reduction
@@ -36,7 +36,7 @@ from hybridjit.optimize.matrix_product import (
     make_gemm_or_rows,
     mirrored,
 )
-from hybridjit.optimize.vector_product import add_to_all
+from hybridjit.optimize.vector_product import add_to_all, sum_in_register
 from hybridjit.target import Target
 
 # Terms of a product that are worth packing: below, loops as they stand are faster.
@@ -48,19 +48,20 @@ MIN_SIDE = 3  # of the result: a tile of which less is used is no gain
 @dataclass(slots=True)
 class Products:
     """What was decided: the loops of what was made, the loops over rows that are summed in lanes,
-    and the products in which each element is stored once, and none fails.
+    the products in which each element is stored once, and none fails, and registers for sums.
     """
 
     loops: set[Var]
-    rows: set[Var]
-    stored_once: set[Buffer]
+    rows: set[Var] = field(default_factory=set[Var])
+    stored_once: set[Buffer] = field(default_factory=set[Buffer])
+    sums: set[Buffer] = field(default_factory=set[Buffer])
 
 
 def choose_products(
     func: PrimFunc, body: Stmt, fusion: Fusion, target: Target
 ) -> tuple[Stmt, Products]:
     """`body`, that of `func`, with each product run in its own way, and what was decided."""
-    chooser = _Chooser(func, fusion, target, Products(set(fusion.loops), set(), set()))
+    chooser = _Chooser(func, fusion, target, Products(set(fusion.loops)))
     return chooser.in_list(flat_stmts(body), is_whole=True), chooser.products
 
 
@@ -103,12 +104,16 @@ class _Chooser:
 
     def _choose(self, stmts: list[Stmt], product: Product, *, is_whole: bool) -> list[Stmt]:
         """The list with one of its statements, a product, run as suits it."""
+        if not product.columns and _lies_along_terms(product):
+            return self._along_rows(stmts, product, is_whole=is_whole)
         if not product.columns:
-            return _replaced(stmts, product.nest, self._by_vector(product))
+            made = self._across_rows(product) if product.sums_inside else product.nest
+            return _replaced(stmts, product.nest, made)
         is_large = _is_large(product)
         start = None if is_large is False else self._find_zero(stmts, product, is_whole=is_whole)
         if start is None:
-            return _replaced(stmts, product.nest, interchange(product, self.target))
+            made = interchange(product, self.target) if product.sums_inside else product.nest
+            return _replaced(stmts, product.nest, made)
         stmts = _without_zeros(stmts, start)
         if is_large is True and not product.batch:
             stmts, product = self._inline_factors(stmts, product)
@@ -123,13 +128,19 @@ class _Chooser:
         self.products.loops |= loops
         return _replaced(stmts, product.nest, made)
 
-    def _by_vector(self, product: Product) -> Stmt:
-        if _lies_along_terms(product):
-            terms = constant(product.sizes[1])
-            is_long = terms is None or terms >= MIN_JAMMED_TERMS
-            if is_long and self.target.vector_bits >= VECTOR_BITS:
-                self.products.rows.add(product.rows[-1])
-            return product.nest
+    def _along_rows(self, stmts: list[Stmt], product: Product, *, is_whole: bool) -> list[Stmt]:
+        terms = constant(product.sizes[1])
+        is_long = terms is None or terms >= MIN_JAMMED_TERMS
+        if is_long and self.target.vector_bits >= VECTOR_BITS:
+            self.products.rows.add(product.rows[-1])
+        start = self._find_zero(stmts, product, is_whole=is_whole)
+        if start is None or product.result.dtype.is_bool:
+            return stmts
+        made, sum = sum_in_register(product)
+        self.products.sums.add(sum)
+        return _replaced(_without_zeros(stmts, start), product.nest, made)
+
+    def _across_rows(self, product: Product) -> Stmt:
         if product.result.dtype.is_bool:
             return interchange(product, self.target)
         made, loops = add_to_all(product, self.target)

@@ -14,7 +14,8 @@ that share no memory; indices along `loops` inside of their arrays.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import operator
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hybridjit.analysis.footprint import find_footprint
@@ -24,12 +25,13 @@ from hybridjit.analysis.reduction import ReductionOp, find_reduction
 from hybridjit.arith.ranges import ZERO, Ranges, constant, minus, plus, tidy
 from hybridjit.arith.substitution import FoldingSubstitute
 from hybridjit.ir.expr import Add, Buffer, Call, Const, Expr, Load, Min, Mul, Node, Var
-from hybridjit.ir.stmt import Allocate, For, Let, LoopKind, Seq, Stmt, Store, flat_stmts
+from hybridjit.ir.stmt import Allocate, For, Let, LoopKind, Seq, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import Mutator, fresh_copy, rewrite, walk
 from hybridjit.optimize.builder import Builder
 from hybridjit.optimize.lanes import MIN_LANE_TERMS, Merge, Result, combine_in_lanes
 from hybridjit.optimize.multiply_add import fused_sum
 
+MIN_GATHERED_TERMS = 32  # where lanes are filled one by one, fewer are combined one by one, too
 BLOCK = 1 << 14  # elements: as many are added in lanes before their sum is
 
 _MERGES: dict[ReductionOp, Merge] = {
@@ -65,10 +67,19 @@ class _Fold:
     store: Store
     op: ReductionOp
 
+    def result(self, start: Const | None = None) -> Result:
+        """What it is in lanes, which begin with `start`, or with what changes nothing."""
+        identity = find_identity(self.op, self.store.buffer.dtype)
+        return Result(identity if start is None else start, _MERGES[self.op])
+
     @property
-    def result(self) -> Result:
-        """What it is in lanes."""
-        return Result(find_identity(self.op, self.store.buffer.dtype), _MERGES[self.op])
+    def adds_product(self) -> bool:
+        """True for a term of a dot product."""
+        match self.store.value:
+            case Add(Mul(), _) | Add(_, Mul()):
+                return True
+            case _:
+                return False
 
     @property
     def terms(self) -> tuple[Expr, ...]:
@@ -95,19 +106,39 @@ class _ReduceInLanes(Mutator):
     def __init__(self, root: Stmt, folds: Folds) -> None:
         self.proofs = LoopProofs(root)
         self.folds = folds
+        # What stands before a statement in the list that it is in.
+        self.before: list[Stmt] = []
+
+    def rewrite_Seq(self, node: Seq) -> Stmt:
+        done: list[Stmt] = []
+        for stmt in node.stmts:
+            self.before = done
+            done.append(self.rewrite(stmt))
+        is_same = len(done) == len(node.stmts) and all(map(operator.is_, done, node.stmts))
+        return node if is_same else seq(*done)
 
     def rewrite_For(self, node: For) -> Stmt:
+        before, self.before = self.before, []
         loop = self.generic(node)
         row = self._find(loop) if node.var in self.folds.loops else None
         if row is None:
             return loop
-        is_short = self.folds.ranges.is_at_most(loop.stop, Const(BLOCK))
-        return _InLanes(row, fuse=self.folds.fuse).make(None if is_short else BLOCK)
+        if not self._is_one_block(row):
+            return _InLanes(row, {}, fuse=self.folds.fuse).make(BLOCK)
+        starts = {fold.store.buffer: _take_start(before, fold) for fold in row.folds}
+        return _InLanes(row, starts, fuse=self.folds.fuse).make(None)
+
+    def _is_one_block(self, row: _Row) -> bool:
+        """True for a row that is short, or of products, of which there are often many rows."""
+        if self.folds.ranges.is_at_most(row.loop.stop, Const(BLOCK)):
+            return True
+        return constant(row.loop.stop) is None and all(fold.adds_product for fold in row.folds)
 
     def _find(self, loop: For) -> _Row | None:
         size = constant(loop.stop)
         is_plain = loop.kind is LoopKind.SERIAL and loop.start == ZERO and loop.step == Const(1)
-        if not is_plain or (size is not None and size < MIN_LANE_TERMS):
+        least = MIN_GATHERED_TERMS if _gathers(loop) else MIN_LANE_TERMS
+        if not is_plain or (size is not None and size < least):
             return None
         stmts = flat_stmts(loop.body)
         if not all(_is_simple(stmt) for stmt in stmts):
@@ -143,10 +174,14 @@ class _ReduceInLanes(Mutator):
 
 
 class _InLanes:
-    """The code of one row that is folded in lanes, so many elements at a time."""
+    """The code of one row that is folded in lanes, so many elements at a time.
 
-    def __init__(self, row: _Row, *, fuse: bool) -> None:
+    A buffer that is set to one of `starts` before takes the result as it is.
+    """
+
+    def __init__(self, row: _Row, starts: Mapping[Buffer, Const | None], *, fuse: bool) -> None:
         self.row = row
+        self.starts = starts
         self.fuse = fuse
         self.code = Builder()
 
@@ -179,11 +214,13 @@ class _InLanes:
             moved = FoldingSubstitute({row.loop.var: plus(first, k)}).rewrite(row.loop.body)
             return self._emit_copy(flat_stmts(fresh_copy(moved)), old)
 
-        results = [fold.result for fold in row.folds]
+        starts = [self.starts.get(fold.store.buffer) for fold in row.folds]
+        results = list(map(_Fold.result, row.folds, starts))
         totals = combine_in_lanes(self.code, results, length, update)
-        for fold, result, total in zip(row.folds, results, totals, strict=True):
+        for fold, result, start, total in zip(row.folds, results, starts, totals, strict=True):
             old = Load(fold.store.buffer, fold.store.indices, span=fold.store.span)
-            self.code.emit(replace(fold.store, value=result.merge(old, total)))
+            value = total if start is not None else result.merge(old, total)
+            self.code.emit(replace(fold.store, value=value))
 
     def _emit_copy(self, copies: Sequence[Stmt], old: Sequence[Expr]) -> Sequence[Expr]:
         """Emit a copy of the body but for the folds, and give what they fold `old` results to."""
@@ -212,6 +249,40 @@ class _InLanes:
         var = Var("term", value.dtype, span=value.span)
         self.code.emit(Let(var, value, span=value.span))
         return var
+
+
+def _gathers(loop: For) -> bool:
+    """True if elements that do not lie side by side are read for neighbouring iterations."""
+    loads = (node for node in walk(loop.body) if isinstance(node, Load))
+    places = (place for load in loads for place in _outer_places(load))
+    return any(node is loop.var for place in places for node in walk(place))
+
+
+def _outer_places(load: Load) -> tuple[Expr, ...]:
+    """All indices but the last one that counts: along axes of size one there is nothing."""
+    last = max((k for k, size in enumerate(load.buffer.shape) if size != Const(1)), default=0)
+    return load.indices[:last]
+
+
+def _take_start(before: list[Stmt], fold: _Fold) -> Const | None:
+    """What a variable is set to before it is folded into, if that changes nothing: then it need not
+    be set, and is taken out of the list. A sum may begin with either zero.
+    """
+    buffer = fold.store.buffer
+    for position in reversed(range(len(before))):
+        if not find_footprint(before[position]).touches(buffer):
+            continue
+        match before[position]:
+            case Store(_, (), Const() as start) if buffer.is_register:
+                identity = find_identity(fold.op, buffer.dtype)
+                is_zero = fold.op is ReductionOp.ADD and not any(start.bits)
+                if is_zero or start == identity:
+                    del before[position]
+                    return start
+                return None
+            case _:
+                return None
+    return None
 
 
 def _is_simple(stmt: Stmt) -> bool:

@@ -1,4 +1,12 @@
-"""Products of a matrix and a vector where the matrix does not lie along the sums.
+"""Products of a matrix and a vector: each sum in a register, or several terms at a time.
+
+    for i in range(n):                          for i in range(n):
+        for k in range(l):                          sum = 0.0
+            y[i] = y[i] + a[i, k] * x[k]   -->      for k in range(l):
+                                                        sum = sum + a[i, k] * x[k]
+                                                    y[i] = sum
+
+Where the matrix does not lie along the sums:
 
     for i in range(n):                          for k in range(0, l, 4):
         for k in range(l):                          for i in range(n):
@@ -12,16 +20,42 @@ each sum is fetched and stored once for several terms.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hybridjit.arith.ranges import constant, plus, tidy, times
-from hybridjit.ir.expr import Const, Expr, FloorDiv, Load, Var
-from hybridjit.ir.stmt import Stmt, Store
+from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Load, Node, Var, const
+from hybridjit.ir.stmt import Allocate, Stmt, Store, seq
+from hybridjit.ir.visit import rewrite
 from hybridjit.optimize.builder import Builder
 from hybridjit.optimize.matrix_product import Product
 from hybridjit.optimize.multiply_add import has_fma, multiply_add
 from hybridjit.target import Target
 
 TERMS_AT_ONCE = 4  # rows of a matrix that are read side by side
+
+
+def sum_in_register(product: Product) -> tuple[Stmt, Buffer]:
+    """The product with each sum made in a register, and the register.
+
+    Relies on: a result that is zero before.
+    """
+    store, loops = product.store, {loop.var: loop for loop in product.loops}
+    sum = Buffer("sum", product.result.dtype, (), Buffer.REGISTER)
+
+    def in_register(node: Node) -> Node | None:
+        is_old = isinstance(node, Load) and node.buffer is product.result
+        return Load(sum, (), span=store.span) if is_old else None
+
+    add = Store(sum, (), rewrite(store.value, in_register), span=store.span)
+    body = seq(
+        Allocate(sum, zero=False, span=store.span),
+        Store(sum, (), const(0, sum.dtype), span=store.span),
+        replace(loops[product.terms], body=seq(*product.lets, add)),
+        replace(store, value=Load(sum, (), span=store.span)),
+    )
+    for var in reversed(product.rows):
+        body = replace(loops[var], body=body)
+    return body, sum
 
 
 def add_to_all(

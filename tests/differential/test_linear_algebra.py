@@ -8,8 +8,7 @@ import numpy
 import pytest
 
 from hybridjit import hybrid
-from hybridjit.frontend.library.linalg import BLOCK
-from hybridjit.frontend.library.statistics import STRIP
+from hybridjit.frontend.library.linalg import BLOCK, STRIP
 from tests.array_results import assert_agree
 
 np: Any = numpy

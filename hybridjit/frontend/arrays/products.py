@@ -54,7 +54,9 @@ class ArrayProducts(ArrayExtrema):
     ) -> Scalar | ArrayExpr:
         """One fold of the products of elements: the last axis is that of the terms."""
         span, multiply = self.span(node), BitAnd if fold.dtype.is_bool else Mul
-        inner, columns = a.shape[-1], b.shape[-1:] if len(b.shape) > 1 else ()
+        inner, other = a.shape[-1], b.shape[-2 if len(b.shape) > 1 else -1]
+        inner = other if isinstance(other, Const) else inner
+        columns = b.shape[-1:] if len(b.shape) > 1 else ()
         rows = a.shape[:-1] if len(a.shape) > 1 else b.shape[:-2]
 
         def element(indices: Sequence[Expr]) -> Scalar:

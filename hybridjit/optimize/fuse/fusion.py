@@ -76,7 +76,8 @@ class Fusion:
         inner = {s.var for nest in nests for s in walk_stmts(nest) if isinstance(s, (For, Let))}
         values = {s.var: s.value for s in stmts if isinstance(s, Let) and s.var not in inner}
         bounds = {s.var: (s.start, s.stop, s.step) for s in stmts if isinstance(s, For)}
-        ranges = Ranges(bounds, values, frozenset(func.dimensions))
+        made = {size for output in func.outputs for size in output.shape if isinstance(size, Var)}
+        ranges = Ranges(bounds, values, made.union(func.dimensions))
         spans = {s.buffer: s.span for s in stmts if isinstance(s, Allocate)}
         temporaries = set(find_temporaries(body, ranges))
         return Fusion(temporaries, loops, func.buffers, ranges, spans=spans)
