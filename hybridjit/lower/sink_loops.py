@@ -20,14 +20,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hybridjit.analysis.accesses import find_accesses
-from hybridjit.analysis.independence import Independence
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.linear import linear_form
 from hybridjit.arith.totality import is_total, may_fail
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, If, Let, LoopKind, Seq, Stmt, Store, flat_stmts, seq
-from hybridjit.ir.visit import Mutator, substitute, walk
+from hybridjit.ir.visit import substitute, walk
+from hybridjit.lower.loop_mutator import LoopMutator
 from hybridjit.lower.update_nests import Nest, is_counting
 
 # A plane that is read along its rows costs more when it is not than one line of the others gains.
@@ -41,35 +41,17 @@ def sink_loops(func: PrimFunc) -> PrimFunc:
     return func if body is func.body else dataclasses.replace(func, body=body)
 
 
-class _SinkLoops(Mutator):
-    def __init__(self, func: PrimFunc) -> None:
-        self.func = func
-        self.scope: list[For | Let] = []
-
-    def rewrite_Seq(self, node: Seq) -> Stmt:
-        known = len(self.scope)
-        rewritten = self.generic(node)
-        del self.scope[known:]
-        return rewritten
-
-    def rewrite_Let(self, node: Let) -> Stmt:
-        self.scope.append(node)
-        return node
-
+class _SinkLoops(LoopMutator):
     def rewrite_For(self, node: For) -> Stmt:
         sunk = _sink(node)
         if sunk is not None and self._is_legal(sunk):
             return sunk.over(sunk.body)
-        self.scope.append(node)
-        rewritten = self.generic(node)
-        self.scope.pop()
-        return rewritten
+        return self.go_inside(node)
 
     def _is_legal(self, sunk: Nest) -> bool:
         if not _is_plain(sunk.body):
             return False
-        independence = Independence.at(self.func, tuple(self.scope))
-        return independence.prove_independent(sunk.loops, sunk.body)
+        return self.independence().prove_independent(sunk.loops, sunk.body)
 
 
 def _sink(loop: For) -> Nest | None:

@@ -19,13 +19,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from hybridjit.analysis.accesses import Scope
 from hybridjit.analysis.independence import Independence
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import And, Buffer, Const, Expr, Load, Lt, Node
-from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, For, If, Let, LoopKind, Seq, Stmt, Store, flat_stmts, seq
+from hybridjit.ir.stmt import Allocate, For, If, Let, LoopKind, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import Mutator, walk
+from hybridjit.lower.loop_mutator import LoopMutator
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,32 +84,15 @@ def has_own_updates(nest: Nest, independence: Independence) -> bool:
     return store is not None and independence.prove_own_updates(nest.loops, nest.body, store)
 
 
-class AccumulateSums(Mutator):
+class AccumulateSums(LoopMutator):
     """Loops that update one element only keep its value in a variable."""
-
-    def __init__(self, func: PrimFunc, scope: Scope) -> None:
-        self.func, self.scope = func, list(scope)
-
-    def rewrite_Seq(self, node: Seq) -> Stmt:
-        known = len(self.scope)
-        rewritten = self.generic(node)
-        del self.scope[known:]
-        return rewritten
-
-    def rewrite_Let(self, node: Let) -> Stmt:
-        self.scope.append(node)
-        return node
 
     def rewrite_For(self, node: For) -> Stmt:
         nest = Nest.of(node)
         store = find_update(nest.body)
         if store is not None and _is_one_element(nest, store):
-            is_own = has_own_updates(nest, Independence.at(self.func, tuple(self.scope)))
-            return accumulate(nest, store) if is_own else node
-        self.scope.append(node)
-        rewritten = self.generic(node)
-        self.scope.pop()
-        return rewritten
+            return accumulate(nest, store) if has_own_updates(nest, self.independence()) else node
+        return self.go_inside(node)
 
 
 def _is_one_element(nest: Nest, store: Store) -> bool:

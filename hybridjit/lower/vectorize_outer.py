@@ -14,16 +14,14 @@ proved or checked before the loops; arguments that share no memory.
 from __future__ import annotations
 
 import dataclasses
-from functools import cached_property
 
-from hybridjit.analysis.independence import Independence
-from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.analysis.lanes import find_lanes
 from hybridjit.arith.totality import may_fail
 from hybridjit.ir.expr import Buffer, Expr, Load, Node
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, If, Let, LoopKind, Seq, Stmt, Store, seq
-from hybridjit.ir.visit import Mutator, fresh_copy, walk
+from hybridjit.ir.visit import fresh_copy, walk
+from hybridjit.lower.loop_mutator import LoopMutator
 from hybridjit.lower.sum_tiles import MIN_MOVED_TERMS, MIN_TERMS, Tile, find_tiles, has_long_sums
 from hybridjit.lower.update_nests import (
     AccumulateSums,
@@ -42,27 +40,10 @@ def vectorize_outer(func: PrimFunc, target: Target) -> PrimFunc:
     return func if body is func.body else dataclasses.replace(func, body=body)
 
 
-class _VectorizeOuter(Mutator):
+class _VectorizeOuter(LoopMutator):
     def __init__(self, func: PrimFunc, target: Target) -> None:
-        self.func, self.target = func, target
-        self.scope: list[For | Let] = []
-
-    @cached_property
-    def unset(self) -> frozenset[Buffer]:
-        return find_unassigned_reads(self.func)
-
-    def rewrite_Seq(self, node: Seq) -> Stmt:
-        known = len(self.scope)
-        rewritten = self.generic(node)
-        del self.scope[known:]
-        return rewritten if rewritten is node else seq(*rewritten.stmts)
-
-    def rewrite_Let(self, node: Let) -> Stmt:
-        self.scope.append(node)
-        return node
-
-    def rewrite_Expr(self, node: Expr) -> Expr:
-        return node
+        LoopMutator.__init__(self, func)
+        self.target = target
 
     def rewrite_For(self, node: For) -> Stmt:
         if node.kind in (LoopKind.VECTORIZED, LoopKind.UNROLLED):
@@ -71,12 +52,7 @@ class _VectorizeOuter(Mutator):
         if tile is not None:
             return tile.make()
         parts = self._apart(node)
-        if parts is not None:
-            return parts
-        self.scope.append(node)
-        rewritten = self.generic(node)
-        self.scope.pop()
-        return rewritten
+        return self.go_inside(node) if parts is None else parts
 
     def _find_tile(self, loop: For) -> Tile | None:
         """The loops from `loop` on inwards that are to run side by side."""
@@ -92,7 +68,7 @@ class _VectorizeOuter(Mutator):
         if found is nest:
             accumulating = AccumulateSums(self.func, (*self.scope, *nest.loops))
             found = Nest(nest.loops, accumulating.rewrite(nest.body))
-        elif not has_own_updates(nest, Independence.at(self.func, tuple(self.scope))):
+        elif not has_own_updates(nest, self.independence()):
             return None
         tiles = find_tiles(found, self.target, needs_rows=is_moved)
         return next((tile for tile in tiles if self._is_legal(tile)), None)
@@ -114,14 +90,13 @@ class _VectorizeOuter(Mutator):
         parts = {part: self._find_tile(part) for part in copies if isinstance(part, For)}
         if not any(tile is not None and tile.is_of(part) for part, tile in parts.items()):
             return None
-        independence = Independence.at(self.func, tuple(self.scope))
-        if not is_plain(loop) or not independence.prove_independent([loop], loop.body):
+        if not is_plain(loop) or not self.independence().prove_independent([loop], loop.body):
             return None
         made = parts.items()
         return seq(*(self.rewrite(part) if tile is None else tile.make() for part, tile in made))
 
     def _is_legal(self, tile: Tile) -> bool:
-        independence = Independence.at(self.func, (*self.scope, *tile.outside))
+        independence = self.independence(*tile.outside)
         if not independence.prove_independent(tile.side_by_side, tile.body):
             return False
         read = {node.buffer for node in walk(tile.body) if isinstance(node, Load)}
