@@ -1,4 +1,4 @@
-"""Explicit vector loops against the same loops left to LLVM's vectoriser; a matmul in registers."""
+"""Vector loops that are asked for against the same loops as written; a matmul in registers."""
 
 from __future__ import annotations
 

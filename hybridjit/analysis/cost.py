@@ -15,6 +15,7 @@ from hybridjit.analysis.limits import (
     limits_of_loop,
     loop_extent,
     most_iterations,
+    quiet_extent,
 )
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.dtype import INT64
@@ -88,7 +89,7 @@ def operation_cost(node: Node) -> int:
 
 def calls_function(root: Node) -> bool:
     """True if something in `root` calls a function of many instructions."""
-    return any(map(_is_function, walk(root)))
+    return any(map(is_function, walk(root)))
 
 
 def is_dear(roots: Iterable[Node], *, divisions: bool) -> bool:
@@ -103,10 +104,11 @@ def is_dear(roots: Iterable[Node], *, divisions: bool) -> bool:
 def count_nodes(stmt: Stmt) -> int:
     """How much code `stmt` is, roughly, where functions are written out."""
     nodes = list(walk(stmt))
-    return len(nodes) + FUNCTION_NODES * sum(map(_is_function, nodes))
+    return len(nodes) + FUNCTION_NODES * sum(map(is_function, nodes))
 
 
-def _is_function(node: Node) -> bool:
+def is_function(node: Node) -> bool:
+    """True for a power, or a call of a function of many instructions."""
     return isinstance(node, Call | Pow) and operation_cost(node) >= FUNCTION
 
 
@@ -183,7 +185,7 @@ def _is_known_before(expr: Expr, inside: Collection[Var]) -> bool:
 def find_quiet_work(stmt: Stmt, most: int, known: Mapping[Var, Limits] = _NOTHING_KNOWN) -> int:
     """The work of `stmt` without the loops in it that note their own: when they are through.
 
-    Those are all but loops with a constant number of iterations and less work than `most`.
+    Those are all but loops of which the most iterations are known, with less work than `most`.
     """
     match stmt:
         case Seq():
@@ -193,7 +195,7 @@ def find_quiet_work(stmt: Stmt, most: int, known: Mapping[Var, Limits] = _NOTHIN
             sides = [side for side in (then, otherwise) if side is not None]
             return 1 + max(find_quiet_work(side, most, known) for side in sides)
         case For(body=body):
-            work, extent = find_work(stmt, known), loop_extent(stmt)
+            work, extent = find_work(stmt, known), quiet_extent(stmt)
             if work is None or work >= most or extent is None:
                 return 0
             return extent * (find_quiet_work(body, most, _with_loop(stmt, known)) + 1)

@@ -9,13 +9,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from hybridjit.arith.linear import Linear, linear_form
-from hybridjit.ir.expr import And, Const, Expr, Load, Max, Min, Or, Select, Var
-from hybridjit.ir.stmt import For, Let, LoopKind, Store, While, flat_stmts
+from hybridjit.ir.expr import (
+    Add,
+    And,
+    Const,
+    Expr,
+    FloorDiv,
+    Load,
+    Max,
+    Min,
+    Mul,
+    Or,
+    Select,
+    Sub,
+    Var,
+)
+from hybridjit.ir.stmt import For, Let, LoopKind, Stmt, Store, While, flat_stmts
 from hybridjit.ir.visit import walk
 
 Limits = tuple[int, int]
 """The least and the largest value, both of which may be reached."""
 
+# The annotation of a loop that says how often it runs, where its bounds do not.
+AT_MOST = "at_most"
 # Sums of a few smaller numbers do not overflow, so that they are what code computes.
 _LARGEST = 1 << 48
 
@@ -29,9 +45,32 @@ def find_limits(expr: Expr, known: Mapping[Var, Limits]) -> Limits | None:
                 return None
             pick = min if isinstance(expr, Min) else max
             return pick(first[0], second[0]), pick(first[1], second[1])
+        case FloorDiv(a, Const(int(divisor))) if divisor > 0:
+            limits = find_limits(a, known)
+            return None if limits is None else (limits[0] // divisor, limits[1] // divisor)
         case _:
             form = linear_form(expr)
-            return None if form is None else _limits_of_form(form, known)
+            if form is not None:
+                return _limits_of_form(form, known)
+            return _limits_of_parts(expr, known)
+
+
+def _limits_of_parts(expr: Expr, known: Mapping[Var, Limits]) -> Limits | None:
+    """The limits of a sum or a product with a constant, from those of its operands."""
+    if not isinstance(expr, Add | Sub | Mul):
+        return None
+    x, y = find_limits(expr.lhs, known), find_limits(expr.rhs, known)
+    if x is None or y is None:
+        return None
+    match expr:
+        case Add():
+            low, high = x[0] + y[0], x[1] + y[1]
+        case Sub():
+            low, high = x[0] - y[1], x[1] - y[0]
+        case _:
+            products = [a * b for a in x for b in y]
+            low, high = min(products), max(products)
+    return (low, high) if low >= -_LARGEST and high <= _LARGEST else None
 
 
 def _limits_of_form(form: Linear, known: Mapping[Var, Limits]) -> Limits | None:
@@ -72,6 +111,9 @@ def most_iterations(loop: For, known: Mapping[Var, Limits]) -> int | None:
     if not isinstance(loop.step, Const) or loop.step.value == 0:
         return None
     step = int(loop.step.value.real)
+    few = dict(loop.annotations).get(AT_MOST)
+    if isinstance(few, int):
+        return few
     distance = _distance(loop, known)
     if distance is not None:
         return len(range(0, distance, step))
@@ -84,15 +126,30 @@ def _iterations_by_accesses(loop: For, step: int) -> Iterator[int]:
     Once lowering has checked the indices, those of loads and stores are inside their arrays.
     """
     inner = {node.var for node in walk(loop) if isinstance(node, For | Let)} - {loop.var}
-    for stmt in flat_stmts(loop.body):
-        if not isinstance(stmt, Let | Store):
-            return  # what follows may be skipped
+    vectors = [stmt for stmt in flat_stmts(loop.body) if isinstance(stmt, For)]
+    first = {stmt.var: stmt.start for stmt in vectors if stmt.kind is LoopKind.VECTORIZED}
+
+    def of_first_lane(var: Var) -> Linear | None:
+        return linear_form(first[var]) if var in first else Linear({var: 1})
+
+    for stmt in _sure_stmts(loop.body):
         for access in _sure_accesses(stmt):
             for index, extent in zip(access.indices, access.buffer.shape, strict=True):
-                form = linear_form(index)
+                form = linear_form(index, of_first_lane)
                 if form is not None and isinstance(extent, Const) and inner.isdisjoint(form.terms):
                     stride = abs(form.terms.get(loop.var, 0) * step)
                     yield from [len(range(0, int(extent.value.real), stride))] if stride else []
+
+
+def _sure_stmts(body: Stmt) -> Iterator[Let | Store]:
+    """The simple statements that `body` runs each time: vectors have a first lane."""
+    for stmt in flat_stmts(body):
+        if isinstance(stmt, Let | Store):
+            yield stmt
+        elif isinstance(stmt, For) and stmt.kind is LoopKind.VECTORIZED:
+            yield from _sure_stmts(stmt.body)
+        else:
+            return  # what follows may be skipped
 
 
 def _sure_accesses(stmt: Let | Store) -> Iterator[Load | Store]:
@@ -130,6 +187,13 @@ def loop_extent(loop: For) -> int | None:
         return None
     distance = stop.plus(start, -1)
     return None if distance.terms else len(range(0, distance.constant, step))
+
+
+def quiet_extent(loop: For) -> int | None:
+    """The number of iterations, or the most there are, of a loop that does not note its work."""
+    extent = loop_extent(loop)
+    few = dict(loop.annotations).get(AT_MOST)
+    return few if extent is None and isinstance(few, int) else extent
 
 
 def is_innermost(loop: For) -> bool:

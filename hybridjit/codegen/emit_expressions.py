@@ -14,6 +14,7 @@ from hybridjit.codegen.llvm_types import (
     I1,
     Block,
     Complex,
+    Function,
     Value,
     constant,
     find_constant,
@@ -22,22 +23,23 @@ from hybridjit.codegen.llvm_types import (
 )
 from hybridjit.codegen.magnitude import emit_sure_answers, find_magnitude
 from hybridjit.codegen.math.integers import emit_integer_power
-from hybridjit.codegen.memory import ArrayAddress
+from hybridjit.codegen.math.library import PARTS, emit_math
 from hybridjit.codegen.quick_index import emit_quick_index
 from hybridjit.codegen.sites import Failure
 from hybridjit.errors import InternalError
 from hybridjit.ir import expr as tir
 from hybridjit.ir.dtype import FLOAT32, FLOAT64, INT64, DType
 from hybridjit.ir.expr import Expr
-from hybridjit.ir.visit import children
+from hybridjit.ir.visit import children, walk
 
 
 class ExpressionEmitter(ExternEmitter):
     """Values of expressions."""
 
-    stays_scalar = (
-        False  # whether LLVM makes no vectors of the loop around, so that branches cost less
-    )
+    def __init__(self, function: Function, error: Value, fastmath: Sequence[str] = ()) -> None:
+        super().__init__(function, error, fastmath)
+        # The results of functions that give two, and where they are known.
+        self._pairs: dict[Expr, tuple[tuple[Value, ...], Value]] = {}
 
     @property
     def may_branch(self) -> bool:
@@ -75,6 +77,7 @@ class ExpressionEmitter(ExternEmitter):
             case tir.Call():
                 return self._call(expr)
             case tir.ExternCall():
+                self.forget_pairs()
                 return self.extern(expr)
             case _:
                 raise InternalError(f"no code for {type(expr).__name__}", "codegen", expr.span)
@@ -206,7 +209,7 @@ class ExpressionEmitter(ExternEmitter):
                 expr.span,
                 [(value, source), expr.to.name],
             )
-        quick = self._quick_cast(value, source, expr.to) if self.stays_scalar else None
+        quick = self._quick_cast(value, source, expr.to)
         made = emit_cast(self.b, value, source, expr.to) if quick is None else quick
         return self._settled(made, expr, source)
 
@@ -243,15 +246,15 @@ class ExpressionEmitter(ExternEmitter):
     def _load(self, expr: tir.Load) -> Value:
         register = self.registers.get(expr.buffer)
         if register is None:
-            return self.load_element(self.arrays[expr.buffer], expr.indices)
+            return self.load_element(expr)
         if register.is_set is not None:
             is_set = self.b.load(register.is_set)
             self.check(is_set, Failure.UNBOUND, expr.span, [expr.buffer.name])
         return register.load(self.b)
 
-    def load_element(self, array: ArrayAddress, indices: Sequence[Expr]) -> Value:
+    def load_element(self, expr: tir.Load) -> Value:
         """The value of an element."""
-        return array.load(self.b, self.indices(indices))
+        return self.arrays[expr.buffer].load(self.b, self.indices(expr.indices))
 
     def indices(self, exprs: Sequence[Expr]) -> list[Value]:
         """Indices into one array: all of them are computed before the first is checked."""
@@ -301,11 +304,33 @@ class ExpressionEmitter(ExternEmitter):
                 return index
 
     def _call(self, expr: tir.Call) -> Value:
+        if expr.name in PARTS and expr.dtype in (FLOAT32, FLOAT64):
+            return self._part(expr)
         args = self.operands(*expr.args)
         dtype = expr.args[0].dtype
         if expr.name == "fmod" and dtype.is_integer:
             args[1] = self.checked_divisor(args[1], expr)
         return self._settled(emit_intrinsic(self.b, expr.name, args, dtype), expr, dtype)
+
+    def _part(self, expr: tir.Call) -> Value:
+        """One result of a function that gives two: who asks for both calls it once."""
+        whole, position = PARTS[expr.name]
+        (arg,) = expr.args
+        known, both = self._pairs.get(arg, ((), None))
+        if [id(part) for part in known] != [id(part) for part in self.place]:
+            both = emit_math(self.b, whole, expr.dtype, self.operands(arg))
+            self._pairs[arg] = self.place, both
+        return self.b.extract_value(both, position)
+
+    @property
+    def place(self) -> tuple[Value, ...]:
+        """Where a value that is computed now may be used again: in this block."""
+        return (self.b.block,)
+
+    def forget_pairs(self, stored: tir.Buffer | None = None) -> None:
+        """Note that values which depend on what is `stored`, or on anything, are others now."""
+        for arg in [arg for arg in self._pairs if stored is None or _reads(arg, stored)]:
+            del self._pairs[arg]
 
     def is_free(self, expr: Expr) -> bool:
         """True if `expr` may be evaluated although it is not needed: cheap, and it cannot fail.
@@ -331,3 +356,7 @@ class ExpressionEmitter(ExternEmitter):
 
     def _are_free(self, expr: Expr) -> bool:
         return all(self.is_free(child) for child in children(expr) if isinstance(child, Expr))
+
+
+def _reads(expr: Expr, buffer: tir.Buffer) -> bool:
+    return any(isinstance(node, tir.Load) and node.buffer is buffer for node in walk(expr))

@@ -21,7 +21,7 @@ from hybridjit.analysis.cost import MIN_AUTOMATIC_WORK, MIN_PARALLEL_WORK, find_
 from hybridjit.codegen.casts import declare
 from hybridjit.codegen.emit_context import POLL_WORK
 from hybridjit.codegen.emit_statements import StatementEmitter
-from hybridjit.codegen.emit_vectors import VectorEmitter
+from hybridjit.codegen.emit_streams import StreamEmitter
 from hybridjit.codegen.llvm_types import I8, I32, I64, Builder, Complex, Function, Module, Value
 from hybridjit.codegen.memory import ArrayAddress, Register, make_register
 from hybridjit.codegen.pool_layout import POLL, RUN
@@ -35,7 +35,7 @@ _POINTER = I8.as_pointer()
 _RECORD = I64.as_pointer()
 
 
-class ParallelEmitter(VectorEmitter):
+class ParallelEmitter(StreamEmitter):
     """Statements of a kernel. Its outermost parallel loops run on the pool, if they can."""
 
     fastmath: Sequence[str] = ()
@@ -103,10 +103,20 @@ class ParallelEmitter(VectorEmitter):
         self.b.position_at_end(passed)
 
 
-class _ChunkEmitter(VectorEmitter):
+class _ChunkEmitter(StreamEmitter):
     """Statements of a chunk: it asks the pool whether to go on, which costs next to nothing."""
 
     poll_work = POLL_WORK >> 4
+
+    def run_some(self, loop: For, origin: tuple[Value, Value], bounds: tuple[Value, Value]) -> None:
+        """Run the iterations of a loop, counted from 0, from one bound up to the other."""
+        if not self.is_whole(loop):
+            self.iterate(loop, origin, bounds)
+            return
+        ends = [Var(f"{loop.var.name}_{name}") for name in ("begin", "end")]
+        for var, bound in zip(ends, bounds, strict=True):
+            self.values[var] = self.loop_value(bound, *origin)
+        self.run_whole(replace(loop, start=ends[0], stop=ends[1]), like=loop)
 
     def poll_function(self) -> Function:
         return declare(self.module, POLL, ir.FunctionType(I32, [_RECORD]))
@@ -237,6 +247,7 @@ def _emit_chunk(kernel: ParallelEmitter, loop: For, captured: _Captured) -> Valu
     emitter.functions, emitter.factors = kernel.functions, kernel.factors
     emitter.limits = dict(kernel.limits)
     emitter.may_stream, emitter.given = kernel.may_stream, kernel.given
+    emitter.target = kernel.target
     emitter.doubtful, emitter.loop_vars = kernel.doubtful, list(kernel.loop_vars)
     received = {id(value): argument for value, argument in zip(values, arguments, strict=True)}
     origin = _receive(emitter, captured, received)
@@ -244,7 +255,7 @@ def _emit_chunk(kernel: ParallelEmitter, loop: For, captured: _Captured) -> Valu
         if not _is_constant(address.base):
             address.base.add_attribute("noalias")
     is_streamed = emitter.begin_stream(loop)
-    emitter.iterate(loop, origin, (begin, end))
+    emitter.run_some(loop, origin, (begin, end))
     if is_streamed:
         emitter.end_stream()
     emitter.leave(0)
@@ -266,7 +277,8 @@ def _receive(
         emitter.values[var] = of(value)
     for buffer, there in captured.arrays.items():
         strides = tuple(of(stride) for stride in there.strides)
-        emitter.arrays[buffer] = replace(there, base=of(there.base), strides=strides)
+        base = of(there.base)
+        emitter.arrays[buffer] = replace(there, base=base, strides=strides, own_elements=0)
     for buffer, contents in captured.registers.items():
         tracked = contents.is_set is not None
         register = make_register(emitter.entry, buffer.dtype, buffer.name, tracked=tracked)

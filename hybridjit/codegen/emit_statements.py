@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from llvmlite import ir
 
 from hybridjit.analysis.cost import find_quiet_work, find_work
-from hybridjit.analysis.limits import Limits, find_limits, is_innermost, limits_of_loop, loop_extent
+from hybridjit.analysis.limits import (
+    Limits,
+    find_limits,
+    is_innermost,
+    limits_of_loop,
+    loop_extent,
+    quiet_extent,
+)
 from hybridjit.codegen.casts import declare
 from hybridjit.codegen.emit_context import LoopTargets
 from hybridjit.codegen.emit_expressions import ExpressionEmitter
@@ -29,9 +37,9 @@ from hybridjit.codegen.sites import Failure
 from hybridjit.errors import InternalError, Span
 from hybridjit.ir import stmt as tis
 from hybridjit.ir.dtype import INT64, DType
-from hybridjit.ir.expr import Bounded, Buffer, Const, Expr, ExternCall, Var
+from hybridjit.ir.expr import Buffer, Const, Expr, ExternCall, Var
 from hybridjit.ir.stmt import Stmt, flat_stmts
-from hybridjit.ir.visit import children, walk
+from hybridjit.ir.visit import children
 
 
 class StatementEmitter(ExpressionEmitter):
@@ -59,6 +67,7 @@ class StatementEmitter(ExpressionEmitter):
         match stmt:
             case tis.Store():
                 self.store(stmt)
+                self.forget_pairs(stmt.buffer)
             case tis.Let():
                 self._note_limits(stmt.var, find_limits(stmt.value, self.limits))
                 self.let(stmt)
@@ -120,7 +129,9 @@ class StatementEmitter(ExpressionEmitter):
         memory = self._memory(size, buffer.name, stmt.span)
         if stmt.zero:
             call_zero(self.b, memory, size)
-        self.arrays[buffer] = self.contiguous(memory, buffer, shape)
+        array = self.contiguous(memory, buffer, shape)
+        own = find_constant(shape[0]) if len(shape) == 1 else None
+        self.arrays[buffer] = replace(array, own_elements=own or 0)
 
     def clear(self, buffer: Buffer) -> None:
         """Fill an array that lies in C order with zeros."""
@@ -221,7 +232,7 @@ class StatementEmitter(ExpressionEmitter):
         if work is not None and work < self.poll_work:
             self.count(loop, origin, bounds, done)
             self.b.position_at_end(done)
-            if self.is_polled and loop_extent(loop) is None:
+            if self.is_polled and quiet_extent(loop) is None:
                 each = ir.Constant(I64, self._work_of(loop.body) + 1)
                 self.spend(self.b.mul(self.b.sub(bounds[1], bounds[0]), each))
             return
@@ -261,9 +272,8 @@ class StatementEmitter(ExpressionEmitter):
         outer = self.prefetches
         self.prefetches = (*outer, *find_requests(self, loop, origin[1]))
         emit_prefetches(self, loop)
-        scalar, self.stays_scalar = self.stays_scalar, _stays_scalar(loop)
         self._round(loop.body, self._exit_of(done), again)
-        self.prefetches, self.stays_scalar = outer, scalar
+        self.prefetches = outer
         del self.loop_vars[len(self.loop_vars) - len(shown) :]
         if polled:
             self.spend(ir.Constant(I64, self._work_of(loop.body) + 1))
@@ -271,7 +281,7 @@ class StatementEmitter(ExpressionEmitter):
         counter.add_incoming(following, self.b.block)
         goes_on = self.b.icmp_unsigned("<", following, last)
         jump_back = self.b.cbranch(goes_on, body, done)
-        hint_loop(self.module, jump_back, loop, self.b.float_flags, self.arrays)
+        hint_loop(self.module, jump_back, loop)
 
     def _round(self, body: Stmt, leave: Block, again: Block) -> None:
         """The body of a loop; go on where `continue` goes."""
@@ -290,7 +300,7 @@ class StatementEmitter(ExpressionEmitter):
     ) -> None:
         """An innermost loop that may be long: look for signals between chunks, not inside them.
 
-        So the loop itself stays as plain as LLVM's vectoriser wants it.
+        So the loop itself stays plain.
         """
         chunk = ir.Constant(I64, max(1, self.poll_work // (self._work_of(loop.body) + 1)))
         names = ("chunk", "between")
@@ -378,6 +388,7 @@ class StatementEmitter(ExpressionEmitter):
 
     def _evaluate(self, value: Expr) -> None:
         if isinstance(value, ExternCall):
+            self.forget_pairs()
             self.extern(value)
         else:
             self.emit(value)
@@ -413,8 +424,3 @@ def _jumps(stmt: Stmt) -> bool:
         return False
     inner = [child for child in children(stmt) if isinstance(child, Stmt)]
     return isinstance(stmt, tis.Break | tis.Continue) or any(_jumps(child) for child in inner)
-
-
-def _stays_scalar(loop: tis.For) -> bool:
-    """True if an iteration may fail: LLVM makes no vectors of it."""
-    return any(isinstance(node, Bounded) for node in walk(loop.body))

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from llvmlite import ir
 
 from hybridjit.analysis.limits import loop_extent
-from hybridjit.codegen.emit_streams import StreamEmitter
+from hybridjit.codegen.emit_vector_indices import IndexEmitter
 from hybridjit.codegen.index_factors import find_factor, join_fused
 from hybridjit.codegen.llvm_types import (
     I64,
@@ -26,9 +26,11 @@ from hybridjit.codegen.llvm_types import (
     Value,
     find_constant,
 )
+from hybridjit.codegen.load_groups import Groups, elements_beside, find_groups
 from hybridjit.codegen.memory import ArrayAddress, Register
 from hybridjit.codegen.prefetch import PAGE
 from hybridjit.codegen.sites import Failure
+from hybridjit.codegen.streams import find_step
 from hybridjit.codegen.vector_memory import Access
 from hybridjit.codegen.vector_values import (
     Ramp,
@@ -44,10 +46,16 @@ from hybridjit.ir import expr as tir
 from hybridjit.ir import stmt as tis
 from hybridjit.ir.dtype import INT64, DType
 from hybridjit.ir.expr import Const, Expr
-from hybridjit.ir.stmt import LoopKind, Stmt, flat_stmts
+from hybridjit.ir.stmt import LoopKind, Stmt, flat_stmts, seq
 from hybridjit.ir.visit import walk
+from hybridjit.lower.cut_loops import cut
+from hybridjit.lower.vector_width import find_width
+from hybridjit.lower.vectorize_inner import LANES
+from hybridjit.target import Target
 
 MAX_LANES = 1 << 9
+# What a loop reads next is asked for ahead if the next round is no further on than this.
+_NEAR_BYTES = 512
 
 
 def count_lanes(loop: tis.For) -> int | None:
@@ -59,9 +67,10 @@ def count_lanes(loop: tis.For) -> int | None:
     return lanes if is_power and 1 < lanes <= MAX_LANES else None
 
 
-class VectorEmitter(StreamEmitter):
+class VectorEmitter(IndexEmitter):
     """Code for statements, in and outside of vector loops."""
 
+    target: Target
     # With arrays that may overlap, iterations must run one after the other.
     may_vectorize = True
     mask: Value | None = None
@@ -69,12 +78,22 @@ class VectorEmitter(StreamEmitter):
     # run one after the other, if that is needed.
     has_stored = False
     in_order: Block | None = None
+    # The store that goes past the caches, from the begin of a line on.
+    streamed: tis.Store | None = None
+    # The innermost loop that counts.
+    _counting: tis.For | None = None
+    # Of the vector loop: its variable, and the loads that lie between each other.
+    _lane_var: tir.Var
+    _groups: Groups
 
     # -- statements ----------------------------------------------------------------------------
 
     def loop(self, loop: tis.For) -> None:
         """Run a loop, or all lanes of a vector loop."""
         lanes = count_lanes(loop)
+        if lanes is None and self.is_whole(loop):
+            self.run_whole(loop)
+            return
         if lanes is None or self.lanes is not None or not self.may_vectorize:
             # What an iteration stores comes before what the next one may fail in.
             self.has_stored |= self.lanes is not None and self._stores(loop)
@@ -84,12 +103,42 @@ class VectorEmitter(StreamEmitter):
         self.factors[loop.var] = find_factor(loop.start, self.factors)  # of the first lane
         self.values[loop.var] = Ramp(self.emit(loop.start), int(loop.step.value.real))
         self.lanes, self.has_stored, self.in_order = lanes, False, None
+        self._groups, self._lane_var = find_groups(loop.body), loop.var
         self.loop_vars.append(loop.var)
         self.run(loop.body)
         self.loop_vars.pop()
         self.lanes = None
         if self.in_order is not None:
             self._run_in_order(loop, self.in_order)
+
+    def is_whole(self, loop: tis.For) -> bool:
+        """Whether `loop` is to have lanes and is not cut yet: one that runs in parallel, or a
+        large one, of which part may be stored past the caches.
+        """
+        if self.lanes is not None or not self.may_vectorize or loop_extent(loop) == 1:
+            return False
+        has_lanes = loop.kind is LoopKind.VECTORIZED or (LANES, True) in loop.annotations
+        return has_lanes and isinstance(loop.step, Const)
+
+    def run_whole(self, loop: tis.For, like: tis.For | None = None) -> None:
+        """Run a vector loop that is not cut; it is a part of another one, `like`, or all of it."""
+        vector = dataclasses.replace(loop, kind=LoopKind.VECTORIZED, annotations=())
+        parts = cut(vector, find_width(vector, self.target))
+        self.run(seq(*parts.names, *parts.loops))
+
+    def count(
+        self,
+        loop: tis.For,
+        origin: tuple[Value, Value],
+        bounds: tuple[Value, Value],
+        done: Block,
+        *,
+        polled: bool = False,
+    ) -> None:
+        """Run the body for each count from the first bound up to the last, then go to `done`."""
+        outside, self._counting = self._counting, loop
+        super().count(loop, origin, bounds, done, polled=polled)
+        self._counting = outside
 
     def _stores(self, stmt: Stmt) -> bool:
         """Whether `stmt`, in a vector loop, sets something that outlives an iteration of it."""
@@ -132,7 +181,7 @@ class VectorEmitter(StreamEmitter):
         register = self.registers.get(stmt.buffer)
         if register is None:
             access = self._access(self.arrays[stmt.buffer], stmt.indices)
-            access.store(value)
+            access.store(value, past_caches=stmt is self.streamed)
             self.has_stored = True
         elif register.lanes > 1:
             self._assign(register, self.whole(value))
@@ -205,6 +254,11 @@ class VectorEmitter(StreamEmitter):
     def may_branch(self) -> bool:
         return self.lanes is None
 
+    @property
+    def place(self) -> tuple[Value, ...]:
+        """Where a value that is computed now may be used again: lanes that are off have none."""
+        return (*super().place, self.mask)
+
     def emit(self, expr: Expr) -> Value:
         """The value of `expr`: one value, or a vector."""
         value = super().emit(expr)
@@ -269,14 +323,27 @@ class VectorEmitter(StreamEmitter):
             return y
         return self.b.select(self.mask, y, ir.Constant(y.type, 1))
 
-    def load_element(self, array: ArrayAddress, indices: Sequence[Expr]) -> Value:
+    def load_element(self, expr: tir.Load) -> Value:
         """The elements that the active lanes read."""
         if self.lanes is None:
-            return super().load_element(array, indices)
-        access = self._access(array, indices)
-        if array.is_large and self.goes_along(array, indices):
+            return super().load_element(expr)
+        array = self.arrays[expr.buffer]
+        access = self._access(array, expr.indices)
+        is_large = array.is_large or self.streamed is not None
+        if is_large and self._goes_along(array, expr.indices):
             access.ask_ahead(PAGE)
+        if find_constant(array.strides[-1]) == array.dtype.bits // 8:
+            beside = elements_beside(self._groups, expr, self._lane_var)
+            access = dataclasses.replace(access, beside=beside)
         return access.load()
+
+    def _goes_along(self, array: ArrayAddress, indices: Sequence[Expr]) -> bool:
+        """True if the loop around goes from one line of an array to the next, or a few further."""
+        loop = self._counting
+        if loop is None or not isinstance(loop.step, Const):
+            return False
+        step = find_step(array, indices, loop.var)
+        return step is not None and 0 < step * loop.step.value.real <= _NEAR_BYTES
 
     def _access(self, array: ArrayAddress, indices: Sequence[Expr]) -> Access:
         strides = [find_constant(stride) for stride in array.strides]

@@ -7,17 +7,15 @@ Compiling for ever needs no more memory: what llvmlite never frees is freed here
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import llvmlite.binding as binding
 from llvmlite.binding import newpassmanagers
 
 from hybridjit.codegen.hidden_reference import HiddenReference, hide
-from hybridjit.codegen.llvm_version import is_tried, llvm_versions
-from hybridjit.codegen.loop_labels import MAY_VECTORIZE
 from hybridjit.codegen.target import Target, target_machine
 
 # llvmlite has no types that a checker could follow: these names say what is meant.
@@ -31,7 +29,6 @@ _pass_managers: Any = newpassmanagers
 LIBRARIES_PER_SESSION = 16
 # A builder leaves 1.5 kB behind, so it is used again; but each use slows the next by 0.2 %.
 RUNS_PER_BUILDER = 16
-VERSIONS_WITH_ORDERED_SUMS = range(14, 23)
 _libraries = itertools.count()
 _runs = itertools.count()
 
@@ -51,20 +48,8 @@ class Library:
 
 def optimize(text: str, target: Target) -> Optimized:
     """Parse, verify and optimise an LLVM module."""
-    builder = _pass_builder(target, vectorizes=_is_tried() and MAY_VECTORIZE in text)
-    module = _run(builder.getModulePassManager(), _parse(text), builder)
-    variants = [f for f in module.functions if f.name.startswith("hj.") and not f.is_declaration]
-    return _inline_variants(module, variants, builder) if variants else module
-
-
-def _inline_variants(module: Optimized, variants: Sequence[Any], builder: Any) -> Optimized:
-    """Inline the vector functions that loops over math functions call, and drop the others."""
-    for function in variants:
-        function.linkage = "internal"
-    passes = llvm.create_new_module_pass_manager()
-    passes.add_always_inliner_pass()
-    passes.add_global_dead_code_eliminate_pass()
-    return _run(passes, module, builder)
+    builder = _pass_builder(target)
+    return _run(builder.getModulePassManager(), _parse(text), builder)
 
 
 def tidy(text: str, target: Target) -> Optimized:
@@ -99,36 +84,22 @@ def _run(passes: Passes, module: Optimized, builder: Any) -> Optimized:
         passes.detach()
 
 
-def _pass_builder(target: Target, *, vectorizes: bool = False) -> Any:
-    return _numbered_builder(target, vectorizes, next(_runs) // RUNS_PER_BUILDER)
+def _pass_builder(target: Target) -> Any:
+    return _numbered_builder(target, next(_runs) // RUNS_PER_BUILDER)
 
 
-@lru_cache(maxsize=2)
-def _numbered_builder(target: Target, vectorizes: bool, number: int) -> Any:
-    """A builder of passes; the loop vectoriser is one of them if some loop may have it."""
-    _vectorize_sums_in_order()
+@lru_cache(maxsize=1)
+def _numbered_builder(target: Target, number: int) -> Any:
+    """A builder of passes, without the loop vectoriser: lanes are ours (lower/vectorize_inner.py).
+
+    LLVM 22 reads and writes the wrong elements in loops with guards, and every version so far
+    computes a guarded division in one lane and uses it in all.
+    """
     options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization = options.loop_interleaving = vectorizes
+    options.loop_vectorization = options.loop_interleaving = False
     options.slp_vectorization = True
     options.loop_unrolling = True
     return llvm.create_pass_builder(target_machine(target), options)
-
-
-@cache
-def _is_tried() -> bool:
-    """Whether this LLVM was tested: the loop vectoriser of another one is left alone."""
-    return is_tried(*llvm_versions())
-
-
-@cache
-def _vectorize_sums_in_order() -> None:
-    """Let the loop vectoriser have float sums: it adds the lanes one by one, as the loop does.
-
-    For x86 it does so only when told. Six times faster for a sum of logarithms. An option that it
-    does not know ends the process, so that we set it for the versions that we know.
-    """
-    if llvm.llvm_version_info[0] in VERSIONS_WITH_ORDERED_SUMS:
-        llvm.set_option("hybridjit", "-force-ordered-reductions")
 
 
 def emit_object(module: Optimized, target: Target) -> bytes:

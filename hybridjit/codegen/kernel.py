@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from hybridjit.analysis.initialization import find_unassigned_reads
+from hybridjit.analysis.traffic import is_large
 from hybridjit.codegen.emit_parallel import ParallelEmitter
 from hybridjit.codegen.emit_statements import StatementEmitter
 from hybridjit.codegen.interrupt import ignore_signals
@@ -25,12 +26,11 @@ from hybridjit.codegen.llvm_types import (
     memory_type,
     value_type,
 )
-from hybridjit.codegen.loop_labels import finish_labels, label_loops
+from hybridjit.codegen.loop_hints import finish_hints
 from hybridjit.codegen.memory import ArrayAddress
 from hybridjit.codegen.module_features import note_features
 from hybridjit.codegen.pool_words import has_pool
 from hybridjit.codegen.sites import Failure, Site
-from hybridjit.codegen.streams import is_large
 from hybridjit.codegen.stub_adapter import emit_adapter
 from hybridjit.codegen.target import Target
 from hybridjit.ir.dtype import BOOL, INT64, DType
@@ -72,7 +72,7 @@ def emit_kernel(
     layouts = dict(zip(func.buffers, layout.arrays, strict=True))
     _set_attributes(function, call, layouts, is_disjoint=layout.is_disjoint)
     emitter = ParallelEmitter(function, function.args[-1], func.fastmath)
-    emitter.fastmath = func.fastmath
+    emitter.fastmath, emitter.target = func.fastmath, target
     # Where arrays overlap, what is legal for the loops of the script may not be for its memory.
     emitter.may_vectorize = layout.is_disjoint
     emitter.given = frozenset(func.buffers)
@@ -89,8 +89,7 @@ def emit_kernel(
         emitter.leave(0)
     emitter.entry.branch(function.basic_blocks[1])
     emit_adapter(module, function)
-    label_loops(module)
-    text = _with_vector_width(finish_labels(str(module)), target.vector_bits)
+    text = _with_vector_width(finish_hints(str(module)), target.vector_bits)
     text = link_functions(text, emitter.functions)
     return KernelModule(text, call, tuple(emitter.sites), emitter.callbacks)
 

@@ -42,7 +42,8 @@ _MADV_HUGEPAGE = 14  # Linux
 class ArrayAddress:
     """Where an array lies: its first element, its strides in bytes, its known alignment.
 
-    A large one is more than is worth keeping in the caches.
+    A large one is more than is worth keeping in the caches. Of a small array of one axis that only
+    this thread sees, the number of elements is known.
     """
 
     base: Value
@@ -50,6 +51,7 @@ class ArrayAddress:
     strides: tuple[Value, ...]
     align: int
     is_large: bool = False
+    own_elements: int = 0
 
     def element(self, b: Builder, indices: Sequence[Value], *, inside: bool = True) -> Value:
         """The address of an element (of its real part, for complex types).
@@ -63,7 +65,7 @@ class ArrayAddress:
         ]
         others = [axis for axis in range(len(known)) if axis not in whole]
         row = self._row(b, indices, others, inside=inside)
-        # Addresses in units of elements are what LLVM's vectoriser understands best.
+        # Addresses in units of elements are what LLVM understands best.
         factor = 2 if self.dtype.is_complex else 1
         strides = [ir.Constant(I64, (known[axis] or 0) // size * factor) for axis in whole]
         # Every index is inside its axis, so the element is inside the array: inbounds holds.

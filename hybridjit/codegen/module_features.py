@@ -15,10 +15,12 @@ def has_feature(module: Module, name: str) -> bool:
     return name in getattr(module, "features", ())
 
 
-def is_narrow(module: Module) -> bool:
-    """Whether vectors are known to have 128 bits."""
-    features = getattr(module, "features", ())
-    return "sse2" in features and "avx" not in features
+def vector_bits(module: Module) -> int:
+    """The widest vectors of the processor; the widest there are, if nothing is known about it."""
+    features = getattr(module, "features", None)
+    if features is None or "avx512f" in features:
+        return 512
+    return 256 if "avx2" in features else 128
 
 
 def has_rounding(module: Module) -> bool:

@@ -12,29 +12,24 @@ memory. An index that had to be checked at run time has no linear form, and coun
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from hybridjit.analysis import traffic
 from hybridjit.analysis.accesses import Access
 from hybridjit.analysis.bounds import Facts
+from hybridjit.analysis.cost import is_dear
 from hybridjit.analysis.independence import Independence
-from hybridjit.analysis.limits import loop_extent
-from hybridjit.arith.linear import Linear, linear_form
+from hybridjit.analysis.traffic import bytes_touched
+from hybridjit.arith.linear import linear_form
 from hybridjit.arith.totality import may_fail
 from hybridjit.codegen.llvm_types import find_constant
-from hybridjit.codegen.loop_hints import calls_math
 from hybridjit.codegen.memory import ArrayAddress
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Node, Var
-from hybridjit.ir.header import MAX_EXTENT
 from hybridjit.ir.stmt import Allocate, For, Let, LoopKind, Stmt, Store, flat_stmts
 from hybridjit.ir.visit import walk
 
-# Loops that touch at least so many bytes write past the caches. Measured on a processor with 2 MB
-# of its own and a part of 300 MB, for c = 2 * a + b: 1.5 to 1.9 times as fast from 6 MB on, also if
-# c is read right after. Processors with faster large caches have smaller ones.
-STREAM_BYTES = 1 << 25
-_KINDS = (LoopKind.SERIAL, LoopKind.PARALLEL)
+_KINDS = (LoopKind.SERIAL, LoopKind.PARALLEL, LoopKind.VECTORIZED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +51,7 @@ def find_streamed(
     """
     loops = _perfect_nest(nest)
     body = flat_stmts(loops[-1].body)
-    if _bytes_touched(loops, body) < STREAM_BYTES:
+    if bytes_touched(loops, loops[-1].body) < traffic.STREAM_BYTES:
         return None
     stores = [stmt for stmt in body if isinstance(stmt, Store) and not stmt.buffer.is_register]
     if len(stores) != 1 or not _is_plain(body, stores[0].buffer, doubtful):
@@ -66,7 +61,7 @@ def find_streamed(
     store, last = stores[0], loops[-1]
     if not _has_own_elements(store, loops) or not is_row(store, last, arrays):
         return None
-    return None if calls_math(last) else Streamed(last, store)
+    return None if is_dear([last.body], divisions=False) else Streamed(last, store)
 
 
 def _perfect_nest(nest: For) -> list[For]:
@@ -100,37 +95,6 @@ def _has_own_elements(store: Store, loops: Sequence[For]) -> bool:
     access = Access(store, tuple(loops))
     independence = Independence.within(Facts(), (), is_checked=True)
     return independence.meet(access, access, loops).is_same
-
-
-def _bytes_touched(loops: Sequence[For], body: Sequence[Stmt]) -> int:
-    """The bytes of the arrays of which each iteration has its own element; 0 if not known."""
-    variables = [loop.var for loop in loops]
-    iterations = math.prod(loop_extent(loop) or 0 for loop in loops)
-    nodes = [node for stmt in body for node in walk(stmt) if isinstance(node, Load | Store)]
-    own = {
-        node.buffer: node.buffer.dtype.bits // 8
-        for node in nodes
-        if {v for index in node.indices for v in _variables_of(index, variables)} == {*variables}
-    }
-    return iterations * sum(own.values())
-
-
-def _variables_of(index: Expr, variables: Sequence[Var]) -> Iterator[Var]:
-    """Which of the variables a linear index mentions; one that is not linear mentions none."""
-    form = linear_form(index)
-    return (var for var in (form or Linear({})).terms if var in variables)
-
-
-def is_large(buffer: Buffer) -> bool:
-    """True for an array that is known to be more than is worth keeping in the caches."""
-    return STREAM_BYTES <= bytes_of(buffer) < MAX_EXTENT
-
-
-def bytes_of(buffer: Buffer) -> int:
-    """The size of an array, if that is known; else more than any."""
-    sizes = [int(size.value.real) for size in buffer.shape if isinstance(size, Const)]
-    is_known = len(sizes) == buffer.ndim
-    return math.prod(sizes) * buffer.dtype.bits // 8 if is_known else MAX_EXTENT
 
 
 def is_row(access: Load | Store, loop: For, arrays: Mapping[Buffer, ArrayAddress]) -> bool:

@@ -26,6 +26,7 @@ from hybridjit.codegen.llvm_types import (
     memory_type,
 )
 from hybridjit.codegen.memory import ArrayAddress, dot
+from hybridjit.codegen.module_features import vector_bits
 from hybridjit.codegen.prefetch import LINE, call_prefetch
 from hybridjit.codegen.vector_values import (
     Index,
@@ -40,10 +41,8 @@ from hybridjit.ir.dtype import BOOL
 
 # Elements so many apart are loaded with what is between them, and picked: faster than a gather.
 MAX_STEP = 4
-# Longer rows are loaded and stored so many bytes at a time, from front to back: LLVM would cut them
-# too, but store the pieces in any order, which takes 1.7 times as long (a polynomial of 100,000
-# floats). Loads go the same way: scratch arrays become registers if both touch the same pieces.
-_PIECE_BITS = 512
+# Shorter vectors gather elements no faster than they are loaded one by one, if at all.
+_GATHER_BITS = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +54,9 @@ class Access:
     indices: Sequence[Index]
     lanes: int
     mask: Value | None
+    # How many elements lie before and after one of them that the loop reads besides: `a[2 * i]` and
+    # `a[2 * i + 1]` are picked from the same rows.
+    beside: tuple[int, int] = (0, 0)
 
     def load(self) -> Value:
         """The elements; a value without lanes where all lanes read the same one."""
@@ -66,15 +68,24 @@ class Access:
             return self.b.icmp_unsigned("!=", loaded[0], ir.Constant(loaded[0].type, 0))
         return Complex(*loaded) if self.array.dtype.is_complex else loaded[0]
 
-    def store(self, value: Value) -> None:
-        """Set the elements; where lanes meet in one, the last lane wins."""
+    def store(self, value: Value, *, past_caches: bool = False) -> None:
+        """Set the elements; where lanes meet in one, the last lane wins.
+
+        Those that go past the caches are whole lines of them.
+        """
         if not has_lanes(value):
             value = splat(self.b, value, self.lanes)
         if self.array.dtype is BOOL:
             value = self.b.zext(value, ir.VectorType(I8, self.lanes))
         stride, size = self._stride(), self._size
-        if self.array.dtype.is_complex:
+        if past_caches:
+            self._store_lines(value)
+        elif self.array.dtype.is_complex:
             self._store_complex(value, stride)
+        elif stride == size and self.mask is not None and self._is_own():
+            address = self._address(0)
+            old = self._load_row(address, self.lanes, None)
+            self._store_row(self.b.select(self.mask, value, old), address, None)
         elif stride == size:
             self._store_row(value, self._address(0), self.mask)
         elif stride == -size:
@@ -98,12 +109,15 @@ class Access:
         if self.array.dtype.is_complex:
             return self._load_complex(stride)
         if stride == size:
-            return [self._load_row(self._address(0), self.lanes, self.mask)]
+            mask = None if self._is_own() else self.mask
+            return [self._load_row(self._address(0), self.lanes, mask)]
         if stride == -size:
             mask = None if self.mask is None else reverse(b, self.mask)
             return [reverse(b, self._load_row(self._address(self.lanes - 1), self.lanes, mask))]
         if stride is not None and self.mask is None and stride in self._close_strides:
             return [self._load_close(stride // size)]
+        if stride is not None and self.mask is None and vector_bits(b.module) < _GATHER_BITS:
+            return [self._load_each()]
         return [self._gather(self._pointers())]
 
     @property
@@ -114,21 +128,31 @@ class Access:
     def _load_close(self, step: int) -> Value:
         """Every `step`-th element of some rows, the last of which ends with the last one read."""
         b, lanes = self.b, self.lanes
-        first, end = self._address(0), (lanes - 1) * step + 1
+        before, after = self.beside
+        first, end = self._address(0, before), before + (lanes - 1) * step + 1 + after
         starts = [row * lanes for row in range(step - 1)] + [end - lanes]
         rows = [
             self._load_at_once(b.gep(first, [ir.Constant(I64, start)], inbounds=True), lanes)
             for start in starts
         ]
-        wanted = [lane * step for lane in range(lanes)]
+        wanted = [before + lane * step for lane in range(lanes)]
         first_row = [min(place, lanes - 1) for place in wanted]
         taken = shuffle(b, rows[0], first_row)
         for number in range(1, step):
-            row = [lanes + min(place - starts[number], lanes - 1) for place in wanted]
+            row = [lanes + max(0, min(place - starts[number], lanes - 1)) for place in wanted]
             is_taken = [place < number * lanes for place in wanted]
             places = [lane if is_taken[lane] else row[lane] for lane in range(lanes)]
             taken = shuffle(b, taken, places, rows[number])
         return taken
+
+    def _load_each(self) -> Value:
+        """The elements, one by one: for processors that gather nothing."""
+        loaded = zeros(ir.VectorType(memory_type(self.array.dtype), self.lanes))
+        for lane in range(self.lanes):
+            kind = memory_type(self.array.dtype)
+            element = self.b.load(self._address(lane), align=self.array.align, typ=kind)
+            loaded = self.b.insert_element(loaded, element, ir.Constant(I32, lane))
+        return loaded
 
     def _load_complex(self, stride: int | None) -> list[Value]:
         """Real and imaginary parts take turns in memory."""
@@ -140,13 +164,27 @@ class Access:
 
     def _store_complex(self, value: Value, stride: int | None) -> None:
         if stride == self._size:
-            turns = [place for lane in range(self.lanes) for place in (lane, lane + self.lanes)]
-            both = shuffle(self.b, value.real, turns, value.imag)
-            self._store_row(both, self._address(0), self._mask_of_pairs())
+            self._store_row(self._pairs(value), self._address(0), self._mask_of_pairs())
             return
         pointers = self._pointers()
         for part in range(2):
             self._scatter(value[part], self._part(pointers, part))
+
+    def _pairs(self, value: Value) -> Value:
+        turns = [place for lane in range(self.lanes) for place in (lane, lane + self.lanes)]
+        return shuffle(self.b, value.real, turns, value.imag)
+
+    def _store_lines(self, value: Value) -> None:
+        row = self._pairs(value) if self.array.dtype.is_complex else value
+        count = min(LINE * 8, vector_bits(self.b.module)) // self.array.dtype.component.bits
+        hint = self.b.module.add_metadata([ir.Constant(I32, 1)])
+        first = self._address(0)
+        for start in range(0, lanes_of(row), count):
+            line = shuffle(self.b, row, range(start, start + count))
+            address = self.b.gep(first, [ir.Constant(I64, start)], inbounds=True)
+            pointer = self.b.bitcast(address, line.type.as_pointer())
+            align = count * self.array.dtype.component.bits // 8
+            self.b.store(line, pointer, align=align).set_metadata("nontemporal", hint)
 
     def _mask_of_pairs(self) -> Value | None:
         if self.mask is None:
@@ -156,6 +194,15 @@ class Access:
     def _part(self, pointers: Value, part: int) -> Value:
         offsets = ir.Constant(ir.VectorType(I64, self.lanes), part)
         return self._vector_gep(pointers, offsets)
+
+    def _is_own(self) -> bool:
+        """True if all lanes, active or not, lie in an array that nobody else sees.
+
+        Without masks, LLVM can keep such an array in registers.
+        """
+        index = self.indices[0] if len(self.indices) == 1 else None
+        first = find_constant(index.base) if isinstance(index, Ramp) else None
+        return first is not None and 0 <= first <= self.array.own_elements - self.lanes
 
     # -- addresses -----------------------------------------------------------------------------
 
@@ -183,8 +230,12 @@ class Access:
             for index in self.indices
         ]
 
-    def _address(self, lane: int) -> Value:
-        return self.array.element(self.b, self._at_lane(lane), inside=self.mask is None)
+    def _address(self, lane: int, before: int = 0) -> Value:
+        """The address of the element of a lane, or of one along the last axis before it."""
+        *outer, last = self._at_lane(lane)
+        if before:
+            last = self.b.sub(last, ir.Constant(I64, before))
+        return self.array.element(self.b, [*outer, last], inside=self.mask is None)
 
     def _pointers(self) -> Value:
         """One address for each lane: a common start, and what varies."""
@@ -245,7 +296,13 @@ class Access:
                 self._store_row(shuffle(self.b, value, lanes), half, None)
 
     def _is_piece(self, count: int) -> bool:
-        return count * self.array.dtype.component.bits <= _PIECE_BITS
+        """Whether a row is one register at most.
+
+        Longer ones are loaded and stored from front to back: LLVM would cut them too, but store the
+        pieces in any order, which takes 1.7 times as long (a polynomial of 100,000 floats). Loads
+        go the same way: scratch arrays become registers if both touch the same pieces.
+        """
+        return count * self.array.dtype.component.bits <= vector_bits(self.b.module)
 
     def _halves(self, address: Value, count: int) -> list[Value]:
         """Where the two halves of a row begin."""

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from hybridjit.analysis.limits import loop_extent
+from hybridjit.analysis.limits import AT_MOST, loop_extent
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Lt, Mod, Sub, Var
-from hybridjit.ir.stmt import For, If, Let, Stmt
+from hybridjit.ir.stmt import For, If, Let, LoopKind, Stmt, seq
 from hybridjit.ir.visit import fresh_copy
 from hybridjit.lower.vector_width import Width
 
 # Above this many vectors, a loop over vectors; below, LLVM cuts one wide vector into registers.
 MAX_WHOLE = 4
+# The annotation of a loop that LLVM is not to unroll: a round of it is long enough.
+UNROLL = "unroll"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,7 @@ class Cut:
 
 
 def cut(loop: For, width: Width) -> Cut:
-    """`loop` in vectors: wide ones, vectors of the machine, and a rest."""
+    """`loop` in rounds of vectors, and a rest."""
     extent = loop_extent(loop)
     if extent is None:
         return _cut_at_run_time(loop, width)
@@ -34,10 +37,11 @@ def cut(loop: For, width: Width) -> Cut:
         return Cut((), (loop,), Const(extent))
     loops: list[Stmt] = []
     done = 0
-    for lanes in width.steps:
+    for lanes in (width.wide, width.lanes, *([] if width.is_masked else width.halves)):
         end = extent - (extent - done) % lanes
         if done < end:
-            loops.append(_strips(loop, lanes, _at(loop, done), _at(loop, end)))
+            vector = width.lanes if lanes == width.wide and not width.is_joined else lanes
+            loops.append(_strips(loop, (lanes, vector), _at(loop, done), _at(loop, end)))
             done = end
     if done < extent:
         rest = extent - done
@@ -65,29 +69,75 @@ def _cut_at_run_time(loop: For, width: Width) -> Cut:
     start = named("start", loop.start)
     loop = dataclasses.replace(loop, start=start)
     trips = named("trips", loop.safe_extent)
-    loops: list[Stmt] = []
-    done = start
-    for lanes in width.steps:
-        end = named("end", start + FloorDiv(trips, Const(lanes)) * (lanes * loop_step(loop)))
-        loops.append(_strips(loop, lanes, done, end))
-        done = end
-    rest = _rest(loop, done, width.lanes, simplify(Mod(trips, Const(width.lanes))))
-    return Cut(tuple(names), (*loops, rest), trips)
+
+    def end_of(lanes: int) -> Expr:
+        return named("end", start + FloorDiv(trips, Const(lanes)) * (lanes * loop_step(loop)))
+
+    end = end_of(width.wide)
+    vector = width.wide if width.is_joined else width.lanes
+    rounds = _strips(loop, (width.wide, vector), start, end)
+    if isinstance(rounds, For) and width.wide >= MAX_WHOLE * width.lanes:
+        rounds = dataclasses.replace(rounds, annotations=((UNROLL, False),))
+    if width.is_masked:
+        rest: list[Stmt] = [_masked_rest(loop, width, end, trips)]
+    else:
+        rest = [*_unmasked_rest(loop, width, end, end_of)]
+    return Cut(tuple(names), (rounds, *map(fresh_copy, rest)), trips)
 
 
-def _strips(loop: For, lanes: int, first: Expr, end: Expr) -> Stmt:
-    """Whole vectors, from one value of the loop variable up to another."""
-    stride = lanes * loop_step(loop)
-    if simplify(first + stride) == end:
+def _masked_rest(loop: For, width: Width, first: Expr, trips: Expr) -> Stmt:
+    """The last iterations, fewer than a round: vectors, the last of which is not full."""
+    if width.wide == width.lanes:
+        return _rest(loop, first, width.lanes, simplify(Mod(trips, Const(width.lanes))))
+    step = loop_step(loop)
+    strip = Var(f"{loop.var.name}_1")
+    done = simplify(FloorDiv(strip - loop.start, Const(step)))
+    vector = _rest(loop, strip, width.lanes, simplify(trips - done))
+    stride = Const(width.lanes * step)
+    rest = For(strip, first, loop.stop, stride, vector)
+    return at_most(width.wide // width.lanes, rest)
+
+
+def _unmasked_rest(
+    loop: For, width: Width, first: Expr, end_of: Callable[[int], Expr]
+) -> list[For]:
+    """The last iterations, in half a vector as long as there are so many, then one by one."""
+    half = max(2, width.lanes // 2)
+    one_by_one = dataclasses.replace(loop, kind=LoopKind.SERIAL)
+    if half == width.wide:
+        return [at_most(width.wide - 1, dataclasses.replace(one_by_one, start=first))]
+    end = end_of(half)
+    strips = _strips(loop, (half, half), first, end)
+    assert isinstance(strips, For)
+    rest = dataclasses.replace(one_by_one, start=end)
+    return [at_most(width.wide // half, strips), at_most(half - 1, rest)]
+
+
+def at_most(iterations: int, loop: For) -> For:
+    """`loop`, which says how often it runs."""
+    return dataclasses.replace(loop, annotations=((AT_MOST, iterations),))
+
+
+def _strips(loop: For, lanes: tuple[int, int], first: Expr, end: Expr) -> Stmt:
+    """Rounds of so many iterations, in vectors of so many, from one value up to another."""
+    step = loop_step(loop)
+    stride, width = (count * step for count in lanes)
+    if simplify(first + stride) == end and stride == width:
         return fresh_copy(dataclasses.replace(loop, start=first, stop=end))
     # No source text says this loop: it has no span, and no error speaks of it.
     strip = Var(f"{loop.var.name}_0")
-    vector = dataclasses.replace(loop, start=strip, stop=strip + stride)
-    return For(strip, first, end, Const(stride), fresh_copy(vector))
+    starts = [simplify(strip + offset) for offset in range(0, stride, width)]
+    vectors = [
+        fresh_copy(dataclasses.replace(loop, start=start, stop=simplify(start + width)))
+        for start in starts
+    ]
+    return For(strip, first, end, Const(stride), seq(*vectors))
 
 
 def _rest(loop: For, first: Expr, lanes: int, count: Expr) -> Stmt:
     """The last iterations, fewer than a vector has lanes."""
+    if lanes == 1:
+        return fresh_copy(dataclasses.replace(loop, start=first, kind=LoopKind.SERIAL))
     stop = simplify(first + lanes * loop_step(loop))
     rest = dataclasses.replace(loop, start=first, stop=stop)
     if count != Const(lanes):

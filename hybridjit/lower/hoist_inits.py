@@ -5,8 +5,8 @@
             s = 0.0             -->    for k in range(n):
         s = s + a[k]                       s = s + a[k]
 
-Reductions are written so. The loop is a straight line then, of which LLVM may make vectors
-(codegen/loop_labels.py). Relies on: no blocks; bounds that cannot fail.
+Reductions are written so. The loop is a straight line then, without a condition in every lane
+(vectorize_inner.py). Relies on: no blocks; bounds that cannot fail.
 """
 
 from __future__ import annotations

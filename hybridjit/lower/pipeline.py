@@ -23,7 +23,7 @@ from hybridjit.lower.privatize_reductions import privatize_reductions
 from hybridjit.lower.refute_bounds import refute_bounds
 from hybridjit.lower.sink_loops import sink_loops
 from hybridjit.lower.unroll_loops import unroll_loops
-from hybridjit.lower.vectorize_guarded import vectorize_guarded
+from hybridjit.lower.vectorize_inner import vectorize_inner
 from hybridjit.lower.vectorize_loops import vectorize_loops
 from hybridjit.lower.vectorize_outer import vectorize_outer
 from hybridjit.lower.version_guards import version_guards
@@ -35,13 +35,15 @@ class Pass:
     """One step: a pure function, and the stage that its result is at.
 
     The function takes the target too, if what it makes depends on it. A pass that `reorders` the
-    iterations of loops is left out where they are as a schedule wants them, or arrays may overlap.
+    iterations of loops is left out where they are as a schedule wants them, or arrays may overlap;
+    one that `makes_lanes`, where arrays may overlap.
     """
 
     run: Callable[..., PrimFunc]
     gives: Stage
     takes_target: bool = False
     reorders: bool = False
+    makes_lanes: bool = False
 
     @property
     def name(self) -> str:
@@ -74,25 +76,30 @@ PIPELINE: tuple[Pass, ...] = (
     Pass(sink_loops, gives=Stage.LOOPS, reorders=True),
     Pass(vectorize_outer, gives=Stage.LOOPS, takes_target=True, reorders=True),
     Pass(accumulate_sums, gives=Stage.LOOPS, reorders=True),
-    Pass(vectorize_guarded, gives=Stage.LOOPS, takes_target=True, reorders=True),
-    Pass(vectorize_loops, gives=Stage.LOOPS, takes_target=True),
     Pass(hoist_inits, gives=Stage.LOOPS),
+    Pass(vectorize_inner, gives=Stage.LOOPS, takes_target=True, makes_lanes=True),
+    Pass(vectorize_loops, gives=Stage.LOOPS, takes_target=True),
     Pass(unroll_loops, gives=Stage.LOOPS),
 )
 
 
-def lower(func: PrimFunc, target: Target, *, may_reorder: bool = False) -> PrimFunc:
+def lower(
+    func: PrimFunc, target: Target, *, may_reorder: bool = False, may_vectorize: bool = False
+) -> PrimFunc:
     """`func` as plain, checked loops."""
-    for step in lower_steps(func, target, may_reorder=may_reorder):
+    steps = lower_steps(func, target, may_reorder=may_reorder, may_vectorize=may_vectorize)
+    for step in steps:
         func = step.func
     return func
 
 
-def lower_steps(func: PrimFunc, target: Target, *, may_reorder: bool = False) -> Iterator[Step]:
+def lower_steps(
+    func: PrimFunc, target: Target, *, may_reorder: bool = False, may_vectorize: bool = False
+) -> Iterator[Step]:
     """Every step of lowering `func`, as it is made."""
     check = config.current().verify
     for step in PIPELINE:
-        if step.reorders and not may_reorder:
+        if (step.reorders and not may_reorder) or (step.makes_lanes and not may_vectorize):
             continue
         start = time.perf_counter()
         result = step.run(func, target) if step.takes_target else step.run(func)

@@ -23,10 +23,10 @@ from typing import TypeVar
 from hybridjit.analysis.lanes import Lanes
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.analysis.private_reduction import PrivateReduction
-from hybridjit.ir.expr import Buffer, Const, Expr, Gt, Load, Var
+from hybridjit.ir.expr import Buffer, Const, Expr, Ge, Load, Var
 from hybridjit.ir.stmt import Allocate, For, If, LoopKind, Seq, Stmt, Store, seq
-from hybridjit.ir.visit import Mutator, walk
-from hybridjit.lower.cut_loops import Cut, lane_number
+from hybridjit.ir.visit import Mutator, fresh_copy, walk
+from hybridjit.lower.cut_loops import Cut, at_most, lane_number
 
 Access = TypeVar("Access", Load, Store)
 
@@ -43,9 +43,15 @@ def private_lanes(lanes: Lanes, parts: Cut, fastmath: tuple[str, ...]) -> Stmt:
         begin += _begin(partial, reduction.identity(fastmath))
         loops = [_Redirect(reduction, partial).rewrite(loop) for loop in loops]
         end.append(_end(partial, reduction))
-    if end and not isinstance(parts.trips, Const):
-        end = [If(Gt(parts.trips, Const(0)), seq(*end))]  # else the variable may not even be set
-    return seq(*parts.names, *begin, *(_WidenArrays().rewrite(loop) for loop in loops), *end)
+    made = seq(*begin, *(_WidenArrays().rewrite(loop) for loop in loops), *end)
+    if not end or isinstance(parts.trips, Const):
+        return seq(*parts.names, made)
+    # Where there is nothing to combine, the variable may not even be set; and where there is
+    # little, one after the other is quicker.
+    few = dataclasses.replace(lanes.loop, kind=LoopKind.SERIAL)
+    least = min(_find_extents(parts.loops))
+    one_by_one = fresh_copy(at_most(least - 1, few))
+    return seq(*parts.names, If(Ge(parts.trips, Const(least)), made, one_by_one))
 
 
 def _find_extents(loops: Sequence[Stmt]) -> list[int]:

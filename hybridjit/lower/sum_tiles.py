@@ -19,7 +19,7 @@ from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.lower.cut_loops import cut
 from hybridjit.lower.jam_loops import can_jam, jam_loop
 from hybridjit.lower.update_nests import Nest, indices_of
-from hybridjit.lower.vector_width import Width, find_width
+from hybridjit.lower.vector_width import Width, count_lanes
 from hybridjit.target import Target
 
 # Code for a tile: more takes longer to compile than it saves, and has no use for so many vectors.
@@ -99,7 +99,7 @@ def _find_tile(
     outside: Sequence[For], lane: For, row: For | None, body: Stmt, target: Target
 ) -> Tile | None:
     distance = _find_distance(body, lane.var)
-    width = find_width(dataclasses.replace(lane, body=body), target).lanes
+    width = count_lanes(body, target)
     columns = loop_extent(lane)
     if distance is None or (columns is not None and columns < width):
         return None

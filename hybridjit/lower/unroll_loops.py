@@ -10,10 +10,6 @@ A loop that gives many plain statements stays: LLVM, told to unroll it, copies f
 with a `break`, and those whose range is only known at run time, become a `range`, which LLVM
 unrolls as it sees fit. Relies on: no blocks; vector loops that are cut; `check_kinds`, which
 refuses what is too long.
-
-Short plain loops inside of another one, such as those over the window of a stencil, are unrolled
-without being asked to: the loop around them is a straight line then, and only of those may LLVM
-make vectors (codegen/loop_labels.py).
 """
 
 from __future__ import annotations
@@ -30,8 +26,6 @@ from hybridjit.ir.visit import Mutator, fresh_copy, walk
 
 # Statements that are copied here. A tile of 12 by 2 vectors takes 0.5 s so, and 0.1 s in LLVM.
 MAX_COPIES = 16
-# Statements that short loops may become: a window of 5 by 5. LLVM by itself unrolls about as many.
-MAX_SHORT = 25
 
 
 def unroll_loops(func: PrimFunc) -> PrimFunc:
@@ -42,7 +36,6 @@ def unroll_loops(func: PrimFunc) -> PrimFunc:
 
 class _UnrollLoops(Mutator):
     in_vectors = False
-    depth = 0
 
     def rewrite_Seq(self, node: Seq) -> Stmt:
         rewritten = self.generic(node)
@@ -51,13 +44,9 @@ class _UnrollLoops(Mutator):
     def rewrite_For(self, node: For) -> Stmt:
         outside, self.in_vectors = self.in_vectors, node.kind is LoopKind.VECTORIZED
         self.in_vectors |= outside
-        self.depth += 1
         loop = self.generic(node)  # inner loops first: their copies count
-        self.depth -= 1
         self.in_vectors = outside
-        if loop.kind is LoopKind.UNROLLED:
-            return self._unroll(loop)
-        return _copies(loop) if self.depth > 0 and _is_short(loop) else loop
+        return self._unroll(loop) if loop.kind is LoopKind.UNROLLED else loop
 
     def _unroll(self, unrolled: For) -> Stmt:
         loop = dataclasses.replace(unrolled, kind=LoopKind.SERIAL)
@@ -70,20 +59,6 @@ class _UnrollLoops(Mutator):
         if copies > MAX_COPIES and not self.in_vectors and _is_plain(loop.body):
             return unrolled
         return _copies(loop)
-
-
-def _is_short(loop: For) -> bool:
-    """Whether a loop becomes a few plain statements, one after the other."""
-    trips = loop_extent(loop)
-    if trips is None or trips == 1 or loop.kind is not LoopKind.SERIAL:
-        return False
-    if not (isinstance(loop.step, Const) and isinstance(loop.start, Const)):
-        return False
-    return trips * _count_stores(loop.body) <= MAX_SHORT and _is_plain(loop.body)
-
-
-def _count_stores(body: Stmt) -> int:
-    return max(1, sum(isinstance(node, Store) for node in walk(body)))
 
 
 def _copies(loop: For) -> Stmt:

@@ -1,14 +1,16 @@
-"""How many lanes a vector loop is cut into, and how many vectors run side by side."""
+"""How a vector loop is cut: lanes of a vector, vectors of a round, and the form of the rest."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from hybridjit.analysis.cost import is_function
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Bounded, Call, Const, Expr, Load, Node
-from hybridjit.ir.stmt import Assert, For, Raise, Store
+from hybridjit.ir.stmt import Assert, For, If, Raise, Stmt, Store
 from hybridjit.ir.visit import children, walk
 from hybridjit.target import Target
 
@@ -16,28 +18,97 @@ from hybridjit.target import Target
 # The size of the body, in nodes, and for how many vectors it is small enough.
 _SIZES = ((40, 4), (100, 2))
 _CALL_NODES = 10
+# A loop over long vectors whose number of iterations is known is unrolled by LLVM, which does not
+# mix the copies: from so many nodes on they wait for themselves.
+_LONG_BITS = 512
+_CHAIN_NODES = 16
+# Math functions are long chains of instructions. Two of them keep a processor busy, one after the
+# other, so that each has the registers it needs; these are long enough by themselves.
+_MAX_CALLS = 2
+_LONG_FUNCTIONS = ("erf", "erfc", "gamma", "lgamma")
+# The smallest elements that vectors of a size can load and store under a mask. Where there are no
+# masks, LLVM takes the lanes apart, each behind a branch.
+_MASKED_BITS = {512: 32, 256: 32}
+_MAX_HALVES = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Width:
-    """The lanes of one vector, and of those that run at once while there are so many left."""
+    """The lanes of a vector, and of all those that a round of the loop runs.
+
+    A round of several vectors runs each operation in all of them, if they are joined, or one vector
+    after the other. The last iterations run under a mask, or else in smaller vectors and one by
+    one.
+    """
 
     lanes: int
     wide: int
+    is_joined: bool = True
+    is_masked: bool = True
 
     @property
-    def steps(self) -> list[int]:
-        """Both, the larger one first."""
-        return sorted({self.lanes, self.wide}, reverse=True)
+    def halves(self) -> list[int]:
+        """The smaller vectors, down to two lanes."""
+        return [1 << k for k in range(self.lanes.bit_length() - 2, 0, -1)]
 
 
-def find_width(loop: For, target: Target) -> Width:
+def find_width(loop: For, target: Target, *, has_partial_results: bool = False) -> Width:
     """As many lanes as the widest values of the loop leave room for."""
-    widest = max(_value_bits(loop.body), default=64)
-    lanes = max(2, target.vector_bits // widest)
-    wide = lanes * _find_factor(loop)
+    nodes = list(walk(loop.body))
+    lanes = count_lanes(loop.body, target)
     extent = loop_extent(loop)
-    return Width(lanes, lanes if extent is not None and extent < 2 * wide else wide)
+    while extent is not None and lanes > max(2, extent):
+        lanes //= 2
+    is_dear = any(map(is_function, nodes))
+    if has_partial_results or not is_dear:
+        is_known = extent is not None and not has_partial_results
+        factor = _find_factor(nodes, is_unrolled=is_known and target.vector_bits >= _LONG_BITS)
+    else:
+        factor = _count_side_by_side(nodes)
+    wide = lanes if extent is not None and extent < 2 * lanes * factor else lanes * factor
+    is_masked = has_masks(loop.body, target) and not (
+        _updates(nodes) or _has_short_rest(loop, lanes)
+    )
+    return Width(lanes, wide, has_partial_results or not is_dear, is_masked)
+
+
+def count_lanes(body: Stmt, target: Target) -> int:
+    """How many of the widest values in `body` a vector of `target` holds."""
+    return max(2, target.vector_bits // max(_value_bits(body), default=64))
+
+
+def has_masks(stmt: Stmt, target: Target) -> bool:
+    """Whether `target` loads and stores some lanes only, for all that `stmt` touches."""
+    sizes = [
+        node.buffer.dtype.component.bits
+        for node in walk(stmt)
+        if isinstance(node, Load | Store) and node.indices
+    ]
+    least = _MASKED_BITS.get(target.vector_bits, math.inf)
+    return min(sizes, default=64) >= (8 if target.has("avx512bw") else least)
+
+
+def _updates(nodes: Sequence[Node]) -> bool:
+    """True if a loop without functions writes to arrays that it reads.
+
+    What was stored under a mask is not forwarded to loads that follow: rows of 11 doubles, each
+    updated, took 1.5 times as long.
+    """
+    stored = {node.buffer for node in nodes if isinstance(node, Store) and node.indices}
+    loaded = {node.buffer for node in nodes if isinstance(node, Load)}
+    return _is_simple(nodes) and not stored.isdisjoint(loaded)
+
+
+def _has_short_rest(loop: For, lanes: int) -> bool:
+    """True if the rest of a simple loop is two smaller vectors at most: quicker than a mask."""
+    extent = loop_extent(loop)
+    is_short = extent is not None and (extent % lanes).bit_count() <= _MAX_HALVES
+    return is_short and _is_simple(list(walk(loop.body)))
+
+
+def _is_simple(nodes: Sequence[Node]) -> bool:
+    """True for a line of operations, which may be repeated in smaller vectors."""
+    return not any(isinstance(node, Call | If | For) for node in nodes)
 
 
 def _value_bits(node: Node) -> Iterator[int]:
@@ -63,10 +134,19 @@ def _value_bits(node: Node) -> Iterator[int]:
         yield from _value_bits(child)
 
 
-def _find_factor(loop: For) -> int:
-    size = 0
-    for node in walk(loop.body):
-        if isinstance(node, For):
-            return 1  # what the inner loop carries along needs the registers
-        size += _CALL_NODES if isinstance(node, Call) else not isinstance(node, Const)
-    return next((factor for most, factor in _SIZES if size <= most), 1)
+def _find_factor(nodes: Sequence[Node], *, is_unrolled: bool) -> int:
+    if any(isinstance(node, For) for node in nodes):
+        return 1  # what the inner loop carries along needs the registers
+    size = sum(
+        _CALL_NODES if isinstance(node, Call) else not isinstance(node, Const) for node in nodes
+    )
+    factor = next((factor for most, factor in _SIZES if size <= most), 1)
+    if is_unrolled:
+        return min(factor, 2 if size >= _CHAIN_NODES else 1)
+    return factor
+
+
+def _count_side_by_side(nodes: Sequence[Node]) -> int:
+    calls = [node for node in nodes if is_function(node)]
+    names = {node.name for node in calls if isinstance(node, Call)}
+    return 2 if len(calls) <= _MAX_CALLS and names.isdisjoint(_LONG_FUNCTIONS) else 1

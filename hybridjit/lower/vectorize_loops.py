@@ -14,17 +14,16 @@ code is a `range`. Relies on: checked indices; iterations that are independent b
 from __future__ import annotations
 
 import dataclasses
-from functools import cached_property
 
-from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.analysis.lanes import Lanes, find_lanes
 from hybridjit.analysis.limits import loop_extent
-from hybridjit.ir.expr import Buffer, Const
+from hybridjit.analysis.traffic import exceeds_caches
+from hybridjit.ir.expr import Const
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import For, LoopKind, Seq, Stmt, seq
-from hybridjit.ir.visit import Mutator
+from hybridjit.ir.stmt import For, Let, LoopKind, Stmt, Store, flat_stmts, seq
 from hybridjit.lower.cut_loops import cut
 from hybridjit.lower.drop_continues import drop_continues
+from hybridjit.lower.loop_mutator import LoopMutator
 from hybridjit.lower.private_lanes import private_lanes
 from hybridjit.lower.vector_width import find_width
 from hybridjit.target import Target
@@ -36,31 +35,36 @@ def vectorize_loops(func: PrimFunc, target: Target) -> PrimFunc:
     return func if body is func.body else dataclasses.replace(func, body=body)
 
 
-class _VectorizeLoops(Mutator):
+class _VectorizeLoops(LoopMutator):
     def __init__(self, func: PrimFunc, target: Target) -> None:
-        self.func = func
+        LoopMutator.__init__(self, func)
         self.fastmath = func.fastmath
         self.target = target
 
-    @cached_property
-    def unset(self) -> frozenset[Buffer]:
-        return find_unassigned_reads(self.func)
-
-    def rewrite_Seq(self, node: Seq) -> Stmt:
-        rewritten = self.generic(node)
-        return rewritten if rewritten is node else seq(*rewritten.stmts)
-
     def rewrite_For(self, node: For) -> Stmt:
         if node.kind is not LoopKind.VECTORIZED:
-            return self.generic(node)
+            return self.go_inside(node)
         vector = dataclasses.replace(node, body=drop_continues(node.body))
         lanes = find_lanes(vector, self.fastmath, self.unset)
         if not _has_vectors(lanes):
             return dataclasses.replace(self.generic(node), kind=LoopKind.SERIAL)
-        parts = cut(vector, find_width(vector, self.target))
+        if not lanes.needs_number and self._is_large(vector):
+            return vector
+        has_partial_results = bool(lanes.shared)
+        width = find_width(vector, self.target, has_partial_results=has_partial_results)
+        parts = cut(vector, width)
         if lanes.needs_number:
             return private_lanes(lanes, parts, self.fastmath)
         return seq(*parts.names, *parts.loops)
+
+    def _is_large(self, loop: For) -> bool:
+        """Whether some of what `loop` stores may go past the caches: it is cut later.
+
+        Where the lines of the caches begin is known at run time only (codegen/emit_streams.py).
+        """
+        around = [item for item in self.scope if isinstance(item, For)]
+        is_plain = all(isinstance(stmt, Let | Store) for stmt in flat_stmts(loop.body))
+        return is_plain and exceeds_caches([*around, loop], loop.body)
 
 
 def _has_vectors(lanes: Lanes) -> bool:

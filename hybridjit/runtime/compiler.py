@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from hybridjit.analysis.cost import estimate_work
 from hybridjit.analysis.first_writes import find_set_outputs
 from hybridjit.codegen.engine import emit_object, optimize
-from hybridjit.codegen.kernel import emit_kernel
+from hybridjit.codegen.kernel import KernelModule, emit_kernel
 from hybridjit.codegen.layout import Layout
 from hybridjit.codegen.target import current_target
 from hybridjit.fresh_stack import on_fresh_stack
@@ -95,12 +95,13 @@ def make_fast(func: PrimFunc, as_written: PrimFunc | None = None) -> Optimized:
 def build(func: PrimFunc, layout: Layout, *, may_reorder: bool = False) -> Code:
     """Object code for `func` on arguments that lie in memory as `layout` says."""
     target = current_target()
-    module, are_set = on_fresh_stack(
-        lambda: (
-            emit_kernel(lower(func, target, may_reorder=may_reorder), layout, target),
-            find_set_outputs(lower_blocks(func)),
-        )
-    )
+
+    def emit() -> tuple[KernelModule, frozenset[Buffer]]:
+        may_vectorize = layout.is_disjoint
+        lowered = lower(func, target, may_reorder=may_reorder, may_vectorize=may_vectorize)
+        return emit_kernel(lowered, layout, target), find_set_outputs(lower_blocks(func))
+
+    module, are_set = on_fresh_stack(emit)
     image = emit_object(optimize(module.text, target), target)
     constants = frozenset(array.buffer for array in func.constants)
     callbacks = Callbacks(module.callbacks, constants)

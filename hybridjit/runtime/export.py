@@ -74,8 +74,9 @@ def _emit(function: BuiltFunction, name: str, work: Path) -> Exported:
     """Write the object code of `function`."""
     made = function.specialization
     target = current_target()
-    lowered = lower(made.optimized.func, target)
-    module = emit_kernel(lowered, usual_layout(made.header), target, standalone=True)
+    layout = usual_layout(made.header)
+    lowered = lower(made.optimized.func, target, may_vectorize=layout.is_disjoint)
+    module = emit_kernel(lowered, layout, target, standalone=True)
     if module.callbacks:
         raise ArgumentValueError(
             f"'{function.__name__}' calls functions of this process, which a library cannot"

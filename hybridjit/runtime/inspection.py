@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,7 +18,7 @@ from hybridjit.ir.printer import format_expr
 from hybridjit.ir.stmt import Store
 from hybridjit.ir.visit import walk
 from hybridjit.lower.check_bounds import check_bounds
-from hybridjit.lower.pipeline import lower, lower_steps
+from hybridjit.lower.pipeline import Step, lower_steps
 
 StageName = Literal["tir", "optimized", "lowered", "llvm", "asm", "passes"]
 
@@ -27,22 +28,23 @@ def show_stage(
 ) -> str:
     """The kernel as text, at one stage after it was made fast."""
     target = current_target()
+    steps = lower_steps(func, target, may_reorder=may_reorder, may_vectorize=layout.is_disjoint)
     match stage:
         case "tir" | "optimized":
             return str(func)
-        case "lowered":
-            return str(lower(func, target, may_reorder=may_reorder))
         case "passes":
-            return _show_passes(func, may_reorder=may_reorder)
-        case "llvm" | "asm":
-            lowered = lower(func, target, may_reorder=may_reorder)
-            module = optimize(emit_kernel(lowered, layout, target).text, target)
-            return str(module) if stage == "llvm" else emit_assembly(module, target)
+            return _show_passes(steps)
+        case _:
+            *_, last = steps
+    if stage == "lowered":
+        return str(last.func)
+    module = optimize(emit_kernel(last.func, layout, target).text, target)
+    return str(module) if stage == "llvm" else emit_assembly(module, target)
 
 
-def _show_passes(func: PrimFunc, *, may_reorder: bool) -> str:
+def _show_passes(steps: Iterable[Step]) -> str:
     parts: list[str] = []
-    for step in lower_steps(func, current_target(), may_reorder=may_reorder):
+    for step in steps:
         title = f"# {step.name}: {step.seconds * 1e3:.2f} ms"
         parts.append(f"{title}\n{step.func}" if step.changed else f"{title}, no change")
     return "\n\n".join(parts)

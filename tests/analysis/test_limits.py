@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,10 @@ import pytest
 import hybridjit as hj
 from hybridjit import Kernel, config, hybrid
 from hybridjit.analysis.cost import find_quiet_work, find_work
-from hybridjit.analysis.limits import find_limits, limits_of_loop, most_iterations
+from hybridjit.analysis.limits import AT_MOST, find_limits, limits_of_loop, most_iterations
 from hybridjit.codegen.target import current_target
 from hybridjit.ir.dtype import BOOL, INT64
-from hybridjit.ir.expr import Buffer, Const, Eq, Expr, Load, Lt, Max, Min, Select, Var
+from hybridjit.ir.expr import Buffer, Const, Eq, Expr, FloorDiv, Load, Lt, Max, Min, Select, Var
 from hybridjit.ir.stmt import Break, For, If, Let, Seq, Stmt, Store, While, seq
 from hybridjit.ir.visit import walk
 from hybridjit.lower.pipeline import lower
@@ -81,11 +82,20 @@ def test_limits_are_reached() -> None:
     assert most_iterations(_loop(ROW, COLUMN - 2, -2), KNOWN) == 7
 
 
+def test_products_and_quotients() -> None:
+    assert find_limits(ROW * COLUMN, KNOWN) == (-27, 36)
+    assert find_limits(FloorDiv(COLUMN, Const(2)) * 2 - ROW, KNOWN) == (-13, 2)
+
+
+def test_a_loop_may_say_how_often_it_runs() -> None:
+    loop = replace(_loop(0, N), annotations=((AT_MOST, 7),))
+    assert most_iterations(loop, KNOWN) == 7
+
+
 def test_what_is_not_known() -> None:
     for loop in (_loop(0, N), _loop(N, 5), _loop(0, Load(COUNT))):
         assert most_iterations(loop, KNOWN) is None
     assert limits_of_loop(_loop(0, N), KNOWN) is None
-    assert find_limits(ROW * COLUMN, KNOWN) is None
     assert find_limits(ROW + (1 << 50), KNOWN) is None
     stepping = For(Var("k"), Const(0), Const(5), N, Seq(()))
     assert most_iterations(stepping, KNOWN) is None

@@ -165,7 +165,7 @@ def test_sums_in_order_are_exact() -> None:
 @needs_wide_vectors
 def test_sums_of_functions_are_vectorised_in_order() -> None:
     kernel = hybrid.script(sum_of_logarithms)
-    assert "llvm.vector.reduce.fadd" in kernel.inspect("llvm", A)
+    assert re.search(r"fmul <\d+ x double>|x double> @llvm\.fma", kernel.inspect("llvm", A))
     ordered = np.add.accumulate(hybrid.script(logarithms)(A))[-1]
     assert kernel(A) == ordered
 

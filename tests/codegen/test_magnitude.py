@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from unittest.mock import patch
 
 import numpy as np
@@ -25,6 +26,13 @@ def compare(z: Array, out: Array) -> None:
         )
 
 
+def compare_in_order(z: Array, out: Array) -> None:
+    i = 0
+    while i < z.shape[0]:
+        out[i] = int(abs(z[i]) < 2.0) + 2 * int(abs(z[i]) <= 2.0)
+        i += 1
+
+
 def first_escape(z: Array) -> int:
     i = 0
     while i < z.shape[0] and abs(z[i]) <= 2.0:
@@ -46,9 +54,10 @@ def points(dtype: str) -> Array:
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_every_comparison_is_exact(dtype: str) -> None:
+@pytest.mark.parametrize("function", [compare, compare_in_order])
+def test_every_comparison_is_exact(function: Callable[..., None], dtype: str) -> None:
     z = points(dtype)
-    kernel = hybrid.script(compare)
+    kernel = hybrid.script(function)
     native, expected = np.zeros((2, len(z)), np.int64)
     kernel(z, native)
     kernel.interpret(z, expected)
@@ -60,7 +69,7 @@ def test_a_margin_that_is_too_small_is_noticed() -> None:
     none = {FLOAT: 0.0, DOUBLE: 0.0}
     with patch.object(magnitude, "_MARGINS", none), config.scope(cache_enabled=False):
         z = points("complex128")
-        kernel = hybrid.script(compare)
+        kernel = hybrid.script(compare_in_order)
         native, expected = np.zeros((2, len(z)), np.int64)
         kernel.interpret(z, expected)
         kernel(z, native)

@@ -104,13 +104,11 @@ def test_bounds_are_at_most_four_ulp() -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", sorted(set(REFERENCES) | {"floor", "sign", "minimum"}))
-def test_loops_vectorise(name: str, dtype: str) -> None:
-    """The optimised loop works on vectors and calls nothing but vector functions of ours."""
+def test_functions_of_vectors_call_nothing(name: str, dtype: str) -> None:
+    """What is left of a call in a vector loop are LLVM's own functions, and rare cases of ours."""
     arity = 2 if name == "minimum" else ARITY.get(name, 1)
-    text = str(optimize(loop_module(name, dtype_named(dtype), arity)))
+    text = str(optimize(loop_module(name, dtype_named(dtype), arity, lanes=8)))
     body = text[text.index("define void @loop") :]
     body = body[: body.index("\n}")]
-    assert "vector.body" in body
-    vector_body = body[body.index("\nvector.body:") :].split("\n\n")[0]
-    calls = [line for line in vector_body.splitlines() if " call " in line]
-    assert all("@llvm." in line or "x f" in line or "x d" in line for line in calls), calls
+    calls = [line for line in body.splitlines() if " call " in line]
+    assert all("@llvm." in line or "@hj.payne_hanek" in line for line in calls), calls

@@ -77,7 +77,7 @@ def test_names_of_indices(value: float, dtype: Any) -> None:
 
 
 @pytest.mark.skipif("x86_64" not in current_target().triple, reason="an instruction of x86-64")
-def test_only_loops_that_may_fail_branch() -> None:
+def test_only_loops_without_lanes_branch() -> None:
     assert "x86.sse2.cvttsd2si64" in named_bins.inspect("llvm", np.ones(9), np.zeros(8, np.int64))
-    text = without_checks.inspect("llvm", np.ones(9), np.zeros(9, np.int64))
+    text = without_checks.inspect("llvm", np.ones(16), np.zeros(16, np.int64))
     assert "x86.sse2.cvttsd2si64" not in text

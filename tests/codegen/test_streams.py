@@ -12,12 +12,14 @@ from llvmlite import ir as llvm_ir
 
 import hybridjit as hj
 from hybridjit import Kernel, config, f64, hybrid
-from hybridjit.codegen import emit_streams, streams
+from hybridjit.analysis import traffic
+from hybridjit.codegen import emit_streams
 from hybridjit.codegen.llvm_types import I64
 from hybridjit.codegen.target import host_target
+from hybridjit.codegen.vector_memory import Access
 from hybridjit.hybrid import parallel
 from tests.oracle import assert_same
-from tests.planted.bugs import Bug, always, replaced
+from tests.planted.bugs import Bug, replaced
 from tests.planted.trying import assert_noticed, needs_fork
 from tests.runtime.native_calls import AnyKernel
 
@@ -30,7 +32,7 @@ STORE = "!nontemporal"
 @pytest.fixture
 def eager() -> Iterator[None]:
     """Arrays of any size are written past the caches."""
-    with patch.object(streams, "STREAM_BYTES", 1), config.scope(cache_enabled=False):
+    with patch.object(traffic, "STREAM_BYTES", 1), config.scope(cache_enabled=False):
         yield
 
 
@@ -246,29 +248,24 @@ def test_reading_ahead_goes_past_the_end() -> None:
 
 
 def _check_row() -> None:
-    with patch.object(streams, "STREAM_BYTES", 1):
+    with patch.object(traffic, "STREAM_BYTES", 1):
         check(triad, *(np.arange(1000.0) for _ in range(3)))
 
 
-def _check_sum() -> None:
-    with patch.object(streams, "STREAM_BYTES", 1):
-        check(summed, np.arange(1000.0), np.zeros(1000))
+def _one_later(self: Any, loop: Any, store: Any, lanes: int) -> Any:
+    one = llvm_ir.Constant(I64, 1)
+    return tuple(self.b.add(bound, one) for bound in _find_lines(self, loop, store, lanes))
 
 
-def _first_of_line(self: Any, found: Any, origin: Any, bounds: Any) -> Any:
-    return self.b.add(_find_line(self, found, origin, bounds), llvm_ir.Constant(I64, 1))
-
-
-def _no_copy(self: Any, source: Any, target: Any) -> None:
+def _not_written(self: Any, value: Any) -> None:
     pass
 
 
 _EMITTER: Any = emit_streams.StreamEmitter
-_find_line = _EMITTER._find_line
+_find_lines = _EMITTER._find_lines
 BUGS = (
-    Bug("lines begin one later", [replaced(_EMITTER, "_find_line", _first_of_line)], _check_row),
-    Bug("pieces are not written", [replaced(_EMITTER, "_copy", _no_copy)], _check_row),
-    Bug("old values are read", [replaced(streams, "_is_plain", always(True))], _check_sum),
+    Bug("lines begin one later", [replaced(_EMITTER, "_find_lines", _one_later)], _check_row),
+    Bug("lines are not written", [replaced(Access, "_store_lines", _not_written)], _check_row),
 )
 
 

@@ -1,4 +1,4 @@
-"""Guarded loops, natively, against plain Python: no loop vectoriser may look behind a guard."""
+"""Guarded loops, natively, against plain Python: no lane may look behind its guard."""
 
 from __future__ import annotations
 

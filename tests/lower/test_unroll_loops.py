@@ -160,21 +160,6 @@ def smoothed(a: Array, b: Array) -> None:
             b[i] += a[i + k]
 
 
-@hybrid.script
-def guarded_window(a: Array, b: Array) -> None:
-    for i in range(a.shape[0]):
-        for k in range(3):
-            if a[i] > k:
-                b[i] += 1
-
-
-def test_short_plain_loops_inside_of_others_are_unrolled() -> None:
-    """Then the loop around them is a straight line, of which LLVM may make vectors."""
-    text = body_of(unrolled(smoothed, hj.f32[9], hj.f32[9]))
-    assert text.count("b[i] = b[i] + ") == 3
-    assert "range(-1, 2)" not in text
-
-
-def test_short_loops_with_conditions_stay() -> None:
-    func = lower_blocks(guarded_window.prim_func(hj.f32[9], hj.f32[9]))
+def test_other_loops_stay() -> None:
+    func = lower_blocks(smoothed.prim_func(hj.f32[9], hj.f32[9]))
     assert unroll_loops(func) is func

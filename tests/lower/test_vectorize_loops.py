@@ -13,6 +13,7 @@ from hybridjit import Kernel, hybrid
 from hybridjit.frontend.builtins import vectorize
 from hybridjit.hybrid import allocate
 from hybridjit.interp.run import compile_func
+from hybridjit.ir.expr import Const
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For
 from hybridjit.ir.verify import Stage, verify
@@ -84,8 +85,8 @@ def test_a_power_of_two_up_to_four_vectors_stays_whole() -> None:
         assert body_of(func) == f"for j in vectorize({size}):\n    b[j] = a[j] * 2.0"
 
 
-def test_constant_extent_is_cut_into_wide_vectors_vectors_and_a_rest() -> None:
-    assert body_of(cut(doubled, hj.f32[46], hj.f32[46])) == (
+def test_constant_extent_is_cut_into_vectors_and_smaller_ones() -> None:
+    assert body_of(cut(doubled, hj.f32[47], hj.f32[47])) == (
         "for j_0 in range(0, 32, 16):\n"
         "    for j in vectorize(j_0, j_0 + 16):\n"
         "        b[j] = a[j] * 2.0\n"
@@ -93,43 +94,87 @@ def test_constant_extent_is_cut_into_wide_vectors_vectors_and_a_rest() -> None:
         "    for j_1 in vectorize(j_0_1, j_0_1 + 4):\n"
         "        b[j_1] = a[j_1] * 2.0\n"
         "for j_2 in vectorize(44, 46):\n"
-        "    b[j_2] = a[j_2] * 2.0"
+        "    b[j_2] = a[j_2] * 2.0\n"
+        "for j_3 in range(46, 47):\n"
+        "    b[j_3] = a[j_3] * 2.0"
     )
 
 
-def test_rest_that_is_no_power_of_two_is_guarded() -> None:
-    assert body_of(cut(doubled, hj.f32[7], hj.f32[7])) == (
-        "for j in vectorize(4):\n"
+def test_rest_is_guarded_where_there_are_masks() -> None:
+    assert body_of(cut(doubled, hj.f32[23], hj.f32[23], target=WIDE)) == (
+        "for j in vectorize(16):\n"
         "    b[j] = a[j] * 2.0\n"
-        "for j_1 in vectorize(4, 8):\n"
-        "    if j_1 - 4 < 3:\n"
+        "for j_1 in vectorize(16, 24):\n"
+        "    if j_1 - 16 < 7:\n"
         "        b[j_1] = a[j_1] * 2.0"
     )
 
 
 def test_run_time_extent() -> None:
+    assert body_of(cut(doubled, hj.f64["n"], hj.f64["n"], target=WIDE)) == (
+        "j_trips = max(a.shape[0], 0)\n"
+        "j_end = j_trips // 32 * 32\n"
+        'for j_0 in serial(0, j_end, 32, annotations={"unroll": False}):\n'
+        "    for j in vectorize(j_0, j_0 + 32):\n"
+        "        b[j] = a[j] * 2.0\n"
+        'for j_1 in serial(j_end, a.shape[0], 8, annotations={"at_most": 4}):\n'
+        "    for j_2 in vectorize(j_1, j_1 + 8):\n"
+        "        if j_2 - j_1 < j_trips - j_1:\n"
+        "            b[j_2] = a[j_2] * 2.0"
+    )
+
+
+def test_run_time_extent_without_masks() -> None:
     assert body_of(cut(doubled, hj.f64["n"], hj.f64["n"])) == (
         "j_trips = max(a.shape[0], 0)\n"
         "j_end = j_trips // 8 * 8\n"
         "j_end_1 = j_trips // 2 * 2\n"
-        "for j_0 in range(0, j_end, 8):\n"
+        'for j_0 in serial(0, j_end, 8, annotations={"unroll": False}):\n'
         "    for j in vectorize(j_0, j_0 + 8):\n"
         "        b[j] = a[j] * 2.0\n"
-        "for j_0_1 in range(j_end, j_end_1, 2):\n"
+        'for j_0_1 in serial(j_end, j_end_1, 2, annotations={"at_most": 4}):\n'
         "    for j_1 in vectorize(j_0_1, j_0_1 + 2):\n"
         "        b[j_1] = a[j_1] * 2.0\n"
-        "for j_2 in vectorize(j_end_1, j_end_1 + 2):\n"
-        "    if j_2 - j_end_1 < j_trips % 2:\n"
-        "        b[j_2] = a[j_2] * 2.0"
+        'for j_2 in serial(j_end_1, a.shape[0], annotations={"at_most": 1}):\n'
+        "    b[j_2] = a[j_2] * 2.0"
     )
+
+
+@hybrid.script
+def updated(a: Array, b: Array) -> None:
+    for j in vectorize(a.shape[0]):
+        b[j] = b[j] + a[j]
+
+
+def test_updates_have_no_masks() -> None:
+    """What is stored under a mask is not forwarded to the loads of the next row."""
+    assert "if" not in body_of(cut(updated, hj.f64[11], hj.f64[11], target=WIDE))
+
+
+@hybrid.script
+def logarithms(a: Array, b: Array) -> None:
+    for j in vectorize(a.shape[0]):
+        b[j] = np.log(a[j])
+
+
+def test_functions_run_in_two_vectors_one_after_the_other() -> None:
+    text = body_of(cut(logarithms, hj.f64[32], hj.f64[32], target=WIDE))
+    assert body_of(cut(logarithms, hj.f64[64], hj.f64[64], target=WIDE)) == (
+        "for j_0 in range(0, 64, 16):\n"
+        "    for j in vectorize(j_0, j_0 + 8):\n"
+        "        b[j] = log(a[j])\n"
+        "    for j_1 in vectorize(j_0 + 8, j_0 + 16):\n"
+        "        b[j_1] = log(a[j_1])"
+    )
+    assert text == "for j in vectorize(32):\n    b[j] = log(a[j])"
 
 
 @pytest.mark.parametrize(("dtype", "lanes"), [(hj.u8, 64), (hj.f32, 16), (hj.f64, 8), (hj.c64, 16)])
 def test_width_follows_the_element_type(dtype: Any, lanes: int) -> None:
     func = cut(doubled, dtype["n"], dtype["n"], target=WIDE)
 
-    extents = [node for node in walk(func.body) if isinstance(node, For)]
-    assert str(extents[-1].stop).count(f"value={lanes}") == 1
+    loops = [node for node in walk(func.body) if isinstance(node, For)]
+    assert loops[0].step == Const(4 * lanes)
 
 
 def test_reduction_gets_a_partial_result_for_each_lane() -> None:

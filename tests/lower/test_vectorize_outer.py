@@ -25,7 +25,10 @@ DTYPES = (np.float64, np.float32, np.float16, ml_dtypes.bfloat16, np.complex128,
 
 
 def has_lanes(kernel: AnyKernel, *args: Any) -> bool:
-    return "vectorize(" in kernel.inspect("lowered", *args)
+    passes = kernel.inspect("passes", *args)
+    if "# vectorize_outer: " not in passes:
+        return False
+    return "no change" not in passes.partition("# vectorize_outer: ")[2].splitlines()[0]
 
 
 def anew(kernel: AnyKernel) -> AnyKernel:

@@ -40,7 +40,7 @@ def guarded(kernel: Kernel[..., Any], *args: Any) -> Check:
     return check
 
 
-def _floats(size: int = 37) -> tuple[Any, Any]:
+def _floats(size: int = 39) -> tuple[Any, Any]:
     return array(size, np.float32), array(size, np.float32, seed=1)
 
 

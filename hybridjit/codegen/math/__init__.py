@@ -1,4 +1,4 @@
-"""Our own math functions: straight-line code that LLVM's loop vectoriser can widen."""
+"""Our own math functions: straight-line code, on numbers and on vectors of them."""
 
 from hybridjit.codegen.math.bounds import BOUNDS, COMPLEX_BOUNDS, Bound
 from hybridjit.codegen.math.complexes import emit_complex_abs, emit_complex_math

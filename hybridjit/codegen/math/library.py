@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from llvmlite import binding, ir
+from llvmlite import ir
 
 from hybridjit.codegen.half import extend_half, round_to_half
 from hybridjit.codegen.math import (
@@ -22,11 +22,10 @@ from hybridjit.codegen.math import (
 )
 from hybridjit.codegen.math.avx512 import FEATURE
 from hybridjit.codegen.math.values import F32, FORMATS, UNDEFINED, Flag, Format, Real, Scope
-from hybridjit.codegen.module_features import has_feature, has_fma, is_narrow
+from hybridjit.codegen.module_features import has_feature, has_fma
 from hybridjit.errors import InternalError
 from hybridjit.ir.dtype import BFLOAT16, FLOAT16, DType
 
-_llvm: Any = binding  # which has no types
 Body = Callable[..., Real | Flag | tuple[Real, Real]]
 
 BODIES: dict[str, Body] = {
@@ -78,9 +77,7 @@ BODIES: dict[str, Body] = {
     "sigmoid": exponential.sigmoid,
     "sin_and_cos": trigonometric.sin_and_cos,
 }
-# Functions that are one result of another one, where LLVM makes vectors of such calls: who asks
-# for both gets them from one call.
-_VECTORS_OF_STRUCTURES = 21
+# Functions that are one result of another one: who asks for both gets them from one call.
 PARTS = {"sin": ("sin_and_cos", 0), "cos": ("sin_and_cos", 1)}
 
 
@@ -119,7 +116,7 @@ def math_function(
 ) -> Any:
     """The function `name` on float32 or float64 values, emitted on first use.
 
-    It is internal and always inlined, so that loops over it vectorise.
+    It is internal. Those that are straight lines are always inlined, and so are those on vectors.
     """
     format = FORMATS[dtype.bits]
     shape = f"f{format.bits}" if lanes == 1 else f"v{lanes}f{format.bits}"
@@ -131,47 +128,33 @@ def math_function(
     if body is None:
         raise InternalError(f"there is no math function named {name}", "codegen")
     avx512 = target_has_fma and has_feature(module, FEATURE)
-    if name in PARTS and _llvm.llvm_version_info[0] >= _VECTORS_OF_STRUCTURES:
+    if name in PARTS:
         return _define_part(module, symbol, PARTS[name], format, Scope(None, target_has_fma, lanes))
     function = _define(module, symbol, body, format, Scope(None, target_has_fma, lanes, avx512))
-    if name in BRANCHING or (avx512 and name in SHORTER_WITH_AVX512):
-        _add_variants(module, name, function, format, target_has_fma)
+    if name in BRANCHING and lanes == 1:
+        _mark_pure(function)
     else:
         function.attributes.add("alwaysinline")
     return function
 
 
-# These have a rare path behind a branch, which LLVM's loop vectoriser cannot widen. It is told
-# of vector functions to call instead, and the scalar one must not be inlined before. After it,
-# `engine.optimize` inlines the calls and drops the functions that were not needed.
+# These have a rare path behind a branch, and are long: one number at a time they are called.
 BRANCHING = ("sin", "cos", "tan", "sin_and_cos")
-# With the instructions of avx512.py, which the loop vectoriser does not know, these are shorter.
+# With the instructions of avx512.py these are shorter, in vectors that fill a register.
 SHORTER_WITH_AVX512 = (
     *("log", "log2", "log10", "log1p", "pow", "cbrt"),
     *("expm1", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
 )
-VARIANT_BITS = (512, 256)
-NARROW_VARIANT_BITS = (128,)  # for processors without AVX
 
 
-def _add_variants(module: Any, name: str, function: Any, format: Format, has_fma: bool) -> None:
-    """Make the vector functions, and name them to the loop vectoriser."""
+def _mark_pure(function: Any) -> None:
+    """Let LLVM call a function once for all who ask for the same, or not at all.
+
+    Inlined, one that gives the sine and the cosine would be there twice for who wants both.
+    """
     function.attributes = _Attributes()
-    for attribute in ("nounwind", "readnone", "willreturn", "speculatable"):
+    for attribute in ("noinline", "nounwind", "readnone", "willreturn", "speculatable"):
         function.attributes.add(attribute)
-    if function.name.rpartition(".")[2].startswith("v"):
-        function.attributes.add("alwaysinline")
-        return
-    function.attributes.add("noinline")
-    mappings: list[str] = []
-    for bits in NARROW_VARIANT_BITS if is_narrow(module) else VARIANT_BITS:
-        lanes = bits // format.bits
-        variant = math_function(module, name, format, has_fma, lanes)
-        vectors = "v" * len(function.args)
-        mappings.append(f"_ZGV_LLVM_N{lanes}{vectors}_{function.name}({variant.name})")
-        variant.linkage = "external"  # or LLVM would drop it: nothing calls it yet
-    function.linkage = "external"  # or LLVM would change its parameters, for one it finds constant
-    function.attributes.add(f'"vector-function-abi-variant"="{",".join(mappings)}"')
 
 
 _set: Any = set  # FunctionAttributes is one, and checks names in `add`

@@ -4,8 +4,7 @@ Up to LIMIT (Cody and Waite): k pi/2 is subtracted in three parts. x - k P1 is e
 are multiples of the last bit of P1 and the difference is small.
 
 Beyond (Payne and Hanek): x = M 2**q, and x 2/pi mod 4 is M times a window of the bits of 2/pi, in
-integers of 192 bits. This path is a call behind a branch that is not taken when no lane needs it:
-a loop vectoriser cannot see through it, so these functions come with vector variants of their own.
+integers of 192 bits. This path is a call behind a branch that is not taken when no lane needs it.
 """
 
 from __future__ import annotations

@@ -359,7 +359,7 @@ _V = TypeVar("_V", Real, Bits)
 def patch(y: Real, is_rare: Flag, patched: Callable[[], Real]) -> Real:
     """y, but `patched()` where the flag is set.
 
-    Vectors branch around it if no lane needs it. One lane does not: LLVM vectorises no branches.
+    Vectors branch around it if no lane needs it; a single number chooses.
     """
     if y.scope.lanes == 1:
         return where(is_rare, patched(), y)

@@ -1,0 +1,153 @@
+"""Bugs planted where loops get lanes: in the proof that they may, in their rests, terms and loads.
+
+Each must be noticed by a comparison of native code with the interpreter on guarded arrays.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from hybridjit import Kernel
+from hybridjit.analysis import lane_order
+from hybridjit.analysis.distances import Order
+from hybridjit.codegen import emit_vectors
+from hybridjit.codegen.emit_expressions import ExpressionEmitter
+from hybridjit.codegen.emit_vectors import VectorEmitter
+from hybridjit.codegen.vector_memory import Access
+from hybridjit.lower import cut_loops, private_lanes, vectorize_inner
+from hybridjit.lower.ordered_sums import OrderedSums
+from tests.codegen import test_math_pairs as pairs
+from tests.guarded import check_guarded
+from tests.lower import test_vectorize_inner as inner
+from tests.oracle import fresh
+from tests.planted.bugs import Bug, Check, always, replaced
+
+SIZES = (40, 45, 19, 3)
+
+
+def at_sizes(kernel: Kernel[..., Any], dtype: Any = np.float64) -> Check:
+    """The first size is part of the code; the others are known at run time."""
+
+    def check() -> None:
+        anew = fresh(kernel)
+        for size in SIZES:
+            check_guarded(anew, inner.arrays(size, dtype))
+
+    check.__name__ = kernel.__name__
+    return check
+
+
+def summed() -> None:
+    anew = fresh(inner.logarithms)
+    for size in SIZES:
+        a = inner.numbers(size)
+        terms = [anew(a[i : i + 1]) for i in range(size)]
+        np.testing.assert_allclose(anew(a), np.sum(terms), rtol=1e-12)
+
+
+def paired() -> None:
+    pairs.changed_between.clear()
+    pairs.test_what_is_changed_or_masked_in_between_is_computed_anew()
+
+
+# -- the bugs --------------------------------------------------------------------------------------
+
+_masked_rest = vars(cut_loops)["_masked_rest"]
+_unmasked_rest = vars(cut_loops)["_unmasked_rest"]
+_elements_beside = vars(emit_vectors)["elements_beside"]
+
+
+OTHER_WAY = SimpleNamespace(AFTER=Order.BEFORE, BEFORE=Order.AFTER)
+WITHOUT_TURNS = SimpleNamespace(AFTER=Order.AFTER, BEFORE=Order.NEVER)
+
+
+def one_too_few(loop: Any, width: Any, first: Any, trips: Any) -> Any:
+    return _masked_rest(loop, width, first, trips - 1)
+
+
+def without_last(loop: Any, width: Any, first: Any, end_of: Any) -> Any:
+    return _unmasked_rest(loop, width, first, end_of)[:-1]
+
+
+def next_element(groups: Any, load: Any, var: Any) -> Any:
+    before, after = _elements_beside(groups, load, var)
+    return (after, before)
+
+
+def all_in_one(self: Any, place: Any, stmt: Any) -> Any:
+    made = _at(self, place, stmt)
+    return made if made is stmt else dataclasses.replace(made, indices=(place * 0,))
+
+
+_at = vars(OrderedSums)["_at"]
+
+
+def any_mask(self: Any) -> Any:
+    return (self.b.block,)
+
+
+def keeps_pairs(self: Any, stored: Any = None) -> None:
+    pass
+
+
+def one_by_one(least: int, loop: Any) -> Any:
+    return dataclasses.replace(loop, start=loop.start + 1)
+
+
+BUGS = (
+    Bug(
+        "lanes meet in elements",
+        [replaced(vectorize_inner, "prove_lane_order", always(True))],
+        at_sizes(inner.early),
+    ),
+    Bug(
+        "lanes read what later ones have written",
+        [replaced(lane_order, "Order", OTHER_WAY)],
+        at_sizes(inner.carried_along),
+    ),
+    Bug(
+        "loops inside take no turns",
+        [replaced(lane_order, "Order", WITHOUT_TURNS)],
+        at_sizes(inner.in_turns),
+    ),
+    Bug(
+        "the masked rest is one too short",
+        [replaced(cut_loops, "_masked_rest", one_too_few)],
+        at_sizes(inner.doubled),
+    ),
+    Bug(
+        "the last iterations are left out",
+        [replaced(cut_loops, "_unmasked_rest", without_last)],
+        at_sizes(inner.plain),
+    ),
+    Bug(
+        "few iterations of a reduction begin late",
+        [replaced(private_lanes, "at_most", one_by_one)],
+        at_sizes(inner.totals),
+    ),
+    Bug(
+        "elements between each other are mixed up",
+        [replaced(emit_vectors, "elements_beside", next_element)],
+        at_sizes(inner.strides),
+    ),
+    Bug(
+        "every array is taken for our own",
+        [replaced(Access, "_is_own", always(True))],
+        at_sizes(inner.chosen),
+    ),
+    Bug("all terms are one", [replaced(OrderedSums, "_at", all_in_one)], summed),
+    Bug(
+        "pairs outlive a store",
+        [replaced(ExpressionEmitter, "forget_pairs", keeps_pairs)],
+        paired,
+    ),
+    Bug(
+        "pairs outlive their mask",
+        [replaced(VectorEmitter, "place", property(any_mask))],
+        paired,
+    ),
+)
