@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hybridjit.analysis.cost import is_function
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.ir.dtype import INT64
-from hybridjit.ir.expr import Bounded, Call, Const, Expr, Load, Node
+from hybridjit.ir.expr import Bounded, Call, Const, Expr, Load, Node, Var
 from hybridjit.ir.stmt import Assert, For, If, Raise, Stmt, Store
 from hybridjit.ir.visit import children, walk
 from hybridjit.target import Target
@@ -117,8 +117,8 @@ def _value_bits(node: Node) -> Iterator[int]:
         case Load():
             yield node.dtype.component.bits
             return
-        case Bounded() | Assert() | Raise():
-            return
+        case Bounded() | Assert() | Raise() | Var() | Const():
+            return  # a name is as wide as its value, which counts if it is computed here
         case Store():
             yield node.buffer.dtype.component.bits
             yield from _value_bits(node.value)

@@ -44,7 +44,7 @@ def stencil(a: Array, b: Array) -> None:
     [
         ("tir", "with block("),
         ("passes", "# check_bounds"),
-        ("lowered", "for i in range(8):"),
+        ("lowered", "for i in vectorize(8):"),
         ("llvm", "@hj_kernel("),
         ("asm", "hj_kernel:"),
     ],
