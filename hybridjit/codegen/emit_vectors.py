@@ -332,7 +332,7 @@ class VectorEmitter(IndexEmitter):
         is_large = array.is_large or self.streamed is not None
         if is_large and self._goes_along(array, expr.indices):
             access.ask_ahead(PAGE)
-        if find_constant(array.strides[-1]) == array.dtype.bits // 8:
+        if array.strides and find_constant(array.strides[-1]) == array.dtype.bits // 8:
             beside = elements_beside(self._groups, expr, self._lane_var)
             access = dataclasses.replace(access, beside=beside)
         return access.load()

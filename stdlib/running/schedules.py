@@ -1,13 +1,12 @@
 """How operators run on arrays: schedules that fit many shapes.
 
-Loops without steps are good already where LLVM makes vectors of them: elementwise work, sums
-over the last axis, small windows. What is done here is what it cannot know: which loop should be
-the innermost, that the order of a reduction is free, and what is large enough for threads.
+Loops without steps are good already where they get vectors by themselves: elementwise work, small
+windows. What is done here is the rest: which loop should be the innermost, that the order of a
+reduction is free, and what is large enough for threads.
 """
 
 from __future__ import annotations
 
-from hybridjit.ir.expr import Add
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.stdlib.running.nests import Loop, Nest, find_nests
 from hybridjit.stdlib.running.tiles import PARALLEL_WORK, find_tile, tile_product
@@ -67,13 +66,8 @@ def reduce_along_rows(s: Schedule, nest: Nest) -> None:
         return
     if not row.is_reduced:
         _combine_rows(s, nest, row)
-    elif not _is_plain_sum(nest):
+    else:
         _combine_lanes(s, nest, row)
-
-
-def _is_plain_sum(nest: Nest) -> bool:
-    """A sum along one loop: LLVM makes partial results of it by itself."""
-    return isinstance(nest.store.value, Add) and len(nest.reduced) == 1
 
 
 def _combine_rows(s: Schedule, nest: Nest, row: Loop) -> None:

@@ -5,18 +5,24 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 import pytest
-from llvmlite import ir as llvm_ir
 
 from hybridjit import config, hybrid
-from hybridjit.codegen.emit_statements import StatementEmitter
 from hybridjit.errors import CheckError, ParseError
 from hybridjit.hybrid import Kernel
+from hybridjit.ir.expr import Add, Const, Eq, Node, Select
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import Store
+from hybridjit.ir.visit import rewrite
+from hybridjit.lower.pipeline import lower
+from hybridjit.runtime import compiler
+from hybridjit.target import Target
 
 Array = Any
 
@@ -52,22 +58,23 @@ def fresh(kernel: Kernel[..., Any]) -> Kernel[..., Any]:
     return Kernel(kernel.__hybrid_function__)
 
 
-def wrong_stores(self: Any, stmt: Any) -> None:
-    """What is stored at index 1 of an array of floats is twice what it should be."""
-    value, register = self.emit(stmt.value), self.registers.get(stmt.buffer)
-    if register is not None:
-        register.store(self.b, value)
-        return
-    indices = self.indices(stmt.indices)
-    is_wrong = self.b.icmp_signed("==", indices[0], llvm_ir.Constant(indices[0].type, 1))
-    wrong = self.b.select(is_wrong, self.b.fadd(value, value), value)
-    self.arrays[stmt.buffer].store(self.b, indices, wrong)
+def lower_wrongly(func: PrimFunc, target: Target, **options: bool) -> PrimFunc:
+    """Lowered code in which index 1 of an array of floats is set to twice what it should be."""
+
+    def rule(node: Node) -> Node | None:
+        if not isinstance(node, Store) or len(node.indices) != 1:
+            return None
+        is_wrong = Eq(node.indices[0], Const(1))
+        return replace(node, value=Select(is_wrong, Add(node.value, node.value), node.value))
+
+    lowered = lower(func, target, **options)
+    return replace(lowered, body=rewrite(lowered.body, rule))
 
 
 @pytest.fixture
 def wrong_code() -> Any:
     with (
-        patch.object(StatementEmitter, "store", wrong_stores),
+        patch.object(compiler, "lower", lower_wrongly),
         config.scope(cache_enabled=False),
     ):
         yield
