@@ -61,7 +61,6 @@ MIN_PARALLEL_WORK = 1 << 12
 MIN_AUTOMATIC_WORK = 1 << 18
 # More than any of the two: work is not counted any further.
 ENOUGH_WORK = 1 << 20
-_UNKNOWN_TRIPS = 8
 # An estimate beyond every threshold: nobody knows how long it takes.
 UNBOUNDED = 1 << 40
 _NOTHING_KNOWN: Mapping[Var, Limits] = {}
@@ -135,39 +134,41 @@ def find_work(stmt: Stmt, known: Mapping[Var, Limits] = _NOTHING_KNOWN) -> int |
             return 1
 
 
-def make_work(stmt: Stmt, unknown: Collection[Var] = ()) -> Expr:
+def make_work(stmt: Stmt, unknown: Collection[Var] = (), *, unknown_trips: int = 8) -> Expr:
     """The simple operations that `stmt` runs, as an expression that is known before it.
 
     It stops at `ENOUGH_WORK`, so that nothing overflows. A loop whose end is not known before runs
-    `_UNKNOWN_TRIPS`. Nor are variables in `unknown` known.
+    `unknown_trips`. Nor are variables in `unknown` known.
     """
     inside = {*unknown, *(node.var for node in walk(stmt) if isinstance(node, For | Let))}
-    return simplify(_work_of(stmt, inside))
+    return simplify(_work_of(stmt, inside, unknown_trips))
 
 
-def _work_of(stmt: Stmt, inside: Collection[Var]) -> Expr:
+def _work_of(stmt: Stmt, inside: Collection[Var], unknown_trips: int) -> Expr:
     match stmt:
         case For(body=body):
-            trips = Min(_trips_of(stmt, inside), Const(ENOUGH_WORK))
-            return Min(trips * (_work_of(body, inside) + 1), Const(ENOUGH_WORK))
+            trips = Min(_trips_of(stmt, inside, unknown_trips), Const(ENOUGH_WORK))
+            return Min(trips * (_work_of(body, inside, unknown_trips) + 1), Const(ENOUGH_WORK))
         case While(body=body):
-            return _work_of(body, inside) * _UNKNOWN_TRIPS
+            work = _work_of(body, inside, unknown_trips) * unknown_trips
+            return Min(work, Const(ENOUGH_WORK))
         case Seq() | If():
             parts = (child for child in children(stmt) if isinstance(child, Stmt))
-            total = simplify(sum((_work_of(part, inside) for part in parts), Const(1)))
+            works = (_work_of(part, inside, unknown_trips) for part in parts)
+            total = simplify(sum(works, Const(1)))
             return total if isinstance(total, Const) else Min(total, Const(ENOUGH_WORK))
         case _:
             calls = (node for node in walk(stmt) if isinstance(node, Call | Pow | ExternCall))
             return Const(1 + min(ENOUGH_WORK, sum(map(operation_cost, calls))))
 
 
-def _trips_of(loop: For, inside: Collection[Var]) -> Expr:
+def _trips_of(loop: For, inside: Collection[Var], unknown_trips: int) -> Expr:
     extent = loop_extent(loop)
     if extent is not None:
         return Const(extent)
     choices = [simplify(loop.safe_extent), *_ends_of(loop)]
     known = (choice for choice in choices if _is_known_before(choice, inside))
-    return Max(next(known, Const(_UNKNOWN_TRIPS)), Const(0))
+    return Max(next(known, Const(unknown_trips)), Const(0))
 
 
 def _ends_of(loop: For) -> list[Expr]:

@@ -17,7 +17,13 @@ from dataclasses import dataclass, replace
 
 from llvmlite import ir
 
-from hybridjit.analysis.cost import MIN_AUTOMATIC_WORK, MIN_PARALLEL_WORK, find_work, make_work
+from hybridjit.analysis.cost import (
+    ENOUGH_WORK,
+    MIN_AUTOMATIC_WORK,
+    MIN_PARALLEL_WORK,
+    find_work,
+    make_work,
+)
 from hybridjit.codegen.casts import declare
 from hybridjit.codegen.emit_context import POLL_WORK
 from hybridjit.codegen.emit_statements import StatementEmitter
@@ -62,10 +68,11 @@ class ParallelEmitter(StreamEmitter):
 
     def _grain(self, loop: For) -> Value:
         """So many iterations are worth a chunk; a loop with fewer runs on one thread."""
+        # Who writes `parallel` around a loop of unknown length says that it is worth threads.
         worth = MIN_PARALLEL_WORK // 2
+        work = make_work(loop.body, [loop.var], unknown_trips=ENOUGH_WORK)
         if AUTOMATIC in loop.annotations:
-            worth = MIN_AUTOMATIC_WORK
-        work = make_work(loop.body, [loop.var])
+            worth, work = MIN_AUTOMATIC_WORK, make_work(loop.body, [loop.var])
         if isinstance(work, Const):
             return ir.Constant(I64, max(1, worth // (int(work.value.real) + 1)))
         each = self.b.add(self.emit(work), ir.Constant(I64, 1))
