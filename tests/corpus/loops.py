@@ -10,6 +10,7 @@ from hybridjit.hybrid import (
     grid,
     output_tensor,
     parallel,
+    prange,
     serial,
     unroll,
 )
@@ -50,6 +51,8 @@ def every_kind(a: Array) -> Array:
         b[i] *= a[i]
     for i in vectorize(n - 1, -1, -1):
         b[i] += i
+    for i in prange(2, n):
+        b[i] -= 1
     return b
 
 

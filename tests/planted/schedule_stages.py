@@ -212,7 +212,7 @@ BUGS = (
     ),
     Bug(
         "arguments that overlap run the schedule",
-        [replaced(Specialization, "_func", in_schedule)],
+        [replaced(Specialization, "compiled_func", in_schedule)],
         shared_memory_is_run_in_order,
     ),
 )
