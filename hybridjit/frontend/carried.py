@@ -23,8 +23,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from hybridjit.frontend.arrays.elementwise import shape_text
-from hybridjit.frontend.arrays.memory import locate
-from hybridjit.frontend.branches import BranchTranslator
+from hybridjit.frontend.arrays.memory import copied, elements_of, locate, nest, view_of
+from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.frame import Carry, Pending, State, Variable
 from hybridjit.frontend.operands import is_only_operand
 from hybridjit.frontend.values import (
@@ -48,428 +48,465 @@ from hybridjit.ir.visit import rewrite, substitute, walk, walk_stmts
 MAX_STATES = 12
 
 
-class CarriedArrays(BranchTranslator):
-    """Loops, translated once for each state of the names that they carry."""
+def carry(build: Builder, stmt: ast.For | ast.While, web: Web) -> None:
+    """Let a loop that is started over carry a name; a copy of its own often does as well."""
+    value = build.frame.bindings[web]
+    if isinstance(value, Array) and _may_copy(build, value, stmt):
+        copy = copied(build, elements_of(build, value), web.name, build.span(stmt))
+        build.unit.rebound.add(copy)
+        build.unit.standins[copy] = _standin(web.name)
+        build.frame.bindings[web] = Array(copy)
+        return
+    webs = build.carried.setdefault((build.frame.path, stmt), [])
+    assert web not in webs, web.name
+    webs.append(web)
 
-    def carry(self, stmt: ast.For | ast.While, web: Web) -> None:
-        """Let a loop that is started over carry a name; a copy of its own often does as well."""
-        value = self.frame.bindings[web]
-        if isinstance(value, Array) and self._may_copy(value, stmt):
-            copy = self.copied(self.array(value), web.name, self.span(stmt))
-            self.unit.rebound.add(copy)
-            self.unit.standins[copy] = _standin(web.name)
-            self.frame.bindings[web] = Array(copy)
-            return
-        webs = self.carried.setdefault((self.frame.path, stmt), [])
-        assert web not in webs, web.name
-        webs.append(web)
 
-    def _may_copy(self, value: Array, stmt: ast.stmt) -> bool:
-        """True for an array that a loop only computes with before it gives its name another."""
-        if value.indices or value.buffer in self.unit.rebound or self.unit.shares_memory:
-            return False
-        bindings = self.frame.bindings.items()
-        names = {web.name for web, bound in bindings if value.buffer in buffers_of(bound)}
-        return is_only_operand(names, stmt)
+def _may_copy(build: Builder, value: Array, stmt: ast.stmt) -> bool:
+    """True for an array that a loop only computes with before it gives its name another."""
+    if value.indices or value.buffer in build.unit.rebound or build.unit.shares_memory:
+        return False
+    bindings = build.frame.bindings.items()
+    names = {web.name for web, bound in bindings if value.buffer in buffers_of(bound)}
+    return is_only_operand(names, stmt)
 
-    def is_carried(self, stmt: ast.stmt) -> bool:
-        """True for a loop that carries names."""
-        return (self.frame.path, stmt) in self.carried
 
-    def forget_others(self, known: Collection[Web]) -> None:
-        """Forget the names that live in a block which has come to its end."""
-        bindings = self.frame.bindings
-        self.frame.bindings = {web: bindings[web] for web in known}
+def is_carried(build: Builder, stmt: ast.stmt) -> bool:
+    """True for a loop that carries names."""
+    return (build.frame.path, stmt) in build.carried
 
-    def run_loop(
-        self,
-        stmt: ast.For | ast.While,
-        once: Callable[[], bool],
-        make: Callable[[Stmt], Stmt],
-        *,
-        may_not_run: bool = True,
-    ) -> Stmt:
-        """Emit the loop that `make` makes of its body; `once` translates the body, for one state.
 
-        `once` returns whether the end of the body can be reached.
-        """
-        webs = self.carried.get((self.frame.path, stmt), ())
-        outer, homes = self.frame.bindings, dict(self.homes)
-        first = tuple(outer[web] for web in webs)
-        register = Buffer("arrays", INT64, (), Buffer.REGISTER)
-        carry = Carry(stmt, webs, register, [first])
-        self._check_order(carry)
-        loop = make(self._rounds(carry, once))
-        self.forget_others(outer)
-        self.frame.bindings |= zip(webs, first, strict=True)
-        self.homes = homes
-        self._prepare(carry, loop)
-        self.emit(loop)
-        exits = carry.left | carry.ended | ({0} if may_not_run else set[int]())
-        self._bring_together(carry, sorted(exits))
-        return loop
+def forget_others(build: Builder, known: Collection[Web]) -> None:
+    """Forget the names that live in a block which has come to its end."""
+    bindings = build.frame.bindings
+    build.frame.bindings = {web: bindings[web] for web in known}
 
-    def _check_order(self, carry: Carry) -> None:
-        loop = self.frame.loops[-1]
-        if carry.webs and loop.kind is not None and loop.kind.is_concurrent:
-            name = carry.webs[0].name
-            raise self.refuse(
-                f"'{name}' is given another array in a {loop.word} loop: its iterations have no "
-                "order",
-                carry.stmt,
-                help=f"use another name inside the loop, or assign the elements: {name}[:] = ...",
-            )
 
-    # -- rounds --------------------------------------------------------------------------------
+def run_loop(
+    build: Builder,
+    stmt: ast.For | ast.While,
+    once: Callable[[], bool],
+    make: Callable[[Stmt], Stmt],
+    *,
+    may_not_run: bool = True,
+) -> Stmt:
+    """Emit the loop that `make` makes of its body; `once` translates the body, for one state.
 
-    def _rounds(self, carry: Carry, once: Callable[[], bool]) -> Stmt:
-        """The body of the loop: for each state, what a round does that begins in it."""
-        outer = self.frame.bindings
-        sides: list[Stmt] = []
-        while len(sides) < len(carry.states):
-            if len(sides) == MAX_STATES:
-                raise self._refuse_states(carry)
-            carry.entry = len(sides)
-            state = carry.states[carry.entry]
-            self.frame.bindings = outer | dict(zip(carry.webs, state, strict=True))
-            sides.append(self._one_round(carry, once))
-            outer = {web: self.frame.bindings[web] for web in outer}
-        body = sides[-1]
-        for position in reversed(range(len(sides) - 1)):
-            body = If(Eq(Load(carry.register), Const(position)), sides[position], body)
-        return body
+    `once` returns whether the end of the body can be reached.
+    """
+    webs = build.carried.get((build.frame.path, stmt), ())
+    outer, homes = build.frame.bindings, dict(build.homes)
+    first = tuple(outer[web] for web in webs)
+    register = Buffer("arrays", INT64, (), Buffer.REGISTER)
+    carry = Carry(stmt, webs, register, [first])
+    _check_order(build, carry)
+    loop = make(_rounds(build, carry, once))
+    forget_others(build, outer)
+    build.frame.bindings |= zip(webs, first, strict=True)
+    build.homes = homes
+    _prepare(build, carry, loop)
+    build.emit(loop)
+    exits = carry.left | carry.ended | ({0} if may_not_run else set[int]())
+    _bring_together(build, carry, sorted(exits))
+    return loop
 
-    def _one_round(self, carry: Carry, once: Callable[[], bool]) -> Stmt:
-        carry.mark, carry.renamed = len(self.unit.made), {}
-        if carry.webs:
-            carry.known = {b for value in self.bound_values() for b in buffers_of(value)}
-        with self.collect() as stmts:
-            carry.blocks = [stmts]
-            for web in carry.webs:
-                self.homes[self.frame.path, web] = stmts
-            self.carries.append(carry)
-            if once():
-                self.leave_round()
-            self.carries.pop()
-            return self._without_arrays(self.close(stmts), carry)
 
-    def leave_round(self, *, and_loop: bool = False) -> None:
-        """Note what the names stand for where a round of the innermost loop ends."""
-        carry = self.carries[-1]
-        state = tuple(self._lasting(self.frame.bindings[web], web, carry) for web in carry.webs)
-        keys = [_key(known) for known in carry.states]
-        if _key(state) not in keys:
-            carry.states.append(state)
-            keys.append(_key(state))
-        position = keys.index(_key(state))
-        (carry.left if and_loop else carry.ended).add(position)
-        if position != carry.entry:
-            self.emit(Store(carry.register, (), Const(position)))
+def _check_order(build: Builder, carry: Carry) -> None:
+    loop = build.frame.loops[-1]
+    if carry.webs and loop.kind is not None and loop.kind.is_concurrent:
+        name = carry.webs[0].name
+        raise build.refuse(
+            f"'{name}' is given another array in a {loop.word} loop: its iterations have no order",
+            carry.stmt,
+            help=f"use another name inside the loop, or assign the elements: {name}[:] = ...",
+        )
 
-    def _lasting(self, value: Value | Variable, web: Web, carry: Carry) -> Value | Variable:
-        """What a name stands for, in memory that is still there in the next round."""
-        match value:
-            case Array(buffer) | View(buffer):
-                self._check_place(value, web, carry)
-                if self.unit.made.get(buffer, -1) >= carry.mark:
-                    return replace(value, buffer=self._lasting_array(buffer, carry))
-                return value
-            case Scalar():
-                return self._lasting_number(value, web, carry)
-            case Items(items):
-                is_changed = _value_key(value) != _value_key(carry.states[0][carry.webs.index(web)])
-                if is_changed and any(isinstance(item, (Scalar, Items)) for item in items):
-                    raise self._refuse_tuple(web, carry)
-                return value
-            case _:
-                return value
 
-    def _check_place(self, value: Array | View, web: Web, carry: Carry) -> None:
-        """Refuse a part of an array that is found only with what a round computes."""
-        nodes = [node for place in self.view(value).places for node in walk(place.start)]
-        if any(node in self.unit.loop_ranges or node in self.unit.let_values for node in nodes):
-            raise self.refuse(
-                f"'{web.name}' is {describe(value)}, taken inside a loop, and is used after the "
-                "round that takes it",
-                carry.stmt,
-                help="keep the index in a variable, and index the array again",
-            )
+# rounds
 
-    def _lasting_number(self, value: Scalar, web: Web, carry: Carry) -> Variable:
-        """A number that a round leaves to the next one, in a variable."""
-        key = self.frame.path, (web, carry.stmt)
-        variable = carry.numbers.setdefault(web, Variable(key, web.name))
-        self.assign_variable(variable, value, value.expr.span)
-        return variable
 
-    def _lasting_array(self, made: Buffer, carry: Carry) -> Buffer:
-        """An array of this round, as one that the next round finds."""
-        if made not in carry.renamed:
-            free = self._find_free(made, carry)
-            carry.renamed[made] = free or made
-            if free is None:
-                carry.hoisted.append(made)
-            if made in self.unit.reassociable:
-                self.unit.reassociable.add(carry.renamed[made])
-            self.unit.rebound.add(free or made)
-        return carry.renamed[made]
+def _rounds(build: Builder, carry: Carry, once: Callable[[], bool]) -> Stmt:
+    """The body of the loop: for each state, what a round does that begins in it."""
+    outer = build.frame.bindings
+    sides: list[Stmt] = []
+    while len(sides) < len(carry.states):
+        if len(sides) == MAX_STATES:
+            raise _refuse_states(build, carry)
+        carry.entry = len(sides)
+        state = carry.states[carry.entry]
+        build.frame.bindings = outer | dict(zip(carry.webs, state, strict=True))
+        sides.append(_one_round(build, carry, once))
+        outer = {web: build.frame.bindings[web] for web in outer}
+    body = sides[-1]
+    for position in reversed(range(len(sides) - 1)):
+        body = If(Eq(Load(carry.register), Const(position)), sides[position], body)
+    return body
 
-    def _find_free(self, made: Buffer, carry: Carry) -> Buffer | None:
-        """Memory of the same size that no name stood for when the round began."""
-        standins = self.unit.standins
-        for buffer in (b for state in carry.states for value in state for b in buffers_of(value)):
-            is_taken = buffer in carry.known or buffer in carry.renamed.values()
-            is_taken = is_taken or (buffer in standins) != (made in standins)
-            if buffer in self.unit.made and not is_taken and self.is_alike(buffer, made):
-                return buffer
+
+def _one_round(build: Builder, carry: Carry, once: Callable[[], bool]) -> Stmt:
+    carry.mark, carry.renamed = len(build.unit.made), {}
+    if carry.webs:
+        carry.known = {b for value in build.bound_values() for b in buffers_of(value)}
+    with build.collect() as stmts:
+        carry.blocks = [stmts]
+        for web in carry.webs:
+            build.homes[build.frame.path, web] = stmts
+        build.carries.append(carry)
+        if once():
+            leave_round(build)
+        build.carries.pop()
+        return _without_arrays(build, build.close(stmts), carry)
+
+
+def leave_round(build: Builder, *, and_loop: bool = False) -> None:
+    """Note what the names stand for where a round of the innermost loop ends."""
+    carry = build.carries[-1]
+    state = tuple(_lasting(build, build.frame.bindings[web], web, carry) for web in carry.webs)
+    keys = [_key(known) for known in carry.states]
+    if _key(state) not in keys:
+        carry.states.append(state)
+        keys.append(_key(state))
+    position = keys.index(_key(state))
+    (carry.left if and_loop else carry.ended).add(position)
+    if position != carry.entry:
+        build.emit(Store(carry.register, (), Const(position)))
+
+
+def _lasting(build: Builder, value: Value | Variable, web: Web, carry: Carry) -> Value | Variable:
+    """What a name stands for, in memory that is still there in the next round."""
+    match value:
+        case Array(buffer) | View(buffer):
+            _check_place(build, value, web, carry)
+            if build.unit.made.get(buffer, -1) >= carry.mark:
+                return replace(value, buffer=_lasting_array(build, buffer, carry))
+            return value
+        case Scalar():
+            return _lasting_number(build, value, web, carry)
+        case Items(items):
+            is_changed = _value_key(value) != _value_key(carry.states[0][carry.webs.index(web)])
+            if is_changed and any(isinstance(item, (Scalar, Items)) for item in items):
+                raise _refuse_tuple(build, web, carry)
+            return value
+        case _:
+            return value
+
+
+def _check_place(build: Builder, value: Array | View, web: Web, carry: Carry) -> None:
+    """Refuse a part of an array that is found only with what a round computes."""
+    nodes = [node for place in view_of(build, value).places for node in walk(place.start)]
+    if any(node in build.unit.loop_ranges or node in build.unit.let_values for node in nodes):
+        raise build.refuse(
+            f"'{web.name}' is {describe(value)}, taken inside a loop, and is used after the "
+            "round that takes it",
+            carry.stmt,
+            help="keep the index in a variable, and index the array again",
+        )
+
+
+def _lasting_number(build: Builder, value: Scalar, web: Web, carry: Carry) -> Variable:
+    """A number that a round leaves to the next one, in a variable."""
+    key = build.frame.path, (web, carry.stmt)
+    variable = carry.numbers.setdefault(web, Variable(key, web.name))
+    build.assign_variable(variable, value, value.expr.span)
+    return variable
+
+
+def _lasting_array(build: Builder, made: Buffer, carry: Carry) -> Buffer:
+    """An array of this round, as one that the next round finds."""
+    if made not in carry.renamed:
+        free = _find_free(build, made, carry)
+        carry.renamed[made] = free or made
+        if free is None:
+            carry.hoisted.append(made)
+        if made in build.unit.reassociable:
+            build.unit.reassociable.add(carry.renamed[made])
+        build.unit.rebound.add(free or made)
+    return carry.renamed[made]
+
+
+def _find_free(build: Builder, made: Buffer, carry: Carry) -> Buffer | None:
+    """Memory of the same size that no name stood for when the round began."""
+    standins = build.unit.standins
+    for buffer in (b for state in carry.states for value in state for b in buffers_of(value)):
+        is_taken = buffer in carry.known or buffer in carry.renamed.values()
+        is_taken = is_taken or (buffer in standins) != (made in standins)
+        if buffer in build.unit.made and not is_taken and is_alike(build, buffer, made):
+            return buffer
+    return None
+
+
+def is_alike(build: Builder, one: Buffer, other: Buffer) -> bool:
+    """True if arrays are sure to have the same type and shape."""
+    is_alike = one.dtype is other.dtype and one.ndim == other.ndim
+    return is_alike and all(map(build.ranges.same, one.shape, other.shape))
+
+
+def _without_arrays(build: Builder, side: Stmt, carry: Carry) -> Stmt:
+    """A round that finds the arrays which it leaves to the next one made."""
+
+    def rule(node: Node) -> Node | None:
+        if isinstance(node, Allocate) and node.buffer in carry.renamed:
+            return _zeroed(build, node.buffer) if node.zero else Seq(())
         return None
 
-    def is_alike(self, one: Buffer, other: Buffer) -> bool:
-        """True if arrays are sure to have the same type and shape."""
-        is_alike = one.dtype is other.dtype and one.ndim == other.ndim
-        return is_alike and all(map(self.ranges.same, one.shape, other.shape))
+    if not carry.renamed:
+        return side
+    moved = {old: new for old, new in carry.renamed.items() if new is not old}
+    build.unit.renamed |= moved
+    return substitute(rewrite(side, rule), {}, moved)
 
-    def _without_arrays(self, side: Stmt, carry: Carry) -> Stmt:
-        """A round that finds the arrays which it leaves to the next one made."""
 
-        def rule(node: Node) -> Node | None:
-            if isinstance(node, Allocate) and node.buffer in carry.renamed:
-                return self._zeroed(node.buffer) if node.zero else Seq(())
-            return None
+def _zeroed(build: Builder, buffer: Buffer) -> Stmt:
+    with build.collect() as stmts:
+        zero = Const(buffer.dtype.numpy.type(0).item(), buffer.dtype)
+        nest(build, buffer.shape, lambda at: build.emit(Store(buffer, at, zero)), None)
+    return build.close(stmts)
 
-        if not carry.renamed:
-            return side
-        moved = {old: new for old, new in carry.renamed.items() if new is not old}
-        self.unit.renamed |= moved
-        return substitute(rewrite(side, rule), {}, moved)
 
-    def _zeroed(self, buffer: Buffer) -> Stmt:
-        with self.collect() as stmts:
-            zero = Const(buffer.dtype.numpy.type(0).item(), buffer.dtype)
-            self.nest(buffer.shape, lambda at: self.emit(Store(buffer, at, zero)), None)
-        return self.close(stmts)
+def _prepare(build: Builder, carry: Carry, loop: Stmt) -> None:
+    """What a loop finds when it begins: its state, and the arrays that its rounds leave."""
+    inside = {s.var for s in walk_stmts(loop) if carry.hoisted and isinstance(s, (For, Let))}
+    for buffer in carry.hoisted:
+        nodes = [node for size in buffer.shape for node in walk(size)]
+        if any(isinstance(node, Load) or node in inside for node in nodes):
+            raise build.refuse(
+                f"'{buffer.name}' is used after the round of the loop that makes it, and its "
+                "size is known only in that round",
+                carry.stmt,
+                help=f"make it as large as it can get before the loop, and assign "
+                f"{buffer.name}[:n] = ...",
+            )
+        build.emit(Allocate(buffer, zero=False))
+    for variable in carry.numbers.values():
+        build.emit(Pending(variable=variable))
+    if len(carry.states) > 1:
+        build.emit(Allocate(carry.register, zero=False))
+        build.emit(Store(carry.register, (), Const(0)))
 
-    def _prepare(self, carry: Carry, loop: Stmt) -> None:
-        """What a loop finds when it begins: its state, and the arrays that its rounds leave."""
-        inside = {s.var for s in walk_stmts(loop) if carry.hoisted and isinstance(s, (For, Let))}
-        for buffer in carry.hoisted:
-            nodes = [node for size in buffer.shape for node in walk(size)]
-            if any(isinstance(node, Load) or node in inside for node in nodes):
-                raise self.refuse(
-                    f"'{buffer.name}' is used after the round of the loop that makes it, and its "
-                    "size is known only in that round",
-                    carry.stmt,
-                    help=f"make it as large as it can get before the loop, and assign "
-                    f"{buffer.name}[:n] = ...",
+
+# after the loop
+
+
+def _bring_together(build: Builder, carry: Carry, exits: Sequence[int]) -> None:
+    """Make each name stand for one array after the loop, in whatever state it ended."""
+    others = [web for web in build.frame.bindings if not _is_read_later(build, web, carry.stmt)]
+    others.extend(carry.webs)
+    taken = {b for value in build.bound_values(others) for b in buffers_of(value)}
+    open: list[int] = []
+    for position, web in enumerate(carry.webs):
+        if not exits or not _is_read_later(build, web, carry.stmt):
+            continue
+        values = [carry.states[k][position] for k in exits]
+        if len({_value_key(value) for value in values}) > 1:
+            open.append(position)
+            continue
+        taken.update(buffers_of(values[0]))
+        _bind_after(build, web, values[0])
+    named = set(taken)
+    targets: list[Buffer] = []
+    for position in open:
+        values = [carry.states[k][position] for k in exits]
+        # A copy is another array: a loop around this one has to see it as one.
+        is_copy = _may_be_copy(build, values, [carry.states[k] for k in exits], named)
+        if is_copy and _loops_around(build, carry.stmt):
+            taken.update(b for value in values for b in buffers_of(value))
+        targets.append(_common_array(build, carry.webs[position], values, taken, carry))
+        taken.add(targets[-1])
+        _guard(build, carry, exits, position)
+        _bind_after(build, carry.webs[position], Array(targets[-1]))
+    for k in exits:
+        values = [carry.states[k][position] for position in open]
+        _note_shared(build, values, targets, named)
+        _move(build, k, list(zip(values, targets, strict=True)), carry)
+
+
+def _note_shared(
+    build: Builder,
+    values: Sequence[Value | Variable],
+    targets: Sequence[Buffer],
+    named: set[Buffer],
+) -> None:
+    """An array with two names becomes two arrays: neither sees what is written to the other."""
+    buffers = [next(buffers_of(value), None) for value in values]
+    for buffer, target in zip(buffers, targets, strict=True):
+        if buffer is not None and (buffer in named or buffers.count(buffer) > 1):
+            for copy in (buffer, target):
+                build.unit.standins[copy] = (
+                    f"'{copy.name}' may be an array with two names after a loop, and each of "
+                    "them stands for a copy here",
+                    f"give each name an array of its own, with {copy.name}.copy()",
                 )
-            self.emit(Allocate(buffer, zero=False))
-        for variable in carry.numbers.values():
-            self.emit(Pending(variable=variable))
-        if len(carry.states) > 1:
-            self.emit(Allocate(carry.register, zero=False))
-            self.emit(Store(carry.register, (), Const(0)))
 
-    # -- after the loop ------------------------------------------------------------------------
 
-    def _bring_together(self, carry: Carry, exits: Sequence[int]) -> None:
-        """Make each name stand for one array after the loop, in whatever state it ended."""
-        others = [web for web in self.frame.bindings if not self._is_read_later(web, carry.stmt)]
-        others.extend(carry.webs)
-        taken = {b for value in self.bound_values(others) for b in buffers_of(value)}
-        open: list[int] = []
-        for position, web in enumerate(carry.webs):
-            if not exits or not self._is_read_later(web, carry.stmt):
-                continue
-            values = [carry.states[k][position] for k in exits]
-            if len({_value_key(value) for value in values}) > 1:
-                open.append(position)
-                continue
-            taken.update(buffers_of(values[0]))
-            self._bind_after(web, values[0])
-        named = set(taken)
-        targets: list[Buffer] = []
-        for position in open:
-            values = [carry.states[k][position] for k in exits]
-            # A copy is another array: a loop around this one has to see it as one.
-            is_copy = self._may_be_copy(values, [carry.states[k] for k in exits], named)
-            if is_copy and self._loops_around(carry.stmt):
-                taken.update(b for value in values for b in buffers_of(value))
-            targets.append(self._common_array(carry.webs[position], values, taken, carry))
-            taken.add(targets[-1])
-            self._guard(carry, exits, position)
-            self._bind_after(carry.webs[position], Array(targets[-1]))
-        for k in exits:
-            values = [carry.states[k][position] for position in open]
-            self._note_shared(values, targets, named)
-            self._move(k, list(zip(values, targets, strict=True)), carry)
+def _bind_after(build: Builder, web: Web, value: Value | Variable) -> None:
+    if _value_key(value) == _value_key(build.frame.bindings[web]):
+        return
+    build.check_divisible(web)
+    build.frame.bindings[web] = value
 
-    def _note_shared(
-        self, values: Sequence[Value | Variable], targets: Sequence[Buffer], named: set[Buffer]
-    ) -> None:
-        """An array with two names becomes two arrays: neither sees what is written to the other."""
-        buffers = [next(buffers_of(value), None) for value in values]
-        for buffer, target in zip(buffers, targets, strict=True):
-            if buffer is not None and (buffer in named or buffers.count(buffer) > 1):
-                for copy in (buffer, target):
-                    self.unit.standins[copy] = (
-                        f"'{copy.name}' may be an array with two names after a loop, and each of "
-                        "them stands for a copy here",
-                        f"give each name an array of its own, with {copy.name}.copy()",
-                    )
 
-    def _bind_after(self, web: Web, value: Value | Variable) -> None:
-        if _value_key(value) == _value_key(self.frame.bindings[web]):
-            return
-        self.check_divisible(web)
-        self.frame.bindings[web] = value
+def _common_array(
+    build: Builder, web: Web, values: Sequence[Value | Variable], taken: set[Buffer], carry: Carry
+) -> Buffer:
+    """Memory for what a name stands for after the loop, in any state."""
+    arrays = [value for value in values if isinstance(value, (Array, View))]
+    for value in values:
+        if not isinstance(value, (Array, View)) and not _is_unbound(value):
+            raise _refuse_meeting(build, web, values, carry)
+        if isinstance(value, (Array, View)) and not _agree_in_type(build, value, arrays[0]):
+            raise _refuse_meeting(build, web, values, carry)
+    for value in arrays:
+        if _is_own(build, value) and value.buffer not in taken:
+            break
+    else:
+        first = view_of(build, arrays[0])
+        made = Buffer(web.name, first.dtype, first.shape, "global")
+        build.emit(Allocate(made, zero=False))
+        value = Array(made)
+    build.unit.rebound.add(value.buffer)
+    for other in arrays:
+        if not _is_own(build, other) or other.buffer in build.unit.standins:
+            why = build.unit.standins.get(other.buffer) or _standin(web.name)
+            build.unit.standins[value.buffer] = why
+    return value.buffer
 
-    def _common_array(
-        self, web: Web, values: Sequence[Value | Variable], taken: set[Buffer], carry: Carry
-    ) -> Buffer:
-        """Memory for what a name stands for after the loop, in any state."""
-        arrays = [value for value in values if isinstance(value, (Array, View))]
-        for value in values:
-            if not isinstance(value, (Array, View)) and not _is_unbound(value):
-                raise self._refuse_meeting(web, values, carry)
-            if isinstance(value, (Array, View)) and not self._agree_in_type(value, arrays[0]):
-                raise self._refuse_meeting(web, values, carry)
-        for value in arrays:
-            if self._is_own(value) and value.buffer not in taken:
-                break
-        else:
-            first = self.view(arrays[0])
-            made = Buffer(web.name, first.dtype, first.shape, "global")
-            self.emit(Allocate(made, zero=False))
-            value = Array(made)
-        self.unit.rebound.add(value.buffer)
-        for other in arrays:
-            if not self._is_own(other) or other.buffer in self.unit.standins:
-                why = self.unit.standins.get(other.buffer) or _standin(web.name)
-                self.unit.standins[value.buffer] = why
-        return value.buffer
 
-    def _may_be_copy(
-        self, values: Sequence[Value | Variable], states: Sequence[State], named: set[Buffer]
-    ) -> bool:
-        """True if a name may stand for an array that has another name, or belongs to the caller."""
-        for value, state in zip(values, states, strict=True):
-            if not isinstance(value, (Array, View)):
-                continue
-            count = sum(value.buffer in buffers_of(other) for other in state)
-            is_own = self._is_own(value) and value.buffer not in self.unit.standins
-            if not is_own or value.buffer in named or count > 1:
-                return True
-        return False
+def _may_be_copy(
+    build: Builder, values: Sequence[Value | Variable], states: Sequence[State], named: set[Buffer]
+) -> bool:
+    """True if a name may stand for an array that has another name, or belongs to the caller."""
+    for value, state in zip(values, states, strict=True):
+        if not isinstance(value, (Array, View)):
+            continue
+        count = sum(value.buffer in buffers_of(other) for other in state)
+        is_own = _is_own(build, value) and value.buffer not in build.unit.standins
+        if not is_own or value.buffer in named or count > 1:
+            return True
+    return False
 
-    def _loops_around(self, stmt: ast.stmt) -> list[ast.For | ast.While]:
-        loops = [loop for _, loop in self.around if isinstance(loop, (ast.For, ast.While))]
-        return [loop for loop in loops if loop is not stmt]
 
-    def _is_own(self, value: Array | View) -> bool:
-        """True for all of an array that is made here."""
-        return isinstance(value, Array) and not value.indices and value.buffer in self.unit.made
+def _loops_around(build: Builder, stmt: ast.stmt) -> list[ast.For | ast.While]:
+    loops = [loop for _, loop in build.around if isinstance(loop, (ast.For, ast.While))]
+    return [loop for loop in loops if loop is not stmt]
 
-    def _agree_in_type(self, one: Array | View, other: Array | View) -> bool:
-        is_alike = one.buffer.dtype is other.buffer.dtype and len(one.shape) == len(other.shape)
-        return is_alike and all(map(self.ranges.same, one.shape, other.shape))
 
-    def _move(
-        self, position: int, moves: Sequence[tuple[Value | Variable, Buffer]], carry: Carry
-    ) -> None:
-        """Copy arrays to where they are expected, all at once, if the loop ended in a state."""
-        pairs = [
-            (self.view(value), target)
-            for value, target in moves
-            if isinstance(value, (Array, View)) and value != Array(target)
-        ]
-        if not pairs:
-            return
-        with self.collect() as stmts:
-            while pairs:
-                shape = pairs[0][1].shape
-                alike = [pair for pair in pairs if len(pair[1].shape) == len(shape)]
-                alike = [p for p in alike if all(map(self.ranges.same, p[1].shape, shape))]
-                pairs = [pair for pair in pairs if pair not in alike]
-                self._copy_at_once(alike, shape)
-        is_here = Eq(Load(carry.register), Const(position))
-        self.emit(If(is_here, self.close(stmts)))
+def _is_own(build: Builder, value: Array | View) -> bool:
+    """True for all of an array that is made here."""
+    return isinstance(value, Array) and not value.indices and value.buffer in build.unit.made
 
-    def _copy_at_once(self, pairs: Sequence[tuple[View, Buffer]], shape: tuple[Expr, ...]) -> None:
-        """Elements of several arrays, all read before one is written: they may change places."""
 
-        def body(at: tuple[Expr, ...]) -> None:
-            loads = [Load(view.buffer, locate(view, at)) for view, _ in pairs]
-            values = [Scalar(load, ScalarType(load.dtype)) for load in loads]
-            if len(pairs) > 1:
-                values = [self.let(value, "t", None) for value in values]
-            for (_, to), value in zip(pairs, values, strict=True):
-                self.emit(Store(to, at, value.expr))
+def _agree_in_type(build: Builder, one: Array | View, other: Array | View) -> bool:
+    is_alike = one.buffer.dtype is other.buffer.dtype and len(one.shape) == len(other.shape)
+    return is_alike and all(map(build.ranges.same, one.shape, other.shape))
 
-        self.nest(shape, body, None)
 
-    def _guard(self, carry: Carry, exits: Sequence[int], position: int) -> None:
-        """Let a name that is given no array in some state be looked at only where it has one."""
-        web = carry.webs[position]
-        bound = [k for k in exits if not _is_unbound(carry.states[k][position])]
-        if len(bound) == len(exits):
-            return
-        flag = Buffer(web.name, INT64, (), Buffer.REGISTER)
-        self.emit(Allocate(flag, zero=False))
-        for k in bound:
-            is_here = Eq(Load(carry.register), Const(k))
-            self.emit(If(is_here, Store(flag, (), Const(1))))
-        self.frame.maybe_unbound[web] = flag
+def _move(
+    build: Builder, position: int, moves: Sequence[tuple[Value | Variable, Buffer]], carry: Carry
+) -> None:
+    """Copy arrays to where they are expected, all at once, if the loop ended in a state."""
+    pairs = [
+        (view_of(build, value), target)
+        for value, target in moves
+        if isinstance(value, (Array, View)) and value != Array(target)
+    ]
+    if not pairs:
+        return
+    with build.collect() as stmts:
+        while pairs:
+            shape = pairs[0][1].shape
+            alike = [pair for pair in pairs if len(pair[1].shape) == len(shape)]
+            alike = [p for p in alike if all(map(build.ranges.same, p[1].shape, shape))]
+            pairs = [pair for pair in pairs if pair not in alike]
+            _copy_at_once(build, alike, shape)
+    is_here = Eq(Load(carry.register), Const(position))
+    build.emit(If(is_here, build.close(stmts)))
 
-    def _is_read_later(self, web: Web, stmt: ast.stmt) -> bool:
-        """True if a name may be read after a loop: behind it, or in the next round of another."""
-        around = self._loops_around(stmt)
-        reads = [node for node, read in self.frame.variables.reads.items() if read is web]
-        return any(
-            (_start(node) > _start(stmt) and not _is_inside(node, stmt))
-            or any(_is_inside(node, loop) for loop in around)
-            for node in reads
-        )
 
-    # -- refusals ------------------------------------------------------------------------------
+def _copy_at_once(
+    build: Builder, pairs: Sequence[tuple[View, Buffer]], shape: tuple[Expr, ...]
+) -> None:
+    """Elements of several arrays, all read before one is written: they may change places."""
 
-    def _refuse_states(self, carry: Carry) -> Exception:
-        names = ", ".join(f"'{web.name}'" for web in carry.webs)
-        return self.refuse(
-            f"{names} stand for different arrays in each round of this loop, in more than "
-            f"{MAX_STATES} ways",
-            carry.stmt,
-            help="assign the elements, as in a[:] = ..., in place of the name",
-        )
+    def body(at: tuple[Expr, ...]) -> None:
+        loads = [Load(view.buffer, locate(view, at)) for view, _ in pairs]
+        values = [Scalar(load, ScalarType(load.dtype)) for load in loads]
+        if len(pairs) > 1:
+            values = [build.let(value, "t", None) for value in values]
+        for (_, to), value in zip(pairs, values, strict=True):
+            build.emit(Store(to, at, value.expr))
 
-    def _refuse_meeting(
-        self, web: Web, values: Sequence[Value | Variable], carry: Carry
-    ) -> Exception:
-        kinds = list(dict.fromkeys(self._kind_of(value) for value in values))
-        is_none = any(isinstance(value, Nothing) for value in values)
-        return self.refuse(
-            f"after this loop, '{web.name}' may be {kinds[0]} or "
-            f"{'another' if len(kinds) == 1 else kinds[1]}",
-            carry.stmt,
-            help="give it a number from the start, such as -inf, inf or nan"
-            if is_none
-            else f"give it one type and shape before the loop, as in {web.name} = np.zeros(shape)",
-        )
+    nest(build, shape, body, None)
 
-    def _refuse_tuple(self, web: Web, carry: Carry) -> Exception:
-        return self.refuse(
-            f"'{web.name}' is a tuple of numbers that change from round to round of this loop",
-            carry.stmt,
-            help="keep each number in a variable of its own, or in an array",
-        )
 
-    def _kind_of(self, value: Value | Variable) -> str:
-        match value:
-            case Array() | View():
-                return f"{value.buffer.dtype} of shape {shape_text(value.shape)}"
-            case Variable() | Scalar():
-                return "a number"
-            case _:
-                return describe(value)
+def _guard(build: Builder, carry: Carry, exits: Sequence[int], position: int) -> None:
+    """Let a name that is given no array in some state be looked at only where it has one."""
+    web = carry.webs[position]
+    bound = [k for k in exits if not _is_unbound(carry.states[k][position])]
+    if len(bound) == len(exits):
+        return
+    flag = Buffer(web.name, INT64, (), Buffer.REGISTER)
+    build.emit(Allocate(flag, zero=False))
+    for k in bound:
+        is_here = Eq(Load(carry.register), Const(k))
+        build.emit(If(is_here, Store(flag, (), Const(1))))
+    build.frame.maybe_unbound[web] = flag
+
+
+def _is_read_later(build: Builder, web: Web, stmt: ast.stmt) -> bool:
+    """True if a name may be read after a loop: behind it, or in the next round of another."""
+    around = _loops_around(build, stmt)
+    reads = [node for node, read in build.frame.variables.reads.items() if read is web]
+    return any(
+        (_start(node) > _start(stmt) and not _is_inside(node, stmt))
+        or any(_is_inside(node, loop) for loop in around)
+        for node in reads
+    )
+
+
+# refusals
+
+
+def _refuse_states(build: Builder, carry: Carry) -> Exception:
+    names = ", ".join(f"'{web.name}'" for web in carry.webs)
+    return build.refuse(
+        f"{names} stand for different arrays in each round of this loop, in more than "
+        f"{MAX_STATES} ways",
+        carry.stmt,
+        help="assign the elements, as in a[:] = ..., in place of the name",
+    )
+
+
+def _refuse_meeting(
+    build: Builder, web: Web, values: Sequence[Value | Variable], carry: Carry
+) -> Exception:
+    kinds = list(dict.fromkeys(_kind_of(build, value) for value in values))
+    is_none = any(isinstance(value, Nothing) for value in values)
+    return build.refuse(
+        f"after this loop, '{web.name}' may be {kinds[0]} or "
+        f"{'another' if len(kinds) == 1 else kinds[1]}",
+        carry.stmt,
+        help="give it a number from the start, such as -inf, inf or nan"
+        if is_none
+        else f"give it one type and shape before the loop, as in {web.name} = np.zeros(shape)",
+    )
+
+
+def _refuse_tuple(build: Builder, web: Web, carry: Carry) -> Exception:
+    return build.refuse(
+        f"'{web.name}' is a tuple of numbers that change from round to round of this loop",
+        carry.stmt,
+        help="keep each number in a variable of its own, or in an array",
+    )
+
+
+def _kind_of(build: Builder, value: Value | Variable) -> str:
+    match value:
+        case Array() | View():
+            return f"{value.buffer.dtype} of shape {shape_text(value.shape)}"
+        case Variable() | Scalar():
+            return "a number"
+        case _:
+            return describe(value)
 
 
 def _standin(name: str) -> tuple[str, str]:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 
 from hybridjit.errors import HybridError, Span
 from hybridjit.frontend.captures import Capture, Environment
-from hybridjit.frontend.values import Value
+from hybridjit.frontend.specs import Spec
+from hybridjit.frontend.values import Scalar, Value
 from hybridjit.frontend.variables import Variables, Web
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import Buffer, Expr, Var
-from hybridjit.ir.signature import ConstantArray
+from hybridjit.ir.signature import ConstantArray, Param
 from hybridjit.ir.stmt import Block, LoopKind, Stmt
 from hybridjit.source import FunctionSource
 
@@ -60,6 +61,9 @@ class LoopScope:
     is_expanded: bool = False
     is_grid: bool = False
 
+
+Segment = tuple[Sequence[ast.stmt], int]
+"""A block, and the statement of it to begin with."""
 
 State = tuple["Value | Variable", ...]
 """What some names stand for."""
@@ -170,3 +174,25 @@ class Unit:
     # The variables of the loops around, up to the nearest block.
     open_loops: tuple[Var, ...] = ()
     automatic_blocks: list[Block] = field(default_factory=list[Block])
+
+
+@dataclass(eq=False, slots=True)
+class Signature:
+    """What the script takes and gives, as far as it is known."""
+
+    specs: Sequence[Spec]
+    params: list[Param] = field(default_factory=list[Param])
+    # The parameters that are numbers, and the names of sizes.
+    number_params: dict[str, Scalar] = field(default_factory=dict[str, Scalar])
+    dimensions: dict[str, Var] = field(default_factory=dict[str, Var])
+    # What the first `return` gives, and whether there was one.
+    results: list[Buffer | Key] | None = None
+    first_return: ast.Return | None = None
+    has_returned: bool = False
+    returns_tuple: bool = False
+    # The types that a printed function declares for the numbers among its results.
+    result_types: list[ScalarType | None] = field(default_factory=list["ScalarType | None"])
+    # Arrays that stand for what every path returns at a position; all that is returned, and where.
+    common: dict[int, Buffer] = field(default_factory=dict[int, Buffer])
+    ever_returned: set[Buffer] = field(default_factory=set[Buffer])
+    returned_at: dict[Buffer, Span] = field(default_factory=dict[Buffer, Span])

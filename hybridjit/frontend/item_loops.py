@@ -8,8 +8,15 @@ from dataclasses import dataclass
 
 from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy, times
 from hybridjit.errors import ShapeMismatch
+from hybridjit.frontend.arrays.elementwise import require_size
+from hybridjit.frontend.arrays.memory import elements_of, fixed_index, materialize
+from hybridjit.frontend.arrays.subscripts import element_or_part, shown
+from hybridjit.frontend.assignments import assign_name, rows_of
+from hybridjit.frontend.builder import Builder
+from hybridjit.frontend.call_arguments import arguments, refuse_keyword
+from hybridjit.frontend.expansion import check_rounds, expand, loop_bounds, refuse_items
 from hybridjit.frontend.frame import LoopScope
-from hybridjit.frontend.loops import LoopTranslator, is_iterator
+from hybridjit.frontend.loops import is_iterator, run_counted
 from hybridjit.frontend.refusals import refusal
 from hybridjit.frontend.values import (
     AnyArray,
@@ -40,160 +47,169 @@ class Walk:
     is_tuple: bool = False
 
 
-class ItemLoopTranslator(LoopTranslator):
-    """A loop whose variable is an element, a row, or several of them."""
-
-    def run_items(self, stmt: ast.For) -> bool:
-        """A loop over a tuple is expanded, one over an array runs; whether its end is reached."""
-        found = self._walk(stmt.iter)
-        if not found.is_tuple:
-            self._run_walk(found, stmt)
-            return True
-        size = constant(found.extent)
-        if size is None:
-            raise self.refuse(
-                "a tuple and an array of a size that is not known now cannot be looped over "
-                "together",
-                stmt.iter,
-                help="loop over const_range(len(...)) and index both",
-            )
-        self.check_rounds(stmt, size)
-        return self.expand(stmt, [found.item(Const(k)) for k in range(size)])
-
-    def _run_walk(self, found: Walk, stmt: ast.For) -> None:
-        name = stmt.target.id if isinstance(stmt.target, ast.Name) else "item"
-        span = self.span(stmt)
-        var = Var(f"{name}_index", span=self.span(stmt.target))
-        self.unit.loop_ranges[var] = ZERO, found.extent, ONE
-        self.frame.loops.append(LoopScope(LoopKind.SERIAL, "for"))
-
-        def bind() -> None:
-            self._bind_item(stmt.target, found.item(var), stmt)
-
-        self.run_counted(
-            stmt, [var], bind, lambda body: For(var, ZERO, found.extent, ONE, body, span=span)
+def run_items(build: Builder, stmt: ast.For) -> bool:
+    """A loop over a tuple is expanded, one over an array runs; whether its end is reached."""
+    found = _walk(build, stmt.iter)
+    if not found.is_tuple:
+        _run_walk(build, found, stmt)
+        return True
+    size = constant(found.extent)
+    if size is None:
+        raise build.refuse(
+            "a tuple and an array of a size that is not known now cannot be looped over together",
+            stmt.iter,
+            help="loop over const_range(len(...)) and index both",
         )
-        self.frame.loops.pop()
+    check_rounds(build, stmt, size)
+    return expand(build, stmt, [found.item(Const(k)) for k in range(size)])
 
-    def _bind_item(self, target: ast.expr, value: Value, stmt: ast.For) -> None:
-        """Give a target of the loop its value for this round."""
-        match target:
-            case ast.Name():
-                if isinstance(value, Scalar):
-                    value = self.let(value, target.id, self.span(stmt))
-                self.frame.fixed[target] = value
-                self.assign_name(target, value, stmt)
-            case ast.Tuple(elts=elts) | ast.List(elts=elts):
-                for part, item in zip(elts, self._parts(value, target, len(elts)), strict=True):
-                    self._bind_item(part, item, stmt)
-            case _:
-                raise refusal(target, self.span(target))
 
-    def _parts(self, value: Value, target: ast.expr, wanted: int) -> Sequence[Value]:
-        """The items that a tuple of targets is given."""
-        items: Sequence[Value] = ()
-        if isinstance(value, Items):
-            items = value.items
-        elif isinstance(value, AnyArray) and constant(value.shape[0]) is not None:
-            items = self.rows_of(value, target)
-        if len(items) != wanted:
-            raise self.mismatch(f"cannot unpack {describe(value)} into {wanted} names", target)
-        return items
+def _run_walk(build: Builder, found: Walk, stmt: ast.For) -> None:
+    name = stmt.target.id if isinstance(stmt.target, ast.Name) else "item"
+    span = build.span(stmt)
+    var = Var(f"{name}_index", span=build.span(stmt.target))
+    build.unit.loop_ranges[var] = ZERO, found.extent, ONE
+    build.frame.loops.append(LoopScope(LoopKind.SERIAL, "for"))
 
-    # -- what can be looped over ---------------------------------------------------------------
+    def bind() -> None:
+        _bind_item(build, stmt.target, found.item(var), stmt)
 
-    def _walk(self, node: ast.expr) -> Walk:
-        if isinstance(node, ast.Call) and not isinstance(node.func, ast.Subscript):
-            callee = self.evaluate(node.func)
-            if isinstance(callee, Foreign) and is_iterator(callee.value):
-                return self._combined(callee.value, node)
-            if isinstance(callee, Builtin) and callee.name in ("range", "serial"):
-                return self._range(node)
-        value = self.evaluate(node)
-        if isinstance(value, Items):
-            items = value.items
-            return Walk(Const(len(items)), lambda at: items[constant(at) or 0], is_tuple=True)
-        if isinstance(value, AnyArray):
-            return self._rows(value, node)
-        raise self.refuse_items(value, node)
+    run_counted(
+        build, stmt, [var], bind, lambda body: For(var, ZERO, found.extent, ONE, body, span=span)
+    )
+    build.frame.loops.pop()
 
-    def _combined(self, function: object, node: ast.Call) -> Walk:
-        if function is enumerate:
-            return self._enumerated(node)
-        args, keywords = node.args, [keyword.arg for keyword in node.keywords]
-        if keywords and (function is not zip or keywords != ["strict"]):
-            raise self.refuse_keyword(ast.unparse(node.func), node.keywords[0])
-        if not args:
-            raise self.refuse(f"{ast.unparse(node.func)} needs something to loop over", node)
-        walks = [self._walk(arg) for arg in args]
-        if function is zip:
-            is_strict = bool(keywords) and self.scalar(node.keywords[0].value).constant
-            return self._zipped(walks, node if is_strict else None)
-        first, last = walks[0], minus(walks[0].extent, ONE)
-        return Walk(first.extent, lambda at: first.item(minus(last, at)), first.is_tuple)
 
-    def _enumerated(self, node: ast.Call) -> Walk:
-        args = self.arguments(node, "iterable", "start", required=1)
-        found = self._walk(args["iterable"])
-        start = self.fixed_index(self.index(args["start"], "start")) if "start" in args else ZERO
+def _bind_item(build: Builder, target: ast.expr, value: Value, stmt: ast.For) -> None:
+    """Give a target of the loop its value for this round."""
+    match target:
+        case ast.Name():
+            if isinstance(value, Scalar):
+                value = build.let(value, target.id, build.span(stmt))
+            build.frame.fixed[target] = value
+            assign_name(build, target, value, stmt)
+        case ast.Tuple(elts=elts) | ast.List(elts=elts):
+            for part, item in zip(elts, _parts(build, value, target, len(elts)), strict=True):
+                _bind_item(build, part, item, stmt)
+        case _:
+            raise refusal(target, build.span(target))
 
-        def item(at: Expr) -> Value:
-            return Items((index(plus(at, start)), found.item(at)))
 
-        return Walk(found.extent, item, found.is_tuple)
+def _parts(build: Builder, value: Value, target: ast.expr, wanted: int) -> Sequence[Value]:
+    """The items that a tuple of targets is given."""
+    items: Sequence[Value] = ()
+    if isinstance(value, Items):
+        items = value.items
+    elif isinstance(value, AnyArray) and constant(value.shape[0]) is not None:
+        items = rows_of(build, value, target)
+    if len(items) != wanted:
+        raise build.mismatch(f"cannot unpack {describe(value)} into {wanted} names", target)
+    return items
 
-    def _zipped(self, walks: Sequence[Walk], strict: ast.Call | None) -> Walk:
-        """Items side by side, as many as the shortest has; `strict` says that all have as many."""
-        extent = walks[0].extent
-        for other in walks[1:]:
-            if self.ranges.same(extent, other.extent):
-                continue
-            if strict is not None:
-                self._require_length(extent, other.extent, strict)
-            extent = tidy(Min(extent, other.extent))
 
-        def item(at: Expr) -> Value:
-            return Items(tuple(part.item(at) for part in walks))
+# what can be looped over
 
-        return Walk(extent, item, any(part.is_tuple for part in walks))
 
-    def _require_length(self, extent: Expr, other: Expr, node: ast.Call) -> None:
-        if isinstance(extent, Const) and isinstance(other, Const):
-            raise ShapeMismatch(
-                f"`{ast.unparse(node)}` goes through {extent.value} and {other.value} items",
-                self.span(node),
-            )
-        self.require_size(extent, other, node)
+def _walk(build: Builder, node: ast.expr) -> Walk:
+    if isinstance(node, ast.Call) and not isinstance(node.func, ast.Subscript):
+        callee = build.evaluate(node.func)
+        if isinstance(callee, Foreign) and is_iterator(callee.value):
+            return _combined(build, callee.value, node)
+        if isinstance(callee, Builtin) and callee.name in ("range", "serial"):
+            return _range(build, node)
+    value = build.evaluate(node)
+    if isinstance(value, Items):
+        items = value.items
+        return Walk(Const(len(items)), lambda at: items[constant(at) or 0], is_tuple=True)
+    if isinstance(value, AnyArray):
+        return _rows(build, value, node)
+    raise refuse_items(build, value, node)
 
-    def _range(self, node: ast.Call) -> Walk:
-        start, stop, step = (self.fixed_index(b) for b in self.loop_bounds(node, node.args))
-        # ceil((stop - start) / step) by floor division, right for either sign of step
-        extent = tidy(Max(Sub(ZERO, FloorDiv(minus(start, stop), step)), ZERO))
-        return Walk(extent, lambda at: index(plus(start, times(at, step))))
 
-    def _rows(self, value: AnyArray, node: ast.expr) -> Walk:
-        if not value.shape:
-            raise self.mismatch("an array without dimensions cannot be looped over", node)
-        kept = self._steady(value, node)
-        rest = tuple(Place(ZERO, 1, axis) for axis in range(len(value.shape) - 1))
+def _combined(build: Builder, function: object, node: ast.Call) -> Walk:
+    if function is enumerate:
+        return _enumerated(build, node)
+    args, keywords = node.args, [keyword.arg for keyword in node.keywords]
+    if keywords and (function is not zip or keywords != ["strict"]):
+        raise refuse_keyword(build, ast.unparse(node.func), node.keywords[0])
+    if not args:
+        raise build.refuse(f"{ast.unparse(node.func)} needs something to loop over", node)
+    walks = [_walk(build, arg) for arg in args]
+    if function is zip:
+        is_strict = bool(keywords) and build.scalar(node.keywords[0].value).constant
+        return _zipped(build, walks, node if is_strict else None)
+    first, last = walks[0], minus(walks[0].extent, ONE)
+    return Walk(first.extent, lambda at: first.item(minus(last, at)), first.is_tuple)
 
-        def item(at: Expr) -> Value:
-            row = self.shown(kept, (Place(at), *rest), kept.shape[1:], node)
-            return self.element_or_part(row, node)
 
-        return Walk(value.shape[0], item)
+def _enumerated(build: Builder, node: ast.Call) -> Walk:
+    args = arguments(build, node, "iterable", "start", required=1)
+    found = _walk(build, args["iterable"])
+    start = fixed_index(build, build.index(args["start"], "start")) if "start" in args else ZERO
 
-    def _steady(self, value: AnyArray, node: ast.expr) -> AnyArray:
-        """An array whose items are found again in every round of the loop."""
-        if isinstance(value, ArrayExpr):
-            if value.mask is None and not self._reads_memory(value):
-                return value
-            return self.materialize(value, "items", self.span(node))
-        if value.buffer in self.unit.rebound:  # the name may get another array meanwhile
-            return self.materialize(self.array(value), "items", self.span(node))
-        return value
+    def item(at: Expr) -> Value:
+        return Items((index(plus(at, start)), found.item(at)))
 
-    def _reads_memory(self, value: ArrayExpr) -> bool:
-        with self.collect() as stmts:
-            found = value.element([Var(f"i{axis}") for axis in range(len(value.shape))]).expr
-        return bool(stmts) or any(isinstance(node, Load) for node in walk(found))
+    return Walk(found.extent, item, found.is_tuple)
+
+
+def _zipped(build: Builder, walks: Sequence[Walk], strict: ast.Call | None) -> Walk:
+    """Items side by side, as many as the shortest has; `strict` says that all have as many."""
+    extent = walks[0].extent
+    for other in walks[1:]:
+        if build.ranges.same(extent, other.extent):
+            continue
+        if strict is not None:
+            _require_length(build, extent, other.extent, strict)
+        extent = tidy(Min(extent, other.extent))
+
+    def item(at: Expr) -> Value:
+        return Items(tuple(part.item(at) for part in walks))
+
+    return Walk(extent, item, any(part.is_tuple for part in walks))
+
+
+def _require_length(build: Builder, extent: Expr, other: Expr, node: ast.Call) -> None:
+    if isinstance(extent, Const) and isinstance(other, Const):
+        raise ShapeMismatch(
+            f"`{ast.unparse(node)}` goes through {extent.value} and {other.value} items",
+            build.span(node),
+        )
+    require_size(build, extent, other, node)
+
+
+def _range(build: Builder, node: ast.Call) -> Walk:
+    start, stop, step = (fixed_index(build, b) for b in loop_bounds(build, node, node.args))
+    # ceil((stop - start) / step) by floor division, right for either sign of step
+    extent = tidy(Max(Sub(ZERO, FloorDiv(minus(start, stop), step)), ZERO))
+    return Walk(extent, lambda at: index(plus(start, times(at, step))))
+
+
+def _rows(build: Builder, value: AnyArray, node: ast.expr) -> Walk:
+    if not value.shape:
+        raise build.mismatch("an array without dimensions cannot be looped over", node)
+    kept = _steady(build, value, node)
+    rest = tuple(Place(ZERO, 1, axis) for axis in range(len(value.shape) - 1))
+
+    def item(at: Expr) -> Value:
+        row = shown(build, kept, (Place(at), *rest), kept.shape[1:], node)
+        return element_or_part(build, row, node)
+
+    return Walk(value.shape[0], item)
+
+
+def _steady(build: Builder, value: AnyArray, node: ast.expr) -> AnyArray:
+    """An array whose items are found again in every round of the loop."""
+    if isinstance(value, ArrayExpr):
+        if value.mask is None and not _reads_memory(build, value):
+            return value
+        return materialize(build, value, "items", build.span(node))
+    if value.buffer in build.unit.rebound:  # the name may get another array meanwhile
+        return materialize(build, elements_of(build, value), "items", build.span(node))
+    return value
+
+
+def _reads_memory(build: Builder, value: ArrayExpr) -> bool:
+    with build.collect() as stmts:
+        found = value.element([Var(f"i{axis}") for axis in range(len(value.shape))]).expr
+    return bool(stmts) or any(isinstance(node, Load) for node in walk(found))

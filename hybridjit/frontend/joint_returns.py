@@ -14,11 +14,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from types import FunctionType
 
 from hybridjit.errors import ParseError
 from hybridjit.frontend.arrays.elementwise import shape_text
-from hybridjit.frontend.blocks import BlockTranslator
+from hybridjit.frontend.arrays.memory import elements_of, store_array, view_of
+from hybridjit.frontend.builder import Builder
+from hybridjit.frontend.carried import is_alike
+from hybridjit.frontend.expressions import fresh_variable
 from hybridjit.frontend.frame import Variable
 from hybridjit.frontend.returns import InlineReturn, structure_returns
 from hybridjit.frontend.values import (
@@ -40,79 +44,78 @@ from hybridjit.ir.visit import walk, walk_stmts
 _Result = Variable | Buffer | Value | tuple["_Result", ...]
 
 
-class JointReturns(BlockTranslator):
-    """What the returns of an inlined function have in common."""
+def several_returns(
+    build: Builder,
+    stmts: list[Stmt],
+    returns: list[InlineReturn],
+    pyfunc: FunctionType,
+    node: ast.Call,
+) -> Value:
+    """The result of a call whose statements return in several places."""
+    values = [_as_renamed(build, site.value) for site in returns]
+    joint = _Joint(build, stmts, pyfunc.__name__, node)
+    result = joint.result(values)
+    splice(build, stmts, result, node)
+    return _read(build, result, node)
 
-    def several_returns(
-        self,
-        stmts: list[Stmt],
-        returns: list[InlineReturn],
-        pyfunc: FunctionType,
-        node: ast.Call,
-    ) -> Value:
-        """The result of a call whose statements return in several places."""
-        values = [self._as_renamed(site.value) for site in returns]
-        joint = _Joint(self, stmts, pyfunc.__name__, node)
-        result = joint.result(values)
-        self.splice(stmts, result, node)
-        return self._read(result, node)
 
-    def _as_renamed(self, value: Value) -> Value:
-        """A value whose array became another since it was returned."""
-        match value:
-            case Array(buffer) | View(buffer):
-                return replace(value, buffer=self.unit.renamed.get(buffer, buffer))
-            case Items(items):
-                return Items(tuple(map(self._as_renamed, items)))
-            case _:
-                return value
+def _as_renamed(build: Builder, value: Value) -> Value:
+    """A value whose array became another since it was returned."""
+    match value:
+        case Array(buffer) | View(buffer):
+            return replace(value, buffer=build.unit.renamed.get(buffer, buffer))
+        case Items(items):
+            return Items(tuple(map(partial(_as_renamed, build), items)))
+        case _:
+            return value
 
-    def splice(self, stmts: list[Stmt], result: _Result | None, node: ast.Call) -> None:
-        """Put the statements of the call here, its returns turned into structured control."""
 
-        def assign(site: InlineReturn) -> list[Stmt]:
-            with self.collect() as stores:
-                if result is not None:
-                    self._store_result(result, self._as_renamed(site.value), site)
-            return stores
+def splice(build: Builder, stmts: list[Stmt], result: _Result | None, node: ast.Call) -> None:
+    """Put the statements of the call here, its returns turned into structured control."""
 
-        self.body.extend(structure_returns(stmts, assign, self.close))
+    def assign(site: InlineReturn) -> list[Stmt]:
+        with build.collect() as stores:
+            if result is not None:
+                _store_result(build, result, _as_renamed(build, site.value), site)
+        return stores
 
-    def _store_result(self, result: _Result, value: Value, site: InlineReturn) -> None:
-        match result, value:
-            case Variable(), Scalar():
-                self.assign_variable(result, value, site.span)
-            case Buffer(), Array() | View() | ArrayExpr():
-                self.store_array(self.view(Array(result)), self.array(value), site.span)
-            case tuple(), Items(items):
-                for part, item in zip(result, items, strict=True):
-                    self._store_result(part, item, site)
-            case _:
-                pass
+    build.body.extend(structure_returns(stmts, assign, build.close))
 
-    def _read(self, result: _Result, node: ast.Call) -> Value:
-        """What the call stands for after it."""
-        match result:
-            case Variable(buffer=buffer, type=type):
-                assert buffer is not None
-                assert type is not None
-                load = Load(buffer, (), span=self.span(node))
-                return self.let(Scalar(load, type), "t", self.span(node))
-            case Buffer():
-                return replace(self.array(Array(result)), buffer=result)
-            case tuple():
-                return Items(tuple(self._read(part, node) for part in result))
-            case _:
-                return result
+
+def _store_result(build: Builder, result: _Result, value: Value, site: InlineReturn) -> None:
+    match result, value:
+        case Variable(), Scalar():
+            build.assign_variable(result, value, site.span)
+        case Buffer(), Array() | View() | ArrayExpr():
+            store_array(build, view_of(build, Array(result)), elements_of(build, value), site.span)
+        case tuple(), Items(items):
+            for part, item in zip(result, items, strict=True):
+                _store_result(build, part, item, site)
+        case _:
+            pass
+
+
+def _read(build: Builder, result: _Result, node: ast.Call) -> Value:
+    """What the call stands for after it."""
+    match result:
+        case Variable(buffer=buffer, type=type):
+            assert buffer is not None
+            assert type is not None
+            load = Load(buffer, (), span=build.span(node))
+            return build.let(Scalar(load, type), "t", build.span(node))
+        case Buffer():
+            return replace(elements_of(build, Array(result)), buffer=result)
+        case tuple():
+            return Items(tuple(_read(build, part, node) for part in result))
+        case _:
+            return result
 
 
 class _Joint:
     """Finds what the returns of one call store in."""
 
-    def __init__(
-        self, translator: JointReturns, stmts: Sequence[Stmt], name: str, node: ast.Call
-    ) -> None:
-        self.translator = translator
+    def __init__(self, build: Builder, stmts: Sequence[Stmt], name: str, node: ast.Call) -> None:
+        self.build = build
         self.stmts = stmts
         self.name = name
         self.node = node
@@ -126,7 +129,7 @@ class _Joint:
         if all(isinstance(value, Scalar) for value in values):
             self.numbers += 1
             label = f"{self.name}_result"
-            return self.translator.fresh_variable(label, self.node, self.numbers - 1)
+            return fresh_variable(self.build, label, self.node, self.numbers - 1)
         tuples = [value.items for value in values if isinstance(value, Items)]
         if len(tuples) == len(values) and len({len(items) for items in tuples}) == 1:
             return tuple(map(self.result, zip(*tuples, strict=True)))
@@ -137,22 +140,22 @@ class _Joint:
         raise self._refuse(describe(first), describe(other))
 
     def _array(self, values: Sequence[AnyArray]) -> Buffer:
-        translator = self.translator
-        first = translator.array(values[0])
+        build = self.build
+        first = elements_of(build, values[0])
         result = Buffer(f"{self.name}_result", first.dtype, tuple(first.shape), "global")
-        for value in map(translator.array, values):
-            if not translator.is_alike(result, Buffer("", value.dtype, tuple(value.shape))):
+        for value in (elements_of(build, value) for value in values):
+            if not is_alike(build, result, Buffer("", value.dtype, tuple(value.shape))):
                 raise self._refuse(_array_text(first), _array_text(value))
         self._check_size(result)
-        translator.emit(Allocate(result, zero=False))
+        build.emit(Allocate(result, zero=False))
         made = {
             s.buffer for stmt in self.stmts for s in walk_stmts(stmt) if isinstance(s, Allocate)
         }
-        made -= translator.unit.standins.keys()
+        made -= build.unit.standins.keys()
         sources = [b for value in values for b in buffers_of(value) if b not in made]
         if sources:
-            translator.unit.copied_from[result] = sources
-            translator.unit.standins[result] = (
+            build.unit.copied_from[result] = sources
+            build.unit.standins[result] = (
                 f"the result of '{self.name}' may be the array that it was given, and is a copy of "
                 "it here, which would not see what is written to it",
                 f"return an array of its own from '{self.name}' on every path, with .copy()",
@@ -166,7 +169,7 @@ class _Joint:
         }
         nodes = [node for size in result.shape for node in walk(size)]
         if any(isinstance(node, Load) or node in inside for node in nodes):
-            raise self.translator.refuse(
+            raise self.build.refuse(
                 f"'{self.name}' returns an array in several places, of a size that is known only "
                 "there",
                 self.node,
@@ -174,7 +177,7 @@ class _Joint:
             )
 
     def _refuse(self, one: str, other: str) -> ParseError:
-        return self.translator.refuse(
+        return self.build.refuse(
             f"the returns of '{self.name}' do not agree: one gives {one}, another {other}",
             self.node,
             help="return as many arrays and numbers, each of one type and shape, on every path",

@@ -6,8 +6,11 @@ import ast
 from collections.abc import Sequence
 
 from hybridjit.errors import HybridError, ParseError
-from hybridjit.frontend.carried import CarriedArrays
-from hybridjit.frontend.context import Divide, Never, Unbound
+from hybridjit.frontend.assignments import declare
+from hybridjit.frontend.branches import divide, go_back, moment
+from hybridjit.frontend.builder import Builder, Divide, Never, Unbound
+from hybridjit.frontend.carried import carry, forget_others, is_carried, leave_round, run_loop
+from hybridjit.frontend.expressions import condition
 from hybridjit.frontend.flow import bound_names
 from hybridjit.frontend.frame import LoopScope, Skip
 from hybridjit.frontend.operators import logical_not
@@ -37,265 +40,222 @@ _COMPOUND = (ast.If, ast.For, ast.While, ast.With)
 ELSE_HELP = "set a variable, such as found = True, before break, and test it after the loop"
 
 
-class StatementTranslator(CarriedArrays):
-    """Blocks of statements, branches, and `while`.
+def run_block(build: Builder, body: Sequence[ast.stmt], first: int = 0) -> bool:
+    """Translate the statements of a block, from `first` on; True if its end can be reached."""
+    chain, build.chain = build.chain, ()
+    for position, stmt in enumerate(body):
+        if position < first:
+            continue
+        for web in build.frame.variables.mutable_at(body, position):
+            declare(build, web, stmt)
+        outcome = _attempt(build, stmt)
+        if isinstance(outcome, Divide):
+            assert isinstance(stmt, (ast.If, ast.With))
+            return divide(build, stmt, [(body, position + 1), *chain], outcome.web)
+        if not outcome:
+            return False
+    build.chain = chain
+    return True
 
-    Each `run_*` returns whether the statement can be followed by another: a `return` cannot.
+
+def _attempt(build: Builder, stmt: ast.stmt) -> bool | Divide:
+    """Translate a statement; whether its end can be reached, or why an `if` is to be divided.
+
+    A loop is started over as long as it is found to carry more names.
     """
-
-    def run_block(self, body: Sequence[ast.stmt], first: int = 0) -> bool:
-        """Translate the statements of a block, from `first` on; True if its end can be reached."""
-        chain, self.chain = self.chain, ()
-        for position, stmt in enumerate(body):
-            if position < first:
-                continue
-            for web in self.frame.variables.mutable_at(body, position):
-                self.declare(web, stmt)
-            outcome = self._attempt(stmt)
-            if isinstance(outcome, Divide):
-                assert isinstance(stmt, (ast.If, ast.With))
-                return self.divide(stmt, [(body, position + 1), *chain], outcome.web)
-            if not outcome:
-                return False
-        self.chain = chain
-        return True
-
-    def _attempt(self, stmt: ast.stmt) -> bool | Divide:
-        """Translate a statement; whether its end can be reached, or why an `if` is to be divided.
-
-        A loop is started over as long as it is found to carry more names.
-        """
-        while True:
-            before = self.moment() if isinstance(stmt, _COMPOUND) else None
-            self.around.append((self.body, stmt))
-            try:
-                return self._guarded(stmt)
-            except Divide as found:
-                if before is None or not self._is_for(found, stmt):
-                    raise
-                self.go_back(before)
-                if isinstance(stmt, (ast.If, ast.With)):
-                    return found
-                assert isinstance(stmt, (ast.For, ast.While))
-                self.carry(stmt, found.web)
-            finally:
-                self.around.pop()
-
-    def _is_for(self, found: Divide, stmt: ast.stmt) -> bool:
-        """True if a statement is the one to start over.
-
-        Of statements that have no block of their own, as a static `if` and `with np.errstate()`,
-        it is the outermost: what follows it is divided, too.
-        """
-        if found.home is not self.body:
-            return False
-        outer = [stmt for block, stmt in self.around[:-1] if block is self.body]
-        return not (isinstance(stmt, (ast.If, ast.With)) and outer)
-
-    def nested(self, body: Sequence[ast.stmt], first: int = 0) -> tuple[Stmt, bool]:
-        """A block inside another statement, and whether its end can be reached."""
-        with self.collect() as stmts:
-            self.depth += 1
-            known = set(self.frame.bindings)
-            goes_on = self.run_block(body, first)
-            self.forget_others(known)
-            self.depth -= 1
-            return self.close(stmts), goes_on
-
-    def _guarded(self, stmt: ast.stmt) -> bool:
-        """Run a statement; one that fails is noted, and what it would have assigned is poisoned."""
-        loops, depth, open_loops = len(self.frame.loops), self.depth, self.unit.open_loops
-        self._count(stmt)
+    while True:
+        before = moment(build) if isinstance(stmt, _COMPOUND) else None
+        build.around.append((build.body, stmt))
         try:
-            return self.run_statement(stmt)
-        except HybridError as error:
-            if self.unit.statements > MAX_STATEMENTS:
+            return _guarded(build, stmt)
+        except Divide as found:
+            if before is None or not _is_for(build, found, stmt):
                 raise
-            self.unit.errors.append(error)
-        except Skip as skip:
-            self.unit.skipped += 1
-            self.unit.unresolved = self.unit.unresolved or skip.unless_known
-        except Unbound as found:
-            self._stop_at(found)
-            return False
-        except Never:
-            return False
-        del self.frame.loops[loops:]
-        self.depth, self.unit.open_loops = depth, open_loops
-        self._poison(stmt)
-        return not isinstance(stmt, (ast.Return, ast.Raise))
+            go_back(build, before)
+            if isinstance(stmt, (ast.If, ast.With)):
+                return found
+            assert isinstance(stmt, (ast.For, ast.While))
+            carry(build, stmt, found.web)
+        finally:
+            build.around.pop()
 
-    def _stop_at(self, found: Unbound) -> None:
-        """Read a variable that is never set: at run time, that is an error."""
-        never = Buffer(found.name, INT64, (), Buffer.REGISTER)
-        self.emit(Allocate(never, zero=False))
-        self.emit(Evaluate(Load(never, (), span=found.span), span=found.span))
 
-    def _count(self, stmt: ast.stmt) -> None:
-        """Stop before copies of copies of code fill the memory."""
-        self.unit.statements += 1
-        if self.unit.statements > MAX_STATEMENTS:
-            raise self.refuse_growth(stmt)
+def _is_for(build: Builder, found: Divide, stmt: ast.stmt) -> bool:
+    """True if a statement is the one to start over.
 
-    def refuse_growth(self, stmt: ast.stmt) -> ParseError:
-        """The error for a script that becomes too large."""
-        return ParseError(
-            f"'{self.root_name}' grows to more than {MAX_STATEMENTS} statements: expanded loops "
-            "and inlined calls copy their body",
-            self.unit.copied_at or self.span(stmt),
-            help="use range(...) in place of const_range(...), and call the function fewer times",
-        )
-
-    @property
-    def root_name(self) -> str:
-        """The name of the script itself; provided by the layer above."""
-        raise NotImplementedError
-
-    def _poison(self, stmt: ast.stmt) -> None:
-        """What a failed statement would have defined is not to be complained about later."""
-        for name in bound_names([stmt]):
-            web = self.frame.variables.writes.get(name)
-            if web is not None:
-                self.frame.poisoned.add(web)
-        match stmt:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                self.frame.undefined.add(stmt.name)
-            case ast.Import() | ast.ImportFrom():
-                names = [alias.asname or alias.name.partition(".")[0] for alias in stmt.names]
-                self.frame.undefined.update(names)
-            case _:
-                pass
-
-    def run_statement(self, stmt: ast.stmt) -> bool:
-        """Translate one statement; return whether another can follow it."""
-        match stmt:
-            case ast.If():
-                return self._if(stmt)
-            case ast.While():
-                return self._while(stmt)
-            case ast.For():
-                return self.run_for(stmt)
-            case ast.With():
-                return self.run_with(stmt)
-            case ast.Raise():
-                return self.run_raise(stmt)
-            case ast.Break() | ast.Continue():
-                return self._leave(stmt)
-            case ast.Return():
-                self.run_return(stmt)
-                return False
-            case _:
-                self._run_line(stmt)
-                return True
-
-    def _run_line(self, stmt: ast.stmt) -> None:
-        match stmt:
-            case ast.Assign():
-                self.assign(stmt)
-            case ast.AugAssign():
-                self.augmented(stmt)
-            case ast.AnnAssign():
-                self.annotated(stmt)
-            case ast.Expr():
-                self.run_expression(stmt)
-            case ast.Assert():
-                self.run_assert(stmt)
-            case ast.Pass():
-                pass
-            case ast.Delete(targets=targets) if all(isinstance(t, ast.Name) for t in targets):
-                pass  # a name that is deleted has no value in what follows: see `Flow`
-            case _:
-                raise refusal(stmt, self.span(stmt))
-
-    # Provided by the layers above.
-
-    def run_for(self, stmt: ast.For) -> bool:
-        """A `for` loop."""
-        raise NotImplementedError
-
-    def run_with(self, stmt: ast.With) -> bool:
-        """A `with block(...)`."""
-        raise NotImplementedError
-
-    def run_return(self, stmt: ast.Return) -> None:
-        """A `return`, of the script or of a function that is inlined."""
-        raise NotImplementedError
-
-    # -- control -------------------------------------------------------------------------------
-
-    def _if(self, stmt: ast.If) -> bool:
-        cond = self.condition(stmt.test)
-        seen = self.unit.branches.setdefault(stmt, set())
-        if isinstance(cond, Const):
-            seen.add(bool(cond.value))
-            return self.run_block(stmt.body if cond.value else stmt.orelse)
-        seen.add(None)
-        then, then_goes_on = self.nested(stmt.body)
-        otherwise, otherwise_goes_on = self.nested(stmt.orelse)
-        span = self.span(stmt)
-        self.emit(If(cond, then, otherwise if stmt.orelse else None, span=span))
-        return then_goes_on or otherwise_goes_on
-
-    def _while(self, stmt: ast.While) -> bool:
-        if stmt.orelse:
-            raise self.refuse("while ... else is not supported", stmt.orelse[0], help=ELSE_HELP)
-        with self.collect() as needed:
-            test = self.condition(stmt.test)
-        span = self.span(stmt)
-        if isinstance(test, Const) and not test.value:
-            return True
-        is_endless = isinstance(test, Const) and not needed
-        is_plain = not needed and not self.is_carried(stmt)
-        head = test if is_plain else Const(True, BOOL, span=span)
-
-        def once() -> bool:
-            self.depth += 1
-            if not is_plain and not is_endless:
-                self._stop_unless(stmt)
-            goes_on = self.run_block(stmt.body)
-            self.depth -= 1
-            return goes_on
-
-        self.frame.loops.append(LoopScope(None, "while"))
-        self.run_loop(stmt, once, lambda body: While(head, body, span=span), may_not_run=False)
-        self.frame.loops.pop()
-        return not is_endless or has_break(stmt.body)
-
-    def _stop_unless(self, stmt: ast.While) -> None:
-        """Leave a loop whose condition needs statements, or is another in each state."""
-        span = self.span(stmt)
-        stop = logical_not(Scalar(self.condition(stmt.test), WEAK_BOOL), span).expr
-        with self.collect() as stmts:
-            self.leave_round(and_loop=True)
-            self.emit(Break(span=span))
-        self.emit(If(stop, self.close(stmts), span=span))
-
-    def _leave(self, stmt: ast.Break | ast.Continue) -> bool:
-        word = "break" if isinstance(stmt, ast.Break) else "continue"
-        if not self.frame.loops:
-            raise self.refuse(f"{word} outside a loop", stmt)
-        loop = self.frame.loops[-1]
-        if loop.is_expanded:
-            raise self.refuse(
-                f"{word} in a {loop.word} loop: it is expanded while the script is read",
-                stmt,
-                help="loop over range(...), or put the rest of the body under an if",
-            )
-        if word == "break" and loop.is_grid:
-            raise self.refuse(
-                "break in a grid loop would have to leave several loops at once",
-                stmt,
-                help="write the loops one by one with range(...)",
-            )
-        if word == "break" and loop.kind is not None and loop.kind.is_concurrent:
-            raise self.refuse(
-                f"break in a {loop.word} loop: its iterations have no order",
-                stmt,
-                help="loop over range(...)",
-            )
-        self.leave_round(and_loop=word == "break")
-        self.emit((Break if word == "break" else Continue)(span=self.span(stmt)))
+    Of statements that have no block of their own, as a static `if` and `with np.errstate()`,
+    it is the outermost: what follows it is divided, too.
+    """
+    if found.home is not build.body:
         return False
+    outer = [stmt for block, stmt in build.around[:-1] if block is build.body]
+    return not (isinstance(stmt, (ast.If, ast.With)) and outer)
+
+
+def nested(build: Builder, body: Sequence[ast.stmt], first: int = 0) -> tuple[Stmt, bool]:
+    """A block inside another statement, and whether its end can be reached."""
+    with build.collect() as stmts:
+        build.depth += 1
+        known = set(build.frame.bindings)
+        goes_on = run_block(build, body, first)
+        forget_others(build, known)
+        build.depth -= 1
+        return build.close(stmts), goes_on
+
+
+def _guarded(build: Builder, stmt: ast.stmt) -> bool:
+    """Run a statement; one that fails is noted, and what it would have assigned is poisoned."""
+    loops, depth, open_loops = len(build.frame.loops), build.depth, build.unit.open_loops
+    _count(build, stmt)
+    try:
+        return build.run_statement(stmt)
+    except HybridError as error:
+        if build.unit.statements > MAX_STATEMENTS:
+            raise
+        build.unit.errors.append(error)
+    except Skip as skip:
+        build.unit.skipped += 1
+        build.unit.unresolved = build.unit.unresolved or skip.unless_known
+    except Unbound as found:
+        _stop_at(build, found)
+        return False
+    except Never:
+        return False
+    del build.frame.loops[loops:]
+    build.depth, build.unit.open_loops = depth, open_loops
+    _poison(build, stmt)
+    return not isinstance(stmt, (ast.Return, ast.Raise))
+
+
+def _stop_at(build: Builder, found: Unbound) -> None:
+    """Read a variable that is never set: at run time, that is an error."""
+    never = Buffer(found.name, INT64, (), Buffer.REGISTER)
+    build.emit(Allocate(never, zero=False))
+    build.emit(Evaluate(Load(never, (), span=found.span), span=found.span))
+
+
+def _count(build: Builder, stmt: ast.stmt) -> None:
+    """Stop before copies of copies of code fill the memory."""
+    build.unit.statements += 1
+    if build.unit.statements > MAX_STATEMENTS:
+        raise refuse_growth(build, stmt)
+
+
+def refuse_growth(build: Builder, stmt: ast.stmt) -> ParseError:
+    """The error for a script that becomes too large."""
+    return ParseError(
+        f"'{build.root.name}' grows to more than {MAX_STATEMENTS} statements: expanded loops "
+        "and inlined calls copy their body",
+        build.unit.copied_at or build.span(stmt),
+        help="use range(...) in place of const_range(...), and call the function fewer times",
+    )
+
+
+def _poison(build: Builder, stmt: ast.stmt) -> None:
+    """What a failed statement would have defined is not to be complained about later."""
+    for name in bound_names([stmt]):
+        web = build.frame.variables.writes.get(name)
+        if web is not None:
+            build.frame.poisoned.add(web)
+    match stmt:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            build.frame.undefined.add(stmt.name)
+        case ast.Import() | ast.ImportFrom():
+            names = [alias.asname or alias.name.partition(".")[0] for alias in stmt.names]
+            build.frame.undefined.update(names)
+        case _:
+            pass
+
+
+def run_pass(build: Builder, stmt: ast.Pass) -> None:
+    """Nothing."""
+
+
+def run_delete(build: Builder, stmt: ast.Delete) -> None:
+    """A name that is deleted has no value in what follows: see `Flow`."""
+    if not all(isinstance(target, ast.Name) for target in stmt.targets):
+        raise refusal(stmt, build.span(stmt))
+
+
+# control
+
+
+def run_if(build: Builder, stmt: ast.If) -> bool:
+    cond = condition(build, stmt.test)
+    seen = build.unit.branches.setdefault(stmt, set())
+    if isinstance(cond, Const):
+        seen.add(bool(cond.value))
+        return run_block(build, stmt.body if cond.value else stmt.orelse)
+    seen.add(None)
+    then, then_goes_on = nested(build, stmt.body)
+    otherwise, otherwise_goes_on = nested(build, stmt.orelse)
+    span = build.span(stmt)
+    build.emit(If(cond, then, otherwise if stmt.orelse else None, span=span))
+    return then_goes_on or otherwise_goes_on
+
+
+def run_while(build: Builder, stmt: ast.While) -> bool:
+    if stmt.orelse:
+        raise build.refuse("while ... else is not supported", stmt.orelse[0], help=ELSE_HELP)
+    with build.collect() as needed:
+        test = condition(build, stmt.test)
+    span = build.span(stmt)
+    if isinstance(test, Const) and not test.value:
+        return True
+    is_endless = isinstance(test, Const) and not needed
+    is_plain = not needed and not is_carried(build, stmt)
+    head = test if is_plain else Const(True, BOOL, span=span)
+
+    def once() -> bool:
+        build.depth += 1
+        if not is_plain and not is_endless:
+            _stop_unless(build, stmt)
+        goes_on = run_block(build, stmt.body)
+        build.depth -= 1
+        return goes_on
+
+    build.frame.loops.append(LoopScope(None, "while"))
+    run_loop(build, stmt, once, lambda body: While(head, body, span=span), may_not_run=False)
+    build.frame.loops.pop()
+    return not is_endless or has_break(stmt.body)
+
+
+def _stop_unless(build: Builder, stmt: ast.While) -> None:
+    """Leave a loop whose condition needs statements, or is another in each state."""
+    span = build.span(stmt)
+    stop = logical_not(Scalar(condition(build, stmt.test), WEAK_BOOL), span).expr
+    with build.collect() as stmts:
+        leave_round(build, and_loop=True)
+        build.emit(Break(span=span))
+    build.emit(If(stop, build.close(stmts), span=span))
+
+
+def leave_loop(build: Builder, stmt: ast.Break | ast.Continue) -> bool:
+    word = "break" if isinstance(stmt, ast.Break) else "continue"
+    if not build.frame.loops:
+        raise build.refuse(f"{word} outside a loop", stmt)
+    loop = build.frame.loops[-1]
+    if loop.is_expanded:
+        raise build.refuse(
+            f"{word} in a {loop.word} loop: it is expanded while the script is read",
+            stmt,
+            help="loop over range(...), or put the rest of the body under an if",
+        )
+    if word == "break" and loop.is_grid:
+        raise build.refuse(
+            "break in a grid loop would have to leave several loops at once",
+            stmt,
+            help="write the loops one by one with range(...)",
+        )
+    if word == "break" and loop.kind is not None and loop.kind.is_concurrent:
+        raise build.refuse(
+            f"break in a {loop.word} loop: its iterations have no order",
+            stmt,
+            help="loop over range(...)",
+        )
+    leave_round(build, and_loop=word == "break")
+    build.emit((Break if word == "break" else Continue)(span=build.span(stmt)))
+    return False
 
 
 def has_break(body: Sequence[ast.stmt]) -> bool:

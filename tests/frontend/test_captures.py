@@ -10,8 +10,8 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.errors import ParseError, TypeMismatch
+from hybridjit.frontend.builder import MAX_CONSTANT_ELEMENTS
 from hybridjit.frontend.captures import MISSING, Environment, same_value, snapshot
-from hybridjit.frontend.context import MAX_CONSTANT_ELEMENTS
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.values import (
     Builtin,

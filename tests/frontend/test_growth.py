@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from hybridjit.errors import ParseError
+from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.captures import Environment
 from hybridjit.frontend.growth import least_statements, written_rounds
-from hybridjit.frontend.statements import StatementTranslator
 from tests.frontend.from_text import script_from_text
 
 A: Any = np.zeros(1000)
@@ -81,13 +81,13 @@ TOO_LARGE = {
 @pytest.mark.parametrize("body", TOO_LARGE.values(), ids=TOO_LARGE)
 def test_loop_is_refused_before_it_is_expanded(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
     translated: list[ast.stmt] = []
-    run = StatementTranslator.run_statement
+    run = Builder.run_statement
 
-    def note(self: StatementTranslator, stmt: ast.stmt) -> bool:
+    def note(self: Builder, stmt: ast.stmt) -> bool:
         translated.append(stmt)
         return run(self, stmt)
 
-    monkeypatch.setattr(StatementTranslator, "run_statement", note)
+    monkeypatch.setattr(Builder, "run_statement", note)
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     kernel = script_from_text(f"def f(a):\n{lines}", {"eight_times": eight_times, "twice": twice})
     with pytest.raises(ParseError, match="grows to more than 20000 statements"):

@@ -8,7 +8,7 @@ import pytest
 from hybridjit import hybrid
 from hybridjit.errors import HybridError, ParseError
 from hybridjit.frontend.expansion import MAX_EXPANDED
-from hybridjit.frontend.loops import MAX_LOOP_DEPTH
+from hybridjit.frontend.for_loops import MAX_LOOP_DEPTH
 from hybridjit.hybrid import (
     bind,
     const_range,

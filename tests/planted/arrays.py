@@ -18,21 +18,20 @@ from hybridjit.arith.ranges import ONE, ZERO, Ranges, minus, plus, tidy, times
 from hybridjit.frontend.arrays import elementwise as array_elementwise
 from hybridjit.frontend.arrays import extents as array_extents
 from hybridjit.frontend.arrays import extrema as array_extrema
+from hybridjit.frontend.arrays import memory as array_memory
 from hybridjit.frontend.arrays import reductions as array_reductions
 from hybridjit.frontend.arrays import shapes as array_shapes
+from hybridjit.frontend.arrays import stores as array_stores
 from hybridjit.frontend.arrays import subscripts as array_subscripts
-from hybridjit.frontend.arrays.elementwise import ElementwiseTranslator
-from hybridjit.frontend.arrays.extrema import ArrayExtrema
-from hybridjit.frontend.arrays.memory import ArrayMemory
-from hybridjit.frontend.arrays.reductions import ArrayReductions, Axes
-from hybridjit.frontend.arrays.shapes import ArrayShapes
-from hybridjit.frontend.arrays.stores import ArrayStores, Target
+from hybridjit.frontend.arrays.reductions import Axes
+from hybridjit.frontend.arrays.stores import Target
+from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.comparisons import compare
 from hybridjit.frontend.values import AnyArray, ArrayExpr, Place, Scalar, Value, index
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Ge, Gt, Le, Lt, Max, Mod, Select, const
 from tests.array_campaign import Refused, check_program
-from tests.planted.bugs import Bug, Plant, RandomCheck, replaced
+from tests.planted.bugs import Bug, Plant, RandomCheck, everywhere, replaced
 from tests.random_array_values import Style
 from tests.random_arrays import Generator
 
@@ -91,10 +90,10 @@ def composed_without_steps(outer: Sequence[Place], inner: Sequence[Place]) -> tu
     return tuple(places)
 
 
-def flip_all(self: ArrayShapes, owner: AnyArray, axes: Sequence[int], node: ast.AST) -> Value:
+def flip_all(build: Builder, owner: AnyArray, axes: Sequence[int], node: ast.AST) -> Value:
     del axes
     places = tuple(Place(minus(size, ONE), -1, axis) for axis, size in enumerate(owner.shape))
-    return self.shown(owner, places, owner.shape, node)
+    return array_subscripts.shown(build, owner, places, owner.shape, node)
 
 
 def column_major(flat: Expr, shape: Sequence[Expr]) -> list[Expr]:
@@ -119,38 +118,36 @@ def never_stretched(self: Any, indices: Sequence[Expr]) -> Expr:
     return tidy(Mod(plus(indices[axis], ONE), size))
 
 
-def first_size(
-    self: ElementwiseTranslator, sizes: Sequence[Expr], shapes: object, node: object
-) -> Expr:
-    del self, shapes, node
+def first_size(build: Builder, sizes: Sequence[Expr], shapes: object, node: object) -> Expr:
+    del build, shapes, node
     return sizes[0]
 
 
-def never_copied(self: ArrayMemory, target: object, value: object) -> bool:
-    del self, target, value
+def never_copied(build: Builder, target: object, value: object) -> bool:
+    del build, target, value
     return False
 
 
 def other_memory(
-    self: ArrayMemory, load: Any, buffer: Any, place: tuple[Expr, ...], iterations: Iterations
+    build: Builder, load: Any, buffer: Any, place: tuple[Expr, ...], iterations: Iterations
 ) -> bool:
     """Arrays with other names are taken for other memory."""
-    del self
+    del build
     if load.buffer is not buffer:
         return False
     return Order.AFTER in iterations.meet(load.indices, place)
 
 
 def without_mask(
-    self: ArrayStores, value: ArrayExpr, target: Target, mask: ArrayExpr, stmt: ast.stmt
+    build: Builder, value: ArrayExpr, target: Target, mask: ArrayExpr, stmt: ast.stmt
 ) -> ArrayExpr:
-    del self, target, mask, stmt
+    del build, target, mask, stmt
     return dataclasses.replace(value, mask=None, buffer=None)
 
 
-def wrapped_late(self: Any, position: Expr, size: Expr, axis: int, node: ast.AST) -> Expr:
+def wrapped_late(build: Builder, position: Expr, size: Expr, axis: int, node: ast.AST) -> Expr:
     """A negative index into a part of an array counts from the wrong end."""
-    del self, axis, node
+    del build, axis, node
     return plus(position, minus(size, ONE)) if isinstance(position, Const) else position
 
 
@@ -161,8 +158,8 @@ def narrow_sum(dtype: DType) -> DType:
     return dtype
 
 
-def without_kept_axes(self: ArrayReductions, buffer: Any, axes: Axes) -> ArrayExpr:
-    found = self.array(array_reductions.Array(buffer))
+def without_kept_axes(build: Builder, buffer: Any, axes: Axes) -> ArrayExpr:
+    found = array_memory.elements_of(build, array_reductions.Array(buffer))
     return dataclasses.replace(found, buffer=buffer)
 
 
@@ -172,15 +169,13 @@ def kept_as_given(self: Axes) -> tuple[int, ...]:
     return tuple(kept[::-1])
 
 
-def last_extremum(self: ArrayExtrema, order: Any, new: Scalar, old: Scalar, span: Any) -> Expr:
-    del self
+def last_extremum(build: Builder, order: Any, new: Scalar, old: Scalar, span: Any) -> Expr:
+    del build
     return compare(Ge if order is Gt else Le, new, old, span).expr
 
 
-def extremum_without_nan(
-    self: ArrayExtrema, order: Any, new: Scalar, old: Scalar, span: Any
-) -> Expr:
-    del self
+def extremum_without_nan(build: Builder, order: Any, new: Scalar, old: Scalar, span: Any) -> Expr:
+    del build
     return compare(order, new, old, span).expr
 
 
@@ -189,16 +184,16 @@ def zero_start(dtype: DType, *, lowest: bool) -> Const:
     return const(0, dtype)
 
 
-def one_too_many(self: ArrayReductions, value: ArrayExpr, axes: Axes, span: Any) -> Scalar:
-    del self, span
+def one_too_many(build: Builder, value: ArrayExpr, axes: Axes, span: Any) -> Scalar:
+    del build, span
     size: Expr = ONE
     for axis in axes.reduced:
         size = times(size, value.shape[axis])
     return index(plus(size, ONE))
 
 
-def not_squared(self: ArrayReductions, parts: Sequence[Scalar], span: Any) -> Scalar:
-    return self.let(
+def not_squared(build: Builder, parts: Sequence[Scalar], span: Any) -> Scalar:
+    return build.let(
         array_reductions.apply("-", array_reductions.Style.NUMPY, list(parts), span), "d", span
     )
 
@@ -228,35 +223,37 @@ BUGS = (
         replaced(array_subscripts, "compose", composed_without_steps),
         315,
     ),
-    _bug("flip reverses all axes", replaced(ArrayShapes, "flip", flip_all), 125),
+    _bug("flip reverses all axes", everywhere(array_shapes, "flip", flip_all), 125),
     _bug("reshape takes columns first", replaced(array_shapes, "_unflat", column_major), 166),
     _bug("run-time broadcasting is off by one", replaced(_STRETCH, "index", never_stretched)),
     _bug(
         "the first operand has the size",
-        replaced(ElementwiseTranslator, "_meeting_size", first_size),
+        replaced(array_elementwise, "_meeting_size", first_size),
     ),
-    _bug("overlapping stores are not buffered", replaced(ArrayMemory, "_needs_copy", never_copied)),
+    _bug(
+        "overlapping stores are not buffered", replaced(array_memory, "_needs_copy", never_copied)
+    ),
     Bug(
         "arguments never share memory",
-        [replaced(ArrayMemory, "_may_meet", other_memory)],
+        [replaced(array_memory, "_may_meet", other_memory)],
         at_random(style=dataclasses.replace(ROOMY, sharing=1)),
     ),
-    _bug("masked stores ignore the mask", replaced(ArrayStores, "_fitted_to_mask", without_mask)),
+    _bug("masked stores ignore the mask", replaced(array_stores, "_fitted_to_mask", without_mask)),
     _bug(
         "indices into parts are off",
-        replaced(array_subscripts.ArraySubscripts, "checked", wrapped_late),
+        everywhere(array_subscripts, "checked", wrapped_late),
     ),
     _bug("sums are as narrow as elements", replaced(array_reductions, "sum_dtype", narrow_sum)),
-    _bug("keepdims is forgotten", replaced(ArrayReductions, "kept", without_kept_axes)),
+    _bug("keepdims is forgotten", everywhere(array_reductions, "kept", without_kept_axes)),
     _bug("kept axes are turned around", replaced(Axes, "kept", property(kept_as_given)), 111),
-    _bug("argmax is the last one", replaced(ArrayExtrema, "_beats", last_extremum)),
+    _bug("argmax is the last one", replaced(array_extrema, "_beats", last_extremum)),
     Bug(
         "argmax does not see NaN",
-        [replaced(ArrayExtrema, "_beats", extremum_without_nan)],
+        [replaced(array_extrema, "_beats", extremum_without_nan)],
         at_random(60, Style((2, 3, 5), ("float64", "float32", "float16"), special=1)),
     ),
     _bug("argmax counts columns first", replaced(array_extrema, "_flat", flat_in_columns), 70),
     _bug("extrema start at zero", replaced(array_reductions, "_worst", zero_start), 131),
-    _bug("means count one more", replaced(ArrayReductions, "_reduced_count", one_too_many)),
-    _bug("variances are not squared", replaced(ArrayReductions, "_squared_distance", not_squared)),
+    _bug("means count one more", replaced(array_reductions, "_reduced_count", one_too_many)),
+    _bug("variances are not squared", replaced(array_reductions, "_squared_distance", not_squared)),
 )

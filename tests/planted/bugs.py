@@ -8,8 +8,9 @@ does the same in the suite.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+import sys
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 from unittest.mock import patch
@@ -63,6 +64,22 @@ def shortened(check: Check) -> Check:
 def replaced(owner: Any, name: str, value: Any) -> Plant:
     """Give something of the compiler another value."""
     return lambda: patch.object(owner, name, value)
+
+
+def everywhere(owner: Any, name: str, value: Any) -> Plant:
+    """Give a function of the compiler another body, wherever it was imported to."""
+    old = getattr(owner, name)
+    return lambda: _replaced_in_modules(old, name, value)
+
+
+@contextmanager
+def _replaced_in_modules(old: Any, name: str, value: Any) -> Generator[None]:
+    ours = [module for label, module in sys.modules.items() if label.startswith("hybridjit.")]
+    with ExitStack() as stack:
+        for module in ours:
+            if vars(module).get(name) is old:
+                stack.enter_context(patch.object(module, name, value))
+        yield
 
 
 def entry(table: Any, key: Any, value: Any) -> Plant:

@@ -205,7 +205,7 @@ BUGS = (
     ),
     Bug(
         "an assignment that reads what it wrote",
-        [replaced(array_memory.ArrayMemory, "_needs_copy", always(False))],
+        [replaced(array_memory, "_needs_copy", always(False))],
         agrees(shift_up, SMALL),
     ),
     Bug(
@@ -254,7 +254,7 @@ BUGS = (
     Bug("random chains: swaps", [replaced(fusion.Fusion, "may_swap", always(True))], at_random(52)),
     Bug(
         "random chains: copies",
-        [replaced(array_memory.ArrayMemory, "_needs_copy", always(False))],
+        [replaced(array_memory, "_needs_copy", always(False))],
         at_random(233),
     ),
     Bug(

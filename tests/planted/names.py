@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hybridjit.frontend.carried import CarriedArrays
-from hybridjit.frontend.context import Context
+from hybridjit.frontend import carried
+from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.frame import Carry
 from hybridjit.ir.expr import Buffer
 from tests.planted.bugs import Bug, Plant, RandomCheck, always, replaced
@@ -26,16 +26,18 @@ def _bug(what: str, plant: Plant) -> Bug:
     return Bug(what, [plant], RandomCheck("names", _check_script, 0, MAX_SCRIPTS))
 
 
-def first_like_it(self: CarriedArrays, made: Buffer, carry: Carry) -> Buffer | None:
+def first_like_it(build: Builder, made: Buffer, carry: Carry) -> Buffer | None:
     """The memory of an array that a name may still stand for."""
     states: list[Any] = [value for state in carry.states for value in state]
     buffers = [value.buffer for value in states if getattr(value, "buffer", None) is not None]
-    return next((b for b in buffers if b in self.unit.made and self.is_alike(b, made)), None)
+    return next(
+        (b for b in buffers if b in build.unit.made and carried.is_alike(build, b, made)), None
+    )
 
 
 BUGS = (
-    _bug("what has two names is overwritten", replaced(Context, "is_shared", always(False))),
-    _bug("arrays are not brought together", replaced(CarriedArrays, "_move", always(None))),
-    _bug("rounds take what is in use", replaced(CarriedArrays, "_find_free", first_like_it)),
-    _bug("names are not read later", replaced(CarriedArrays, "_is_read_later", always(False))),
+    _bug("what has two names is overwritten", replaced(Builder, "is_shared", always(False))),
+    _bug("arrays are not brought together", replaced(carried, "_move", always(None))),
+    _bug("rounds take what is in use", replaced(carried, "_find_free", first_like_it)),
+    _bug("names are not read later", replaced(carried, "_is_read_later", always(False))),
 )

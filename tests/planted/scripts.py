@@ -12,10 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from hybridjit.frontend import assignments, comparisons, conversion, operators, variables
-from hybridjit.frontend.context import Context
-from hybridjit.frontend.expressions import ExpressionTranslator
-from hybridjit.frontend.loops import LoopTranslator
+from hybridjit.frontend import (
+    assignments,
+    comparisons,
+    conversion,
+    expressions,
+    loops,
+    operators,
+    variables,
+)
+from hybridjit.frontend.arrays import memory
 from hybridjit.frontend.returns import _Structure  # pyright: ignore[reportPrivateUsage]
 from hybridjit.interp import expressions as interp_exprs
 from hybridjit.interp import scalars
@@ -24,7 +30,7 @@ from hybridjit.interp.statements import Signal
 from hybridjit.ir import expr, printer_exprs, stmt
 from hybridjit.ir.dtype import FLOAT32, FLOAT64, WEAK_FLOAT, ScalarType
 from hybridjit.ir.printer_stmts import StmtPrinter
-from tests.planted.bugs import Bug, Check, RandomCheck, entry, replaced
+from tests.planted.bugs import Bug, Check, RandomCheck, entry, everywhere, replaced
 from tests.programs.check import check_program
 from tests.programs.program import Program, forget_sources, program_from_seed
 
@@ -127,11 +133,11 @@ def lets_forever(web: Any) -> bool:
     return not web.may_be_unbound and len(real) <= 2
 
 
-def no_last_value(self: Any, targets: Any, loops: Any) -> None:
+def no_last_value(build: Any, targets: Any, loops: Any) -> None:
     return None
 
 
-def bounds_as_they_are(self: Any, bounds: Any) -> Any:
+def bounds_as_they_are(build: Any, bounds: Any) -> Any:
     return list(bounds)
 
 
@@ -146,7 +152,7 @@ def wrong_extent(start: Any, stop: Any, step: Any) -> Any:
 _extent = vars(stmt)["_extent"]
 
 
-def chain_by_or(self: Any, lhs: Any, rhs: Any, node: ast.expr) -> Any:
+def chain_by_or(build: Any, lhs: Any, rhs: Any, node: ast.expr) -> Any:
     joined = operators.conjunction(expr.Or, lhs.expr, rhs.expr, None)
     return type(lhs)(joined, lhs.type)
 
@@ -164,9 +170,9 @@ def skip_nothing(self: Any, rest: Any, *, in_loop: bool, set_flag: bool) -> Any:
     return self.block(rest, in_loop=in_loop, set_flag=set_flag)
 
 
-def assigned_at_once(self: Any, targets: Any, value: Any, node: Any) -> None:
+def assigned_at_once(build: Any, targets: Any, value: Any, node: Any) -> None:
     for target, item in zip(targets, value.items, strict=True):
-        self._assign_to(target, item, node)
+        assignments._assign_to(build, target, item, node)  # pyright: ignore[reportPrivateUsage]
 
 
 # -- the printer and the comparison ----------------------------------------------------------------
@@ -275,7 +281,9 @@ BUGS = (
         [replaced(operators, "join_types", wrong_join)],
         at_random(2),
     ),
-    Bug("operands are read too late", [replaced(Context, "as_it_was", out_of_order)], given(ORDER)),
+    Bug(
+        "operands are read too late", [everywhere(memory, "as_it_was", out_of_order)], given(ORDER)
+    ),
     Bug(
         "variables are plain values",
         [replaced(variables, "_is_plain_value", lets_forever)],
@@ -283,18 +291,18 @@ BUGS = (
     ),
     Bug(
         "loops lose their last value",
-        [replaced(LoopTranslator, "_keep_last_values", no_last_value)],
+        [replaced(loops, "_keep_last_values", no_last_value)],
         at_random(0),
     ),
     Bug(
         "bounds are read again",
-        [replaced(LoopTranslator, "_frozen_bounds", bounds_as_they_are)],
+        [replaced(loops, "_frozen_bounds", bounds_as_they_are)],
         given(BOUNDS),
     ),
     Bug("a falling range is one longer", [replaced(stmt, "_extent", wrong_extent)], at_random(55)),
     Bug(
         "chains are joined by or",
-        [replaced(ExpressionTranslator, "_both", chain_by_or)],
+        [replaced(expressions, "_both", chain_by_or)],
         at_random(2),
     ),
     Bug(
@@ -310,7 +318,7 @@ BUGS = (
     Bug("code after a return runs", [replaced(_Structure, "after", skip_nothing)], given(RETURN)),
     Bug(
         "tuples are assigned one by one",
-        [replaced(assignments.AssignmentTranslator, "_unpack", assigned_at_once)],
+        [replaced(assignments, "_unpack", assigned_at_once)],
         at_random(2),
     ),
     Bug("the printer drops the step", [replaced(StmtPrinter, "_range", no_step)], at_random(0)),

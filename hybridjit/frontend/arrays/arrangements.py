@@ -6,7 +6,20 @@ import ast
 from collections.abc import Callable, Sequence
 
 from hybridjit.arith.ranges import minus, tidy
-from hybridjit.frontend.arrays.axes import ArrayAxes
+from hybridjit.frontend.arrays.axes import with_axis
+from hybridjit.frontend.arrays.calls import computed
+from hybridjit.frontend.arrays.creation import evaluate_array
+from hybridjit.frontend.arrays.elementwise import (
+    broadcast_to,
+    refuse_shapes,
+    require_natural,
+    without_list,
+)
+from hybridjit.frontend.arrays.gather import array_part
+from hybridjit.frontend.arrays.memory import check_whole, elements_of, evaluate_all, fixed_index
+from hybridjit.frontend.arrays.shapes import axes_argument, product_of_sizes, reshape
+from hybridjit.frontend.builder import Builder
+from hybridjit.frontend.call_arguments import arguments, shape_argument
 from hybridjit.frontend.conversion import join_types
 from hybridjit.frontend.values import (
     AnyArray,
@@ -26,152 +39,161 @@ from hybridjit.ir.expr import Const, Expr, FloorDiv, Mod
 IndexMap = Callable[[Expr], Expr]
 
 
-class ArrayArrangements(ArrayAxes):
-    """Arrays that name elements of others by a rule."""
+# elements named by a rule
 
-    # -- elements named by a rule --------------------------------------------------------------
 
-    def repeat(self, name: str, node: ast.Call) -> Value:
-        """`np.repeat(a, n, axis)`: each element n times."""
-        args = self.arguments(node, "a", "repeats", "axis", required=2)
-        owner, axis = self.along(args, node)
-        times_each = self._repetitions(args["repeats"])
-        self.require_natural(times_each, node)
-        size = self.product_of_sizes((owner.shape[axis], times_each), node)
-        return self._renamed(owner, axis, size, lambda at: tidy(FloorDiv(at, times_each)))
+def repeat(build: Builder, name: str, node: ast.Call) -> Value:
+    """`np.repeat(a, n, axis)`: each element n times."""
+    args = arguments(build, node, "a", "repeats", "axis", required=2)
+    owner, axis = along(build, args, node)
+    times_each = _repetitions(build, args["repeats"])
+    require_natural(build, times_each, node)
+    size = product_of_sizes(build, (owner.shape[axis], times_each), node)
+    return _renamed(build, owner, axis, size, lambda at: tidy(FloorDiv(at, times_each)))
 
-    def tile(self, name: str, node: ast.Call) -> Value:
-        """`np.tile(a, reps)`: the array several times along each axis."""
-        args = self.arguments(node, "A", "reps", required=2)
-        result = self.owner(args["A"])
-        value = self.evaluate(args["reps"])
-        counts = value.items if isinstance(value, Items) else (value,)
-        while len(result.shape) < len(counts):
-            result = self.with_axis(result, 0, node)
-        first = len(result.shape) - len(counts)
-        for axis, count in enumerate(counts, first):
-            number = self.fixed_index(
-                self.as_index(self.as_scalar(count, node), args["reps"], "reps")
-            )
-            self.require_natural(number, node)
-            old = result.shape[axis]
-            size = self.product_of_sizes((old, number), node)
-            result = self._renamed(result, axis, size, lambda at, size=old: tidy(Mod(at, size)))
-        return result
 
-    def roll(self, name: str, node: ast.Call) -> Value:
-        """`np.roll(a, shift, axis)`: what leaves at one end comes in at the other."""
-        args = self.arguments(node, "a", "shift", "axis", required=2)
-        owner = self.owner(args["a"])
-        value = self.evaluate(args["shift"])
-        shifts = [
-            self.fixed_index(self.as_index(self.as_scalar(item, node), args["shift"], "shift"))
-            for item in (value.items if isinstance(value, Items) else (value,))
-        ]
-        axes = self.axes_argument(args.get("axis"), len(owner.shape))
-        if axes is None:
-            flat, _ = self.along(args, node)
-            return self.reshape(self._rolled(flat, 0, shifts[0]), owner.shape, node)
-        count = max(len(shifts), len(axes))
-        shifts, axes = shifts * (count // len(shifts)), axes * (count // len(axes))
-        if len(shifts) != len(axes):
-            raise self.mismatch("`shift` and `axis` of np.roll must go together", node)
-        for axis, shift in zip(axes, shifts, strict=True):
-            owner = self._rolled(owner, axis, shift)
-        return owner
-
-    def _rolled(self, owner: AnyArray, axis: int, shift: Expr) -> ArrayExpr:
-        size = owner.shape[axis]
-        return self._renamed(owner, axis, size, lambda at: tidy(Mod(minus(at, shift), size)))
-
-    def take(self, name: str, node: ast.Call) -> Value:
-        """`np.take(a, indices, axis)`."""
-        args = self.arguments(node, "a", "indices", "axis", required=2)
-        owner, axis = self.along(args, node)
-        everything = ast.copy_location(ast.Slice(None, None, None), node)
-        entries = [everything] * axis + [args["indices"]]
-        subscript = ast.Subscript(args["a"], ast.Tuple(entries, ast.Load()), ast.Load())
-        found = self.array_part(
-            owner, ast.fix_missing_locations(ast.copy_location(subscript, node))
+def tile(build: Builder, name: str, node: ast.Call) -> Value:
+    """`np.tile(a, reps)`: the array several times along each axis."""
+    args = arguments(build, node, "A", "reps", required=2)
+    result = evaluate_array(build, args["A"])
+    value = build.evaluate(args["reps"])
+    counts = value.items if isinstance(value, Items) else (value,)
+    while len(result.shape) < len(counts):
+        result = with_axis(build, result, 0, node)
+    first = len(result.shape) - len(counts)
+    for axis, count in enumerate(counts, first):
+        number = fixed_index(
+            build, build.as_index(build.as_scalar(count, node), args["reps"], "reps")
         )
-        return self.computed(found) if isinstance(found, AnyArray) else found
+        require_natural(build, number, node)
+        old = result.shape[axis]
+        size = product_of_sizes(build, (old, number), node)
+        result = _renamed(build, result, axis, size, lambda at, size=old: tidy(Mod(at, size)))
+    return result
 
-    def broadcast(self, name: str, node: ast.Call) -> Value:
-        """`np.broadcast_to(a, shape)`."""
-        args = self.arguments(node, "array", "shape", required=2)
-        value = self.array(self.as_array(self.evaluate(args["array"]), node))
-        shape = tuple(self.fixed_index(size) for size in self.shape_argument(args["shape"]))
-        for size in shape:
-            self.require_natural(size, node)
-        if len(value.shape) > len(shape):
-            raise self.refuse_shapes([value.shape, shape], node)
-        return self.broadcast_to(value, shape, node)
 
-    def along(self, args: dict[str, ast.expr], node: ast.Call) -> tuple[AnyArray, int]:
-        """The array and the axis of a function that takes the flat array if none is given."""
-        owner = self.owner(args["a"])
-        axes = self.axes_argument(args.get("axis"), len(owner.shape))
-        if axes is not None:
-            return owner, axes[0]
-        flat = self.reshape(owner, (Const(-1),), node)
-        assert isinstance(flat, AnyArray)
-        return flat, 0
+def roll(build: Builder, name: str, node: ast.Call) -> Value:
+    """`np.roll(a, shift, axis)`: what leaves at one end comes in at the other."""
+    args = arguments(build, node, "a", "shift", "axis", required=2)
+    owner = evaluate_array(build, args["a"])
+    value = build.evaluate(args["shift"])
+    shifts = [
+        fixed_index(build, build.as_index(build.as_scalar(item, node), args["shift"], "shift"))
+        for item in (value.items if isinstance(value, Items) else (value,))
+    ]
+    axes = axes_argument(build, args.get("axis"), len(owner.shape))
+    if axes is None:
+        flat, _ = along(build, args, node)
+        return reshape(build, _rolled(build, flat, 0, shifts[0]), owner.shape, node)
+    count = max(len(shifts), len(axes))
+    shifts, axes = shifts * (count // len(shifts)), axes * (count // len(axes))
+    if len(shifts) != len(axes):
+        raise build.mismatch("`shift` and `axis` of np.roll must go together", node)
+    for axis, shift in zip(axes, shifts, strict=True):
+        owner = _rolled(build, owner, axis, shift)
+    return owner
 
-    def as_array(self, value: Value, node: ast.expr) -> AnyArray:
-        """An array; a list becomes one, and a number one without dimensions."""
-        value = self.without_list(value, node)
-        if isinstance(value, AnyArray):
-            self.check_whole(value, self.span(node))
-            return value
-        number = self.as_scalar(value, node, "an array")
-        return ArrayExpr((), number.type.dtype, lambda _: number)
 
-    def _repetitions(self, node: ast.expr) -> Expr:
-        value = self.evaluate(node)
-        if isinstance(value, AnyArray):
-            raise self.refuse(
-                "a number of times for each element gives an array whose size is known only "
-                "when the script runs",
-                node,
-                help="give one number for all elements, or write a loop",
-            )
-        return self.fixed_index(self.as_index(self.as_scalar(value, node), node, "repeats"))
+def _rolled(build: Builder, owner: AnyArray, axis: int, shift: Expr) -> ArrayExpr:
+    size = owner.shape[axis]
+    return _renamed(build, owner, axis, size, lambda at: tidy(Mod(minus(at, shift), size)))
 
-    def _renamed(self, owner: AnyArray, axis: int, size: Expr, rule: IndexMap) -> ArrayExpr:
-        """The array whose element `i` along an axis is element `rule(i)` of another."""
-        source = self.array(owner)
 
-        def element(indices: Sequence[Expr]) -> Scalar:
-            return source.element([*indices[:axis], rule(indices[axis]), *indices[axis + 1 :]])
+def take(build: Builder, name: str, node: ast.Call) -> Value:
+    """`np.take(a, indices, axis)`."""
+    args = arguments(build, node, "a", "indices", "axis", required=2)
+    owner, axis = along(build, args, node)
+    everything = ast.copy_location(ast.Slice(None, None, None), node)
+    entries = [everything] * axis + [args["indices"]]
+    subscript = ast.Subscript(args["a"], ast.Tuple(entries, ast.Load()), ast.Load())
+    found = array_part(build, owner, ast.fix_missing_locations(ast.copy_location(subscript, node)))
+    return computed(build, found) if isinstance(found, AnyArray) else found
 
-        shape = (*source.shape[:axis], size, *source.shape[axis + 1 :])
-        return ArrayExpr(shape, source.dtype, element)
 
-    # -- types ---------------------------------------------------------------------------------
+def broadcast(build: Builder, name: str, node: ast.Call) -> Value:
+    """`np.broadcast_to(a, shape)`."""
+    args = arguments(build, node, "array", "shape", required=2)
+    value = elements_of(build, as_array(build, build.evaluate(args["array"]), node))
+    shape = tuple(fixed_index(build, size) for size in shape_argument(build, args["shape"]))
+    for size in shape:
+        require_natural(build, size, node)
+    if len(value.shape) > len(shape):
+        raise refuse_shapes(build, [value.shape, shape], node)
+    return broadcast_to(build, value, shape, node)
 
-    def result_type(self, name: str, node: ast.Call) -> Value:
-        """`np.result_type(a, b, np.float64)`: the type in which they meet."""
-        found = [self._type_of(value, node) for value in self.evaluate_all(node.args)]
-        result = found[0]
-        for type in found[1:]:
-            result = join_types(result, type, self.span(node))
-        return ElementType(result.dtype)
 
-    def _type_of(self, value: Value, node: ast.Call) -> ScalarType:
-        match value:
-            case Scalar(_, type):
-                return type
-            case ElementType(dtype):
-                return ScalarType(dtype)
-            case PythonType(type):
-                return ScalarType(type.dtype)
-            case Array() | View() | ArrayExpr():
-                return ScalarType(self.array(value).dtype)
-            case _:
-                raise self.mismatch(f"expected an array or a dtype, found {describe(value)}", node)
+def along(build: Builder, args: dict[str, ast.expr], node: ast.Call) -> tuple[AnyArray, int]:
+    """The array and the axis of a function that takes the flat array if none is given."""
+    owner = evaluate_array(build, args["a"])
+    axes = axes_argument(build, args.get("axis"), len(owner.shape))
+    if axes is not None:
+        return owner, axes[0]
+    flat = reshape(build, owner, (Const(-1),), node)
+    assert isinstance(flat, AnyArray)
+    return flat, 0
 
-    def _common_dtype(self, dtypes: Sequence[DType], node: ast.expr) -> DType:
-        result = ScalarType(dtypes[0])
-        for dtype in dtypes[1:]:
-            result = join_types(result, ScalarType(dtype), self.span(node))
-        return result.dtype
+
+def as_array(build: Builder, value: Value, node: ast.expr) -> AnyArray:
+    """An array; a list becomes one, and a number one without dimensions."""
+    value = without_list(build, value, node)
+    if isinstance(value, AnyArray):
+        check_whole(build, value, build.span(node))
+        return value
+    number = build.as_scalar(value, node, "an array")
+    return ArrayExpr((), number.type.dtype, lambda _: number)
+
+
+def _repetitions(build: Builder, node: ast.expr) -> Expr:
+    value = build.evaluate(node)
+    if isinstance(value, AnyArray):
+        raise build.refuse(
+            "a number of times for each element gives an array whose size is known only "
+            "when the script runs",
+            node,
+            help="give one number for all elements, or write a loop",
+        )
+    return fixed_index(build, build.as_index(build.as_scalar(value, node), node, "repeats"))
+
+
+def _renamed(build: Builder, owner: AnyArray, axis: int, size: Expr, rule: IndexMap) -> ArrayExpr:
+    """The array whose element `i` along an axis is element `rule(i)` of another."""
+    source = elements_of(build, owner)
+
+    def element(indices: Sequence[Expr]) -> Scalar:
+        return source.element([*indices[:axis], rule(indices[axis]), *indices[axis + 1 :]])
+
+    shape = (*source.shape[:axis], size, *source.shape[axis + 1 :])
+    return ArrayExpr(shape, source.dtype, element)
+
+
+# types
+
+
+def result_type(build: Builder, name: str, node: ast.Call) -> Value:
+    """`np.result_type(a, b, np.float64)`: the type in which they meet."""
+    found = [_type_of(build, value, node) for value in evaluate_all(build, node.args)]
+    result = found[0]
+    for type in found[1:]:
+        result = join_types(result, type, build.span(node))
+    return ElementType(result.dtype)
+
+
+def _type_of(build: Builder, value: Value, node: ast.Call) -> ScalarType:
+    match value:
+        case Scalar(_, type):
+            return type
+        case ElementType(dtype):
+            return ScalarType(dtype)
+        case PythonType(type):
+            return ScalarType(type.dtype)
+        case Array() | View() | ArrayExpr():
+            return ScalarType(elements_of(build, value).dtype)
+        case _:
+            raise build.mismatch(f"expected an array or a dtype, found {describe(value)}", node)
+
+
+def common_dtype(build: Builder, dtypes: Sequence[DType], node: ast.expr) -> DType:
+    result = ScalarType(dtypes[0])
+    for dtype in dtypes[1:]:
+        result = join_types(result, ScalarType(dtype), build.span(node))
+    return result.dtype

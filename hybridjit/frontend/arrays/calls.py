@@ -9,7 +9,17 @@ from itertools import islice
 import numpy as np
 
 from hybridjit.errors import Span, TypeMismatch
-from hybridjit.frontend.call_arguments import CallArguments
+from hybridjit.frontend.arrays.elementwise import broadcast_to, elementwise, refuse_shapes
+from hybridjit.frontend.arrays.memory import (
+    check_whole,
+    check_writable,
+    elements_of,
+    evaluate_all,
+    store_array,
+    view_of,
+)
+from hybridjit.frontend.builder import Builder
+from hybridjit.frontend.call_arguments import arguments, dtype_argument, refuse_keyword
 from hybridjit.frontend.conversion import store_value
 from hybridjit.frontend.functions import apply, arity_of
 from hybridjit.frontend.numpy_refusals import UNKNOWN_SIZE
@@ -36,108 +46,119 @@ _DOUBLING = ("square", "imag", "sign", "clip")
 _SHORT = 16
 
 
-class ArrayCalls(CallArguments):
-    """What a function of NumPy makes of arrays, element by element."""
+def call_ufunc(build: Builder, name: str, node: ast.Call) -> Value:
+    """The value of a function of NumPy, of numbers or arrays."""
+    nodes, out = _ufunc_arguments(build, name, node)
+    values = evaluate_all(build, nodes)
+    if not any(isinstance(value, (AnyArray, Items)) for value in values):
+        numbers = build.as_operands(values, nodes, node)
+        result: Value = apply_once(build, name, Style.NUMPY, numbers, node)
+    else:
+        result = elementwise(build, values, lambda parts: _applied(build, name, parts, node), node)
+    return result if out is None else store_out(build, out, result, node)
 
-    def call_ufunc(self, name: str, node: ast.Call) -> Value:
-        """The value of a function of NumPy, of numbers or arrays."""
-        nodes, out = self._ufunc_arguments(name, node)
-        values = self.evaluate_all(nodes)
-        if not any(isinstance(value, (AnyArray, Items)) for value in values):
-            numbers = self.as_operands(values, nodes, node)
-            result: Value = self.apply_once(name, Style.NUMPY, numbers, node)
-        else:
-            result = self.elementwise(values, lambda parts: self._applied(name, parts, node), node)
-        return result if out is None else self.store_out(out, result, node)
 
-    def _applied(self, name: str, parts: list[Scalar], node: ast.Call) -> Scalar:
-        span = self.span(node)
-        if name in _DOUBLING:
-            parts = [self.let(part, "t", span) for part in parts]
-        return apply(name, Style.NUMPY, parts, span)
+def _applied(build: Builder, name: str, parts: list[Scalar], node: ast.Call) -> Scalar:
+    span = build.span(node)
+    if name in _DOUBLING:
+        parts = [build.let(part, "t", span) for part in parts]
+    return apply(name, Style.NUMPY, parts, span)
 
-    def apply_once(self, name: str, style: Style, numbers: list[Scalar], node: ast.Call) -> Scalar:
-        """A function of numbers. What it uses more than once is computed once, unless it is short.
 
-        Otherwise nested calls would double what is in them at each level.
-        """
-        span = self.span(node)
-        if name in _DOUBLING:
-            numbers = [x if _is_short(x.expr) else self.let(x, "t", span) for x in numbers]
-        return apply(name, style, numbers, span)
+def apply_once(
+    build: Builder, name: str, style: Style, numbers: list[Scalar], node: ast.Call
+) -> Scalar:
+    """A function of numbers. What it uses more than once is computed once, unless it is short.
 
-    def _ufunc_arguments(self, name: str, node: ast.Call) -> tuple[list[ast.expr], ast.expr | None]:
-        """The operands, and the array for the result: after them, or `out=`."""
-        label, arity = ast.unparse(node.func), arity_of(name)
-        out = None
-        for keyword in node.keywords:
-            if keyword.arg != "out":
-                raise self.refuse_keyword(label, keyword)
-            out = keyword.value
-        args = list(node.args)
-        for arg in args:
-            if isinstance(arg, ast.Starred):
-                raise refusal(arg, self.span(arg))
-        if out is None and len(args) == arity + 1 and name not in ("select", "clip"):
-            out = args.pop()
-        if len(args) != arity:
-            plural = "argument" if arity == 1 else "arguments"
-            help = UNKNOWN_SIZE if name == "select" and len(args) == 1 else None
-            raise self.refuse(f"{label} takes {arity} {plural}, found {len(args)}", node, help=help)
-        return args, out
+    Otherwise nested calls would double what is in them at each level.
+    """
+    span = build.span(node)
+    if name in _DOUBLING:
+        numbers = [x if _is_short(x.expr) else build.let(x, "t", span) for x in numbers]
+    return apply(name, style, numbers, span)
 
-    def store_out(self, out: ast.expr, result: Value, node: ast.Call) -> Value:
-        """Put the result of a function into the array given for it, which is its value then."""
-        return self.store_in(self.evaluate(out), result, out, node)
 
-    def store_in(self, target: Value, result: Value, out: ast.expr, node: ast.Call) -> Value:
-        """Put the result of a function into `target`, unless that is None."""
-        if isinstance(target, Nothing):
-            return result
-        if not isinstance(target, (Array, View)):
-            raise self.refuse(f"out must be an array, found {describe(target)}", out)
-        self.check_writable(target.buffer, out)
-        view = self.view(target)
-        if isinstance(result, Scalar):
-            kept = self.let(result, "t", self.span(node))
-            value = ArrayExpr(view.shape, kept.type.dtype, lambda _: kept)
-        else:
-            assert isinstance(result, AnyArray)
-            self.check_whole(result, self.span(node))
-            value = self.array(result)
-        if not np.can_cast(value.dtype.numpy, view.dtype.numpy, "same_kind"):
-            raise TypeMismatch(
-                f"the result is {value.dtype}, which NumPy does not store in {view.dtype}",
-                self.span(out),
-                help=f"make out an array of {value.dtype}",
+def _ufunc_arguments(
+    build: Builder, name: str, node: ast.Call
+) -> tuple[list[ast.expr], ast.expr | None]:
+    """The operands, and the array for the result: after them, or `out=`."""
+    label, arity = ast.unparse(node.func), arity_of(name)
+    out = None
+    for keyword in node.keywords:
+        if keyword.arg != "out":
+            raise refuse_keyword(build, label, keyword)
+        out = keyword.value
+    args = list(node.args)
+    for arg in args:
+        if isinstance(arg, ast.Starred):
+            raise refusal(arg, build.span(arg))
+    if out is None and len(args) == arity + 1 and name not in ("select", "clip"):
+        out = args.pop()
+    if len(args) != arity:
+        plural = "argument" if arity == 1 else "arguments"
+        help = UNKNOWN_SIZE if name == "select" and len(args) == 1 else None
+        raise build.refuse(f"{label} takes {arity} {plural}, found {len(args)}", node, help=help)
+    return args, out
+
+
+def store_out(build: Builder, out: ast.expr, result: Value, node: ast.Call) -> Value:
+    """Put the result of a function into the array given for it, which is its value then."""
+    return store_in(build, build.evaluate(out), result, out, node)
+
+
+def store_in(build: Builder, target: Value, result: Value, out: ast.expr, node: ast.Call) -> Value:
+    """Put the result of a function into `target`, unless that is None."""
+    if isinstance(target, Nothing):
+        return result
+    if not isinstance(target, (Array, View)):
+        raise build.refuse(f"out must be an array, found {describe(target)}", out)
+    check_writable(build, target.buffer, out)
+    view = view_of(build, target)
+    if isinstance(result, Scalar):
+        kept = build.let(result, "t", build.span(node))
+        value = ArrayExpr(view.shape, kept.type.dtype, lambda _: kept)
+    else:
+        assert isinstance(result, AnyArray)
+        check_whole(build, result, build.span(node))
+        value = elements_of(build, result)
+    if not np.can_cast(value.dtype.numpy, view.dtype.numpy, "same_kind"):
+        raise TypeMismatch(
+            f"the result is {value.dtype}, which NumPy does not store in {view.dtype}",
+            build.span(out),
+            help=f"make out an array of {value.dtype}",
+        )
+    if len(value.shape) > len(view.shape):
+        raise refuse_shapes(build, [view.shape, value.shape], node)
+    store_array(build, view, broadcast_to(build, value, view.shape, node), build.span(node))
+    return target
+
+
+def elementwise_method(build: Builder, owner: AnyArray, name: str, node: ast.Call) -> Value:
+    """The value of a method that keeps the shape of an array."""
+    span = build.span(node)
+    match name:
+        case "copy":
+            arguments(build, node, required=0)
+            return computed(build, owner)
+        case "astype":
+            dtype = dtype_argument(build, arguments(build, node, "dtype", required=1)["dtype"])
+            return elementwise(
+                build,
+                [computed(build, owner)],
+                lambda parts: cast_element(parts[0], dtype, span),
+                node,
             )
-        if len(value.shape) > len(view.shape):
-            raise self.refuse_shapes([view.shape, value.shape], node)
-        self.store_array(view, self.broadcast_to(value, view.shape, node), self.span(node))
-        return target
+        case "conj" | "conjugate":
+            arguments(build, node, required=0)
+            return elementwise(build, [owner], lambda p: _applied(build, "conj", p, node), node)
+        case _:
+            raise build.refuse(f"{describe(owner)} has no method '{name}'", node.func)
 
-    def array_method(self, owner: AnyArray, name: str, node: ast.Call) -> Value:
-        """The value of a method of an array."""
-        span = self.span(node)
-        match name:
-            case "copy":
-                self.arguments(node, required=0)
-                return self.computed(owner)
-            case "astype":
-                dtype = self.dtype_argument(self.arguments(node, "dtype", required=1)["dtype"])
-                return self.elementwise(
-                    [self.computed(owner)], lambda parts: cast_element(parts[0], dtype, span), node
-                )
-            case "conj" | "conjugate":
-                self.arguments(node, required=0)
-                return self.elementwise([owner], lambda p: self._applied("conj", p, node), node)
-            case _:
-                raise self.refuse(f"{describe(owner)} has no method '{name}'", node.func)
 
-    def computed(self, owner: Value) -> ArrayExpr:
-        """An array that is a copy, not a view of memory."""
-        assert isinstance(owner, AnyArray)
-        return replace(self.array(owner), buffer=None, shown=None)
+def computed(build: Builder, owner: Value) -> ArrayExpr:
+    """An array that is a copy, not a view of memory."""
+    assert isinstance(owner, AnyArray)
+    return replace(elements_of(build, owner), buffer=None, shown=None)
 
 
 def cast_element(value: Scalar, dtype: DType, span: Span | None) -> Scalar:

@@ -13,8 +13,15 @@ from dataclasses import dataclass
 
 from hybridjit.arith.ranges import ONE, ZERO, plus, times
 from hybridjit.errors import ShapeMismatch, Span
-from hybridjit.frontend.arrays.grids import ArrayGrids
-from hybridjit.frontend.arrays.reductions import Axes
+from hybridjit.frontend.arrays.arrangements import as_array
+from hybridjit.frontend.arrays.creation import evaluate_array
+from hybridjit.frontend.arrays.elementwise import elementwise, require_size, without_list
+from hybridjit.frontend.arrays.memory import elements_of, nest, scratch
+from hybridjit.frontend.arrays.products import product
+from hybridjit.frontend.arrays.reductions import Axes, reduce
+from hybridjit.frontend.arrays.shapes import axis_of
+from hybridjit.frontend.builder import Builder
+from hybridjit.frontend.call_arguments import arguments, refuse_keyword, text_argument
 from hybridjit.frontend.functions import apply
 from hybridjit.frontend.style import Style
 from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Items, Scalar, Value
@@ -46,242 +53,253 @@ class _Parts:
     columns: Labels
 
 
-class ArrayContractions(ArrayGrids):
-    """Products of arrays, as sums over some of their axes."""
+# how they are written
 
-    # -- how they are written ------------------------------------------------------------------
 
-    def einsum(self, name: str, node: ast.Call) -> Value:
-        """`np.einsum("ij,jk->ik", a, b)`."""
-        if not node.args:
-            raise self.refuse("np.einsum needs subscripts and arrays", node)
-        for keyword in node.keywords:
-            if keyword.arg != "optimize":
-                raise self.refuse_keyword(ast.unparse(node.func), keyword)
-        text = self.text_argument(node.args[0], "the subscripts").replace(" ", "")
-        arrays = [self.array(self.owner(arg)) for arg in node.args[1:]]
-        terms, wanted = self._subscripts(text, node)
-        if len(terms) != len(arrays):
-            raise self.mismatch(
-                f"the subscripts {text!r} are those of {len(terms)} arrays, found {len(arrays)}",
-                node,
-            )
-        operands = [
-            self._labelled(term, array, node) for term, array in zip(terms, arrays, strict=True)
+def einsum(build: Builder, name: str, node: ast.Call) -> Value:
+    """`np.einsum("ij,jk->ik", a, b)`."""
+    if not node.args:
+        raise build.refuse("np.einsum needs subscripts and arrays", node)
+    for keyword in node.keywords:
+        if keyword.arg != "optimize":
+            raise refuse_keyword(build, ast.unparse(node.func), keyword)
+    text = text_argument(build, node.args[0], "the subscripts").replace(" ", "")
+    arrays = [elements_of(build, evaluate_array(build, arg)) for arg in node.args[1:]]
+    terms, wanted = _subscripts(build, text, node)
+    if len(terms) != len(arrays):
+        raise build.mismatch(
+            f"the subscripts {text!r} are those of {len(terms)} arrays, found {len(arrays)}",
+            node,
+        )
+    operands = [
+        _labelled(build, term, array, node) for term, array in zip(terms, arrays, strict=True)
+    ]
+    return contract(build, operands, wanted, node)
+
+
+def _subscripts(build: Builder, text: str, node: ast.Call) -> tuple[list[str], Labels]:
+    """The labels of each operand and of the result; without '->', those that occur once."""
+    inputs, arrow, output = text.partition("->")
+    letters = inputs.replace(",", "")
+    if not (letters + output).isalpha() and letters + output:
+        raise build.refuse(
+            f"the subscripts {text!r} are not supported: they must be letters, ',' and '->'",
+            node.args[0],
+            help="name every axis by a letter of its own",
+        )
+    if not arrow:
+        output = "".join(sorted(x for x in set(letters) if letters.count(x) == 1))
+    if not set(output) <= set(letters) or len(set(output)) < len(output):
+        raise build.mismatch(
+            f"each letter of the result {output!r} must occur once in it, and in an operand",
+            node.args[0],
+        )
+    return inputs.split(","), tuple(output)
+
+
+def _labelled(build: Builder, term: str, array: ArrayExpr, node: ast.Call) -> Operand:
+    """An operand; where a letter occurs twice, its diagonal."""
+    if len(term) != len(array.shape):
+        raise ShapeMismatch(
+            f"the subscripts {term!r} are those of {len(term)} dimensions, the array has "
+            f"{len(array.shape)}",
+            build.span(node),
+        )
+    labels = tuple(dict.fromkeys(term))
+    shape = tuple(array.shape[term.index(label)] for label in labels)
+    for label, size in zip(term, array.shape, strict=True):
+        _check_size(build, size, shape[labels.index(label)], label, node)
+
+    def element(indices: Sequence[Expr]) -> Scalar:
+        return array.element([indices[labels.index(label)] for label in term])
+
+    if len(labels) == len(term):
+        return Operand(labels, array)
+    return Operand(labels, ArrayExpr(shape, array.dtype, element))
+
+
+def _check_size(build: Builder, size: Expr, wanted: Expr, label: str, node: ast.Call) -> None:
+    if build.ranges.same(size, wanted):
+        return
+    if isinstance(size, Const) and isinstance(wanted, Const):
+        raise ShapeMismatch(
+            f"the axis {label!r} in `{ast.unparse(node)}` has two sizes, {wanted.value} and "
+            f"{size.value}",
+            build.span(node),
+        )
+    require_size(build, size, wanted, node)
+
+
+def tensordot(build: Builder, name: str, node: ast.Call) -> Value:
+    """`np.tensordot(a, b, axes)`: a number of axes, or the axes of each."""
+    args = arguments(build, node, "a", "b", "axes", required=2)
+    a, b = (elements_of(build, evaluate_array(build, args[key])) for key in ("a", "b"))
+    value = build.evaluate(args["axes"]) if "axes" in args else None
+    if isinstance(value, Items) and len(value.items) == 2:
+        pairs = [
+            _axes(build, item, len(array.shape), args["axes"])
+            for item, array in zip(value.items, (a, b), strict=True)
         ]
-        return self.contract(operands, wanted, node)
+    else:
+        number = 2 if value is None else build.as_scalar(value, node).constant
+        if not isinstance(number, int) or number > min(len(a.shape), len(b.shape)):
+            raise build.mismatch("the axes do not fit the arrays", args.get("axes", node))
+        pairs = [[len(a.shape) - number + k for k in range(number)], list(range(number))]
+    return _tensor_product(build, a, b, pairs, node)
 
-    def _subscripts(self, text: str, node: ast.Call) -> tuple[list[str], Labels]:
-        """The labels of each operand and of the result; without '->', those that occur once."""
-        inputs, arrow, output = text.partition("->")
-        letters = inputs.replace(",", "")
-        if not (letters + output).isalpha() and letters + output:
-            raise self.refuse(
-                f"the subscripts {text!r} are not supported: they must be letters, ',' and '->'",
-                node.args[0],
-                help="name every axis by a letter of its own",
-            )
-        if not arrow:
-            output = "".join(sorted(x for x in set(letters) if letters.count(x) == 1))
-        if not set(output) <= set(letters) or len(set(output)) < len(output):
-            raise self.mismatch(
-                f"each letter of the result {output!r} must occur once in it, and in an operand",
-                node.args[0],
-            )
-        return inputs.split(","), tuple(output)
 
-    def _labelled(self, term: str, array: ArrayExpr, node: ast.Call) -> Operand:
-        """An operand; where a letter occurs twice, its diagonal."""
-        if len(term) != len(array.shape):
-            raise ShapeMismatch(
-                f"the subscripts {term!r} are those of {len(term)} dimensions, the array has "
-                f"{len(array.shape)}",
-                self.span(node),
-            )
-        labels = tuple(dict.fromkeys(term))
-        shape = tuple(array.shape[term.index(label)] for label in labels)
-        for label, size in zip(term, array.shape, strict=True):
-            self._check_size(size, shape[labels.index(label)], label, node)
+def _axes(build: Builder, value: Value, ndim: int, node: ast.expr) -> list[int]:
+    items = value.items if isinstance(value, Items) else (value,)
+    return [axis_of(build, item, ndim, node) for item in items]
 
-        def element(indices: Sequence[Expr]) -> Scalar:
-            return array.element([indices[labels.index(label)] for label in term])
 
-        if len(labels) == len(term):
-            return Operand(labels, array)
-        return Operand(labels, ArrayExpr(shape, array.dtype, element))
+def dot(build: Builder, a: Value, b: Value, node: ast.Call) -> Value:
+    """`np.dot(a, b)`: the last axis of a with the last but one of b."""
+    a, b = without_list(build, a, node), without_list(build, b, node)
+    if not isinstance(a, AnyArray) or not isinstance(b, AnyArray) or not (a.shape and b.shape):
+        return elementwise(build, [a, b], lambda p: apply("*", Style.NUMPY, p, None), node)
+    if len(a.shape) <= 2 and len(b.shape) <= 2:
+        return product(build, a, b, node)
+    axes = [[len(a.shape) - 1], [max(len(b.shape) - 2, 0)]]
+    return _tensor_product(build, elements_of(build, a), elements_of(build, b), axes, node)
 
-    def _check_size(self, size: Expr, wanted: Expr, label: str, node: ast.Call) -> None:
-        if self.ranges.same(size, wanted):
-            return
-        if isinstance(size, Const) and isinstance(wanted, Const):
-            raise ShapeMismatch(
-                f"the axis {label!r} in `{ast.unparse(node)}` has two sizes, {wanted.value} and "
-                f"{size.value}",
-                self.span(node),
-            )
-        self.require_size(size, wanted, node)
 
-    def tensordot(self, name: str, node: ast.Call) -> Value:
-        """`np.tensordot(a, b, axes)`: a number of axes, or the axes of each."""
-        args = self.arguments(node, "a", "b", "axes", required=2)
-        a, b = (self.array(self.owner(args[key])) for key in ("a", "b"))
-        value = self.evaluate(args["axes"]) if "axes" in args else None
-        if isinstance(value, Items) and len(value.items) == 2:
-            pairs = [
-                self._axes(item, len(array.shape), args["axes"])
-                for item, array in zip(value.items, (a, b), strict=True)
-            ]
-        else:
-            number = 2 if value is None else self.as_scalar(value, node).constant
-            if not isinstance(number, int) or number > min(len(a.shape), len(b.shape)):
-                raise self.mismatch("the axes do not fit the arrays", args.get("axes", node))
-            pairs = [[len(a.shape) - number + k for k in range(number)], list(range(number))]
-        return self._tensor_product(a, b, pairs, node)
+def _tensor_product(
+    build: Builder, a: ArrayExpr, b: ArrayExpr, axes: list[list[int]], node: ast.Call
+) -> Value:
+    if len(axes[0]) != len(axes[1]):
+        raise build.mismatch("the axes of both arrays must be as many", node)
+    left = [f"a{axis}" for axis in range(len(a.shape))]
+    right = [f"b{axis}" for axis in range(len(b.shape))]
+    for mine, other in zip(*axes, strict=True):
+        right[other] = left[mine]
+    wanted = tuple(x for x in (*left, *right) if (x in left) != (x in right))
+    return contract(build, [Operand(tuple(left), a), Operand(tuple(right), b)], wanted, node)
 
-    def _axes(self, value: Value, ndim: int, node: ast.expr) -> list[int]:
-        items = value.items if isinstance(value, Items) else (value,)
-        return [self.axis_of(item, ndim, node) for item in items]
 
-    def dot(self, a: Value, b: Value, node: ast.Call) -> Value:
-        """`np.dot(a, b)`: the last axis of a with the last but one of b."""
-        a, b = self.without_list(a, node), self.without_list(b, node)
-        if not isinstance(a, AnyArray) or not isinstance(b, AnyArray) or not (a.shape and b.shape):
-            return self.elementwise([a, b], lambda p: apply("*", Style.NUMPY, p, None), node)
-        if len(a.shape) <= 2 and len(b.shape) <= 2:
-            return self.product(a, b, node)
-        axes = [[len(a.shape) - 1], [max(len(b.shape) - 2, 0)]]
-        return self._tensor_product(self.array(a), self.array(b), axes, node)
+# how they are computed
 
-    def _tensor_product(
-        self, a: ArrayExpr, b: ArrayExpr, axes: list[list[int]], node: ast.Call
-    ) -> Value:
-        if len(axes[0]) != len(axes[1]):
-            raise self.mismatch("the axes of both arrays must be as many", node)
-        left = [f"a{axis}" for axis in range(len(a.shape))]
-        right = [f"b{axis}" for axis in range(len(b.shape))]
-        for mine, other in zip(*axes, strict=True):
-            right[other] = left[mine]
-        wanted = tuple(x for x in (*left, *right) if (x in left) != (x in right))
-        return self.contract([Operand(tuple(left), a), Operand(tuple(right), b)], wanted, node)
 
-    # -- how they are computed -----------------------------------------------------------------
+def contract(build: Builder, operands: Sequence[Operand], wanted: Labels, node: ast.Call) -> Value:
+    """The sum of the products of all operands over the axes that are not wanted."""
+    first, *rest = operands
+    while rest:
+        second, *rest = rest
+        kept = {*wanted, *(label for other in rest for label in other.labels)}
+        first = _pair(build, first, second, kept, node)
+    first = _summed(build, first, set(wanted), node)
+    return _arranged(build, first, wanted) if wanted else first.array.element(())
 
-    def contract(self, operands: Sequence[Operand], wanted: Labels, node: ast.Call) -> Value:
-        """The sum of the products of all operands over the axes that are not wanted."""
-        first, *rest = operands
-        while rest:
-            second, *rest = rest
-            kept = {*wanted, *(label for other in rest for label in other.labels)}
-            first = self._pair(first, second, kept, node)
-        first = self._summed(first, set(wanted), node)
-        return self._arranged(first, wanted) if wanted else first.array.element(())
 
-    def _pair(self, a: Operand, b: Operand, kept: set[str], node: ast.Call) -> Operand:
-        """The product of two operands, summed over the axes that nothing else needs."""
-        for label in b.labels:
-            if label in a.labels:
-                self._check_size(b.size(label), a.size(label), label, node)
-        a = self._summed(a, kept | set(b.labels), node)
-        b = self._summed(b, kept | set(a.labels), node)
-        parts = _Parts(
-            tuple(x for x in a.labels if x in b.labels and x in kept),
-            tuple(x for x in a.labels if x not in b.labels),
-            tuple(x for x in a.labels if x in b.labels and x not in kept),
-            tuple(x for x in b.labels if x not in a.labels),
+def _pair(build: Builder, a: Operand, b: Operand, kept: set[str], node: ast.Call) -> Operand:
+    """The product of two operands, summed over the axes that nothing else needs."""
+    for label in b.labels:
+        if label in a.labels:
+            _check_size(build, b.size(label), a.size(label), label, node)
+    a = _summed(build, a, kept | set(b.labels), node)
+    b = _summed(build, b, kept | set(a.labels), node)
+    parts = _Parts(
+        tuple(x for x in a.labels if x in b.labels and x in kept),
+        tuple(x for x in a.labels if x not in b.labels),
+        tuple(x for x in a.labels if x in b.labels and x not in kept),
+        tuple(x for x in b.labels if x not in a.labels),
+    )
+    is_matrix = bool(parts.rows and parts.columns)
+    if parts.summed and (is_matrix or not parts.stack):
+        return _product(build, a, b, parts, node)
+    return _summed(build, _multiplied(build, a, b, node), kept, node)
+
+
+def _multiplied(build: Builder, a: Operand, b: Operand, node: ast.Call) -> Operand:
+    """Every pair of elements, without sums."""
+    labels = tuple(dict.fromkeys((*a.labels, *b.labels)))
+    shape = tuple((a if x in a.labels else b).size(x) for x in labels)
+
+    def part(operand: Operand) -> ArrayExpr:
+        return ArrayExpr(
+            shape,
+            operand.array.dtype,
+            lambda i: operand.array.element([i[labels.index(x)] for x in operand.labels]),
         )
-        is_matrix = bool(parts.rows and parts.columns)
-        if parts.summed and (is_matrix or not parts.stack):
-            return self._product(a, b, parts, node)
-        return self._summed(self._multiplied(a, b, node), kept, node)
 
-    def _multiplied(self, a: Operand, b: Operand, node: ast.Call) -> Operand:
-        """Every pair of elements, without sums."""
-        labels = tuple(dict.fromkeys((*a.labels, *b.labels)))
-        shape = tuple((a if x in a.labels else b).size(x) for x in labels)
+    span = build.span(node)
+    found = elementwise(build, [part(a), part(b)], lambda p: apply("*", Style.NUMPY, p, span), node)
+    return Operand(labels, elements_of(build, as_array(build, found, node)))
 
-        def part(operand: Operand) -> ArrayExpr:
-            return ArrayExpr(
-                shape,
-                operand.array.dtype,
-                lambda i: operand.array.element([i[labels.index(x)] for x in operand.labels]),
-            )
 
-        span = self.span(node)
-        found = self.elementwise(
-            [part(a), part(b)], lambda p: apply("*", Style.NUMPY, p, span), node
-        )
-        return Operand(labels, self.array(self.as_array(found, node)))
+def _summed(build: Builder, operand: Operand, kept: set[str], node: ast.Call) -> Operand:
+    """An operand without the axes that nothing needs."""
+    dropped = tuple(k for k, label in enumerate(operand.labels) if label not in kept)
+    if not dropped:
+        return operand
+    array = operand.array
+    axes = Axes(dropped, len(array.shape))
+    name = "any" if array.dtype.is_bool else "sum"
+    found = reduce(build, name, array, axes, node, None if array.dtype.is_bool else array.dtype)
+    labels = tuple(label for label in operand.labels if label in kept)
+    return Operand(labels, elements_of(build, as_array(build, found, node)))
 
-    def _summed(self, operand: Operand, kept: set[str], node: ast.Call) -> Operand:
-        """An operand without the axes that nothing needs."""
-        dropped = tuple(k for k, label in enumerate(operand.labels) if label not in kept)
-        if not dropped:
-            return operand
-        array = operand.array
-        axes = Axes(dropped, len(array.shape))
-        name = "any" if array.dtype.is_bool else "sum"
-        found = self.reduce(name, array, axes, node, None if array.dtype.is_bool else array.dtype)
-        labels = tuple(label for label in operand.labels if label in kept)
-        return Operand(labels, self.array(self.as_array(found, node)))
 
-    def _product(self, a: Operand, b: Operand, parts: _Parts, node: ast.Call) -> Operand:
-        """The product of two operands as one of matrices, or of a stack of them."""
-        span = self.span(node)
-        groups = [group for group in (parts.rows, parts.summed) if group]
-        left = self._grouped(a, parts.stack, groups, span)
-        groups = [group for group in (parts.summed, parts.columns) if group]
-        right = self._grouped(b, parts.stack, groups, span)
-        found = self.array(self.as_array(self.product(left, right, node), node))
-        labels = (*parts.stack, *parts.rows, *parts.columns)
-        shape = tuple((a if x in a.labels else b).size(x) for x in labels)
-        first = len(parts.stack)
-        second = first + len(parts.rows)
+def _product(build: Builder, a: Operand, b: Operand, parts: _Parts, node: ast.Call) -> Operand:
+    """The product of two operands as one of matrices, or of a stack of them."""
+    span = build.span(node)
+    groups = [group for group in (parts.rows, parts.summed) if group]
+    left = _grouped(build, a, parts.stack, groups, span)
+    groups = [group for group in (parts.summed, parts.columns) if group]
+    right = _grouped(build, b, parts.stack, groups, span)
+    found = elements_of(build, as_array(build, product(build, left, right, node), node))
+    labels = (*parts.stack, *parts.rows, *parts.columns)
+    shape = tuple((a if x in a.labels else b).size(x) for x in labels)
+    first = len(parts.stack)
+    second = first + len(parts.rows)
 
-        def element(indices: Sequence[Expr]) -> Scalar:
-            place = list(indices[:first])
-            if parts.rows:
-                place.append(_flat(indices[first:second], shape[first:second]))
-            if parts.columns:
-                place.append(_flat(indices[second:], shape[second:]))
-            return found.element(place)
+    def element(indices: Sequence[Expr]) -> Scalar:
+        place = list(indices[:first])
+        if parts.rows:
+            place.append(_flat(indices[first:second], shape[first:second]))
+        if parts.columns:
+            place.append(_flat(indices[second:], shape[second:]))
+        return found.element(place)
 
-        return Operand(labels, ArrayExpr(shape, found.dtype, element))
+    return Operand(labels, ArrayExpr(shape, found.dtype, element))
 
-    def _grouped(
-        self, operand: Operand, stack: Labels, groups: Sequence[Labels], span: Span | None
-    ) -> ArrayExpr:
-        """An operand with one axis for each group; a copy, where a group has several axes."""
-        labels = (*stack, *(label for group in groups for label in group))
-        source = self._arranged(operand, labels)
-        if all(len(group) == 1 for group in groups):
-            return source
-        sizes = [operand.size(label) for label in stack]
+
+def _grouped(
+    build: Builder, operand: Operand, stack: Labels, groups: Sequence[Labels], span: Span | None
+) -> ArrayExpr:
+    """An operand with one axis for each group; a copy, where a group has several axes."""
+    labels = (*stack, *(label for group in groups for label in group))
+    source = _arranged(build, operand, labels)
+    if all(len(group) == 1 for group in groups):
+        return source
+    sizes = [operand.size(label) for label in stack]
+    for group in groups:
+        size: Expr = ONE
+        for label in group:
+            size = times(size, operand.size(label))
+        sizes.append(size)
+    buffer = scratch(build, "t", ArrayExpr(tuple(sizes), source.dtype, source.element), span)
+
+    def store(indices: tuple[Expr, ...]) -> None:
+        place, at = list(indices[: len(stack)]), len(stack)
         for group in groups:
-            size: Expr = ONE
-            for label in group:
-                size = times(size, operand.size(label))
-            sizes.append(size)
-        buffer = self.scratch("t", ArrayExpr(tuple(sizes), source.dtype, source.element), span)
+            end = at + len(group)
+            place.append(_flat(indices[at:end], source.shape[at:end]))
+            at = end
+        build.emit(Store(buffer, tuple(place), source.element(indices).expr, span=span))
 
-        def store(indices: tuple[Expr, ...]) -> None:
-            place, at = list(indices[: len(stack)]), len(stack)
-            for group in groups:
-                end = at + len(group)
-                place.append(_flat(indices[at:end], source.shape[at:end]))
-                at = end
-            self.emit(Store(buffer, tuple(place), source.element(indices).expr, span=span))
+    nest(build, source.shape, store, span)
+    return elements_of(build, Array(buffer))
 
-        self.nest(source.shape, store, span)
-        return self.array(Array(buffer))
 
-    def _arranged(self, operand: Operand, labels: Labels) -> ArrayExpr:
-        """The array with its axes in another order."""
-        if labels == operand.labels:
-            return operand.array
-        order = [labels.index(label) for label in operand.labels]
-        shape = tuple(operand.size(label) for label in labels)
-        array = operand.array
-        return ArrayExpr(shape, array.dtype, lambda i: array.element([i[k] for k in order]))
+def _arranged(build: Builder, operand: Operand, labels: Labels) -> ArrayExpr:
+    """The array with its axes in another order."""
+    if labels == operand.labels:
+        return operand.array
+    order = [labels.index(label) for label in operand.labels]
+    shape = tuple(operand.size(label) for label in labels)
+    array = operand.array
+    return ArrayExpr(shape, array.dtype, lambda i: array.element([i[k] for k in order]))
 
 
 def _flat(indices: Sequence[Expr], shape: Sequence[Expr]) -> Expr:

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy
 from hybridjit.errors import Span
 from hybridjit.frontend.arrays.calls import cast_element
-from hybridjit.frontend.arrays.products import ArrayProducts
+from hybridjit.frontend.arrays.memory import check_whole, elements_of, fixed_index
+from hybridjit.frontend.builder import Builder
+from hybridjit.frontend.call_arguments import arguments, dtype_argument, shape_argument
 from hybridjit.frontend.comparisons import compare
 from hybridjit.frontend.conversion import join_types
 from hybridjit.frontend.functions import apply
@@ -48,180 +50,189 @@ from hybridjit.ir.visit import walk
 _FILLED_WITH = {"zeros": 0, "empty": 0, "ones": 1}
 
 
-class ArrayCreation(ArrayProducts):
-    """New arrays. They are computed where they are used; a name gives them memory."""
+def make_filled(build: Builder, name: str, node: ast.Call) -> Value:
+    """`np.zeros(shape, dtype)`, `np.ones`, `np.empty`; its elements are zero in a script."""
+    args = arguments(build, node, "shape", "dtype", required=1)
+    shape = _shape(build, args["shape"])
+    dtype = _dtype(build, args) or FLOAT64
+    return _uniform(build, shape, Scalar(const(_FILLED_WITH[name], dtype), ScalarType(dtype)))
 
-    def make_filled(self, name: str, node: ast.Call) -> Value:
-        """`np.zeros(shape, dtype)`, `np.ones`, `np.empty`; its elements are zero in a script."""
-        args = self.arguments(node, "shape", "dtype", required=1)
-        shape = self._shape(args["shape"])
-        dtype = self._dtype(args) or FLOAT64
-        return self._uniform(shape, Scalar(const(_FILLED_WITH[name], dtype), ScalarType(dtype)))
 
-    def make_filled_like(self, name: str, node: ast.Call) -> Value:
-        """`np.zeros_like(a, dtype)` and its kin."""
-        args = self.arguments(node, "a", "dtype", required=1)
-        pattern = self.array_argument(args["a"])
-        dtype = self._dtype(args) or pattern.dtype
-        filling = const(_FILLED_WITH[name.removesuffix("_like")], dtype)
-        return self._uniform(pattern.shape, Scalar(filling, ScalarType(dtype)))
+def make_filled_like(build: Builder, name: str, node: ast.Call) -> Value:
+    """`np.zeros_like(a, dtype)` and its kin."""
+    args = arguments(build, node, "a", "dtype", required=1)
+    pattern = array_argument(build, args["a"])
+    dtype = _dtype(build, args) or pattern.dtype
+    filling = const(_FILLED_WITH[name.removesuffix("_like")], dtype)
+    return _uniform(build, pattern.shape, Scalar(filling, ScalarType(dtype)))
 
-    def make_full(self, name: str, node: ast.Call) -> Value:
-        """`np.full(shape, value, dtype)` and `np.full_like(a, value, dtype)`."""
-        is_like = name == "full_like"
-        first = "a" if is_like else "shape"
-        args = self.arguments(node, first, "fill_value", "dtype", required=2)
-        dtype = self._dtype(args)
-        if is_like:
-            pattern = self.array_argument(args["a"])
-            shape, dtype = pattern.shape, dtype or pattern.dtype
-        else:
-            shape = self._shape(args["shape"])
-        span = self.span(node)
-        value = self.let(self.scalar(args["fill_value"]), "value", span)
-        return self._uniform(shape, cast_element(value, dtype or value.type.dtype, span))
 
-    def _uniform(self, shape: tuple[Expr, ...], value: Scalar) -> ArrayExpr | Scalar:
-        return ArrayExpr(shape, value.type.dtype, lambda _: value)
+def make_full(build: Builder, name: str, node: ast.Call) -> Value:
+    """`np.full(shape, value, dtype)` and `np.full_like(a, value, dtype)`."""
+    is_like = name == "full_like"
+    first = "a" if is_like else "shape"
+    args = arguments(build, node, first, "fill_value", "dtype", required=2)
+    dtype = _dtype(build, args)
+    if is_like:
+        pattern = array_argument(build, args["a"])
+        shape, dtype = pattern.shape, dtype or pattern.dtype
+    else:
+        shape = _shape(build, args["shape"])
+    span = build.span(node)
+    value = build.let(build.scalar(args["fill_value"]), "value", span)
+    return _uniform(build, shape, cast_element(value, dtype or value.type.dtype, span))
 
-    def make_range(self, name: str, node: ast.Call) -> Value:
-        """`np.arange(stop)`, `np.arange(start, stop, step)`."""
-        args = self.arguments(node, "start", "stop", "step", "dtype", required=1)
-        values = {key: self.scalar(args[key]) for key in args if key != "dtype"}
-        span = self.span(node)
-        if "stop" not in values:
-            values = {"start": index(ZERO), "stop": values["start"], **values}
-            values["start"] = index(ZERO)
-        start, stop = values["start"], values["stop"]
-        step = values.get("step", index(ONE))
-        numbers = [start, stop, step]
-        if all(number.type.dtype.is_integer for number in numbers):
-            size = self._integer_range(numbers, args, node)
-            dtype = self._dtype(args) or INT64
-        else:
-            size = self._float_range(numbers, node)
-            dtype = self._dtype(args) or FLOAT64
-            step = binary(Sub, binary(Add, start, step, span), start, span)
 
-        def element(indices: Sequence[Expr]) -> Scalar:
-            offset = binary(Mul, index(indices[0]), step, span)
-            return cast_element(binary(Add, start, offset, span), dtype, span)
+def _uniform(build: Builder, shape: tuple[Expr, ...], value: Scalar) -> ArrayExpr | Scalar:
+    return ArrayExpr(shape, value.type.dtype, lambda _: value)
 
-        return ArrayExpr((size,), dtype, element)
 
-    def _integer_range(
-        self, numbers: list[Scalar], args: dict[str, ast.expr], node: ast.Call
-    ) -> Expr:
-        start, stop, step = (
-            self.fixed_index(self.as_index(number, node, "a bound of arange")) for number in numbers
+def make_range(build: Builder, name: str, node: ast.Call) -> Value:
+    """`np.arange(stop)`, `np.arange(start, stop, step)`."""
+    args = arguments(build, node, "start", "stop", "step", "dtype", required=1)
+    values = {key: build.scalar(args[key]) for key in args if key != "dtype"}
+    span = build.span(node)
+    if "stop" not in values:
+        values = {"start": index(ZERO), "stop": values["start"], **values}
+        values["start"] = index(ZERO)
+    start, stop = values["start"], values["stop"]
+    step = values.get("step", index(ONE))
+    numbers = [start, stop, step]
+    if all(number.type.dtype.is_integer for number in numbers):
+        size = _integer_range(build, numbers, args, node)
+        dtype = _dtype(build, args) or INT64
+    else:
+        size = _float_range(build, numbers, node)
+        dtype = _dtype(build, args) or FLOAT64
+        step = binary(Sub, binary(Add, start, step, span), start, span)
+
+    def element(indices: Sequence[Expr]) -> Scalar:
+        offset = binary(Mul, index(indices[0]), step, span)
+        return cast_element(binary(Add, start, offset, span), dtype, span)
+
+    return ArrayExpr((size,), dtype, element)
+
+
+def _integer_range(
+    build: Builder, numbers: list[Scalar], args: dict[str, ast.expr], node: ast.Call
+) -> Expr:
+    start, stop, step = (
+        fixed_index(build, build.as_index(number, node, "a bound of arange")) for number in numbers
+    )
+    if not isinstance(step, Const) or step.value == 0:
+        raise build.refuse(
+            "the step of arange must be a number other than 0, known when the script is compiled",
+            args.get("step", node),
         )
-        if not isinstance(step, Const) or step.value == 0:
-            raise self.refuse(
-                "the step of arange must be a number other than 0, known when the script is "
-                "compiled",
-                args.get("step", node),
-            )
-        self._check_range(start, stop, node)
-        # ceil((stop - start) / step) by floor division, right for either sign of step
-        length = tidy(Sub(ZERO, FloorDiv(minus(start, stop), step)))
-        return length if self.ranges.is_natural(length) else tidy(Max(length, ZERO))
+    _check_range(build, start, stop, node)
+    # ceil((stop - start) / step) by floor division, right for either sign of step
+    length = tidy(Sub(ZERO, FloorDiv(minus(start, stop), step)))
+    return length if build.ranges.is_natural(length) else tidy(Max(length, ZERO))
 
-    def _check_range(self, start: Expr, stop: Expr, node: ast.Call) -> None:
-        """An error at run time for bounds so far apart that their distance wraps around."""
-        if all(constant(bound) is not None for bound in (start, stop)) or start == ZERO:
-            return
-        if all(node in self.unit.sizes for node in walk(Sub(stop, start)) if isinstance(node, Var)):
-            return
-        span = self.span(node)
-        half, other = (FloorDiv(bound, Const(2)) for bound in (start, stop))
-        apart = Call("abs", (minus(other, half),))
-        failure = Raise("ValueError", ("Maximum allowed size exceeded",), span=span)
-        self.emit(If(Gt(apart, Const(MAX_EXTENT)), failure, span=span))
 
-    def _float_range(self, numbers: list[Scalar], node: ast.Call) -> Expr:
-        known = [number.constant for number in numbers]
-        if any(value is None for value in known):
-            raise self.refuse(
-                "the length of a range of floats must be known when the script is compiled",
-                node,
-                help="use np.linspace(start, stop, n), or np.arange(n) * step + start",
-            )
-        start, stop, step = known
-        return Const(max(0, math.ceil((stop - start) / step)))
+def _check_range(build: Builder, start: Expr, stop: Expr, node: ast.Call) -> None:
+    """An error at run time for bounds so far apart that their distance wraps around."""
+    if all(constant(bound) is not None for bound in (start, stop)) or start == ZERO:
+        return
+    if all(node in build.unit.sizes for node in walk(Sub(stop, start)) if isinstance(node, Var)):
+        return
+    span = build.span(node)
+    half, other = (FloorDiv(bound, Const(2)) for bound in (start, stop))
+    apart = Call("abs", (minus(other, half),))
+    failure = Raise("ValueError", ("Maximum allowed size exceeded",), span=span)
+    build.emit(If(Gt(apart, Const(MAX_EXTENT)), failure, span=span))
 
-    def make_linspace(self, name: str, node: ast.Call) -> Value:
-        """`np.linspace(start, stop, n, dtype=...)`; integers are rounded down, as in NumPy."""
-        args = self.arguments(node, "start", "stop", "num", "endpoint", "dtype", required=2)
-        span = self.span(node)
-        ends = [self.scalar(args[key]) for key in ("start", "stop")]
-        wide = self._line_dtype(ends, span)
-        dtype = self._dtype(args) or wide
-        start, stop = (
-            self.let(cast_element(end, wide, span), key, span)
-            for key, end in zip(("start", "stop"), ends, strict=True)
+
+def _float_range(build: Builder, numbers: list[Scalar], node: ast.Call) -> Expr:
+    known = [number.constant for number in numbers]
+    if any(value is None for value in known):
+        raise build.refuse(
+            "the length of a range of floats must be known when the script is compiled",
+            node,
+            help="use np.linspace(start, stop, n), or np.arange(n) * step + start",
         )
-        size = self.fixed_index(self.index(args["num"], "num")) if "num" in args else Const(50)
-        has_end = self.scalar(args["endpoint"]).constant if "endpoint" in args else True
-        last = minus(size, ONE)
-        steps = tidy(Max(last if has_end else size, ONE))
-        width = binary(Sub, stop, start, span)
-        divisor = cast_element(index(steps), wide, span)
-        step = self.let(binary(Div, width, divisor, span), "step", span)
+    start, stop, step = known
+    return Const(max(0, math.ceil((stop - start) / step)))
 
-        def element(indices: Sequence[Expr]) -> Scalar:
-            position = cast_element(index(indices[0]), wide, span)
-            found = binary(Add, binary(Mul, position, step, span), start, span)
-            if has_end and last != ZERO:
-                is_last = compare(Eq, index(indices[0]), index(last), span).expr
-                found = select(is_last, stop, found, span)
-            if dtype.is_integer:
-                found = apply("floor", Style.NUMPY, [found], span)
-            return cast_element(found, dtype, span)
 
-        return ArrayExpr((size,), dtype, element)
+def make_linspace(build: Builder, name: str, node: ast.Call) -> Value:
+    """`np.linspace(start, stop, n, dtype=...)`; integers are rounded down, as in NumPy."""
+    args = arguments(build, node, "start", "stop", "num", "endpoint", "dtype", required=2)
+    span = build.span(node)
+    ends = [build.scalar(args[key]) for key in ("start", "stop")]
+    wide = _line_dtype(ends, span)
+    dtype = _dtype(build, args) or wide
+    start, stop = (
+        build.let(cast_element(end, wide, span), key, span)
+        for key, end in zip(("start", "stop"), ends, strict=True)
+    )
+    size = fixed_index(build, build.index(args["num"], "num")) if "num" in args else Const(50)
+    has_end = build.scalar(args["endpoint"]).constant if "endpoint" in args else True
+    last = minus(size, ONE)
+    steps = tidy(Max(last if has_end else size, ONE))
+    width = binary(Sub, stop, start, span)
+    divisor = cast_element(index(steps), wide, span)
+    step = build.let(binary(Div, width, divisor, span), "step", span)
 
-    @staticmethod
-    def _line_dtype(ends: Sequence[Scalar], span: Span | None) -> DType:
-        """The type in which NumPy computes the points between two: of NumPy's numbers, theirs."""
-        type = WEAK_FLOAT
-        for end in ends:
-            type = join_types(type, end.type, span)
-        return type.dtype if type.dtype.is_float else FLOAT64
+    def element(indices: Sequence[Expr]) -> Scalar:
+        position = cast_element(index(indices[0]), wide, span)
+        found = binary(Add, binary(Mul, position, step, span), start, span)
+        if has_end and last != ZERO:
+            is_last = compare(Eq, index(indices[0]), index(last), span).expr
+            found = select(is_last, stop, found, span)
+        if dtype.is_integer:
+            found = apply("floor", Style.NUMPY, [found], span)
+        return cast_element(found, dtype, span)
 
-    def make_eye(self, name: str, node: ast.Call) -> Value:
-        """`np.eye(n, m, k, dtype)`."""
-        args = self.arguments(node, "N", "M", "k", "dtype", required=1)
-        span = self.span(node)
-        rows = self.fixed_index(self.index(args["N"], "a size"))
-        columns = rows
-        if "M" in args and not isinstance(self.evaluate(args["M"]), Nothing):
-            columns = self.fixed_index(self.index(args["M"], "a size"))
-        shift = self.fixed_index(self.index(args["k"], "k")) if "k" in args else ZERO
-        dtype = self._dtype(args) or FLOAT64
-        one, zero = (Scalar(const(value, dtype), ScalarType(dtype)) for value in (1, 0))
+    return ArrayExpr((size,), dtype, element)
 
-        def element(indices: Sequence[Expr]) -> Scalar:
-            row, column = plus(indices[0], shift), indices[1]
-            return select(compare(Eq, index(row), index(column), span).expr, one, zero, span)
 
-        return ArrayExpr((rows, columns), dtype, element)
+def _line_dtype(ends: Sequence[Scalar], span: Span | None) -> DType:
+    """The type in which NumPy computes the points between two: of NumPy's numbers, theirs."""
+    type = WEAK_FLOAT
+    for end in ends:
+        type = join_types(type, end.type, span)
+    return type.dtype if type.dtype.is_float else FLOAT64
 
-    def _dtype(self, args: dict[str, ast.expr]) -> DType | None:
-        return self.dtype_argument(args["dtype"]) if "dtype" in args else None
 
-    def _shape(self, node: ast.expr) -> tuple[Expr, ...]:
-        return tuple(self.fixed_index(size, "size") for size in self.shape_argument(node))
+def make_eye(build: Builder, name: str, node: ast.Call) -> Value:
+    """`np.eye(n, m, k, dtype)`."""
+    args = arguments(build, node, "N", "M", "k", "dtype", required=1)
+    span = build.span(node)
+    rows = fixed_index(build, build.index(args["N"], "a size"))
+    columns = rows
+    if "M" in args and not isinstance(build.evaluate(args["M"]), Nothing):
+        columns = fixed_index(build, build.index(args["M"], "a size"))
+    shift = fixed_index(build, build.index(args["k"], "k")) if "k" in args else ZERO
+    dtype = _dtype(build, args) or FLOAT64
+    one, zero = (Scalar(const(value, dtype), ScalarType(dtype)) for value in (1, 0))
 
-    def array_argument(self, node: ast.expr) -> ArrayExpr:
-        """An argument that must be an array."""
-        return self.array(self.owner(node))
+    def element(indices: Sequence[Expr]) -> Scalar:
+        row, column = plus(indices[0], shift), indices[1]
+        return select(compare(Eq, index(row), index(column), span).expr, one, zero, span)
 
-    def owner(self, node: ast.expr) -> AnyArray:
-        """The array that an argument must be: one, or a tuple of numbers or arrays."""
-        value = self.evaluate(node)
-        if isinstance(value, Items):
-            value = self.array_of_items(value, node)
-        if not isinstance(value, AnyArray):
-            raise self.mismatch(f"expected an array, found {describe(value)}", node)
-        self.check_whole(value, self.span(node))
-        return value
+    return ArrayExpr((rows, columns), dtype, element)
+
+
+def _dtype(build: Builder, args: dict[str, ast.expr]) -> DType | None:
+    return dtype_argument(build, args["dtype"]) if "dtype" in args else None
+
+
+def _shape(build: Builder, node: ast.expr) -> tuple[Expr, ...]:
+    return tuple(fixed_index(build, size, "size") for size in shape_argument(build, node))
+
+
+def array_argument(build: Builder, node: ast.expr) -> ArrayExpr:
+    """An argument that must be an array."""
+    return elements_of(build, evaluate_array(build, node))
+
+
+def evaluate_array(build: Builder, node: ast.expr) -> AnyArray:
+    """The array that an argument must be: one, or a tuple of numbers or arrays."""
+    value = build.evaluate(node)
+    if isinstance(value, Items):
+        value = build.language.array_of_items(build, value, node)
+    if not isinstance(value, AnyArray):
+        raise build.mismatch(f"expected an array, found {describe(value)}", node)
+    check_whole(build, value, build.span(node))
+    return value

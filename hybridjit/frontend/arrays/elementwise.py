@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from hybridjit.arith.ranges import ONE, ZERO, constant
 from hybridjit.errors import BoundsError, ShapeMismatch
-from hybridjit.frontend.arrays.memory import ArrayMemory
+from hybridjit.frontend.arrays.memory import elements_of
 from hybridjit.frontend.arrays.same_values import prove_same
+from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.values import AnyArray, ArrayExpr, Items, Scalar, Value
 from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.ir.expr import And, Const, Eq, Expr, Lt, Ne, Select, Var
@@ -38,197 +39,210 @@ class _Stretch:
         return Select(Eq(self.size, ONE), ZERO, indices[self.axis])
 
 
-class ElementwiseTranslator(ArrayMemory):
-    """Operands meet: they are broadcast, and combined lazily, with no array in between."""
+def elementwise(
+    build: Builder, values: Sequence[Value], function: Elementwise, node: ast.expr
+) -> ArrayExpr | Scalar:
+    """`function` of the elements of `values`: arrays, of which there is one, and numbers.
 
-    def elementwise(
-        self, values: Sequence[Value], function: Elementwise, node: ast.expr
-    ) -> ArrayExpr | Scalar:
-        """`function` of the elements of `values`: arrays, of which there is one, and numbers.
+    Beside an array, a list is one too.
+    """
+    operands = [_operand(build, value, node) for value in values]
+    arrays = [operand for operand in operands if isinstance(operand, ArrayExpr)]
+    mask = _common_mask(build, arrays, node)
+    shape = broadcast_shape(build, [array.shape for array in arrays], node)
+    if not shape and mask is None:
+        return function([_only(operand) for operand in operands])
+    parts = [
+        broadcast_to(build, operand, shape, node) if isinstance(operand, ArrayExpr) else operand
+        for operand in operands
+    ]
 
-        Beside an array, a list is one too.
-        """
-        operands = [self._operand(value, node) for value in values]
-        arrays = [operand for operand in operands if isinstance(operand, ArrayExpr)]
-        mask = self._common_mask(arrays, node)
-        shape = self.broadcast_shape([array.shape for array in arrays], node)
-        if not shape and mask is None:
-            return function([self._only(operand) for operand in operands])
-        parts = [
-            self.broadcast_to(operand, shape, node) if isinstance(operand, ArrayExpr) else operand
-            for operand in operands
+    def element(indices: Sequence[Expr]) -> Scalar:
+        return function(
+            [part.element(indices) if isinstance(part, ArrayExpr) else part for part in parts]
+        )
+
+    return ArrayExpr(shape, _result_dtype(build, parts, function), element, mask=mask)
+
+
+def _operand(build: Builder, value: Value, node: ast.expr) -> ArrayExpr | Scalar:
+    """An array, or a number that is computed once, before the loop over the elements."""
+    value = without_list(build, value, node)
+    if isinstance(value, AnyArray):
+        return elements_of(build, value)
+    scalar = build.as_scalar(value, node)
+    return build.let(scalar, "t", scalar.expr.span)
+
+
+def without_list(build: Builder, value: Value, node: ast.expr) -> Value:
+    """An operand; a list of numbers or arrays becomes the array that it stands for."""
+    return build.language.array_of_items(build, value, node) if isinstance(value, Items) else value
+
+
+def _only(operand: ArrayExpr | Scalar) -> Scalar:
+    return operand.element(()) if isinstance(operand, ArrayExpr) else operand
+
+
+def _result_dtype(
+    build: Builder, parts: Sequence[ArrayExpr | Scalar], function: Elementwise
+) -> DType:
+    """The type of the result, found on stand-ins: the elements are not there yet."""
+    with build.collect():
+        stand_ins = [
+            Scalar(Var("x", part.dtype), ScalarType(part.dtype))
+            if isinstance(part, ArrayExpr)
+            else part
+            for part in parts
         ]
+        return function(stand_ins).type.dtype
 
-        def element(indices: Sequence[Expr]) -> Scalar:
-            return function(
-                [part.element(indices) if isinstance(part, ArrayExpr) else part for part in parts]
-            )
 
-        return ArrayExpr(shape, self._result_dtype(parts, function), element, mask=mask)
-
-    def _operand(self, value: Value, node: ast.expr) -> ArrayExpr | Scalar:
-        """An array, or a number that is computed once, before the loop over the elements."""
-        value = self.without_list(value, node)
-        if isinstance(value, AnyArray):
-            return self.array(value)
-        scalar = self.as_scalar(value, node)
-        return self.let(scalar, "t", scalar.expr.span)
-
-    def without_list(self, value: Value, node: ast.expr) -> Value:
-        """An operand; a list of numbers or arrays becomes the array that it stands for."""
-        return self.array_of_items(value, node) if isinstance(value, Items) else value
-
-    def array_of_items(self, value: Value, node: ast.expr) -> AnyArray:
-        """Lists of numbers or arrays, as arrays; provided by the layer above."""
-        raise NotImplementedError
-
-    @staticmethod
-    def _only(operand: ArrayExpr | Scalar) -> Scalar:
-        return operand.element(()) if isinstance(operand, ArrayExpr) else operand
-
-    def _result_dtype(self, parts: Sequence[ArrayExpr | Scalar], function: Elementwise) -> DType:
-        """The type of the result, found on stand-ins: the elements are not there yet."""
-        with self.collect():
-            stand_ins = [
-                Scalar(Var("x", part.dtype), ScalarType(part.dtype))
-                if isinstance(part, ArrayExpr)
-                else part
-                for part in parts
-            ]
-            return function(stand_ins).type.dtype
-
-    def _common_mask(self, arrays: Sequence[ArrayExpr], node: ast.expr) -> ArrayExpr | None:
-        """The mask that arrays selected by a mask share."""
-        masks = [array.mask for array in arrays if array.mask is not None]
-        if not masks:
-            return None
-        whole = [array for array in arrays if array.mask is None and array.shape]
-        if whole or not all(self.same_mask(mask, masks[0]) for mask in masks):
-            raise self.refuse(
-                "arrays that are selected by a mask meet only those selected by the same mask",
-                node,
-                help="use one mask throughout, as in z[m] = z[m] * c[m], or np.where(m, x, y)",
-            )
-        return masks[0]
-
-    def same_mask(self, a: ArrayExpr, b: ArrayExpr) -> bool:
-        """True if two masks select the same elements."""
-        if a is b:
-            return True
-        if len(a.shape) != len(b.shape) or not all(map(self.ranges.same, a.shape, b.shape)):
-            return False
-        indices = [Var(f"i{axis}") for axis in range(len(a.shape))]
-        block = self.body
-        with self.collect() as stmts:
-            ours, theirs = (mask.element(indices).expr for mask in (a, b))
-        if not all(isinstance(stmt, Let) for stmt in stmts):
-            return False
-        return prove_same(ours, theirs, self.unit.let_values, [*block, *stmts])
-
-    # -- broadcasting --------------------------------------------------------------------------
-
-    def broadcast_shape(
-        self, shapes: Sequence[tuple[Expr, ...]], node: ast.AST
-    ) -> tuple[Expr, ...]:
-        """The shape in which arrays meet."""
-        ndim = max(map(len, shapes), default=0)
-        result: list[Expr] = []
-        for axis in range(ndim):
-            sizes = [shape[axis - ndim] for shape in shapes if axis - ndim >= -len(shape)]
-            result.append(self._meeting_size(sizes, shapes, node))
-        return tuple(result)
-
-    def _meeting_size(
-        self, sizes: Sequence[Expr], shapes: Sequence[tuple[Expr, ...]], node: ast.AST
-    ) -> Expr:
-        distinct: list[Expr] = []
-        for size in sizes:
-            if constant(size) != 1 and not any(self.ranges.same(size, d) for d in distinct):
-                distinct.append(size)
-        if len(distinct) <= 1:
-            return distinct[0] if distinct else ONE
-        known = [size for size in distinct if isinstance(size, Const)]
-        if len(known) > 1:
-            raise self.refuse_shapes(shapes, node)
-        if known:
-            return known[0]
-        size = distinct[0]
-        for other in distinct[1:]:
-            size = Select(Eq(size, ONE), other, size)
-        return self.let(Scalar(size, ScalarType(size.dtype)), "size", self.span(node)).expr
-
-    def broadcast_to(self, value: ArrayExpr, shape: tuple[Expr, ...], node: ast.AST) -> ArrayExpr:
-        """`value` with the shape `shape`; a size known only at run time is checked there."""
-        shift = len(shape) - len(value.shape)
-        stretches: list[_Stretch] = []
-        for axis, size in enumerate(value.shape):
-            wanted = shape[axis + shift]
-            if self.ranges.same(size, wanted):
-                stretches.append(_Stretch(axis + shift))
-            elif constant(size) == 1:
-                stretches.append(_Stretch(axis + shift, is_one=True))
-            elif isinstance(size, Const) and isinstance(wanted, Const):
-                raise self.refuse_shapes([value.shape, shape], node)
-            else:
-                stretches.append(self._stretch_at_run_time(axis + shift, size, wanted, node))
-        if not shift and all(s.size is None and not s.is_one for s in stretches):
-            return value
-
-        def element(indices: Sequence[Expr]) -> Scalar:
-            return value.element([stretch.index(indices) for stretch in stretches])
-
-        return ArrayExpr(shape, value.dtype, element, mask=value.mask)
-
-    def _stretch_at_run_time(self, axis: int, size: Expr, wanted: Expr, node: ast.AST) -> _Stretch:
-        self.require_size(size, wanted, node, or_one=True)
-        return _Stretch(axis) if isinstance(size, Const) else _Stretch(axis, size=size)
-
-    def require_size(
-        self,
-        size: Expr,
-        wanted: Expr,
-        node: ast.AST,
-        *,
-        or_one: bool = False,
-        error: str = "ValueError",
-    ) -> None:
-        """An error at run time unless two sizes are equal."""
-        fails: Expr = Ne(size, wanted)
-        if or_one and not isinstance(size, Const):
-            fails = And(fails, Ne(size, ONE))
-        message = f"the shapes in `{ast.unparse(node)}` do not fit: sizes "
-        span = self.span(node)
-        failure = Raise(error, (message, size, " and ", wanted), is_text=True, span=span)
-        self.emit(If(fails, failure, span=span))
-
-    def require_natural(self, size: Expr, node: ast.AST) -> None:
-        """NumPy's error, at run time if it is not known before, for a size below zero."""
-        if self.ranges.is_natural(size):
-            return
-        span = self.span(node)
-        if isinstance(size, Const):
-            raise ShapeMismatch(f"a size must not be negative, found {size.value}", span)
-        message = ("negative dimensions are not allowed",)
-        self.emit(If(Lt(size, ZERO), Raise("ValueError", message, span=span), span=span))
-
-    def refuse_shapes(self, shapes: Sequence[Sequence[Expr]], node: ast.AST) -> ShapeMismatch:
-        """The error for arrays whose shapes do not fit."""
-        found = " and ".join(shape_text(shape) for shape in shapes)
-        return ShapeMismatch(
-            f"operands could not be broadcast together: the shapes in `{ast.unparse(node)}` are "
-            f"{found}",
-            self.span(node),
+def _common_mask(build: Builder, arrays: Sequence[ArrayExpr], node: ast.expr) -> ArrayExpr | None:
+    """The mask that arrays selected by a mask share."""
+    masks = [array.mask for array in arrays if array.mask is not None]
+    if not masks:
+        return None
+    whole = [array for array in arrays if array.mask is None and array.shape]
+    if whole or not all(same_mask(build, mask, masks[0]) for mask in masks):
+        raise build.refuse(
+            "arrays that are selected by a mask meet only those selected by the same mask",
+            node,
+            help="use one mask throughout, as in z[m] = z[m] * c[m], or np.where(m, x, y)",
         )
+    return masks[0]
 
-    def refuse_mask(
-        self, mask: Sequence[Expr], shape: Sequence[Expr], node: ast.AST
-    ) -> BoundsError:
-        """The error for a mask that does not fit what it selects from."""
-        return BoundsError(
-            f"the mask in `{ast.unparse(node)}` has the shape {shape_text(mask)}, what it selects "
-            f"from {shape_text(shape)}",
-            self.span(node),
-        )
+
+def same_mask(build: Builder, a: ArrayExpr, b: ArrayExpr) -> bool:
+    """True if two masks select the same elements."""
+    if a is b:
+        return True
+    if len(a.shape) != len(b.shape) or not all(map(build.ranges.same, a.shape, b.shape)):
+        return False
+    indices = [Var(f"i{axis}") for axis in range(len(a.shape))]
+    block = build.body
+    with build.collect() as stmts:
+        ours, theirs = (mask.element(indices).expr for mask in (a, b))
+    if not all(isinstance(stmt, Let) for stmt in stmts):
+        return False
+    return prove_same(ours, theirs, build.unit.let_values, [*block, *stmts])
+
+
+# broadcasting
+
+
+def broadcast_shape(
+    build: Builder, shapes: Sequence[tuple[Expr, ...]], node: ast.AST
+) -> tuple[Expr, ...]:
+    """The shape in which arrays meet."""
+    ndim = max(map(len, shapes), default=0)
+    result: list[Expr] = []
+    for axis in range(ndim):
+        sizes = [shape[axis - ndim] for shape in shapes if axis - ndim >= -len(shape)]
+        result.append(_meeting_size(build, sizes, shapes, node))
+    return tuple(result)
+
+
+def _meeting_size(
+    build: Builder, sizes: Sequence[Expr], shapes: Sequence[tuple[Expr, ...]], node: ast.AST
+) -> Expr:
+    distinct: list[Expr] = []
+    for size in sizes:
+        if constant(size) != 1 and not any(build.ranges.same(size, d) for d in distinct):
+            distinct.append(size)
+    if len(distinct) <= 1:
+        return distinct[0] if distinct else ONE
+    known = [size for size in distinct if isinstance(size, Const)]
+    if len(known) > 1:
+        raise refuse_shapes(build, shapes, node)
+    if known:
+        return known[0]
+    size = distinct[0]
+    for other in distinct[1:]:
+        size = Select(Eq(size, ONE), other, size)
+    return build.let(Scalar(size, ScalarType(size.dtype)), "size", build.span(node)).expr
+
+
+def broadcast_to(
+    build: Builder, value: ArrayExpr, shape: tuple[Expr, ...], node: ast.AST
+) -> ArrayExpr:
+    """`value` with the shape `shape`; a size known only at run time is checked there."""
+    shift = len(shape) - len(value.shape)
+    stretches: list[_Stretch] = []
+    for axis, size in enumerate(value.shape):
+        wanted = shape[axis + shift]
+        if build.ranges.same(size, wanted):
+            stretches.append(_Stretch(axis + shift))
+        elif constant(size) == 1:
+            stretches.append(_Stretch(axis + shift, is_one=True))
+        elif isinstance(size, Const) and isinstance(wanted, Const):
+            raise refuse_shapes(build, [value.shape, shape], node)
+        else:
+            stretches.append(_stretch_at_run_time(build, axis + shift, size, wanted, node))
+    if not shift and all(s.size is None and not s.is_one for s in stretches):
+        return value
+
+    def element(indices: Sequence[Expr]) -> Scalar:
+        return value.element([stretch.index(indices) for stretch in stretches])
+
+    return ArrayExpr(shape, value.dtype, element, mask=value.mask)
+
+
+def _stretch_at_run_time(
+    build: Builder, axis: int, size: Expr, wanted: Expr, node: ast.AST
+) -> _Stretch:
+    require_size(build, size, wanted, node, or_one=True)
+    return _Stretch(axis) if isinstance(size, Const) else _Stretch(axis, size=size)
+
+
+def require_size(
+    build: Builder,
+    size: Expr,
+    wanted: Expr,
+    node: ast.AST,
+    *,
+    or_one: bool = False,
+    error: str = "ValueError",
+) -> None:
+    """An error at run time unless two sizes are equal."""
+    fails: Expr = Ne(size, wanted)
+    if or_one and not isinstance(size, Const):
+        fails = And(fails, Ne(size, ONE))
+    message = f"the shapes in `{ast.unparse(node)}` do not fit: sizes "
+    span = build.span(node)
+    failure = Raise(error, (message, size, " and ", wanted), is_text=True, span=span)
+    build.emit(If(fails, failure, span=span))
+
+
+def require_natural(build: Builder, size: Expr, node: ast.AST) -> None:
+    """NumPy's error, at run time if it is not known before, for a size below zero."""
+    if build.ranges.is_natural(size):
+        return
+    span = build.span(node)
+    if isinstance(size, Const):
+        raise ShapeMismatch(f"a size must not be negative, found {size.value}", span)
+    message = ("negative dimensions are not allowed",)
+    build.emit(If(Lt(size, ZERO), Raise("ValueError", message, span=span), span=span))
+
+
+def refuse_shapes(build: Builder, shapes: Sequence[Sequence[Expr]], node: ast.AST) -> ShapeMismatch:
+    """The error for arrays whose shapes do not fit."""
+    found = " and ".join(shape_text(shape) for shape in shapes)
+    return ShapeMismatch(
+        f"operands could not be broadcast together: the shapes in `{ast.unparse(node)}` are "
+        f"{found}",
+        build.span(node),
+    )
+
+
+def refuse_mask(
+    build: Builder, mask: Sequence[Expr], shape: Sequence[Expr], node: ast.AST
+) -> BoundsError:
+    """The error for a mask that does not fit what it selects from."""
+    return BoundsError(
+        f"the mask in `{ast.unparse(node)}` has the shape {shape_text(mask)}, what it selects "
+        f"from {shape_text(shape)}",
+        build.span(node),
+    )
 
 
 def shape_text(shape: Sequence[Expr]) -> str:

@@ -7,9 +7,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy, times
-from hybridjit.frontend.arrays.calls import cast_element
-from hybridjit.frontend.arrays.joins import ArrayJoins
-from hybridjit.frontend.arrays.reductions import Fold, fold_of, sum_dtype
+from hybridjit.frontend.arrays.arrangements import along, as_array
+from hybridjit.frontend.arrays.axes import with_axis
+from hybridjit.frontend.arrays.calls import cast_element, computed, store_out
+from hybridjit.frontend.arrays.creation import array_argument
+from hybridjit.frontend.arrays.elementwise import elementwise
+from hybridjit.frontend.arrays.joins import joined, owned
+from hybridjit.frontend.arrays.memory import elements_of, fixed_index, nest, scratch
+from hybridjit.frontend.arrays.reductions import Fold, as_dtype, fold_of, sum_dtype
+from hybridjit.frontend.builder import Builder
+from hybridjit.frontend.call_arguments import (
+    arguments,
+    dtype_argument,
+    refuse_keyword,
+    shape_argument,
+    text_argument,
+)
 from hybridjit.frontend.conversion import convert, join_types
 from hybridjit.frontend.operators import select
 from hybridjit.frontend.values import AnyArray, ArrayExpr, Items, Nothing, Scalar, Value
@@ -31,171 +44,182 @@ class _Bounds:
         return plus(times(position, self.step), self.start)
 
 
-class ArrayGrids(ArrayJoins):
-    """What is known of every element by its place."""
+def index_grid(build: Builder, node: ast.Subscript, *, is_open: bool) -> Value:
+    """`np.mgrid[0:n, 0:m]`: for each axis, the indices along it; np.ogrid: without repeating
+    them along the others.
+    """
+    is_tuple = isinstance(node.slice, ast.Tuple)
+    entries = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    bounds = [_grid_bounds(build, entry) for entry in entries]
+    if is_open and is_tuple:
+        return Items(tuple(_open(build, axis, bounds) for axis in range(len(bounds))))
+    grid = _indices(build, bounds)
+    if is_tuple:
+        return grid
+    return ArrayExpr(grid.shape[1:], INT64, lambda indices: grid.element([ZERO, *indices]))
 
-    def index_grid(self, node: ast.Subscript, *, is_open: bool) -> Value:
-        """`np.mgrid[0:n, 0:m]`: for each axis, the indices along it; np.ogrid: without repeating
-        them along the others.
-        """
-        is_tuple = isinstance(node.slice, ast.Tuple)
-        entries = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        bounds = [self._grid_bounds(entry) for entry in entries]
-        if is_open and is_tuple:
-            return Items(tuple(self._open(axis, bounds) for axis in range(len(bounds))))
-        grid = self._indices(bounds)
-        if is_tuple:
-            return grid
-        return ArrayExpr(grid.shape[1:], INT64, lambda indices: grid.element([ZERO, *indices]))
 
-    def _open(self, axis: int, bounds: Sequence[_Bounds]) -> ArrayExpr:
-        here = bounds[axis]
-        shape = tuple(here.extent if k == axis else ONE for k in range(len(bounds)))
-        type = ScalarType(INT64)
-        return ArrayExpr(shape, INT64, lambda indices: Scalar(here.at(indices[axis]), type))
+def _open(build: Builder, axis: int, bounds: Sequence[_Bounds]) -> ArrayExpr:
+    here = bounds[axis]
+    shape = tuple(here.extent if k == axis else ONE for k in range(len(bounds)))
+    type = ScalarType(INT64)
+    return ArrayExpr(shape, INT64, lambda indices: Scalar(here.at(indices[axis]), type))
 
-    def _grid_bounds(self, entry: ast.expr) -> _Bounds:
-        if not isinstance(entry, ast.Slice) or entry.upper is None:
-            raise self.refuse(
-                "a grid takes slices with a stop",
-                entry,
-                help="write it as in np.mgrid[0:n, 0:m]",
-            )
-        start = ZERO if entry.lower is None else self.index(entry.lower, "a bound of a grid")
-        start = self.fixed_index(start)
-        stop = self.fixed_index(self.index(entry.upper, "a bound of a grid"))
-        step = ONE if entry.step is None else self.index(entry.step, "a step of a grid")
-        known = constant(step)
-        if known is None or known < 1:
-            raise self.refuse(
-                "the step of a grid must be a positive number, known when the script is compiled",
-                entry,
-                help="leave it out, and scale the indices afterwards",
-            )
-        size = minus(stop, start)
-        if known > 1:
-            size = tidy(FloorDiv(plus(size, Const(known - 1)), step))
-        is_natural = self.ranges.is_natural(size)
-        return _Bounds(start, step, size if is_natural else tidy(Max(size, ZERO)))
 
-    def make_indices(self, name: str, node: ast.Call) -> Value:
-        """`np.indices(shape)`."""
-        args = self.arguments(node, "dimensions", required=1)
-        extents = [self.fixed_index(size) for size in self.shape_argument(args["dimensions"])]
-        return self._indices([_Bounds(ZERO, ONE, extent) for extent in extents])
-
-    def _indices(self, bounds: Sequence[_Bounds]) -> ArrayExpr:
-        def along(axis: int, indices: Sequence[Expr]) -> Scalar:
-            return Scalar(bounds[axis].at(indices[axis + 1]), ScalarType(INT64))
-
-        def element(indices: Sequence[Expr]) -> Scalar:
-            which = constant(indices[0])
-            if which is not None:
-                return along(which, indices)
-            found = along(len(bounds) - 1, indices)
-            for axis in reversed(range(len(bounds) - 1)):
-                is_axis = Eq(indices[0], Const(axis))
-                found = select(is_axis, along(axis, indices), found, None)
-            return found
-
-        return ArrayExpr((Const(len(bounds)), *(b.extent for b in bounds)), INT64, element)
-
-    def mesh(self, name: str, node: ast.Call) -> Value:
-        """`np.meshgrid(x, y, indexing=..., sparse=...)`: each array along an axis of its own."""
-        options = {keyword.arg: keyword.value for keyword in node.keywords}
-        for keyword in node.keywords:
-            if keyword.arg not in ("indexing", "sparse"):
-                raise self.refuse_keyword(ast.unparse(node.func), keyword)
-        order = self.text_argument(options["indexing"], "an order") if "indexing" in options else ""
-        is_sparse = "sparse" in options and bool(self.scalar(options["sparse"]).constant)
-        is_by_row = order == "ij"
-        parts = [self.array_argument(arg) for arg in node.args]
-        axes = list(range(len(parts)))
-        if not is_by_row and len(parts) > 1:
-            axes[0], axes[1] = 1, 0
-        shape = tuple(parts[axes.index(axis)].shape[0] for axis in range(len(parts)))
-
-        def along(part: ArrayExpr, axis: int) -> ArrayExpr:
-            alone = tuple(size if k == axis else ONE for k, size in enumerate(shape))
-            sizes = alone if is_sparse else shape
-            return ArrayExpr(sizes, part.dtype, lambda indices: part.element([indices[axis]]))
-
-        return Items(tuple(along(part, axis) for part, axis in zip(parts, axes, strict=True)))
-
-    # -- arrays written down -------------------------------------------------------------------
-
-    def make_array(self, name: str, node: ast.Call) -> Value:
-        """`np.array(values, dtype)`: a copy of an array, or numbers written as lists."""
-        args = self.arguments(node, "object", "dtype", required=1)
-        value = self.evaluate(args["object"])
-        dtype = self.dtype_argument(args["dtype"]) if "dtype" in args else None
-        if isinstance(value, AnyArray) and name == "asarray" and dtype is None:
-            return value
-        array = self.array(self.array_of_items(value, args["object"]))
-        if dtype is None:
-            return self.computed(array)
-        span = self.span(node)
-        return self.elementwise(
-            [self.computed(array)], lambda parts: cast_element(parts[0], dtype, span), node
+def _grid_bounds(build: Builder, entry: ast.expr) -> _Bounds:
+    if not isinstance(entry, ast.Slice) or entry.upper is None:
+        raise build.refuse(
+            "a grid takes slices with a stop",
+            entry,
+            help="write it as in np.mgrid[0:n, 0:m]",
         )
+    start = ZERO if entry.lower is None else build.index(entry.lower, "a bound of a grid")
+    start = fixed_index(build, start)
+    stop = fixed_index(build, build.index(entry.upper, "a bound of a grid"))
+    step = ONE if entry.step is None else build.index(entry.step, "a step of a grid")
+    known = constant(step)
+    if known is None or known < 1:
+        raise build.refuse(
+            "the step of a grid must be a positive number, known when the script is compiled",
+            entry,
+            help="leave it out, and scale the indices afterwards",
+        )
+    size = minus(stop, start)
+    if known > 1:
+        size = tidy(FloorDiv(plus(size, Const(known - 1)), step))
+    is_natural = build.ranges.is_natural(size)
+    return _Bounds(start, step, size if is_natural else tidy(Max(size, ZERO)))
 
-    def array_of_items(self, value: Value, node: ast.expr) -> AnyArray:
-        """Lists of numbers or arrays, as arrays."""
-        if not isinstance(value, Items):
-            return self.as_array(value, node)
-        if all(isinstance(item, Scalar) for item in value.items):
-            return self._of_numbers([self.as_scalar(item, node) for item in value.items], node)
-        rows = [self.array_of_items(item, node) for item in value.items]
-        return self.joined([self.with_axis(row, 0, node) for row in rows], 0, node)
 
-    def _of_numbers(self, numbers: Sequence[Scalar], node: ast.expr) -> ArrayExpr:
-        span = self.span(node)
-        type = ScalarType(numbers[0].type.dtype) if numbers else ScalarType(FLOAT64)
-        for number in numbers:
-            type = join_types(type, ScalarType(number.type.dtype), span)
-        shape = (Const(len(numbers)),)
-        buffer = self.scratch("values", ArrayExpr(shape, type.dtype, lambda _: numbers[0]), span)
-        for position, number in enumerate(numbers):
-            stored = convert(number, type.dtype, span)
-            self.emit(Store(buffer, (Const(position),), stored, span=span))
-        return self.owned(buffer)
+def make_indices(build: Builder, name: str, node: ast.Call) -> Value:
+    """`np.indices(shape)`."""
+    args = arguments(build, node, "dimensions", required=1)
+    extents = [fixed_index(build, size) for size in shape_argument(build, args["dimensions"])]
+    return _indices(build, [_Bounds(ZERO, ONE, extent) for extent in extents])
 
-    # -- running sums --------------------------------------------------------------------------
 
-    def accumulate(self, name: str, node: ast.Call) -> Value:
-        """`np.cumsum(a, axis, dtype)` and np.cumprod: each result is the one before, and one more.
+def _indices(build: Builder, bounds: Sequence[_Bounds]) -> ArrayExpr:
+    def along(axis: int, indices: Sequence[Expr]) -> Scalar:
+        return Scalar(bounds[axis].at(indices[axis + 1]), ScalarType(INT64))
 
-        In order, as NumPy does it: the results are equal bit by bit.
-        """
-        args = self.arguments(node, "a", "axis", "dtype", "out", required=1)
-        owner, axis = self.along(args, node)
-        source = self.array(owner)
-        if "dtype" in args and not isinstance(self.evaluate(args["dtype"]), Nothing):
-            dtype = self.dtype_argument(args["dtype"])
-        else:
-            dtype = sum_dtype(source.dtype)
-        fold = fold_of("sum" if name == "cumsum" else "prod", dtype, self.span(node))
-        wide = self.as_dtype(source, dtype, self.span(node))
-        result = self.accumulated(wide, axis, fold, node)
-        return self.store_out(args["out"], result, node) if "out" in args else result
+    def element(indices: Sequence[Expr]) -> Scalar:
+        which = constant(indices[0])
+        if which is not None:
+            return along(which, indices)
+        found = along(len(bounds) - 1, indices)
+        for axis in reversed(range(len(bounds) - 1)):
+            is_axis = Eq(indices[0], Const(axis))
+            found = select(is_axis, along(axis, indices), found, None)
+        return found
 
-    def accumulated(self, value: ArrayExpr, axis: int, fold: Fold, node: ast.Call) -> ArrayExpr:
-        """The results of a fold after each element along an axis."""
-        span = self.span(node)
-        buffer = self.scratch(fold.name, value, span)
+    return ArrayExpr((Const(len(bounds)), *(b.extent for b in bounds)), INT64, element)
 
-        def around(size: Expr) -> tuple[Expr, ...]:
-            return (*value.shape[:axis], size, *value.shape[axis + 1 :])
 
-        def begin(indices: tuple[Expr, ...]) -> None:
-            self.emit(Store(buffer, indices, value.element(indices).expr, span=span))
+def mesh(build: Builder, name: str, node: ast.Call) -> Value:
+    """`np.meshgrid(x, y, indexing=..., sparse=...)`: each array along an axis of its own."""
+    options = {keyword.arg: keyword.value for keyword in node.keywords}
+    for keyword in node.keywords:
+        if keyword.arg not in ("indexing", "sparse"):
+            raise refuse_keyword(build, ast.unparse(node.func), keyword)
+    order = text_argument(build, options["indexing"], "an order") if "indexing" in options else ""
+    is_sparse = "sparse" in options and bool(build.scalar(options["sparse"]).constant)
+    is_by_row = order == "ij"
+    parts = [array_argument(build, arg) for arg in node.args]
+    axes = list(range(len(parts)))
+    if not is_by_row and len(parts) > 1:
+        axes[0], axes[1] = 1, 0
+    shape = tuple(parts[axes.index(axis)].shape[0] for axis in range(len(parts)))
 
-        def go_on(indices: tuple[Expr, ...]) -> None:
-            here = (*indices[:axis], plus(indices[axis], ONE), *indices[axis + 1 :])
-            before = Scalar(Load(buffer, indices, span=span), ScalarType(value.dtype))
-            new = fold.combine(before, value.element(here))
-            self.emit(Store(buffer, here, convert(new, value.dtype, span), span=span))
+    def along(part: ArrayExpr, axis: int) -> ArrayExpr:
+        alone = tuple(size if k == axis else ONE for k, size in enumerate(shape))
+        sizes = alone if is_sparse else shape
+        return ArrayExpr(sizes, part.dtype, lambda indices: part.element([indices[axis]]))
 
-        self.nest(around(tidy(Min(value.shape[axis], ONE))), begin, span)
-        self.nest(around(minus(value.shape[axis], ONE)), go_on, span)
-        return self.owned(buffer)
+    return Items(tuple(along(part, axis) for part, axis in zip(parts, axes, strict=True)))
+
+
+# arrays written down
+
+
+def make_array(build: Builder, name: str, node: ast.Call) -> Value:
+    """`np.array(values, dtype)`: a copy of an array, or numbers written as lists."""
+    args = arguments(build, node, "object", "dtype", required=1)
+    value = build.evaluate(args["object"])
+    dtype = dtype_argument(build, args["dtype"]) if "dtype" in args else None
+    if isinstance(value, AnyArray) and name == "asarray" and dtype is None:
+        return value
+    array = elements_of(build, array_of_items(build, value, args["object"]))
+    if dtype is None:
+        return computed(build, array)
+    span = build.span(node)
+    return elementwise(
+        build, [computed(build, array)], lambda parts: cast_element(parts[0], dtype, span), node
+    )
+
+
+def array_of_items(build: Builder, value: Value, node: ast.expr) -> AnyArray:
+    """Lists of numbers or arrays, as arrays."""
+    if not isinstance(value, Items):
+        return as_array(build, value, node)
+    if all(isinstance(item, Scalar) for item in value.items):
+        return _of_numbers(build, [build.as_scalar(item, node) for item in value.items], node)
+    rows = [array_of_items(build, item, node) for item in value.items]
+    return joined(build, [with_axis(build, row, 0, node) for row in rows], 0, node)
+
+
+def _of_numbers(build: Builder, numbers: Sequence[Scalar], node: ast.expr) -> ArrayExpr:
+    span = build.span(node)
+    type = ScalarType(numbers[0].type.dtype) if numbers else ScalarType(FLOAT64)
+    for number in numbers:
+        type = join_types(type, ScalarType(number.type.dtype), span)
+    shape = (Const(len(numbers)),)
+    buffer = scratch(build, "values", ArrayExpr(shape, type.dtype, lambda _: numbers[0]), span)
+    for position, number in enumerate(numbers):
+        stored = convert(number, type.dtype, span)
+        build.emit(Store(buffer, (Const(position),), stored, span=span))
+    return owned(build, buffer)
+
+
+# running sums
+
+
+def accumulate(build: Builder, name: str, node: ast.Call) -> Value:
+    """`np.cumsum(a, axis, dtype)` and np.cumprod: each result is the one before, and one more.
+
+    In order, as NumPy does it: the results are equal bit by bit.
+    """
+    args = arguments(build, node, "a", "axis", "dtype", "out", required=1)
+    owner, axis = along(build, args, node)
+    source = elements_of(build, owner)
+    if "dtype" in args and not isinstance(build.evaluate(args["dtype"]), Nothing):
+        dtype = dtype_argument(build, args["dtype"])
+    else:
+        dtype = sum_dtype(source.dtype)
+    fold = fold_of("sum" if name == "cumsum" else "prod", dtype, build.span(node))
+    wide = as_dtype(build, source, dtype, build.span(node))
+    result = accumulated(build, wide, axis, fold, node)
+    return store_out(build, args["out"], result, node) if "out" in args else result
+
+
+def accumulated(
+    build: Builder, value: ArrayExpr, axis: int, fold: Fold, node: ast.Call
+) -> ArrayExpr:
+    """The results of a fold after each element along an axis."""
+    span = build.span(node)
+    buffer = scratch(build, fold.name, value, span)
+
+    def around(size: Expr) -> tuple[Expr, ...]:
+        return (*value.shape[:axis], size, *value.shape[axis + 1 :])
+
+    def begin(indices: tuple[Expr, ...]) -> None:
+        build.emit(Store(buffer, indices, value.element(indices).expr, span=span))
+
+    def go_on(indices: tuple[Expr, ...]) -> None:
+        here = (*indices[:axis], plus(indices[axis], ONE), *indices[axis + 1 :])
+        before = Scalar(Load(buffer, indices, span=span), ScalarType(value.dtype))
+        new = fold.combine(before, value.element(here))
+        build.emit(Store(buffer, here, convert(new, value.dtype, span), span=span))
+
+    nest(build, around(tidy(Min(value.shape[axis], ONE))), begin, span)
+    nest(build, around(minus(value.shape[axis], ONE)), go_on, span)
+    return owned(build, buffer)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from hybridjit.analysis.distances import Order
 from hybridjit.analysis.faults import Fault, Faults
 from hybridjit.analysis.order import Iterations
-from hybridjit.arith.ranges import ONE, ZERO, Ranges, constant, plus, tidy, times
+from hybridjit.arith.ranges import ONE, ZERO, constant, plus, tidy, times
 from hybridjit.errors import ParseError, Span
 from hybridjit.frontend.arrays.refusals import INDEX_NAMES
-from hybridjit.frontend.context import Context
+from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.conversion import store_value
 from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Place, Scalar, Value, View
 from hybridjit.ir.dtype import INT64, WEAK_INT, ScalarType
@@ -20,239 +21,294 @@ from hybridjit.ir.expr import Buffer, Const, Expr, ExternCall, Load, Node, Pow, 
 from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store
 from hybridjit.ir.visit import walk
 
+T = TypeVar("T")
 
-class ArrayMemory(Context):
-    """What is read from arrays and written to them as a whole."""
 
-    @property
-    def ranges(self) -> Ranges:
-        """What is known of the variables in sizes and indices."""
-        return Ranges(self.unit.loop_ranges, self.unit.let_values, self.unit.sizes)
+def fixed_index(build: Builder, expr: Expr, name: str = "t") -> Expr:
+    """An index as it is now: memory that it reads may change before it is used."""
+    nodes = list(walk(expr))
+    if any(isinstance(node, Load) for node in nodes):
+        return build.let(Scalar(expr, WEAK_INT), name, expr.span).expr
+    if any(isinstance(node, Pow) for node in nodes):
+        return _computed_once(build, tidy(expr), name)
+    return tidy(expr)
 
-    def fixed_index(self, expr: Expr, name: str = "t") -> Expr:
-        """An index as it is now: memory that it reads may change before it is used."""
-        nodes = list(walk(expr))
-        if any(isinstance(node, Load) for node in nodes):
-            return self.let(Scalar(expr, WEAK_INT), name, expr.span).expr
-        if any(isinstance(node, Pow) for node in nodes):
-            return self._computed_once(tidy(expr), name)
-        return tidy(expr)
 
-    def _computed_once(self, expr: Expr, name: str) -> Expr:
-        """An index that takes long to compute, as a variable; the same one for equal indices."""
-        blocks = [self.body, *(block for block, _ in self.around)]
-        for block, old, found in self.computed_indices:
-            if old == expr and any(block is around for around in blocks):
-                return found
-        found = self.let(Scalar(expr, WEAK_INT), name, expr.span).expr
-        self.computed_indices.append((self.body, expr, found))
-        return found
+def _computed_once(build: Builder, expr: Expr, name: str) -> Expr:
+    """An index that takes long to compute, as a variable; the same one for equal indices."""
+    blocks = [build.body, *(block for block, _ in build.around)]
+    for block, old, found in build.computed_indices:
+        if old == expr and any(block is around for around in blocks):
+            return found
+    found = build.let(Scalar(expr, WEAK_INT), name, expr.span).expr
+    build.computed_indices.append((build.body, expr, found))
+    return found
 
-    # -- reading -------------------------------------------------------------------------------
 
-    def view(self, value: Array | View) -> View:
-        """An array, or a part of one, as a view of its buffer."""
-        if isinstance(value, View):
-            return value
-        self._note_sizes(value.buffer)
-        fixed = tuple(Place(self.fixed_index(index)) for index in value.indices)
-        free = tuple(Place(ZERO, 1, axis) for axis in range(len(value.shape)))
-        return View(value.buffer, fixed + free, value.shape)
+# reading
 
-    def array(self, value: AnyArray) -> ArrayExpr:
-        """Any array as one whose elements are computed: those of a view are loaded."""
-        if isinstance(value, ArrayExpr):
-            return value
-        view = self.view(value)
-        type = ScalarType(view.dtype)
 
-        def element(indices: Sequence[Expr]) -> Scalar:
-            return Scalar(Load(view.buffer, locate(view, indices)), type)
+def view_of(build: Builder, value: Array | View) -> View:
+    """An array, or a part of one, as a view of its buffer."""
+    if isinstance(value, View):
+        return value
+    _note_sizes(build, value.buffer)
+    fixed = tuple(Place(fixed_index(build, index)) for index in value.indices)
+    free = tuple(Place(ZERO, 1, axis) for axis in range(len(value.shape)))
+    return View(value.buffer, fixed + free, value.shape)
 
-        return ArrayExpr(view.shape, view.dtype, element)
 
-    def is_changed(self, value: ArrayExpr, later: Sequence[Stmt]) -> bool:
-        """True if statements may change memory that the elements of `value` are read from."""
-        nodes = [node for stmt in later for node in walk(stmt)]
-        if any(isinstance(node, ExternCall) for node in nodes):
-            return True
-        written = {node.buffer for node in nodes if isinstance(node, Store)}
-        if self.unit.shares_memory and written:
-            return True
-        places = [Var(f"i{axis}") for axis in range(len(value.shape))]
-        nodes = self._element_nodes(value, places)
-        return any(isinstance(node, Load) and node.buffer in written for node in nodes)
+def elements_of(build: Builder, value: AnyArray) -> ArrayExpr:
+    """Any array as one whose elements are computed: those of a view are loaded."""
+    if isinstance(value, ArrayExpr):
+        return value
+    view = view_of(build, value)
+    type = ScalarType(view.dtype)
 
-    def may_read(self, value: ArrayExpr, buffer: Buffer) -> bool:
-        """True if the elements of `value` may be read from `buffer`."""
-        places = [Var(f"i{axis}") for axis in range(len(value.shape))]
-        loads = [node for node in self._element_nodes(value, places) if isinstance(node, Load)]
-        if self.unit.shares_memory and any(not load.buffer.is_register for load in loads):
-            return True
-        return any(load.buffer is buffer for load in loads)
+    def element(indices: Sequence[Expr]) -> Scalar:
+        return Scalar(Load(view.buffer, locate(view, indices)), type)
 
-    def _element_nodes(self, value: ArrayExpr, indices: Sequence[Expr]) -> list[Node]:
-        """Everything that is needed to compute an element."""
-        with self.collect() as stmts:
-            found = [value.element(indices).expr]
-            if value.mask is not None:
-                found.append(value.mask.element(indices).expr)
-        roots: list[Node] = [*found, *stmts]
-        return [node for root in roots for node in walk(root)]
+    return ArrayExpr(view.shape, view.dtype, element)
 
-    def never_fails(self, value: ArrayExpr) -> bool:
-        """True if every element of an array can be computed, selected by a mask or not."""
-        indices = [Var(f"i{axis}") for axis in range(len(value.shape))]
-        with self.collect() as stmts:
-            self.emit(Let(Var("x", value.dtype), value.element(indices).expr))
-        ranges = self.ranges.inside(indices, value.shape)
-        return Faults(indices, ranges).find(Seq(tuple(stmts))) is Fault.NEVER
 
-    # -- writing -------------------------------------------------------------------------------
+def is_changed(build: Builder, value: ArrayExpr, later: Sequence[Stmt]) -> bool:
+    """True if statements may change memory that the elements of `value` are read from."""
+    nodes = [node for stmt in later for node in walk(stmt)]
+    if any(isinstance(node, ExternCall) for node in nodes):
+        return True
+    written = {node.buffer for node in nodes if isinstance(node, Store)}
+    if build.unit.shares_memory and written:
+        return True
+    places = [Var(f"i{axis}") for axis in range(len(value.shape))]
+    nodes = _element_nodes(build, value, places)
+    return any(isinstance(node, Load) and node.buffer in written for node in nodes)
 
-    def check_writable(self, buffer: Buffer, node: ast.AST) -> None:
-        """Refuse to write to an array that is part of the code, or a copy of another."""
-        if buffer in self.unit.standins:
-            why, help = self.unit.standins[buffer]
-            raise self.refuse(why, node, help=help)
-        if any(constant.buffer is buffer for constant in self.unit.constants):
-            raise self.mismatch(
-                f"'{buffer.name}' comes from outside the script and cannot be written to",
-                node,
-                help="pass the array as an argument",
-            )
 
-    def nest(
-        self,
-        shape: Sequence[Expr],
-        body: Callable[[tuple[Expr, ...]], None],
-        span: Span | None,
-        order: Sequence[int] | None = None,
-    ) -> None:
-        """Emit a loop over the elements of `shape`; `order` lists the axes from the outside in."""
-        names = [_index_name(axis, len(shape)) for axis in range(len(shape))]
-        indices = tuple(
-            ZERO if constant(extent) == 1 else Var(name)
-            for name, extent in zip(names, shape, strict=True)
+def may_read(build: Builder, value: ArrayExpr, buffer: Buffer) -> bool:
+    """True if the elements of `value` may be read from `buffer`."""
+    places = [Var(f"i{axis}") for axis in range(len(value.shape))]
+    loads = [node for node in _element_nodes(build, value, places) if isinstance(node, Load)]
+    if build.unit.shares_memory and any(not load.buffer.is_register for load in loads):
+        return True
+    return any(load.buffer is buffer for load in loads)
+
+
+def _element_nodes(build: Builder, value: ArrayExpr, indices: Sequence[Expr]) -> list[Node]:
+    """Everything that is needed to compute an element."""
+    with build.collect() as stmts:
+        found = [value.element(indices).expr]
+        if value.mask is not None:
+            found.append(value.mask.element(indices).expr)
+    roots: list[Node] = [*found, *stmts]
+    return [node for root in roots for node in walk(root)]
+
+
+def never_fails(build: Builder, value: ArrayExpr) -> bool:
+    """True if every element of an array can be computed, selected by a mask or not."""
+    indices = [Var(f"i{axis}") for axis in range(len(value.shape))]
+    with build.collect() as stmts:
+        build.emit(Let(Var("x", value.dtype), value.element(indices).expr))
+    ranges = build.ranges.inside(indices, value.shape)
+    return Faults(indices, ranges).find(Seq(tuple(stmts))) is Fault.NEVER
+
+
+# writing
+
+
+def check_writable(build: Builder, buffer: Buffer, node: ast.AST) -> None:
+    """Refuse to write to an array that is part of the code, or a copy of another."""
+    if buffer in build.unit.standins:
+        why, help = build.unit.standins[buffer]
+        raise build.refuse(why, node, help=help)
+    if any(constant.buffer is buffer for constant in build.unit.constants):
+        raise build.mismatch(
+            f"'{buffer.name}' comes from outside the script and cannot be written to",
+            node,
+            help="pass the array as an argument",
         )
-        with self.collect() as stmts:
-            body(indices)
-        inner = self.close(stmts)
-        for axis in reversed(order or range(len(shape))):
-            var = indices[axis]
-            if isinstance(var, Var):
-                self.unit.array_loops.add(var)
-                self.unit.loop_ranges[var] = ZERO, shape[axis], ONE
-                inner = For(var, ZERO, shape[axis], ONE, inner, span=span)
-        self.emit(inner)
 
-    def scratch(
-        self, name: str, value: ArrayExpr, span: Span | None, *, zero: bool = False
-    ) -> Buffer:
-        """A new array in memory with the shape and type of `value`."""
-        shape = tuple(self.fixed_index(extent, "size") for extent in value.shape)
-        buffer = Buffer(name, value.dtype, shape, "global")
-        self.emit(Allocate(buffer, zero, span=span))
-        self._note_sizes(buffer)
-        return buffer
 
-    def _note_sizes(self, buffer: Buffer) -> None:
-        """The sizes of an array that there is are not negative."""
-        self.unit.sizes |= {size for size in buffer.shape if isinstance(size, Var)}
+def nest(
+    build: Builder,
+    shape: Sequence[Expr],
+    body: Callable[[tuple[Expr, ...]], None],
+    span: Span | None,
+    order: Sequence[int] | None = None,
+) -> None:
+    """Emit a loop over the elements of `shape`; `order` lists the axes from the outside in."""
+    names = [_index_name(axis, len(shape)) for axis in range(len(shape))]
+    indices = tuple(
+        ZERO if constant(extent) == 1 else Var(name)
+        for name, extent in zip(names, shape, strict=True)
+    )
+    with build.collect() as stmts:
+        body(indices)
+    inner = build.close(stmts)
+    for axis in reversed(order or range(len(shape))):
+        var = indices[axis]
+        if isinstance(var, Var):
+            build.unit.array_loops.add(var)
+            build.unit.loop_ranges[var] = ZERO, shape[axis], ONE
+            inner = For(var, ZERO, shape[axis], ONE, inner, span=span)
+    build.emit(inner)
 
-    def materialize(self, value: ArrayExpr, name: str, span: Span | None) -> Array:
-        """`value` in memory that belongs to nobody else."""
-        self.check_whole(value, span)
-        return Array(self.copied(value, name, span) if value.buffer is None else value.buffer)
 
-    def check_whole(self, value: AnyArray, span: Span | None) -> None:
-        """Refuse elements that are selected by a mask where an array with a shape is needed."""
-        if isinstance(value, ArrayExpr) and value.mask is not None:
-            raise ParseError(
-                "the number of elements that a mask selects is known only when the script runs; "
-                "an array needs a shape",
-                span,
-                help="reduce them at once, as in a[m].sum(), assign with a[m] = ..., or choose "
-                "with np.where(m, x, y)",
-            )
+def scratch(
+    build: Builder, name: str, value: ArrayExpr, span: Span | None, *, zero: bool = False
+) -> Buffer:
+    """A new array in memory with the shape and type of `value`."""
+    shape = tuple(fixed_index(build, extent, "size") for extent in value.shape)
+    buffer = Buffer(name, value.dtype, shape, "global")
+    build.emit(Allocate(buffer, zero, span=span))
+    _note_sizes(build, buffer)
+    return buffer
 
-    def copied(self, value: ArrayExpr, name: str, span: Span | None) -> Buffer:
-        """A new array with the elements of `value`, where its mask, if any, is true."""
-        if self._is_zero(value):
-            return self.scratch(name, value, span, zero=True)
-        buffer = self.scratch(name, value, span, zero=value.mask is not None)
-        self._fill(self.view(Array(buffer)), value, span)
-        return buffer
 
-    def _is_zero(self, value: ArrayExpr) -> bool:
-        """True if every element is the constant zero: memory can be made so."""
-        with self.collect():
-            found = value.element([Var(f"i{axis}") for axis in range(len(value.shape))]).expr
-        return isinstance(found, Const) and not any(found.bits)
+def _note_sizes(build: Builder, buffer: Buffer) -> None:
+    """The sizes of an array that there is are not negative."""
+    build.unit.sizes |= {size for size in buffer.shape if isinstance(size, Var)}
 
-    def _fill(self, target: View, value: ArrayExpr, span: Span | None) -> None:
-        """Store each element of `value` at its place in `target`, in order."""
 
-        def store(indices: tuple[Expr, ...]) -> None:
-            stored = store_value(value.element(indices), target.dtype, span)
-            self.emit(Store(target.buffer, locate(target, indices), stored, span=span))
+def materialize(build: Builder, value: ArrayExpr, name: str, span: Span | None) -> Array:
+    """`value` in memory that belongs to nobody else."""
+    check_whole(build, value, span)
+    return Array(copied(build, value, name, span) if value.buffer is None else value.buffer)
 
-        def body(indices: tuple[Expr, ...]) -> None:
-            if value.mask is None:
-                store(indices)
-                return
-            chosen = value.mask.element(indices).expr
-            with self.collect() as stmts:
-                store(indices)
-            self.emit(If(chosen, self.close(stmts), span=span))
 
-        self.nest(target.shape, body, span)
-
-    def store_array(self, target: View, value: ArrayExpr, span: Span | None) -> None:
-        """Set the elements of `target` to those of `value`, which has its shape.
-
-        As if `value` were computed first: where it reads what is written meanwhile, it is.
-        """
-        if self._needs_copy(target, value):
-            mask = value.mask
-            if mask is not None:
-                mask = self.array(Array(self.copied(mask, "mask", span)))
-                value = replace(value, mask=mask)
-            data = self.array(Array(self.copied(value, "t", span)))
-            value = replace(data, mask=mask)
-        self._fill(target, value, span)
-
-    def _needs_copy(self, target: View, value: ArrayExpr) -> bool:
-        """True if computing an element may read one that was written for an earlier element."""
-        indices = tuple(
-            ZERO if constant(extent) == 1 else Var(f"i{axis}")
-            for axis, extent in enumerate(target.shape)
+def check_whole(build: Builder, value: AnyArray, span: Span | None) -> None:
+    """Refuse elements that are selected by a mask where an array with a shape is needed."""
+    if isinstance(value, ArrayExpr) and value.mask is not None:
+        raise ParseError(
+            "the number of elements that a mask selects is known only when the script runs; "
+            "an array needs a shape",
+            span,
+            help="reduce them at once, as in a[m].sum(), assign with a[m] = ..., or choose "
+            "with np.where(m, x, y)",
         )
-        nodes = self._element_nodes(value, indices)
-        loops = [index for index in indices if isinstance(index, Var)]
-        varying = {node.var for node in nodes if isinstance(node, Let)}
-        iterations = Iterations(loops, varying, self.ranges.inside(indices, target.shape))
-        place = locate(target, indices)
-        loads = [node for node in nodes if isinstance(node, Load)]
-        return any(self._may_meet(load, target.buffer, place, iterations) for load in loads)
 
-    def _may_meet(
-        self, load: Load, buffer: Buffer, place: tuple[Expr, ...], iterations: Iterations
-    ) -> bool:
-        if load.buffer is not buffer:
-            return self.unit.shares_memory and not (
-                load.buffer.is_register or buffer.is_register or not load.buffer.ndim
-            )
-        return Order.AFTER in iterations.meet(load.indices, place)
 
-    def as_it_was(self, value: Value, mark: int) -> Value:
-        later = self.body[mark:]
-        if isinstance(value, ArrayExpr) and self.is_changed(value, later):
-            del self.body[mark:]
-            value = self.array(self.materialize(value, "t", None))
-            self.body.extend(later)
-            return value
-        return super().as_it_was(value, mark)
+def copied(build: Builder, value: ArrayExpr, name: str, span: Span | None) -> Buffer:
+    """A new array with the elements of `value`, where its mask, if any, is true."""
+    if _is_zero(build, value):
+        return scratch(build, name, value, span, zero=True)
+    buffer = scratch(build, name, value, span, zero=value.mask is not None)
+    _fill(build, view_of(build, Array(buffer)), value, span)
+    return buffer
+
+
+def _is_zero(build: Builder, value: ArrayExpr) -> bool:
+    """True if every element is the constant zero: memory can be made so."""
+    with build.collect():
+        found = value.element([Var(f"i{axis}") for axis in range(len(value.shape))]).expr
+    return isinstance(found, Const) and not any(found.bits)
+
+
+def _fill(build: Builder, target: View, value: ArrayExpr, span: Span | None) -> None:
+    """Store each element of `value` at its place in `target`, in order."""
+
+    def store(indices: tuple[Expr, ...]) -> None:
+        stored = store_value(value.element(indices), target.dtype, span)
+        build.emit(Store(target.buffer, locate(target, indices), stored, span=span))
+
+    def body(indices: tuple[Expr, ...]) -> None:
+        if value.mask is None:
+            store(indices)
+            return
+        chosen = value.mask.element(indices).expr
+        with build.collect() as stmts:
+            store(indices)
+        build.emit(If(chosen, build.close(stmts), span=span))
+
+    nest(build, target.shape, body, span)
+
+
+def store_array(build: Builder, target: View, value: ArrayExpr, span: Span | None) -> None:
+    """Set the elements of `target` to those of `value`, which has its shape.
+
+    As if `value` were computed first: where it reads what is written meanwhile, it is.
+    """
+    if _needs_copy(build, target, value):
+        mask = value.mask
+        if mask is not None:
+            mask = elements_of(build, Array(copied(build, mask, "mask", span)))
+            value = replace(value, mask=mask)
+        data = elements_of(build, Array(copied(build, value, "t", span)))
+        value = replace(data, mask=mask)
+    _fill(build, target, value, span)
+
+
+def _needs_copy(build: Builder, target: View, value: ArrayExpr) -> bool:
+    """True if computing an element may read one that was written for an earlier element."""
+    indices = tuple(
+        ZERO if constant(extent) == 1 else Var(f"i{axis}")
+        for axis, extent in enumerate(target.shape)
+    )
+    nodes = _element_nodes(build, value, indices)
+    loops = [index for index in indices if isinstance(index, Var)]
+    varying = {node.var for node in nodes if isinstance(node, Let)}
+    iterations = Iterations(loops, varying, build.ranges.inside(indices, target.shape))
+    place = locate(target, indices)
+    loads = [node for node in nodes if isinstance(node, Load)]
+    return any(_may_meet(build, load, target.buffer, place, iterations) for load in loads)
+
+
+def _may_meet(
+    build: Builder, load: Load, buffer: Buffer, place: tuple[Expr, ...], iterations: Iterations
+) -> bool:
+    if load.buffer is not buffer:
+        return build.unit.shares_memory and not (
+            load.buffer.is_register or buffer.is_register or not load.buffer.ndim
+        )
+    return Order.AFTER in iterations.meet(load.indices, place)
+
+
+def evaluate_all(build: Builder, nodes: Sequence[ast.expr]) -> list[Value]:
+    """Values of several expressions, evaluated left to right.
+
+    A value that reads memory is set aside when a later expression changes memory.
+    """
+    values: list[Value] = []
+    marks: list[int] = []
+    for node in nodes:
+        values.append(build.evaluate(node))
+        marks.append(len(build.body))
+    if marks and marks[0] < len(build.body):
+        # Last to first: a statement put in at one mark must not move the marks before it.
+        for position in reversed(range(len(values))):
+            values[position] = as_it_was(build, values[position], marks[position])
+    return values
+
+
+def then(build: Builder, value: Value, action: Callable[[], T]) -> tuple[Value, T]:
+    """Do what comes after `value` was computed; keep its old value if memory changes."""
+    mark = len(build.body)
+    result = action()
+    return as_it_was(build, value, mark), result
+
+
+def as_it_was(build: Builder, value: Value, mark: int) -> Value:
+    """`value` as it was before the statements from `mark` on."""
+    later = build.body[mark:]
+    if isinstance(value, ArrayExpr) and is_changed(build, value, later):
+        del build.body[mark:]
+        value = elements_of(build, materialize(build, value, "t", None))
+        build.body.extend(later)
+    elif isinstance(value, Scalar) and any(map(has_effect, later)) and _reads_memory(value.expr):
+        del build.body[mark:]
+        value = build.let(value, "t", value.expr.span)
+        build.body.extend(later)
+    return value
+
+
+def _reads_memory(expr: Expr) -> bool:
+    return any(isinstance(node, Load) for node in walk(expr))
+
+
+def has_effect(stmt: Stmt) -> bool:
+    """True if the statement may change memory, print or stop the run."""
+    if isinstance(stmt, Let):
+        return isinstance(stmt.value, ExternCall)
+    return not isinstance(stmt, Allocate)
 
 
 def locate(view: View, indices: Sequence[Expr]) -> tuple[Expr, ...]:

@@ -11,7 +11,9 @@ import ast
 from collections.abc import Sequence
 
 from hybridjit.errors import ParseError
-from hybridjit.frontend.arrays.stores import ArrayStores
+from hybridjit.frontend.arrays.memory import view_of
+from hybridjit.frontend.arrays.stores import own_array, replace_array
+from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.frame import Pending, Variable
 from hybridjit.frontend.values import Array, ArrayExpr, Nothing, Scalar, Value, View, describe
 from hybridjit.frontend.variables import Web
@@ -21,133 +23,140 @@ from hybridjit.ir.stmt import Allocate, Stmt, Store
 from hybridjit.ir.visit import walk
 
 
-class ArrayNames(ArrayStores):
-    """What changes what a name stands for."""
+def assign_array(build: Builder, web: Web, value: ArrayExpr, target: ast.Name) -> None:
+    """A name that several assignments give an array: one buffer, which takes each of them."""
+    bound = build.frame.bindings.get(web)
+    if isinstance(bound, Array) and bound.buffer in build.unit.rebound:
+        _replace(build, web, bound, value, target)
+        _note_bound(build, web)
+        return
+    if isinstance(bound, Variable) and bound.buffer is None and _is_at_home(build, web):
+        _give_memory(build, web, value, target)
+        return
+    if not isinstance(bound, Variable) or bound.buffer is not None:
+        rebind(build, web, value, target)
+        return
+    if bound.block is not None and _is_lasting(build, value.shape):
+        home = _made_at_home(build, bound, bound.block, value, target)
+        if web.may_be_unbound:
+            _watch(build, web, bound, bound.block)
+        build.frame.bindings[web] = home
+        replace_array(build, home, value, target)
+        _note_bound(build, web)
+        return
+    build.check_divisible(web)
+    raise build.refuse(
+        f"'{target.id}' gets its first array inside a branch or a loop, and is used after it",
+        target,
+        help=f"make it before, as in {target.id} = np.zeros(shape), and assign "
+        f"{target.id}[:] = ...",
+    )
 
-    def assign_array(self, web: Web, value: ArrayExpr, target: ast.Name) -> None:
-        """A name that several assignments give an array: one buffer, which takes each of them."""
-        bound = self.frame.bindings.get(web)
-        if isinstance(bound, Array) and bound.buffer in self.unit.rebound:
-            self._replace(web, bound, value, target)
-            self._note_bound(web)
-            return
-        if isinstance(bound, Variable) and bound.buffer is None and self._is_at_home(web):
-            self._give_memory(web, value, target)
-            return
-        if not isinstance(bound, Variable) or bound.buffer is not None:
-            self.rebind(web, value, target)
-            return
-        if bound.block is not None and self._is_lasting(value.shape):
-            home = self._made_at_home(bound, bound.block, value, target)
-            if web.may_be_unbound:
-                self._watch(web, bound, bound.block)
-            self.frame.bindings[web] = home
-            self.replace_array(home, value, target)
-            self._note_bound(web)
-            return
-        self.check_divisible(web)
-        raise self.refuse(
-            f"'{target.id}' gets its first array inside a branch or a loop, and is used after it",
+
+def _replace(build: Builder, web: Web, old: Array, value: ArrayExpr, target: ast.Name) -> None:
+    """Give a name another array: in the memory of the old one if that is sure to fit."""
+    fits = len(value.shape) == len(old.shape) and value.dtype is old.buffer.dtype
+    fits = fits and not build.is_shared(old.buffer, web)
+    if fits and all(map(build.ranges.same, value.shape, old.shape)):
+        replace_array(build, old, value, target)
+        if _is_at_home(build, web):
+            build.unit.standins.pop(old.buffer, None)
+    elif _is_at_home(build, web):
+        _give_memory(build, web, value, target)
+    else:
+        build.check_divisible(web, loops=not fits or _differ(value.shape, old.shape))
+        if not fits:
+            raise _refuse_rebinding(build, old, value, target)
+        replace_array(build, old, value, target)
+
+
+def _is_at_home(build: Builder, web: Web) -> bool:
+    """True in the block that a name lives in: what it is given here follows what it was."""
+    return build.home_of(web) is build.body
+
+
+def _give_memory(build: Builder, web: Web, value: ArrayExpr, target: ast.Name) -> None:
+    made = own_array(build, value, target.id, target)
+    build.unit.rebound.add(made.buffer)
+    build.frame.bindings[web] = made
+
+
+def _is_lasting(build: Builder, shape: Sequence[Expr]) -> bool:
+    """True if sizes are known where the script begins, not only where they are computed."""
+    nodes = [node for size in shape for node in walk(size)]
+    return not any(
+        isinstance(node, Load) or node in build.unit.loop_ranges or node in build.unit.let_values
+        for node in nodes
+    )
+
+
+def _made_at_home(
+    build: Builder, variable: Variable, home: list[Stmt], value: ArrayExpr, target: ast.Name
+) -> Array:
+    """An array for a name that is given its value in a branch, made where the name lives."""
+    buffer = Buffer(target.id, value.dtype, tuple(value.shape), "global")
+    allocate = Allocate(buffer, zero=False, span=build.span(target))
+    home.insert(_place_of(variable, home), allocate)
+    build.unit.rebound.add(buffer)
+    return Array(buffer)
+
+
+def _watch(build: Builder, web: Web, variable: Variable, home: list[Stmt]) -> None:
+    """Note at run time whether a name was given an array before it is looked at."""
+    flag = Buffer(web.name, INT64, (), Buffer.REGISTER)
+    home.insert(_place_of(variable, home), Allocate(flag, zero=False))
+    build.frame.maybe_unbound[web] = flag
+
+
+def _note_bound(build: Builder, web: Web) -> None:
+    if web in build.frame.maybe_unbound:
+        build.emit(Store(build.frame.maybe_unbound[web], (), Const(1)))
+
+
+def rebind(build: Builder, web: Web, value: Value, target: ast.Name) -> None:
+    """A name that several assignments share can hold an array only if it is always the same."""
+    bound = build.frame.bindings.get(web)
+    is_unused = isinstance(bound, Variable) and bound.buffer is None
+    if _is_at_home(build, web) and isinstance(value, ArrayExpr):
+        _give_memory(build, web, value, target)
+        return
+    if is_unused and web.may_be_unbound and isinstance(value, (Array, View)):
+        build.frame.guarded.add(web)
+        build.check_divisible(web)
+    if bound is None or is_unused or bound == value or _is_at_home(build, web):
+        if isinstance(bound, Variable) and bound.block is not build.body:
+            _check_outlives(build, value, target)
+        if isinstance(value, Scalar):  # as it is now: what it is read from may change
+            value = build.let(value, target.id, build.span(target))
+        build.frame.bindings[web] = value
+        return
+    build.check_divisible(web)
+    raise _refuse_rebinding(build, bound, value, target)
+
+
+def _refuse_rebinding(
+    build: Builder, bound: Value | Variable, value: Value, target: ast.Name
+) -> ParseError:
+    other = "a number" if isinstance(bound, Variable) else describe(bound)
+    return build.refuse(
+        f"'{target.id}' stands for {other}, and cannot become {describe(value)} here",
+        target,
+        help=_rebinding_help(bound, value, target.id),
+    )
+
+
+def _check_outlives(build: Builder, value: Value, target: ast.Name) -> None:
+    """Refuse a part of an array whose place is known only inside the loop it is taken in."""
+    if not isinstance(value, (Array, View)):
+        return
+    nodes = [node for place in view_of(build, value).places for node in walk(place.start)]
+    if any(node in build.unit.loop_ranges or node in build.unit.let_values for node in nodes):
+        raise build.refuse(
+            f"'{target.id}' is {describe(value)}, taken inside a loop or a branch, and is used "
+            "after it",
             target,
-            help=f"make it before, as in {target.id} = np.zeros(shape), and assign "
-            f"{target.id}[:] = ...",
+            help="keep the index in a variable, and index the array again after the loop",
         )
-
-    def _replace(self, web: Web, old: Array, value: ArrayExpr, target: ast.Name) -> None:
-        """Give a name another array: in the memory of the old one if that is sure to fit."""
-        fits = len(value.shape) == len(old.shape) and value.dtype is old.buffer.dtype
-        fits = fits and not self.is_shared(old.buffer, web)
-        if fits and all(map(self.ranges.same, value.shape, old.shape)):
-            self.replace_array(old, value, target)
-            if self._is_at_home(web):
-                self.unit.standins.pop(old.buffer, None)
-        elif self._is_at_home(web):
-            self._give_memory(web, value, target)
-        else:
-            self.check_divisible(web, loops=not fits or _differ(value.shape, old.shape))
-            if not fits:
-                raise self._refuse_rebinding(old, value, target)
-            self.replace_array(old, value, target)
-
-    def _is_at_home(self, web: Web) -> bool:
-        """True in the block that a name lives in: what it is given here follows what it was."""
-        return self.home_of(web) is self.body
-
-    def _give_memory(self, web: Web, value: ArrayExpr, target: ast.Name) -> None:
-        made = self.own_array(value, target.id, target)
-        self.unit.rebound.add(made.buffer)
-        self.frame.bindings[web] = made
-
-    def _is_lasting(self, shape: Sequence[Expr]) -> bool:
-        """True if sizes are known where the script begins, not only where they are computed."""
-        nodes = [node for size in shape for node in walk(size)]
-        return not any(
-            isinstance(node, Load) or node in self.unit.loop_ranges or node in self.unit.let_values
-            for node in nodes
-        )
-
-    def _made_at_home(
-        self, variable: Variable, home: list[Stmt], value: ArrayExpr, target: ast.Name
-    ) -> Array:
-        """An array for a name that is given its value in a branch, made where the name lives."""
-        buffer = Buffer(target.id, value.dtype, tuple(value.shape), "global")
-        allocate = Allocate(buffer, zero=False, span=self.span(target))
-        home.insert(_place_of(variable, home), allocate)
-        self.unit.rebound.add(buffer)
-        return Array(buffer)
-
-    def _watch(self, web: Web, variable: Variable, home: list[Stmt]) -> None:
-        """Note at run time whether a name was given an array before it is looked at."""
-        flag = Buffer(web.name, INT64, (), Buffer.REGISTER)
-        home.insert(_place_of(variable, home), Allocate(flag, zero=False))
-        self.frame.maybe_unbound[web] = flag
-
-    def _note_bound(self, web: Web) -> None:
-        if web in self.frame.maybe_unbound:
-            self.emit(Store(self.frame.maybe_unbound[web], (), Const(1)))
-
-    def rebind(self, web: Web, value: Value, target: ast.Name) -> None:
-        """A name that several assignments share can hold an array only if it is always the same."""
-        bound = self.frame.bindings.get(web)
-        is_unused = isinstance(bound, Variable) and bound.buffer is None
-        if self._is_at_home(web) and isinstance(value, ArrayExpr):
-            self._give_memory(web, value, target)
-            return
-        if is_unused and web.may_be_unbound and isinstance(value, (Array, View)):
-            self.frame.guarded.add(web)
-            self.check_divisible(web)
-        if bound is None or is_unused or bound == value or self._is_at_home(web):
-            if isinstance(bound, Variable) and bound.block is not self.body:
-                self._check_outlives(value, target)
-            if isinstance(value, Scalar):  # as it is now: what it is read from may change
-                value = self.let(value, target.id, self.span(target))
-            self.frame.bindings[web] = value
-            return
-        self.check_divisible(web)
-        raise self._refuse_rebinding(bound, value, target)
-
-    def _refuse_rebinding(
-        self, bound: Value | Variable, value: Value, target: ast.Name
-    ) -> ParseError:
-        other = "a number" if isinstance(bound, Variable) else describe(bound)
-        return self.refuse(
-            f"'{target.id}' stands for {other}, and cannot become {describe(value)} here",
-            target,
-            help=_rebinding_help(bound, value, target.id),
-        )
-
-    def _check_outlives(self, value: Value, target: ast.Name) -> None:
-        """Refuse a part of an array whose place is known only inside the loop it is taken in."""
-        if not isinstance(value, (Array, View)):
-            return
-        nodes = [node for place in self.view(value).places for node in walk(place.start)]
-        if any(node in self.unit.loop_ranges or node in self.unit.let_values for node in nodes):
-            raise self.refuse(
-                f"'{target.id}' is {describe(value)}, taken inside a loop or a branch, and is used "
-                "after it",
-                target,
-                help="keep the index in a variable, and index the array again after the loop",
-            )
 
 
 def _differ(shape: Sequence[Expr], other: Sequence[Expr]) -> bool:

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 
 from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy, times
 from hybridjit.errors import ShapeMismatch
-from hybridjit.frontend.arrays.creation import ArrayCreation
-from hybridjit.frontend.arrays.elementwise import shape_text
+from hybridjit.frontend.arrays.elementwise import require_natural, require_size, shape_text
+from hybridjit.frontend.arrays.memory import check_whole, elements_of
+from hybridjit.frontend.arrays.subscripts import shown
+from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.values import (
     AnyArray,
     Array,
@@ -30,144 +32,153 @@ MAX_COPIES = 1 << 14
 _TOO_BIG = "array is too big"
 
 
-class ArrayShapes(ArrayCreation):
-    """Other ways to index an array."""
+def reshape(build: Builder, owner: AnyArray, shape: Sequence[Expr], node: ast.expr) -> Value:
+    """The elements in row-major order, in another shape; one size may be -1."""
+    check_whole(build, owner, build.span(node))
+    wanted = _completed(build, owner, shape, node)
+    places = _by_ones(build, owner.shape, wanted)
+    if places is not None:
+        return shown(build, owner, places, wanted, node)
+    _check_same_size(build, owner, wanted, node)
+    source = elements_of(build, owner)
 
-    def reshape(self, owner: AnyArray, shape: Sequence[Expr], node: ast.expr) -> Value:
-        """The elements in row-major order, in another shape; one size may be -1."""
-        self.check_whole(owner, self.span(node))
-        wanted = self._completed(owner, shape, node)
-        places = self._by_ones(owner.shape, wanted)
-        if places is not None:
-            return self.shown(owner, places, wanted, node)
-        self._check_same_size(owner, wanted, node)
-        source = self.array(owner)
+    def element(indices: Sequence[Expr]) -> Scalar:
+        return source.element(_unflat(_flat(indices, wanted), source.shape))
 
-        def element(indices: Sequence[Expr]) -> Scalar:
-            return source.element(_unflat(_flat(indices, wanted), source.shape))
+    if isinstance(owner, ArrayExpr):
+        return ArrayExpr(wanted, source.dtype, element, shown=owner.shown, may_be_copy=True)
+    # Whatever its strides, one axis can be cut into several.
+    may_be_copy = len(owner.shape) > 1 and not _is_contiguous(build, owner)
+    return ArrayExpr(wanted, source.dtype, element, shown=owner.buffer, may_be_copy=may_be_copy)
 
-        if isinstance(owner, ArrayExpr):
-            return ArrayExpr(wanted, source.dtype, element, shown=owner.shown, may_be_copy=True)
-        # Whatever its strides, one axis can be cut into several.
-        may_be_copy = len(owner.shape) > 1 and not self._is_contiguous(owner)
-        return ArrayExpr(wanted, source.dtype, element, shown=owner.buffer, may_be_copy=may_be_copy)
 
-    def _is_contiguous(self, owner: AnyArray) -> bool:
-        """True for all of an array that the script makes; what it is given may have any strides."""
-        return isinstance(owner, Array) and not owner.indices and self.is_made_here(owner.buffer)
+def _is_contiguous(build: Builder, owner: AnyArray) -> bool:
+    """True for all of an array that the script makes; what it is given may have any strides."""
+    return isinstance(owner, Array) and not owner.indices and build.is_made_here(owner.buffer)
 
-    def _completed(
-        self, owner: AnyArray, shape: Sequence[Expr], node: ast.expr
-    ) -> tuple[Expr, ...]:
-        open_axes = [axis for axis, size in enumerate(shape) if constant(size) == -1]
-        known = [size for size in shape if constant(size) != -1]
-        for size in known:
-            self.require_natural(size, node)
-        if not open_axes:
-            return tuple(shape)
-        if len(open_axes) > 1:
-            raise self.refuse("only one size can be -1", node)
-        rest = self.product_of_sizes(known, node)
-        self._require_divisor(owner, rest, node)
-        size = tidy(FloorDiv(_product(owner.shape), rest))
-        return tuple(size if axis == open_axes[0] else s for axis, s in enumerate(shape))
 
-    def _require_divisor(self, owner: AnyArray, rest: Expr, node: ast.expr) -> None:
-        """NumPy's error for an open size beside one of zero: any size would do."""
-        if self.ranges.is_at_most(ONE, rest):
-            return
-        span = self.span(node)
-        message = (f"cannot reshape an array of shape {shape_text(owner.shape)}: any size fits -1",)
-        if constant(rest) == 0:
-            raise ShapeMismatch(message[0], span)
-        self.emit(If(Eq(rest, ZERO), Raise("ValueError", message, span=span), span=span))
+def _completed(
+    build: Builder, owner: AnyArray, shape: Sequence[Expr], node: ast.expr
+) -> tuple[Expr, ...]:
+    open_axes = [axis for axis, size in enumerate(shape) if constant(size) == -1]
+    known = [size for size in shape if constant(size) != -1]
+    for size in known:
+        require_natural(build, size, node)
+    if not open_axes:
+        return tuple(shape)
+    if len(open_axes) > 1:
+        raise build.refuse("only one size can be -1", node)
+    rest = product_of_sizes(build, known, node)
+    _require_divisor(build, owner, rest, node)
+    size = tidy(FloorDiv(_product(owner.shape), rest))
+    return tuple(size if axis == open_axes[0] else s for axis, s in enumerate(shape))
 
-    def product_of_sizes(self, sizes: Sequence[Expr], node: ast.AST) -> Expr:
-        """The product of sizes that are not negative; an error where it is past every array."""
-        total: Expr = ONE
-        for size in sizes:
-            total = self._times(total, size, node)
-        return total
 
-    def _times(self, a: Expr, b: Expr, node: ast.AST) -> Expr:
-        span = self.span(node)
-        known = constant(a), constant(b)
-        if known[0] is not None and known[1] is not None:
-            if known[0] * known[1] > MAX_EXTENT:
-                raise ShapeMismatch(f"{_TOO_BIG}: {known[0]} times {known[1]} elements", span)
-            return Const(known[0] * known[1])
-        if not all(self._is_size_of_array(factor) for factor in (a, b)):
-            limit = tidy(FloorDiv(Const(MAX_EXTENT), tidy(Max(a, ONE))))
-            self.emit(If(Gt(b, limit), Raise("ValueError", (_TOO_BIG,), span=span), span=span))
-        return times(a, b)
+def _require_divisor(build: Builder, owner: AnyArray, rest: Expr, node: ast.expr) -> None:
+    """NumPy's error for an open size beside one of zero: any size would do."""
+    if build.ranges.is_at_most(ONE, rest):
+        return
+    span = build.span(node)
+    message = (f"cannot reshape an array of shape {shape_text(owner.shape)}: any size fits -1",)
+    if constant(rest) == 0:
+        raise ShapeMismatch(message[0], span)
+    build.emit(If(Eq(rest, ZERO), Raise("ValueError", message, span=span), span=span))
 
-    def _is_size_of_array(self, size: Expr) -> bool:
-        """True for a small number, and for what is made of sizes of arrays that there are: their
-        product wraps around only where the arrays have no memory of their own.
-        """
-        known = constant(size)
-        if known is not None:
-            return known <= MAX_COPIES
-        return all(node in self.unit.sizes for node in walk(size) if isinstance(node, Var))
 
-    def _by_ones(self, old: Sequence[Expr], new: Sequence[Expr]) -> tuple[Place, ...] | None:
-        """Places if only axes of size one come or go: then it is a view."""
-        axes = [axis for axis, size in enumerate(new) if constant(size) != 1]
-        places: list[Place] = []
-        for size in old:
-            if constant(size) == 1:
-                places.append(Place(ZERO))
-            elif axes and self.ranges.same(new[axes[0]], size):
-                places.append(Place(ZERO, 1, axes.pop(0)))
-            else:
-                return None
-        return None if axes else tuple(places)
+def product_of_sizes(build: Builder, sizes: Sequence[Expr], node: ast.AST) -> Expr:
+    """The product of sizes that are not negative; an error where it is past every array."""
+    total: Expr = ONE
+    for size in sizes:
+        total = _times(build, total, size, node)
+    return total
 
-    def _check_same_size(self, owner: AnyArray, wanted: tuple[Expr, ...], node: ast.expr) -> None:
-        old, new = _product(owner.shape), _product(wanted)
-        if self.ranges.same(old, new):
-            return
-        new = self.product_of_sizes(wanted, node)
-        if isinstance(old, Const) and isinstance(new, Const):
-            raise ShapeMismatch(
-                f"cannot reshape an array of shape {shape_text(owner.shape)} into "
-                f"{shape_text(wanted)}: {old.value} and {new.value} elements",
-                self.span(node),
-            )
-        self.require_size(old, new, node)
 
-    def flip(self, owner: AnyArray, axes: Sequence[int], node: ast.AST) -> Value:
-        """The array with the order along some axes reversed."""
-        places = tuple(
-            Place(minus(size, ONE), -1, axis) if axis in axes else Place(ZERO, 1, axis)
-            for axis, size in enumerate(owner.shape)
-        )
-        return self.shown(owner, places, owner.shape, node)
+def _times(build: Builder, a: Expr, b: Expr, node: ast.AST) -> Expr:
+    span = build.span(node)
+    known = constant(a), constant(b)
+    if known[0] is not None and known[1] is not None:
+        if known[0] * known[1] > MAX_EXTENT:
+            raise ShapeMismatch(f"{_TOO_BIG}: {known[0]} times {known[1]} elements", span)
+        return Const(known[0] * known[1])
+    if not all(_is_size_of_array(build, factor) for factor in (a, b)):
+        limit = tidy(FloorDiv(Const(MAX_EXTENT), tidy(Max(a, ONE))))
+        build.emit(If(Gt(b, limit), Raise("ValueError", (_TOO_BIG,), span=span), span=span))
+    return times(a, b)
 
-    def axes_argument(self, node: ast.expr | None, ndim: int) -> tuple[int, ...] | None:
-        """The axes that an argument names, counted from the front; None for all of them."""
-        value: Value = Nothing() if node is None else self.evaluate(node)
-        if isinstance(value, Nothing) or node is None:
+
+def _is_size_of_array(build: Builder, size: Expr) -> bool:
+    """True for a small number, and for what is made of sizes of arrays that there are: their
+    product wraps around only where the arrays have no memory of their own.
+    """
+    known = constant(size)
+    if known is not None:
+        return known <= MAX_COPIES
+    return all(node in build.unit.sizes for node in walk(size) if isinstance(node, Var))
+
+
+def _by_ones(build: Builder, old: Sequence[Expr], new: Sequence[Expr]) -> tuple[Place, ...] | None:
+    """Places if only axes of size one come or go: then it is a view."""
+    axes = [axis for axis, size in enumerate(new) if constant(size) != 1]
+    places: list[Place] = []
+    for size in old:
+        if constant(size) == 1:
+            places.append(Place(ZERO))
+        elif axes and build.ranges.same(new[axes[0]], size):
+            places.append(Place(ZERO, 1, axes.pop(0)))
+        else:
             return None
-        items = value.items if isinstance(value, Items) else (value,)
-        # NumPy lets axis 0 of a number pass.
-        axes = tuple(self.axis_of(item, max(ndim, 1), node) for item in items)
-        return axes if ndim else ()
+    return None if axes else tuple(places)
 
-    def axis_of(self, value: Value, ndim: int, node: ast.expr) -> int:
-        """One axis, counted from the front."""
-        axis = value.constant if isinstance(value, Scalar) else None
-        if not isinstance(axis, int):
-            raise self.refuse(
-                f"an axis must be a number known when the script is compiled, found "
-                f"{describe(value)}",
-                node,
-            )
-        if not -ndim <= axis < ndim:
-            raise ShapeMismatch(
-                f"axis {axis} is out of bounds for an array of {ndim} dimensions", self.span(node)
-            )
-        return axis % ndim
+
+def _check_same_size(
+    build: Builder, owner: AnyArray, wanted: tuple[Expr, ...], node: ast.expr
+) -> None:
+    old, new = _product(owner.shape), _product(wanted)
+    if build.ranges.same(old, new):
+        return
+    new = product_of_sizes(build, wanted, node)
+    if isinstance(old, Const) and isinstance(new, Const):
+        raise ShapeMismatch(
+            f"cannot reshape an array of shape {shape_text(owner.shape)} into "
+            f"{shape_text(wanted)}: {old.value} and {new.value} elements",
+            build.span(node),
+        )
+    require_size(build, old, new, node)
+
+
+def flip(build: Builder, owner: AnyArray, axes: Sequence[int], node: ast.AST) -> Value:
+    """The array with the order along some axes reversed."""
+    places = tuple(
+        Place(minus(size, ONE), -1, axis) if axis in axes else Place(ZERO, 1, axis)
+        for axis, size in enumerate(owner.shape)
+    )
+    return shown(build, owner, places, owner.shape, node)
+
+
+def axes_argument(build: Builder, node: ast.expr | None, ndim: int) -> tuple[int, ...] | None:
+    """The axes that an argument names, counted from the front; None for all of them."""
+    value: Value = Nothing() if node is None else build.evaluate(node)
+    if isinstance(value, Nothing) or node is None:
+        return None
+    items = value.items if isinstance(value, Items) else (value,)
+    # NumPy lets axis 0 of a number pass.
+    axes = tuple(axis_of(build, item, max(ndim, 1), node) for item in items)
+    return axes if ndim else ()
+
+
+def axis_of(build: Builder, value: Value, ndim: int, node: ast.expr) -> int:
+    """One axis, counted from the front."""
+    axis = value.constant if isinstance(value, Scalar) else None
+    if not isinstance(axis, int):
+        raise build.refuse(
+            f"an axis must be a number known when the script is compiled, found {describe(value)}",
+            node,
+        )
+    if not -ndim <= axis < ndim:
+        raise ShapeMismatch(
+            f"axis {axis} is out of bounds for an array of {ndim} dimensions", build.span(node)
+        )
+    return axis % ndim
 
 
 def _product(sizes: Sequence[Expr]) -> Expr:
@@ -192,3 +203,12 @@ def _unflat(flat: Expr, shape: Sequence[Expr]) -> list[Expr]:
         indices.append(flat if is_first else tidy(Mod(flat, shape[axis])))
         flat = flat if is_first else tidy(FloorDiv(flat, shape[axis]))
     return indices[::-1]
+
+
+def transposed(build: Builder, owner: AnyArray, axes: Sequence[int] | None, node: ast.AST) -> Value:
+    """The array with its axes in another order, by default reversed."""
+    order = tuple(reversed(range(len(owner.shape)))) if axes is None else tuple(axes)
+    places = tuple(Place(ZERO, 1, order.index(axis)) for axis in range(len(order)))
+    if not order:
+        return owner
+    return shown(build, owner, places, tuple(owner.shape[axis] for axis in order), node)

@@ -10,10 +10,10 @@ from types import EllipsisType
 from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus
 from hybridjit.arith.simplify import simplify
 from hybridjit.errors import BoundsError, Span
-from hybridjit.frontend.arrays.elementwise import ElementwiseTranslator
 from hybridjit.frontend.arrays.extents import Span1D, slice_at_run_time, slice_span
-from hybridjit.frontend.arrays.memory import at, compose
+from hybridjit.frontend.arrays.memory import at, compose, elements_of, fixed_index, view_of
 from hybridjit.frontend.arrays.refusals import count
+from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.values import (
     AnyArray,
     Array,
@@ -38,253 +38,245 @@ class Selection:
     shape: tuple[Expr, ...]
 
 
-class ArraySubscripts(ElementwiseTranslator):
-    """Parts of arrays that are arrays."""
+def entries(build: Builder, nodes: Sequence[ast.expr]) -> list[Value | EllipsisType | None]:
+    """The values of the entries of a subscript; slices have none."""
+    return [None if isinstance(node, ast.Slice) else _entry(build, node) for node in nodes]
 
-    def array_part(self, owner: AnyArray, node: ast.Subscript) -> Value:
-        """The value of `owner[...]`: an array, or one element."""
-        return self.element_or_part(self.part(owner, node), node)
 
-    def part(self, owner: AnyArray, node: ast.Subscript) -> AnyArray:
-        """The part of an array that a subscript names."""
-        nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        return self.part_at(owner, self.entries(nodes), node)
+def element_or_part(build: Builder, part: AnyArray, node: ast.AST) -> Value:
+    """An array without dimensions is its only element."""
+    if part.shape or (isinstance(part, ArrayExpr) and part.mask is not None):
+        return part
+    element = elements_of(build, part).element(())
+    if isinstance(element.expr, Load):
+        return Scalar(replace(element.expr, span=build.span(node)), element.type)
+    return element
 
-    def entries(self, nodes: Sequence[ast.expr]) -> list[Value | EllipsisType | None]:
-        """The values of the entries of a subscript; slices have none."""
-        return [None if isinstance(node, ast.Slice) else self._entry(node) for node in nodes]
 
-    def element_or_part(self, part: AnyArray, node: ast.AST) -> Value:
-        """An array without dimensions is its only element."""
-        if part.shape or (isinstance(part, ArrayExpr) and part.mask is not None):
-            return part
-        element = self.array(part).element(())
-        if isinstance(element.expr, Load):
-            return Scalar(replace(element.expr, span=self.span(node)), element.type)
-        return element
+def is_slice(node: ast.expr) -> bool:
+    """True for an entry that is not an index: a slice, `...`, None, or a list of indices."""
+    is_marker = isinstance(node, ast.Constant) and node.value in (None, ...)
+    return isinstance(node, (ast.Slice, ast.List)) or is_marker
 
-    def part_at(
-        self, owner: AnyArray, values: Sequence[Value | EllipsisType | None], node: ast.Subscript
-    ) -> AnyArray:
-        """The part of an array for entries whose values are given; slices have none."""
-        nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        if any(isinstance(value, AnyArray) for value in values):
-            return self.indexed_by_arrays(owner, values, node)
-        selection = self.selection(owner, values, nodes, node)
-        return self.shown(owner, selection.places, selection.shape, node)
 
-    @staticmethod
-    def is_slice(node: ast.expr) -> bool:
-        """True for an entry that is not an index: a slice, `...`, None, or a list of indices."""
-        is_marker = isinstance(node, ast.Constant) and node.value in (None, ...)
-        return isinstance(node, (ast.Slice, ast.List)) or is_marker
+def _entry(build: Builder, node: ast.expr) -> Value | EllipsisType:
+    """The value of an index; `...` stands for itself, a list for an array of indices."""
+    if isinstance(node, ast.Constant) and node.value is ...:
+        return ...
+    value = build.evaluate(node)
+    return (
+        build.language.array_of_items(build, value, node) if isinstance(node, ast.List) else value
+    )
 
-    def _entry(self, node: ast.expr) -> Value | EllipsisType:
-        """The value of an index; `...` stands for itself, a list for an array of indices."""
-        if isinstance(node, ast.Constant) and node.value is ...:
-            return ...
-        value = self.evaluate(node)
-        return self.array_of_items(value, node) if isinstance(node, ast.List) else value
 
-    def shown(
-        self, owner: AnyArray, places: tuple[Place, ...], shape: tuple[Expr, ...], node: ast.AST
-    ) -> View | ArrayExpr:
-        """A view of an array; an array that is computed is computed there."""
-        if not isinstance(owner, ArrayExpr):
-            view = self.view(owner)
-            return View(view.buffer, compose(view.places, places), shape)
-        if owner.mask is not None:
-            raise self.refuse(
-                "an array that is selected by a mask has no shape that is known now",
-                node,
-                help="index the whole array before the mask, or loop over it with an if",
-            )
-
-        def element(indices: Sequence[Expr]) -> Scalar:
-            return owner.element([at(place, indices) for place in places])
-
-        return ArrayExpr(
-            shape, owner.dtype, element, shown=owner.shown, may_be_copy=owner.may_be_copy
+def shown(
+    build: Builder,
+    owner: AnyArray,
+    places: tuple[Place, ...],
+    shape: tuple[Expr, ...],
+    node: ast.AST,
+) -> View | ArrayExpr:
+    """A view of an array; an array that is computed is computed there."""
+    if not isinstance(owner, ArrayExpr):
+        view = view_of(build, owner)
+        return View(view.buffer, compose(view.places, places), shape)
+    if owner.mask is not None:
+        raise build.refuse(
+            "an array that is selected by a mask has no shape that is known now",
+            node,
+            help="index the whole array before the mask, or loop over it with an if",
         )
 
-    # -- slices and single indices -------------------------------------------------------------
+    def element(indices: Sequence[Expr]) -> Scalar:
+        return owner.element([at(place, indices) for place in places])
 
-    def selection(
-        self,
-        owner: AnyArray,
-        values: Sequence[Value | EllipsisType | None],
-        nodes: Sequence[ast.expr],
-        node: ast.Subscript,
-    ) -> Selection:
-        """The places that slices, new axes and single indices take."""
-        entries = self.spread(owner, values, nodes, node)
-        places: list[Place] = []
-        shape: list[Expr] = []
-        for value, entry in entries:
-            if isinstance(value, Nothing):
-                shape.append(ONE)
-                continue
-            axis = len(places)
-            if entry is None or isinstance(entry, ast.Slice):
-                place, size = self.sliced(entry, owner.shape[axis], len(shape))
-                places.append(place)
-                shape.append(size)
-            else:
-                assert value is not None
-                index = self.as_scalar(value, entry, "an index")
-                places.append(Place(self.single(index, owner, axis, entry)))
-        return Selection(tuple(places), tuple(shape))
+    return ArrayExpr(shape, owner.dtype, element, shown=owner.shown, may_be_copy=owner.may_be_copy)
 
-    def spread(
-        self,
-        owner: AnyArray,
-        values: Sequence[Value | EllipsisType | None],
-        nodes: Sequence[ast.expr],
-        node: ast.Subscript,
-    ) -> list[tuple[Value | None, ast.expr | None]]:
-        """The entries of a subscript, one for each axis and each new axis: `...` is filled in."""
-        ndim = len(owner.shape)
-        given = sum(not isinstance(value, (EllipsisType, Nothing)) for value in values)
-        if given > ndim:
-            raise self.mismatch(
-                f"too many indices: `{ast.unparse(node.value)}` has {count(ndim, 'dimension')}, "
-                f"found {count(given, 'index', 'indices')}",
-                node,
+
+# slices and single indices
+
+
+def select(
+    build: Builder,
+    owner: AnyArray,
+    values: Sequence[Value | EllipsisType | None],
+    nodes: Sequence[ast.expr],
+    node: ast.Subscript,
+) -> Selection:
+    """The places that slices, new axes and single indices take."""
+    entries = spread(build, owner, values, nodes, node)
+    places: list[Place] = []
+    shape: list[Expr] = []
+    for value, entry in entries:
+        if isinstance(value, Nothing):
+            shape.append(ONE)
+            continue
+        axis = len(places)
+        if entry is None or isinstance(entry, ast.Slice):
+            place, size = sliced(build, entry, owner.shape[axis], len(shape))
+            places.append(place)
+            shape.append(size)
+        else:
+            assert value is not None
+            index = build.as_scalar(value, entry, "an index")
+            places.append(Place(single_index(build, index, owner, axis, entry)))
+    return Selection(tuple(places), tuple(shape))
+
+
+def spread(
+    build: Builder,
+    owner: AnyArray,
+    values: Sequence[Value | EllipsisType | None],
+    nodes: Sequence[ast.expr],
+    node: ast.Subscript,
+) -> list[tuple[Value | None, ast.expr | None]]:
+    """The entries of a subscript, one for each axis and each new axis: `...` is filled in."""
+    ndim = len(owner.shape)
+    given = sum(not isinstance(value, (EllipsisType, Nothing)) for value in values)
+    if given > ndim:
+        raise build.mismatch(
+            f"too many indices: `{ast.unparse(node.value)}` has {count(ndim, 'dimension')}, "
+            f"found {count(given, 'index', 'indices')}",
+            node,
+        )
+    dots = sum(value is ... for value in values)
+    if dots > 1:
+        raise build.refuse("an index can have only one '...'", node)
+    rest: list[tuple[Value | None, ast.expr | None]] = [(None, None)] * (ndim - given)
+    entries: list[tuple[Value | None, ast.expr | None]] = []
+    for value, entry in zip(values, nodes, strict=True):
+        if isinstance(value, EllipsisType):
+            entries += rest
+        else:
+            entries.append((value, entry))
+    return entries if dots else entries + rest
+
+
+def sliced(build: Builder, entry: ast.Slice | None, size: Expr, axis: int) -> tuple[Place, Expr]:
+    """What a slice takes of a dimension, shown as an axis of the result: where, how many."""
+    if entry is None:
+        return Place(ZERO, 1, axis), size
+    found = _slice(build, entry, size)
+    return Place(found.start, found.step, axis), found.extent
+
+
+def _slice(build: Builder, node: ast.Slice, size: Expr) -> Span1D:
+    step = 1 if node.step is None else _step(build, node.step)
+    bounds = _bound(build, node.lower), _bound(build, node.upper)
+    if isinstance(step, int):
+        return slice_span(size, bounds, step, build.ranges)
+    found = slice_at_run_time(size, bounds, step, build.ranges)
+    start, extent = (_kept(build, part, node) for part in (found.start, found.extent))
+    return Span1D(start, step, extent)
+
+
+def _kept(build: Builder, expr: Expr, node: ast.AST) -> Expr:
+    """A number that is computed here, once."""
+    return build.let(Scalar(expr, ScalarType(expr.dtype)), "t", build.span(node)).expr
+
+
+def _step(build: Builder, node: ast.expr) -> int | Expr:
+    value = build.evaluate(node)
+    if isinstance(value, Nothing):
+        return 1
+    found = build.as_index(build.as_scalar(value, node), node, "the step of a slice")
+    step = constant(found)
+    if step == 0:
+        raise build.refuse("the step of a slice must not be zero", node, help="use 1 or -1")
+    if step is not None:
+        return step
+    span, kept = build.span(node), _kept(build, found, node)
+    failure = Raise("ValueError", ("slice step cannot be zero",), span=span)
+    build.emit(If(Eq(kept, ZERO), failure, span=span))
+    return kept
+
+
+def _bound(build: Builder, node: ast.expr | None) -> Expr | None:
+    if node is None:
+        return None
+    value = build.evaluate(node)
+    if isinstance(value, Nothing):
+        return None
+    bound = build.as_index(build.as_scalar(value, node, "a bound"), node, "a bound of a slice")
+    return fixed_index(build, bound)
+
+
+def single_index(build: Builder, value: Scalar, owner: AnyArray, axis: int, node: ast.expr) -> Expr:
+    """One index into an axis. A whole axis of a buffer checks it itself when it is used."""
+    position = fixed_index(build, build.as_index(value, node, "an index"))
+    size = owner.shape[axis]
+    known, extent = constant(position), constant(size)
+    if known is not None and extent is not None:
+        if not -extent <= known < extent:
+            raise BoundsError(
+                f"index {known} is out of bounds for axis {axis} of "
+                f"`{ast.unparse(node)}`, which has {count(extent, 'element')}",
+                build.span(node),
             )
-        dots = sum(value is ... for value in values)
-        if dots > 1:
-            raise self.refuse("an index can have only one '...'", node)
-        rest: list[tuple[Value | None, ast.expr | None]] = [(None, None)] * (ndim - given)
-        entries: list[tuple[Value | None, ast.expr | None]] = []
-        for value, entry in zip(values, nodes, strict=True):
-            if isinstance(value, EllipsisType):
-                entries += rest
-            else:
-                entries.append((value, entry))
-        return entries if dots else entries + rest
-
-    def sliced(self, entry: ast.Slice | None, size: Expr, axis: int) -> tuple[Place, Expr]:
-        """What a slice takes of a dimension, shown as an axis of the result: where, how many."""
-        if entry is None:
-            return Place(ZERO, 1, axis), size
-        found = self._slice(entry, size)
-        return Place(found.start, found.step, axis), found.extent
-
-    def _slice(self, node: ast.Slice, size: Expr) -> Span1D:
-        step = 1 if node.step is None else self._step(node.step)
-        bounds = self._bound(node.lower), self._bound(node.upper)
-        if isinstance(step, int):
-            return slice_span(size, bounds, step, self.ranges)
-        found = slice_at_run_time(size, bounds, step, self.ranges)
-        start, extent = (self._kept(part, node) for part in (found.start, found.extent))
-        return Span1D(start, step, extent)
-
-    def _kept(self, expr: Expr, node: ast.AST) -> Expr:
-        """A number that is computed here, once."""
-        return self.let(Scalar(expr, ScalarType(expr.dtype)), "t", self.span(node)).expr
-
-    def _step(self, node: ast.expr) -> int | Expr:
-        value = self.evaluate(node)
-        if isinstance(value, Nothing):
-            return 1
-        found = self.as_index(self.as_scalar(value, node), node, "the step of a slice")
-        step = constant(found)
-        if step == 0:
-            raise self.refuse("the step of a slice must not be zero", node, help="use 1 or -1")
-        if step is not None:
-            return step
-        span, kept = self.span(node), self._kept(found, node)
-        failure = Raise("ValueError", ("slice step cannot be zero",), span=span)
-        self.emit(If(Eq(kept, ZERO), failure, span=span))
-        return kept
-
-    def _bound(self, node: ast.expr | None) -> Expr | None:
-        if node is None:
-            return None
-        value = self.evaluate(node)
-        if isinstance(value, Nothing):
-            return None
-        bound = self.as_index(self.as_scalar(value, node, "a bound"), node, "a bound of a slice")
-        return self.fixed_index(bound)
-
-    def single(self, value: Scalar, owner: AnyArray, axis: int, node: ast.expr) -> Expr:
-        """One index into an axis. A whole axis of a buffer checks it itself when it is used."""
-        position = self.fixed_index(self.as_index(value, node, "an index"))
-        size = owner.shape[axis]
-        known, extent = constant(position), constant(size)
-        if known is not None and extent is not None:
-            if not -extent <= known < extent:
-                raise BoundsError(
-                    f"index {known} is out of bounds for axis {axis} of "
-                    f"`{ast.unparse(node)}`, which has {count(extent, 'element')}",
-                    self.span(node),
-                )
-            return Const(known % extent)
-        if isinstance(owner, Array):
-            self.require_inside(position, owner.buffer, len(owner.indices) + axis, node)
-            return position
-        if self._is_inside(position, size):
-            return position
-        return self.checked(position, size, axis, node)
-
-    def _is_inside(self, position: Expr, size: Expr) -> bool:
-        is_natural = self.ranges.is_natural(position)
-        return is_natural and self.ranges.is_at_most(plus(position, ONE), size)
-
-    def require_inside(self, position: Expr, buffer: Buffer, axis: int, node: ast.AST) -> None:
-        """An error at run time for an index that leaves an axis of a buffer, by which a part of
-        it is taken: where the part is used for no element, nothing else would see it.
-
-        An index that varies in a loop around is left to the accesses of the part, if it has any.
-        """
-        size = buffer.shape[axis]
-        if self._is_inside(position, size):
-            return
-        is_empty = any(constant(extent) == 0 for extent in buffer.shape)
-        if not is_empty and any(self._varies(part) for part in walk(position)):
-            return
-        key = position, size
-        blocks = [self.body, *(block for block, _ in self.around)]
-        if any(old == key and any(b is block for b in blocks) for block, old in self.checked_rows):
-            return
-        self.checked_rows.append((self.body, key))
-        span = self.span(node)
-        low = minus(ZERO, size)
-        outside = simplify(Or(Lt(position, low), Ge(position, size)))
-        failure = _outside(position, size, axis, span)
-        if constant(outside) is None:
-            self.emit(If(outside, failure, span=span))
-        # Of arrays with elements, the access itself is refuted. Elsewhere than before a statement
-        # others may follow, which must not stand after an error.
-        elif constant(outside) == 1 and is_empty and self.is_in_statement:
-            self.fail(failure)
-
-    def _varies(self, part: Node) -> bool:
-        """True for what need not be the same in each iteration of the loops around."""
-        if isinstance(part, Var):
-            return part in self.unit.loop_ranges or part in self.unit.let_values
-        return isinstance(part, Load)
-
-    def checked(self, position: Expr, size: Expr, axis: int, node: ast.AST) -> Expr:
-        """An index into an axis that is part of a larger one: it must not leave the part."""
-        span = self.span(node)
-        if not self.ranges.is_natural(position):
-            wrapped = simplify(Select(Lt(position, ZERO), plus(position, size), position))
-            position = self.let(Scalar(wrapped, ScalarType(wrapped.dtype)), "t", span).expr
-        outside = simplify(Or(Lt(position, ZERO), Ge(position, size)))
-        self.emit(If(outside, _outside(position, size, axis, span), span=span))
+        return Const(known % extent)
+    if isinstance(owner, Array):
+        require_inside(build, position, owner.buffer, len(owner.indices) + axis, node)
         return position
+    if _is_inside(build, position, size):
+        return position
+    return checked(build, position, size, axis, node)
 
-    # -- arrays as indices ---------------------------------------------------------------------
 
-    def indexed_by_arrays(
-        self,
-        owner: AnyArray,
-        values: Sequence[Value | EllipsisType | None],
-        node: ast.Subscript,
-    ) -> ArrayExpr:
-        """What arrays of indices or a mask take; provided by the layer above."""
-        raise NotImplementedError
+def _is_inside(build: Builder, position: Expr, size: Expr) -> bool:
+    is_natural = build.ranges.is_natural(position)
+    return is_natural and build.ranges.is_at_most(plus(position, ONE), size)
+
+
+def require_inside(
+    build: Builder, position: Expr, buffer: Buffer, axis: int, node: ast.AST
+) -> None:
+    """An error at run time for an index that leaves an axis of a buffer, by which a part of
+    it is taken: where the part is used for no element, nothing else would see it.
+
+    An index that varies in a loop around is left to the accesses of the part, if it has any.
+    """
+    size = buffer.shape[axis]
+    if _is_inside(build, position, size):
+        return
+    is_empty = any(constant(extent) == 0 for extent in buffer.shape)
+    if not is_empty and any(_varies(build, part) for part in walk(position)):
+        return
+    key = position, size
+    blocks = [build.body, *(block for block, _ in build.around)]
+    if any(old == key and any(b is block for b in blocks) for block, old in build.checked_rows):
+        return
+    build.checked_rows.append((build.body, key))
+    span = build.span(node)
+    low = minus(ZERO, size)
+    outside = simplify(Or(Lt(position, low), Ge(position, size)))
+    failure = _outside(position, size, axis, span)
+    if constant(outside) is None:
+        build.emit(If(outside, failure, span=span))
+    # Of arrays with elements, the access itself is refuted. Elsewhere than before a statement
+    # others may follow, which must not stand after an error.
+    elif constant(outside) == 1 and is_empty and build.is_in_statement:
+        build.fail(failure)
+
+
+def _varies(build: Builder, part: Node) -> bool:
+    """True for what need not be the same in each iteration of the loops around."""
+    if isinstance(part, Var):
+        return part in build.unit.loop_ranges or part in build.unit.let_values
+    return isinstance(part, Load)
+
+
+def checked(build: Builder, position: Expr, size: Expr, axis: int, node: ast.AST) -> Expr:
+    """An index into an axis that is part of a larger one: it must not leave the part."""
+    span = build.span(node)
+    if not build.ranges.is_natural(position):
+        wrapped = simplify(Select(Lt(position, ZERO), plus(position, size), position))
+        position = build.let(Scalar(wrapped, ScalarType(wrapped.dtype)), "t", span).expr
+    outside = simplify(Or(Lt(position, ZERO), Ge(position, size)))
+    build.emit(If(outside, _outside(position, size, axis, span), span=span))
+    return position
+
+
+# arrays as indices
 
 
 def _outside(position: Expr, size: Expr, axis: int, span: Span | None) -> Raise:

@@ -1,44 +1,65 @@
-"""The state of a translation: where statements go, what names mean, what went wrong."""
+"""The builder: where statements go, what names mean, what went wrong.
+
+One builder is passed to every function of the front end. What those functions do is found from the
+tables of a `Language` (frontend/language.py), so that a function may hand any part of the source
+back without knowing who translates it.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hybridjit.arith.ranges import Ranges
 from hybridjit.errors import ParseError, Span, TypeMismatch
 from hybridjit.frontend.aliases import Alias
-from hybridjit.frontend.arrays.refusals import element_of
+from hybridjit.frontend.arrays.refusals import element_of, refuse_array_expression, refuse_whole
 from hybridjit.frontend.captures import MISSING, AttributeSource, Capture, NameSource
 from hybridjit.frontend.conversion import convert, join_types, store_value
-from hybridjit.frontend.frame import Carry, Frame, Key, Path, Pending, Skip, Unit, Variable
+from hybridjit.frontend.frame import (
+    Carry,
+    Frame,
+    Key,
+    Path,
+    Pending,
+    Segment,
+    Signature,
+    Skip,
+    Variable,
+)
 from hybridjit.frontend.kinds import is_array, is_masked_array, is_sequence
+from hybridjit.frontend.knowledge import Knowledge
 from hybridjit.frontend.lift import lift
-from hybridjit.frontend.refusals import OTHER_NAMES
+from hybridjit.frontend.refusals import OTHER_NAMES, refusal
+from hybridjit.frontend.specs import Spec
 from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import (
+    AnyArray,
     Array,
+    ArrayExpr,
     Builtin,
     Callee,
     Foreign,
     Items,
     Scalar,
     Value,
+    View,
     buffers_of,
     describe,
 )
 from hybridjit.frontend.variables import Web
 from hybridjit.ir.dtype import INT64, DType, ScalarType, find_dtype
-from hybridjit.ir.expr import Buffer, Cast, Const, Expr, ExternCall, Load, Var
+from hybridjit.ir.expr import Buffer, Cast, Const, Expr, Load, Var
 from hybridjit.ir.signature import ConstantArray
 from hybridjit.ir.stmt import Allocate, Evaluate, Let, Raise, Seq, Stmt, Store
-from hybridjit.ir.visit import walk
-from hybridjit.source import span_of
+from hybridjit.source import FunctionSource, span_of
 
 T = TypeVar("T")
 
@@ -73,12 +94,33 @@ class Never(Exception):
     """Raised after a call that always raises: what follows it in its statement is never reached."""
 
 
-class Context:
-    """The part of the translator that everything else builds on."""
+@dataclass(frozen=True, slots=True)
+class Language:
+    """Which function translates what: the way from any part of the source to those that know it.
 
-    def __init__(self, unit: Unit, frame: Frame) -> None:
-        self.unit = unit
+    Functions of the front end import only what stands below them; what stands above, they reach
+    through these tables. A statement's function gives False if no other can follow it.
+    """
+
+    expressions: Mapping[type[ast.expr], Callable[[Builder, Any], Value]]
+    statements: Mapping[type[ast.stmt], Callable[[Builder, Any], bool | None]]
+    run_block: Callable[[Builder, Sequence[ast.stmt], int], bool]
+    inline: Callable[[Builder, Callee, ast.Call], Value]
+    array_of_items: Callable[[Builder, Value, ast.expr], AnyArray]
+
+
+class Builder:
+    """What is being built, and what is known where it is."""
+
+    def __init__(
+        self, language: Language, knowledge: Knowledge, frame: Frame, specs: Sequence[Spec]
+    ) -> None:
+        self.language = language
+        self.knowledge = knowledge
+        self.unit = knowledge.new_unit()
+        self.root = frame.source
         self.frame: Frame = frame
+        self.signature = Signature(specs)
         self.body: list[Stmt] = []
         self.hint: str | None = None
         # The statements around, each with the block that it stands in.
@@ -94,6 +136,10 @@ class Context:
         # The loops around, and the names that each loop is found to carry from round to round.
         self.carries: list[Carry] = []
         self.carried: dict[tuple[Path, ast.stmt], list[Web]] = {}
+        # What follows the block that is being translated, if it belongs to a branch of its own.
+        self.chain: Sequence[Segment] = ()
+        # The functions around that are being inlined.
+        self.stack: tuple[FunctionSource, ...] = ()
 
     @property
     def is_in_statement(self) -> bool:
@@ -121,8 +167,13 @@ class Context:
         return TypeMismatch(message, self.span(node), help=help)
 
     def is_made_here(self, buffer: Buffer) -> bool:
-        """True for an array that the script makes; provided by the layer above."""
-        raise NotImplementedError
+        """True for an array that the script makes."""
+        return buffer not in self.signature.params
+
+    @property
+    def ranges(self) -> Ranges:
+        """What is known of the variables in sizes and indices."""
+        return Ranges(self.unit.loop_ranges, self.unit.let_values, self.unit.sizes)
 
     # -- statements ----------------------------------------------------------------------------
 
@@ -333,42 +384,22 @@ class Context:
     # -- evaluation ----------------------------------------------------------------------------
 
     def evaluate(self, node: ast.expr) -> Value:
-        """The value of an expression. Statements that it needs are emitted first.
+        """The value of an expression. Statements that it needs are emitted first."""
+        translate = self.language.expressions.get(type(node))
+        if translate is None:
+            raise refusal(node, self.span(node))
+        return translate(self, node)
 
-        Provided by the layers above.
-        """
-        raise NotImplementedError
+    def run_statement(self, stmt: ast.stmt) -> bool:
+        """Translate one statement; return whether another can follow it."""
+        translate = self.language.statements.get(type(stmt))
+        if translate is None:
+            raise refusal(stmt, self.span(stmt))
+        return translate(self, stmt) is not False
 
-    def evaluate_all(self, nodes: Sequence[ast.expr]) -> list[Value]:
-        """Values of several expressions, evaluated left to right.
-
-        A value that reads memory is set aside when a later expression changes memory.
-        """
-        values: list[Value] = []
-        marks: list[int] = []
-        for node in nodes:
-            values.append(self.evaluate(node))
-            marks.append(len(self.body))
-        if marks and marks[0] < len(self.body):
-            # Last to first: a statement put in at one mark must not move the marks before it.
-            for position in reversed(range(len(values))):
-                values[position] = self.as_it_was(values[position], marks[position])
-        return values
-
-    def then(self, value: Value, action: Callable[[], T]) -> tuple[Value, T]:
-        """Do what comes after `value` was computed; keep its old value if memory changes."""
-        mark = len(self.body)
-        result = action()
-        return self.as_it_was(value, mark), result
-
-    def as_it_was(self, value: Value, mark: int) -> Value:
-        """`value` as it was before the statements from `mark` on."""
-        later = self.body[mark:]
-        if isinstance(value, Scalar) and any(map(has_effect, later)) and _reads_memory(value.expr):
-            del self.body[mark:]
-            value = self.let(value, "t", value.expr.span)
-            self.body.extend(later)
-        return value
+    def run_block(self, body: Sequence[ast.stmt], first: int = 0) -> bool:
+        """Translate the statements of a block, from `first` on; True if its end can be reached."""
+        return self.language.run_block(self, body, first)
 
     def scalar(self, node: ast.expr, what: str = "a number") -> Scalar:
         """The value of an expression that must be a number."""
@@ -387,6 +418,18 @@ class Context:
         raise self.mismatch(
             f"expected {what}, found {describe(value)}", node, help=_number_help(value)
         )
+
+    def as_operands(
+        self, values: Sequence[Value], nodes: Sequence[ast.expr], whole: ast.expr
+    ) -> list[Scalar]:
+        """Values that must be numbers; a whole array is refused with the expression it is in."""
+        for value, node in zip(values, nodes, strict=True):
+            if isinstance(value, (View, ArrayExpr)):
+                raise refuse_whole(value, whole, self.span(whole))
+            if isinstance(value, Array):
+                span = self.span(node if value.indices else whole)
+                raise refuse_array_expression(value, whole, span)
+        return [self.as_scalar(value, node) for value, node in zip(values, nodes, strict=True)]
 
     def index(self, node: ast.expr, what: str) -> Expr:
         """An expression that must be an integer, as int64."""
@@ -407,17 +450,6 @@ class Context:
         if isinstance(value.constant, int) and value.constant > INT64.bounds[1]:
             raise self.mismatch(f"{what} must fit in 64 bits, found {value.constant}", node)
         return convert(value, INT64, self.span(node))
-
-
-def _reads_memory(expr: Expr) -> bool:
-    return any(isinstance(node, Load) for node in walk(expr))
-
-
-def has_effect(stmt: Stmt) -> bool:
-    """True if the statement may change memory, print or stop the run."""
-    if isinstance(stmt, Let):
-        return isinstance(stmt.value, ExternCall)
-    return not isinstance(stmt, Allocate)
 
 
 def _convertible(dtype: Any, name: str) -> str:

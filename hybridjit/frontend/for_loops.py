@@ -1,0 +1,66 @@
+"""The `for` statement: over a range, a grid, the items of something, or expanded."""
+
+from __future__ import annotations
+
+import ast
+
+from hybridjit.frontend.builder import Builder
+from hybridjit.frontend.builtin_calls import LOOP_NAMES
+from hybridjit.frontend.expansion import LOOP_HELP, expand_range
+from hybridjit.frontend.item_loops import run_items
+from hybridjit.frontend.loops import is_iterator, run_grid, run_range
+from hybridjit.frontend.statements import ELSE_HELP
+from hybridjit.frontend.values import Builtin, Foreign
+
+# Deeper nests are a slip; the passes recurse over them.
+MAX_LOOP_DEPTH = 16
+
+
+def run_for(build: Builder, stmt: ast.For) -> bool:
+    """A `for` loop."""
+    if stmt.orelse:
+        raise build.refuse("for ... else is not supported", stmt.orelse[0], help=ELSE_HELP)
+    depth = sum(1 for loop in build.frame.loops if not loop.is_expanded)
+    if depth >= MAX_LOOP_DEPTH:
+        raise build.refuse(
+            f"loops are nested more than {MAX_LOOP_DEPTH} deep",
+            stmt,
+            help="loop over a product of extents in one loop, and find the indices with // and %",
+        )
+    name = _loop_name(build, stmt.iter)
+    if name is None:
+        return run_items(build, stmt)
+    if name == "const_range":
+        return expand_range(build, stmt, stmt.iter)
+    if name == "grid":
+        run_grid(build, stmt, stmt.iter)
+    else:
+        run_range(build, stmt, name)
+    return True
+
+
+def _loop_name(build: Builder, node: ast.expr) -> str | None:
+    if not isinstance(node, ast.Call):
+        return None
+    callee = build.evaluate(node.func)
+    if isinstance(callee, Builtin) and callee.name in (*LOOP_NAMES, "grid"):
+        return callee.name
+    if isinstance(callee, Foreign) and not is_iterator(callee.value):
+        raise build.refuse(
+            f"cannot loop over {ast.unparse(node.func)}(...)", node, help=_loop_help(node)
+        )
+    return None
+
+
+def _loop_help(node: ast.Call) -> str:
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
+    args = [ast.unparse(arg) for arg in node.args]
+    first = args[0] if args else "n"
+    match name:
+        case "prange":
+            return f"write parallel({', '.join(args)})"
+        case "ndindex" | "product":
+            is_shape = len(args) == 1 and first.endswith(".shape") and first[0] != "*"
+            return f"write grid({'*' * is_shape}{', '.join(args)})"
+        case _:
+            return LOOP_HELP

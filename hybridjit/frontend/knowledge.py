@@ -1,0 +1,95 @@
+"""What one round of translating a script hands to the next.
+
+The types of variables depend on what is stored in them, which depends on the types of variables:
+each round works with the types that the round before found.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import CodeType, FunctionType
+
+from hybridjit.frontend.frame import Key, Unit
+from hybridjit.frontend.variables import Variables, find_variables
+from hybridjit.ir.dtype import ScalarType
+from hybridjit.source import FunctionSource, read_function
+
+
+@dataclass(eq=False, slots=True)
+class Knowledge:
+    """What one round hands to the next.
+
+    `taken` holds the `if`s whose condition was the same constant whenever it was looked at,
+    `undecided` those that were not; what they rule out is no part of any variable.
+    """
+
+    printed: ast.FunctionDef | None
+    is_first: bool = True
+    shares_memory: bool = False
+    types: dict[Key, ScalarType] = field(default_factory=dict[Key, ScalarType])
+    common_results: set[int] = field(default_factory=set[int])
+    taken: dict[ast.If, bool] = field(default_factory=dict[ast.If, bool])
+    undecided: set[ast.If] = field(default_factory=set[ast.If])
+    variables: dict[ast.FunctionDef, Variables] = field(
+        default_factory=dict[ast.FunctionDef, Variables]
+    )
+    callees: dict[CodeType, FunctionSource] = field(default_factory=dict[CodeType, FunctionSource])
+
+    def new_unit(self) -> Unit:
+        """What a round begins with."""
+        return Unit(
+            self.types,
+            self.is_first,
+            shares_memory=self.shares_memory,
+            common_results=set(self.common_results),
+        )
+
+    def variables_of(self, node: ast.FunctionDef) -> Variables:
+        """The variables of a function, with what is known of its static branches."""
+        found = self.variables.get(node)
+        if found is None:
+            found = find_variables(node, self.taken, printed=node is self.printed)
+            self.variables[node] = found
+        return found
+
+    def read_callee(self, pyfunc: FunctionType) -> FunctionSource:
+        """The source of a function that is called; it is read once."""
+        code = pyfunc.__code__
+        if code not in self.callees:
+            self.callees[code] = read_function(pyfunc)
+        return self.callees[code]
+
+    def learn(self, unit: Unit) -> bool:
+        """Take over what a round found; True if it had known all of it."""
+        is_settled = all(
+            self.types.get(key, unit.first.get(key)) == type for key, type in unit.found.items()
+        )
+        if unit.skipped:  # a type that is new may be what was missing
+            is_settled = is_settled and self.types.keys() == unit.found.keys()
+            is_settled = is_settled and not unit.is_first
+        self.is_first = False
+        self.types = dict(unit.found)
+        is_settled = is_settled and unit.common_results == self.common_results
+        self.common_results = unit.common_results
+        if self._learn_branches(unit.branches):
+            return is_settled
+        # Other branches make other variables: what is known of the old ones is void.
+        self.variables.clear()
+        self.types.clear()
+        return False
+
+    def _learn_branches(self, branches: Mapping[ast.If, set[bool | None]]) -> bool:
+        """Note which way each static `if` goes; True if that was known."""
+        taken = dict(self.taken)
+        for stmt, seen in branches.items():
+            outcomes = seen | {taken[stmt]} if stmt in taken else seen
+            if stmt not in self.undecided and outcomes in ({True}, {False}):
+                taken[stmt] = True in outcomes
+            else:
+                self.undecided.add(stmt)
+                taken.pop(stmt, None)
+        was_known = taken == self.taken
+        self.taken = taken
+        return was_known

@@ -1,0 +1,70 @@
+"""The language: which function translates which kind of expression and statement."""
+
+from __future__ import annotations
+
+import ast
+
+from hybridjit.frontend.arrays.grids import array_of_items
+from hybridjit.frontend.assignments import annotated, assign, augmented
+from hybridjit.frontend.blocks import run_with
+from hybridjit.frontend.builder import Builder, Language
+from hybridjit.frontend.calls import evaluate_call
+from hybridjit.frontend.expressions import (
+    binary_operation,
+    bool_operation,
+    comparison,
+    conditional,
+    literal,
+    tuple_of_items,
+    unary_operation,
+)
+from hybridjit.frontend.for_loops import run_for
+from hybridjit.frontend.inline import inline
+from hybridjit.frontend.messages import run_assert, run_expression, run_raise
+from hybridjit.frontend.signature import run_return
+from hybridjit.frontend.statements import (
+    leave_loop,
+    run_block,
+    run_delete,
+    run_if,
+    run_pass,
+    run_while,
+)
+from hybridjit.frontend.subscripts import evaluate_attribute, evaluate_subscript
+
+LANGUAGE = Language(
+    expressions={
+        ast.Constant: literal,
+        ast.Name: Builder.read_name,
+        ast.Tuple: tuple_of_items,
+        ast.List: tuple_of_items,
+        ast.Attribute: evaluate_attribute,
+        ast.Subscript: evaluate_subscript,
+        ast.Call: evaluate_call,
+        ast.BinOp: binary_operation,
+        ast.UnaryOp: unary_operation,
+        ast.Compare: comparison,
+        ast.BoolOp: bool_operation,
+        ast.IfExp: conditional,
+    },
+    statements={
+        ast.Assign: assign,
+        ast.AugAssign: augmented,
+        ast.AnnAssign: annotated,
+        ast.Expr: run_expression,
+        ast.Assert: run_assert,
+        ast.Raise: run_raise,
+        ast.Return: run_return,
+        ast.If: run_if,
+        ast.For: run_for,
+        ast.While: run_while,
+        ast.With: run_with,
+        ast.Break: leave_loop,
+        ast.Continue: leave_loop,
+        ast.Pass: run_pass,
+        ast.Delete: run_delete,
+    },
+    run_block=run_block,
+    inline=inline,
+    array_of_items=array_of_items,
+)
