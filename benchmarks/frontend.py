@@ -13,10 +13,10 @@ import hybridjit as hj
 from hybridjit import hybrid
 from hybridjit.frontend.captures import Environment
 from hybridjit.frontend.parse import parse
-from hybridjit.frontend.specs import ArraySpec, Spec
 from hybridjit.ir.dtype import FLOAT32
 from hybridjit.ir.printer import print_func
 from hybridjit.ir.verify import verify
+from hybridjit.scalars.specs import ArraySpec, Spec
 from hybridjit.source import read_function
 
 ROUNDS = 200

@@ -25,9 +25,9 @@ from hybridjit.errors import (
     ScheduleError,
     TypeMismatch,
 )
-from hybridjit.frontend.builtins import TYPES
 from hybridjit.lazy import lazy_names
 from hybridjit.runtime import cache
+from hybridjit.scalars.builtins import TYPES
 from hybridjit.script import Kernel, intrinsic, script
 
 if TYPE_CHECKING:

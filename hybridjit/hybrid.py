@@ -10,7 +10,10 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, overload
 
-from hybridjit.frontend.builtins import (
+from hybridjit.frontend.captures import SUPPORTED
+from hybridjit.lazy import lazy_module, lazy_names
+from hybridjit.runtime.externs import extern, llvm, packed
+from hybridjit.scalars.builtins import (
     MATH,
     TYPES,
     allocate,
@@ -34,10 +37,7 @@ from hybridjit.frontend.builtins import (
     spatial,
     unroll,
 )
-from hybridjit.frontend.builtins import vectorize as vector_loop
-from hybridjit.frontend.captures import SUPPORTED
-from hybridjit.lazy import lazy_module, lazy_names
-from hybridjit.runtime.externs import extern, llvm, packed
+from hybridjit.scalars.builtins import vectorize as vector_loop
 from hybridjit.script import Fastmath, Kernel, script
 
 if TYPE_CHECKING:

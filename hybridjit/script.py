@@ -13,9 +13,7 @@ from hybridjit.codegen.forks import COMPILE_LOCK
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError, HybridError
 from hybridjit.frontend.annotations import spec_of
-from hybridjit.frontend.builtins import BUILTINS
 from hybridjit.frontend.captures import Environment
-from hybridjit.frontend.specs import Spec
 from hybridjit.ir.fastmath import read_fastmath
 from hybridjit.lazy import lazy_module
 from hybridjit.runtime.arguments import (
@@ -33,6 +31,8 @@ from hybridjit.runtime.dispatch_object import NativeCallable, native_calls
 from hybridjit.runtime.promotion import Promotion
 from hybridjit.runtime.specialization import Specialization
 from hybridjit.runtime.translation import Request, Summary
+from hybridjit.scalars.builtins import BUILTINS
+from hybridjit.scalars.specs import Spec
 from hybridjit.source import FunctionSource, read_function
 
 if TYPE_CHECKING:

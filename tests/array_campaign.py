@@ -15,10 +15,10 @@ from typing import Any, cast
 from hybridjit import Kernel, config
 from hybridjit.codegen.target import current_target
 from hybridjit.errors import HybridError, ParseError, TypeMismatch
-from hybridjit.frontend.specs import ArraySpec, Spec
 from hybridjit.interp.run import compile_func
 from hybridjit.optimize.optimize import optimize
 from hybridjit.runtime.arguments import flatten, share_memory, spec_of_argument
+from hybridjit.scalars.specs import ArraySpec, Spec
 from tests.campaigns.drawn import Drawn, size_class
 from tests.optimized import is_ordered, run_optimized
 from tests.poisoned import poisoned_arrays

@@ -20,7 +20,7 @@ import numpy as np
 
 from hybridjit import Kernel
 from hybridjit.errors import ParseError, RefutedIndex
-from hybridjit.frontend.kinds import is_array
+from hybridjit.scalars.kinds import is_array
 from tests.differential.test_native import is_exact
 from tests.nasty_kernels import NASTY
 from tests.oracle import Outcome, assert_same_outcome, run_native

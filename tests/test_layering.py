@@ -15,6 +15,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("arith",),
     ("analysis",),
     ("interp",),
+    ("scalars",),
     ("frontend",),
     ("te",),
     ("schedule",),

@@ -16,9 +16,9 @@ from typing_extensions import assert_type
 
 from hybridjit import Kernel, Schedule, Trace, f32, f64, get_num_threads, hybrid, parse, threads
 from hybridjit.errors import ArgumentError
-from hybridjit.frontend.specs import ArraySpec
 from hybridjit.hybrid import output_tensor
 from hybridjit.ir.func import PrimFunc
+from hybridjit.scalars.specs import ArraySpec
 
 Floats = NDArray[np.float64]
 

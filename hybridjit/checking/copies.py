@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybridjit.frontend.kinds import is_array, is_sequence
+from hybridjit.scalars.kinds import is_array, is_sequence
 
 
 def fresh_copies(values: Sequence[Any]) -> list[Any]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hybridjit.checking.exactness import allowed_error
 from hybridjit.errors import DivisionByZero, RefutedIndex
-from hybridjit.frontend.kinds import is_array, is_sequence
+from hybridjit.scalars.kinds import is_array, is_sequence
 
 # Plain Python has integers without end, and NumPy divides by zero with a warning: there the
 # language says otherwise, and the two are not to be compared.

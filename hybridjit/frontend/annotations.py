@@ -9,11 +9,11 @@ import ast
 from typing import Annotated
 
 from hybridjit.errors import ArgumentError, ParseError
-from hybridjit.frontend.builtins import ElementTypeObject, find_element_type
 from hybridjit.frontend.captures import MISSING, Environment
-from hybridjit.frontend.kinds import find_weak_type
-from hybridjit.frontend.specs import ArraySpec, ScalarSpec, Spec
 from hybridjit.ir.dtype import BOOL, DType, ScalarType
+from hybridjit.scalars.builtins import ElementTypeObject, find_element_type
+from hybridjit.scalars.kinds import find_weak_type
+from hybridjit.scalars.specs import ArraySpec, ScalarSpec, Spec
 from hybridjit.source import FunctionSource, span_of
 
 

@@ -20,12 +20,9 @@ from hybridjit.frontend.arrays.stores import (
 )
 from hybridjit.frontend.arrays.subscripts import element_or_part, shown
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.conversion import store_value
 from hybridjit.frontend.expressions import evaluate_operand
 from hybridjit.frontend.frame import Pending, Skip, Variable
-from hybridjit.frontend.operators import BINARY, binary
 from hybridjit.frontend.refusals import refusal
-from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import (
     AnyArray,
     Array,
@@ -34,7 +31,6 @@ from hybridjit.frontend.values import (
     Items,
     Place,
     PythonType,
-    Scalar,
     Value,
     View,
     describe,
@@ -43,6 +39,10 @@ from hybridjit.frontend.variables import Web
 from hybridjit.ir.dtype import DTYPES, ScalarType
 from hybridjit.ir.expr import Buffer, Const, Load
 from hybridjit.ir.stmt import Store
+from hybridjit.scalars.conversion import store_value
+from hybridjit.scalars.operators import BINARY, binary
+from hybridjit.scalars.scalar import Scalar
+from hybridjit.scalars.suggest import did_you_mean
 
 
 def declare(build: Builder, web: Web, stmt: ast.stmt) -> None:

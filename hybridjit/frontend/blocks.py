@@ -12,10 +12,11 @@ from hybridjit.frontend.assignments import assign_name
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.loops import loop_annotations
 from hybridjit.frontend.statements import nested
-from hybridjit.frontend.values import Builtin, Foreign, Text, Value, index
+from hybridjit.frontend.values import Builtin, Foreign, Text, Value
 from hybridjit.ir.expr import Var
 from hybridjit.ir.stmt import Block, Iter, IterKind, Stmt
 from hybridjit.ir.visit import substitute, walk
+from hybridjit.scalars.scalar import index
 
 
 def run_with(build: Builder, stmt: ast.With) -> bool:

@@ -22,7 +22,6 @@ from hybridjit.errors import ParseError, Span, TypeMismatch
 from hybridjit.frontend.aliases import Alias
 from hybridjit.frontend.arrays.refusals import element_of, refuse_array_expression, refuse_whole
 from hybridjit.frontend.captures import MISSING, AttributeSource, Capture, NameSource
-from hybridjit.frontend.conversion import convert, join_types, store_value
 from hybridjit.frontend.frame import (
     Carry,
     Frame,
@@ -34,12 +33,9 @@ from hybridjit.frontend.frame import (
     Skip,
     Variable,
 )
-from hybridjit.frontend.kinds import is_array, is_masked_array, is_sequence
 from hybridjit.frontend.knowledge import Knowledge
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.refusals import OTHER_NAMES, refusal
-from hybridjit.frontend.specs import Spec
-from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import (
     AnyArray,
     Array,
@@ -48,7 +44,6 @@ from hybridjit.frontend.values import (
     Callee,
     Foreign,
     Items,
-    Scalar,
     Value,
     View,
     buffers_of,
@@ -59,6 +54,11 @@ from hybridjit.ir.dtype import INT64, DType, ScalarType, find_dtype
 from hybridjit.ir.expr import Buffer, Cast, Const, Expr, Load, Var
 from hybridjit.ir.signature import ConstantArray
 from hybridjit.ir.stmt import Allocate, Evaluate, Let, Raise, Seq, Stmt, Store
+from hybridjit.scalars.conversion import convert, join_types, store_value
+from hybridjit.scalars.kinds import is_array, is_masked_array, is_sequence
+from hybridjit.scalars.scalar import Scalar
+from hybridjit.scalars.specs import Spec
+from hybridjit.scalars.suggest import did_you_mean
 from hybridjit.source import FunctionSource, span_of
 
 T = TypeVar("T")

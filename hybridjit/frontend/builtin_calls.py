@@ -20,9 +20,16 @@ from hybridjit.frontend.call_arguments import (
     shape_argument,
     text_argument,
 )
-from hybridjit.frontend.conversion import truth
 from hybridjit.frontend.extern_calls import part_from
-from hybridjit.frontend.functions import (
+from hybridjit.frontend.named_calls import call_declared, call_intrinsic_by_name
+from hybridjit.frontend.subscripts import refuse_selected
+from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Items, Text, Value, View, describe
+from hybridjit.ir.dtype import DTYPES
+from hybridjit.ir.expr import Buffer, Div, FloorDiv, Max, Min, Pow
+from hybridjit.ir.intrinsics import INTRINSICS
+from hybridjit.ir.stmt import Allocate
+from hybridjit.scalars.conversion import truth
+from hybridjit.scalars.functions import (
     Style,
     apply,
     arity_of,
@@ -30,27 +37,9 @@ from hybridjit.frontend.functions import (
     minimum_of,
     nearest_integer,
 )
-from hybridjit.frontend.named_calls import call_declared, call_intrinsic_by_name
-from hybridjit.frontend.operators import binary, select, unary
-from hybridjit.frontend.subscripts import refuse_selected
-from hybridjit.frontend.suggest import did_you_mean
-from hybridjit.frontend.values import (
-    AnyArray,
-    Array,
-    ArrayExpr,
-    Items,
-    Scalar,
-    Text,
-    Value,
-    View,
-    describe,
-    index,
-    integer,
-)
-from hybridjit.ir.dtype import DTYPES
-from hybridjit.ir.expr import Buffer, Div, FloorDiv, Max, Min, Pow
-from hybridjit.ir.intrinsics import INTRINSICS
-from hybridjit.ir.stmt import Allocate
+from hybridjit.scalars.operators import binary, select, unary
+from hybridjit.scalars.scalar import Scalar, index, integer
+from hybridjit.scalars.suggest import did_you_mean
 
 LOOP_NAMES = (
     *("range", "serial", "parallel", "vectorize", "unroll", "const_range", "scan", "bind"),

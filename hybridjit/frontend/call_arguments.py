@@ -12,19 +12,11 @@ from hybridjit.frontend.arrays.memory import evaluate_all
 from hybridjit.frontend.arrays.refusals import count as count_of
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.refusals import refusal
-from hybridjit.frontend.suggest import did_you_mean
-from hybridjit.frontend.values import (
-    Array,
-    ElementType,
-    Foreign,
-    Items,
-    PythonType,
-    Scalar,
-    Text,
-    describe,
-)
+from hybridjit.frontend.values import Array, ElementType, Foreign, Items, PythonType, Text, describe
 from hybridjit.ir.dtype import DTYPES, DType, find_dtype
 from hybridjit.ir.expr import Const, Expr
+from hybridjit.scalars.scalar import Scalar
+from hybridjit.scalars.suggest import did_you_mean
 
 
 def arguments(build: Builder, node: ast.Call, *names: str, required: int) -> dict[str, ast.expr]:

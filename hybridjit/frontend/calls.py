@@ -19,11 +19,9 @@ from hybridjit.frontend.call_arguments import arguments, dtype_argument, number_
 from hybridjit.frontend.captures import is_language_name
 from hybridjit.frontend.casts import as_python, cast_to, converted, python_cast
 from hybridjit.frontend.extern_calls import call_extern
-from hybridjit.frontend.functions import apply
 from hybridjit.frontend.library.table import WITH_WHERE
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.refusals import function_help
-from hybridjit.frontend.style import Style
 from hybridjit.frontend.values import (
     Array,
     ArrayExpr,
@@ -37,13 +35,15 @@ from hybridjit.frontend.values import (
     Nothing,
     NumpyFunction,
     PythonType,
-    Scalar,
     Value,
     View,
     describe,
     type_name,
 )
 from hybridjit.ir.dtype import BFLOAT16, ScalarType
+from hybridjit.scalars.functions import apply
+from hybridjit.scalars.scalar import Scalar
+from hybridjit.scalars.style import Style
 
 
 def evaluate_call(build: Builder, node: ast.Call) -> Value:

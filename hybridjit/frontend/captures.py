@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from hybridjit.frontend.builtins import BUILTINS, PYTHON_NAMES
-from hybridjit.frontend.kinds import is_array, is_sequence
 from hybridjit.frontend.library.elements import as_float, clipped
 from hybridjit.frontend.library.table import LIBRARY_NAMES
-from hybridjit.frontend.style import Style
+from hybridjit.scalars.builtins import BUILTINS, PYTHON_NAMES
+from hybridjit.scalars.kinds import is_array, is_sequence
+from hybridjit.scalars.style import Style
 
 MISSING = object()
 _FLOATING: tuple[type, ...] = (float, complex, np.inexact)

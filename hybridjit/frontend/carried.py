@@ -32,7 +32,6 @@ from hybridjit.frontend.values import (
     ArrayExpr,
     Items,
     Nothing,
-    Scalar,
     Value,
     View,
     buffers_of,
@@ -43,6 +42,7 @@ from hybridjit.ir.dtype import INT64, ScalarType
 from hybridjit.ir.expr import Buffer, Const, Eq, Expr, Load, Node
 from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store
 from hybridjit.ir.visit import rewrite, substitute, walk, walk_stmts
+from hybridjit.scalars.scalar import Scalar
 
 # Three names that are exchanged in turn take three; each is a copy of the body.
 MAX_STATES = 12

@@ -6,8 +6,7 @@ import ast
 
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import arguments, number_arguments
-from hybridjit.frontend.conversion import convert
-from hybridjit.frontend.values import Scalar, Value
+from hybridjit.frontend.values import Value
 from hybridjit.ir.dtype import (
     BOOL,
     FLOAT64,
@@ -21,6 +20,8 @@ from hybridjit.ir.dtype import (
     ScalarType,
 )
 from hybridjit.ir.expr import Call, Cast, Const, Expr
+from hybridjit.scalars.conversion import convert
+from hybridjit.scalars.scalar import Scalar
 
 
 def cast_to(build: Builder, dtype: DType, node: ast.Call) -> Value:

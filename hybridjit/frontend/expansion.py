@@ -17,17 +17,9 @@ from hybridjit.frontend.frame import LoopScope, Skip
 from hybridjit.frontend.growth import assigned_names, least_statements, may_escape
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.statements import MAX_STATEMENTS, refuse_growth
-from hybridjit.frontend.values import (
-    Array,
-    Builtin,
-    Callee,
-    Items,
-    Scalar,
-    Value,
-    describe,
-    integer,
-)
+from hybridjit.frontend.values import Array, Builtin, Callee, Items, Value, describe
 from hybridjit.ir.expr import Const, Expr
+from hybridjit.scalars.scalar import Scalar, integer
 
 # A longer expansion is a slip: every iteration is a copy of the body.
 MAX_EXPANDED = 1024

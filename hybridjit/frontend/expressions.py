@@ -17,19 +17,7 @@ from hybridjit.frontend.arrays.refusals import (
     refuse_whole,
 )
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.comparisons import COMPARE, compare
-from hybridjit.frontend.conversion import join_types, truth
 from hybridjit.frontend.frame import Pending, Variable
-from hybridjit.frontend.kinds import is_python_number, weak_type
-from hybridjit.frontend.operators import (
-    BINARY,
-    binary,
-    binary_of_arrays,
-    conjunction,
-    logical_not,
-    select,
-    unary,
-)
 from hybridjit.frontend.refusals import refusal, refuse_text_arithmetic
 from hybridjit.frontend.values import (
     AnyArray,
@@ -39,7 +27,6 @@ from hybridjit.frontend.values import (
     Items,
     Nothing,
     PythonType,
-    Scalar,
     Text,
     Value,
     View,
@@ -49,6 +36,19 @@ from hybridjit.ir.dtype import BOOL, WEAK_BOOL
 from hybridjit.ir.expr import And, Binary, Const, Expr, Load, Or, Pow, Select
 from hybridjit.ir.stmt import If, Stmt
 from hybridjit.ir.visit import walk
+from hybridjit.scalars.comparisons import COMPARE, compare
+from hybridjit.scalars.conversion import join_types, truth
+from hybridjit.scalars.kinds import is_python_number, weak_type
+from hybridjit.scalars.operators import (
+    BINARY,
+    binary,
+    binary_of_arrays,
+    conjunction,
+    logical_not,
+    select,
+    unary,
+)
+from hybridjit.scalars.scalar import Scalar
 
 # A value that may not be reached, and the statements that compute it.
 Lazy = tuple[Scalar, list[Stmt]]

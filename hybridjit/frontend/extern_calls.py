@@ -10,22 +10,13 @@ from hybridjit.frontend.arrays.refusals import count
 from hybridjit.frontend.arrays.subscripts import shown
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import arguments, refuse_keyword
-from hybridjit.frontend.conversion import convert
-from hybridjit.frontend.values import (
-    AnyArray,
-    Array,
-    Items,
-    Nothing,
-    Place,
-    Scalar,
-    Value,
-    View,
-    describe,
-)
+from hybridjit.frontend.values import AnyArray, Array, Items, Nothing, Place, Value, View, describe
 from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.ir.expr import BufferRef, Expr, ExternCall
 from hybridjit.ir.extern import Extern, Pointer
 from hybridjit.ir.stmt import Evaluate
+from hybridjit.scalars.conversion import convert
+from hybridjit.scalars.scalar import Scalar
 
 
 def call_extern(build: Builder, extern: Extern, node: ast.Call) -> Value:

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 
 from hybridjit.errors import HybridError, Span
 from hybridjit.frontend.captures import Capture, Environment
-from hybridjit.frontend.specs import Spec
-from hybridjit.frontend.values import Scalar, Value
+from hybridjit.frontend.values import Value
 from hybridjit.frontend.variables import Variables, Web
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import Buffer, Expr, Var
 from hybridjit.ir.signature import ConstantArray, Param
 from hybridjit.ir.stmt import Block, LoopKind, Stmt
+from hybridjit.scalars.scalar import Scalar
+from hybridjit.scalars.specs import Spec
 from hybridjit.source import FunctionSource
 
 Path = tuple[tuple[int, int], ...]

@@ -19,18 +19,10 @@ from hybridjit.frontend.frame import Frame, Skip
 from hybridjit.frontend.joint_returns import several_returns, splice
 from hybridjit.frontend.library.table import is_in_library
 from hybridjit.frontend.returns import InlineReturn, find_returns
-from hybridjit.frontend.values import (
-    AnyArray,
-    Array,
-    ArrayExpr,
-    Callee,
-    Items,
-    Nothing,
-    Scalar,
-    Value,
-)
+from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Callee, Items, Nothing, Value
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.stmt import Allocate, Stmt
+from hybridjit.scalars.scalar import Scalar
 from hybridjit.source import FunctionSource
 
 MAX_CALL_DEPTH = 32

@@ -25,14 +25,13 @@ from hybridjit.frontend.values import (
     Foreign,
     Items,
     Place,
-    Scalar,
     Value,
     describe,
-    index,
 )
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Load, Max, Min, Sub, Var
 from hybridjit.ir.stmt import For, LoopKind
 from hybridjit.ir.visit import walk
+from hybridjit.scalars.scalar import Scalar, index
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,6 @@ from hybridjit.frontend.values import (
     Array,
     ArrayExpr,
     Items,
-    Scalar,
     Value,
     View,
     buffers_of,
@@ -39,6 +38,7 @@ from hybridjit.frontend.values import (
 from hybridjit.ir.expr import Buffer, Load
 from hybridjit.ir.stmt import Allocate, For, Let, Stmt
 from hybridjit.ir.visit import walk, walk_stmts
+from hybridjit.scalars.scalar import Scalar
 
 # What each return stores in; a value that is the same everywhere is its own result.
 _Result = Variable | Buffer | Value | tuple["_Result", ...]

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from types import FunctionType, ModuleType
 
-from hybridjit.frontend.builtins import find_element_type
 from hybridjit.frontend.captures import ARRAY_FUNCTIONS, MODULE_FUNCTIONS, language_name
-from hybridjit.frontend.kinds import (
-    find_weak_type,
-    is_numpy_scalar,
-    is_python_number,
-    is_sequence,
-    weak_type,
-)
 from hybridjit.frontend.library.table import ELEMENTWISE, LIBRARY
-from hybridjit.frontend.style import Style
 from hybridjit.frontend.values import (
     ArrayFunction,
     Builtin,
@@ -27,19 +18,23 @@ from hybridjit.frontend.values import (
     Nothing,
     NumpyFunction,
     PythonType,
-    Scalar,
     Text,
     Value,
 )
-from hybridjit.ir.dtype import ScalarType, find_dtype
-from hybridjit.ir.expr import Const, const
 from hybridjit.ir.extern import Extern
 from hybridjit.ir.intrinsics import CustomIntrinsic
+from hybridjit.scalars.builtins import find_element_type
+from hybridjit.scalars.kinds import (
+    find_weak_type,
+    is_sequence,
+)
+from hybridjit.scalars.scalar import lift_number
+from hybridjit.scalars.style import Style
 
 
 def lift(value: object) -> Value:
     """What a Python object from around the script stands for inside it. Arrays stay `Foreign`."""
-    number = _lift_number(value)
+    number = lift_number(value)
     if number is not None:
         return number
     match value:
@@ -57,14 +52,6 @@ def lift(value: object) -> Value:
             return Items(tuple(lift(item) for item in value))
         case _:
             return _lift_type(value) or _lift_function(value) or Foreign(value)
-
-
-def _lift_number(value: object) -> Scalar | None:
-    if is_python_number(value):
-        type = weak_type(value)
-        return Scalar(Const(value, type.dtype), type)
-    dtype = find_dtype(value.dtype) if is_numpy_scalar(value) else None
-    return None if dtype is None else Scalar(const(value, dtype), ScalarType(dtype))
 
 
 def _lift_type(value: object) -> PythonType | ElementType | None:

@@ -11,24 +11,17 @@ from hybridjit.frontend.assignments import assign_name
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import refuse_keyword
 from hybridjit.frontend.carried import run_loop
-from hybridjit.frontend.comparisons import compare
 from hybridjit.frontend.expansion import loop_bound, loop_bounds
 from hybridjit.frontend.frame import LoopScope, Variable
-from hybridjit.frontend.operators import binary, conjunction
-from hybridjit.frontend.suggest import did_you_mean
-from hybridjit.frontend.values import (
-    Items,
-    Scalar,
-    Text,
-    Value,
-    describe,
-    index,
-    integer,
-)
+from hybridjit.frontend.values import Items, Text, Value, describe
 from hybridjit.ir.dtype import BOOL, WEAK_INT
 from hybridjit.ir.expr import Add, And, Const, Expr, Gt, Load, Mul, Sub, Var
 from hybridjit.ir.stmt import THREADS, Annotations, For, If, LoopKind, Stmt
 from hybridjit.ir.visit import walk
+from hybridjit.scalars.comparisons import compare
+from hybridjit.scalars.operators import binary, conjunction
+from hybridjit.scalars.scalar import Scalar, index, integer
+from hybridjit.scalars.suggest import did_you_mean
 
 _KINDS = {
     "range": LoopKind.SERIAL,

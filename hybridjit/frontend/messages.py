@@ -10,24 +10,15 @@ from hybridjit.frontend.arrays.memory import evaluate_all, has_effect
 from hybridjit.frontend.arrays.refusals import element_of
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import text_argument
-from hybridjit.frontend.conversion import convert
 from hybridjit.frontend.expressions import condition
 from hybridjit.frontend.library.table import is_in_library
-from hybridjit.frontend.operators import logical_not
-from hybridjit.frontend.values import (
-    Array,
-    Builtin,
-    Foreign,
-    Items,
-    Nothing,
-    Scalar,
-    Text,
-    Value,
-    describe,
-)
+from hybridjit.frontend.values import Array, Builtin, Foreign, Items, Nothing, Text, Value, describe
 from hybridjit.ir.dtype import WEAK_BOOL
 from hybridjit.ir.expr import Const, Expr
 from hybridjit.ir.stmt import RAISABLE, Assert, If, Print, Raise
+from hybridjit.scalars.conversion import convert
+from hybridjit.scalars.operators import logical_not
+from hybridjit.scalars.scalar import Scalar
 
 Message = tuple[str | Expr, ...]
 

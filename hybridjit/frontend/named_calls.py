@@ -7,12 +7,12 @@ import ast
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import dtype_argument, number_arguments, text_argument
 from hybridjit.frontend.extern_calls import call_extern
-from hybridjit.frontend.functions import apply, arity_of
-from hybridjit.frontend.style import Style
-from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import ExternValue, Nothing, Value
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.intrinsics import CUSTOM_INTRINSICS, INTRINSICS
+from hybridjit.scalars.functions import apply, arity_of
+from hybridjit.scalars.style import Style
+from hybridjit.scalars.suggest import did_you_mean
 
 
 def call_intrinsic_by_name(build: Builder, node: ast.Call) -> Value:

@@ -25,12 +25,12 @@ from hybridjit.frontend.knowledge import Knowledge
 from hybridjit.frontend.language import LANGUAGE
 from hybridjit.frontend.options import printed_options
 from hybridjit.frontend.signature import bind_parameters, final_results, find_outputs, output_shape
-from hybridjit.frontend.specs import Spec
 from hybridjit.ir.expr import Buffer, Expr
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Stmt
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.ir.visit import substitute
+from hybridjit.scalars.specs import Spec
 from hybridjit.source import FunctionSource, read_text, span_of
 
 # Each round can only widen types or settle branches; real scripts need two or three.

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Callable
 
 from hybridjit.errors import ParseError, Span
-from hybridjit.frontend.comparisons import COMPARE, compare, extremum
-from hybridjit.frontend.operators import BINARY, binary, select, unary
-from hybridjit.frontend.values import Scalar, integer
 from hybridjit.ir.dtype import INT64, ScalarType
 from hybridjit.ir.expr import Cast, Expr, Max, Min
+from hybridjit.scalars.comparisons import COMPARE, compare, extremum
+from hybridjit.scalars.operators import BINARY, binary, select, unary
+from hybridjit.scalars.scalar import Scalar, integer
 
 _EXTREMA = {"min": Min, "max": Max}
 

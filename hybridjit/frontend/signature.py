@@ -19,29 +19,28 @@ from hybridjit.frontend.arrays.stores import refuse_alias
 from hybridjit.frontend.assignments import type_in
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.carried import is_alike
-from hybridjit.frontend.conversion import convert
 from hybridjit.frontend.frame import Key
 from hybridjit.frontend.inline import check_return_order, return_inlined
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.printed_sizes import read_size
-from hybridjit.frontend.specs import ArraySpec, ConstantSpec, ScalarSpec, Spec, TupleSpec
 from hybridjit.frontend.values import (
     Array,
     ArrayExpr,
     Items,
     Nothing,
-    Scalar,
     Value,
     View,
     buffers_of,
     describe,
-    index,
 )
 from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
 from hybridjit.ir.signature import Result, ScalarParam, ScalarResult
 from hybridjit.ir.stmt import Allocate, Return
 from hybridjit.ir.visit import substitute, walk
+from hybridjit.scalars.conversion import convert
+from hybridjit.scalars.scalar import Scalar, index
+from hybridjit.scalars.specs import ArraySpec, ConstantSpec, ScalarSpec, Spec, TupleSpec
 
 
 def bind_parameters(build: Builder, node: ast.FunctionDef) -> None:

@@ -13,11 +13,7 @@ from hybridjit.frontend.carried import carry, forget_others, is_carried, leave_r
 from hybridjit.frontend.expressions import condition
 from hybridjit.frontend.flow import bound_names
 from hybridjit.frontend.frame import LoopScope, Skip
-from hybridjit.frontend.operators import logical_not
 from hybridjit.frontend.refusals import refusal
-from hybridjit.frontend.values import (
-    Scalar,
-)
 from hybridjit.ir.dtype import BOOL, INT64, WEAK_BOOL
 from hybridjit.ir.expr import Buffer, Const, Load
 from hybridjit.ir.stmt import (
@@ -29,6 +25,8 @@ from hybridjit.ir.stmt import (
     Stmt,
     While,
 )
+from hybridjit.scalars.operators import logical_not
+from hybridjit.scalars.scalar import Scalar
 
 # A function of MAX_NODES has fewer; only expanded loops and inlined calls get this far. Measured on
 # a busy machine: 18,000 stores are accepted in 14 s. Most of what is too large is seen to be so

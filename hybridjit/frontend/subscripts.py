@@ -24,13 +24,8 @@ from hybridjit.frontend.arrays.shapes import transposed
 from hybridjit.frontend.arrays.subscripts import element_or_part, is_slice, require_inside
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.captures import MISSING, AttributeSource, has_plain_attributes
-from hybridjit.frontend.functions import apply
-from hybridjit.frontend.kinds import type_name
 from hybridjit.frontend.numpy_refusals import RENAMED, ufunc_method_help
-from hybridjit.frontend.operators import binary
 from hybridjit.frontend.refusals import index_help, refuse_text_arithmetic
-from hybridjit.frontend.style import Style
-from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import (
     AnyArray,
     Array,
@@ -43,17 +38,20 @@ from hybridjit.frontend.values import (
     Module,
     Nothing,
     NumpyFunction,
-    Scalar,
     Text,
     Value,
     View,
     describe,
-    index,
-    integer,
 )
 from hybridjit.ir.dtype import INT64, ScalarType
 from hybridjit.ir.expr import Call, Const, Expr, Load, Mul
 from hybridjit.ir.intrinsics import INTRINSICS
+from hybridjit.scalars.functions import apply
+from hybridjit.scalars.kinds import type_name
+from hybridjit.scalars.operators import binary
+from hybridjit.scalars.scalar import Scalar, index, integer
+from hybridjit.scalars.style import Style
+from hybridjit.scalars.suggest import did_you_mean
 
 # Methods of a function of NumPy.
 UFUNC_METHODS = ("outer", "at", "reduce", "accumulate")

@@ -7,23 +7,11 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from hybridjit.frontend.kinds import type_name
-from hybridjit.ir.dtype import WEAK_INT, DType, ScalarType
-from hybridjit.ir.expr import Buffer, Const, Expr
+from hybridjit.ir.dtype import DType, ScalarType
+from hybridjit.ir.expr import Buffer, Expr
 from hybridjit.ir.extern import Extern
-
-
-@dataclass(frozen=True, slots=True)
-class Scalar:
-    """A number: its expression, and the type that says how it meets other numbers."""
-
-    expr: Expr
-    type: ScalarType
-
-    @property
-    def constant(self) -> Any:
-        """The value when it is known now, else None."""
-        return self.expr.value if isinstance(self.expr, Const) else None
+from hybridjit.scalars.kinds import type_name
+from hybridjit.scalars.scalar import Scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,16 +203,6 @@ def buffers_of(value: object) -> Iterator[Buffer]:
                 yield from buffers_of(item)
         case _:
             pass
-
-
-def integer(value: int) -> Scalar:
-    """The Python int `value`."""
-    return Scalar(Const(value), WEAK_INT)
-
-
-def index(expr: Expr) -> Scalar:
-    """An int64 expression that behaves as a Python int: a loop variable, a dimension."""
-    return Scalar(expr, WEAK_INT)
 
 
 def describe(value: Value) -> str:

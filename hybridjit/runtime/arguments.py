@@ -13,8 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridjit.errors import ArgumentError, ArgumentValueError, name_call
-from hybridjit.frontend.builtins import ElementTypeObject
-from hybridjit.frontend.kinds import (
+from hybridjit.interp.base_array import base_array
+from hybridjit.interp.scalars import cast
+from hybridjit.ir.dtype import INT64, DType, ScalarType, find_dtype
+from hybridjit.ir.expr import Buffer
+from hybridjit.ir.header import MAX_EXTENT, Header
+from hybridjit.scalars.builtins import ElementTypeObject
+from hybridjit.scalars.kinds import (
     is_array,
     is_masked_array,
     is_numpy_scalar,
@@ -23,13 +28,8 @@ from hybridjit.frontend.kinds import (
     type_name,
     weak_type,
 )
-from hybridjit.frontend.specs import ArraySpec, ConstantSpec, ScalarSpec, Spec, TupleSpec
-from hybridjit.frontend.suggest import did_you_mean
-from hybridjit.interp.base_array import base_array
-from hybridjit.interp.scalars import cast
-from hybridjit.ir.dtype import INT64, DType, ScalarType, find_dtype
-from hybridjit.ir.expr import Buffer
-from hybridjit.ir.header import MAX_EXTENT, Header
+from hybridjit.scalars.specs import ArraySpec, ConstantSpec, ScalarSpec, Spec, TupleSpec
+from hybridjit.scalars.suggest import did_you_mean
 
 # Their value is part of the specialisation.
 # Each item of a list is an argument of its own: code for many of them takes long to make.

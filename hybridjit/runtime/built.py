@@ -10,7 +10,6 @@ from hybridjit import config
 from hybridjit.codegen.layout import ArrayLayout, Layout
 from hybridjit.config import api_edge
 from hybridjit.frontend.parse import Parsed
-from hybridjit.frontend.specs import ArraySpec, ScalarSpec, Spec
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import Buffer, Const, Expr, Var
 from hybridjit.ir.func import PrimFunc
@@ -25,6 +24,7 @@ from hybridjit.runtime.call_shape import CallShape
 from hybridjit.runtime.dispatch import NativeCalls
 from hybridjit.runtime.dispatch_object import NativeCallable, native_calls
 from hybridjit.runtime.specialization import Specialization
+from hybridjit.scalars.specs import ArraySpec, ScalarSpec, Spec
 
 
 class BuiltSpecialization(Specialization):

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from hybridjit.codegen.layout import Layout
-from hybridjit.frontend.specs import Spec
 from hybridjit.ir.expr import Buffer
 from hybridjit.ir.header import Header
 from hybridjit.runtime.native import NativeKernel
 from hybridjit.runtime.specialization import Specialization
 from hybridjit.runtime.translation import Summary
+from hybridjit.scalars.specs import Spec
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from hybridjit.errors import ArgumentValueError
 from hybridjit.frontend.captures import Capture
-from hybridjit.frontend.kinds import is_array, is_sequence
 from hybridjit.ir.expr import Buffer
 from hybridjit.ir.header import Header
 from hybridjit.runtime.arguments import overlap
+from hybridjit.scalars.kinds import is_array, is_sequence
 
 
 def check_not_captured(

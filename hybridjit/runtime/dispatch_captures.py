@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from hybridjit.codegen.object_layout import Offsets
 from hybridjit.codegen.stub_layout import Capture as Field
 from hybridjit.codegen.stub_layout import CaptureKind, Guard
-from hybridjit.frontend.builtins import BUILTINS, PYTHON_NAMES
 from hybridjit.frontend.captures import (
     MISSING,
     AttributeSource,
@@ -23,10 +22,11 @@ from hybridjit.frontend.captures import (
     functions_in,
     same_value,
 )
-from hybridjit.frontend.kinds import is_array, is_sequence
 from hybridjit.runtime.captured_arrays import captured_arrays
 from hybridjit.runtime.dispatch_facts import dict_version_offset, read_word
 from hybridjit.runtime.dispatch_memory import Memory, Unsupported, write
+from hybridjit.scalars.builtins import BUILTINS, PYTHON_NAMES
+from hybridjit.scalars.kinds import is_array, is_sequence
 
 _PYTHON: dict[str, Any] = builtins.__dict__
 _FUNCTION_FIELDS = (

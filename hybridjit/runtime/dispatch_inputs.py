@@ -22,7 +22,6 @@ from hybridjit.codegen.stub_layout import (
     Nesting,
     Span,
 )
-from hybridjit.frontend.kinds import NumpyScalar, is_numpy_scalar
 from hybridjit.ir.dtype import (
     BOOL,
     COMPLEX64,
@@ -36,6 +35,7 @@ from hybridjit.ir.dtype import (
 )
 from hybridjit.runtime.dispatch_facts import read_bytes
 from hybridjit.runtime.dispatch_memory import Memory, Unsupported, write
+from hybridjit.scalars.kinds import NumpyScalar, is_numpy_scalar
 
 Extents = Sequence[tuple[int, int]]
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hybridjit.errors import ArgumentError
-from hybridjit.frontend.builtins import numpy_dtype
 from hybridjit.interp.base_array import base_array
 from hybridjit.interp.scalars import as_scalar, cast
 from hybridjit.ir.dtype import DType, find_dtype
 from hybridjit.ir.expr import Buffer
 from hybridjit.ir.extern import Extern, Pointer
 from hybridjit.lazy import lazy_module
+from hybridjit.scalars.builtins import numpy_dtype
 
 if TYPE_CHECKING:
     from hybridjit.codegen import llvm_functions

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentValueError
-from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.ir.func import PrimFunc
 from hybridjit.lazy import lazy_module
 from hybridjit.lower.custom_passes import CustomPass, apply_passes, read_passes
@@ -19,6 +18,7 @@ from hybridjit.runtime.built import BuiltFunction, BuiltSpecialization, usual_la
 from hybridjit.runtime.dispatch import NativeCalls
 from hybridjit.runtime.dispatch_object import NativeCallable, native_calls
 from hybridjit.runtime.inspection import Safety, StageName, find_safety, show_stage
+from hybridjit.scalars.suggest import did_you_mean
 from hybridjit.schedule.scheduled import Scheduled, as_functions
 
 if TYPE_CHECKING:

@@ -22,10 +22,10 @@ from typing import Annotated, Any, cast
 import numpy as np
 
 from hybridjit.errors import ParseError
-from hybridjit.frontend.builtins import BUILTINS, ElementTypeObject
-from hybridjit.frontend.specs import ArraySpec, ScalarSpec
 from hybridjit.runtime.externs import Function
 from hybridjit.runtime.frozen_source import FrozenSource, names_in
+from hybridjit.scalars.builtins import BUILTINS, ElementTypeObject
+from hybridjit.scalars.specs import ArraySpec, ScalarSpec
 
 # Modules that are something else in another process.
 _MAIN = ("__main__", "__mp_main__")

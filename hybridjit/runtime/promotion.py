@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from hybridjit.frontend.specs import ArraySpec, Spec, TupleSpec
+from hybridjit.scalars.specs import ArraySpec, Spec, TupleSpec
 
 Sizes = tuple[int | str, ...]
 

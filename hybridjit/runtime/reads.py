@@ -21,9 +21,9 @@ from hybridjit.frontend.captures import (
     NameSource,
     has_plain_attributes,
 )
-from hybridjit.frontend.kinds import is_sequence
 from hybridjit.runtime.cache_entry import Json
 from hybridjit.runtime.value_identity import Unidentified
+from hybridjit.scalars.kinds import is_sequence
 
 # Beyond this, looking everything up again takes as long as parsing.
 MAX_READS = 1000

@@ -11,7 +11,6 @@ from hybridjit.codegen.layout import ArrayLayout, Layout
 from hybridjit.codegen.target import current_target
 from hybridjit.fresh_stack import on_fresh_stack
 from hybridjit.frontend.captures import Capture
-from hybridjit.frontend.specs import Spec
 from hybridjit.interp.run import compile_func
 from hybridjit.ir.header import Header
 from hybridjit.lazy import lazy_module
@@ -20,6 +19,7 @@ from hybridjit.runtime.cache import active_store
 from hybridjit.runtime.captured_arrays import check_not_captured
 from hybridjit.runtime.native import NativeKernel, find_code, keep_code, layout_of, load_native
 from hybridjit.runtime.translation import Request, SavedTranslation, Summary
+from hybridjit.scalars.specs import Spec
 
 if TYPE_CHECKING:
     from hybridjit.frontend.parse import Parsed

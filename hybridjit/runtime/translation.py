@@ -24,7 +24,6 @@ from hybridjit.codegen.layout import Layout
 from hybridjit.codegen.target import current_target
 from hybridjit.errors import Span
 from hybridjit.frontend.captures import Capture, same_value
-from hybridjit.frontend.specs import Spec
 from hybridjit.ir.expr import Buffer, Var
 from hybridjit.ir.header import Header
 from hybridjit.ir.signature import ScalarParam
@@ -34,6 +33,7 @@ from hybridjit.runtime.reads import Read, decode_read, find_reads, look_up
 from hybridjit.runtime.saved import Unsavable, decode_header, encode_header
 from hybridjit.runtime.value_identity import Identifier, Unidentified
 from hybridjit.runtime.versions import is_unchanged, maker_identity
+from hybridjit.scalars.specs import Spec
 from hybridjit.source import FunctionSource, span_of
 
 

@@ -15,17 +15,17 @@ from typing import Any, cast
 import numpy as np
 
 from hybridjit.errors import HybridError
-from hybridjit.frontend.builtins import ElementTypeObject, find_element_type
 from hybridjit.frontend.captures import (
     MISSING,
     MODULE_FUNCTIONS,
     has_plain_attributes,
     language_name,
 )
-from hybridjit.frontend.kinds import find_weak_type
-from hybridjit.frontend.specs import ArraySpec, ConstantSpec, ScalarSpec, Spec, TupleSpec
 from hybridjit.ir.dtype import find_dtype
 from hybridjit.runtime.cache_entry import Json
+from hybridjit.scalars.builtins import ElementTypeObject, find_element_type
+from hybridjit.scalars.kinds import find_weak_type
+from hybridjit.scalars.specs import ArraySpec, ConstantSpec, ScalarSpec, Spec, TupleSpec
 from hybridjit.source import FunctionSource, read_function
 
 _OWN_PACKAGE = __name__.partition(".")[0]

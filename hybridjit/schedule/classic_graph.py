@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hybridjit.errors import ScheduleError
-from hybridjit.frontend.values import Scalar
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
 from hybridjit.ir.visit import substitute
+from hybridjit.scalars.scalar import Scalar
 from hybridjit.te.compute import find_inputs, make_outputs
 from hybridjit.te.inlined import Inlined
 from hybridjit.te.reduction import Reduction

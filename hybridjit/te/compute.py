@@ -8,13 +8,13 @@ from typing import Any, cast
 
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError
-from hybridjit.frontend.conversion import store_value
-from hybridjit.frontend.values import Scalar
 from hybridjit.ir.dtype import FLOAT32, INT64, DType, ScalarType
 from hybridjit.ir.expr import Const, Expr, Load, Node, Var
 from hybridjit.ir.expr import const as make_const
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.visit import walk
+from hybridjit.scalars.conversion import store_value
+from hybridjit.scalars.scalar import Scalar
 from hybridjit.te.expression import Expression, as_scalar, dtype_of
 from hybridjit.te.intrinsic_calls import IntrinsicCall
 from hybridjit.te.reduction import Reduction

@@ -13,10 +13,6 @@ from collections.abc import Callable
 from typing import Any, Literal, cast
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
-from hybridjit.frontend.conversion import convert
-from hybridjit.frontend.functions import apply
-from hybridjit.frontend.style import Style
-from hybridjit.frontend.values import Scalar
 from hybridjit.interp.run import compile_func
 from hybridjit.interp.scalars import apply_intrinsic
 from hybridjit.interp.scalars import as_scalar as number_of
@@ -41,6 +37,10 @@ from hybridjit.ir.intrinsics import (
 from hybridjit.ir.printer_names import RESERVED
 from hybridjit.ir.signature import ScalarParam, ScalarResult
 from hybridjit.ir.stmt import Return
+from hybridjit.scalars.conversion import convert
+from hybridjit.scalars.functions import apply
+from hybridjit.scalars.scalar import Scalar
+from hybridjit.scalars.style import Style
 from hybridjit.te.expression import Expression, Operand, as_scalar, dtype_of
 
 # One for each number of arguments: so type checkers know the parameters of lambdas.

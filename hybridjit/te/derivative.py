@@ -17,7 +17,6 @@ import math
 from collections.abc import Callable
 
 from hybridjit.errors import ArgumentError
-from hybridjit.frontend.values import Scalar
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import (
     Add,
@@ -41,6 +40,7 @@ from hybridjit.ir.expr import (
 )
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.visit import walk
+from hybridjit.scalars.scalar import Scalar
 from hybridjit.te import functions as te
 from hybridjit.te.expression import Expression, condition
 

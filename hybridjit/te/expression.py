@@ -10,17 +10,17 @@ import ast
 from typing import Any
 
 from hybridjit.errors import ArgumentError
-from hybridjit.frontend.comparisons import compare
-from hybridjit.frontend.conversion import store_value, truth
-from hybridjit.frontend.functions import apply
-from hybridjit.frontend.lift import lift
-from hybridjit.frontend.operators import binary, unary
-from hybridjit.frontend.style import Style
-from hybridjit.frontend.values import ElementType, Scalar, Text, index
 from hybridjit.ir import expr as ir
 from hybridjit.ir.dtype import BOOL, DTYPES, INT64, DType, ScalarType
 from hybridjit.ir.expr import Binary, Compare, Expr
 from hybridjit.ir.printer import format_expr
+from hybridjit.scalars.builtins import find_element_type
+from hybridjit.scalars.comparisons import compare
+from hybridjit.scalars.conversion import store_value, truth
+from hybridjit.scalars.functions import apply
+from hybridjit.scalars.operators import binary, unary
+from hybridjit.scalars.scalar import Scalar, index, lift_number
+from hybridjit.scalars.style import Style
 
 
 class Operand:
@@ -206,8 +206,8 @@ def as_scalar(value: object) -> Scalar:
         return value.scalar
     if isinstance(value, Expr):  # the variable of an axis, `k.var`, and what is made of it
         return index(value) if value.dtype is INT64 else Scalar(value, ScalarType(value.dtype))
-    lifted = lift(value)
-    if not isinstance(lifted, Scalar):
+    lifted = lift_number(value)
+    if lifted is None:
         raise ArgumentError(
             f"a te expression is made of tensor elements and numbers, got {value!r}",
             help="index tensors, as in A[i, j]",
@@ -234,10 +234,7 @@ def dtype_of(value: object) -> DType:
     """The element type that `value` names: "float32", np.float32, hj.float32."""
     if isinstance(value, DType):
         return value
-    lifted = lift(value)
-    if isinstance(lifted, Text):
-        lifted = DTYPES.get(lifted.text)
-    found = lifted.dtype if isinstance(lifted, ElementType) else lifted
-    if not isinstance(found, DType):
+    found = DTYPES.get(value) if isinstance(value, str) else find_element_type(value)
+    if found is None:
         raise ArgumentError(f"{value!r} is no element type", help='write it as in "float32"')
     return found

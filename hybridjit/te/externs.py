@@ -8,7 +8,6 @@ from typing import Any, Protocol, cast, runtime_checkable
 from hybridjit.analysis.make_blocks import make_blocks
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError
-from hybridjit.frontend.conversion import convert
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Buffer, BufferRef, Expr, ExternCall, Load
 from hybridjit.ir.extern import Extern as Function
@@ -17,6 +16,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.signature import ConstantArray
 from hybridjit.ir.stmt import Evaluate, Stmt, Store, seq
 from hybridjit.ir.visit import fresh_copy, walk
+from hybridjit.scalars.conversion import convert
 from hybridjit.te.buffers import DeclaredBuffer, copy_elements, declared_for, settle
 from hybridjit.te.compute import as_shape, output_names
 from hybridjit.te.expression import as_scalar, dtype_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hybridjit.frontend.functions import apply
-from hybridjit.frontend.operators import select
-from hybridjit.frontend.style import Style
+from hybridjit.scalars.functions import apply
+from hybridjit.scalars.operators import select
+from hybridjit.scalars.style import Style
 from hybridjit.te.expression import Expression, as_condition, as_expression, as_scalar
 
 Function = Callable[..., Expression]

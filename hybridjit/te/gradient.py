@@ -15,9 +15,9 @@ from typing import Any
 
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError
-from hybridjit.frontend.values import index
 from hybridjit.ir.expr import Const, Expr, Load, Var
 from hybridjit.ir.visit import substitute, walk
+from hybridjit.scalars.scalar import index
 from hybridjit.te.compute import compute, reduce_axis
 from hybridjit.te.derivative import derivative, typed
 from hybridjit.te.expression import Expression

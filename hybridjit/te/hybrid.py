@@ -17,10 +17,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from hybridjit.errors import ArgumentError
-from hybridjit.frontend.kinds import is_array
-from hybridjit.frontend.specs import ConstantSpec, ScalarSpec, Spec, TupleSpec
 from hybridjit.ir.expr import Const
 from hybridjit.ir.func import PrimFunc
+from hybridjit.scalars.kinds import is_array
+from hybridjit.scalars.specs import ConstantSpec, ScalarSpec, Spec, TupleSpec
 from hybridjit.te.expression import Expression
 from hybridjit.te.inlined import Hybrid, make_operation
 from hybridjit.te.sizes import SizeNames

@@ -12,10 +12,10 @@ from typing import Any, cast
 
 from hybridjit.arith.simplify import simplify
 from hybridjit.errors import ArgumentError, ArgumentValueError
-from hybridjit.frontend.values import Scalar
 from hybridjit.ir.expr import Buffer, Expr, Load, Node, Var
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.visit import rewrite, substitute
+from hybridjit.scalars.scalar import Scalar
 from hybridjit.te.reduction import Reduction
 from hybridjit.te.sizes import same_size
 from hybridjit.te.tensor import Axis, AxisKind, Compute, TensorSlice

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from hybridjit.analysis.bounds import Facts
 from hybridjit.arith.linear import Linear
 from hybridjit.arith.simplify import simplify
-from hybridjit.frontend.operators import conjunction
 from hybridjit.ir.dtype import BOOL
 from hybridjit.ir.expr import Buffer, Const, Expr, Le, Load, Or, Sub, Var
 from hybridjit.ir.stmt import Block, For, If, Iter, IterKind, Let, Stmt, Store, seq
 from hybridjit.ir.visit import substitute, walk
+from hybridjit.scalars.operators import conjunction
 from hybridjit.te.places import Places
 from hybridjit.te.reduction import Reduction
 from hybridjit.te.tensor import Axis, Compute

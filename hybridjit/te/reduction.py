@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
-from hybridjit.frontend.comparisons import extremum
-from hybridjit.frontend.conversion import store_value
-from hybridjit.frontend.functions import apply
-from hybridjit.frontend.operators import conjunction
-from hybridjit.frontend.style import Style
-from hybridjit.frontend.values import Scalar
 from hybridjit.ir.dtype import BOOL, DType, ScalarType
 from hybridjit.ir.expr import And, Const, Expr, Max, Min, Or, Var, const
 from hybridjit.ir.visit import walk
+from hybridjit.scalars.comparisons import extremum
+from hybridjit.scalars.conversion import store_value
+from hybridjit.scalars.functions import apply
+from hybridjit.scalars.operators import conjunction
+from hybridjit.scalars.scalar import Scalar
+from hybridjit.scalars.style import Style
 from hybridjit.te.expression import (
     Expression,
     Operand,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hybridjit.arith.simplify import simplify
-from hybridjit.frontend.specs import ArraySpec
 from hybridjit.ir.expr import Buffer, Const, Expr, Sub, Var
+from hybridjit.scalars.specs import ArraySpec
 
 
 def same_size(a: Expr, b: Expr) -> bool:

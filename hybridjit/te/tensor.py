@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from hybridjit.arith.simplify import simplify
 from hybridjit.errors import ArgumentError, ArgumentValueError
-from hybridjit.frontend.conversion import convert
-from hybridjit.frontend.values import Scalar, index
 from hybridjit.ir.dtype import INT64, DType, ScalarType
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
 from hybridjit.ir.printer import format_expr
+from hybridjit.scalars.conversion import convert
+from hybridjit.scalars.scalar import Scalar, index
 from hybridjit.te.expression import Expression, Operand, as_scalar
 
 if TYPE_CHECKING:

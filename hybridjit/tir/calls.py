@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
-from hybridjit.frontend.suggest import did_you_mean
-from hybridjit.frontend.values import Scalar
 from hybridjit.ir.dtype import DType, ScalarType, find_dtype
 from hybridjit.ir.expr import Buffer, BufferRef, Expr
 from hybridjit.ir.extern import Extern
 from hybridjit.ir.intrinsics import INTRINSICS
 from hybridjit.runtime.externs import Function, extern, packed
+from hybridjit.scalars.scalar import Scalar
+from hybridjit.scalars.suggest import did_you_mean
 from hybridjit.te.custom_intrinsics import call_by_name
 from hybridjit.te.expression import Expression, Operand, as_scalar, dtype_of
 from hybridjit.te.externs import call_function

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
-from hybridjit.frontend.kinds import is_array
+from hybridjit.scalars.kinds import is_array
 from hybridjit.ufuncs.signature import CoreSignature
 
 Axes = tuple[int, ...]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from hybridjit.frontend.kinds import is_array
 from hybridjit.ir.dtype import DType
+from hybridjit.scalars.kinds import is_array
 from hybridjit.ufuncs.operands import Array
 from hybridjit.ufuncs.signature import CoreSignature
 from hybridjit.ufuncs.texts import definition, entries_of, loops, type_word

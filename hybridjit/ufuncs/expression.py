@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from hybridjit.errors import ParseError, Span
-from hybridjit.frontend.builtins import BUILTINS, MATH, TYPES
 from hybridjit.frontend.captures import NUMPY_NAMES
-from hybridjit.frontend.suggest import did_you_mean
+from hybridjit.scalars.builtins import BUILTINS, MATH, TYPES
+from hybridjit.scalars.suggest import did_you_mean
 from hybridjit.source import remember_text
 
 # Longer than anything that is written by hand, and parsed in a few milliseconds.

@@ -18,11 +18,11 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError, ShapeMismatch, TypeMismatch
-from hybridjit.frontend.kinds import is_python_number
-from hybridjit.frontend.specs import ScalarSpec
 from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.lazy import lazy_module
 from hybridjit.runtime.arguments import NamedCall
+from hybridjit.scalars.kinds import is_python_number
+from hybridjit.scalars.specs import ScalarSpec
 from hybridjit.ufuncs.operands import Array, as_array, as_type, read_dtype, read_input
 from hybridjit.ufuncs.outputs import check_cast, check_target
 from hybridjit.ufuncs.texts import FUNCTION, converted, definition, type_word

@@ -17,14 +17,14 @@ import numpy as np
 
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError, ShapeMismatch
-from hybridjit.frontend.specs import ArraySpec, ScalarSpec, Spec
-from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.ir.expr import Const
 from hybridjit.ir.signature import ScalarResult
 from hybridjit.runtime.arguments import NamedCall, spec_of_argument
 from hybridjit.runtime.dispatch import NativeCalls
 from hybridjit.runtime.dispatch_object import NativeCallable, native_calls
+from hybridjit.scalars.specs import ArraySpec, ScalarSpec, Spec
+from hybridjit.scalars.suggest import did_you_mean
 from hybridjit.script import Kernel
 from hybridjit.ufuncs.axes import moved_inputs, moved_output, read_axes
 from hybridjit.ufuncs.core_nest import CoreNest

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hybridjit.frontend.kinds import is_array
 from hybridjit.ir.dtype import DType, dtype_named
+from hybridjit.scalars.kinds import is_array
 from hybridjit.ufuncs.operands import Array, all_contiguous, all_fortran
 from hybridjit.ufuncs.outputs import SameAs
 from hybridjit.ufuncs.texts import (

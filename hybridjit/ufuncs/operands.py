@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from hybridjit.errors import ArgumentError, ShapeMismatch
-from hybridjit.frontend.builtins import numpy_dtype
-from hybridjit.frontend.kinds import is_array, is_numpy_scalar, is_python_number, type_name
-from hybridjit.frontend.specs import ScalarSpec
 from hybridjit.ir.dtype import DType, ScalarType, find_dtype
 from hybridjit.runtime.arguments import spec_of_argument
+from hybridjit.scalars.builtins import numpy_dtype
+from hybridjit.scalars.kinds import is_array, is_numpy_scalar, is_python_number, type_name
+from hybridjit.scalars.specs import ScalarSpec
 
 Array = Any  # a NumPy array; its static type would say nothing
 CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")

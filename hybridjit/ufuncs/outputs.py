@@ -10,9 +10,9 @@ from typing import Any, cast
 import numpy as np
 
 from hybridjit.errors import ArgumentError, ArgumentValueError, ShapeMismatch
-from hybridjit.frontend.kinds import is_array, type_name
 from hybridjit.ir.dtype import DType, find_dtype
 from hybridjit.runtime.arguments import overlap, overlaps_itself
+from hybridjit.scalars.kinds import is_array, type_name
 from hybridjit.ufuncs.operands import PLAIN_ARRAYS, Array, can_cast
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from hybridjit.errors import ArgumentError
-from hybridjit.frontend.kinds import type_name
+from hybridjit.scalars.kinds import type_name
 
 Override = Callable[[Any, str, Sequence[Any], Mapping[str, Any]], Any]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hybridjit.frontend.functions import apply
-from hybridjit.frontend.style import Style
+from hybridjit.scalars.functions import apply
+from hybridjit.scalars.style import Style
 from hybridjit.te import Expression
 from hybridjit.te.expression import as_scalar
 

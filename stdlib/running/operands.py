@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridjit.errors import ArgumentError
-from hybridjit.frontend.kinds import is_array, is_masked_array
-from hybridjit.frontend.values import Scalar
 from hybridjit.ir.dtype import BOOL, COMPLEX128, FLOAT64, INT64, DType, ScalarType, find_dtype
 from hybridjit.ir.expr import Var
+from hybridjit.scalars.kinds import is_array, is_masked_array
+from hybridjit.scalars.scalar import Scalar
 from hybridjit.te import Expression, Tensor, placeholder, var
 
 _PYTHON_NUMBERS: dict[Any, DType] = {

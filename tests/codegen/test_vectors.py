@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from hybridjit import Kernel, hybrid
-from hybridjit.frontend.builtins import vectorize
 from hybridjit.hybrid import allocate, exp, float32, int8, parallel, sin, unroll
+from hybridjit.scalars.builtins import vectorize
 from tests.corpus.case import Array
 from tests.guarded import check_guarded, run_guarded, run_interpreter
 from tests.oracle import assert_same_outcome, fresh, run_native, run_once

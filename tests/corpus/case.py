@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hybridjit import Kernel
-from hybridjit.frontend.builtins import numpy_dtype
+from hybridjit.scalars.builtins import numpy_dtype
 
 # What the parameters of corpus kernels are annotated with; it says nothing to the compiler.
 Array = Any

@@ -3,7 +3,6 @@
 import numpy as np
 
 from hybridjit import hybrid
-from hybridjit.frontend.builtins import vectorize
 from hybridjit.hybrid import (
     bind,
     const_range,
@@ -14,6 +13,7 @@ from hybridjit.hybrid import (
     serial,
     unroll,
 )
+from hybridjit.scalars.builtins import vectorize
 from tests.corpus.case import Array, Number, call, case, numbers, sweep
 
 

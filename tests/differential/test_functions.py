@@ -14,8 +14,8 @@ import pytest
 from hybridjit import Kernel
 from hybridjit.errors import TypeMismatch
 from hybridjit.frontend import captures
-from hybridjit.frontend.builtins import MATH
-from hybridjit.frontend.functions import arity_of
+from hybridjit.scalars.builtins import MATH
+from hybridjit.scalars.functions import arity_of
 from tests.oracle import run_all_ways
 
 REAL = (

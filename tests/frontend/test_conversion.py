@@ -7,8 +7,6 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.errors import TypeMismatch
-from hybridjit.frontend.conversion import as_number, convert, join_types, store_value, truth
-from hybridjit.frontend.values import Scalar
 from hybridjit.hybrid import (
     bfloat16,
     complex64,
@@ -39,6 +37,8 @@ from hybridjit.ir.dtype import (
     ScalarType,
 )
 from hybridjit.ir.expr import Cast, Const, Expr, Ne, Var
+from hybridjit.scalars.conversion import as_number, convert, join_types, store_value, truth
+from hybridjit.scalars.scalar import Scalar
 from tests.oracle import run_all_ways
 
 Array = Any

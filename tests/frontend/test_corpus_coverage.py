@@ -8,7 +8,6 @@ from functools import cache
 
 from hybridjit import PrimFunc
 from hybridjit.errors import HybridError
-from hybridjit.frontend.builtins import BUILTINS, PYTHON_NAMES
 from hybridjit.ir import expr as ir
 from hybridjit.ir import stmt as ir_stmt
 from hybridjit.ir.dtype import DTYPES
@@ -16,6 +15,7 @@ from hybridjit.ir.expr import Expr, Node
 from hybridjit.ir.intrinsics import INTRINSICS
 from hybridjit.ir.stmt import IterKind, LoopKind, Stmt
 from hybridjit.ir.visit import walk
+from hybridjit.scalars.builtins import BUILTINS, PYTHON_NAMES
 from tests.corpus import CORPUS, THEMES
 
 # A block with init() has no meaning in plain Python; tests/ir/ and tests/interp/ have it. A script

@@ -9,9 +9,6 @@ import numpy as np
 import pytest
 
 from hybridjit.errors import TypeMismatch
-from hybridjit.frontend.comparisons import COMPARE, compare, extremum
-from hybridjit.frontend.operators import BINARY, binary, conjunction, logical_not, select, unary
-from hybridjit.frontend.values import Scalar
 from hybridjit.ir.dtype import (
     BFLOAT16,
     BOOL,
@@ -56,6 +53,9 @@ from hybridjit.ir.expr import (
     Sub,
     Var,
 )
+from hybridjit.scalars.comparisons import COMPARE, compare, extremum
+from hybridjit.scalars.operators import BINARY, binary, conjunction, logical_not, select, unary
+from hybridjit.scalars.scalar import Scalar
 
 _python: Any = operator  # typeshed leaves the types of half of these functions unknown
 

@@ -9,7 +9,7 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.errors import ScheduleError
-from hybridjit.frontend.builtins import parallel, vectorize
+from hybridjit.scalars.builtins import parallel, vectorize
 from tests.conftest import Golden
 from tests.corpus.case import Array, Number
 

@@ -12,7 +12,6 @@ from hypothesis import given
 import hybridjit as hj
 from hybridjit import Kernel, hybrid
 from hybridjit.codegen.target import current_target
-from hybridjit.frontend.builtins import vectorize
 from hybridjit.interp.run import compile_func
 from hybridjit.ir.expr import Bounded
 from hybridjit.ir.func import PrimFunc
@@ -23,6 +22,7 @@ from hybridjit.lower import hoist_checks as hoisting
 from hybridjit.lower.check_bounds import check_bounds
 from hybridjit.lower.hoist_checks import hoist_checks
 from hybridjit.lower.lower_blocks import lower_blocks
+from hybridjit.scalars.builtins import vectorize
 from tests.choices import samples, strategy
 from tests.lower.index_programs import find_wrong_index, make_program, traces
 from tests.lower.ways import assert_all_ways_agree, assert_native_agrees

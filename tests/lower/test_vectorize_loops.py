@@ -10,7 +10,6 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import Kernel, hybrid
-from hybridjit.frontend.builtins import vectorize
 from hybridjit.hybrid import allocate
 from hybridjit.interp.run import compile_func
 from hybridjit.ir.expr import Const
@@ -21,6 +20,7 @@ from hybridjit.ir.visit import walk
 from hybridjit.lower.check_bounds import check_bounds
 from hybridjit.lower.lower_blocks import lower_blocks
 from hybridjit.lower.vectorize_loops import vectorize_loops
+from hybridjit.scalars.builtins import vectorize
 from hybridjit.target import Target
 from tests.corpus.case import Array
 

@@ -9,10 +9,10 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import hybrid
-from hybridjit.frontend.specs import Spec
 from hybridjit.interp.run import interpret
 from hybridjit.ir.func import PrimFunc
 from hybridjit.optimize.optimize import optimize
+from hybridjit.scalars.specs import Spec
 from tests.corpus.case import Array
 from tests.optimized import for_vectors
 

@@ -26,10 +26,11 @@ from hybridjit.frontend.arrays import subscripts as array_subscripts
 from hybridjit.frontend.arrays.reductions import Axes
 from hybridjit.frontend.arrays.stores import Target
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.comparisons import compare
-from hybridjit.frontend.values import AnyArray, ArrayExpr, Place, Scalar, Value, index
+from hybridjit.frontend.values import AnyArray, ArrayExpr, Place, Value
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Ge, Gt, Le, Lt, Max, Mod, Select, const
+from hybridjit.scalars.comparisons import compare
+from hybridjit.scalars.scalar import Scalar, index
 from tests.array_campaign import Refused, check_program
 from tests.planted.bugs import Bug, Plant, RandomCheck, everywhere, replaced
 from tests.random_array_values import Style

@@ -12,15 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hybridjit.frontend import (
-    assignments,
-    comparisons,
-    conversion,
-    expressions,
-    loops,
-    operators,
-    variables,
-)
+from hybridjit.frontend import assignments, expressions, loops, variables
 from hybridjit.frontend.arrays import memory
 from hybridjit.frontend.returns import _Structure  # pyright: ignore[reportPrivateUsage]
 from hybridjit.interp import expressions as interp_exprs
@@ -30,6 +22,7 @@ from hybridjit.interp.statements import Signal
 from hybridjit.ir import expr, printer_exprs, stmt
 from hybridjit.ir.dtype import FLOAT32, FLOAT64, WEAK_FLOAT, ScalarType
 from hybridjit.ir.printer_stmts import StmtPrinter
+from hybridjit.scalars import comparisons, conversion, operators
 from tests.planted.bugs import Bug, Check, RandomCheck, entry, everywhere, replaced
 from tests.programs.check import check_program
 from tests.programs.program import Program, forget_sources, program_from_seed

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from hybridjit import Kernel, hybrid
-from hybridjit.frontend.kinds import is_array, is_numpy_scalar, is_sequence
 from hybridjit.hybrid import output_tensor
+from hybridjit.scalars.kinds import is_array, is_numpy_scalar, is_sequence
 from tests.oracle import fresh
 
 AnyKernel = Kernel[..., Any]

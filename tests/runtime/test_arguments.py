@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from hybridjit import hybrid
 from hybridjit.errors import ArgumentError, ArgumentValueError, HybridError
-from hybridjit.frontend.specs import ArraySpec, ConstantSpec, ScalarSpec, TupleSpec
 from hybridjit.hybrid import float32, output_tensor
 from hybridjit.ir.dtype import (
     BFLOAT16,
@@ -27,6 +26,7 @@ from hybridjit.ir.dtype import (
     ScalarType,
 )
 from hybridjit.runtime.arguments import bind, flatten, overlap, overlaps_itself, spec_of_argument
+from hybridjit.scalars.specs import ArraySpec, ConstantSpec, ScalarSpec, TupleSpec
 from tests.frontend.from_text import script_from_text
 from tests.strategies import overlapping_views
 

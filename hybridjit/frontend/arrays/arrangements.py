@@ -20,7 +20,6 @@ from hybridjit.frontend.arrays.memory import check_whole, elements_of, evaluate_
 from hybridjit.frontend.arrays.shapes import axes_argument, product_of_sizes, reshape
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import arguments, shape_argument
-from hybridjit.frontend.conversion import join_types
 from hybridjit.frontend.values import (
     AnyArray,
     Array,
@@ -28,13 +27,14 @@ from hybridjit.frontend.values import (
     ElementType,
     Items,
     PythonType,
-    Scalar,
     Value,
     View,
     describe,
 )
 from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Mod
+from hybridjit.scalars.conversion import join_types
+from hybridjit.scalars.scalar import Scalar
 
 IndexMap = Callable[[Expr], Expr]
 

@@ -20,18 +20,14 @@ from hybridjit.frontend.arrays.memory import (
 )
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import arguments, dtype_argument, refuse_keyword
-from hybridjit.frontend.conversion import store_value
-from hybridjit.frontend.functions import apply, arity_of
 from hybridjit.frontend.numpy_refusals import UNKNOWN_SIZE
 from hybridjit.frontend.refusals import refusal
-from hybridjit.frontend.style import Style
 from hybridjit.frontend.values import (
     AnyArray,
     Array,
     ArrayExpr,
     Items,
     Nothing,
-    Scalar,
     Value,
     View,
     describe,
@@ -39,6 +35,10 @@ from hybridjit.frontend.values import (
 from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.ir.expr import Expr
 from hybridjit.ir.visit import walk
+from hybridjit.scalars.conversion import store_value
+from hybridjit.scalars.functions import apply, arity_of
+from hybridjit.scalars.scalar import Scalar
+from hybridjit.scalars.style import Style
 
 # These use an argument more than once.
 _DOUBLING = ("square", "imag", "sign", "clip")

@@ -22,11 +22,12 @@ from hybridjit.frontend.arrays.reductions import Axes, reduce
 from hybridjit.frontend.arrays.shapes import axis_of
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import arguments, refuse_keyword, text_argument
-from hybridjit.frontend.functions import apply
-from hybridjit.frontend.style import Style
-from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Items, Scalar, Value
+from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Items, Value
 from hybridjit.ir.expr import Const, Expr
 from hybridjit.ir.stmt import Store
+from hybridjit.scalars.functions import apply
+from hybridjit.scalars.scalar import Scalar
+from hybridjit.scalars.style import Style
 
 Labels = tuple[str, ...]
 

@@ -12,21 +12,7 @@ from hybridjit.frontend.arrays.calls import cast_element
 from hybridjit.frontend.arrays.memory import check_whole, elements_of, fixed_index
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import arguments, dtype_argument, shape_argument
-from hybridjit.frontend.comparisons import compare
-from hybridjit.frontend.conversion import join_types
-from hybridjit.frontend.functions import apply
-from hybridjit.frontend.operators import binary, select
-from hybridjit.frontend.style import Style
-from hybridjit.frontend.values import (
-    AnyArray,
-    ArrayExpr,
-    Items,
-    Nothing,
-    Scalar,
-    Value,
-    describe,
-    index,
-)
+from hybridjit.frontend.values import AnyArray, ArrayExpr, Items, Nothing, Value, describe
 from hybridjit.ir.dtype import FLOAT64, INT64, WEAK_FLOAT, DType, ScalarType
 from hybridjit.ir.expr import (
     Add,
@@ -46,6 +32,12 @@ from hybridjit.ir.expr import (
 from hybridjit.ir.header import MAX_EXTENT
 from hybridjit.ir.stmt import If, Raise
 from hybridjit.ir.visit import walk
+from hybridjit.scalars.comparisons import compare
+from hybridjit.scalars.conversion import join_types
+from hybridjit.scalars.functions import apply
+from hybridjit.scalars.operators import binary, select
+from hybridjit.scalars.scalar import Scalar, index
+from hybridjit.scalars.style import Style
 
 _FILLED_WITH = {"zeros": 0, "empty": 0, "ones": 1}
 

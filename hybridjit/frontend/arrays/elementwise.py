@@ -11,10 +11,11 @@ from hybridjit.errors import BoundsError, ShapeMismatch
 from hybridjit.frontend.arrays.memory import elements_of
 from hybridjit.frontend.arrays.same_values import prove_same
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.values import AnyArray, ArrayExpr, Items, Scalar, Value
+from hybridjit.frontend.values import AnyArray, ArrayExpr, Items, Value
 from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.ir.expr import And, Const, Eq, Expr, Lt, Ne, Select, Var
 from hybridjit.ir.stmt import If, Let, Raise
+from hybridjit.scalars.scalar import Scalar
 
 Elementwise = Callable[[list[Scalar]], Scalar]
 

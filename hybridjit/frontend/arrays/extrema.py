@@ -9,11 +9,12 @@ from hybridjit.errors import Span
 from hybridjit.frontend.arrays.memory import nest, scratch
 from hybridjit.frontend.arrays.reductions import Axes, as_kept, kept, new_register, require_elements
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.comparisons import compare
-from hybridjit.frontend.values import ArrayExpr, Scalar
+from hybridjit.frontend.values import ArrayExpr
 from hybridjit.ir.dtype import INT64, ScalarType
 from hybridjit.ir.expr import And, Call, Expr, Gt, Load, Lt, Not, Or
 from hybridjit.ir.stmt import If, Store
+from hybridjit.scalars.comparisons import compare
+from hybridjit.scalars.scalar import Scalar
 
 
 def find_extremum(

@@ -57,21 +57,12 @@ from hybridjit.frontend.arrays.reductions import (
 from hybridjit.frontend.arrays.shapes import axes_argument, axis_of, flip, reshape, transposed
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import arguments, dtype_argument
-from hybridjit.frontend.functions import apply
-from hybridjit.frontend.style import Style
-from hybridjit.frontend.values import (
-    AnyArray,
-    Array,
-    ArrayExpr,
-    Items,
-    Scalar,
-    Value,
-    describe,
-    index,
-    integer,
-)
+from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Items, Value, describe
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import Const, Expr
+from hybridjit.scalars.functions import apply
+from hybridjit.scalars.scalar import Scalar, index, integer
+from hybridjit.scalars.style import Style
 
 REDUCTIONS = ("sum", "prod", "min", "max", "any", "all", "mean", "var", "std", "argmin", "argmax")
 Handler = Callable[[Any, str, ast.Call], Value]

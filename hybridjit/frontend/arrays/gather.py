@@ -38,18 +38,10 @@ from hybridjit.frontend.arrays.subscripts import (
     spread,
 )
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.values import (
-    AnyArray,
-    Array,
-    ArrayExpr,
-    Nothing,
-    Place,
-    Scalar,
-    Value,
-    View,
-)
+from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Nothing, Place, Value, View
 from hybridjit.ir.dtype import BOOL
 from hybridjit.ir.expr import Const, Expr
+from hybridjit.scalars.scalar import Scalar
 
 Entry = Value | EllipsisType | None
 Locate = Callable[[Sequence[Expr]], tuple[Expr, ...]]

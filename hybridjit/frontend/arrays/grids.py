@@ -23,12 +23,13 @@ from hybridjit.frontend.call_arguments import (
     shape_argument,
     text_argument,
 )
-from hybridjit.frontend.conversion import convert, join_types
-from hybridjit.frontend.operators import select
-from hybridjit.frontend.values import AnyArray, ArrayExpr, Items, Nothing, Scalar, Value
+from hybridjit.frontend.values import AnyArray, ArrayExpr, Items, Nothing, Value
 from hybridjit.ir.dtype import FLOAT64, INT64, ScalarType
 from hybridjit.ir.expr import Const, Eq, Expr, FloorDiv, Load, Max, Min
 from hybridjit.ir.stmt import Store
+from hybridjit.scalars.conversion import convert, join_types
+from hybridjit.scalars.operators import select
+from hybridjit.scalars.scalar import Scalar
 
 
 @dataclass(frozen=True, slots=True)

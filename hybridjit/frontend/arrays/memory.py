@@ -14,12 +14,13 @@ from hybridjit.arith.ranges import ONE, ZERO, constant, plus, tidy, times
 from hybridjit.errors import ParseError, Span
 from hybridjit.frontend.arrays.refusals import INDEX_NAMES
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.conversion import store_value
-from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Place, Scalar, Value, View
+from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Place, Value, View
 from hybridjit.ir.dtype import INT64, WEAK_INT, ScalarType
 from hybridjit.ir.expr import Buffer, Const, Expr, ExternCall, Load, Node, Pow, Var
 from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store
 from hybridjit.ir.visit import walk
+from hybridjit.scalars.conversion import store_value
+from hybridjit.scalars.scalar import Scalar
 
 T = TypeVar("T")
 

@@ -15,12 +15,13 @@ from hybridjit.frontend.arrays.memory import view_of
 from hybridjit.frontend.arrays.stores import own_array, replace_array
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.frame import Pending, Variable
-from hybridjit.frontend.values import Array, ArrayExpr, Nothing, Scalar, Value, View, describe
+from hybridjit.frontend.values import Array, ArrayExpr, Nothing, Value, View, describe
 from hybridjit.frontend.variables import Web
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Buffer, Const, Expr, Load
 from hybridjit.ir.stmt import Allocate, Stmt, Store
 from hybridjit.ir.visit import walk
+from hybridjit.scalars.scalar import Scalar
 
 
 def assign_array(build: Builder, web: Web, value: ArrayExpr, target: ast.Name) -> None:

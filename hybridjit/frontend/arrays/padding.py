@@ -18,15 +18,7 @@ from hybridjit.frontend.arrays.joins import owned
 from hybridjit.frontend.arrays.memory import elements_of, fixed_index, nest, scratch, store_array
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import arguments, text_argument
-from hybridjit.frontend.values import (
-    AnyArray,
-    ArrayExpr,
-    Items,
-    Place,
-    Value,
-    View,
-    integer,
-)
+from hybridjit.frontend.values import AnyArray, ArrayExpr, Items, Place, Value, View
 from hybridjit.ir.expr import (
     And,
     Buffer,
@@ -42,6 +34,7 @@ from hybridjit.ir.expr import (
     Select,
 )
 from hybridjit.ir.stmt import If, Raise, Store
+from hybridjit.scalars.scalar import integer
 
 Pair = tuple[Value, Value]
 # For an index before or after the array, given with its size: where its element is in the array.

@@ -27,11 +27,12 @@ from hybridjit.frontend.arrays.reductions import (
     fold_of,
 )
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.conversion import join_types
-from hybridjit.frontend.operators import binary
-from hybridjit.frontend.values import AnyArray, ArrayExpr, Scalar, Value, describe
+from hybridjit.frontend.values import AnyArray, ArrayExpr, Value, describe
 from hybridjit.ir.dtype import BFLOAT16, BOOL, FLOAT16, FLOAT32, INT32, DType, ScalarType
 from hybridjit.ir.expr import BitAnd, Const, Expr, Load, Mul, Var
+from hybridjit.scalars.conversion import join_types
+from hybridjit.scalars.operators import binary
+from hybridjit.scalars.scalar import Scalar
 
 
 def product(build: Builder, lhs: Value, rhs: Value, node: ast.expr) -> Scalar | ArrayExpr:

@@ -16,12 +16,7 @@ from hybridjit.frontend.arrays.calls import cast_element
 from hybridjit.frontend.arrays.elementwise import elementwise, require_natural
 from hybridjit.frontend.arrays.memory import elements_of, materialize, nest, scratch
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.comparisons import extremum
-from hybridjit.frontend.conversion import convert, store_value, truth
-from hybridjit.frontend.functions import apply
-from hybridjit.frontend.operators import binary, select
-from hybridjit.frontend.style import Style
-from hybridjit.frontend.values import Array, ArrayExpr, Scalar, index
+from hybridjit.frontend.values import Array, ArrayExpr
 from hybridjit.ir.dtype import (
     BFLOAT16,
     BOOL,
@@ -53,6 +48,12 @@ from hybridjit.ir.expr import (
     const,
 )
 from hybridjit.ir.stmt import Allocate, If, Raise, Store
+from hybridjit.scalars.comparisons import extremum
+from hybridjit.scalars.conversion import convert, store_value, truth
+from hybridjit.scalars.functions import apply
+from hybridjit.scalars.operators import binary, select
+from hybridjit.scalars.scalar import Scalar, index
+from hybridjit.scalars.style import Style
 
 Combine = Callable[[Scalar, Scalar], Scalar]
 _NARROW = (FLOAT16, BFLOAT16)

@@ -11,9 +11,9 @@ import numpy as np
 
 from hybridjit.errors import ParseError, Span, TypeMismatch
 from hybridjit.frontend.numpy_refusals import HELP
-from hybridjit.frontend.suggest import did_you_mean
 from hybridjit.frontend.values import AnyArray, Array, describe
 from hybridjit.ir.dtype import DTYPES
+from hybridjit.scalars.suggest import did_you_mean
 
 INDEX_NAMES = "ijklmnpq"
 _OUTSIDE = "read it outside the script, and pass it in"

@@ -18,7 +18,6 @@ from hybridjit.frontend.values import (
     Items,
     Nothing,
     Place,
-    Scalar,
     Value,
     describe,
 )
@@ -26,6 +25,7 @@ from hybridjit.ir.expr import Const, Eq, Expr, FloorDiv, Gt, Max, Mod, Var
 from hybridjit.ir.header import MAX_EXTENT
 from hybridjit.ir.stmt import If, Raise
 from hybridjit.ir.visit import walk
+from hybridjit.scalars.scalar import Scalar
 
 # So many copies of an axis, which has up to MAX_EXTENT elements, are sure not to wrap around.
 MAX_COPIES = 1 << 14

@@ -42,22 +42,15 @@ from hybridjit.frontend.arrays.memory import (
 )
 from hybridjit.frontend.arrays.subscripts import entries, is_slice
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.conversion import store_value
 from hybridjit.frontend.expressions import combined
-from hybridjit.frontend.operators import BINARY, SYMBOLS
 from hybridjit.frontend.subscripts import indexed
-from hybridjit.frontend.values import (
-    AnyArray,
-    Array,
-    ArrayExpr,
-    Nothing,
-    Scalar,
-    Value,
-    View,
-)
+from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Nothing, Value, View
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Buffer, Const, Expr
 from hybridjit.ir.stmt import Store
+from hybridjit.scalars.conversion import store_value
+from hybridjit.scalars.operators import BINARY, SYMBOLS
+from hybridjit.scalars.scalar import Scalar
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,20 +14,12 @@ from hybridjit.frontend.arrays.extents import Span1D, slice_at_run_time, slice_s
 from hybridjit.frontend.arrays.memory import at, compose, elements_of, fixed_index, view_of
 from hybridjit.frontend.arrays.refusals import count
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.values import (
-    AnyArray,
-    Array,
-    ArrayExpr,
-    Nothing,
-    Place,
-    Scalar,
-    Value,
-    View,
-)
+from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Nothing, Place, Value, View
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import Buffer, Const, Eq, Expr, Ge, Load, Lt, Node, Or, Select, Var
 from hybridjit.ir.stmt import If, Raise
 from hybridjit.ir.visit import walk
+from hybridjit.scalars.scalar import Scalar
 
 
 @dataclass(frozen=True, slots=True)

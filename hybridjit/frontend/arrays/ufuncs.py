@@ -16,16 +16,12 @@ from hybridjit.frontend.arrays.reductions import as_dtype, fold_of, sum_dtype
 from hybridjit.frontend.arrays.shapes import axes_argument
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import arguments, dtype_argument
-from hybridjit.frontend.conversion import store_value
-from hybridjit.frontend.functions import apply, arity_of
-from hybridjit.frontend.style import Style
 from hybridjit.frontend.values import (
     AnyArray,
     Array,
     ArrayExpr,
     Items,
     NumpyFunction,
-    Scalar,
     Value,
     View,
     describe,
@@ -33,6 +29,10 @@ from hybridjit.frontend.values import (
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import Expr, Load
 from hybridjit.ir.stmt import Store
+from hybridjit.scalars.conversion import store_value
+from hybridjit.scalars.functions import apply, arity_of
+from hybridjit.scalars.scalar import Scalar
+from hybridjit.scalars.style import Style
 
 # The reduction that a function of two numbers makes.
 _REDUCTIONS = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hybridjit.errors import Span, TypeMismatch
-from hybridjit.frontend.values import Scalar
 from hybridjit.interp.scalars import cast
 from hybridjit.ir.dtype import BOOL, INT64, WEAK_BOOL, WEAK_INT, DType, ScalarType, join
 from hybridjit.ir.expr import Cast, Const, Expr, Ne, const
+from hybridjit.scalars.scalar import Scalar
 
 # An integer of this many bits is within float64.
 FLOAT64_BITS = 1023

@@ -9,9 +9,6 @@ from typing import Any
 
 from hybridjit.arith.totality import is_total
 from hybridjit.errors import Span, TypeMismatch
-from hybridjit.frontend.conversion import convert, join_types, truth
-from hybridjit.frontend.operators import combine, select
-from hybridjit.frontend.values import Scalar
 from hybridjit.ir.dtype import BOOL, INT64, UINT64, WEAK_BOOL, WEAK_INT, DType, ScalarType
 from hybridjit.ir.expr import (
     And,
@@ -29,6 +26,9 @@ from hybridjit.ir.expr import (
     Ne,
     Or,
 )
+from hybridjit.scalars.conversion import convert, join_types, truth
+from hybridjit.scalars.operators import combine, select
+from hybridjit.scalars.scalar import Scalar
 
 COMPARE: dict[type[ast.cmpop], type[Compare]] = {
     ast.Eq: Eq,

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
-from hybridjit.frontend.specs import ArraySpec
 from hybridjit.interp.scalars import apply_intrinsic, cast
 from hybridjit.ir.dtype import DTYPES, DType, find_dtype
 from hybridjit.ir.intrinsics import INTRINSICS, Domain
+from hybridjit.scalars.specs import ArraySpec
 
 T = TypeVar("T")
 DTypeLike = Any

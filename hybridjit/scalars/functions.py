@@ -8,11 +8,6 @@ import numpy as np
 
 from hybridjit.arith.fold import wrap
 from hybridjit.errors import Span, TypeMismatch
-from hybridjit.frontend.comparisons import compare, extremum
-from hybridjit.frontend.conversion import as_number, as_numbers, convert, join_types, truth
-from hybridjit.frontend.operators import binary, logical_not, select, unary
-from hybridjit.frontend.style import Style
-from hybridjit.frontend.values import Scalar
 from hybridjit.ir.dtype import (
     BOOL,
     FLOAT16,
@@ -53,6 +48,11 @@ from hybridjit.ir.expr import (
     Sub,
 )
 from hybridjit.ir.intrinsics import INTRINSICS, Domain, Intrinsic, OneType
+from hybridjit.scalars.comparisons import compare, extremum
+from hybridjit.scalars.conversion import as_number, as_numbers, convert, join_types, truth
+from hybridjit.scalars.operators import binary, logical_not, select, unary
+from hybridjit.scalars.scalar import Scalar
+from hybridjit.scalars.style import Style
 
 _FROM_NUMPY = {
     **{"+": Add, "-": Sub, "*": Mul, "/": Div, "//": FloorDiv, "%": Mod, "pow": Pow},

@@ -12,8 +12,6 @@ import numpy as np
 from hybridjit.arith.fold import fold_integer, wrap
 from hybridjit.arith.totality import is_total
 from hybridjit.errors import Span, TypeMismatch
-from hybridjit.frontend.conversion import as_number, as_numbers, convert, join_types, truth
-from hybridjit.frontend.values import Scalar
 from hybridjit.interp.scalars import OPERATORS
 from hybridjit.ir.dtype import (
     BOOL,
@@ -52,6 +50,8 @@ from hybridjit.ir.expr import (
     Sub,
     const,
 )
+from hybridjit.scalars.conversion import as_number, as_numbers, convert, join_types, truth
+from hybridjit.scalars.scalar import Scalar
 
 BINARY: dict[type[ast.operator], type[Binary]] = {
     ast.Add: Add,
