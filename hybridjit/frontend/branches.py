@@ -15,68 +15,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from hybridjit.frontend.assignments import declare
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.carried import leave_round
-from hybridjit.frontend.expressions import condition
-from hybridjit.frontend.frame import Carry, LoopScope, Path, Segment, Variable
+from hybridjit.frontend.frame import Path, Segment, Variable
 from hybridjit.frontend.values import Value
 from hybridjit.frontend.variables import Web
-from hybridjit.ir.expr import Buffer, Const, Var
+from hybridjit.ir.expr import Const, Expr
 from hybridjit.ir.stmt import If, Stmt
 
 
-@dataclass(frozen=True, slots=True)
-class _Moment:
-    """What a statement that is given up leaves as it was."""
-
-    body: tuple[Stmt, ...]
-    bindings: dict[Web, Value | Variable]
-    loops: tuple[LoopScope, ...]
-    open_loops: tuple[Var, ...]
-    depth: int
-    errors: int
-    homes: dict[tuple[Path, Web], list[Stmt]]
-    carries: tuple[Carry, ...]
-    maybe_unbound: dict[Web, Buffer]
+def divide_with(build: Builder, stmt: ast.With, rest: Sequence[Segment]) -> bool:
+    """Translate a `with` that has no block of its own as if what follows it stood in it."""
+    return _run_chain(build, [(stmt.body, 0), *rest])
 
 
-def moment(build: Builder) -> _Moment:
-    """The state before a statement."""
-    frame, unit = build.frame, build.unit
-    return _Moment(
-        tuple(build.body),
-        dict(frame.bindings),
-        tuple(frame.loops),
-        unit.open_loops,
-        build.depth,
-        len(unit.errors),
-        dict(build.homes),
-        tuple(build.carries),
-        dict(frame.maybe_unbound),
-    )
-
-
-def go_back(build: Builder, moment: _Moment) -> None:
-    """Forget what was translated since then."""
-    build.body[:] = moment.body
-    build.frame.bindings = dict(moment.bindings)
-    build.frame.loops[:] = moment.loops
-    build.unit.open_loops, build.depth = moment.open_loops, moment.depth
-    del build.unit.errors[moment.errors :]
-    build.homes, build.carries[:] = dict(moment.homes), moment.carries
-    build.frame.maybe_unbound = dict(moment.maybe_unbound)
-    build.computed_indices.clear()
-    build.checked_rows.clear()
-
-
-def divide(build: Builder, stmt: ast.If | ast.With, rest: Sequence[Segment], web: Web) -> bool:
+def divide(build: Builder, stmt: ast.If, cond: Expr, rest: Sequence[Segment], web: Web) -> bool:
     """Translate an `if`, and what follows it, for each branch on its own."""
-    if isinstance(stmt, ast.With):
-        return _run_chain(build, [(stmt.body, 0), *rest])
-    cond = condition(build, stmt.test)
     if isinstance(cond, Const):  # what is to be divided stands in the branch that is taken
         return _run_chain(build, [(stmt.body if cond.value else stmt.orelse, 0), *rest])
     bindings, homes, home = build.frame.bindings, dict(build.homes), build.body

@@ -24,6 +24,8 @@ from hybridjit.frontend.arrays.refusals import element_of, refuse_array_expressi
 from hybridjit.frontend.captures import MISSING, AttributeSource, Capture, NameSource
 from hybridjit.frontend.frame import (
     Carry,
+    Copy,
+    Enclosing,
     Frame,
     Key,
     Path,
@@ -66,19 +68,6 @@ T = TypeVar("T")
 
 # A captured array becomes part of the code; a larger one belongs among the arguments.
 MAX_CONSTANT_ELEMENTS = 4096
-
-
-class Divide(Exception):
-    """Raised where a name is given another array than it stands for around a branch or a loop.
-
-    `home` is the block in which the name lives. The statement of that block which is being
-    translated is started over: an `if` is divided, a loop carries the name from round to round.
-    """
-
-    def __init__(self, web: Web, home: list[Stmt]) -> None:
-        super().__init__()
-        self.web = web
-        self.home = home
 
 
 class Unbound(Exception):
@@ -124,7 +113,7 @@ class Builder:
         self.body: list[Stmt] = []
         self.hint: str | None = None
         # The statements around, each with the block that it stands in.
-        self.around: list[tuple[list[Stmt], ast.stmt]] = []
+        self.around: list[Enclosing] = []
         # The blocks in which the mutable variables live.
         self.homes: dict[tuple[Path, Web], list[Stmt]] = {}
         # Indices that were computed: the block they stand in, what they are, and their variable.
@@ -133,9 +122,9 @@ class Builder:
         self.checked_rows: list[tuple[list[Stmt], tuple[Expr, Expr]]] = []
         self.aliases: list[Alias] = []
         self.depth = 0
-        # The loops around, and the names that each loop is found to carry from round to round.
+        # The loops around, and the names that each loop carries from round to round.
         self.carries: list[Carry] = []
-        self.carried: dict[tuple[Path, ast.stmt], list[Web]] = {}
+        self.carried: dict[Copy, list[Web]] = {}
         # What follows the block that is being translated, if it belongs to a branch of its own.
         self.chain: Sequence[Segment] = ()
         # The functions around that are being inlined.
@@ -144,7 +133,7 @@ class Builder:
     @property
     def is_in_statement(self) -> bool:
         """True where what is emitted comes before the statement that is translated, for sure."""
-        return self.body is self.around[-1][0]
+        return self.body is self.around[-1].block
 
     def fail(self, failure: Raise) -> None:
         """Emit an error that is sure to be raised here: nothing that follows is reached."""
@@ -269,9 +258,9 @@ class Builder:
     def _is_guarded(self, web: Web) -> bool:
         """True if a name is read only on a condition: when that is true, it may have a value."""
         home = self.home_of(web)
-        blocks = [block is home for block, _ in self.around]
+        blocks = [enclosing.block is home for enclosing in self.around]
         inside = self.around[blocks.index(True) :] if True in blocks else []
-        if web.may_be_unbound and any(isinstance(stmt, ast.If) for _, stmt in inside):
+        if web.may_be_unbound and any(isinstance(enclosing.stmt, ast.If) for enclosing in inside):
             self.frame.guarded.add(web)
         return web in self.frame.guarded
 
@@ -369,17 +358,27 @@ class Builder:
         return next((home for home in homes if home is not None), None)
 
     def check_divisible(self, web: Web, *, loops: bool = True) -> None:
-        """Start over, if a branch or a loop stands between a name and where it lives."""
+        """Give up, if a branch or a loop stands between a name and where it lives.
+
+        The next round divides the branch, or lets the loop carry the name.
+        """
         home = self.home_of(web)
         if home is None or home is self.body:
             return
-        inside = [stmt for block, stmt in self.around if block is home]
-        if not inside or (not loops and isinstance(inside[-1], (ast.For, ast.While))):
+        inside = [enclosing for enclosing in self.around if enclosing.block is home]
+        if not inside or (not loops and isinstance(inside[-1].stmt, (ast.For, ast.While))):
             return
-        is_expanded = any(isinstance(stmt, ast.For) for stmt in inside[:-1])
+        is_expanded = any(isinstance(outer.stmt, ast.For) for outer in inside[:-1])
         # What follows a divided `if` would have to be translated for each round that is left.
-        if not (is_expanded and isinstance(inside[-1], ast.If)):
-            raise Divide(web, home)
+        if is_expanded and isinstance(inside[-1].stmt, ast.If):
+            return
+        # A static `if` and `with np.errstate()` have no block of their own: what follows the
+        # outermost of them is divided, too.
+        loops_inside = [e for e in inside if isinstance(e.stmt, (ast.For, ast.While))]
+        divided = loops_inside[-1] if loops_inside else inside[0]
+        self.knowledge.divided.setdefault((divided.path, divided.stmt), []).append(web)
+        self.unit.found_division = True
+        raise Skip
 
     # -- evaluation ----------------------------------------------------------------------------
 

@@ -48,8 +48,16 @@ from hybridjit.scalars.scalar import Scalar
 MAX_STATES = 12
 
 
-def carry(build: Builder, stmt: ast.For | ast.While, web: Web) -> None:
-    """Let a loop that is started over carry a name; a copy of its own often does as well."""
+def prepare_loop(build: Builder, stmt: ast.For | ast.While) -> None:
+    """Let a loop carry the names that a round before found to be given other arrays in it."""
+    build.carried[build.frame.path, stmt] = []
+    for web in build.knowledge.divided.get((build.frame.path, stmt), ()):
+        if web in build.frame.bindings:
+            _carry(build, stmt, web)
+
+
+def _carry(build: Builder, stmt: ast.For | ast.While, web: Web) -> None:
+    """Let a loop carry a name; a copy of its own often does as well."""
     value = build.frame.bindings[web]
     if isinstance(value, Array) and _may_copy(build, value, stmt):
         copy = copied(build, elements_of(build, value), web.name, build.span(stmt))
@@ -57,9 +65,9 @@ def carry(build: Builder, stmt: ast.For | ast.While, web: Web) -> None:
         build.unit.standins[copy] = _standin(web.name)
         build.frame.bindings[web] = Array(copy)
         return
-    webs = build.carried.setdefault((build.frame.path, stmt), [])
-    assert web not in webs, web.name
-    webs.append(web)
+    webs = build.carried[build.frame.path, stmt]
+    if web not in webs:  # it is asked for once more in each state of a loop around this one
+        webs.append(web)
 
 
 def _may_copy(build: Builder, value: Array, stmt: ast.stmt) -> bool:
@@ -73,7 +81,7 @@ def _may_copy(build: Builder, value: Array, stmt: ast.stmt) -> bool:
 
 def is_carried(build: Builder, stmt: ast.stmt) -> bool:
     """True for a loop that carries names."""
-    return (build.frame.path, stmt) in build.carried
+    return bool(build.carried.get((build.frame.path, stmt)))
 
 
 def forget_others(build: Builder, known: Collection[Web]) -> None:
@@ -386,7 +394,7 @@ def _may_be_copy(
 
 
 def _loops_around(build: Builder, stmt: ast.stmt) -> list[ast.For | ast.While]:
-    loops = [loop for _, loop in build.around if isinstance(loop, (ast.For, ast.While))]
+    loops = [e.stmt for e in build.around if isinstance(e.stmt, (ast.For, ast.While))]
     return [loop for loop in loops if loop is not stmt]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from hybridjit.errors import HybridError, Span
 from hybridjit.frontend.captures import Capture, Environment
@@ -20,6 +21,8 @@ from hybridjit.source import FunctionSource
 
 Path = tuple[tuple[int, int], ...]
 Key = tuple[Path, object]
+Copy = tuple[Path, ast.stmt]
+"""A statement, in one of the copies that expanded loops and inlined calls make of it."""
 
 
 class Skip(Exception):
@@ -61,6 +64,14 @@ class LoopScope:
     word: str
     is_expanded: bool = False
     is_grid: bool = False
+
+
+class Enclosing(NamedTuple):
+    """A statement around the one being translated: the block that it stands in, and its copy."""
+
+    block: list[Stmt]
+    stmt: ast.stmt
+    path: Path
 
 
 Segment = tuple[Sequence[ast.stmt], int]
@@ -134,6 +145,8 @@ class Unit:
     )
     errors: list[HybridError] = field(default_factory=list[HybridError])
     skipped: int = 0
+    # True if a branch or a loop was found that has to tell arrays of one name apart.
+    found_division: bool = False
     unresolved: HybridError | None = None
     # How many statements were translated, and where the outermost copying of code began.
     statements: int = 0

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType
 
-from hybridjit.frontend.frame import Key, Unit
-from hybridjit.frontend.variables import Variables, find_variables
+from hybridjit.frontend.frame import Copy, Key, Unit
+from hybridjit.frontend.variables import Variables, Web, find_variables
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.source import FunctionSource, read_function
 
@@ -22,7 +22,9 @@ class Knowledge:
     """What one round hands to the next.
 
     `taken` holds the `if`s whose condition was the same constant whenever it was looked at,
-    `undecided` those that were not; what they rule out is no part of any variable.
+    `undecided` those that were not; what they rule out is no part of any variable. `divided` holds
+    the branches and loops in which names are given other arrays than they stand for around them:
+    such an `if` is divided (branches.py), such a loop carries the names (carried.py).
     """
 
     printed: ast.FunctionDef | None
@@ -32,6 +34,7 @@ class Knowledge:
     common_results: set[int] = field(default_factory=set[int])
     taken: dict[ast.If, bool] = field(default_factory=dict[ast.If, bool])
     undecided: set[ast.If] = field(default_factory=set[ast.If])
+    divided: dict[Copy, list[Web]] = field(default_factory=dict[Copy, "list[Web]"])
     variables: dict[ast.FunctionDef, Variables] = field(
         default_factory=dict[ast.FunctionDef, Variables]
     )
@@ -70,14 +73,18 @@ class Knowledge:
             is_settled = is_settled and self.types.keys() == unit.found.keys()
             is_settled = is_settled and not unit.is_first
         self.is_first = False
+        if any(type != self.types.get(key, type) for key, type in unit.found.items()):
+            self.divided.clear()  # with other types, the arrays may be others
+            is_settled = False
         self.types = dict(unit.found)
         is_settled = is_settled and unit.common_results == self.common_results
         self.common_results = unit.common_results
         if self._learn_branches(unit.branches):
-            return is_settled
+            return is_settled and not unit.found_division
         # Other branches make other variables: what is known of the old ones is void.
         self.variables.clear()
         self.types.clear()
+        self.divided.clear()
         return False
 
     def _learn_branches(self, branches: Mapping[ast.If, set[bool | None]]) -> bool:

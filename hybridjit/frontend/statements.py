@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from hybridjit.errors import HybridError, ParseError
 from hybridjit.frontend.assignments import declare
-from hybridjit.frontend.branches import divide, go_back, moment
-from hybridjit.frontend.builder import Builder, Divide, Never, Unbound
-from hybridjit.frontend.carried import carry, forget_others, is_carried, leave_round, run_loop
+from hybridjit.frontend.branches import divide, divide_with
+from hybridjit.frontend.builder import Builder, Never, Unbound
+from hybridjit.frontend.carried import (
+    forget_others,
+    is_carried,
+    leave_round,
+    prepare_loop,
+    run_loop,
+)
 from hybridjit.frontend.expressions import condition
 from hybridjit.frontend.flow import bound_names
-from hybridjit.frontend.frame import LoopScope, Skip
+from hybridjit.frontend.frame import Enclosing, LoopScope, Skip
 from hybridjit.frontend.refusals import refusal
 from hybridjit.ir.dtype import BOOL, INT64, WEAK_BOOL
-from hybridjit.ir.expr import Buffer, Const, Load
+from hybridjit.ir.expr import Buffer, Const, Expr, Load
 from hybridjit.ir.stmt import (
     Allocate,
     Break,
@@ -33,8 +40,6 @@ from hybridjit.scalars.scalar import Scalar
 # before it is expanded (`hybridjit.frontend.growth`), the rest is refused after 0.7 to 7 s.
 MAX_STATEMENTS = 20_000
 
-_COMPOUND = (ast.If, ast.For, ast.While, ast.With)
-
 ELSE_HELP = "set a variable, such as found = True, before break, and test it after the loop"
 
 
@@ -46,48 +51,25 @@ def run_block(build: Builder, body: Sequence[ast.stmt], first: int = 0) -> bool:
             continue
         for web in build.frame.variables.mutable_at(body, position):
             declare(build, web, stmt)
-        outcome = _attempt(build, stmt)
-        if isinstance(outcome, Divide):
-            assert isinstance(stmt, (ast.If, ast.With))
-            return divide(build, stmt, [(body, position + 1), *chain], outcome.web)
-        if not outcome:
+        webs = build.knowledge.divided.get((build.frame.path, stmt))
+        rest = [(body, position + 1), *chain]
+        if webs is not None and isinstance(stmt, ast.With):
+            return divide_with(build, stmt, rest)
+        if webs is None or not isinstance(stmt, ast.If):
+            goes_on = _guarded(build, stmt, partial(build.run_statement, stmt))
+        else:
+            found: list[Expr] = []
+            goes_on = _guarded(build, stmt, partial(_find_condition, build, stmt, found))
+            if found:
+                return divide(build, stmt, found[0], rest, webs[0])
+        if not goes_on:
             return False
     build.chain = chain
     return True
 
 
-def _attempt(build: Builder, stmt: ast.stmt) -> bool | Divide:
-    """Translate a statement; whether its end can be reached, or why an `if` is to be divided.
-
-    A loop is started over as long as it is found to carry more names.
-    """
-    while True:
-        before = moment(build) if isinstance(stmt, _COMPOUND) else None
-        build.around.append((build.body, stmt))
-        try:
-            return _guarded(build, stmt)
-        except Divide as found:
-            if before is None or not _is_for(build, found, stmt):
-                raise
-            go_back(build, before)
-            if isinstance(stmt, (ast.If, ast.With)):
-                return found
-            assert isinstance(stmt, (ast.For, ast.While))
-            carry(build, stmt, found.web)
-        finally:
-            build.around.pop()
-
-
-def _is_for(build: Builder, found: Divide, stmt: ast.stmt) -> bool:
-    """True if a statement is the one to start over.
-
-    Of statements that have no block of their own, as a static `if` and `with np.errstate()`,
-    it is the outermost: what follows it is divided, too.
-    """
-    if found.home is not build.body:
-        return False
-    outer = [stmt for block, stmt in build.around[:-1] if block is build.body]
-    return not (isinstance(stmt, (ast.If, ast.With)) and outer)
+def _find_condition(build: Builder, stmt: ast.If, found: list[Expr]) -> None:
+    found.append(condition(build, stmt.test))
 
 
 def nested(build: Builder, body: Sequence[ast.stmt], first: int = 0) -> tuple[Stmt, bool]:
@@ -101,12 +83,22 @@ def nested(build: Builder, body: Sequence[ast.stmt], first: int = 0) -> tuple[St
         return build.close(stmts), goes_on
 
 
-def _guarded(build: Builder, stmt: ast.stmt) -> bool:
+def _guarded(build: Builder, stmt: ast.stmt, run: Callable[[], bool | None]) -> bool:
     """Run a statement; one that fails is noted, and what it would have assigned is poisoned."""
+    build.around.append(Enclosing(build.body, stmt, build.frame.path))
+    try:
+        return _run_or_note(build, stmt, run)
+    finally:
+        build.around.pop()
+
+
+def _run_or_note(build: Builder, stmt: ast.stmt, run: Callable[[], bool | None]) -> bool:
     loops, depth, open_loops = len(build.frame.loops), build.depth, build.unit.open_loops
     _count(build, stmt)
     try:
-        return build.run_statement(stmt)
+        if isinstance(stmt, (ast.For, ast.While)):
+            prepare_loop(build, stmt)
+        return run() is not False
     except HybridError as error:
         if build.unit.statements > MAX_STATEMENTS:
             raise

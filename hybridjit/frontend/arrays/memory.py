@@ -37,7 +37,7 @@ def fixed_index(build: Builder, expr: Expr, name: str = "t") -> Expr:
 
 def _computed_once(build: Builder, expr: Expr, name: str) -> Expr:
     """An index that takes long to compute, as a variable; the same one for equal indices."""
-    blocks = [build.body, *(block for block, _ in build.around)]
+    blocks = [build.body, *(enclosing.block for enclosing in build.around)]
     for block, old, found in build.computed_indices:
         if old == expr and any(block is around for around in blocks):
             return found

@@ -258,7 +258,7 @@ def named_array(build: Builder, value: ArrayExpr, name: str, stmt: ast.AST) -> A
     if value.shown is None:
         return materialize(build, value, name, build.span(stmt))
     if value.may_be_copy:
-        script = build.around[0][0] if build.around else build.body
+        script = build.around[0].block if build.around else build.body
         last = script[-1] if script else None
         build.aliases.append(Alias(value.shown, name, build.span(stmt), last))
     return value

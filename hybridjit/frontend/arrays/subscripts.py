@@ -234,7 +234,7 @@ def require_inside(
     if not is_empty and any(_varies(build, part) for part in walk(position)):
         return
     key = position, size
-    blocks = [build.body, *(block for block, _ in build.around)]
+    blocks = [build.body, *(enclosing.block for enclosing in build.around)]
     if any(old == key and any(b is block for b in blocks) for block, old in build.checked_rows):
         return
     build.checked_rows.append((build.body, key))
