@@ -1,7 +1,7 @@
 """Imports only go down: a module may import its own layer and those below it."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -157,3 +157,68 @@ def test_import_for_type_checking_counts() -> None:
 
 def test_room_without_a_layer_is_caught() -> None:
     assert find_violations("attic", "") == ["room 'attic' is not in LAYERS"]
+
+
+# Files and classes
+
+
+def find_circles(imports: Mapping[str, Collection[str]]) -> list[list[str]]:
+    """Groups of modules that import each other, by one another or directly."""
+    below: dict[str, set[str]] = {}
+    for start in imports:
+        seen: set[str] = set()
+        stack = [start]
+        while stack:
+            for target in imports.get(stack.pop(), ()):
+                if target not in seen:
+                    seen.add(target)
+                    stack.append(target)
+        below[start] = seen
+    circles = {tuple(sorted(b for b in below if a in below[b] and b in below[a])) for a in below}
+    return sorted(list(circle) for circle in circles if circle)
+
+
+def imports_of(path: Path, modules: Collection[str]) -> set[str]:
+    """The modules of ours that a file imports when it is loaded."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found: set[str] = set()
+    for node in tree.body:  # not what stands under `if TYPE_CHECKING:`
+        if isinstance(node, ast.ImportFrom) and node.module is not None and is_ours(node.module):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            found.update(name if name in modules else node.module for name in names)
+        elif isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names if is_ours(alias.name))
+    return found & set(modules)
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def test_no_files_import_each_other() -> None:
+    modules = {module_name(path): path for path in MODULES}
+    assert find_circles({name: imports_of(path, modules) for name, path in modules.items()}) == []
+
+
+def test_circles_are_found() -> None:
+    imports = {"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}
+    assert find_circles(imports) == [["b", "c"]]
+
+
+# An object that is sliced into a tower of classes is a circle that imports do not show.
+MAX_DEPTH = {"frontend": 3}
+
+
+@pytest.mark.parametrize("room", MAX_DEPTH)
+def test_no_towers_of_classes(room: str) -> None:
+    bases: dict[str, list[str]] = {}
+    for path in (PACKAGE / room).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                bases[node.name] = [b.id for b in node.bases if isinstance(b, ast.Name)]
+
+    def depth(name: str) -> int:
+        return 1 + max((depth(base) for base in bases[name] if base in bases), default=0)
+
+    assert {name for name in bases if depth(name) > MAX_DEPTH[room]} == set()
