@@ -261,8 +261,8 @@ class Builder:
         blocks = [enclosing.block is home for enclosing in self.around]
         inside = self.around[blocks.index(True) :] if True in blocks else []
         if web.may_be_unbound and any(isinstance(enclosing.stmt, ast.If) for enclosing in inside):
-            self.frame.guarded.add(web)
-        return web in self.frame.guarded
+            self.knowledge.guarded.add(web)
+        return web in self.knowledge.guarded
 
     def bound_values(self, without: Sequence[Web] = ()) -> Iterator[Value | Variable]:
         """What every name stands for, but some, here and in the functions around a call."""

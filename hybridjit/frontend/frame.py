@@ -119,8 +119,6 @@ class Frame:
     fixed: dict[ast.AST, Value] = field(default_factory=dict[ast.AST, Value])
     loops: list[LoopScope] = field(default_factory=list[LoopScope])
     poisoned: set[Web] = field(default_factory=set[Web])
-    # Names that are read on some condition before they are given a value.
-    guarded: set[Web] = field(default_factory=set[Web])
     # Arrays that a loop may have left without a value: each has a register that is set if it has.
     maybe_unbound: dict[Web, Buffer] = field(default_factory=dict[Web, Buffer])
     # Functions, classes and modules that a refused statement would have defined.

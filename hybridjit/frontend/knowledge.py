@@ -24,7 +24,8 @@ class Knowledge:
     `taken` holds the `if`s whose condition was the same constant whenever it was looked at,
     `undecided` those that were not; what they rule out is no part of any variable. `divided` holds
     the branches and loops in which names are given other arrays than they stand for around them:
-    such an `if` is divided (branches.py), such a loop carries the names (carried.py).
+    such an `if` is divided (branches.py), such a loop carries the names (carried.py). `guarded` are
+    names that are read on some condition before they are given a value.
     """
 
     printed: ast.FunctionDef | None
@@ -35,6 +36,7 @@ class Knowledge:
     taken: dict[ast.If, bool] = field(default_factory=dict[ast.If, bool])
     undecided: set[ast.If] = field(default_factory=set[ast.If])
     divided: dict[Copy, list[Web]] = field(default_factory=dict[Copy, "list[Web]"])
+    guarded: set[Web] = field(default_factory=set[Web])
     variables: dict[ast.FunctionDef, Variables] = field(
         default_factory=dict[ast.FunctionDef, Variables]
     )
@@ -72,10 +74,9 @@ class Knowledge:
         if unit.skipped:  # a type that is new may be what was missing
             is_settled = is_settled and self.types.keys() == unit.found.keys()
             is_settled = is_settled and not unit.is_first
+        if self.is_first:
+            self.divided.clear()  # with types that are not known yet, arrays may be others
         self.is_first = False
-        if any(type != self.types.get(key, type) for key, type in unit.found.items()):
-            self.divided.clear()  # with other types, the arrays may be others
-            is_settled = False
         self.types = dict(unit.found)
         is_settled = is_settled and unit.common_results == self.common_results
         self.common_results = unit.common_results
@@ -85,6 +86,7 @@ class Knowledge:
         self.variables.clear()
         self.types.clear()
         self.divided.clear()
+        self.guarded.clear()
         return False
 
     def _learn_branches(self, branches: Mapping[ast.If, set[bool | None]]) -> bool:

@@ -122,7 +122,7 @@ def rebind(build: Builder, web: Web, value: Value, target: ast.Name) -> None:
         _give_memory(build, web, value, target)
         return
     if is_unused and web.may_be_unbound and isinstance(value, (Array, View)):
-        build.frame.guarded.add(web)
+        build.knowledge.guarded.add(web)
         build.check_divisible(web)
     if bound is None or is_unused or bound == value or _is_at_home(build, web):
         if isinstance(bound, Variable) and bound.block is not build.body:
