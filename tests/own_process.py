@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -10,6 +11,11 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[1]
 PATIENCE = 120  # seconds; nothing here runs for more than a few
+
+
+def _heed_interrupts() -> None:
+    """A suite in the background of a shell has Ctrl-C ignored, and so would its programs."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def run_program(folder: Path, text: str, **environment: str) -> str:
@@ -24,6 +30,7 @@ def run_program(folder: Path, text: str, **environment: str) -> str:
         capture_output=True,
         text=True,
         timeout=PATIENCE,
+        preexec_fn=_heed_interrupts if os.name == "posix" else None,
     )
     assert run.returncode == 0, f"status {run.returncode}\n{run.stdout}\n{run.stderr}"
     return run.stdout
