@@ -11,7 +11,6 @@ from hybridjit import Kernel
 from tests.optimized import is_ordered, run_optimized
 from tests.oracle import (
     Outcome,
-    Run,
     assert_same_outcome,
     fresh,
     run_interpreted,
@@ -24,22 +23,20 @@ from tests.poisoned import run_poisoned
 TOLERANCE = {"float16": 4e-3, "float32": 2e-5, "float64": 1e-12, "complex64": 2e-5}
 
 
-def _run_interpreted_afresh(kernel: Kernel[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """In the interpreter, in another kernel: a translation for the exact sizes would be run
-    natively, too, in the place of the one for any size that calls of several sizes lead to.
+def run_ways(
+    kernel: Kernel[..., Any], args: Sequence[Any], exact: Kernel[..., Any]
+) -> dict[str, Outcome]:
+    """What a call gives in the interpreter, as written and optimised, and natively.
+
+    The interpreter runs `exact`, another kernel of the function: a translation for the exact sizes
+    would be run natively, too, in the place of the one for any size that calls of several sizes
+    lead to.
     """
-    return run_interpreted(fresh(kernel), *args, **kwargs)
-
-
-def _run_optimized_afresh(kernel: Kernel[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    return run_optimized(fresh(kernel), *args, **kwargs)
-
-
-WAYS: dict[str, Run] = {
-    "interpreter": _run_interpreted_afresh,
-    "interpreter of the optimised program": _run_optimized_afresh,
-    "native": run_poisoned,
-}
+    return {
+        "interpreter": run_once(run_interpreted, exact, args),
+        "interpreter of the optimised program": run_once(run_optimized, exact, args),
+        "native": run_once(run_poisoned, kernel, args),
+    }
 
 
 def assert_agree(kernel: Kernel[..., Any], args: Sequence[Any]) -> Outcome:
@@ -47,16 +44,15 @@ def assert_agree(kernel: Kernel[..., Any], args: Sequence[Any]) -> Outcome:
     fail unless all agree. Where no order is open, the optimiser changes no bit.
     """
     plain = run_once(run_plain, kernel, args)
-    outcomes: list[Outcome] = []
-    for name, way in WAYS.items():
-        found = run_once(way, kernel, args)
-        outcomes.append(found)
+    exact = fresh(kernel)
+    outcomes = run_ways(kernel, args, exact)
+    for name, found in outcomes.items():
         try:
             _assert_alike(found, plain)
         except AssertionError as error:
             raise AssertionError(f"{name} and NumPy differ: {error}") from found.error
-    as_written, fast, _ = outcomes
-    if plain.error is None and is_ordered(fresh(kernel).prim_func(*args)):
+    as_written, fast, _ = outcomes.values()
+    if plain.error is None and is_ordered(exact.prim_func(*args)):
         assert_same_outcome(fast, as_written)
     return plain
 

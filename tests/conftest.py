@@ -3,6 +3,7 @@
 import difflib
 import os
 import re
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -106,7 +107,17 @@ def golden(request: pytest.FixtureRequest) -> Golden:
     return Golden(golden_base(item), update)
 
 
-@pytest.fixture
-def unedited(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Code that is compiled gets to the disk, though others edit the package meanwhile."""
-    monkeypatch.setattr(versions, "_measure", versions.compiler_identity)
+@pytest.fixture(scope="session", autouse=True)
+def swift_disk_cache() -> Generator[None]:
+    """Thousands of kernels are kept. That none outlives a loss of power is fine with us, and so
+    is that the files of the package are not looked at once more for each of them: code gets to the
+    disk though somebody edits the package meanwhile.
+    """
+
+    def fsync(fd: int) -> None:
+        os.fstat(fd)  # fails where the real one does
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", fsync)
+        patch.setattr(versions, "_measure", versions.compiler_identity)
+        yield

@@ -10,6 +10,7 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import config, hybrid
+from hybridjit.optimize import gemm
 from tests.array_results import assert_agree
 from tests.optimized import optimized
 
@@ -17,7 +18,13 @@ np: Any = numpy
 Array = Any
 RNG: Any = np.random.default_rng(3)
 M, K, N = 17, 33, 31  # worth a product in blocks, and no multiple of a tile
-DEEP = 600  # terms: more than are summed at once
+DEPTH, DEEP = 16, 40  # terms that are summed at once, and a number that takes three times
+
+
+@pytest.fixture(autouse=True)
+def shallow_panels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the depth of a release, products of several panels keep the interpreter busy."""
+    monkeypatch.setattr(gemm, "DEPTH", DEPTH)
 
 
 def update(alpha: float, beta: float, c: Array, a: Array, b: Array) -> None:
@@ -132,7 +139,7 @@ def test_sizes_that_are_not_known() -> None:
     n, m = "n", "m"
     func = optimized(kernel, 1.5, 0.5, hj.f64[n, n], hj.f64[n, m], hj.f64[m, n])
     assert "product = allocate" not in str(func)
-    for size, terms in [(3, 4), (5, 7), (40, 30), (30, 600), (0, 5), (5, 0)]:
+    for size, terms in [(3, 4), (5, 7), (40, 30), (30, DEEP), (0, 5), (5, 0)]:
         args = [1.5, 0.5, *real((size, size), (size, terms), (terms, size))]
         with config.scope(cache_enabled=False):
             assert_agree(kernel, args)

@@ -226,28 +226,35 @@ BUGS = (
     ),
     _bug("flip reverses all axes", everywhere(array_shapes, "flip", flip_all), 125),
     _bug("reshape takes columns first", replaced(array_shapes, "_unflat", column_major), 166),
-    _bug("run-time broadcasting is off by one", replaced(_STRETCH, "index", never_stretched)),
+    _bug("run-time broadcasting is off by one", replaced(_STRETCH, "index", never_stretched), 4),
     _bug(
         "the first operand has the size",
         replaced(array_elementwise, "_meeting_size", first_size),
     ),
     _bug(
-        "overlapping stores are not buffered", replaced(array_memory, "_needs_copy", never_copied)
+        "overlapping stores are not buffered",
+        replaced(array_memory, "_needs_copy", never_copied),
+        30,
     ),
     Bug(
         "arguments never share memory",
         [replaced(array_memory, "_may_meet", other_memory)],
         at_random(style=dataclasses.replace(ROOMY, sharing=1)),
     ),
-    _bug("masked stores ignore the mask", replaced(array_stores, "_fitted_to_mask", without_mask)),
+    _bug(
+        "masked stores ignore the mask",
+        replaced(array_stores, "_fitted_to_mask", without_mask),
+        35,
+    ),
     _bug(
         "indices into parts are off",
         everywhere(array_subscripts, "checked", wrapped_late),
+        20,
     ),
-    _bug("sums are as narrow as elements", replaced(array_reductions, "sum_dtype", narrow_sum)),
+    _bug("sums are as narrow as elements", replaced(array_reductions, "sum_dtype", narrow_sum), 9),
     _bug("keepdims is forgotten", everywhere(array_reductions, "kept", without_kept_axes)),
     _bug("kept axes are turned around", replaced(Axes, "kept", property(kept_as_given)), 111),
-    _bug("argmax is the last one", replaced(array_extrema, "_beats", last_extremum)),
+    _bug("argmax is the last one", replaced(array_extrema, "_beats", last_extremum), 28),
     Bug(
         "argmax does not see NaN",
         [replaced(array_extrema, "_beats", extremum_without_nan)],
@@ -256,5 +263,9 @@ BUGS = (
     _bug("argmax counts columns first", replaced(array_extrema, "_flat", flat_in_columns), 70),
     _bug("extrema start at zero", replaced(array_reductions, "_worst", zero_start), 131),
     _bug("means count one more", replaced(array_reductions, "_reduced_count", one_too_many)),
-    _bug("variances are not squared", replaced(array_reductions, "_squared_distance", not_squared)),
+    _bug(
+        "variances are not squared",
+        replaced(array_reductions, "_squared_distance", not_squared),
+        15,
+    ),
 )

@@ -221,7 +221,7 @@ BUGS = (
     Bug(
         "a product stored where a factor is",
         [replaced(fuse_epilogue, "_is_apart", always(True))],
-        agrees(product_onto_a_factor, RNG.random((40, 40)), RNG.random((40, 40))),
+        agrees(product_onto_a_factor, RNG.random((26, 26)), RNG.random((26, 26))),
     ),
     Bug(
         "memory that is still used",

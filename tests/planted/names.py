@@ -22,8 +22,8 @@ def _check_script(number: int) -> None:
     check(number, natively=False)
 
 
-def _bug(what: str, plant: Plant) -> Bug:
-    return Bug(what, [plant], RandomCheck("names", _check_script, 0, MAX_SCRIPTS))
+def _bug(what: str, plant: Plant, first: int = 0) -> Bug:
+    return Bug(what, [plant], RandomCheck("names", _check_script, first, MAX_SCRIPTS))
 
 
 def first_like_it(build: Builder, made: Buffer, carry: Carry) -> Buffer | None:
@@ -36,7 +36,7 @@ def first_like_it(build: Builder, made: Buffer, carry: Carry) -> Buffer | None:
 
 
 BUGS = (
-    _bug("what has two names is overwritten", replaced(Builder, "is_shared", always(False))),
+    _bug("what has two names is overwritten", replaced(Builder, "is_shared", always(False)), 85),
     _bug("arrays are not brought together", replaced(carried, "_move", always(None))),
     _bug("rounds take what is in use", replaced(carried, "_find_free", first_like_it)),
     _bug("names are not read later", replaced(carried, "_is_read_later", always(False))),

@@ -7,6 +7,7 @@ are in fusion.py.
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -116,6 +117,18 @@ def agrees(function: Any, *shapes: tuple[int, ...]) -> Check:
     return check
 
 
+def in_shallow_panels(check: Check) -> Check:
+    """With fewer terms summed at once: with the depth of a release, products of several panels
+    keep the interpreter busy.
+    """
+
+    def checked() -> None:
+        with patch.object(gemm, "DEPTH", 16):
+            check()
+
+    return checked
+
+
 def an_order_by_hand_stays() -> None:
     kernel: Any = hybrid.script(product).with_schedule(terms_outside)
     text = kernel.inspect("optimized", RNG.random((40, 30)), RNG.random((30, 20)))
@@ -173,7 +186,7 @@ BUGS = (
     Bug(
         "the sums of earlier terms are forgotten",
         [replaced(gemm, "_add_total", keep_out)],
-        agrees(product, (17, 600), (600, 31)),
+        in_shallow_panels(agrees(product, (17, 40), (40, 31))),
     ),
     Bug(
         "every size is a multiple of a tile",

@@ -117,7 +117,6 @@ def test_sizes_that_are_known_at_run_time() -> None:
     compared(made, (A,), (A[1:],), (A[:1],), (A[:, :0],))()
 
 
-@pytest.mark.usefixtures("unedited")
 def test_what_comes_from_the_disk_is_known_to_be_set(tmp_path: Any) -> None:
     found: list[Any] = []
     with config.scope(cache_dir=str(tmp_path), cache_enabled=True):

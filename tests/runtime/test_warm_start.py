@@ -81,9 +81,7 @@ class Processes:
 
 
 @pytest.fixture
-def processes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unedited: None
-) -> Iterator[Processes]:
+def processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Processes]:
     made = Processes(tmp_path)
     translate: Callable[..., Any] = compiler.translate
 

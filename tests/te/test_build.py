@@ -159,7 +159,6 @@ def test_several_functions_in_one_module() -> None:
         both["nxt"]
 
 
-@pytest.mark.usefixtures("unedited")
 def test_code_is_found_on_disk() -> None:
     make_add("kept")(*make_arrays())
     before = hj.cache.info().counters.hits
