@@ -1,6 +1,7 @@
-"""Shared fixtures and settings: golden files, hypothesis profiles, the --fuzz option."""
+"""Shared fixtures and settings: golden files, hypothesis profiles, --fuzz, caches."""
 
 import difflib
+import gc
 import os
 import re
 from collections.abc import Generator
@@ -47,6 +48,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         owner = owners.setdefault(golden_base(item), item.nodeid)
         if owner != item.nodeid:
             item.stash[SHARES_GOLDEN_WITH] = owner
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests and all that they import stay: collecting garbage need not look there."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000)
 
 
 def golden_base(item: pytest.Item) -> Path:

@@ -27,10 +27,10 @@ TESTS = (
     "tests/codegen/test_math_special.py",
     "tests/codegen/test_vectors.py",
     "tests/differential/test_guarded_loops.py",
-    "tests/differential/test_native.py",
+    "tests/differential/test_corpus.py",
 )
 # Of the corpus, the types that are converted most, and no second layout.
-SELECTION = "not test_native or ((float16 or uint32 or complex64 or int8-C-7) and not strided)"
+SELECTION = "not test_corpus or ((float16 or uint32 or complex64 or int8-C-7) and not strided)"
 
 
 @pytest.mark.parametrize("cpu", CHOSEN)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from hybridjit.codegen.kernel import emit_kernel
 from hybridjit.codegen.layout import ArrayLayout, Layout
 from hybridjit.codegen.target import host_features, make_target, processor_features
 from hybridjit.ir.dtype import DType, dtype_named
+from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.intrinsics import INTRINSICS
 from hybridjit.lower.pipeline import lower
 from hybridjit.scalars.builtins import TYPES
@@ -52,11 +54,17 @@ def _names(image: bytes, table: Sequence[int], texts: int) -> Iterator[str]:
             yield image[texts + name : image.index(b"\0", texts + name)].decode()
 
 
+@cache
+def translated(text: str, specs: tuple[Any, ...]) -> PrimFunc:
+    """The IR of a script, the same for each processor."""
+    return script_from_text(text, NAMES).prim_func(*specs)
+
+
 def symbols_of(
     text: str, specs: Sequence[Any], target: Target, passes: Callable[..., Any] = tidy
 ) -> set[str]:
     """What the code of a script takes from elsewhere, other than what is provided."""
-    func = lower(script_from_text(text, NAMES).prim_func(*specs), target)
+    func = lower(translated(text, tuple(specs)), target)
     layout = Layout(tuple(ArrayLayout() for _ in func.buffers), True)
     module = emit_kernel(func, layout, target)
     return undefined_symbols(emit_object(passes(module.text, target), target)) - PROVIDED
@@ -76,8 +84,8 @@ def loops(lines: Sequence[str], parameters: str) -> str:
     return text
 
 
-@pytest.mark.parametrize("source", DTYPES)
 @pytest.mark.parametrize("cpu", PROCESSORS)
+@pytest.mark.parametrize("source", DTYPES)
 def test_casts(cpu: str, source: str) -> None:
     real = ".real" if source.startswith("complex") else ""
     lines = [
@@ -99,8 +107,8 @@ def intrinsics_of(dtype: DType) -> Iterator[str]:
             yield f"{name}({', '.join(f'a[i + {k}]' for k in range(intrinsic.arity))})"
 
 
-@pytest.mark.parametrize("name", DTYPES)
 @pytest.mark.parametrize("cpu", [cpu for cpu in PROCESSORS if cpu != "skylake-avx512"])
+@pytest.mark.parametrize("name", DTYPES)
 def test_intrinsics_and_operators(cpu: str, name: str) -> None:
     dtype = dtype_named(name)
     values = [*OPERATORS, *intrinsics_of(dtype)]

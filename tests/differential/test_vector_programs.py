@@ -30,11 +30,13 @@ from tests.programs.vector_loops import vector_program
 from tests.strategies import programs
 
 SEEDS = range(50)
-LOOPS = range(75)
+LOOPS = range(50)
 CHUNK = 25
 FREE_KINDS = (LoopKind.SERIAL, LoopKind.UNROLLED, LoopKind.PARALLEL)
 # Vectors of 128 bits: the short loops of random programs are cut into several, and a rest.
 SMALL = Target("", "", "")
+# A loop takes longer to compile than most programs, and seeds are no better than the first ones.
+FEW = settings(max_examples=max(settings().max_examples // 5, 1), suppress_health_check=SLOW)
 
 
 def vectorized(func: PrimFunc) -> PrimFunc:
@@ -115,7 +117,7 @@ def test_vector_loops_of_the_first_seeds(first: int) -> None:
 
 
 @given(seed=st.integers(0, 1 << 30))
-@settings(suppress_health_check=SLOW)
+@FEW
 def test_vector_loops(seed: int) -> None:
     try:
         check_vector_loop(seed)

@@ -61,6 +61,13 @@ needs_proc = pytest.mark.skipif(
 )
 
 
+@pytest.fixture(autouse=True)
+def quick_collections() -> None:
+    """Collections, of which there are hundreds here, need not look at all that lives already."""
+    gc.collect()
+    gc.freeze()
+
+
 def test_dropped_code_is_let_go() -> None:
     seen = [make_and_drop(number) for number in range(5)]
     gc.collect()
