@@ -242,7 +242,7 @@ class Kernel(NativeCallable, Generic[P, R]):
 
     def _checked(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Outcome, Checked]:
         own = {name: value for name, value in kwargs.items() if name in self.signature.parameters}
-        func = self._specialize(self._bind(args, own)[0]).func
+        func = self._select(self._bind(args, own)[0]).func  # what is to run, of any size or exact
 
         def native(*args: Any, **kwargs: Any) -> Any:
             return self._named_call(args, kwargs, interpret=False)

@@ -9,16 +9,23 @@ from __future__ import annotations
 import inspect
 import io
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stdout
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hybridjit import config
 from hybridjit.checking.copies import fresh_copies
-from hybridjit.checking.difference import Difference, Outcome, are_comparable, find_difference
+from hybridjit.checking.difference import (
+    Difference,
+    Outcome,
+    are_comparable,
+    arrays_in,
+    find_difference,
+)
 from hybridjit.checking.exactness import is_exact
 from hybridjit.checking.reproduction import write_reproduction
 from hybridjit.errors import CheckError, HybridError, RunError, Span
@@ -62,7 +69,8 @@ class Call:
         if why_not is not None:
             return found, Checked(self.kernel.__name__, False, why_not)
         exact = is_exact(self.func, self.kernel.__hybrid_function__)
-        plain = self._plain_outcome(before)
+        with _as_before(self._outputs(self.kwargs), self._outputs(before[1])):
+            plain = self._plain_outcome(before)
         if not are_comparable(found, plain):
             return found, Checked(self.kernel.__name__, exact, "integers differ from Python's here")
         difference = find_difference(found, plain, is_exact=exact)
@@ -71,11 +79,14 @@ class Call:
         return found, Checked(self.kernel.__name__, exact)
 
     def _copies(self) -> tuple[list[Any], dict[str, Any]]:
-        """Copies of the arguments, which share memory where those do; `out` is not for Python."""
-        names = [name for name in self.kwargs if self._is_parameter(name)]
-        copies = fresh_copies([*self.args, *(self.kwargs[name] for name in names)])
+        """Copies of the arguments and of `out`, which share memory where those do."""
+        copies = fresh_copies([*self.args, *self.kwargs.values()])
         count = len(self.args)
-        return copies[:count], dict(zip(names, copies[count:], strict=True))
+        return copies[:count], dict(zip(self.kwargs, copies[count:], strict=True))
+
+    def _outputs(self, kwargs: Mapping[str, Any]) -> list[NDArray[Any]]:
+        """The arrays that are given as `out`, which is not for the plain function."""
+        return [] if self._is_parameter("out") else list(arrays_in(kwargs.get("out")))
 
     def _is_parameter(self, name: str) -> bool:
         return name in self.kernel.signature.parameters
@@ -83,7 +94,8 @@ class Call:
     def _plain_outcome(self, before: tuple[list[Any], dict[str, Any]]) -> Outcome:
         values = fresh_copies([*before[0], *before[1].values()])
         count = len(before[0])
-        given = values[:count], dict(zip(before[1], values[count:], strict=True))
+        given = dict(zip(before[1], values[count:], strict=True))
+        own = {name: value for name, value in given.items() if self._is_parameter(name)}
         with (
             config.scope(check=False),
             np.errstate(all="ignore"),
@@ -91,7 +103,11 @@ class Call:
             redirect_stdout(io.StringIO()),
         ):
             warnings.simplefilter("ignore")
-            return self._outcome(self.kernel.py_func, given)
+            outcome = self._outcome(self.kernel.py_func, (values[:count], own))
+        outputs = self._outputs(given)
+        if not outputs or outcome.error is not None:
+            return outcome
+        return replace(outcome, result=_stored(outcome.result, outputs))
 
     def _outcome(
         self, way: Callable[..., Any], given: tuple[Sequence[Any], Mapping[str, Any]]
@@ -112,7 +128,8 @@ class Call:
         lines = [f"native code gives {difference.native}", f"plain Python    {difference.plain}"]
         text = "\n".join([f"{difference.place} differs", *lines])
         source = inspect.getsource(self.kernel.__hybrid_function__)
-        path = write_reproduction(self.kernel, *before, text, source)
+        own = {name: value for name, value in before[1].items() if self._is_parameter(name)}
+        path = write_reproduction(self.kernel, before[0], own, text, source)
         saved = () if path is None else (f"the call is kept in {path}: run it to see it again",)
         return CheckError(
             f"'{self.kernel.__name__}': {difference.place} is {difference.native} in native code, "
@@ -121,6 +138,30 @@ class Call:
             help="this is a bug in hybridjit; please report it with the file",
             notes=saved,
         )
+
+
+@contextmanager
+def _as_before(outputs: Sequence[NDArray[Any]], before: Sequence[NDArray[Any]]) -> Generator[None]:
+    """What was given as `out` holds what it held: a script may capture these very arrays."""
+    results = fresh_copies(outputs)
+    _fill(outputs, before)
+    try:
+        yield
+    finally:
+        _fill(outputs, results)
+
+
+def _stored(result: Any, outputs: Sequence[NDArray[Any]]) -> Any:
+    """The result, complete before it goes to `out`, in whose memory arguments may lie."""
+    (complete,) = fresh_copies([result])
+    _fill(outputs, list(arrays_in(complete)))
+    return complete
+
+
+def _fill(targets: Sequence[NDArray[Any]], values: Sequence[NDArray[Any]]) -> None:
+    for target, value in zip(targets, values, strict=True):
+        if target.flags.writeable:  # else the call has failed
+            target[...] = value
 
 
 def _is_refused(error: Exception | None) -> bool:

@@ -27,11 +27,13 @@ def _fresh(value: Any, owners: dict[int, NDArray[Any]]) -> Any:
     return value
 
 
-def _fresh_array(array: NDArray[Any], owners: dict[int, NDArray[Any]]) -> NDArray[Any]:
-    owner = _owner(array)
-    if id(owner) not in owners:
-        owners[id(owner)] = np.frombuffer(bytearray(owner.tobytes("A")), np.uint8)
-    memory = owners[id(owner)]
+def _fresh_array(given: NDArray[Any], owners: dict[int, NDArray[Any]]) -> NDArray[Any]:
+    array = np.asarray(given)  # a subclass may say anything of its memory
+    key = id(_owner(given))
+    owner = np.asarray(_owner(given))
+    if key not in owners:
+        owners[key] = np.frombuffer(bytearray(owner.tobytes("A")), np.uint8)
+    memory = owners[key]
     offset = array.ctypes.data - owner.ctypes.data if array.size else 0
     copy: NDArray[Any] = np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
     copy.flags.writeable = array.flags.writeable

@@ -61,8 +61,8 @@ def find_difference(native: Outcome, plain: Outcome, *, is_exact: bool) -> Diffe
     """The first difference, or None. After an error, arguments may hold other elements."""
     if native.error is not None or plain.error is not None:
         return _error_difference(native.error, plain.error)
-    arrays = [item for value in plain.arguments.values() for item in _arrays(value)]
-    arrays += list(_arrays(plain.result))
+    arrays = [item for value in plain.arguments.values() for item in arrays_in(value)]
+    arrays += list(arrays_in(plain.result))
     rules = _Rules(arrays, is_exact)
     found = rules.compare("the result", native.result, plain.result)
     for name, value in plain.arguments.items():
@@ -82,10 +82,11 @@ def _ending(error: Exception | None) -> str:
     return "a result" if error is None else f"{type(error).__name__}: {error}".splitlines()[0]
 
 
-def _arrays(value: Any) -> Iterator[NDArray[Any]]:
+def arrays_in(value: Any) -> Iterator[NDArray[Any]]:
+    """The arrays in a value, numbers as arrays without dimensions."""
     if is_sequence(value):
         for item in value:
-            yield from _arrays(item)
+            yield from arrays_in(item)
     elif is_array(value):
         yield value
     elif isinstance(value, (bool, int, float, complex, np.generic)):

@@ -54,6 +54,22 @@ def halved(a: Array, b: Array) -> None:
         b[i] = a[i] // a[0]
 
 
+@hybrid.script
+def swapped(a: Array, b: Array) -> Any:
+    return b + 0, a + 0
+
+
+TABLE = np.zeros(4)
+
+
+@hybrid.script
+def shifted() -> Array:
+    b = hybrid.output_tensor((4,), "float64")
+    for i in range(1, 4):
+        b[i] = TABLE[i - 1]
+    return b
+
+
 def fresh(kernel: Kernel[..., Any]) -> Kernel[..., Any]:
     return Kernel(kernel.__hybrid_function__)
 
@@ -80,9 +96,9 @@ def wrong_code() -> Any:
         yield
 
 
-def run(kernel: Kernel[..., Any], *args: Any) -> Any:
+def run(kernel: Kernel[..., Any], *args: Any, **kwargs: Any) -> Any:
     with config.scope(check=True):
-        return kernel(*args)
+        return kernel(*args, **kwargs)
 
 
 def test_sound_kernels_agree() -> None:
@@ -111,6 +127,36 @@ def test_arrays_that_share_memory() -> None:
     a = np.arange(9.0)
     run(scaled, a[:-1], a[1:])
     assert a.tolist() == [0] * 9
+
+
+def test_results_into_memory_of_arguments() -> None:
+    a = np.arange(6.0)
+    run(swapped, a[:3], a[3:], out=(a[:3], a[3:]))
+    assert a.tolist() == [3, 4, 5, 0, 1, 2]
+
+
+def test_result_into_what_the_script_captures() -> None:
+    TABLE[:] = range(4)
+    run(shifted, out=TABLE)
+    assert TABLE.tolist() == [0, 0, 1, 2]
+
+
+def test_code_for_any_size_is_what_is_checked() -> None:
+    """Sizes are constants in the first translation only, as in calls that are not checked."""
+    kernel = fresh(scaled)
+    for size in (3, 4, 5, 6):
+        run(kernel, np.ones(size), np.zeros(size))
+    assert len(kernel.cache_info()) == 2
+
+
+def test_subclasses_of_arrays() -> None:
+    """What one says of its memory need not be so."""
+
+    class Liar(np.ndarray[Any, Any]):
+        shape: Any = (1 << 40,)
+
+    array: Any = np.arange(6.0)[::2]
+    assert run(total, array.view(Liar)) == 6
 
 
 def test_errors_are_compared_and_raised() -> None:
