@@ -286,6 +286,8 @@ def test_verify_takes_an_unsafe_loop_that_is_safe() -> None:
     s = least.schedule(hj.f64["n"], hj.f64["n"])
     s.parallel("i", unsafe=True)
     s.verify(np.array([0.0, -0.0, 3.0, 0.0, -0.0]), np.ones(5))
+    with config.scope(check=True):
+        s.verify(np.array([0.0, -0.0, 3.0, 0.0, -0.0]), np.ones(5))
 
 
 SCRIPT = """
