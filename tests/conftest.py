@@ -1,4 +1,4 @@
-"""Shared fixtures and settings: golden files, hypothesis profiles, --fuzz, caches."""
+"""Shared fixtures and settings: golden files, hypothesis profiles, --fuzz, caches, the checker."""
 
 import difflib
 import gc
@@ -12,6 +12,7 @@ from typing import Literal
 import pytest
 from hypothesis import settings
 
+from hybridjit import config
 from hybridjit.runtime import versions
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -129,3 +130,23 @@ def swift_disk_cache() -> Generator[None]:
         patch.setattr(os, "fsync", fsync)
         patch.setattr(versions, "_measure", versions.compiler_identity)
         yield
+
+
+@pytest.fixture
+def unchecked() -> Generator[None]:
+    """Without the checker, which the whole suite may run under (HYBRIDJIT_CHECK=1).
+
+    For tests of the native call itself: which code it finds, what it holds, how it ends. A call
+    that is checked is another one: it goes through Python every time, copies the arguments and
+    runs the plain function on them, too. And for what plain Python cannot do: arrays of which
+    only the pages that are touched fit into memory, floats that no integer can hold, a broken
+    output.
+    """
+    if not config.current().check:
+        yield
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("HYBRIDJIT_CHECK")
+        config.clear()
+        yield
+    config.clear()

@@ -44,6 +44,7 @@ def test_import_loads_no_compiler(tmp_path: Path) -> None:
     assert run(program, tmp_path) == "[]\n"
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_a_kernel_from_the_disk_loads_no_compiler(tmp_path: Path) -> None:
     program = f"""
 import numpy as np

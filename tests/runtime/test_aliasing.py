@@ -164,6 +164,7 @@ def test_three_views(kernel: AnyKernel, request: pytest.FixtureRequest) -> None:
         check(made, [random_view(choices, size, dtype) for _ in range(3)])
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("dtypes", list(itertools.permutations(("float64", "int64", "uint8"), 2)))
 def test_views_of_other_types(dtypes: tuple[str, str]) -> None:
     made = fresh(from_the_left)

@@ -359,6 +359,7 @@ def _mark(a: Any, first: Any) -> Any:
     return a.shape[0]
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("size", [2**31 + 8, 2**32 + 8, 2**33 + 3])
 def test_more_elements_than_32_bits_count(size: int) -> None:
     made = fresh(_mark)
@@ -376,6 +377,7 @@ def test_more_elements_than_32_bits_count(size: int) -> None:
         exact(a, -1)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_products_of_sizes_beyond_32_bits() -> None:
     @hybrid.script
     def corner(a: Any, i: Any, j: Any) -> Any:
@@ -393,6 +395,7 @@ def test_products_of_sizes_beyond_32_bits() -> None:
         made(numpy.zeros((3, 4), np.int8), 2, 3)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_huge_strides() -> None:
     @hybrid.script
     def ends(a: Any) -> Any:

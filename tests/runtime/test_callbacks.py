@@ -37,6 +37,7 @@ def frames_of(error: BaseException) -> list[str]:
     return [frame.name for frame in traceback.extract_tb(error.__traceback__)]
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_print_raises_what_the_output_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     for way in (shout.py_func, shout.interpret, *[shout] * CALLS):
         a = np.zeros(3)

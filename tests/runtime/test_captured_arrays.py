@@ -12,6 +12,8 @@ import pytest
 from hybridjit import ArgumentError, Kernel, config, hybrid
 from hybridjit.hybrid import output_tensor
 
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 AnyKernel = Kernel[..., Any]
 TABLE: Any = np.arange(8.0)
 PAIR: Any = (np.arange(4.0), np.arange(4.0))

@@ -28,9 +28,12 @@ from tests.runtime.native_calls import (
     warm,
 )
 
-pytestmark = pytest.mark.skipif(
-    native_class() is None, reason="native calls are not possible on this interpreter"
-)
+pytestmark = [
+    pytest.mark.usefixtures("unchecked"),
+    pytest.mark.skipif(
+        native_class() is None, reason="native calls are not possible on this interpreter"
+    ),
+]
 
 
 # Numbers

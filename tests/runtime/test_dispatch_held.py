@@ -13,6 +13,8 @@ from hybridjit.hybrid import output_tensor
 from tests.own_process import run_program
 from tests.runtime.native_calls import hits, warm
 
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 CALLS = 4
 
 

@@ -198,6 +198,7 @@ def test_handler_that_returns_lets_the_kernel_go_on() -> None:
     assert set(seen) == {signal.SIGINT}
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_handler_that_calls_the_kernel() -> None:
     """The handler runs inside the kernel that it calls."""
     results: list[float] = []

@@ -102,6 +102,7 @@ def _id(value: Any) -> str:
     return getattr(value, "__name__", "")
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(("kernel", "args", "are_set"), CALLS, ids=_id)
 def test_nobody_sees_what_was_in_memory(kernel: AnyKernel, args: Any, are_set: Any) -> None:
     made = fresh(kernel)
@@ -214,6 +215,7 @@ BUGS = (
 )
 
 
+@pytest.mark.usefixtures("unchecked")
 @needs_fork
 @pytest.mark.parametrize("bug", BUGS, ids=str)
 def test_bug_is_noticed(bug: Bug) -> None:

@@ -29,6 +29,7 @@ def work(a, rounds):
 """
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_call_from_an_object_that_outlives_the_modules(tmp_path: Path) -> None:
     program = """
 arrays = [np.arange(8.0) for _ in range(3)]

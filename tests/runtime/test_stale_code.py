@@ -162,5 +162,6 @@ def test_helper_in_a_tuple_whose_code_is_replaced() -> None:
     assert values(kernel) == {300.0}
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_kernel_with_a_helper_runs_natively() -> None:
     warm(make_kernel(make_function()), np.zeros(3))

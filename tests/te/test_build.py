@@ -44,6 +44,7 @@ def test_a_module_is_called_on_arrays() -> None:
         add(a, b, C=c)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_calls_run_natively() -> None:
     add = make_add()
     a, b, c = make_arrays()
