@@ -10,8 +10,12 @@ PYTEST := $(BIN)/python -m pytest -n 2
 # Tests outside tests/torture that grow with N too.
 TORTURE := $(patsubst %,tests/runtime/test_%.py,aliasing threads interrupt unload pool)
 
+# Rooms below native code, and what looks at the house as a whole.
+QUICK := $(patsubst %,tests/%,ir arith analysis interp frontend errors illegal roundtrip tir) \
+    $(patsubst %,tests/test_%.py,smoke config errors golden layering oracle script source)
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test check golden bench fuzz mutants torture versions size clean
+.PHONY: help demo test quick check golden bench fuzz mutants torture versions size clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +32,9 @@ demo: $(INSTALLED)  ## run a few kernels, check them against NumPy, print a tabl
 test: check  ## everything CI runs: check, then the test suite
 	$(PYTEST)
 	$(PYTEST) tests/test_smoke.py  # once more: now the kernels come from the disk cache
+
+quick: $(INSTALLED)  ## what needs hardly any native code: front end, IR, analyses, errors; a minute
+	$(PYTEST) $(QUICK)
 
 check: $(INSTALLED)  ## formatting, lint and types
 	$(BIN)/ruff format --check .
