@@ -30,6 +30,20 @@ def updated(a: Array) -> None:
         a[i] = 2 * a[i]
 
 
+def far_sums(a: Array) -> None:
+    for i in range(3):
+        for j in range(17):
+            for k in range(34):
+                a[i] = a[(j + k) % 20] * 3
+                a[9] = a[9] + 6
+
+
+def window(a: Array, b: Array) -> None:
+    for i in range(3):
+        for j in range(3):
+            b[0] += a[i, j]
+
+
 def emitted(function: Callable[..., Any], *specs: Any, may_vectorize: bool = False) -> str:
     target = current_target()
     func = hybrid.script(function).prim_func(*specs)
@@ -45,6 +59,19 @@ def test_unrolled_loops_are_unrolled() -> None:
 def test_loops_over_a_rest_are_not() -> None:
     text = emitted(updated, hj.f64["n"], may_vectorize=True)
     assert "llvm.loop.unroll.disable" in text
+
+
+def test_nests_are_unrolled_if_they_are_small() -> None:
+    """LLVM takes exponential time for sums in copies of loops in copies of loops."""
+    assert emitted(far_sums, hj.u8[20]).count(", !llvm.loop ") == 2
+    assert "llvm.loop" not in emitted(window, hj.f64[3, 3], hj.f64[1])
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int64])
+def test_sums_in_a_large_nest_compile(dtype: Any) -> None:
+    a = np.arange(20, dtype=dtype)
+    hybrid.script(far_sums)(a)
+    assert a[9] == (9 + 6 * 3 * 17 * 34) % (256 if dtype is np.uint8 else 1 << 63)
 
 
 def test_the_metadata_of_a_loop_refers_to_itself() -> None:
