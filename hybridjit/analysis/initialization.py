@@ -29,6 +29,13 @@ def find_unassigned_reads(func: PrimFunc) -> frozenset[Buffer]:
     return frozenset(analysis.doubtful)
 
 
+def find_assignments(body: Stmt) -> tuple[frozenset[Buffer], frozenset[Buffer]]:
+    """The registers that `body` may read before it assigns them; and those it surely assigns."""
+    analysis = _Analysis()
+    assigned = analysis.run(body, frozenset())
+    return frozenset(analysis.doubtful), assigned or frozenset()
+
+
 class _Analysis:
     """Follows the set of registers that are surely assigned; None where nothing gets."""
 

@@ -28,6 +28,23 @@ class Cut:
     trips: Expr
 
 
+class Names:
+    """Names for what is used more than once, in the order in which they are given."""
+
+    def __init__(self, loop: For) -> None:
+        self.loop = loop
+        self.made: list[Let] = []
+
+    def give(self, suffix: str, value: Expr) -> Expr:
+        """A name for `value`, or itself if it is a name or a constant."""
+        value = simplify(value)
+        if isinstance(value, Const | Var):
+            return value
+        var = Var(f"{self.loop.var.name}_{suffix}")
+        self.made.append(Let(var, value, span=self.loop.span))
+        return var
+
+
 def cut(loop: For, width: Width) -> Cut:
     """`loop` in rounds of vectors, and a rest."""
     extent = loop_extent(loop)
@@ -56,22 +73,13 @@ def _at(loop: For, number: int) -> Expr:
 
 def _cut_at_run_time(loop: For, width: Width) -> Cut:
     """The bounds of a loop are evaluated once, before it: what is used twice gets a name."""
-    names: list[Let] = []
-
-    def named(suffix: str, value: Expr) -> Expr:
-        value = simplify(value)
-        if isinstance(value, Const | Var):
-            return value
-        var = Var(f"{loop.var.name}_{suffix}")
-        names.append(Let(var, value, span=loop.span))
-        return var
-
-    start = named("start", loop.start)
+    names = Names(loop)
+    start = names.give("start", loop.start)
     loop = dataclasses.replace(loop, start=start)
-    trips = named("trips", loop.safe_extent)
+    trips = names.give("trips", loop.safe_extent)
 
     def end_of(lanes: int) -> Expr:
-        return named("end", start + FloorDiv(trips, Const(lanes)) * (lanes * loop_step(loop)))
+        return names.give("end", start + FloorDiv(trips, Const(lanes)) * (lanes * loop_step(loop)))
 
     end = end_of(width.wide)
     vector = width.wide if width.is_joined else width.lanes
@@ -82,7 +90,7 @@ def _cut_at_run_time(loop: For, width: Width) -> Cut:
         rest: list[Stmt] = [_masked_rest(loop, width, end, trips)]
     else:
         rest = [*_unmasked_rest(loop, width, end, end_of)]
-    return Cut(tuple(names), (rounds, *map(fresh_copy, rest)), trips)
+    return Cut(tuple(names.made), (rounds, *map(fresh_copy, rest)), trips)
 
 
 def _masked_rest(loop: For, width: Width, first: Expr, trips: Expr) -> Stmt:

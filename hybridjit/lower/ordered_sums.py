@@ -21,9 +21,9 @@ from hybridjit.analysis.cost import is_dear
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Load, Lt, Mod, Sub, Var
-from hybridjit.ir.stmt import Allocate, For, If, Let, LoopKind, Stmt, Store, flat_stmts, seq
+from hybridjit.ir.stmt import Allocate, For, If, LoopKind, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import Mutator, fresh_copy, walk
-from hybridjit.lower.cut_loops import at_most
+from hybridjit.lower.cut_loops import Names, at_most
 from hybridjit.lower.vector_width import find_width, has_masks
 from hybridjit.target import Target
 
@@ -76,7 +76,6 @@ class OrderedSums:
     terms: _Terms
     in_lanes: list[Stmt] = field(default_factory=list[Stmt])
     in_order: list[Stmt] = field(default_factory=list[Stmt])
-    before: list[Stmt] = field(default_factory=list[Stmt])
 
     def take(self, stmt: Stmt, is_update: bool) -> None:
         """Sort a statement of the loop into one of the two."""
@@ -96,25 +95,18 @@ class OrderedSums:
     def make(self, target: Target) -> Stmt:
         """The loop, in rounds of one vector, and a rest."""
         lanes = self.terms.lanes
-        start = self._named("start", self.loop.start)
-        trips = self._named("trips", dataclasses.replace(self.loop, start=start).safe_extent)
-        end = self._named("end", start + FloorDiv(trips, lanes) * lanes)
+        names = Names(self.loop)
+        start = names.give("start", self.loop.start)
+        trips = names.give("trips", dataclasses.replace(self.loop, start=start).safe_extent)
+        end = names.give("end", start + FloorDiv(trips, lanes) * lanes)
         strip = Var(f"{self.loop.var.name}_0")
         whole = For(strip, start, end, lanes, self._round(strip, lanes))
-        count = self._named("rest", Mod(trips, lanes))
+        count = names.give("rest", Mod(trips, lanes))
         if count == Const(0):
-            return seq(*self.before, whole)
+            return seq(*names.made, whole)
         is_masked = has_masks(self.loop.body, target)
         rest = self._round(end, count) if is_masked else self._one_by_one(end)
-        return seq(*self.before, whole, rest)
-
-    def _named(self, suffix: str, value: Expr) -> Expr:
-        value = simplify(value)
-        if isinstance(value, Const | Var):
-            return value
-        var = Var(f"{self.loop.var.name}_{suffix}")
-        self.before.append(Let(var, value, span=self.loop.span))
-        return var
+        return seq(*names.made, whole, rest)
 
     def _one_by_one(self, first: Expr) -> Stmt:
         return fresh_copy(at_most(self._most, dataclasses.replace(self.loop, start=first)))

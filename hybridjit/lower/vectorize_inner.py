@@ -21,6 +21,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, If, Let, LoopKind, Seq, Stmt, Store
 from hybridjit.ir.visit import walk
 from hybridjit.lower.drop_continues import drop_continues
+from hybridjit.lower.free_iterations import find_free_iterations
 from hybridjit.lower.lane_cost import pays, reduction_pays
 from hybridjit.lower.loop_mutator import LoopMutator
 from hybridjit.lower.ordered_sums import find_ordered_sums
@@ -57,7 +58,30 @@ class _VectorizeInner(LoopMutator):
             can = not lanes.shared and self._is_legal(lanes)
             return dataclasses.replace(loop, annotations=((LANES, True),)) if can else None
         if self._is_legal(lanes):
-            return dataclasses.replace(loop, kind=LoopKind.VECTORIZED)
+            return _in_lanes(loop)
+        freed = self._vectorize_freed(lanes)
+        return self._vectorize_sums(loop) if freed is None else freed
+
+    def _vectorize_freed(self, lanes: Lanes) -> Stmt | None:
+        """Lanes for iterations that do not need what they hand on to each other."""
+        shared = {reduction.buffer for reduction in lanes.shared}
+        free = find_free_iterations(lanes.loop, shared, self._live_around(lanes.loop))
+        if free is None or not self.unset.isdisjoint(free.earlier.carried):
+            return None
+        parts = free.parts()
+        self.scope += parts.names
+        middle = find_lanes(parts.middle, self.func.fastmath, self.unset)
+        can = pays(parts.middle, self.target) and self._is_legal(middle)
+        del self.scope[len(self.scope) - len(parts.names) :]
+        return parts.around(_in_lanes(parts.middle)) if can else None
+
+    def _live_around(self, loop: For) -> set[Buffer]:
+        """The variables that are read outside of `loop`."""
+        inside = {id(node) for node in walk(loop) if isinstance(node, Load)}
+        loads = (node for node in walk(self.func.body) if isinstance(node, Load))
+        return {node.buffer for node in loads if not node.indices and id(node) not in inside}
+
+    def _vectorize_sums(self, loop: For) -> Stmt | None:
         sums = find_ordered_sums(loop, self.target)
         if sums is None or not self.unset.isdisjoint(sums.terms.variables):
             return None
@@ -94,6 +118,10 @@ class _VectorizeInner(LoopMutator):
                 return not may_fail(node)
             case _:
                 return False
+
+
+def _in_lanes(loop: For) -> For:
+    return dataclasses.replace(loop, kind=LoopKind.VECTORIZED)
 
 
 def _is_counting(loop: For) -> bool:
