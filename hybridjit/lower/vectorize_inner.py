@@ -22,6 +22,7 @@ from hybridjit.ir.stmt import Allocate, For, If, Let, LoopKind, Seq, Stmt, Store
 from hybridjit.ir.visit import walk
 from hybridjit.lower.drop_continues import drop_continues
 from hybridjit.lower.free_iterations import find_free_iterations
+from hybridjit.lower.join_branches import join_branches
 from hybridjit.lower.lane_cost import pays, reduction_pays
 from hybridjit.lower.loop_mutator import LoopMutator
 from hybridjit.lower.ordered_sums import find_ordered_sums
@@ -45,7 +46,8 @@ class _VectorizeInner(LoopMutator):
     def rewrite_For(self, node: For) -> Stmt:
         if node.kind in (LoopKind.VECTORIZED, LoopKind.UNROLLED):
             return node
-        made = self._vectorize(dataclasses.replace(node, body=drop_continues(node.body)))
+        body = join_branches(drop_continues(node.body))
+        made = self._vectorize(dataclasses.replace(node, body=body))
         return self.go_inside(node) if made is None else made
 
     def _vectorize(self, loop: For) -> Stmt | None:

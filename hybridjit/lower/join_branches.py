@@ -1,0 +1,100 @@
+"""Say once what both sides of a condition say, so that less of it needs masks.
+
+    if a[i] > 0.5:                     x = a[i]
+        b[i] = a[i] * 2.0       -->    b[i] = x * 2.0 if x > 0.5 else x + 3.0
+    else:
+        b[i] = a[i] + 3.0
+
+What a condition has loaded is not loaded again, and an element that both sides set is set once; if
+its values need loads of their own, they stay under the condition. For lanes: a store under a mask,
+or two, takes longer than a choice. Relies on: nothing in the body that fails.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+from hybridjit.ir.expr import And, Buffer, Expr, Load, Node, Or, Select, Var
+from hybridjit.ir.stmt import Allocate, If, Let, Seq, Stmt, Store, seq
+from hybridjit.ir.visit import Mutator, children, rewrite, walk
+
+
+def join_branches(body: Stmt) -> Stmt:
+    """`body`, that of a loop, with less in its branches; the same object if there are none."""
+    return _JoinBranches().rewrite(body)
+
+
+class _JoinBranches(Mutator):
+    def rewrite_Expr(self, node: Expr) -> Expr:
+        return node
+
+    def rewrite_Seq(self, node: Seq) -> Stmt:
+        rewritten = self.generic(node)
+        return rewritten if rewritten is node else seq(*rewritten.stmts)
+
+    def rewrite_If(self, node: If) -> Stmt:
+        names = [Let(Var(load.buffer.name, load.dtype), load) for load in _loaded_again(node)]
+        known: dict[Node, Node] = {name.value: name.var for name in names}
+        branch = self.generic(rewrite(node, known.get) if names else node)
+        return seq(*names, _join(branch))
+
+
+def _loaded_again(branch: If) -> list[Load]:
+    """The elements that the condition loads, and a side of it, too, before it could change them."""
+    inside = {node for side in _sides(branch) for node in walk(side) if isinstance(node, Load)}
+    set_inside = {buffer for side in _sides(branch) for buffer in _set_early(side)}
+    sure = dict.fromkeys(_sure_loads(branch.cond))
+    return [load for load in sure if load in inside and load.buffer not in set_inside]
+
+
+def _sides(branch: If) -> list[Stmt]:
+    return [branch.then] if branch.otherwise is None else [branch.then, branch.otherwise]
+
+
+def _set_early(side: Stmt) -> Iterator[Buffer]:
+    """The arrays that `side` stores to, but for a store that is all it does."""
+    if not isinstance(side, Store):
+        yield from (node.buffer for node in walk(side) if isinstance(node, Store))
+
+
+def _sure_loads(node: Node) -> Iterator[Load]:
+    """What is loaded from arrays whatever the values are; the largest of what is nested."""
+    match node:
+        case Load() if node.indices:
+            yield node
+        case And() | Or():
+            yield from _sure_loads(node.lhs)
+        case Select():
+            yield from _sure_loads(node.cond)
+        case _:
+            for child in children(node):
+                yield from _sure_loads(child)
+
+
+def _join(branch: If) -> Stmt:
+    """One store for two of the same element."""
+    match branch:
+        case If(cond, Store() as then, Store() as otherwise) if _is_same_element(then, otherwise):
+            values = then.value, otherwise.value
+        case _:
+            return branch
+    if not any(_loads(value) for value in values):
+        return dataclasses.replace(then, value=Select(cond, *values, span=branch.span))
+    chosen = Buffer(then.buffer.name, then.buffer.dtype, (), Buffer.REGISTER)
+    sides = [Store(chosen, (), value, span=branch.span) for value in values]
+    return seq(
+        Allocate(chosen, zero=False),
+        dataclasses.replace(branch, then=sides[0], otherwise=sides[1]),
+        dataclasses.replace(then, value=Load(chosen)),
+    )
+
+
+def _is_same_element(first: Store, second: Store) -> bool:
+    is_array = bool(first.indices) and first.buffer is second.buffer
+    return is_array and first.indices == second.indices
+
+
+def _loads(value: Expr) -> bool:
+    """Whether a value needs an element of an array, which may be there under its condition only."""
+    return any(isinstance(node, Load) and node.indices for node in walk(value))
