@@ -26,7 +26,7 @@ from hybridjit.codegen.llvm_types import (
     Value,
     find_constant,
 )
-from hybridjit.codegen.load_groups import Groups, elements_beside, find_groups
+from hybridjit.codegen.load_groups import LoadGroups
 from hybridjit.codegen.memory import ArrayAddress, Register
 from hybridjit.codegen.prefetch import PAGE
 from hybridjit.codegen.sites import Failure
@@ -49,6 +49,7 @@ from hybridjit.ir.expr import Const, Expr
 from hybridjit.ir.stmt import LoopKind, Stmt, flat_stmts, seq
 from hybridjit.ir.visit import walk
 from hybridjit.lower.cut_loops import cut
+from hybridjit.lower.vector_width import count_lanes as count_lanes_of
 from hybridjit.lower.vector_width import find_width
 from hybridjit.lower.vectorize_inner import LANES
 from hybridjit.target import Target
@@ -82,9 +83,9 @@ class VectorEmitter(IndexEmitter):
     streamed: tis.Store | None = None
     # The innermost loop that counts.
     _counting: tis.For | None = None
-    # Of the vector loop: its variable, and the loads that lie between each other.
-    _lane_var: tir.Var
-    _groups: Groups
+    # Of the vector loop: the loads that lie between each other, and how many lanes are a vector.
+    _groups: LoadGroups
+    _piece: int
 
     # -- statements ----------------------------------------------------------------------------
 
@@ -103,7 +104,8 @@ class VectorEmitter(IndexEmitter):
         self.factors[loop.var] = find_factor(loop.start, self.factors)  # of the first lane
         self.values[loop.var] = Ramp(self.emit(loop.start), int(loop.step.value.real))
         self.lanes, self.has_stored, self.in_order = lanes, False, None
-        self._groups, self._lane_var = find_groups(loop.body), loop.var
+        self._groups = LoadGroups(loop, self.arrays)
+        self._piece = count_lanes_of(loop.body, self.target)
         self.loop_vars.append(loop.var)
         self.run(loop.body)
         self.loop_vars.pop()
@@ -332,10 +334,8 @@ class VectorEmitter(IndexEmitter):
         is_large = array.is_large or self.streamed is not None
         if is_large and self._goes_along(array, expr.indices):
             access.ask_ahead(PAGE)
-        if array.strides and find_constant(array.strides[-1]) == array.dtype.bits // 8:
-            beside = elements_beside(self._groups, expr, self._lane_var)
-            access = dataclasses.replace(access, beside=beside)
-        return access.load()
+        beside = self._groups.elements_beside(expr)
+        return dataclasses.replace(access, beside=beside).load()
 
     def _goes_along(self, array: ArrayAddress, indices: Sequence[Expr]) -> bool:
         """True if the loop around goes from one line of an array to the next, or a few further."""
@@ -348,7 +348,7 @@ class VectorEmitter(IndexEmitter):
     def _access(self, array: ArrayAddress, indices: Sequence[Expr]) -> Access:
         strides = [find_constant(stride) for stride in array.strides]
         found = [self.index(index) for index in join_fused(indices, strides, self.meanings)]
-        return Access(self.b, array, found, self.lanes or 1, self.mask)
+        return Access(self.b, array, found, self.lanes or 1, self.mask, self._piece)
 
     # -- lanes ---------------------------------------------------------------------------------
 

@@ -40,7 +40,9 @@ from hybridjit.codegen.vector_values import (
 from hybridjit.ir.dtype import BOOL
 
 # Elements so many apart are loaded with what is between them, and picked: faster than a gather.
+# Long vectors have an instruction that picks from any places of two of them.
 MAX_STEP = 4
+_MAX_LONG_STEP = 8
 # Shorter vectors gather elements no faster than they are loaded one by one, if at all.
 _GATHER_BITS = 512
 
@@ -54,6 +56,8 @@ class Access:
     indices: Sequence[Index]
     lanes: int
     mask: Value | None
+    # How many lanes, at most, are one vector of the widest values of the loop.
+    piece: int
     # How many elements lie before and after one of them that the loop reads besides: `a[2 * i]` and
     # `a[2 * i + 1]` are picked from the same rows.
     beside: tuple[int, int] = (0, 0)
@@ -91,6 +95,8 @@ class Access:
         elif stride == -size:
             mask = None if self.mask is None else reverse(self.b, self.mask)
             self._store_row(reverse(self.b, value), self._address(self.lanes - 1), mask)
+        elif stride is not None and self._is_one_by_one:
+            self._store_each(value)
         else:
             self._scatter(value, self._pointers())
 
@@ -116,14 +122,15 @@ class Access:
             return [reverse(b, self._load_row(self._address(self.lanes - 1), self.lanes, mask))]
         if stride is not None and self.mask is None and stride in self._close_strides:
             return [self._load_close(stride // size)]
-        if stride is not None and self.mask is None and vector_bits(b.module) < _GATHER_BITS:
+        if stride is not None and self._is_one_by_one:
             return [self._load_each()]
         return [self._gather(self._pointers())]
 
     @property
     def _close_strides(self) -> list[int]:
         # With fewer lanes than that, whole rows would go past the last element.
-        return [step * self._size for step in range(2, min(MAX_STEP, self.lanes) + 1)]
+        most = _MAX_LONG_STEP if vector_bits(self.b.module) >= _GATHER_BITS else MAX_STEP
+        return [step * self._size for step in range(2, min(most, self.lanes) + 1)]
 
     def _load_close(self, step: int) -> Value:
         """Every `step`-th element of some rows, the last of which ends with the last one read."""
@@ -153,6 +160,16 @@ class Access:
             element = self.b.load(self._address(lane), align=self.array.align, typ=kind)
             loaded = self.b.insert_element(loaded, element, ir.Constant(I32, lane))
         return loaded
+
+    def _store_each(self, value: Value) -> None:
+        """The same for processors that scatter nothing; the last lane comes last."""
+        for lane in range(self.lanes):
+            element = self.b.extract_element(value, ir.Constant(I32, lane))
+            self.b.store(element, self._address(lane), align=self.array.align)
+
+    @property
+    def _is_one_by_one(self) -> bool:
+        return self.mask is None and vector_bits(self.b.module) < _GATHER_BITS
 
     def _load_complex(self, stride: int | None) -> list[Value]:
         """Real and imaginary parts take turns in memory."""
@@ -300,9 +317,16 @@ class Access:
 
         Longer ones are loaded and stored from front to back: LLVM would cut them too, but store the
         pieces in any order, which takes 1.7 times as long (a polynomial of 100,000 floats). Loads
-        go the same way: scratch arrays become registers if both touch the same pieces.
+        go the same way: scratch arrays become registers if both touch the same pieces. Elements
+        that become wider ones, or were, are a part of a register: it need not be taken apart.
         """
+        if self.array.own_elements == 0 and count > self._components * self.piece:
+            return False
         return count * self.array.dtype.component.bits <= vector_bits(self.b.module)
+
+    @property
+    def _components(self) -> int:
+        return 2 if self.array.dtype.is_complex else 1
 
     def _halves(self, address: Value, count: int) -> list[Value]:
         """Where the two halves of a row begin."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hybridjit.analysis.limits import AT_MOST, loop_extent
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Lt, Mod, Sub, Var
-from hybridjit.ir.stmt import For, If, Let, LoopKind, Stmt, seq
+from hybridjit.ir.stmt import For, If, Let, LoopKind, Stmt
 from hybridjit.ir.visit import fresh_copy
 from hybridjit.lower.vector_width import Width
 
@@ -57,8 +57,7 @@ def cut(loop: For, width: Width) -> Cut:
     for lanes in (width.wide, width.lanes, *([] if width.is_masked else width.halves)):
         end = extent - (extent - done) % lanes
         if done < end:
-            vector = width.lanes if lanes == width.wide and not width.is_joined else lanes
-            loops.append(_strips(loop, (lanes, vector), _at(loop, done), _at(loop, end)))
+            loops.append(_strips(loop, lanes, _at(loop, done), _at(loop, end)))
             done = end
     if done < extent:
         rest = extent - done
@@ -82,8 +81,7 @@ def _cut_at_run_time(loop: For, width: Width) -> Cut:
         return names.give("end", start + FloorDiv(trips, Const(lanes)) * (lanes * loop_step(loop)))
 
     end = end_of(width.wide)
-    vector = width.wide if width.is_joined else width.lanes
-    rounds = _strips(loop, (width.wide, vector), start, end)
+    rounds = _strips(loop, width.wide, start, end)
     if isinstance(rounds, For) and width.wide >= MAX_WHOLE * width.lanes:
         rounds = dataclasses.replace(rounds, annotations=((UNROLL, False),))
     if width.is_masked:
@@ -115,7 +113,7 @@ def _unmasked_rest(
     if half == width.wide:
         return [at_most(width.wide - 1, dataclasses.replace(one_by_one, start=first))]
     end = end_of(half)
-    strips = _strips(loop, (half, half), first, end)
+    strips = _strips(loop, half, first, end)
     assert isinstance(strips, For)
     rest = dataclasses.replace(one_by_one, start=end)
     return [at_most(width.wide // half, strips), at_most(half - 1, rest)]
@@ -126,20 +124,16 @@ def at_most(iterations: int, loop: For) -> For:
     return dataclasses.replace(loop, annotations=((AT_MOST, iterations),))
 
 
-def _strips(loop: For, lanes: tuple[int, int], first: Expr, end: Expr) -> Stmt:
-    """Rounds of so many iterations, in vectors of so many, from one value up to another."""
-    step = loop_step(loop)
-    stride, width = (count * step for count in lanes)
-    if simplify(first + stride) == end and stride == width:
+def _strips(loop: For, lanes: int, first: Expr, end: Expr) -> Stmt:
+    """Rounds of so many iterations, each a vector, from one value up to another."""
+    stride = lanes * loop_step(loop)
+    if simplify(first + stride) == end:
         return fresh_copy(dataclasses.replace(loop, start=first, stop=end))
     # No source text says this loop: it has no span, and no error speaks of it.
     strip = Var(f"{loop.var.name}_0")
-    starts = [simplify(strip + offset) for offset in range(0, stride, width)]
-    vectors = [
-        fresh_copy(dataclasses.replace(loop, start=start, stop=simplify(start + width)))
-        for start in starts
-    ]
-    return For(strip, first, end, Const(stride), seq(*vectors))
+    stop = simplify(strip + stride)
+    vector = fresh_copy(dataclasses.replace(loop, start=strip, stop=stop))
+    return For(strip, first, end, Const(stride), vector)
 
 
 def _rest(loop: For, first: Expr, lanes: int, count: Expr) -> Stmt:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from hybridjit.analysis.cost import operation_cost
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.linear import linear_form
 from hybridjit.ir.dtype import INT64
@@ -105,8 +106,8 @@ def _gathers(loop: For, nodes: list[Node]) -> bool:
 
 
 def _count_work(nodes: list[Node]) -> int:
-    work = sum(isinstance(node, Binary) and node.dtype is not INT64 for node in nodes)
-    return work + sum(MAX_SCATTERED_WORK for node in nodes if isinstance(node, Call))
+    own = (node for node in nodes if isinstance(node, Binary | Call) and node.dtype is not INT64)
+    return sum(operation_cost(node) if isinstance(node, Call) else 1 for node in own)
 
 
 def _scatters(loop: For, nodes: list[Node]) -> bool:

@@ -135,6 +135,18 @@ def strides(a: Array, b: Array, c: Array) -> None:
 
 
 @hybrid.script
+def far_strides(a: Array, b: Array, c: Array) -> None:
+    for i in range(b.shape[0] // 9):
+        b[i] = a[5 * i] + a[6 * i + 2] + c[7 * i] + c[8 * i + 7] + c[9 * i + 1]
+
+
+@hybrid.script
+def apart(a: Array, b: Array, c: Array) -> None:
+    for i in range(b.shape[0] // 2):
+        b[2 * i + 1] = (a[i] * c[i] + a[i]) * c[2 * i] - c[i] * 2 - a[i] + 1
+
+
+@hybrid.script
 def backwards(a: Array, b: Array, c: Array) -> None:
     for i in range(b.shape[0] - 1, -1, -1):
         b[i] = a[i] + c[b.shape[0] - 1 - i]
@@ -175,7 +187,7 @@ def in_parallel(a: Array, b: Array, c: Array) -> None:
 
 IN_LANES = (
     *(chosen, window, both, plain, ahead, behind, strides, backwards, every_third),
-    *(triangle, totals, doubled),
+    *(triangle, totals, doubled, far_strides, apart),
 )
 IN_ORDER = (carried, counted, left, checked, early, carried_along, in_turns)
 
@@ -231,6 +243,21 @@ def test_every_processor_gives_the_same(cpu: str) -> None:
                 args = arrays(size, np.float64)
                 found = run_once(run_native, anew, args)
                 assert_same_outcome(found, run_once(run_plain, anew, args))
+
+
+@hybrid.script
+def rows(a: Array, b: Array) -> None:
+    for i in range(b.shape[0] - 1):
+        b[i] = a[i, 0] * a[i, 1] + a[i + 1, 0] - a[i, 2]
+
+
+@pytest.mark.parametrize("width", [3, 4, 5])
+def test_elements_of_rows_lie_between_each_other(width: int) -> None:
+    anew: AnyKernel = Kernel(rows.__hybrid_function__)
+    for size in (1, 2, 8, 9, 17, 40, 100):
+        a = np.random.default_rng(size).random((size, width), np.float32)
+        check_guarded(anew, [a, np.zeros(size, np.float32)])
+        check_guarded(anew, [np.asfortranarray(a), np.zeros(size, np.float32)])
 
 
 def test_parallel_loops_have_lanes() -> None:

@@ -14,9 +14,9 @@ import numpy as np
 from hybridjit import Kernel
 from hybridjit.analysis import lane_order
 from hybridjit.analysis.distances import Order
-from hybridjit.codegen import emit_vectors
 from hybridjit.codegen.emit_expressions import ExpressionEmitter
 from hybridjit.codegen.emit_vectors import VectorEmitter
+from hybridjit.codegen.load_groups import LoadGroups
 from hybridjit.codegen.vector_memory import Access
 from hybridjit.lower import cut_loops, private_lanes, vectorize_inner
 from hybridjit.lower.ordered_sums import OrderedSums
@@ -58,7 +58,7 @@ def paired() -> None:
 
 _masked_rest = vars(cut_loops)["_masked_rest"]
 _unmasked_rest = vars(cut_loops)["_unmasked_rest"]
-_elements_beside = vars(emit_vectors)["elements_beside"]
+_elements_beside = vars(LoadGroups)["elements_beside"]
 
 
 OTHER_WAY = SimpleNamespace(AFTER=Order.BEFORE, BEFORE=Order.AFTER)
@@ -73,8 +73,8 @@ def without_last(loop: Any, width: Any, first: Any, end_of: Any) -> Any:
     return _unmasked_rest(loop, width, first, end_of)[:-1]
 
 
-def next_element(groups: Any, load: Any, var: Any) -> Any:
-    before, after = _elements_beside(groups, load, var)
+def next_element(groups: Any, load: Any) -> Any:
+    before, after = _elements_beside(groups, load)
     return (after, before)
 
 
@@ -131,7 +131,7 @@ BUGS = (
     ),
     Bug(
         "elements between each other are mixed up",
-        [replaced(emit_vectors, "elements_beside", next_element)],
+        [replaced(LoadGroups, "elements_beside", next_element)],
         at_sizes(inner.strides),
     ),
     Bug(
