@@ -82,7 +82,7 @@ def _cut_at_run_time(loop: For, width: Width) -> Cut:
 
     end = end_of(width.wide)
     rounds = _strips(loop, width.wide, start, end)
-    if isinstance(rounds, For) and width.wide >= MAX_WHOLE * width.lanes:
+    if isinstance(rounds, For) and width.wide > width.lanes:
         rounds = dataclasses.replace(rounds, annotations=((UNROLL, False),))
     if width.is_masked:
         rest: list[Stmt] = [_masked_rest(loop, width, end, trips)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hybridjit.analysis.cost import is_function
 from hybridjit.analysis.limits import loop_extent
-from hybridjit.ir.dtype import INT64
+from hybridjit.ir.dtype import INT64, DType
 from hybridjit.ir.expr import Bounded, Call, Const, Expr, Load, Node, Var
 from hybridjit.ir.stmt import Assert, For, If, Raise, Stmt, Store
 from hybridjit.ir.visit import children, walk
@@ -18,6 +18,8 @@ from hybridjit.target import Target
 # The size of the body, in nodes, and for how many vectors it is small enough.
 _SIZES = ((40, 4), (100, 2))
 _CALL_NODES = 10
+# Sums of integers do not wait for each other for long: so many vectors of them are enough.
+_INTEGER_SUMS = 2
 # A loop over long vectors whose number of iterations is known is unrolled by LLVM, which does not
 # mix the copies: from so many nodes on they wait for themselves.
 _LONG_BITS = 512
@@ -51,16 +53,21 @@ class Width:
         return [1 << k for k in range(self.lanes.bit_length() - 2, 0, -1)]
 
 
-def find_width(loop: For, target: Target, *, has_partial_results: bool = False) -> Width:
-    """As many lanes as the widest values of the loop leave room for."""
+def find_width(loop: For, target: Target, partial_results: Sequence[DType] = ()) -> Width:
+    """As many lanes as the widest values of the loop leave room for.
+
+    Partial results are handed on from one vector to the next.
+    """
     nodes = list(walk(loop.body))
     lanes = count_lanes(loop.body, target)
     extent = loop_extent(loop)
     while extent is not None and lanes > max(2, extent):
         lanes //= 2
-    if has_partial_results or not any(map(is_function, nodes)):
-        is_known = extent is not None and not has_partial_results
+    if partial_results or not any(map(is_function, nodes)):
+        is_known = extent is not None and not partial_results
         factor = _find_factor(nodes, is_unrolled=is_known and target.vector_bits >= _LONG_BITS)
+        if partial_results and not any(dtype.is_inexact for dtype in partial_results):
+            factor = min(factor, _INTEGER_SUMS)
     else:
         factor = 1 if target.vector_bits >= _LONG_BITS else _count_side_by_side(nodes)
     wide = lanes if extent is not None and extent < 2 * lanes * factor else lanes * factor

@@ -50,8 +50,8 @@ class _VectorizeLoops(LoopMutator):
             return dataclasses.replace(self.generic(node), kind=LoopKind.SERIAL)
         if not lanes.needs_number and self._is_large(vector):
             return vector
-        has_partial_results = bool(lanes.shared)
-        width = find_width(vector, self.target, has_partial_results=has_partial_results)
+        partial_results = [reduction.buffer.dtype for reduction in lanes.shared]
+        width = find_width(vector, self.target, partial_results)
         parts = cut(vector, width)
         if lanes.needs_number:
             return private_lanes(lanes, parts, self.fastmath)
