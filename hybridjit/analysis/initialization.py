@@ -30,8 +30,11 @@ def find_unassigned_reads(func: PrimFunc) -> frozenset[Buffer]:
 
 
 def find_assignments(body: Stmt) -> tuple[frozenset[Buffer], frozenset[Buffer]]:
-    """The registers that `body` may read before it assigns them; and those it surely assigns."""
+    """What an iteration of `body`, that of a loop, does to registers: those that it may read before
+    it assigns them; and those that it surely assigns, if it gets to its end.
+    """
     analysis = _Analysis()
+    analysis.breaks.append([])
     assigned = analysis.run(body, frozenset())
     return frozenset(analysis.doubtful), assigned or frozenset()
 

@@ -148,8 +148,30 @@ def swapped(a: Array, b: Array, c: Array) -> None:
     c[0] = x
 
 
+@hybrid.script
+def left_early(a: Array, b: Array, c: Array) -> None:
+    last = 3
+    for i in range(a.shape[0]):
+        if a[i] > 3:
+            break
+        b[i] = a[i] - last
+        last = a[i]
+    c[0] = last
+
+
+@hybrid.script
+def skipped(a: Array, b: Array, c: Array) -> None:
+    last = 3
+    for i in range(a.shape[0]):
+        if a[i] > 2:
+            continue
+        b[i] = a[i] - last
+        last = a[i]
+    c[0] = last
+
+
 FREE = (left_behind, left_in_branches, differences, second_differences, computed)
-IN_ORDER = (sums, in_place, sometimes, swapped)
+IN_ORDER = (sums, in_place, sometimes, swapped, left_early, skipped)
 ALL = (*FREE, steps, with_total, rows, never_set, *IN_ORDER)
 
 
