@@ -25,10 +25,10 @@ _INTEGER_SUMS = 2
 _LONG_BITS = 512
 _CHAIN_NODES = 16
 # Math functions are long chains of instructions. Long vectors run one after the other: a processor
-# finds enough to do in the next one, and has the registers for each. Shorter ones gain 5 to 20 % by
-# two at once; these functions are long enough by themselves.
+# finds enough to do in the next one, and has the registers for each. Shorter ones gain 5 to 25 % by
+# two at once, if there are no more calls than that; and these functions do so in any case.
 _MAX_CALLS = 2
-_LONG_FUNCTIONS = ("erf", "erfc", "gamma", "lgamma")
+_WAITING_FUNCTIONS = ("gamma", "lgamma")
 # The smallest elements that vectors of a size can load and store under a mask. Where there are no
 # masks, LLVM takes the lanes apart, each behind a branch.
 _MASKED_BITS = {512: 32, 256: 32}
@@ -69,7 +69,7 @@ def find_width(loop: For, target: Target, partial_results: Sequence[DType] = ())
         if partial_results and not any(dtype.is_inexact for dtype in partial_results):
             factor = min(factor, _INTEGER_SUMS)
     else:
-        factor = 1 if target.vector_bits >= _LONG_BITS else _count_side_by_side(nodes)
+        factor = _count_side_by_side(nodes, is_long=target.vector_bits >= _LONG_BITS)
     wide = lanes if extent is not None and extent < 2 * lanes * factor else lanes * factor
     is_masked = has_masks(loop.body, target) and not (
         _updates(nodes) or _has_short_rest(loop, lanes)
@@ -151,7 +151,8 @@ def _find_factor(nodes: Sequence[Node], *, is_unrolled: bool) -> int:
     return factor
 
 
-def _count_side_by_side(nodes: Sequence[Node]) -> int:
+def _count_side_by_side(nodes: Sequence[Node], *, is_long: bool) -> int:
     calls = [node for node in nodes if is_function(node)]
     names = {node.name for node in calls if isinstance(node, Call)}
-    return 2 if len(calls) <= _MAX_CALLS and names.isdisjoint(_LONG_FUNCTIONS) else 1
+    is_waiting = not is_long or not names.isdisjoint(_WAITING_FUNCTIONS)
+    return 2 if is_waiting and len(calls) <= _MAX_CALLS else 1
