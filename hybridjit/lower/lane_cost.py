@@ -11,7 +11,7 @@ from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Add, Binary, Call, Const, Expr, FloorDiv, Load, Mod, Node, Sub, Var
 from hybridjit.ir.stmt import For, If, Store, flat_stmts
 from hybridjit.ir.visit import walk
-from hybridjit.lower.vector_width import has_masks
+from hybridjit.lower.vector_width import count_lanes, has_masks
 from hybridjit.target import Target
 
 # Loops inside, such as those over the window of a stencil, that run at most so often in all.
@@ -29,7 +29,7 @@ def pays(loop: For, target: Target) -> bool:
     if (extent is not None and extent < MIN_EXTENT) or _is_copy(loop):
         return False
     nodes = list(walk(loop.body))
-    if any(map(_is_long_division, nodes)):
+    if any(map(_is_long_division, nodes)) or _waits_for_remainders(loop, nodes, target):
         return False
     branches = [node for node in nodes if isinstance(node, If)]
     sides = [side for branch in branches for side in (branch.then, branch.otherwise) if side]
@@ -66,6 +66,12 @@ def _is_long_division(node: Node) -> bool:
         return False
     divisor = node.rhs.value.real if isinstance(node.rhs, Const) else 0
     return divisor <= 0 or int(divisor) & (int(divisor) - 1) != 0
+
+
+def _waits_for_remainders(loop: For, nodes: list[Node], target: Target) -> bool:
+    """True if lanes, fewer than four, would wait for the one whose remainder takes most rounds."""
+    has_remainders = any(isinstance(node, Call) and node.name == "fmod" for node in nodes)
+    return has_remainders and count_lanes(loop.body, target) < MIN_EXTENT
 
 
 def _is_along(node: Node, loop: For) -> bool:
