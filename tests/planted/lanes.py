@@ -18,10 +18,19 @@ from hybridjit.codegen.emit_expressions import ExpressionEmitter
 from hybridjit.codegen.emit_vectors import VectorEmitter
 from hybridjit.codegen.load_groups import LoadGroups
 from hybridjit.codegen.vector_memory import Access
-from hybridjit.lower import cut_loops, private_lanes, vectorize_inner
+from hybridjit.lower import (
+    cut_loops,
+    free_iterations,
+    join_branches,
+    private_lanes,
+    vectorize_inner,
+)
+from hybridjit.lower.free_iterations import FreeIterations
 from hybridjit.lower.ordered_sums import OrderedSums
 from tests.codegen import test_math_pairs as pairs
 from tests.guarded import check_guarded
+from tests.lower import test_free_iterations as free
+from tests.lower import test_join_branches as branches
 from tests.lower import test_vectorize_inner as inner
 from tests.oracle import fresh
 from tests.planted.bugs import Bug, Check, always, replaced
@@ -29,13 +38,13 @@ from tests.planted.bugs import Bug, Check, always, replaced
 SIZES = (40, 45, 19, 3)
 
 
-def at_sizes(kernel: Kernel[..., Any], dtype: Any = np.float64) -> Check:
+def at_sizes(kernel: Kernel[..., Any], arrays: Any = inner.arrays) -> Check:
     """The first size is part of the code; the others are known at run time."""
 
     def check() -> None:
         anew = fresh(kernel)
         for size in SIZES:
-            check_guarded(anew, inner.arrays(size, dtype))
+            check_guarded(anew, arrays(size, np.float64))
 
     check.__name__ = kernel.__name__
     return check
@@ -84,6 +93,12 @@ def all_in_one(self: Any, place: Any, stmt: Any) -> Any:
 
 
 _at = vars(OrderedSums)["_at"]
+_Earlier = vars(free_iterations)["_Earlier"]
+VectorizeInner = vars(vectorize_inner)["_VectorizeInner"]
+
+
+def of_this_iteration(self: Any, buffer: Any) -> Any:
+    return self.ends[buffer]
 
 
 def any_mask(self: Any) -> Any:
@@ -138,6 +153,31 @@ BUGS = (
         "every array is taken for our own",
         [replaced(Access, "_is_own", always(True))],
         at_sizes(inner.chosen),
+    ),
+    Bug(
+        "what is handed on comes from the iteration itself",
+        [replaced(_Earlier, "_value", of_this_iteration)],
+        at_sizes(free.differences, arrays=free.arrays),
+    ),
+    Bug(
+        "no iteration gets what comes from before the loop",
+        [replaced(FreeIterations, "_first", always(()))],
+        at_sizes(free.second_differences, arrays=free.arrays),
+    ),
+    Bug(
+        "nothing is left behind",
+        [replaced(VectorizeInner, "_live_around", always(set()))],
+        at_sizes(free.left_behind, arrays=free.arrays),
+    ),
+    Bug(
+        "sides read what they have changed",
+        [replaced(join_branches, "_set_early", always(()))],
+        at_sizes(branches.twice),
+    ),
+    Bug(
+        "elements under a condition are loaded without it",
+        [replaced(join_branches, "_loads", always(False))],
+        at_sizes(branches.neighbours),
     ),
     Bug("all terms are one", [replaced(OrderedSums, "_at", all_in_one)], summed),
     Bug(
