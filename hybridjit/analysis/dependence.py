@@ -3,7 +3,8 @@
 Two instances conflict when they touch the same element and one of them writes it. A conflict
 keeps its order under every legal schedule. Updates of one element by the same associative and
 commutative operator do not conflict where reordering cannot change the result: for integers, and
-for floats when the function allows it (reassociation, or for min and max any sign of zero).
+for floats when the function allows it (reassociation, or for min and max any sign of zero), or the
+block that they stand in (`reassociate`).
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ _EXTREMA = (ReductionOp.MIN, ReductionOp.MAX, ReductionOp.MINIMUM, ReductionOp.M
 
 
 def may_reorder(reduction: Reduction, fastmath: Sequence[str]) -> bool:
-    """Whether the updates of a reduction give the same result in every order."""
-    if not reduction.buffer.dtype.is_inexact or "reassoc" in fastmath:
+    """Whether the updates of a reduction give the same result in every order, or one as good."""
+    if not reduction.buffer.dtype.is_inexact or "reassoc" in fastmath or reduction.is_open:
         return True
     # 0.0 and -0.0 are equal: which of them an extremum keeps is a matter of the order.
     return reduction.op in _EXTREMA and "nsz" in fastmath

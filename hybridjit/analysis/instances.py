@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hybridjit.analysis.bounds import Facts
 from hybridjit.analysis.products import ProductNames
@@ -163,6 +163,8 @@ class _Builder:
     dims: list[str] = field(default_factory=list[str])
     guards: list[str] = field(default_factory=list[str])
     time: list[str] = field(default_factory=list[str])
+    # Whether the block around leaves the order of its terms open.
+    is_open: bool = False
 
     # -- outside of the part: variables are parameters, conditions are facts -----------------------
 
@@ -262,7 +264,9 @@ class _Builder:
             self.visit(block.init)
             del self.guards[mark:]
         self.time[-1] = "1"
+        outer, self.is_open = self.is_open, block.is_open
         self.visit(block.body)
+        self.is_open = outer
         self.time.pop()
 
     def _is_first(self, value: Expr, domain: tuple[Expr, Expr] | None) -> list[str]:
@@ -284,6 +288,8 @@ class _Builder:
                 self._add_reads(stmt, buffer.shape)
             case _:
                 reduction = find_reduction(stmt) if isinstance(stmt, Store) else None
+                if reduction is not None and self.is_open:
+                    reduction = replace(reduction, is_open=True)
                 self._add(stmt, [*_accesses_below(stmt, self.part.names)], reduction)
 
     def _add_reads(self, stmt: Stmt, exprs: Sequence[Expr]) -> None:

@@ -73,13 +73,15 @@ class Reduction:
     """`buffer[indices] = buffer[indices] op update`, where `update` does not read `buffer`.
 
     `x + a + b` has the update `a + b`, which for floats regroups the sum. A variable in `update`
-    stands for itself: whether its `Let` reads the buffer is for the caller to see.
+    stands for itself: whether its `Let` reads the buffer is for the caller to see. `is_open` if the
+    block around says that the order of the updates is.
     """
 
     op: ReductionOp
     buffer: Buffer
     indices: tuple[Expr, ...]
     update: Expr
+    is_open: bool = False
 
 
 def find_reduction(store: Store) -> Reduction | None:

@@ -189,6 +189,11 @@ class Block(Stmt):
     init: Stmt | None = None
     annotations: Annotations = ()
 
+    @property
+    def is_open(self) -> bool:
+        """True if the order of the terms that it folds is open."""
+        return (REASSOCIATE, True) in self.annotations
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assert(Stmt):

@@ -63,7 +63,7 @@ class _TakeOff(Substitute):
         self.variables.update({it.var: value for it, value in zip(node.iters, values, strict=True)})
         elements = count_elements(node)
         self.loops.update(var for var in values[len(values) - elements :] if isinstance(var, Var))
-        outer, self._is_free = self._is_free, (REASSOCIATE, True) in node.annotations
+        outer, self._is_free = self._is_free, node.is_open
         body = self.rewrite(node.body)
         self._is_free = outer
         return body

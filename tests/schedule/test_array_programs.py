@@ -98,3 +98,40 @@ def test_a_merge_that_is_illegal_is_refused() -> None:
     s = without_column_sums.schedule(RNG.random((30, 40)))
     with pytest.raises(ScheduleError, match="before one that it depends on"):
         s.merge(s.loops("sum")[0], s.loops("result")[0])
+
+
+@hybrid.script
+def row_sums(a: Array) -> Array:
+    return a.sum(axis=1)
+
+
+@hybrid.script
+def row_sums_in_order(a: Array) -> Array:
+    total = np.zeros(a.shape[0])
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            total[i] += a[i, j]
+    return total
+
+
+def columns_last_first(s: Schedule, block: str) -> None:
+    """The terms of a sum in another order: every fourth one first."""
+    _, j = s.loops(block)
+    outer, inner = s.split(j, factor=4)
+    s.reorder(inner, outer)
+
+
+def test_the_sum_of_an_array_statement_may_take_its_terms_in_another_order() -> None:
+    a = RNG.random((6, 8))
+    kernel = row_sums.with_schedule(lambda s: columns_last_first(s, "sum"))
+    np.testing.assert_allclose(kernel(a), a.sum(axis=1), rtol=1e-14)
+    partial = row_sums.with_schedule(lambda s: s.rfactor(s.loops("sum")[1]))
+    np.testing.assert_allclose(partial(a), a.sum(axis=1), rtol=1e-14)
+
+
+def test_the_sum_of_a_loop_keeps_its_order() -> None:
+    s = row_sums_in_order.schedule(RNG.random((6, 8)))
+    with pytest.raises(ScheduleError, match="is written by"):
+        columns_last_first(s, "total")
+    with pytest.raises(ScheduleError, match="would be rounded otherwise"):
+        s.rfactor("j_1")

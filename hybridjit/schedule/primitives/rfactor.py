@@ -63,7 +63,8 @@ def rfactor(func: PrimFunc, var: Var) -> tuple[PrimFunc, str]:
                                       for k in range(n):
                                           c = c + c_rf[k]
 
-    Legal if the updates may be grouped otherwise: integers, min and max, or with reassociation.
+    Legal if the updates may be grouped otherwise: integers, min and max, with reassociation, or in
+    a block that says so.
     """
     check_rfactor(func, var)
     return make_rfactor(func, var)
@@ -122,6 +123,12 @@ def _find_reduction(func: PrimFunc, loop: For) -> list[Update]:
     return next(iter(whole.values()))
 
 
+def _find_open(loop: For) -> set[Store]:
+    """The stores in blocks that say that the order of their terms is open."""
+    blocks = [node for node in walk(loop.body) if isinstance(node, Block) and node.is_open]
+    return {node for block in blocks for node in walk(block) if isinstance(node, Store)}
+
+
 def _touched(stmt: Stmt) -> dict[Buffer, int]:
     counts: dict[Buffer, int] = {}
     for node in walk(stmt):
@@ -135,8 +142,10 @@ def _check(func: PrimFunc, loop: For, updates: Sequence[Update]) -> None:
     flips = [find_flipped(update) for update in updates]
     if len({update.reduction.op for update in updates}) > 1 or len(set(flips)) > 1:
         raise refuse(func, f"rfactor: '{name}' is updated by different operators", [loop])
+    are_open = _find_open(loop)
     if flips[0] is None or not all(
-        may_regroup(update.reduction, func.fastmath) for update in updates
+        update.store in are_open or may_regroup(update.reduction, func.fastmath)
+        for update in updates
     ):
         raise refuse(
             func,
