@@ -153,7 +153,20 @@ class Kernel(NativeCallable, Generic[P, R]):
         Take steps on it, then make a kernel of them with `kernel.with_schedule(s)`.
         """
         specs, _ = self._bind(args, kwargs)
-        schedule = compiler.open_schedule(self._request(specs))
+        return self._with_origin(compiler.open_schedule(self._request(specs)))
+
+    @api_edge
+    def auto_schedule(self, *args: Any, **kwargs: Any) -> Schedule:
+        """What the compiler makes of the script for these arguments: a schedule to read and edit.
+
+        `print(s.trace)` shows its steps as Python; they replay on other shapes, and with
+        `kernel.with_schedule(s.trace)`. Steps of the kernel's own schedule come first. Which loops
+        run in vectors and on several threads is decided later, and is no step of it.
+        """
+        specs, _ = self._bind(args, kwargs)
+        return self._with_origin(compiler.auto_schedule(self._request(specs)))
+
+    def _with_origin(self, schedule: Schedule) -> Schedule:
         schedule.origin = Kernel(self.__hybrid_function__, self.fastmath, parallel=self._parallel)
         return schedule
 

@@ -16,18 +16,30 @@ from hybridjit.analysis.context import Context, infer_context
 from hybridjit.analysis.iteration import classify
 from hybridjit.analysis.reduction import find_reduction
 from hybridjit.ir.expr import Buffer, Expr, Var
-from hybridjit.ir.stmt import ARRAY, REASSOCIATE, Annotations, Block, For, If, Iter, Stmt, Store
+from hybridjit.ir.stmt import (
+    ARRAY,
+    REASSOCIATE,
+    STORED_ONCE,
+    Annotations,
+    Block,
+    For,
+    If,
+    Iter,
+    Stmt,
+    Store,
+)
 from hybridjit.ir.visit import N, Substitute, walk_stmts
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of the stores: the loops of statements on whole arrays, and the buffers that
-    are folded into in an order that is open.
+    """What is known of the stores: the loops of statements on whole arrays, the buffers that are
+    folded into in an order that is open, and those whose elements are stored once.
     """
 
     array_loops: Collection[Var] = ()
     reassociable: Collection[Buffer] = ()
+    stored_once: Collection[Buffer] = ()
 
 
 def make_blocks(body: Stmt, automatic: Collection[Block] = (), known: Known | None = None) -> Stmt:
@@ -131,6 +143,8 @@ class _MakeBlocks(Substitute):
         is_open = store.buffer in self.known.reassociable and store.buffer.dtype.is_inexact
         if is_open and find_reduction(store) is not None:
             marks = (*marks, (REASSOCIATE, True))
+        if store.buffer in self.known.stored_once:
+            marks = (*marks, (STORED_ONCE, True))
         return marks
 
     def _make_iters(self, stmt: Stmt) -> tuple[Iter, ...]:

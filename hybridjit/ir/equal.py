@@ -60,6 +60,16 @@ def find_difference(a: PrimFunc | Node, b: PrimFunc | Node) -> str | None:
     return None
 
 
+def find_correspondence(a: PrimFunc, b: PrimFunc) -> dict[Var | Buffer, Var | Buffer] | None:
+    """What each variable and buffer of `a` is in `b`; None if the programs differ."""
+    comparison = _Comparison()
+    try:
+        comparison.funcs(a, b, _Path(None, ""))
+    except _DifferenceError:
+        return None
+    return comparison.forward
+
+
 class _Path(NamedTuple):
     """The way from the root to a part; turned into text only when there is a difference."""
 
@@ -104,7 +114,7 @@ class _Comparison:
     """The correspondence found so far between the two sides."""
 
     def __init__(self) -> None:
-        self._forward: dict[Var | Buffer, Var | Buffer] = {}
+        self.forward: dict[Var | Buffer, Var | Buffer] = {}
         self._backward: dict[Var | Buffer, Var | Buffer] = {}
 
     def funcs(self, a: PrimFunc, b: PrimFunc, root: _Path) -> None:
@@ -207,11 +217,11 @@ class _Comparison:
 
     def _bind(self, a: Var | Buffer, b: Var | Buffer, path: _Path) -> None:
         self._same(a.dtype, b.dtype, path / ".dtype")
-        self._forward[a] = b
+        self.forward[a] = b
         self._backward[b] = a
 
     def _refer(self, a: Var | Buffer, b: Var | Buffer, path: _Path) -> None:
-        if self._forward.get(a, a) is not b or self._backward.get(b, b) is not a:
+        if self.forward.get(a, a) is not b or self._backward.get(b, b) is not a:
             raise _DifferenceError(path, a, b)
 
     def _same(self, a: object, b: object, path: _Path) -> None:

@@ -49,7 +49,8 @@ Annotations = tuple[tuple[str, "bool | int | float | str"], ...]
 ARRAY = "array"
 """Marks a block of a statement on whole arrays. The value says how many of its iterations, the last
 ones, are over elements: along these loops indices stay inside of their arrays, and the optimiser
-may run them together with those of other statements.
+may run them together with those of other statements. A loop over elements around others that are
+not is marked itself.
 """
 
 REASSOCIATE = "reassociate"
@@ -57,6 +58,11 @@ REASSOCIATE = "reassociate"
 sums, products and extrema of whole arrays, and a product may be rounded together with the sum that
 it is added to (`fma`). The interpreter takes the terms in the order of the loops. Without
 `fastmath`, no order is changed but of blocks that say so.
+"""
+
+STORED_ONCE = "stored_once"
+"""Marks a block that, with others so marked, stores each element of its array once, and cannot
+fail: what is made of the elements may be stored in their place.
 """
 
 

@@ -16,7 +16,7 @@ from hybridjit.arith.simplify import simplify
 from hybridjit.arith.substitution import FoldingSubstitute
 from hybridjit.ir.expr import And, Const, Eq, Expr, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Block, For, If, Iter, IterKind, Let, Stmt, seq
+from hybridjit.ir.stmt import ARRAY, Block, For, If, Iter, IterKind, Let, Stmt, seq
 
 
 def lower_blocks(func: PrimFunc) -> PrimFunc:
@@ -38,6 +38,9 @@ class _LowerBlocks(FoldingSubstitute):
 
     def rewrite_For(self, node: For) -> Stmt:
         self.starts[node.var] = node.start
+        if (ARRAY, True) in node.annotations:
+            left = tuple(mark for mark in node.annotations if mark[0] != ARRAY)
+            node = dataclasses.replace(node, annotations=left)
         return self.generic(node)
 
     def rewrite_Block(self, node: Block) -> Stmt:

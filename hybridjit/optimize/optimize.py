@@ -15,48 +15,55 @@ from hybridjit.analysis.make_blocks import Known, make_blocks
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Block
 from hybridjit.ir.visit import walk_stmts
+from hybridjit.optimize.decisions import Decisions
 from hybridjit.optimize.fuse.fuse_arrays import fuse_arrays
-from hybridjit.optimize.fuse.fusion import Fusion, FusionNotes
 from hybridjit.optimize.fuse.merge_updates import merge_updates
-from hybridjit.optimize.marks import count_elements, forget_touched, read_marks
-from hybridjit.optimize.multiply_add import has_fma
+from hybridjit.optimize.jam_rows import jam_rows
 from hybridjit.optimize.products import choose_products
-from hybridjit.optimize.reduce_in_lanes import Folds, reduce_in_lanes
-from hybridjit.optimize.unroll_and_jam import unroll_and_jam
+from hybridjit.optimize.reduce_rows import Folds, reduce_rows
+from hybridjit.schedule.arrays.fusion import Fusion, FusionNotes
+from hybridjit.schedule.arrays.marks import count_elements, forget_touched, read_marks
+from hybridjit.schedule.arrays.multiply_add import has_fma
 from hybridjit.target import Target
 
 
 @dataclass(frozen=True, slots=True)
 class Optimized:
-    """A program that was made fast, and what became of its temporary arrays."""
+    """A program that was made fast, what was decided, and what became of its temporary arrays."""
 
     func: PrimFunc
     notes: FusionNotes = field(default_factory=FusionNotes)
+    decisions: Decisions = field(default_factory=Decisions)
 
 
-def optimize(func: PrimFunc, target: Target, as_written: PrimFunc | None = None) -> Optimized:
+def optimize(
+    func: PrimFunc,
+    target: Target,
+    as_written: PrimFunc | None = None,
+    limit: int | None = None,
+) -> Optimized:
     """`func` with its array statements run together, in tiles, lanes and in other orders.
 
-    What the steps of a schedule made of `as_written` stays as they made it. Relies on: arguments
-    that share no memory.
+    What the steps of a schedule made of `as_written` stays as they made it. With a `limit`, as far
+    as so many decisions lead. Relies on: arguments that share no memory.
     """
     known = func if as_written is None else forget_touched(func, as_written)
     if not _has_array_statements(known):
         return Optimized(func)
-    marks = read_marks(known)
+    marks, decisions = read_marks(known), Decisions(limit)
     fusion = Fusion.of(func, marks.body, marks.loops)
     fusion.reassociable = set(marks.reassociable)
-    body, products = choose_products(func, marks.body, fusion, target)
+    body, products = choose_products(func, marks.body, fusion, target, decisions)
     fusion = Fusion.of(func, body, products.loops)
     fusion.reassociable = {*marks.reassociable, *products.sums}
-    fusion.products = products.stored_once
-    body = fuse_arrays(body, fusion)
-    body = merge_updates(body, fusion)
+    fusion.products = {*marks.stored_once, *products.stored_once}
+    body = fuse_arrays(body, fusion, decisions)
+    body = merge_updates(body, fusion, decisions)
     folds = Folds(fusion.loops, fusion.reassociable, fusion.ranges, fuse=has_fma(target))
-    body = reduce_in_lanes(body, folds)
-    body = unroll_and_jam(body, products.rows)
-    body = make_blocks(body, known=Known(reassociable=fusion.reassociable))
-    return Optimized(replace(func, body=body), fusion.notes)
+    body = reduce_rows(body, folds, decisions)
+    body = jam_rows(body, products.rows, decisions)
+    body = make_blocks(body, known=Known(fusion.loops, fusion.reassociable, fusion.products))
+    return Optimized(replace(func, body=body), fusion.notes, decisions)
 
 
 def _has_array_statements(func: PrimFunc) -> bool:

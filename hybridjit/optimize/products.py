@@ -18,31 +18,45 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from hybridjit.analysis.faults import Fault
-from hybridjit.analysis.reduction import ReductionOp, find_reduction
-from hybridjit.arith.ranges import ZERO, constant, times
-from hybridjit.ir.expr import And, BitAnd, Buffer, Const, Expr, Ge, Load, Mul, Var
+from hybridjit.arith.ranges import constant
+from hybridjit.ir.dtype import DType
+from hybridjit.ir.expr import Buffer, Expr, Load, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store, While, flat_stmts, seq
+from hybridjit.ir.stmt import Allocate, For, If, Seq, Stmt, While, flat_stmts, seq
 from hybridjit.ir.visit import walk
-from hybridjit.optimize.fuse.fusion import Fusion, perfect_nest, variables_along
+from hybridjit.optimize.decisions import BlockOf, Decisions
 from hybridjit.optimize.fuse.inline import inline
-from hybridjit.optimize.lanes import VECTOR_BITS
-from hybridjit.optimize.matrix_product import (
+from hybridjit.schedule.arrays.find_product import (
+    find_product,
+    find_zero,
+    is_larger,
+    replaced,
+    without_zeros,
+)
+from hybridjit.schedule.arrays.fusion import Fusion
+from hybridjit.schedule.arrays.gemm import Tile
+from hybridjit.schedule.arrays.matrix_product import (
     Product,
+    find_mirror,
     interchange,
     make_gemm,
-    make_gemm_or_rows,
-    mirrored,
+    strip_of,
 )
-from hybridjit.optimize.vector_product import add_to_all, sum_in_register
+from hybridjit.schedule.arrays.multiply_add import has_fma
+from hybridjit.schedule.arrays.vector_product import add_to_all, sum_in_register
 from hybridjit.target import Target
 
 # Terms of a product that are worth packing: below, loops as they stand are faster.
 MIN_BLOCKED_TERMS = 1 << 14
 MIN_JAMMED_TERMS = 64  # of a row: shorter ones are summed one by one
+MIN_JAMMED_BITS = 512  # of vectors: with fewer registers, several rows at once do not fit
 MIN_SIDE = 3  # of the result: a tile of which less is used is no gain
+TERMS_AT_ONCE = 4  # rows of a matrix that are read side by side
+DEPTH = 256  # a panel of this depth fits the first cache, beside what is read along with it
+VECTORS = 2  # side by side in a tile
 
 
 @dataclass(slots=True)
@@ -58,11 +72,29 @@ class Products:
 
 
 def choose_products(
-    func: PrimFunc, body: Stmt, fusion: Fusion, target: Target
+    func: PrimFunc, body: Stmt, fusion: Fusion, target: Target, decisions: Decisions
 ) -> tuple[Stmt, Products]:
     """`body`, that of `func`, with each product run in its own way, and what was decided."""
-    chooser = _Chooser(func, fusion, target, Products(set(fusion.loops)))
+    chooser = _Chooser(func, fusion, target, decisions, Products(set(fusion.loops)))
     return chooser.in_list(flat_stmts(body), is_whole=True), chooser.products
+
+
+def choose_tile(dtype: DType, target: Target, height: int | None = None) -> Tile:
+    """The tile that fills the registers: 32 of 512 bits, or 16 smaller ones.
+
+    Of a matrix with few rows, as many tiles as it takes may have fewer rows than fit.
+    """
+    vector_bits = target.vector_bits
+    most = 12 if vector_bits >= 512 else 6
+    most = most // 2 if dtype.is_complex else most
+    lanes = max(1, vector_bits // dtype.component.bits)
+    rows = most if height is None else _best_rows(height, most)
+    return Tile(dtype, rows, VECTORS, lanes, DEPTH, has_fma(target))
+
+
+def _best_rows(height: int, most: int) -> int:
+    """How many rows a tile has for the least work: what it costs besides is one row's worth."""
+    return min(range(most, most * 2 // 3 - 1, -1), key=lambda rows: -(-height // rows) * (rows + 1))
 
 
 @dataclass(slots=True)
@@ -70,6 +102,7 @@ class _Chooser:
     func: PrimFunc
     fusion: Fusion
     target: Target
+    decisions: Decisions
     products: Products
 
     def in_list(self, stmts: list[Stmt], *, is_whole: bool = False) -> Stmt:
@@ -104,58 +137,86 @@ class _Chooser:
 
     def _choose(self, stmts: list[Stmt], product: Product, *, is_whole: bool) -> list[Stmt]:
         """The list with one of its statements, a product, run as suits it."""
+        outputs = self.func.outputs if is_whole else ()
         if not product.columns and _lies_along_terms(product):
-            return self._along_rows(stmts, product, is_whole=is_whole)
+            return self._along_rows(stmts, product, outputs)
         if not product.columns:
             made = self._across_rows(product) if product.sums_inside else product.nest
-            return _replaced(stmts, product.nest, made)
+            return replaced(stmts, product.nest, made)
         is_large = _is_large(product)
-        start = None if is_large is False else self._find_zero(stmts, product, is_whole=is_whole)
+        start = None
+        if is_large is not False:
+            start = find_zero(self.fusion, stmts, product, outputs)
         if start is None:
-            made = interchange(product, self.target) if product.sums_inside else product.nest
-            return _replaced(stmts, product.nest, made)
-        stmts = _without_zeros(stmts, start)
+            made = self._interchanged(product) if product.sums_inside else product.nest
+            return replaced(stmts, product.nest, made)
         if is_large is True and not product.batch:
             stmts, product = self._inline_factors(stmts, product)
-        never_fails = self.fusion.fault(product.nest) is Fault.NEVER
-        if never_fails and mirrored(product, self.target) is None:
-            self.products.stored_once.add(product.result)
-        if is_large is True:
-            made, loops = make_gemm(product, self.target)
-        else:
-            assert isinstance(is_large, Expr)
-            made, loops = make_gemm_or_rows(product, self.target, is_large)
-        self.products.loops |= loops
-        return _replaced(stmts, product.nest, made)
+        return self._in_tiles(stmts, product, start)
 
-    def _along_rows(self, stmts: list[Stmt], product: Product, *, is_whole: bool) -> list[Stmt]:
+    def _in_tiles(self, stmts: list[Stmt], product: Product, start: Stmt) -> list[Stmt]:
+        """The list with a product as a GEMM, which `start` need not set to zero before."""
+        is_large = _is_large(product)
+        assert is_large is not False, "a product stays as large as it is"
+        tile = choose_tile(product.result.dtype, self.target)
+        mirror = find_mirror(product)
+        known = constant(product.sizes[0])
+        if known is not None and known <= strip_of(tile):
+            mirror = None  # too small to gain by it
+        if mirror is None:
+            tile = choose_tile(product.result.dtype, self.target, known)
+        numbers: dict[str, Any] = {"rows": tile.rows, "vectors": tile.vectors, "lanes": tile.lanes}
+        numbers |= {"depth": tile.depth, **self._fma}
+        if mirror is not None:
+            numbers["symmetric"] = True
+        if isinstance(is_large, Expr):
+            numbers |= {"least_terms": MIN_BLOCKED_TERMS, "least_side": MIN_SIDE}
+        if not self._take("gemm", product, **numbers):
+            return stmts
+        if mirror is None and self.fusion.fault(product.nest) is Fault.NEVER:
+            self.products.stored_once.add(product.result)
+        condition = is_large if isinstance(is_large, Expr) else None
+        made, loops = make_gemm(product, tile, mirror, condition)
+        self.products.loops |= loops
+        return without_zeros(replaced(stmts, product.nest, made), start)
+
+    def _along_rows(
+        self, stmts: list[Stmt], product: Product, outputs: Sequence[Buffer]
+    ) -> list[Stmt]:
         terms = constant(product.sizes[1])
         is_long = terms is None or terms >= MIN_JAMMED_TERMS
-        if is_long and self.target.vector_bits >= VECTOR_BITS:
+        if is_long and self.target.vector_bits >= MIN_JAMMED_BITS:
             self.products.rows.add(product.rows[-1])
-        start = self._find_zero(stmts, product, is_whole=is_whole)
+        start = find_zero(self.fusion, stmts, product, outputs)
         if start is None or product.result.dtype.is_bool:
+            return stmts
+        if not self._take("sum_in_register", product):
             return stmts
         made, sum = sum_in_register(product)
         self.products.sums.add(sum)
-        return _replaced(_without_zeros(stmts, start), product.nest, made)
+        return without_zeros(replaced(stmts, product.nest, made), start)
 
     def _across_rows(self, product: Product) -> Stmt:
         if product.result.dtype.is_bool:
-            return interchange(product, self.target)
-        made, loops = add_to_all(product, self.target)
+            return self._interchanged(product)
+        if not self._take("add_terms", product, factor=TERMS_AT_ONCE, **self._fma):
+            return product.nest
+        made, loops = add_to_all(product, TERMS_AT_ONCE, fuse=has_fma(self.target))
         self.products.loops |= loops
         return made
 
-    def _find_zero(self, stmts: Sequence[Stmt], product: Product, *, is_whole: bool) -> Stmt | None:
-        """What makes the result zero before its terms are added; None if nothing does.
+    def _interchanged(self, product: Product) -> Stmt:
+        if not self._take("interchange", product, **self._fma):
+            return product.nest
+        return interchange(product, fuse=has_fma(self.target))
 
-        An output is zero to begin with: that is what an empty statement stands for.
-        """
-        for stmt in reversed(stmts[: stmts.index(product.nest)]):
-            if self.fusion.footprint(stmt).touches(product.result):
-                return stmt if _makes_zero(self.fusion, stmt, product.result) else None
-        return Seq(()) if is_whole and product.result in self.func.outputs else None
+    def _take(self, step: str, product: Product, **numbers: Any) -> bool:
+        place = BlockOf(product.result, product.nest.var)
+        return self.decisions.take(step, place, **numbers)
+
+    @property
+    def _fma(self) -> dict[str, bool]:
+        return {"fma": True} if has_fma(self.target) else {}
 
     def _inline_factors(self, stmts: list[Stmt], product: Product) -> tuple[list[Stmt], Product]:
         """The list without arrays that only hold a factor which packing can compute as well."""
@@ -164,99 +225,14 @@ class _Chooser:
         for buffer in dict.fromkeys(node.buffer for node in nodes if isinstance(node, Load)):
             if buffer not in made or buffer not in self.fusion.temporaries:
                 continue
-            inlined = inline(self.fusion, stmts, made[buffer], packed=product.nest)
+            packed = product.nest
+            inlined = inline(self.fusion, stmts, made[buffer], self.decisions, packed=packed)
             if inlined is not None:
                 found = next(s for s in inlined if isinstance(s, For) and s.var is product.nest.var)
                 again = find_product(self.fusion, found)
                 assert again is not None, "a product stays one"
                 stmts, product = inlined, again
         return stmts, product
-
-
-def _replaced(stmts: Sequence[Stmt], old: Stmt, new: Stmt) -> list[Stmt]:
-    return [new if stmt is old else stmt for stmt in stmts]
-
-
-def _makes_zero(fusion: Fusion, stmt: Stmt, result: Buffer) -> bool:
-    if isinstance(stmt, Allocate):
-        return stmt.zero
-    loops, body = perfect_nest(fusion, stmt)
-    match body:
-        case [Store(buffer, indices, Const() as value)] if buffer is result:
-            return (
-                not any(value.bits) and variables_along(fusion, loops, indices, result) is not None
-            )
-        case _:
-            return False
-
-
-def _without_zeros(stmts: Sequence[Stmt], start: Stmt) -> list[Stmt]:
-    """The list in which `start` does not set elements that are set later, too."""
-    if isinstance(start, Allocate):
-        return _replaced(stmts, start, replace(start, zero=False))
-    return [stmt for stmt in stmts if stmt is not start]
-
-
-def find_product(fusion: Fusion, stmt: Stmt) -> Product | None:
-    """The product that a nest computes, if it is one of matrices or of a matrix and a vector."""
-    if not isinstance(stmt, For) or not fusion.is_nest(stmt):
-        return None
-    loops, (*lets, store) = perfect_nest(fusion, stmt)
-    if not isinstance(store, Store) or not all(isinstance(let, Let) for let in lets):
-        return None
-    is_open = not store.buffer.dtype.is_inexact or store.buffer in fusion.reassociable
-    factors = _factors(store)
-    places = [place for place in store.indices if place != ZERO]
-    kept = [place for place in places if isinstance(place, Var)]
-    terms = [loop.var for loop in loops if loop.var not in kept]
-    if not is_open or factors is None or len(kept) < len(places) or len(set(kept)) < len(kept):
-        return None
-    if len(terms) != 1 or len(loops) != len(kept) + 1 or not _is_plain(loops, lets, store.buffer):
-        return None
-    named = tuple(let for let in lets if isinstance(let, Let))
-    return _arranged(Product(stmt, tuple(loops), store, named, terms[0], *factors), kept)
-
-
-def _is_plain(loops: Sequence[For], lets: Sequence[Stmt], result: Buffer) -> bool:
-    """True if no loop is longer for some iterations of others, and no name reads the result."""
-    variables = {loop.var for loop in loops}
-    stops = [node for loop in loops for node in walk(loop.stop)]
-    reads = [node.buffer for let in lets for node in walk(let) if isinstance(node, Load)]
-    return result not in reads and not any(node in variables for node in stops)
-
-
-def _factors(store: Store) -> tuple[Expr, Expr] | None:
-    found = find_reduction(store)
-    if found is None:
-        return None
-    match found.op, found.update:
-        case (ReductionOp.ADD, Mul(x, y)) | (ReductionOp.BIT_OR, BitAnd(x, y)):
-            return x, y
-        case _:
-            return None
-
-
-def _arranged(product: Product, kept: Sequence[Var]) -> Product | None:
-    """The product with its axes told apart, the factor with the columns on the right."""
-    left, right = product.variables(product.left), product.variables(product.right)
-    if product.terms not in left & right or not kept:
-        return None
-    if not (left | right) >= set(kept):
-        return None
-    if kept[-1] in left and (kept[-1] not in right or left < right):
-        product = replace(product, left=product.right, right=product.left)
-        left, right = right, left
-    if left == {product.terms} and right >= set(kept):  # a vector by a matrix: as rows of sums
-        swapped = replace(product, left=product.right, right=product.left)
-        return replace(swapped, rows=tuple(kept))
-    if right == {product.terms}:
-        return replace(product, rows=tuple(kept))
-    batch = tuple(var for var in kept if var in left and var in right)
-    rows = tuple(var for var in kept if var in left and var not in right)
-    columns = tuple(var for var in kept if var in right and var not in left)
-    if len(columns) != 1 or not rows or [*batch, *rows, *columns] != kept:
-        return None
-    return replace(product, batch=batch, rows=rows, columns=columns)
 
 
 def _lies_along_terms(product: Product) -> bool:
@@ -279,12 +255,4 @@ def _is_large(product: Product) -> bool | Expr:
         return False
     if None not in known or total == 0:
         return total >= MIN_BLOCKED_TERMS
-    terms: Expr = Const(total)
-    for size in sizes:
-        if constant(size) is None:
-            terms = times(terms, size)
-    is_large: Expr = Ge(terms, Const(MIN_BLOCKED_TERMS))
-    for side in (sizes[0], sizes[2]):
-        if constant(side) is None:
-            is_large = And(is_large, Ge(side, Const(MIN_SIDE)))
-    return is_large
+    return is_larger(sizes, MIN_BLOCKED_TERMS, MIN_SIDE)

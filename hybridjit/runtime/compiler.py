@@ -34,10 +34,12 @@ from hybridjit.runtime.translation import Request, Summary, Work
 
 if TYPE_CHECKING:
     from hybridjit.lower import custom_passes
+    from hybridjit.optimize import receipt
     from hybridjit.schedule import recipe, schedule
     from hybridjit.schedule.schedule import Schedule
 else:
     custom_passes = lazy_module("hybridjit.lower.custom_passes")
+    receipt = lazy_module("hybridjit.optimize.receipt")
     recipe = lazy_module("hybridjit.schedule.recipe")
     schedule = lazy_module("hybridjit.schedule.schedule")
 
@@ -70,6 +72,15 @@ def open_schedule(request: Request) -> Schedule:
     if request.schedule is None:
         return schedule.Schedule(func)
     return recipe.apply_recipe(func, request.schedule)
+
+
+def auto_schedule(request: Request) -> Schedule:
+    """A schedule of a script with the steps of its own, and those that the optimiser takes."""
+    func = _translate_as_written(request).func
+    opened = open_schedule(request)
+    as_written = None if request.schedule is None else func
+    on_fresh_stack(lambda: receipt.make_receipt(opened, current_target(), as_written))
+    return opened
 
 
 def _translate_as_written(request: Request, *, shares_memory: bool = False) -> Parsed:

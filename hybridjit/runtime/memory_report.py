@@ -14,7 +14,7 @@ from hybridjit.ir.stmt import Allocate, Stmt, flat_stmts
 from hybridjit.ir.visit import children, walk_stmts
 from hybridjit.lower.pipeline import lower_steps
 from hybridjit.lower.plan_storage import find_plan, plan_storage
-from hybridjit.optimize.fuse.fusion import Fused, FusionNotes
+from hybridjit.schedule.arrays.fusion import Fused, FusionNotes
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hybridjit.errors import ArgumentError
 from hybridjit.ir.func import PrimFunc
+from hybridjit.schedule.array_steps import ArraySteps
 from hybridjit.schedule.display import show_program
 from hybridjit.schedule.handles import BlockHandle, BlockLike, Handle, LoopHandle, LoopLike
 from hybridjit.schedule.hardware_steps import HardwareSteps
@@ -37,6 +38,7 @@ class Schedule(
     ReductionSteps,
     HardwareSteps,
     SamplingSteps,
+    ArraySteps,
 ):
     """A program and the steps that rewrite its loops; each is legal, or refused.
 

@@ -136,7 +136,7 @@ CHAINS = {
 
 @pytest.mark.parametrize("name", CHAINS)
 def test_golden(name: str, golden: Golden, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(optimize, "reduce_in_lanes", _keep)
+    monkeypatch.setattr(optimize, "reduce_rows", _keep)
     function, *shapes = CHAINS[name]
     args = [real(*shape) for shape in shapes]
     func = check(function, args, nests=1, arrays=1 if name == "softmax" else 0)

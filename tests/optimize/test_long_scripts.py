@@ -13,7 +13,8 @@ import hybridjit as hj
 from hybridjit.ir.expr import Expr
 from hybridjit.ir.stmt import For
 from hybridjit.ir.visit import children, walk, walk_stmts
-from hybridjit.optimize.fuse import fuse_arrays, inline, merge
+from hybridjit.optimize.fuse import fuse_arrays, merge
+from hybridjit.schedule.arrays import inline
 from tests.array_results import assert_agree
 from tests.frontend.from_text import script_from_text
 from tests.optimized import optimized

@@ -11,7 +11,7 @@ from hybridjit import config, hybrid
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Store
 from hybridjit.ir.visit import walk_stmts
-from hybridjit.optimize.fuse import merge
+from hybridjit.schedule.arrays import merge
 from tests.array_results import assert_agree
 from tests.optimized import optimized
 from tests.planted.bugs import Bug, always, replaced

@@ -11,8 +11,9 @@ import pytest
 import hybridjit as hj
 from hybridjit import hybrid
 from hybridjit.ir.dtype import FLOAT32, FLOAT64
-from hybridjit.optimize.gemm import DEPTH, Tile
 from hybridjit.optimize.optimize import optimize
+from hybridjit.optimize.products import DEPTH, choose_tile
+from hybridjit.schedule.arrays.gemm import Tile
 from tests.array_results import assert_close
 from tests.conftest import Golden
 from tests.corpus.case import Array
@@ -222,14 +223,14 @@ def test_golden(golden: Golden, sizes: tuple[int, int, int]) -> None:
 
 
 def test_tiles_fill_the_registers() -> None:
-    assert Tile.of(FLOAT64, for_vectors(512)) == Tile(FLOAT64, 12, 2, 8, True)
-    assert Tile.of(FLOAT32, for_vectors(256)) == Tile(FLOAT32, 6, 2, 8, True)
+    assert choose_tile(FLOAT64, for_vectors(512)) == Tile(FLOAT64, 12, 2, 8, 256, True)
+    assert choose_tile(FLOAT32, for_vectors(256)) == Tile(FLOAT32, 6, 2, 8, 256, True)
 
 
 def test_tiles_leave_few_rows_over() -> None:
-    assert Tile.of(FLOAT64, for_vectors(512), 200).rows == 10
-    assert Tile.of(FLOAT64, for_vectors(512), 64).rows == 11
-    assert Tile.of(FLOAT64, for_vectors(512), 3000).rows == 12
+    assert choose_tile(FLOAT64, for_vectors(512), 200).rows == 10
+    assert choose_tile(FLOAT64, for_vectors(512), 64).rows == 11
+    assert choose_tile(FLOAT64, for_vectors(512), 3000).rows == 12
 
 
 @hybrid.script

@@ -10,7 +10,7 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import hybrid
-from hybridjit.optimize.reduce_in_lanes import BLOCK
+from hybridjit.optimize.reduce_rows import BLOCK
 from tests.array_results import assert_agree, assert_close
 from tests.corpus.case import Array
 from tests.optimized import optimized, run_optimized

@@ -17,12 +17,11 @@ from hybridjit.arith import ranges as array_ranges
 from hybridjit.errors import ParseError
 from hybridjit.frontend.arrays import memory as array_memory
 from hybridjit.lower import plan_storage
-from hybridjit.optimize import reduce_in_lanes
-from hybridjit.optimize.fuse import contract as fuse_contract
-from hybridjit.optimize.fuse import epilogue as fuse_epilogue
-from hybridjit.optimize.fuse import fusion
-from hybridjit.optimize.fuse import inline as fuse_inline
-from hybridjit.optimize.fuse import merge as fuse_merge
+from hybridjit.schedule.arrays import contract as fuse_contract
+from hybridjit.schedule.arrays import epilogue as fuse_epilogue
+from hybridjit.schedule.arrays import fusion, reduce_in_lanes
+from hybridjit.schedule.arrays import inline as fuse_inline
+from hybridjit.schedule.arrays import merge as fuse_merge
 from tests.array_results import assert_agree
 from tests.optimized import run_optimized
 from tests.oracle import Outcome, run_once, run_plain

@@ -17,16 +17,10 @@ from hybridjit.interp.run import interpret
 from hybridjit.ir.expr import Expr, Load
 from hybridjit.ir.stmt import For, Seq, Stmt, Store
 from hybridjit.ir.visit import fresh_copy
-from hybridjit.optimize import (
-    gemm,
-    optimize,
-    products,
-    reduce_in_lanes,
-    unroll_and_jam,
-    vector_product,
-)
-from hybridjit.optimize.gemm import TiledProduct
-from hybridjit.optimize.lanes import Lanes
+from hybridjit.optimize import optimize, products, reduce_rows
+from hybridjit.schedule.arrays import gemm, reduce_in_lanes, unroll_and_jam, vector_product
+from hybridjit.schedule.arrays.gemm import TiledProduct
+from hybridjit.schedule.arrays.lanes import Lanes
 from hybridjit.schedule.schedule import Schedule
 from tests.array_results import assert_agree
 from tests.optimized import for_vectors
@@ -34,8 +28,6 @@ from tests.planted.bugs import Bug, Check, always, first, replaced
 
 Array = Any
 RNG: Any = np.random.default_rng(17)
-CHOOSER: Any = vars(products)["_Chooser"]
-REDUCE_IN_LANES: Any = vars(reduce_in_lanes)["_ReduceInLanes"]
 
 
 # -- programs --------------------------------------------------------------------------------------
@@ -165,12 +157,12 @@ def never_cleared(*_: Any, **__: Any) -> Stmt:
 BUGS = (
     Bug(
         "every order is open",
-        [replaced(REDUCE_IN_LANES, "_is_open", always(True))],
+        [replaced(reduce_in_lanes, "_is_open", always(True))],
         stays(STRICT_SUM, (40,), bits=True),
     ),
     Bug(
         "a sum that is used on the way is taken apart",
-        [replaced(REDUCE_IN_LANES, "_is_free", always(True))],
+        [replaced(reduce_rows, "prove_free", always(True))],
         stays(RUNNING_TOTAL, (40,), (40,)),
     ),
     Bug(
@@ -180,7 +172,7 @@ BUGS = (
     ),
     Bug(
         "a product overwrites what it is added to",
-        [replaced(CHOOSER, "_find_zero", never_cleared)],
+        [replaced(products, "find_zero", never_cleared)],
         stays(ADDED_TO_WHAT_IS_THERE, (40, 30), (30, 20), (40, 20)),
     ),
     Bug(

@@ -20,51 +20,58 @@ from dataclasses import replace
 from hybridjit.ir.expr import Buffer
 from hybridjit.ir.stmt import Allocate, For, If, Seq, Stmt, While, flat_stmts, seq
 from hybridjit.ir.visit import walk_stmts
-from hybridjit.optimize.fuse.contract import contract
+from hybridjit.optimize.decisions import BlockOf, Decision, Decisions
 from hybridjit.optimize.fuse.cost import fits_cache
-from hybridjit.optimize.fuse.epilogue import fuse_epilogue
-from hybridjit.optimize.fuse.fusion import Fusion
 from hybridjit.optimize.fuse.inline import inline
 from hybridjit.optimize.fuse.merge import merge
 from hybridjit.optimize.fuse.reasons import explain
+from hybridjit.schedule.arrays.contract import contract
+from hybridjit.schedule.arrays.epilogue import find_epilogue, make_epilogue
+from hybridjit.schedule.arrays.fusion import Fusion
 
 # Fusion compares statements with each other: of a long list, only those that are near.
 MOST_NESTS = 24
 FAR_APART = "the statements that write and read it are far apart"
 
 
-def fuse_arrays(body: Stmt, fusion: Fusion) -> Stmt:
+def fuse_arrays(body: Stmt, fusion: Fusion, decisions: Decisions) -> Stmt:
     """`body` with fewer arrays and fewer loops; the same object if nothing can be done."""
     if not fusion.temporaries:
         return body
-    return _fuse(fusion, body)
+    return _fuse(fusion, decisions, body)
 
 
-def _fuse(fusion: Fusion, stmt: Stmt) -> Stmt:
+def _fuse(fusion: Fusion, decisions: Decisions, stmt: Stmt) -> Stmt:
     """A statement that is a scope of its own, fused."""
+
+    def fused(body: Stmt) -> Stmt:
+        return _fuse_list(fusion, decisions, flat_stmts(body))
+
     match stmt:
         case For() if fusion.is_nest(stmt) and not isinstance(stmt.body, Seq):
             return stmt
         case For() | While():
-            body = _fuse_list(fusion, flat_stmts(stmt.body))
+            body = fused(stmt.body)
             is_done = isinstance(body, Seq) and not body.stmts and fusion.is_nest(stmt)
             return body if is_done else replace(stmt, body=body)
         case If(_, then, otherwise):
-            other = None if otherwise is None else _fuse_list(fusion, flat_stmts(otherwise))
-            return replace(stmt, then=_fuse_list(fusion, flat_stmts(then)), otherwise=other)
+            other = None if otherwise is None else fused(otherwise)
+            return replace(stmt, then=fused(then), otherwise=other)
         case Seq():
-            return _fuse_list(fusion, flat_stmts(stmt))
+            return fused(stmt)
         case _:
             return stmt
 
 
-def _fuse_list(fusion: Fusion, stmts: list[Stmt]) -> Stmt:
+def _fuse_list(fusion: Fusion, decisions: Decisions, stmts: list[Stmt]) -> Stmt:
     """A list of statements: its arrays first, then what is inside of each statement."""
-    stmts = [stmt if fusion.is_nest(stmt) else _fuse(fusion, stmt) for stmt in stmts]
+    stmts = [stmt if fusion.is_nest(stmt) else _fuse(fusion, decisions, stmt) for stmt in stmts]
     windows = _windows(fusion, stmts)
     shared = _shared(fusion, windows)
-    fused = (stmt for window in windows for stmt in _fuse_window(fusion, window, shared))
-    return seq(*(_fuse(fusion, stmt) if fusion.is_nest(stmt) else stmt for stmt in fused))
+    made: list[Stmt] = []
+    for window in windows:
+        made += _fuse_window(fusion, decisions, window, shared)
+    return seq(*(_fuse(fusion, decisions, s) if fusion.is_nest(s) else s for s in made))
 
 
 def _windows(fusion: Fusion, stmts: Sequence[Stmt]) -> list[list[Stmt]]:
@@ -89,7 +96,9 @@ def _shared(fusion: Fusion, windows: Sequence[Sequence[Stmt]]) -> set[Buffer]:
     return {buffer for buffer, count in counts.items() if count > 1}
 
 
-def _fuse_window(fusion: Fusion, stmts: list[Stmt], shared: Collection[Buffer]) -> list[Stmt]:
+def _fuse_window(
+    fusion: Fusion, decisions: Decisions, stmts: list[Stmt], shared: Collection[Buffer]
+) -> list[Stmt]:
     """Some statements of a list, without those of their arrays that need no memory."""
 
     def own_arrays() -> list[Buffer]:
@@ -97,13 +106,13 @@ def _fuse_window(fusion: Fusion, stmts: list[Stmt], shared: Collection[Buffer]) 
 
     for again in (False, True):
         for buffer in own_arrays():
-            inlined = inline(fusion, stmts, _allocation(stmts, buffer), again=again)
+            inlined = inline(fusion, stmts, _allocation(stmts, buffer), decisions, again=again)
             stmts = stmts if inlined is None else inlined
         for buffer in own_arrays():
-            merged = _merge_uses(fusion, stmts, buffer)
+            merged = _merge_uses(fusion, decisions, stmts, buffer)
             stmts = stmts if merged is None else merged
     for buffer in own_arrays():
-        fused = fuse_epilogue(fusion, stmts, _allocation(stmts, buffer))
+        fused = _fuse_epilogue(fusion, decisions, stmts, _allocation(stmts, buffer))
         stmts = stmts if fused is None else fused
     for buffer in fusion.own_arrays(stmts):
         is_far = buffer in shared
@@ -116,16 +125,35 @@ def _allocation(stmts: Sequence[Stmt], buffer: Buffer) -> Allocate:
     return next(stmt for stmt in found if stmt.buffer is buffer)
 
 
-def _merge_uses(fusion: Fusion, stmts: list[Stmt], buffer: Buffer) -> list[Stmt] | None:
+def _fuse_epilogue(
+    fusion: Fusion, decisions: Decisions, stmts: list[Stmt], allocation: Allocate
+) -> list[Stmt] | None:
+    """What is made of a product stored in its place; None if it stays."""
+    epilogue = find_epilogue(fusion, stmts, allocation)
+    if epilogue is None:
+        return None
+    reader = stmts[epilogue.reader]
+    loop = reader.var if isinstance(reader, For) else None
+    if not decisions.take("reverse_compute_inline", BlockOf(epilogue.consumer.store.buffer, loop)):
+        return None
+    fusion.note(allocation.buffer, "computed where it is stored", [reader])
+    return make_epilogue(stmts, epilogue)
+
+
+def _merge_uses(
+    fusion: Fusion, decisions: Decisions, stmts: list[Stmt], buffer: Buffer
+) -> list[Stmt] | None:
     """All loops that use an array as one, in which the array is smaller; None if it stays."""
     allocation = _allocation(stmts, buffer)
     places = _users(fusion, stmts, allocation)
     users = [stmts[place] for place in places]
+    stages: list[tuple[Decision, list[Stmt]]] = []
     while len(places) > 1:
         merged = _merge_next(fusion, stmts, places[0], places[1])
         if merged is None:
             return None
-        stmts = merged
+        stages.append(merged)
+        stmts = merged[1]
         places = _users(fusion, stmts, allocation)
     if not places:
         return None
@@ -133,15 +161,17 @@ def _merge_uses(fusion: Fusion, stmts: list[Stmt], buffer: Buffer) -> list[Stmt]
     if not isinstance(loop, For) or not fusion.is_nest(loop):
         return None
     found = contract(fusion, stmts, allocation, loop)
-    if found is None:
+    if isinstance(found, str):
         return None
     made, small = found
+    stages.append((Decision("contract", (BlockOf(buffer),)), made))
     if small is None:
         fusion.note(buffer, "kept in a variable", users)
-        return made
+        return decisions.take_all(stages)
     fusion.temporaries.add(small)
     fusion.spans[small] = fusion.spans.get(buffer)
-    return made if not fits_cache(buffer) or _goes(fusion, made, small) else None
+    is_worth_it = not fits_cache(buffer) or _goes(fusion, made, small)
+    return decisions.take_all(stages) if is_worth_it else None
 
 
 def _goes(fusion: Fusion, stmts: Sequence[Stmt], small: Buffer) -> bool:
@@ -154,9 +184,10 @@ def _goes(fusion: Fusion, stmts: Sequence[Stmt], small: Buffer) -> bool:
     assert isinstance(loop, For)
     inner = flat_stmts(loop.body)
     allocation = _allocation(inner, small)
-    if any(inline(trial, inner, allocation, again=again) is not None for again in (False, True)):
+    tried = Decisions()
+    if any(inline(trial, inner, allocation, tried, again=k) is not None for k in (False, True)):
         return True
-    merged = _merge_uses(trial, inner, small)
+    merged = _merge_uses(trial, tried, inner, small)
     left = [] if merged is None else [s for m in merged for s in walk_stmts(m)]
     arrays = [stmt.buffer for stmt in left if isinstance(stmt, Allocate) and stmt.buffer.ndim]
     return merged is not None and all(buffer.name != small.name for buffer in arrays)
@@ -164,13 +195,14 @@ def _goes(fusion: Fusion, stmts: Sequence[Stmt], small: Buffer) -> bool:
 
 def _merge_next(
     fusion: Fusion, stmts: Sequence[Stmt], first: int, second: int
-) -> list[Stmt] | None:
+) -> tuple[Decision, list[Stmt]] | None:
     """Two loops as one; if what stands between keeps them apart, the first with a loop there."""
     between = (k for k in range(first + 1, second) if fusion.is_nest(stmts[k]))
     for other in (second, *between):
         merged = merge(fusion, stmts, first, other)
         if merged is not None:
-            return merged
+            pair = [loop.var for loop in (stmts[first], stmts[other]) if isinstance(loop, For)]
+            return Decision("merge", tuple(pair)), merged
     return None
 
 

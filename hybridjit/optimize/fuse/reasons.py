@@ -9,7 +9,7 @@ from hybridjit.ir.expr import Buffer, BufferRef
 from hybridjit.ir.stmt import Allocate, For, If, Stmt, While
 from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.optimize.fuse.cost import is_chain, is_innermost
-from hybridjit.optimize.fuse.fusion import Fusion
+from hybridjit.schedule.arrays.fusion import Fusion
 
 
 def explain(fusion: Fusion, stmts: Sequence[Stmt], buffer: Buffer) -> str:

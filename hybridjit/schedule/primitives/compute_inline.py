@@ -23,6 +23,7 @@ from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.buffers import check_not_passed, find_allocation
 from hybridjit.schedule.lost_errors import find_failing
 from hybridjit.schedule.parts import check_concurrent
+from hybridjit.schedule.primitives.array_fusion import find_inlined
 from hybridjit.schedule.program import loops_around, path_to, replace_stmts, the_block, variables_in
 from hybridjit.schedule.refusal import refuse
 from hybridjit.schedule.stages import check_nest, count_accesses, touches, written_buffer
@@ -59,6 +60,9 @@ def compute_inline(func: PrimFunc, block_name: str) -> PrimFunc:
     The block stores each element once, at its loop variables, and does nothing else; every element
     that is read has been stored, and what it is computed from is the same where it is read.
     """
+    made = find_inlined(func, block_name)
+    if made is not None:
+        return made
     check_compute_inline(func, block_name)
     return make_compute_inline(func, block_name)
 

@@ -15,6 +15,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.stmt import Allocate, Continue, For, LoopKind, Seq, Stmt, seq
 from hybridjit.schedule.nest import bounds_of, trip_count
+from hybridjit.schedule.primitives.array_fusion import find_merged
 from hybridjit.schedule.program import (
     is_left_early,
     jumps,
@@ -36,6 +37,9 @@ def merge(func: PrimFunc, first: Var, second: Var, *, unsafe: bool = False) -> P
 
     Legal if nothing that `b` does in an iteration depends on a later iteration of `a`.
     """
+    made = None if unsafe else find_merged(func, first, second)
+    if made is not None:
+        return made
     func = make_arrays_first(func, first, second)
     check_merge(func, first, second, unsafe=unsafe)
     return make_merge(func, first, second)

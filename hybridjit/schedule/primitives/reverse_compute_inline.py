@@ -21,6 +21,7 @@ from hybridjit.ir.visit import substitute, walk
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.buffers import check_not_passed, find_allocation
 from hybridjit.schedule.parts import check_concurrent
+from hybridjit.schedule.primitives.array_fusion import find_with_epilogue
 from hybridjit.schedule.primitives.reverse_compute_at import reverse_compute_at
 from hybridjit.schedule.program import guarded, loops_around, replace_stmts, the_block
 from hybridjit.schedule.refusal import refuse, refuse_conflict
@@ -62,6 +63,9 @@ def reverse_compute_inline(func: PrimFunc, block_name: str) -> PrimFunc:
     The buffer is read nowhere else, each element is stored once, and the reader may run as soon as
     the element is there, as for `reverse_compute_at`.
     """
+    made = find_with_epilogue(func, block_name)
+    if made is not None:
+        return made
     fold = _find_fold(func, the_block(func, block_name))
     func, stage = with_names_first(func, fold.stage, STEP)
     fold = dataclasses.replace(fold, stage=stage)

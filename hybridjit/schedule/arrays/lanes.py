@@ -17,13 +17,10 @@ from dataclasses import dataclass
 from hybridjit.arith.ranges import constant, minus, plus, tidy, times
 from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Load, Lt
 from hybridjit.ir.stmt import If, Stmt, Store, seq
-from hybridjit.optimize.builder import Builder
+from hybridjit.schedule.arrays.builder import Builder
 
-VECTORS = 4  # as many additions are under way at once
-VECTOR_BITS = 512
 # With fewer rounds than this, one vector is enough: there is less to combine in the end.
 MIN_ROUNDS = 2
-MIN_LANE_TERMS = 16  # fewer elements are combined one after the other
 
 Merge = Callable[[Expr, Expr], Expr]
 Update = Callable[[Sequence[Expr], Expr], Sequence[Expr]]
@@ -38,25 +35,29 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
+class Shape:
+    """So many vectors of so many lanes each: both are powers of two."""
+
+    vectors: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
 class Lanes:
     """Code for the partial results of reductions that run side by side, in equally many lanes."""
 
     code: Builder
     results: Sequence[Result]
     vectors: int
+    width: int
     partial: Sequence[Buffer]
 
     @staticmethod
-    def of(code: Builder, results: Sequence[Result], vectors: int) -> Lanes:
+    def of(code: Builder, results: Sequence[Result], shape: Shape) -> Lanes:
         """Partial results in new memory."""
-        width = lanes_of_vector(results)
-        partial = [code.local("partial", part.start.dtype, vectors, width) for part in results]
-        return Lanes(code, results, vectors, partial)
-
-    @property
-    def width(self) -> int:
-        """The lanes of one vector."""
-        return lanes_of_vector(self.results)
+        sizes = shape.vectors, shape.width
+        partial = [code.local("partial", part.start.dtype, *sizes) for part in results]
+        return Lanes(code, results, *sizes, partial)
 
     def reduce(self, size: Expr, update: Update) -> Sequence[Expr]:
         """Combine `size` elements; `update(old, k)` gives the `old` results with element `k`."""
@@ -140,23 +141,18 @@ class Lanes:
         )
 
 
-def lanes_of_vector(results: Sequence[Result]) -> int:
-    """How many lanes of the widest result fill a vector."""
-    return VECTOR_BITS // max(result.start.dtype.bits for result in results)
-
-
 def combine_in_lanes(
-    code: Builder, results: Sequence[Result], size: Expr, update: Update
+    code: Builder, results: Sequence[Result], size: Expr, update: Update, most: Shape
 ) -> Sequence[Expr]:
     """Combine the elements 0, 1 ... `size` - 1, in as many lanes as that number deserves."""
-    few = lanes_of_vector(results) * VECTORS * MIN_ROUNDS
-    known = constant(size)
+    few = most.width * most.vectors * MIN_ROUNDS
+    known, one = constant(size), Shape(1, most.width)
     if known is not None:
-        return Lanes.of(code, results, 1 if known < few else VECTORS).reduce(size, update)
+        return Lanes.of(code, results, one if known < few else most).reduce(size, update)
     totals = [code.register("total", result.start.dtype) for result in results]
     sides: list[Stmt] = []
-    for vectors in (1, VECTORS):
-        lanes = Lanes.of(code, results, vectors)
+    for shape in (one, most):
+        lanes = Lanes.of(code, results, shape)
         with code.collect() as stmts:
             for total, value in zip(totals, lanes.reduce(size, update), strict=True):
                 code.emit(Store(total, (), value))

@@ -21,8 +21,8 @@ from hybridjit.arith.ranges import tidy
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Node, Var
 from hybridjit.ir.stmt import Allocate, Let, Stmt, Store, seq
 from hybridjit.ir.visit import Mutator, rewrite, substitute, walk
-from hybridjit.optimize.fuse.fusion import Fusion, perfect_nest, variables_along
-from hybridjit.optimize.fuse.merge import part
+from hybridjit.schedule.arrays.fusion import Fusion, perfect_nest, variables_along
+from hybridjit.schedule.arrays.merge import part
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,8 +45,22 @@ class _Consumer:
         ]
 
 
-def fuse_epilogue(fusion: Fusion, stmts: Sequence[Stmt], allocation: Allocate) -> list[Stmt] | None:
-    """`stmts` without a product that only one nest reads, element by element; None if it stays."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Epilogue:
+    """A product, the one nest that reads it, and what stands between, parted into what can go
+    before both and what must stay after the product.
+    """
+
+    allocation: Allocate
+    writer: int
+    reader: int
+    consumer: _Consumer
+    before: list[Stmt]
+    after: list[Stmt]
+
+
+def find_epilogue(fusion: Fusion, stmts: Sequence[Stmt], allocation: Allocate) -> Epilogue | None:
+    """What is made of a product that only one nest reads, element by element; None if it stays."""
     product = allocation.buffer
     if product not in fusion.products:
         return None
@@ -62,13 +76,16 @@ def fuse_epilogue(fusion: Fusion, stmts: Sequence[Stmt], allocation: Allocate) -
     if consumer is None or not _is_apart(fusion, stmts[writer], consumer):
         return None
     parted = part(fusion, stmts, writer, reader)
-    if parted is None:
-        return None
-    before, after = parted
-    fusion.note(product, "computed where it is stored", [stmts[reader]])
-    made = [*before, _StoreResult(consumer).rewrite(stmts[writer]), *after]
+    return None if parted is None else Epilogue(allocation, writer, reader, consumer, *parted)
+
+
+def make_epilogue(stmts: Sequence[Stmt], epilogue: Epilogue) -> list[Stmt]:
+    """`stmts` without the product: what is made of its elements is stored in their place."""
+    writer, reader = epilogue.writer, epilogue.reader
+    stored = _StoreResult(epilogue.consumer).rewrite(stmts[writer])
+    made = [*epilogue.before, stored, *epilogue.after]
     whole = [*stmts[:writer], *made, *stmts[reader + 1 :]]
-    return [stmt for stmt in whole if stmt is not allocation]
+    return [stmt for stmt in whole if stmt is not epilogue.allocation]
 
 
 def _find_consumer(fusion: Fusion, stmt: Stmt, product: Buffer) -> _Consumer | None:

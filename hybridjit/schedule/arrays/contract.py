@@ -22,29 +22,29 @@ from hybridjit.analysis.order import Iterations
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var, const
 from hybridjit.ir.stmt import Allocate, For, Let, Seq, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import Mutator, walk, walk_stmts
-from hybridjit.optimize.fuse.fusion import Fusion
-from hybridjit.optimize.fuse.merge import bound_in
-from hybridjit.optimize.fuse.replace_loads import ReplaceLoads
+from hybridjit.schedule.arrays.fusion import Fusion
+from hybridjit.schedule.arrays.merge import bound_in
+from hybridjit.schedule.arrays.replace_loads import ReplaceLoads
 
 
 def contract(
     fusion: Fusion, stmts: Sequence[Stmt], allocation: Allocate, loop: For
-) -> tuple[list[Stmt], Buffer | None] | None:
+) -> tuple[list[Stmt], Buffer | None] | str:
     """`stmts` with the array made anew, and smaller, in each iteration of `loop`.
 
     Everything that uses the array stands in the loop. Gives the smaller array too, None if it is
-    none any more; None in all if an iteration needs what another one wrote.
+    none any more; or else why that cannot be.
     """
     buffer = allocation.buffer
     accesses = [found for found in find_accesses(loop.body) if found.buffer is buffer]
     inner = bound_in(loop.body)
     if fusion.footprint(loop).acts:  # a function may be given all of the array
-        return None
+        return f"loop '{loop.var.name}' calls a function"
     if not _is_private(fusion, accesses, loop, inner):
-        return None
+        return f"an iteration of loop '{loop.var.name}' uses what another one wrote"
     fixed = [axis for axis in range(buffer.ndim) if _is_fixed(accesses, axis, inner)]
     if not fixed:
-        return None
+        return f"an iteration of loop '{loop.var.name}' uses all of it"
     kept = [axis for axis in range(buffer.ndim) if axis not in fixed]
     scope = buffer.scope if kept else Buffer.REGISTER
     small = replace(buffer, shape=tuple(buffer.shape[axis] for axis in kept), scope=scope)

@@ -1,4 +1,4 @@
-"""Reduce rows of arrays in lanes: sums, products and extrema of floats, after fusion.
+"""Reduce rows of arrays in lanes: sums, products and extrema of floats.
 
     for j in range(n):                     for block in range(0, n, BLOCK):
         total = total + a[i, j]    -->         partial[l] = ... in lanes, see lanes.py
@@ -9,12 +9,11 @@ itself. A loop of the script keeps its order. Blocks keep the error of long sums
 
 A loop that does more than fold is left as it is unless each iteration, folds included, writes only
 to what no other one touches; within an iteration, statements keep their order. Relies on: arrays
-that share no memory; indices along `loops` inside of their arrays.
+that share no memory; indices along the loop inside of their arrays.
 """
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -22,17 +21,14 @@ from hybridjit.analysis.footprint import find_footprint
 from hybridjit.analysis.independence import LoopProofs
 from hybridjit.analysis.private_reduction import find_identity
 from hybridjit.analysis.reduction import ReductionOp, find_reduction
-from hybridjit.arith.ranges import ZERO, Ranges, constant, minus, plus, tidy
+from hybridjit.arith.ranges import ZERO, constant, minus, plus, tidy
 from hybridjit.arith.substitution import FoldingSubstitute
 from hybridjit.ir.expr import Add, Buffer, Call, Const, Expr, Load, Min, Mul, Node, Var
-from hybridjit.ir.stmt import Allocate, For, Let, LoopKind, Seq, Stmt, Store, flat_stmts, seq
-from hybridjit.ir.visit import Mutator, fresh_copy, rewrite, walk
-from hybridjit.optimize.builder import Builder
-from hybridjit.optimize.lanes import MIN_LANE_TERMS, Merge, Result, combine_in_lanes
-from hybridjit.optimize.multiply_add import fused_sum
-
-MIN_GATHERED_TERMS = 32  # where lanes are filled one by one, fewer are combined one by one, too
-BLOCK = 1 << 14  # elements: as many are added in lanes before their sum is
+from hybridjit.ir.stmt import Allocate, For, Let, LoopKind, Seq, Stmt, Store, flat_stmts
+from hybridjit.ir.visit import fresh_copy, rewrite, walk
+from hybridjit.schedule.arrays.builder import Builder
+from hybridjit.schedule.arrays.lanes import Merge, Result, Shape, combine_in_lanes
+from hybridjit.schedule.arrays.multiply_add import fused_sum
 
 _MERGES: dict[ReductionOp, Merge] = {
     ReductionOp.ADD: Add,
@@ -40,24 +36,6 @@ _MERGES: dict[ReductionOp, Merge] = {
     ReductionOp.MINIMUM: lambda x, y: Call("minimum", (x, y)),
     ReductionOp.MAXIMUM: lambda x, y: Call("maximum", (x, y)),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Folds:
-    """Which loops may be reduced in lanes: those over elements of arrays, for folds into buffers
-    whose order is open; `fuse` has products rounded together with their sums. `ranges` tell how
-    long loops are at most.
-    """
-
-    loops: Collection[Var]
-    reassociable: Collection[Buffer]
-    ranges: Ranges
-    fuse: bool
-
-
-def reduce_in_lanes(body: Stmt, folds: Folds) -> Stmt:
-    """`body` with the folds of rows in lanes, wherever that is right and worth it."""
-    return _ReduceInLanes(body, folds).rewrite(body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +66,7 @@ class _Fold:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class Row:
     """A loop that folds, by some of its statements."""
 
     loop: For
@@ -102,75 +80,66 @@ class _Row:
         return [stmt for stmt in self.stmts if stmt not in stores]
 
 
-class _ReduceInLanes(Mutator):
-    def __init__(self, root: Stmt, folds: Folds) -> None:
-        self.proofs = LoopProofs(root)
-        self.folds = folds
-        # What stands before a statement in the list that it is in.
-        self.before: list[Stmt] = []
+def find_row(loop: For, reassociable: Collection[Buffer] | None) -> Row | str:
+    """The loop as one that folds, with what may be taken apart; else what is in the way.
 
-    def rewrite_Seq(self, node: Seq) -> Stmt:
-        done: list[Stmt] = []
-        for stmt in node.stmts:
-            self.before = done
-            done.append(self.rewrite(stmt))
-        is_same = len(done) == len(node.stmts) and all(map(operator.is_, done, node.stmts))
-        return node if is_same else seq(*done)
+    `reassociable` are the buffers that floats are folded into in an open order, None for all.
+    """
+    if loop.kind is not LoopKind.SERIAL or loop.start != ZERO or loop.step != Const(1):
+        return "it is no plain loop from 0 on"
+    stmts = flat_stmts(loop.body)
+    if not all(_is_simple(stmt) for stmt in stmts):
+        return "there is more in it than names and stores"
+    inside = {loop.var, *(stmt.var for stmt in stmts if isinstance(stmt, Let))}
+    made = [stmt.buffer for stmt in stmts if isinstance(stmt, Allocate)]
+    found = [fold for stmt in stmts if (fold := _fold_of(stmt, inside)) is not None]
+    found = [fold for fold in found if fold.store.buffer not in made]
+    folds = [fold for fold in found if _is_open(fold.store.buffer, reassociable)]
+    if not folds:
+        return "the order of its sum is not open" if found else "it folds into no one element"
+    return Row(loop, stmts, folds)
 
-    def rewrite_For(self, node: For) -> Stmt:
-        before, self.before = self.before, []
-        loop = self.generic(node)
-        row = self._find(loop) if node.var in self.folds.loops else None
-        if row is None:
-            return loop
-        if not self._is_one_block(row):
-            return _InLanes(row, {}, fuse=self.folds.fuse).make(BLOCK)
-        starts = {fold.store.buffer: _take_start(before, fold) for fold in row.folds}
-        return _InLanes(row, starts, fuse=self.folds.fuse).make(None)
 
-    def _is_one_block(self, row: _Row) -> bool:
-        """True for a row that is short, or of products, of which there are often many rows."""
-        if self.folds.ranges.is_at_most(row.loop.stop, Const(BLOCK)):
-            return True
-        return constant(row.loop.stop) is None and all(fold.adds_product for fold in row.folds)
+def _is_open(buffer: Buffer, reassociable: Collection[Buffer] | None) -> bool:
+    """True if the order in which elements are folded into a buffer makes no difference."""
+    return not buffer.dtype.is_inexact or reassociable is None or buffer in reassociable
 
-    def _find(self, loop: For) -> _Row | None:
-        size = constant(loop.stop)
-        is_plain = loop.kind is LoopKind.SERIAL and loop.start == ZERO and loop.step == Const(1)
-        least = MIN_GATHERED_TERMS if _gathers(loop) else MIN_LANE_TERMS
-        if not is_plain or (size is not None and size < least):
-            return None
-        stmts = flat_stmts(loop.body)
-        if not all(_is_simple(stmt) for stmt in stmts):
-            return None
-        inside = {loop.var, *(stmt.var for stmt in stmts if isinstance(stmt, Let))}
-        made = [stmt.buffer for stmt in stmts if isinstance(stmt, Allocate)]
-        found = [fold for stmt in stmts if (fold := _fold_of(stmt, inside)) is not None]
-        folds = [f for f in found if f.store.buffer not in made and self._is_open(f.store.buffer)]
-        # LLVM takes integers apart as it likes: they add up to the same.
-        is_worth_it = any(fold.store.buffer.dtype.is_inexact for fold in folds)
-        row = _Row(loop, stmts, folds)
-        return row if is_worth_it and self._is_free(row) else None
 
-    def _is_free(self, row: _Row) -> bool:
-        """True if nothing in the loop but the folds depends on the order of its iterations.
+def prove_free(proofs: LoopProofs, row: Row) -> bool:
+    """True if nothing in the loop but the folds depends on the order of its iterations.
 
-        What a fold reads is part of its iteration as what any other statement reads: it must be
-        what no other iteration writes.
-        """
-        results = [fold.store.buffer for fold in row.folds]
-        terms = [term for fold in row.folds for term in fold.terms]
-        roots = (*row.others, *terms)
-        reads = [node.buffer for root in roots for node in walk(root) if isinstance(node, Load)]
-        if any(reads.count(buffer) != 1 or results.count(buffer) != 1 for buffer in results):
-            return False  # read by another statement, or folded into twice
-        named = (Let(Var("term", term.dtype), term) for term in terms)
-        rest = replace(row.loop, body=Seq((*row.others, *named)))
-        return self.proofs.prove_independent(rest)
+    What a fold reads is part of its iteration as what any other statement reads: it must be
+    what no other iteration writes.
+    """
+    results = [fold.store.buffer for fold in row.folds]
+    terms = [term for fold in row.folds for term in fold.terms]
+    roots = (*row.others, *terms)
+    reads = [node.buffer for root in roots for node in walk(root) if isinstance(node, Load)]
+    if any(reads.count(buffer) != 1 or results.count(buffer) != 1 for buffer in results):
+        return False  # read by another statement, or folded into twice
+    named = (Let(Var("term", term.dtype), term) for term in terms)
+    rest = replace(row.loop, body=Seq((*row.others, *named)))
+    return proofs.prove_independent(rest)
 
-    def _is_open(self, buffer: Buffer) -> bool:
-        """True if the order in which elements are folded into a buffer makes no difference."""
-        return not buffer.dtype.is_inexact or buffer in self.folds.reassociable
+
+@dataclass(frozen=True, slots=True)
+class InLanes:
+    """In how many lanes a row is folded; `block` elements at a time, None for all of them.
+
+    `fuse` has products rounded together with their sums.
+    """
+
+    shape: Shape
+    block: int | None
+    fuse: bool
+
+
+def make_in_lanes(row: Row, before: list[Stmt], options: InLanes) -> Stmt:
+    """The row in lanes. What sets its results right `before` may go, and is taken out there."""
+    if options.block is not None:
+        return _InLanes(row, {}, options).make()
+    starts = {fold.store.buffer: _take_start(before, fold) for fold in row.folds}
+    return _InLanes(row, starts, options).make()
 
 
 class _InLanes:
@@ -179,15 +148,15 @@ class _InLanes:
     A buffer that is set to one of `starts` before takes the result as it is.
     """
 
-    def __init__(self, row: _Row, starts: Mapping[Buffer, Const | None], *, fuse: bool) -> None:
+    def __init__(self, row: Row, starts: Mapping[Buffer, Const | None], options: InLanes) -> None:
         self.row = row
         self.starts = starts
-        self.fuse = fuse
+        self.options = options
         self.code = Builder()
 
-    def make(self, block: int | None) -> Stmt:
-        """The loop in lanes; every `block` elements, their results go into the whole one."""
-        size, code = self.row.loop.stop, self.code
+    def make(self) -> Stmt:
+        """The loop in lanes; after each block of elements, its results go into the whole one."""
+        size, code, block = self.row.loop.stop, self.code, self.options.block
         known = constant(size)
         if block is None:
             self._fold_block(ZERO, size)
@@ -216,7 +185,7 @@ class _InLanes:
 
         starts = [self.starts.get(fold.store.buffer) for fold in row.folds]
         results = list(map(_Fold.result, row.folds, starts))
-        totals = combine_in_lanes(self.code, results, length, update)
+        totals = combine_in_lanes(self.code, results, length, update, self.options.shape)
         for fold, result, start, total in zip(row.folds, results, starts, totals, strict=True):
             old = Load(fold.store.buffer, fold.store.indices, span=fold.store.span)
             value = total if start is not None else result.merge(old, total)
@@ -238,7 +207,7 @@ class _InLanes:
                 continue
             assert isinstance(copy, Store)
             value = rewrite(copy.value, read_lane)
-            if self.fuse:
+            if self.options.fuse:
                 value = fused_sum(value, by_buffer[copy.buffer])
             later = [other for other in row.stmts[position + 1 :] if other not in stores]
             values.append(self._now(value) if _overwrite(later, stmt) else value)
@@ -249,19 +218,6 @@ class _InLanes:
         var = Var("term", value.dtype, span=value.span)
         self.code.emit(Let(var, value, span=value.span))
         return var
-
-
-def _gathers(loop: For) -> bool:
-    """True if elements that do not lie side by side are read for neighbouring iterations."""
-    loads = (node for node in walk(loop.body) if isinstance(node, Load))
-    places = (place for load in loads for place in _outer_places(load))
-    return any(node is loop.var for place in places for node in walk(place))
-
-
-def _outer_places(load: Load) -> tuple[Expr, ...]:
-    """All indices but the last one that counts: along axes of size one there is nothing."""
-    last = max((k for k, size in enumerate(load.buffer.shape) if size != Const(1)), default=0)
-    return load.indices[:last]
 
 
 def _take_start(before: list[Stmt], fold: _Fold) -> Const | None:

@@ -26,12 +26,9 @@ from hybridjit.arith.ranges import constant, plus, tidy, times
 from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Load, Node, Var, const
 from hybridjit.ir.stmt import Allocate, Stmt, Store, seq
 from hybridjit.ir.visit import rewrite
-from hybridjit.optimize.builder import Builder
-from hybridjit.optimize.matrix_product import Product
-from hybridjit.optimize.multiply_add import has_fma, multiply_add
-from hybridjit.target import Target
-
-TERMS_AT_ONCE = 4  # rows of a matrix that are read side by side
+from hybridjit.schedule.arrays.builder import Builder
+from hybridjit.schedule.arrays.matrix_product import Product
+from hybridjit.schedule.arrays.multiply_add import multiply_add
 
 
 def sum_in_register(product: Product) -> tuple[Stmt, Buffer]:
@@ -58,11 +55,9 @@ def sum_in_register(product: Product) -> tuple[Stmt, Buffer]:
     return body, sum
 
 
-def add_to_all(
-    product: Product, target: Target, several: int = TERMS_AT_ONCE
-) -> tuple[Stmt, set[Var]]:
+def add_to_all(product: Product, several: int, *, fuse: bool) -> tuple[Stmt, set[Var]]:
     """The product with `several` terms added to all sums at once, and the loops over the sums."""
-    code, loops, fuse = Builder(), set[Var](), has_fma(target)
+    code, loops = Builder(), set[Var]()
     size, k_var, result = product.extent(product.terms), product.terms, product.result
     known = constant(size)
     whole = tidy(times(FloorDiv(size, Const(several)), Const(several)))

@@ -1,4 +1,4 @@
-"""Unroll and jam: sum several rows of a matrix at once, after fusion.
+"""Unroll and jam: run several iterations of a loop at once, as rows of a matrix that are summed.
 
     for i in range(n):                          for i in range(0, n, 4):
         for k in range(m):                          for k in range(m):
@@ -14,7 +14,7 @@ along one: what is fetched ahead ends at a page. Each sum is made as before, in 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hybridjit.analysis.independence import LoopProofs
@@ -23,45 +23,36 @@ from hybridjit.arith.substitution import FoldingSubstitute
 from hybridjit.arith.totality import operation_may_fail
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Load, Node, Var
 from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store, flat_stmts, seq
-from hybridjit.ir.visit import Mutator, fresh_copy, substitute, walk
-
-ROWS_AT_ONCE = 4  # each with four sums in vectors of 512 bits: half of the registers
+from hybridjit.ir.visit import fresh_copy, substitute, walk
 
 
-def unroll_and_jam(body: Stmt, rows: Collection[Var], several: int = ROWS_AT_ONCE) -> Stmt:
-    """`body` with `several` iterations of the loops over `rows` of matrices run at once."""
-    return _UnrollAndJam(body, rows, several).rewrite(body) if rows else body
+def find_jam_obstacle(proofs: LoopProofs, loop: For, factor: int) -> str | None:
+    """Why `factor` iterations of a loop over elements cannot run at once; None if they can.
 
-
-class _UnrollAndJam(Mutator):
-    def __init__(self, root: Stmt, rows: Collection[Var], several: int) -> None:
-        self.proofs = LoopProofs(root)
-        self.rows = rows
-        self.several = several
-
-    def rewrite_For(self, node: For) -> Stmt:
-        if node.var not in self.rows:
-            return self.generic(node)
-        if not _is_simple(node, self.several) or not self.proofs.prove_independent(node):
-            return node
-        return _jammed(node, self.several)
-
-
-def _is_simple(loop: For, several: int) -> bool:
-    """True for a loop of some length that cannot fail: then its order is free."""
+    The order of its iterations is free if none can fail, and none touches what another writes.
+    """
     known = constant(loop.stop)
-    if known is not None and known < several:
-        return False
+    if known is not None and known < factor:
+        return f"it runs {known} iterations only"
     nodes = list(walk(loop.body))
     if any(map(operation_may_fail, nodes)):
-        return False
+        return "an operator in it may fail"
+    if _computes_indices(nodes):
+        return "an index in it is read from memory"
+    stmts = (node for node in nodes if isinstance(node, Stmt))
+    if not all(isinstance(stmt, Allocate | For | If | Let | Seq | Store) for stmt in stmts):
+        return "there is more in it than loops, choices and stores"
+    if not proofs.prove_independent(loop):
+        return "its iterations are not proved to be independent"
+    return None
+
+
+def _computes_indices(nodes: Sequence[Node]) -> bool:
+    """True if an index depends on what is in memory: then it may be outside of its array."""
     computed = _read_from_memory(nodes)
     places = [place for node in nodes if isinstance(node, Load | Store) for place in node.indices]
     used = (inner for place in places for inner in walk(place))
-    if any(isinstance(node, Load) or node in computed for node in used):
-        return False
-    stmts = (node for node in nodes if isinstance(node, Stmt))
-    return all(isinstance(stmt, Allocate | For | If | Let | Seq | Store) for stmt in stmts)
+    return any(isinstance(node, Load) or node in computed for node in used)
 
 
 def _read_from_memory(nodes: Sequence[Node]) -> set[Var]:
@@ -73,7 +64,8 @@ def _read_from_memory(nodes: Sequence[Node]) -> set[Var]:
     return found
 
 
-def _jammed(loop: For, several: int) -> Stmt:
+def make_unroll_and_jam(loop: For, several: int) -> Stmt:
+    """The loop with `several` iterations at once, and what is left of it after them."""
     known = constant(loop.stop)
     whole = tidy(times(FloorDiv(loop.stop, Const(several)), Const(several)))
     if known is not None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from hybridjit.arith.ranges import ONE, ZERO, constant, minus
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Buffer, Const, Expr, Var
-from hybridjit.ir.stmt import Allocate, For, If, Let, LoopKind, Stmt, seq
+from hybridjit.ir.stmt import Allocate, Annotations, For, If, Let, LoopKind, Stmt, seq
 
 Body = Callable[[Expr], None]
 
@@ -54,6 +54,7 @@ class Builder:
         start: Expr = ZERO,
         step: int = 1,
         kind: LoopKind = LoopKind.SERIAL,
+        marks: Annotations = (),
     ) -> None:
         """Emit `for name in range(start, stop, step)`; no loop for one iteration, or none."""
         end = Const(stop) if isinstance(stop, int) else stop
@@ -66,7 +67,7 @@ class Builder:
         with self.collect() as stmts:
             body(var)
         by = ONE if step == 1 else Const(step)
-        self.emit(For(var, start, end, by, seq(*stmts), kind))
+        self.emit(For(var, start, end, by, seq(*stmts), kind, annotations=marks))
 
     def unrolled(self, name: str, stop: int, body: Body) -> None:
         """Emit one copy of the body for each iteration."""
@@ -77,7 +78,11 @@ class Builder:
         self.each(name, stop, body, kind=LoopKind.VECTORIZED)
 
     def nest(
-        self, names: Sequence[str], shape: Sequence[Expr], body: Callable[[list[Expr]], None]
+        self,
+        names: Sequence[str],
+        shape: Sequence[Expr],
+        body: Callable[[list[Expr]], None],
+        marks: Annotations = (),
     ) -> None:
         """Emit one loop for each size, the first one outermost."""
 
@@ -86,7 +91,7 @@ class Builder:
             if axis == len(shape):
                 body(place)
                 return
-            self.each(names[axis], shape[axis], lambda index: inner([*place, index]))
+            self.each(names[axis], shape[axis], lambda at: inner([*place, at]), marks=marks)
 
         inner([])
 

@@ -5,41 +5,69 @@
                                         "reassociate": True}):
             s = s + a[i]
 
-What the steps of the optimiser rewrite are plain loops; blocks are made again in the end.
+What steps on array statements rewrite are plain loops; blocks are put back in the end, around what
+stayed the same those that were there.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
+from hybridjit.analysis.make_blocks import Known, make_blocks
 from hybridjit.analysis.reduction import find_reduction
 from hybridjit.ir.expr import Buffer, Expr, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import ARRAY, REASSOCIATE, Block, For, If, Stmt, Store
+from hybridjit.ir.stmt import (
+    ARRAY,
+    REASSOCIATE,
+    STORED_ONCE,
+    Block,
+    For,
+    If,
+    Stmt,
+    Store,
+)
 from hybridjit.ir.visit import Mutator, N, Substitute, walk_stmts
 
-_MARKS = (ARRAY, REASSOCIATE)
+_MARKS = (ARRAY, REASSOCIATE, STORED_ONCE)
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
     """A body without the blocks that are made for stores, and what they said.
 
-    `loops` are those of array statements; folds into `reassociable` buffers may be taken apart.
+    `loops` are those of array statements; folds into `reassociable` buffers may be taken apart; of
+    those in `stored_once`, each element is stored once. `origins` tell with which blocks a
+    statement stood in the program.
     """
 
     body: Stmt
     loops: Collection[Var]
     reassociable: Collection[Buffer]
+    stored_once: Collection[Buffer]
+    origins: Mapping[Stmt, Stmt]
+
+    def put_back(self, body: Stmt, known: Known) -> Stmt:
+        """`body`, made of `self.body`, with blocks: the old ones around what is as it was."""
+        return make_blocks(_PutBack(self.origins, known.array_loops).rewrite(body), known=known)
 
 
 def read_marks(func: PrimFunc) -> Marks:
     """The body of `func` in plain loops, with what its blocks say."""
     pass_ = _TakeOff()
     body = pass_.rewrite(func.body)
-    return Marks(body, pass_.loops, pass_.folded - pass_.folded_in_order)
+    reassociable = pass_.folded - pass_.folded_in_order
+    return Marks(body, pass_.loops, reassociable, pass_.stored_once, pass_.origins)
+
+
+@dataclass(slots=True)
+class _Around:
+    """What the block around says."""
+
+    is_open: bool = False
+    is_once: bool = False
 
 
 class _TakeOff(Substitute):
@@ -49,12 +77,21 @@ class _TakeOff(Substitute):
         self.folded: set[Buffer] = set()
         # Buffers that some store folds into without saying that the order is free.
         self.folded_in_order: set[Buffer] = set()
-        self._is_free = False
+        self.stored_once: set[Buffer] = set()
+        self.origins: dict[Stmt, Stmt] = {}
+        self._around = _Around()
 
     def rewrite(self, node: N) -> N:
         if isinstance(node, Expr) and not self.variables:
             return node
         return super().rewrite(node)
+
+    def rewrite_For(self, node: For) -> Stmt:
+        if (ARRAY, True) in node.annotations:
+            self.loops.add(node.var)
+        made = self.generic(node)
+        self.origins[made] = node
+        return made
 
     def rewrite_Block(self, node: Block) -> Stmt:
         if not _is_automatic(node):
@@ -63,15 +100,42 @@ class _TakeOff(Substitute):
         self.variables.update({it.var: value for it, value in zip(node.iters, values, strict=True)})
         elements = count_elements(node)
         self.loops.update(var for var in values[len(values) - elements :] if isinstance(var, Var))
-        outer, self._is_free = self._is_free, node.is_open
+        is_once = (STORED_ONCE, True) in node.annotations
+        outer, self._around = self._around, _Around(node.is_open, is_once)
         body = self.rewrite(node.body)
-        self._is_free = outer
+        self._around = outer
+        self.origins[body] = node
         return body
 
     def rewrite_Store(self, node: Store) -> Stmt:
         if find_reduction(node) is not None:
-            (self.folded if self._is_free else self.folded_in_order).add(node.buffer)
+            (self.folded if self._around.is_open else self.folded_in_order).add(node.buffer)
+        if self._around.is_once:
+            self.stored_once.add(node.buffer)
         return super().rewrite_Store(node)
+
+
+class _PutBack(Mutator):
+    """Put statements back as they were with their blocks.
+
+    What stands in a nest that was changed gets new ones: what an iteration is to a block, one that
+    reduces or not, is a matter of what else is in the loop.
+    """
+
+    def __init__(self, origins: Mapping[Stmt, Stmt], loops: Collection[Var]) -> None:
+        self.origins = origins
+        self.loops = loops
+
+    def rewrite_Expr(self, node: Expr) -> Expr:
+        return node
+
+    def rewrite_Store(self, node: Store) -> Stmt:
+        return self.origins.get(node, node)
+
+    def rewrite_For(self, node: For) -> Stmt:
+        if node in self.origins:
+            return self.origins[node]
+        return node if node.var in self.loops else self.generic(node)
 
 
 def forget_touched(func: PrimFunc, as_written: PrimFunc) -> PrimFunc:
@@ -91,7 +155,10 @@ class _ForgetTouched(Mutator):
         return node
 
     def rewrite_For(self, node: For) -> Stmt:
-        return node if node in self.loops else self.generic(node)
+        if node in self.loops:
+            return node
+        left = tuple(mark for mark in node.annotations if mark[0] != ARRAY)
+        return self.generic(replace(node, annotations=left) if left != node.annotations else node)
 
     def rewrite_Block(self, node: Block) -> Stmt:
         left = tuple(mark for mark in node.annotations if mark[0] != ARRAY)

@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 
 from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy, times
 from hybridjit.ir.expr import Buffer, Call, Const, Expr, FloorDiv, Load, Min, Mod, Var
-from hybridjit.ir.stmt import Allocate, For, If, Let, Stmt, Store, seq
+from hybridjit.ir.stmt import ARRAY, Allocate, For, If, Let, Stmt, Store, seq
 from hybridjit.ir.visit import substitute, walk
-from hybridjit.optimize.builder import Builder
-from hybridjit.optimize.fuse.replace_loads import element_at
-from hybridjit.optimize.gemm import Factors, Tile, TiledProduct, TileMemory
-from hybridjit.optimize.multiply_add import fused_sum, has_fma, multiply_add
-from hybridjit.target import Target
+from hybridjit.schedule.arrays.builder import Builder
+from hybridjit.schedule.arrays.gemm import Factors, Tile, TiledProduct, TileMemory
+from hybridjit.schedule.arrays.multiply_add import fused_sum, multiply_add
+from hybridjit.schedule.arrays.replace_loads import element_at
+
+Mirror = Callable[[Expr], Expr]
 
 # High enough that packing the columns again for each strip costs little, low enough that little
 # of a strip is on the other side of the diagonal.
@@ -100,36 +101,45 @@ class Product:
         return tuple(places.get(at, at) if isinstance(at, Var) else at for at in indices)
 
 
-def interchange(product: Product, target: Target) -> Stmt:
+def interchange(product: Product, *, fuse: bool) -> Stmt:
     """The product with the loop over its terms outside of that over its columns."""
     order = (product.terms, *product.rows)
     if product.columns:
         order = (*product.batch, *product.rows, product.terms, *product.columns)
     loops = {loop.var: loop for loop in product.loops}
     old = Load(product.result, product.store.indices, span=product.store.span)
-    value = fused_sum(product.store.value, old) if has_fma(target) else product.store.value
+    value = fused_sum(product.store.value, old) if fuse else product.store.value
     body = seq(*product.lets, replace(product.store, value=value))
     for var in reversed(order):
         body = replace(loops[var], body=body)
     return body
 
 
-def make_gemm(product: Product, target: Target) -> tuple[Stmt, set[Var]]:
-    """The product in packed tiles, and the loops over its batch."""
+def make_gemm(
+    product: Product, tile: Tile, mirror: Mirror | None = None, is_large: Expr | None = None
+) -> tuple[Stmt, set[Var]]:
+    """The product in packed tiles, and loops over elements: those over its batch.
+
+    With a `mirror`, half of it is computed. If it depends on a condition whether it `is_large`, the
+    product is computed row by row otherwise.
+    """
     code = Builder()
-    loops = _emit_blocked(code, product, target)
-    return code.made, loops
+    with code.collect() as blocked:
+        loops = _emit_blocked(code, product, tile, mirror)
+    if is_large is None:
+        return seq(*blocked), loops
+    with code.collect() as plain:
+        loops |= _emit_rows(code, product, fuse=tile.fuse)
+    return If(is_large, seq(*blocked), seq(*plain), span=product.store.span), loops
 
 
-def mirrored(product: Product, target: Target) -> Callable[[Expr], Expr] | None:
+def find_mirror(product: Product) -> Mirror | None:
     """What becomes of an element of a product on the other side of its diagonal; None if the
-    product has no such symmetry, or is too small to gain by it.
+    product has no such symmetry.
 
     The rows of one factor are the columns of the other, as they are or as conjugates.
     """
-    known = constant(product.sizes[0])
-    is_small = known is not None and known <= _strip_of(Tile.of(product.result.dtype, target))
-    if is_small or product.batch or len(product.rows) != 1 or product.lets:
+    if product.batch or len(product.rows) != 1 or not product.columns or product.lets:
         return None
     (row,), (column,) = product.rows, product.columns
     other = substitute(product.left, {row: column})
@@ -142,25 +152,11 @@ def mirrored(product: Product, target: Target) -> Callable[[Expr], Expr] | None:
     return None
 
 
-def make_gemm_or_rows(product: Product, target: Target, is_large: Expr) -> tuple[Stmt, set[Var]]:
-    """The product in packed tiles if it `is_large`, else row by row; and loops over elements."""
-    code = Builder()
-    with code.collect() as blocked:
-        loops = _emit_blocked(code, product, target)
-    with code.collect() as plain:
-        loops |= _emit_rows(code, product, fuse=has_fma(target))
-    code.emit(If(is_large, seq(*blocked), seq(*plain), span=product.store.span))
-    return code.made, loops
-
-
-def _emit_blocked(code: Builder, product: Product, target: Target) -> set[Var]:
-    mirror = mirrored(product, target)
+def _emit_blocked(code: Builder, product: Product, tile: Tile, mirror: Mirror | None) -> set[Var]:
     if mirror is not None:
-        _emit_half(code, product, target, mirror)
+        _emit_half(code, product, tile, mirror)
         return set()
-    sizes = product.sizes
-    dtype, span = product.result.dtype, product.store.span
-    tile = Tile.of(dtype, target, constant(sizes[0]))
+    sizes, span = product.sizes, product.store.span
     memory = TileMemory.of(code, tile, sizes)
     shape = [product.extent(var) for var in product.rows]
     (column,) = product.columns
@@ -188,18 +184,16 @@ def _emit_blocked(code: Builder, product: Product, target: Target) -> set[Var]:
         TiledProduct(code, factors, tile, memory).emit()
 
     names = [var.name for var in product.batch]
-    code.nest(names, [product.extent(var) for var in product.batch], one)
+    code.nest(names, [product.extent(var) for var in product.batch], one, ((ARRAY, True),))
     return loops
 
 
-def _strip_of(tile: Tile) -> int:
+def strip_of(tile: Tile) -> int:
     """How many rows of a symmetric product are computed at once: so many tiles."""
     return STRIP_TILES * tile.rows
 
 
-def _emit_half(
-    code: Builder, product: Product, target: Target, mirror: Callable[[Expr], Expr]
-) -> None:
+def _emit_half(code: Builder, product: Product, tile: Tile, mirror: Mirror) -> None:
     """Multiply strips of rows by the columns from the diagonal on, then mirror the elements.
 
     About one half is computed, in strips that are some tiles high.
@@ -207,8 +201,7 @@ def _emit_half(
     result, span = product.result, product.store.span
     (row,), (column,) = product.rows, product.columns
     size, inner, _ = product.sizes
-    tile = Tile.of(result.dtype, target)
-    strip = _strip_of(tile)
+    strip = strip_of(tile)
     memory = TileMemory.of(code, tile, (Const(strip), inner, size))
 
     def rows_from(first: Expr) -> None:

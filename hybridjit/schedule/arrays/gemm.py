@@ -1,20 +1,20 @@
 """Large matrix products: blocks of the factors are packed, and multiplied tile by tile.
 
     for j in range(0, n, width):
-        for k in range(0, inner, DEPTH):
-            right = b[k : k + DEPTH, j : j + width], in panels as wide as a tile
+        for k in range(0, inner, depth):
+            right = b[k : k + depth, j : j + width], in panels as wide as a tile
             for i in range(0, m, rows):
-                left = a[i : i + rows, k : k + DEPTH]
+                left = a[i : i + rows, k : k + depth]
                 for p in range(panels):
                     sums = left @ right[p], in registers
                     if k > 0:
                         sums += totals[i : i + rows, p * columns : ...]
-                    if k + DEPTH >= inner:
+                    if k + depth >= inner:
                         c[i : i + rows, j + p * columns : ...] = sums
                     else:
                         totals[i : i + rows, p * columns : ...] = sums
 
-The terms of an element are added in blocks of `DEPTH`, in order, each product and sum rounded
+The terms of an element are added in blocks of `depth`, in order, each product and sum rounded
 once where the machine can (`fma`). Packing reads the factors in any layout, and converts them on
 the way.
 """
@@ -44,13 +44,11 @@ from hybridjit.ir.expr import (
     const,
 )
 from hybridjit.ir.stmt import If, Store, seq
-from hybridjit.optimize.builder import Builder
-from hybridjit.optimize.multiply_add import has_fma, multiply_add
-from hybridjit.target import Target
+from hybridjit.schedule.arrays.builder import Builder
+from hybridjit.schedule.arrays.multiply_add import multiply_add
 
 Indices = tuple[Expr, ...]
 
-DEPTH = 256  # a panel of this depth fits the first cache, beside what is read along with it
 PACKED_BYTES = 1 << 20  # of packed columns: they stay in the second cache, of 1 to 2 MB
 
 
@@ -65,21 +63,10 @@ class Tile:
     rows: int
     vectors: int
     lanes: int
+    # So many terms are added in one go.
+    depth: int
     # Whether a product and the sum that it is added to are rounded once.
     fuse: bool
-
-    @staticmethod
-    def of(dtype: DType, target: Target, height: int | None = None) -> Tile:
-        """The tile that fills the registers: 32 of 512 bits, or 16 smaller ones.
-
-        Of a matrix with few rows, as many tiles as it takes may have fewer rows than fit.
-        """
-        vector_bits = target.vector_bits
-        most = 12 if vector_bits >= 512 else 6
-        most = most // 2 if dtype.is_complex else most
-        lanes = max(1, vector_bits // dtype.component.bits)
-        rows = most if height is None else _best_rows(height, most)
-        return Tile(dtype, rows, 2, lanes, has_fma(target))
 
     @property
     def parts(self) -> int:
@@ -94,12 +81,7 @@ class Tile:
     @property
     def panels(self) -> int:
         """How many panels are packed at once."""
-        return max(1, PACKED_BYTES // (DEPTH * self.columns * self.dtype.bits // 8))
-
-
-def _best_rows(height: int, most: int) -> int:
-    """How many rows a tile has for the least work: what it costs besides is one row's worth."""
-    return min(range(most, most * 2 // 3 - 1, -1), key=lambda rows: -(-height // rows) * (rows + 1))
+        return max(1, PACKED_BYTES // (self.depth * self.columns * self.dtype.bits // 8))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +95,6 @@ class Factors:
     right: Callable[[Expr, Expr], Expr]
     sizes: tuple[Expr, Expr, Expr]
     put: Callable[[Expr, Expr, Expr], None]
-
-
-def is_one_block(sizes: tuple[Expr, Expr, Expr]) -> bool:
-    """True if all terms of an element are known to be added in one go."""
-    inner = constant(sizes[1])
-    return inner is not None and inner <= DEPTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +111,10 @@ class TileMemory:
     def of(code: Builder, tile: Tile, sizes: tuple[Expr, Expr, Expr]) -> TileMemory:
         """As much of it as a product of these sizes needs."""
         _, inner, columns = map(constant, sizes)
-        depth = DEPTH if inner is None else min(DEPTH, inner)
+        depth = tile.depth if inner is None else min(tile.depth, inner)
         panels = tile.panels if columns is None else min(tile.panels, -(-columns // tile.columns))
         dtype, totals = tile.dtype.component, None
-        if not is_one_block(sizes):
+        if inner is None or inner > tile.depth:
             shape = sizes[0], Const(tile.parts), Const(panels * tile.columns)
             totals = code.array("totals", dtype, shape)
         right = code.local("right", dtype, panels, depth, tile.parts, tile.columns)
@@ -202,7 +178,7 @@ class TiledProduct:
         width = self.tile.panels * self.tile.columns
 
         def columns_from(j: Expr) -> None:
-            self.code.each("k", inner, lambda k: self._block(j, k), step=DEPTH)
+            self.code.each("k", inner, lambda k: self._block(j, k), step=self.tile.depth)
 
         self.code.each("j", columns, columns_from, step=width)
 
@@ -210,7 +186,7 @@ class TiledProduct:
         """Multiply with the columns from `j` on, for the terms from `k` on."""
         code, columns = self.code, self.tile.columns
         rows, inner, width = self.factors.sizes
-        depth = self._part(inner, k, DEPTH, "depth")
+        depth = self._part(inner, k, self.tile.depth, "depth")
         packed = self._part(width, j, self.tile.panels * columns, "packed")
         panels = tidy(FloorDiv(plus(packed, Const(columns - 1)), Const(columns)))
 
@@ -361,7 +337,7 @@ class TiledProduct:
             finish()
         with code.collect() as others:
             each_part(_keep_total)
-        is_last = Ge(plus(place.k, Const(DEPTH)), self.factors.sizes[1])
+        is_last = Ge(plus(place.k, Const(self.tile.depth)), self.factors.sizes[1])
         code.emit(If(is_last, seq(*last), seq(*others)))
 
     def _put(self, place: _Place, r: Expr, lane: Expr) -> None:

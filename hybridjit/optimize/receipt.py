@@ -1,0 +1,112 @@
+"""The receipt: what the optimiser does to a program, as steps of a schedule.
+
+    decisions of optimize(func)             s = Schedule(func)
+        compute_inline, BlockOf(t)    -->   s.compute_inline("t")
+        reduce_in_lanes, j, lanes=8         (i, j) = s.loops("sum")
+                                            s.reduce_in_lanes(j, lanes=8)
+
+A decision speaks of loops and buffers of the program that it was taken on. The optimiser is run up
+to each decision in turn; the program that it has made then is the same as that of the schedule, up
+to names, and tells which loop of the schedule is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import count
+
+from hybridjit.errors import InternalError
+from hybridjit.ir.equal import find_correspondence, find_difference
+from hybridjit.ir.expr import Buffer, Node, Var
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.printer import name_buffers
+from hybridjit.ir.stmt import Block, Stmt
+from hybridjit.ir.visit import rewrite, walk_stmts
+from hybridjit.optimize.decisions import BlockOf, Decision, Place
+from hybridjit.optimize.optimize import optimize
+from hybridjit.schedule.arrays.plain import stored_in
+from hybridjit.schedule.handles import LoopHandle
+from hybridjit.schedule.program import loops_around, the_loop
+from hybridjit.schedule.schedule import Schedule
+from hybridjit.target import Target
+
+Correspondence = Mapping[Var | Buffer, Var | Buffer]
+
+
+def make_receipt(schedule: Schedule, target: Target, as_written: PrimFunc | None = None) -> None:
+    """Take the steps on `schedule` that the optimiser takes on its program."""
+    start, taken = schedule.func, 0
+    while True:
+        made = optimize(start, target, as_written, limit=taken)
+        decision = made.decisions.refused
+        if decision is None:
+            return
+        _take(schedule, decision, _correspondence(made.func, schedule.func, taken))
+        taken += 1
+
+
+def _correspondence(made: PrimFunc, scheduled: PrimFunc, taken: int) -> Correspondence:
+    made, scheduled = without_names(made), without_names(scheduled)
+    found = find_correspondence(made, scheduled)
+    if found is None:
+        difference = find_difference(made, scheduled)
+        raise InternalError(f"step {taken} made another program: {difference}", "auto_schedule")
+    return found
+
+
+def without_names(func: PrimFunc) -> PrimFunc:
+    """`func` with its blocks numbered: which name one has is a matter of those made before it."""
+    numbers = count()
+
+    def numbered(node: Node) -> Node | None:
+        return replace(node, name=str(next(numbers))) if isinstance(node, Block) else None
+
+    return replace(func, body=rewrite(func.body, numbered))
+
+
+def _take(schedule: Schedule, decision: Decision, same: Correspondence) -> None:
+    """Take one step, at the places of the schedule that correspond to those of the decision."""
+    if decision.step == "contract":
+        (place,) = decision.places
+        assert isinstance(place, BlockOf)
+        names = {buffer: name for name, buffer in name_buffers(schedule.func).items()}
+        schedule.contract(names[_buffer(place.buffer, same)])
+        return
+    places = [_place(schedule, place, same) for place in decision.places]
+    getattr(schedule, decision.step)(*places, **decision.numbers)
+
+
+def _place(schedule: Schedule, place: Place, same: Correspondence) -> LoopHandle | str:
+    if isinstance(place, Var):
+        return _loop(schedule, _var(place, same))
+    root: Stmt = schedule.func.body
+    if place.inside is not None:
+        root = the_loop(schedule.func, _var(place.inside, same))
+    buffer = _buffer(place.buffer, same)
+    blocks = [stmt for stmt in walk_stmts(root) if isinstance(stmt, Block)]
+    return [block.name for block in blocks if buffer in stored_in(block)][-1]
+
+
+def _loop(schedule: Schedule, var: Var) -> LoopHandle:
+    """A handle that an earlier query gave, or one of the loops around some block in it."""
+    given = [result for step in schedule.trace.steps for result in step.results]
+    handle = LoopHandle(var)
+    if handle in given:
+        return handle
+    loop = the_loop(schedule.func, var)
+    inside = [stmt for stmt in walk_stmts(loop) if isinstance(stmt, Block)]
+    block = min(inside, key=lambda found: len(loops_around(schedule.func, found)))
+    return next(found for found in schedule.loops(block.name) if found == handle)
+
+
+def _var(var: Var, same: Correspondence) -> Var:
+    found = same.get(var, var)
+    assert isinstance(found, Var)
+    return found
+
+
+def _buffer(buffer: Buffer, same: Correspondence) -> Buffer:
+    found = same.get(buffer, buffer)
+    assert isinstance(found, Buffer)
+    return found

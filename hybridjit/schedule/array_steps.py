@@ -1,0 +1,181 @@
+"""Steps on statements of whole arrays: what the optimiser does by itself, by hand."""
+
+from __future__ import annotations
+
+from hybridjit.schedule.arrays.lanes import Shape
+from hybridjit.schedule.arrays.reduce_in_lanes import InLanes
+from hybridjit.schedule.buffers import find_buffer
+from hybridjit.schedule.handles import BlockLike, LoopLike
+from hybridjit.schedule.primitives.array_fusion import contract_buffer, store_once
+from hybridjit.schedule.primitives.array_products import (
+    GemmNumbers,
+    add_terms,
+    gemm,
+    interchange_product,
+    sum_product_in_register,
+)
+from hybridjit.schedule.primitives.array_rows import reduce_in_lanes, unroll_and_jam
+from hybridjit.schedule.recording import step
+from hybridjit.schedule.state import State
+
+
+class ArraySteps(State):
+    """gemm, reduce_in_lanes, unroll_and_jam, contract and their kin.
+
+    They take statements on whole arrays (blocks with the mark `array`), for which a quick proof is
+    enough, and change the order of sums that is open (`reassociate`) or that fastmath opens.
+    """
+
+    @step
+    def gemm(
+        self,
+        block: BlockLike,
+        *,
+        rows: int,
+        vectors: int,
+        lanes: int,
+        depth: int = 256,
+        fma: bool | None = None,
+        symmetric: bool | None = None,
+        least_terms: int | None = None,
+        least_side: int | None = None,
+    ) -> None:
+        """Multiply matrices in packed blocks, tile by tile, each tile in registers.
+
+            for i in range(n):                    for j in range(0, m, ...):
+                for j in range(m):                    for k in range(0, l, depth):
+                    for k in range(l):     -->            pack columns of b
+                        c[i, j] += a[i, k]                for i in range(0, n, rows):
+                                   * b[k, j]                  pack rows of a
+                                                              for each panel: a tile of c
+
+        A tile has `rows` rows and `vectors` vectors of `lanes` columns; `depth` terms are added in
+        one go. `fma` rounds products together with their sums. Of a `symmetric` product half is
+        computed. Where sizes are known at run time only, products of fewer than `least_terms`
+        terms, or of fewer than `least_side` rows or columns, are computed row by row.
+
+        >>> s.gemm("product", rows=6, vectors=2, lanes=8)
+        """
+        flags = bool(fma), bool(symmetric)
+        numbers = GemmNumbers(rows, vectors, lanes, depth, *flags, least_terms, least_side or 1)
+        self.func = gemm(self.func, self.find_name(block), numbers)
+
+    @step
+    def interchange(self, block: BlockLike, *, fma: bool | None = None) -> None:
+        """Run the loop over the terms of a product outside of the loop over its columns.
+
+            for i in range(n):                  for i in range(n):
+                for j in range(m):                  for k in range(l):
+                    for k in range(l):    -->           for j in range(m):
+                        c[i, j] += ...                      c[i, j] += ...
+
+        The terms of each sum keep their order; `fma` rounds each together with its sum.
+
+        >>> s.interchange("product")
+        """
+        self.func = interchange_product(self.func, self.find_name(block), fma=bool(fma))
+
+    @step
+    def sum_in_register(self, block: BlockLike) -> None:
+        """Add up each sum of a product of a matrix and a vector in a register.
+
+            for i in range(n):                  for i in range(n):
+                for k in range(l):                  sum = 0.0
+                    y[i] += a[i, k] * x[k]  -->     for k in range(l):
+                                                        sum += a[i, k] * x[k]
+                                                    y[i] = sum
+
+        Refused unless the result is zero before.
+
+        >>> s.sum_in_register("rows")
+        """
+        self.func = sum_product_in_register(self.func, self.find_name(block))
+
+    @step
+    def add_terms(self, block: BlockLike, factor: int, *, fma: bool | None = None) -> None:
+        """Add several terms at once to all sums of a product of a matrix and a vector.
+
+            for i in range(n):                  for k in range(0, l, 4):
+                for k in range(l):                  for i in range(n):
+                    y[i] += a[k, i] * x[k]  -->         y[i] = x[k + 3] * a[k + 3, i] + (...
+                                                               + (x[k] * a[k, i] + y[i]))
+
+        For matrices that lie so that this reads them along their rows.
+
+        >>> s.add_terms("columns", 4)
+        """
+        self.func = add_terms(self.func, self.find_name(block), factor, fma=bool(fma))
+
+    @step
+    def reduce_in_lanes(
+        self,
+        loop: LoopLike,
+        *,
+        lanes: int,
+        vectors: int = 4,
+        block: int | None = None,
+        fma: bool | None = None,
+    ) -> None:
+        """Fold the elements of a row in lanes: partial results that are combined in the end.
+
+            for j in range(n):              for j in range(0, n, vectors * lanes):
+                t = t + a[j]        -->         for l in vectorize(vectors * lanes):
+                                                    partial[l] = partial[l] + a[j + l]
+                                            t = t + ((partial[0] + partial[1]) + ...)
+
+        `lanes` and `vectors` are powers of two; of a row too short for two rounds, one vector is
+        used. After each `block` of elements the partial results go into the whole, which keeps the
+        error of long sums small. Refused unless the order of the fold is open.
+
+        >>> s.reduce_in_lanes("j", lanes=8)
+        """
+        options = InLanes(Shape(vectors, lanes), block, bool(fma))
+        self.func = reduce_in_lanes(self.func, self.find_var(loop), options)
+
+    @step
+    def unroll_and_jam(self, loop: LoopLike, factor: int) -> None:
+        """Run several iterations of a loop at once, the loops in it as one.
+
+            for i in range(n):                  for i in range(0, n, 2):
+                for k in range(l):                  for k in range(l):
+                    s = s + a[i, k]     -->             s = s + a[i, k]
+                y[i] = s                                s_1 = s_1 + a[i + 1, k]
+                                                    y[i] = s
+                                                    y[i + 1] = s_1
+
+        Each result is computed as before. Refused unless iterations are proved to be independent,
+        and none can fail.
+
+        >>> s.unroll_and_jam("i", 2)
+        """
+        self.func = unroll_and_jam(self.func, self.find_var(loop), factor)
+
+    @step
+    def contract(self, buffer: str) -> None:
+        """Make an array that one loop uses alone anew, and smaller, in each of its iterations.
+
+            t = allocate((n,), ...)
+            for i in range(n):                  for i in range(n):
+                t[i] = a[i] * 2         -->         t = a[i] * 2
+                c[i] = t[i] + t[i]                  c[i] = t + t
+
+        An axis goes along which an iteration uses one element; what is left without axes is a
+        name, or a variable.
+
+        >>> s.contract("twice")
+        """
+        self.func = contract_buffer(self.func, find_buffer(self.func, buffer))
+
+    @step
+    def store_once(self, block: BlockLike) -> None:
+        """Store to an element once in each iteration: earlier values are names.
+
+            for i in range(n):                  for i in range(n):
+                c[i] = c[i] + a[i]      -->         c_1 = c[i] + a[i]
+                c[i] = c[i] * 0.5                   c[i] = c_1 * 0.5
+
+        `block` is one of those that store to the array.
+
+        >>> s.store_once("updated")
+        """
+        self.func = store_once(self.func, self.find_name(block))

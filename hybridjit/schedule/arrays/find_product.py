@@ -1,0 +1,139 @@
+"""Find products of matrices and vectors in lists of array statements, and what they begin with.
+
+c = allocate((n, m), ...), set to zero
+for i in range(n):
+    for j in range(m):
+        for k in range(l):
+            c[i, j] = c[i, j] + a[i, k] * b[k, j]
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from hybridjit.analysis.reduction import ReductionOp, find_reduction
+from hybridjit.arith.ranges import ZERO, constant, times
+from hybridjit.ir.expr import And, BitAnd, Buffer, Const, Expr, Ge, Load, Mul, Var
+from hybridjit.ir.stmt import Allocate, For, Let, Seq, Stmt, Store
+from hybridjit.ir.visit import walk
+from hybridjit.schedule.arrays.fusion import Fusion, perfect_nest, variables_along
+from hybridjit.schedule.arrays.matrix_product import Product
+
+
+def find_product(fusion: Fusion, stmt: Stmt, fastmath: Collection[str] = ()) -> Product | None:
+    """The product that a nest computes, if it is one of matrices or of a matrix and a vector."""
+    if not isinstance(stmt, For) or not fusion.is_nest(stmt):
+        return None
+    loops, (*lets, store) = perfect_nest(fusion, stmt)
+    if not isinstance(store, Store) or not all(isinstance(let, Let) for let in lets):
+        return None
+    is_open = not store.buffer.dtype.is_inexact or store.buffer in fusion.reassociable
+    is_open = is_open or "reassoc" in fastmath
+    factors = _factors(store)
+    places = [place for place in store.indices if place != ZERO]
+    kept = [place for place in places if isinstance(place, Var)]
+    terms = [loop.var for loop in loops if loop.var not in kept]
+    if not is_open or factors is None or len(kept) < len(places) or len(set(kept)) < len(kept):
+        return None
+    if len(terms) != 1 or len(loops) != len(kept) + 1 or not _is_plain(loops, lets, store.buffer):
+        return None
+    named = tuple(let for let in lets if isinstance(let, Let))
+    return _arranged(Product(stmt, tuple(loops), store, named, terms[0], *factors), kept)
+
+
+def _is_plain(loops: Sequence[For], lets: Sequence[Stmt], result: Buffer) -> bool:
+    """True if no loop is longer for some iterations of others, and no name reads the result."""
+    variables = {loop.var for loop in loops}
+    stops = [node for loop in loops for node in walk(loop.stop)]
+    reads = [node.buffer for let in lets for node in walk(let) if isinstance(node, Load)]
+    return result not in reads and not any(node in variables for node in stops)
+
+
+def _factors(store: Store) -> tuple[Expr, Expr] | None:
+    found = find_reduction(store)
+    if found is None:
+        return None
+    match found.op, found.update:
+        case (ReductionOp.ADD, Mul(x, y)) | (ReductionOp.BIT_OR, BitAnd(x, y)):
+            return x, y
+        case _:
+            return None
+
+
+def _arranged(product: Product, kept: Sequence[Var]) -> Product | None:
+    """The product with its axes told apart, the factor with the columns on the right."""
+    left, right = product.variables(product.left), product.variables(product.right)
+    if product.terms not in left & right or not kept:
+        return None
+    if not (left | right) >= set(kept):
+        return None
+    if kept[-1] in left and (kept[-1] not in right or left < right):
+        product = replace(product, left=product.right, right=product.left)
+        left, right = right, left
+    if left == {product.terms} and right >= set(kept):  # a vector by a matrix: as rows of sums
+        swapped = replace(product, left=product.right, right=product.left)
+        return replace(swapped, rows=tuple(kept))
+    if right == {product.terms}:
+        return replace(product, rows=tuple(kept))
+    batch = tuple(var for var in kept if var in left and var in right)
+    rows = tuple(var for var in kept if var in left and var not in right)
+    columns = tuple(var for var in kept if var in right and var not in left)
+    if len(columns) != 1 or not rows or [*batch, *rows, *columns] != kept:
+        return None
+    return replace(product, batch=batch, rows=rows, columns=columns)
+
+
+def is_larger(sizes: Sequence[Expr], terms: int, side: int) -> Expr:
+    """The condition that a product of (rows, terms, columns), of which some are not known, has so
+    many terms in all, and that the result has at least `side` rows and columns.
+    """
+    found: Expr = Const(math.prod(n for n in map(constant, sizes) if n is not None))
+    for size in sizes:
+        if constant(size) is None:
+            found = times(found, size)
+    is_large: Expr = Ge(found, Const(terms))
+    for size in (sizes[0], sizes[2]):
+        if constant(size) is None:
+            is_large = And(is_large, Ge(size, Const(side)))
+    return is_large
+
+
+def find_zero(
+    fusion: Fusion, stmts: Sequence[Stmt], product: Product, outputs: Collection[Buffer]
+) -> Stmt | None:
+    """What makes the result zero before its terms are added; None if nothing does.
+
+    Where the list is all of a function, its `outputs` are zero to begin with: that is what an empty
+    statement stands for.
+    """
+    for stmt in reversed(stmts[: stmts.index(product.nest)]):
+        if fusion.footprint(stmt).touches(product.result):
+            return stmt if _makes_zero(fusion, stmt, product.result) else None
+    return Seq(()) if product.result in outputs else None
+
+
+def replaced(stmts: Sequence[Stmt], old: Stmt, new: Stmt) -> list[Stmt]:
+    """The list with `new` in the place of `old`."""
+    return [new if stmt is old else stmt for stmt in stmts]
+
+
+def _makes_zero(fusion: Fusion, stmt: Stmt, result: Buffer) -> bool:
+    if isinstance(stmt, Allocate):
+        return stmt.zero
+    loops, body = perfect_nest(fusion, stmt)
+    match body:
+        case [Store(buffer, indices, Const() as value)] if buffer is result:
+            return (
+                not any(value.bits) and variables_along(fusion, loops, indices, result) is not None
+            )
+        case _:
+            return False
+
+
+def without_zeros(stmts: Sequence[Stmt], start: Stmt) -> list[Stmt]:
+    """The list in which `start` does not set elements that are set later, too."""
+    if isinstance(start, Allocate):
+        return replaced(stmts, start, replace(start, zero=False))
+    return [stmt for stmt in stmts if stmt is not start]

@@ -1,0 +1,84 @@
+"""reduce_in_lanes and unroll_and_jam: rows of arrays in lanes, and several of them at once."""
+
+from __future__ import annotations
+
+from hybridjit.analysis.independence import LoopProofs
+from hybridjit.errors import ScheduleError
+from hybridjit.ir.expr import Var
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import For
+from hybridjit.schedule.arrays.plain import Plain
+from hybridjit.schedule.arrays.reduce_in_lanes import (
+    InLanes,
+    Row,
+    find_row,
+    make_in_lanes,
+    prove_free,
+)
+from hybridjit.schedule.arrays.unroll_and_jam import find_jam_obstacle, make_unroll_and_jam
+from hybridjit.schedule.numbers import check_int
+from hybridjit.schedule.program import the_loop
+from hybridjit.schedule.refusal import refuse
+
+
+def unroll_and_jam(func: PrimFunc, var: Var, factor: int) -> PrimFunc:
+    """Run `factor` iterations of a loop at once: see schedule/arrays/unroll_and_jam.py."""
+    check_int(factor, "unroll_and_jam: the factor")
+    if factor < 2:
+        raise ScheduleError(f"unroll_and_jam: the factor must be at least 2, got {factor}")
+    plain = Plain.of(func)
+    loop = _loop_of_array(func, plain, var, "unroll_and_jam")
+    obstacle = find_jam_obstacle(LoopProofs(plain.marks.body), loop, factor)
+    if obstacle is not None:
+        raise _refuse(func, var, f"unroll_and_jam: {factor} iterations of", obstacle)
+    made = make_unroll_and_jam(loop, factor)
+    return plain.with_list(loop, [made if s is loop else s for s in plain.list_with(loop)])
+
+
+def reduce_in_lanes(func: PrimFunc, var: Var, options: InLanes) -> PrimFunc:
+    """Fold the elements of a row in lanes: see schedule/arrays/reduce_in_lanes.py."""
+    _check_lanes(options)
+    plain = Plain.of(func)
+    loop = _loop_of_array(func, plain, var, "reduce_in_lanes")
+    row = _row_of(func, plain, loop)
+    stmts = plain.list_with(loop)
+    before = stmts[: stmts.index(loop)]
+    after = stmts[stmts.index(loop) + 1 :]
+    made = make_in_lanes(row, before, options)
+    return plain.with_list(loop, [*before, made, *after])
+
+
+def _check_lanes(options: InLanes) -> None:
+    for name, number in (("lanes", options.shape.width), ("vectors", options.shape.vectors)):
+        check_int(number, f"reduce_in_lanes: {name}")
+        if number < 1 or number & (number - 1):
+            raise ScheduleError(f"reduce_in_lanes: {name} must be a power of two, got {number}")
+    if options.block is not None:
+        check_int(options.block, "reduce_in_lanes: block")
+        if options.block < 1:
+            raise ScheduleError(f"reduce_in_lanes: block must be at least 1, got {options.block}")
+
+
+def _row_of(func: PrimFunc, plain: Plain, loop: For) -> Row:
+    is_any = "reassoc" in func.fastmath
+    row = find_row(loop, None if is_any else plain.fusion.reassociable)
+    if isinstance(row, str):
+        raise _refuse(func, loop.var, "reduce_in_lanes:", row)
+    if not prove_free(LoopProofs(plain.marks.body), row):
+        raise _refuse(
+            func, loop.var, "reduce_in_lanes:", "its iterations are not proved to be independent"
+        )
+    return row
+
+
+def _loop_of_array(func: PrimFunc, plain: Plain, var: Var, step: str) -> For:
+    loop = plain.find_loop(var)
+    if loop is None:
+        raise _refuse(
+            func, var, f"{step}:", "it is not one over the elements of an array statement"
+        )
+    return loop
+
+
+def _refuse(func: PrimFunc, var: Var, what: str, reason: str) -> ScheduleError:
+    return refuse(func, f"{what} loop '{var.name}': {reason}", [the_loop(func, var)])
