@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from hybridjit.analysis.independence import LoopProofs
+from hybridjit.arith.ranges import constant
 from hybridjit.ir.expr import Var
 from hybridjit.ir.stmt import For, Stmt
 from hybridjit.ir.visit import Mutator
@@ -28,7 +29,9 @@ class _JamRows(Mutator):
     def rewrite_For(self, node: For) -> Stmt:
         if node.var not in self.rows:
             return self.generic(node)
-        if find_jam_obstacle(self.proofs, node, ROWS_AT_ONCE) is not None:
+        known = constant(node.stop)
+        is_short = known is not None and known < ROWS_AT_ONCE
+        if is_short or find_jam_obstacle(self.proofs, node) is not None:
             return node
         if not self.decisions.take("unroll_and_jam", node.var, factor=ROWS_AT_ONCE):
             return node

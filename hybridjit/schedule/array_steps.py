@@ -87,7 +87,7 @@ class ArraySteps(State):
 
         Refused unless the result is zero before.
 
-        >>> s.sum_in_register("rows")
+        >>> s.sum_in_register("product")
         """
         self.func = sum_product_in_register(self.func, self.find_name(block))
 
@@ -102,7 +102,7 @@ class ArraySteps(State):
 
         For matrices that lie so that this reads them along their rows.
 
-        >>> s.add_terms("columns", 4)
+        >>> s.add_terms("product", 4)
         """
         self.func = add_terms(self.func, self.find_name(block), factor, fma=bool(fma))
 
@@ -143,8 +143,8 @@ class ArraySteps(State):
                                                     y[i] = s
                                                     y[i + 1] = s_1
 
-        Each result is computed as before. Refused unless iterations are proved to be independent,
-        and none can fail.
+        Each result is computed as before. A loop of fewer iterations stays as it is. Refused unless
+        iterations are proved to be independent, and none can fail.
 
         >>> s.unroll_and_jam("i", 2)
         """

@@ -17,6 +17,8 @@ STAGES = {
     *("cache_read", "cache_write", "set_scope", "storage_align", "transform_layout"),
     *("double_buffer", "rolling_buffer", "compute_at", "reverse_compute_at", "compute_root"),
     *("compute_inline", "reverse_compute_inline"),
+    *("gemm", "interchange", "sum_in_register", "add_terms", "reduce_in_lanes"),
+    *("unroll_and_jam", "contract", "store_once"),
 }
 
 

@@ -26,14 +26,11 @@ from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store, flat_stm
 from hybridjit.ir.visit import fresh_copy, substitute, walk
 
 
-def find_jam_obstacle(proofs: LoopProofs, loop: For, factor: int) -> str | None:
-    """Why `factor` iterations of a loop over elements cannot run at once; None if they can.
+def find_jam_obstacle(proofs: LoopProofs, loop: For) -> str | None:
+    """Why iterations of a loop over elements cannot run at once; None if they can.
 
     The order of its iterations is free if none can fail, and none touches what another writes.
     """
-    known = constant(loop.stop)
-    if known is not None and known < factor:
-        return f"it runs {known} iterations only"
     nodes = list(walk(loop.body))
     if any(map(operation_may_fail, nodes)):
         return "an operator in it may fail"
@@ -65,8 +62,13 @@ def _read_from_memory(nodes: Sequence[Node]) -> set[Var]:
 
 
 def make_unroll_and_jam(loop: For, several: int) -> Stmt:
-    """The loop with `several` iterations at once, and what is left of it after them."""
+    """The loop with `several` iterations at once, and what is left of it after them.
+
+    A loop that is known to have fewer stays as it is.
+    """
     known = constant(loop.stop)
+    if known is not None and known < several:
+        return loop
     whole = tidy(times(FloorDiv(loop.stop, Const(several)), Const(several)))
     if known is not None:
         whole = Const(known // several * several)

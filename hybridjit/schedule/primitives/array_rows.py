@@ -28,7 +28,7 @@ def unroll_and_jam(func: PrimFunc, var: Var, factor: int) -> PrimFunc:
         raise ScheduleError(f"unroll_and_jam: the factor must be at least 2, got {factor}")
     plain = Plain.of(func)
     loop = _loop_of_array(func, plain, var, "unroll_and_jam")
-    obstacle = find_jam_obstacle(LoopProofs(plain.marks.body), loop, factor)
+    obstacle = find_jam_obstacle(LoopProofs(plain.marks.body), loop)
     if obstacle is not None:
         raise _refuse(func, var, f"unroll_and_jam: {factor} iterations of", obstacle)
     made = make_unroll_and_jam(loop, factor)

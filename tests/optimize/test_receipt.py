@@ -1,0 +1,223 @@
+"""The receipt: what the optimiser does, as a schedule to read, replay and edit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+
+import hybridjit as hj
+from hybridjit import HybridError, Kernel, ScheduleError, hybrid
+from hybridjit.ir.equal import find_difference
+from hybridjit.ir.func import PrimFunc
+from hybridjit.optimize.receipt import without_names
+from hybridjit.schedule.schedule import Schedule
+from hybridjit.schedule.trace import Trace
+from tests.npbench import data, kernels
+from tests.optimized import optimized
+from tests.oracle import fresh_copies
+from tests.random_arrays import Generator, define
+from tests.random_chains import ChainGenerator
+
+np: Any = numpy
+Array = Any
+RNG: Any = np.random.default_rng(8)
+
+
+@hybrid.script
+def softmax(x: Array) -> Array:
+    largest = np.max(x, axis=-1, keepdims=True)
+    exps = np.exp(x - largest)
+    return exps / np.sum(exps, axis=-1, keepdims=True)
+
+
+@hybrid.script
+def layer(x: Array, w: Array, b: Array) -> Array:
+    return np.maximum((x * 2.0) @ w + b, 0.0)
+
+
+@hybrid.script
+def moments(a: Array, x: Array) -> Any:
+    y = a @ x
+    a *= 2
+    a += 1
+    return y + 1, x @ a
+
+
+def assert_same_program(func: PrimFunc, other: PrimFunc) -> None:
+    assert find_difference(without_names(func), without_names(other)) is None
+
+
+def outcome(kernel: Any, args: Any) -> list[Any]:
+    copies = fresh_copies(args)
+    result = kernel(*copies)
+    results = [*result] if isinstance(result, tuple) else [result]
+    return [np.asarray(value).tobytes() for value in (*results, *copies)]
+
+
+def assert_receipt(kernel: Kernel[..., Any], args: Any) -> Schedule:
+    """The schedule makes the program that is compiled, and so does its trace, read back."""
+    s = kernel.auto_schedule(*args)
+    assert_same_program(s.func, optimized(kernel, *args))
+    again = Schedule(s.original)
+    again.replay(Trace.from_json(s.trace.to_json()))
+    assert_same_program(again.func, s.func)
+    return s
+
+
+KERNELS: dict[str, tuple[Any, tuple[tuple[int, ...], ...]]] = {
+    "softmax": (softmax, ((60, 80),)),
+    "layer": (layer, ((40, 50), (50, 60), (60,))),
+    "moments": (moments, ((80, 80), (80,))),
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_receipt_makes_what_is_compiled(name: str) -> None:
+    kernel, shapes = KERNELS[name]
+    args = [RNG.random(shape) for shape in shapes]
+    s = assert_receipt(kernel, args)
+    assert outcome(kernel.with_schedule(s.trace), args) == outcome(kernel, args)
+    assert outcome(kernel.with_schedule(s.trace.to_json()), args) == outcome(kernel, args)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_printed_trace_is_python(name: str) -> None:
+    kernel, shapes = KERNELS[name]
+    s = kernel.auto_schedule(*map(RNG.random, shapes))
+    names: dict[str, Any] = {}
+    exec(str(s.trace), names)
+    again = Schedule(s.original)
+    names["schedule"](again)
+    assert_same_program(again.func, s.func)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_receipt_replays_on_other_shapes(name: str) -> None:
+    kernel, shapes = KERNELS[name]
+    trace = kernel.auto_schedule(*map(RNG.random, shapes)).trace
+    other = kernel.with_schedule(trace)
+    for size in (2, 3, 17, 31):
+        args = [RNG.integers(-4, 5, [size] * len(shape)) / 2 for shape in shapes]
+        found, wanted = other(*fresh_copies(args)), kernel.interpret(*fresh_copies(args))
+        np.testing.assert_allclose(np.asarray(found), np.asarray(wanted), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", data.KERNELS)
+def test_npbench(name: str) -> None:
+    kernel: Any = hybrid.script(getattr(kernels, name))
+    assert_receipt(kernel, data.make(name))
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_random_chains(seed: int) -> None:
+    program = ChainGenerator(seed).program()
+    kernel: Any = hybrid.script(program.define())
+    assert_receipt(kernel, program.args)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_random_scripts(seed: int) -> None:
+    program = Generator(seed).program()
+    kernel: Any = hybrid.script(define(program.text, seed))
+    args = list(program.arguments.make().values())
+    try:
+        kernel.prim_func(*args)
+    except HybridError:
+        pytest.skip("some scripts are refused")
+    assert_receipt(kernel, args)
+
+
+def test_the_receipt_goes_on_after_the_steps_of_the_kernel() -> None:
+    def tiled(s: Schedule) -> None:
+        i, j, k = s.loops("product")
+        i_0, i_1 = s.split(i, factor=8)
+        s.reorder(i_0, j, k, i_1)
+
+    args = [RNG.random(shape) for shape in ((40, 50), (50, 60), (60,))]
+    kernel = layer.with_schedule(tiled)
+    s = kernel.auto_schedule(*args)
+    names = [step.name for step in s.trace.steps]
+    assert names[:3] == ["loops", "split", "reorder"]
+    assert "gemm" not in names
+    assert outcome(layer.with_schedule(s.trace), args) == outcome(kernel, args)
+
+
+# -- a user's day ----------------------------------------------------------------------------------
+
+
+def edited(kernel: Any, args: Any, *changes: tuple[str, str]) -> Any:
+    """The kernel with the text of its receipt changed, as in an editor."""
+    text = str(kernel.auto_schedule(*args).trace)
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    names: dict[str, Any] = {}
+    exec(text, names)
+    return kernel.with_schedule(names["schedule"])
+
+
+def test_another_number_of_lanes() -> None:
+    x = RNG.random((60, 80))
+    kernel = edited(softmax, [x], ("lanes=8", "lanes=4"))
+    assert "partial = allocate((4, 4)" in kernel.inspect("optimized", x)
+    np.testing.assert_allclose(kernel(x), softmax(x), rtol=1e-14)
+
+
+def test_another_tile() -> None:
+    args = [RNG.random(shape) for shape in ((40, 50), (50, 60), (60,))]
+    rows = f"rows={_rows_of(layer, args)}"
+    kernel = edited(layer, args, (rows, "rows=4"))
+    assert "left = allocate((1, 4," in kernel.inspect("optimized", *args)
+    np.testing.assert_allclose(kernel(*args), layer(*args), rtol=1e-13)
+
+
+def _rows_of(kernel: Any, args: Any) -> int:
+    steps = kernel.auto_schedule(*args).trace.steps
+    rows: int = next(step.options["rows"] for step in steps if step.name == "gemm")
+    return rows
+
+
+def test_a_number_that_is_wrong_is_refused() -> None:
+    x = RNG.random((60, 80))
+    with pytest.raises(ScheduleError, match="lanes must be a power of two, got 5"):
+        edited(softmax, [x], ("lanes=8", "lanes=5"))(x)
+
+
+def test_an_order_that_is_illegal_is_refused() -> None:
+    """The array is contracted before the loops that use it are one."""
+    x = RNG.random((60, 80))
+    lines = str(softmax.auto_schedule(x).trace).splitlines()
+    contraction = next(line for line in lines if "contract('exps')" in line)
+    lines.remove(contraction)
+    lines.insert(1, contraction)
+    names: dict[str, Any] = {}
+    exec("\n".join(lines), names)
+    with pytest.raises(ScheduleError, match="not used by one loop of array statements alone"):
+        softmax.with_schedule(names["schedule"])(x)
+
+
+def test_a_step_more() -> None:
+    """What the compiler did, and rows on all threads."""
+    x = RNG.random((60, 80))
+    s = softmax.auto_schedule(x)
+    s.parallel(s.loops("result")[0])
+    np.testing.assert_array_equal(softmax.with_schedule(s)(x), softmax(x))
+
+
+def test_a_step_less_is_taken_by_the_compiler() -> None:
+    """What no step touches is optimised as ever."""
+    args = [RNG.random(shape) for shape in ((40, 50), (50, 60), (60,))]
+    kernel = layer.with_schedule(lambda s: s.compute_inline("t"))
+    assert outcome(kernel, args)
+
+
+def test_loops_by_hand_have_nothing_to_decide() -> None:
+    @hybrid.script
+    def twice(a: Array) -> None:
+        for i in range(a.shape[0]):
+            a[i] = a[i] * 2
+
+    s = twice.auto_schedule(hj.f64[8])
+    assert str(s.trace) == "def schedule(s):\n    pass"

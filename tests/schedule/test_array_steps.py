@@ -1,0 +1,251 @@
+"""Steps on statements of whole arrays: what the optimiser does, by hand, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+
+import hybridjit as hj
+from hybridjit import ScheduleError, hybrid
+from hybridjit.interp.run import interpret
+from hybridjit.ir.equal import structural_equal
+from hybridjit.ir.stmt import For
+from hybridjit.ir.visit import walk_stmts
+from hybridjit.schedule.schedule import Schedule
+from tests.before_after import replayed, run_example
+from tests.optimized import bound_of_order
+
+np: Any = numpy
+Array = Any
+RNG: Any = np.random.default_rng(5)
+
+
+@hybrid.script
+def product_of_matrices(a: Array, b: Array) -> Array:
+    return a @ b
+
+
+@hybrid.script
+def product_across_rows(a: Array, x: Array) -> Array:
+    return x @ a
+
+
+@hybrid.script
+def gram(a: Array) -> Array:
+    return a @ a.T
+
+
+@hybrid.script
+def row_sums(a: Array) -> Array:
+    return a.sum(axis=1)
+
+
+@hybrid.script
+def row_sums_in_order(a: Array) -> Array:
+    total = np.zeros(a.shape[0])
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            total[i] += a[i, j]
+    return total
+
+
+@hybrid.script
+def squares(a: Array) -> Array:
+    twice = a * 2
+    return twice * twice
+
+
+@hybrid.script
+def updates(updated: Array, a: Array) -> None:
+    updated[:] = updated + a
+    updated[:] = updated * 0.5
+
+
+@hybrid.script
+def quotients(a: Array, b: Array, c: Array) -> None:
+    c[:] = a // b
+
+
+def merge_first_two(s: Schedule) -> None:
+    first, second = s.loops()[:2]
+    s.merge(first, second)
+
+
+Case = tuple[Any, tuple[tuple[int, ...], ...], Any]
+CASES: dict[str, Case] = {
+    "gemm": (product_of_matrices, ((20, 30), (30, 25)), None),
+    "interchange": (product_of_matrices, ((20, 30), (30, 25)), None),
+    "sum_in_register": (product_of_matrices, ((20, 30), (30,)), None),
+    "add_terms": (product_across_rows, ((30, 20), (30,)), None),
+    "reduce_in_lanes": (row_sums, ((20, 70),), None),
+    "unroll_and_jam": (row_sums, ((21, 70),), None),
+    "contract": (squares, ((20,),), merge_first_two),
+    "store_once": (updates, ((20,), (20,)), merge_first_two),
+}
+
+
+def numbers(shape: tuple[int, ...]) -> Any:
+    """Small fractions: sums of their products are exact, in any order."""
+    return RNG.integers(-8, 9, shape) / 4
+
+
+@pytest.mark.parametrize("step", CASES)
+def test_the_example_runs(step: str) -> None:
+    kernel, shapes, before = CASES[step]
+    args = [numbers(shape) for shape in shapes]
+    s = kernel.schedule(*args)
+    if before is not None:
+        before(s)
+    was = s.func
+    run_example(s, step)
+    assert not structural_equal(s.func, was)
+    assert structural_equal(hj.parse(str(s.func)), s.func)
+    assert structural_equal(replayed(s), s.func)
+    outcomes = []
+    for run in (kernel.interpret, kernel.with_schedule(s), kernel.with_schedule(s).interpret):
+        copies = [np.copy(arg) for arg in args]
+        outcomes.append([run(*copies), *copies])
+    for found in outcomes[1:]:
+        for one, other in zip(found, outcomes[0], strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("sizes", [(2, 2, 2), (3, 5, 2), (13, 300, 33), (0, 4, 4), (4, 0, 4)])
+def test_gemm_at_awkward_sizes_and_tiles(sizes: tuple[int, int, int]) -> None:
+    n, m, k = sizes
+    a, b = numbers((n, m)), numbers((m, k))
+    for rows, vectors, lanes, depth in ((1, 1, 1, 1), (5, 3, 2, 7), (12, 2, 8, 256)):
+        s = product_of_matrices.schedule(a, b)
+        s.gemm("product", rows=rows, vectors=vectors, lanes=lanes, depth=depth)
+        np.testing.assert_array_equal(interpret(s.func, [a, b]), a @ b)
+
+
+def test_gemm_where_sizes_come_at_run_time() -> None:
+    s = product_of_matrices.schedule(hj.f64["n", "m"], hj.f64["m", "k"])
+    s.gemm("product", rows=4, vectors=2, lanes=4, least_terms=100, least_side=3)
+    assert "100" in str(s.func)
+    for shapes in (((2, 3), (3, 2)), ((9, 10), (10, 11))):
+        a, b = map(numbers, shapes)
+        np.testing.assert_array_equal(interpret(s.func, [a, b]), a @ b)
+
+
+def test_half_of_a_symmetric_product_is_computed() -> None:
+    a = numbers((50, 6))
+    s = gram.schedule(a)
+    s.gemm("product", rows=2, vectors=1, lanes=4, symmetric=True)
+    np.testing.assert_array_equal(interpret(s.func, [a]), a @ a.T)
+    s = product_of_matrices.schedule(a, a.T.copy())
+    with pytest.raises(ScheduleError, match="is not symmetric"):
+        s.gemm("product", rows=2, vectors=1, lanes=4, symmetric=True)
+
+
+@pytest.mark.parametrize("size", [0, 2, 7, 8, 9, 63, 64, 65, 200])
+def test_lanes_of_any_number(size: int) -> None:
+    a = numbers((3, size))
+    for lanes, vectors, block in ((1, 1, None), (8, 4, None), (4, 2, 50)):
+        s = row_sums.schedule(a)
+        s.reduce_in_lanes(s.loops("sum")[1], lanes=lanes, vectors=vectors, block=block)
+        np.testing.assert_array_equal(interpret(s.func, [a]), a.sum(axis=1))
+
+
+def test_what_no_step_touches_is_the_same_object() -> None:
+    """So the optimiser still has it."""
+
+    @hybrid.script
+    def both(a: Array, b: Array) -> Any:
+        return a @ b, (a + b) * 2
+
+    s = both.schedule(numbers((20, 20)), numbers((20, 20)))
+    before = [stmt for stmt in walk_stmts(s.func.body) if isinstance(stmt, For)]
+    s.gemm("product", rows=4, vectors=2, lanes=8)
+    after = {stmt for stmt in walk_stmts(s.func.body) if isinstance(stmt, For)}
+    assert [loop.var.name for loop in before if loop not in after] == ["i", "j", "k"]
+
+
+def test_a_loop_of_few_iterations_is_not_jammed() -> None:
+    """So that a schedule for large arrays is one for small ones."""
+    s = row_sums.schedule(numbers((3, 70)))
+    before = s.func
+    s.unroll_and_jam("i", 4)
+    assert structural_equal(s.func, before)
+
+
+def refused(kernel: Any, args: list[Any], step: Any, match: str) -> None:
+    s = kernel.schedule(*args)
+    before = s.func
+    with pytest.raises(ScheduleError, match=match):
+        step(s)
+    assert s.func is before
+
+
+def test_the_sum_of_a_loop_by_hand_is_not_taken_apart() -> None:
+    args = [numbers((20, 30))]
+    refused(
+        row_sums_in_order,
+        args,
+        lambda s: s.reduce_in_lanes("j", lanes=8),
+        "not one over the elements of an array statement",
+    )
+    refused(
+        row_sums_in_order,
+        args,
+        lambda s: s.gemm("total", rows=4, vectors=2, lanes=8),
+        "is no product of an array statement",
+    )
+
+
+def test_numbers_that_make_no_sense_are_refused() -> None:
+    a = numbers((20, 30))
+    loop = "j"
+    refused(row_sums, [a], lambda s: s.reduce_in_lanes(loop, lanes=6), "must be a power of two")
+    refused(row_sums, [a], lambda s: s.reduce_in_lanes(loop, lanes=8, block=0), "at least 1")
+    refused(row_sums, [a], lambda s: s.unroll_and_jam("i", 1), "must be at least 2")
+    square = [numbers((20, 20))] * 2
+    refused(
+        product_of_matrices,
+        square,
+        lambda s: s.gemm("product", rows=0, vectors=2, lanes=8),
+        "rows must be at least 1",
+    )
+    refused(
+        product_across_rows, [a, a[:, 0].copy()], lambda s: s.add_terms("product", 0), "at least 1"
+    )
+
+
+def test_products_of_another_kind_are_refused() -> None:
+    a, x = numbers((20, 30)), numbers((30,))
+    refused(
+        product_of_matrices,
+        [a, x],
+        lambda s: s.gemm("product", rows=4, vectors=2, lanes=8),
+        "product of a matrix and a vector",
+    )
+    refused(
+        product_of_matrices,
+        [a, a.T.copy()],
+        lambda s: s.sum_in_register("product"),
+        "no product of a matrix and a vector",
+    )
+
+
+def test_iterations_that_may_fail_are_not_jammed() -> None:
+    args = [np.arange(8), np.arange(8) + 1, np.zeros(8, np.int64)]
+    refused(quotients, args, lambda s: s.unroll_and_jam("i", 2), "may fail")
+
+
+def test_an_array_that_two_loops_use_is_not_contracted() -> None:
+    refused(
+        squares, [numbers((20,))], lambda s: s.contract("twice"), "not used by one loop .* alone"
+    )
+    refused(squares, [numbers((20,))], lambda s: s.contract("a"), "is not made in the program")
+
+
+def test_sums_that_fastmath_opens_are_taken_apart() -> None:
+    kernel = hj.hybrid.script(row_sums.py_func, fastmath={"reassoc"})
+    a = numbers((20, 100))
+    s = kernel.schedule(a)
+    s.reduce_in_lanes("j", lanes=8)
+    bound = bound_of_order(100, "f8", 200.0)
+    np.testing.assert_allclose(kernel.with_schedule(s)(a), a.sum(axis=1), rtol=0, atol=bound)
