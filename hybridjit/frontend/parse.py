@@ -41,13 +41,15 @@ MAX_ROUNDS = 20
 class Parsed:
     """A translated script, and what it depends on: values from around it, functions it calls.
 
-    If a schedule has changed `func`, it was `as_written` before.
+    If a schedule has changed `func`, it was `as_written` before; `says_order` if that is about the
+    order of its loops.
     """
 
     func: PrimFunc
     captures: tuple[Capture, ...]
     callees: Mapping[CodeType, FunctionSource]
     as_written: PrimFunc | None = None
+    says_order: bool = False
 
 
 def parse(

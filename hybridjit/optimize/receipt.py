@@ -21,7 +21,7 @@ from hybridjit.ir.equal import find_correspondence, find_difference
 from hybridjit.ir.expr import Buffer, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import name_buffers
-from hybridjit.ir.stmt import Block, Stmt
+from hybridjit.ir.stmt import Block, For, Stmt
 from hybridjit.ir.visit import rewrite, walk_stmts
 from hybridjit.optimize.decisions import BlockOf, Decision, Place
 from hybridjit.optimize.optimize import optimize
@@ -47,7 +47,7 @@ def make_receipt(schedule: Schedule, target: Target, as_written: PrimFunc | None
 
 
 def _correspondence(made: PrimFunc, scheduled: PrimFunc, taken: int) -> Correspondence:
-    made, scheduled = without_names(made), without_names(scheduled)
+    made, scheduled = _without_marks(without_names(made)), _without_marks(without_names(scheduled))
     found = find_correspondence(made, scheduled)
     if found is None:
         difference = find_difference(made, scheduled)
@@ -63,6 +63,18 @@ def without_names(func: PrimFunc) -> PrimFunc:
         return replace(node, name=str(next(numbers))) if isinstance(node, Block) else None
 
     return replace(func, body=rewrite(func.body, numbered))
+
+
+def _without_marks(func: PrimFunc) -> PrimFunc:
+    """`func` without annotations: what steps by hand touched is no array statement any more to the
+    optimiser, and says that it is one.
+    """
+
+    def bare(node: Node) -> Node | None:
+        is_marked = isinstance(node, Block | For) and node.annotations
+        return replace(node, annotations=()) if is_marked else None
+
+    return replace(func, body=rewrite(func.body, bare))
 
 
 def _take(schedule: Schedule, decision: Decision, same: Correspondence) -> None:

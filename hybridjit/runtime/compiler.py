@@ -48,8 +48,9 @@ def translate(request: Request) -> Parsed:
     """The IR of a script, as its schedule and its passes make it."""
     parsed = _translate_as_written(request)
     if request.schedule is not None:
-        func = recipe.apply_recipe(parsed.func, request.schedule).func
-        parsed = replace(parsed, func=func, as_written=parsed.func)
+        made = recipe.apply_recipe(parsed.func, request.schedule)
+        says_order = made.trace.says_order
+        parsed = replace(parsed, func=made.func, as_written=parsed.func, says_order=says_order)
     return _with_passes(parsed, request)
 
 
@@ -76,9 +77,8 @@ def open_schedule(request: Request) -> Schedule:
 
 def auto_schedule(request: Request) -> Schedule:
     """A schedule of a script with the steps of its own, and those that the optimiser takes."""
-    func = _translate_as_written(request).func
     opened = open_schedule(request)
-    as_written = None if request.schedule is None else func
+    as_written = None if request.schedule is None else opened.original
     on_fresh_stack(lambda: receipt.make_receipt(opened, current_target(), as_written))
     return opened
 

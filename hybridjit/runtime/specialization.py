@@ -166,7 +166,10 @@ class Specialization:
     @property
     def is_scheduled(self) -> bool:
         """True if a schedule says in which order loops run."""
-        return self._request.schedule is not None
+        schedule = self._request.schedule
+        if schedule is None:
+            return False
+        return self.parsed.says_order if callable(schedule) else schedule.says_order
 
     def compiled_func(self, layout: Layout) -> PrimFunc:
         """What code is made of: the optimised program, unless arguments share memory."""

@@ -38,6 +38,11 @@ class Trace:
     def __repr__(self) -> str:
         return str(self)
 
+    @property
+    def says_order(self) -> bool:
+        """True if the steps say in which order loops run: then no pass changes that."""
+        return _says_order([step.name for step in self.steps])
+
     def to_json(self) -> str:
         """The trace as JSON text."""
         return RecordedTrace.of(self).to_json()
@@ -60,6 +65,18 @@ class Trace:
 
 FORMAT = 1
 
+# Steps that the optimiser takes by itself (optimize/receipt.py), and queries. A schedule of these
+# alone runs as what was optimised does: later passes still choose what runs in vectors.
+_AUTOMATIC = frozenset(
+    ("loops", "loop", "blocks", "block", "compute_inline", "merge", "reverse_compute_inline")
+    + ("contract", "store_once", "gemm", "interchange", "sum_in_register", "add_terms")
+    + ("reduce_in_lanes", "unroll_and_jam")
+)
+
+
+def _says_order(steps: Sequence[str]) -> bool:
+    return not steps or any(step not in _AUTOMATIC for step in steps)
+
 
 def _checked_step(step: Any) -> Mapping[str, Any]:
     match step:
@@ -80,6 +97,11 @@ class RecordedTrace:
     def __repr__(self) -> str:
         names = ", ".join(step["step"] for step in self.steps)
         return f"<trace of {len(self.steps)} steps: {names}>"
+
+    @property
+    def says_order(self) -> bool:
+        """True if the steps say in which order loops run: then no pass changes that."""
+        return _says_order([step["step"] for step in self.steps])
 
     def to_json(self) -> str:
         """The trace as JSON text, as it was read."""

@@ -45,6 +45,13 @@ def moments(a: Array, x: Array) -> Any:
     return y + 1, x @ a
 
 
+@hybrid.script
+def two_parts(a: Array, b: Array, x: Array) -> Any:
+    t = x * 2
+    u = t + 1
+    return a @ b, u * u
+
+
 def assert_same_program(func: PrimFunc, other: PrimFunc) -> None:
     assert find_difference(without_names(func), without_names(other)) is None
 
@@ -80,6 +87,14 @@ def test_the_receipt_makes_what_is_compiled(name: str) -> None:
     s = assert_receipt(kernel, args)
     assert outcome(kernel.with_schedule(s.trace), args) == outcome(kernel, args)
     assert outcome(kernel.with_schedule(s.trace.to_json()), args) == outcome(kernel, args)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_same_code_is_made(name: str) -> None:
+    kernel, shapes = KERNELS[name]
+    args = [RNG.random(shape) for shape in shapes]
+    again = kernel.with_schedule(kernel.auto_schedule(*args).trace)
+    assert again.inspect("asm", *args) == kernel.inspect("asm", *args)
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -136,12 +151,13 @@ def test_the_receipt_goes_on_after_the_steps_of_the_kernel() -> None:
         s.reorder(i_0, j, k, i_1)
 
     args = [RNG.random(shape) for shape in ((40, 50), (50, 60), (60,))]
-    kernel = layer.with_schedule(tiled)
+    kernel = two_parts.with_schedule(tiled)
     s = kernel.auto_schedule(*args)
     names = [step.name for step in s.trace.steps]
     assert names[:3] == ["loops", "split", "reorder"]
+    assert "compute_inline" in names
     assert "gemm" not in names
-    assert outcome(layer.with_schedule(s.trace), args) == outcome(kernel, args)
+    assert outcome(two_parts.with_schedule(s.trace), args) == outcome(kernel, args)
 
 
 # -- a user's day ----------------------------------------------------------------------------------
