@@ -48,6 +48,11 @@ class Decisions:
     taken: list[Decision] = field(default_factory=list[Decision])
     refused: Decision | None = None
 
+    @property
+    def is_over(self) -> bool:
+        """True if whatever is decided from now on is refused."""
+        return self.refused is not None
+
     def take_all(self, stages: Sequence[tuple[Decision, T]]) -> T | None:
         """Note decisions that are worth it together only, each with what comes of it.
 

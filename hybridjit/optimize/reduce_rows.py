@@ -68,7 +68,8 @@ class _ReduceRows(Mutator):
     def rewrite_For(self, node: For) -> Stmt:
         before, self.before = self.before, []
         loop = self.generic(node)
-        row = self._find(loop) if node.var in self.folds.loops else None
+        is_tried = node.var in self.folds.loops and not self.decisions.is_over
+        row = self._find(loop) if is_tried else None
         if row is None or not self._decide(row):
             return loop
         return make_in_lanes(row, before, self._options(row))

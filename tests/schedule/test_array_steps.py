@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -103,7 +104,7 @@ def test_the_example_runs(step: str) -> None:
     assert not structural_equal(s.func, was)
     assert structural_equal(hj.parse(str(s.func)), s.func)
     assert structural_equal(replayed(s), s.func)
-    outcomes = []
+    outcomes: list[list[Any]] = []
     for run in (kernel.interpret, kernel.with_schedule(s), kernel.with_schedule(s).interpret):
         copies = [np.copy(arg) for arg in args]
         outcomes.append([run(*copies), *copies])
@@ -172,7 +173,7 @@ def test_a_loop_of_few_iterations_is_not_jammed() -> None:
     assert structural_equal(s.func, before)
 
 
-def refused(kernel: Any, args: list[Any], step: Any, match: str) -> None:
+def refused(kernel: Any, args: list[Any], step: Callable[[Schedule], object], match: str) -> None:
     s = kernel.schedule(*args)
     before = s.func
     with pytest.raises(ScheduleError, match=match):

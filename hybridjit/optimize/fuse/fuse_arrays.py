@@ -48,6 +48,8 @@ def _fuse(fusion: Fusion, decisions: Decisions, stmt: Stmt) -> Stmt:
         return _fuse_list(fusion, decisions, flat_stmts(body))
 
     match stmt:
+        case _ if decisions.is_over:
+            return stmt
         case For() if fusion.is_nest(stmt) and not isinstance(stmt.body, Seq):
             return stmt
         case For() | While():
@@ -105,6 +107,8 @@ def _fuse_window(
         return [buffer for buffer in fusion.own_arrays(stmts) if buffer not in shared]
 
     for again in (False, True):
+        if decisions.is_over:
+            return stmts
         for buffer in own_arrays():
             inlined = inline(fusion, stmts, _allocation(stmts, buffer), decisions, again=again)
             stmts = stmts if inlined is None else inlined
@@ -144,6 +148,8 @@ def _merge_uses(
     fusion: Fusion, decisions: Decisions, stmts: list[Stmt], buffer: Buffer
 ) -> list[Stmt] | None:
     """All loops that use an array as one, in which the array is smaller; None if it stays."""
+    if decisions.is_over:
+        return None
     allocation = _allocation(stmts, buffer)
     places = _users(fusion, stmts, allocation)
     users = [stmts[place] for place in places]

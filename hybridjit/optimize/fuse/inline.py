@@ -37,7 +37,7 @@ def inline(
     With `again`, elements that cost little are computed more than once. A product that is `packed`
     reads its factors few times.
     """
-    elements = find_elements(fusion, stmts, allocation)
+    elements = None if decisions.is_over else find_elements(fusion, stmts, allocation)
     if elements is None or _is_long(elements):
         return None
     if not (

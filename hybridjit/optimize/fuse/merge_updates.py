@@ -47,7 +47,8 @@ def _merge_list(stmts: Sequence[Stmt], fusion: Fusion, decisions: Decisions) -> 
     """A list of statements in which neighbours are put together."""
     done: list[Stmt] = []
     for stmt in stmts:
-        stages = _merge_pair(fusion, done[-1], stmt) if done else []
+        is_tried = bool(done) and not decisions.is_over
+        stages = _merge_pair(fusion, done[-1], stmt) if is_tried else []
         merged = decisions.take_all(stages)
         if merged is None:
             done.append(stmt)
