@@ -59,7 +59,7 @@ def assert_same_program(func: PrimFunc, other: PrimFunc) -> None:
 def outcome(kernel: Any, args: Any) -> list[Any]:
     copies = fresh_copies(args)
     result = kernel(*copies)
-    results = [*result] if isinstance(result, tuple) else [result]
+    results: list[Any] = [*result] if isinstance(result, tuple) else [result]
     return [np.asarray(value).tobytes() for value in (*results, *copies)]
 
 

@@ -243,6 +243,34 @@ def test_an_array_that_two_loops_use_is_not_contracted() -> None:
     refused(squares, [numbers((20,))], lambda s: s.contract("a"), "is not made in the program")
 
 
+SCATTERED = """
+def f(c: float64[9], p: int64[9]):
+    for i in range(9):
+        with block("c", i, annotations={"array": 1}):
+            c[p[i]] = 1.0
+        with block("p", i, annotations={"array": 1}):
+            p[i] = p[i] - 1
+        with block("c_1", i, annotations={"array": 1}):
+            c[p[i]] = 2.0
+"""
+
+
+def test_elements_that_an_index_in_memory_names_are_stored_each_time() -> None:
+    s = Schedule(hj.parse(SCATTERED))
+    with pytest.raises(ScheduleError, match="an index of it is read from memory"):
+        s.store_once("c_1")
+
+
+def test_what_runs_on_threads_stays_as_it_is() -> None:
+    s = row_sums.schedule(numbers((20, 70)))
+    s.parallel("i")
+    before = s.func
+    with pytest.raises(ScheduleError, match="not one over the elements"):
+        s.unroll_and_jam("i", 4)
+    assert s.func is before
+    s.reduce_in_lanes("j", lanes=8)  # in each thread
+
+
 def test_sums_that_fastmath_opens_are_taken_apart() -> None:
     kernel = hj.hybrid.script(row_sums.py_func, fastmath={"reassoc"})
     a = numbers((20, 100))

@@ -12,11 +12,25 @@ from dataclasses import dataclass, replace
 from hybridjit.analysis.make_blocks import Known
 from hybridjit.ir.expr import Buffer, Expr, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, Block, For, If, Seq, Stmt, Store, While, flat_stmts, seq
+from hybridjit.ir.stmt import (
+    Allocate,
+    Block,
+    For,
+    If,
+    LoopKind,
+    Seq,
+    Stmt,
+    Store,
+    While,
+    flat_stmts,
+    seq,
+)
 from hybridjit.ir.visit import Mutator, children, walk_stmts
 from hybridjit.schedule.arrays.fusion import Fusion
 from hybridjit.schedule.arrays.marks import Marks, read_marks
 from hybridjit.schedule.program import the_block
+
+_THREADS = (LoopKind.PARALLEL, LoopKind.BOUND)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +46,7 @@ class Plain:
         """`func` with its automatic blocks taken off."""
         marks = read_marks(func)
         fusion = Fusion.of(func, marks.body, marks.loops)
-        fusion.loops = set(marks.loops)
+        fusion.loops = set(marks.loops) - _around_threads(marks.body)
         fusion.reassociable = set(marks.reassociable)
         fusion.products = set(marks.stored_once)
         return Plain(func, marks, fusion)
@@ -75,6 +89,15 @@ class Plain:
         fusion = self.fusion
         known = Known(fusion.loops, fusion.reassociable, fusion.products)
         return replace(self.func, body=self.marks.put_back(body, known))
+
+
+def _around_threads(body: Stmt) -> set[Var]:
+    """The loops around those that run on several threads: a variable in them is one for each."""
+    loops = [stmt for stmt in walk_stmts(body) if isinstance(stmt, For)]
+    if not any(loop.kind in _THREADS for loop in loops):
+        return set()
+    inner = {loop: [s for s in walk_stmts(loop) if isinstance(s, For)] for loop in loops}
+    return {loop.var for loop in loops if any(other.kind in _THREADS for other in inner[loop])}
 
 
 def _way_to(root: Stmt, place: Stmt) -> list[Stmt]:

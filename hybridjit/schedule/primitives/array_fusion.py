@@ -107,6 +107,9 @@ def _find_store_obstacle(
         return "more than stores and names stand between its stores"
     if not uses_own_elements(stmts):
         return "an iteration uses several of its elements"
+    stores = [stmt for stmt in stmts if isinstance(stmt, Store) and stmt.buffer is buffer]
+    if any(isinstance(n, Load) for store in stores for at in store.indices for n in walk(at)):
+        return "an index of it is read from memory"
     fault = plain.fusion.fault(nest)
     if fault is Fault.ANY and buffer in plain.fusion.visible:
         return "a store that is left out would be seen after an error"
