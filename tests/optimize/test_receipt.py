@@ -222,6 +222,14 @@ def test_a_step_more() -> None:
     np.testing.assert_array_equal(softmax.with_schedule(s)(x), softmax(x))
 
 
+def test_an_edited_receipt_is_verified() -> None:
+    """Sums in another order are rounded otherwise, and no more than that."""
+    a = RNG.random((12, 30)), RNG.random((30, 9)), RNG.random(9)
+    s = layer.schedule(*a)
+    s.gemm("product", rows=3, vectors=1, lanes=4, depth=16)
+    assert "equal at" in str(s.verify(*a))
+
+
 def test_a_step_less_is_taken_by_the_compiler() -> None:
     """What no step touches is optimised as ever."""
     args = [RNG.random(shape) for shape in ((40, 50), (50, 60), (60,))]
