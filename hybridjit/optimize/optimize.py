@@ -23,7 +23,6 @@ from hybridjit.optimize.products import choose_products
 from hybridjit.optimize.reduce_rows import Folds, reduce_rows
 from hybridjit.schedule.arrays.fusion import Fusion, FusionNotes
 from hybridjit.schedule.arrays.marks import count_elements, forget_touched, read_marks
-from hybridjit.schedule.arrays.multiply_add import has_fma
 from hybridjit.target import Target
 
 
@@ -59,7 +58,7 @@ def optimize(
     fusion.products = {*marks.stored_once, *products.stored_once}
     body = fuse_arrays(body, fusion, decisions)
     body = merge_updates(body, fusion, decisions)
-    folds = Folds(fusion.loops, fusion.reassociable, fusion.ranges, fuse=has_fma(target))
+    folds = Folds(fusion.loops, fusion.reassociable, fusion.ranges, target)
     body = reduce_rows(body, folds, decisions)
     body = jam_rows(body, products.rows, decisions)
     body = make_blocks(body, known=Known(fusion.loops, fusion.reassociable, fusion.products))

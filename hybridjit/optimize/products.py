@@ -29,6 +29,7 @@ from hybridjit.ir.stmt import Allocate, For, If, Seq, Stmt, While, flat_stmts, s
 from hybridjit.ir.visit import walk
 from hybridjit.optimize.decisions import BlockOf, Decisions
 from hybridjit.optimize.fuse.inline import inline
+from hybridjit.optimize.reduce_rows import LONG_BITS
 from hybridjit.schedule.arrays.find_product import (
     find_product,
     find_zero,
@@ -52,7 +53,6 @@ from hybridjit.target import Target
 # Terms of a product that are worth packing: below, loops as they stand are faster.
 MIN_BLOCKED_TERMS = 1 << 14
 MIN_JAMMED_TERMS = 64  # of a row: shorter ones are summed one by one
-MIN_JAMMED_BITS = 512  # of vectors: with fewer registers, several rows at once do not fit
 MIN_SIDE = 3  # of the result: a tile of which less is used is no gain
 TERMS_AT_ONCE = 4  # rows of a matrix that are read side by side
 DEPTH = 256  # a panel of this depth fits the first cache, beside what is read along with it
@@ -185,7 +185,7 @@ class _Chooser:
     ) -> list[Stmt]:
         terms = constant(product.sizes[1])
         is_long = terms is None or terms >= MIN_JAMMED_TERMS
-        if is_long and self.target.vector_bits >= MIN_JAMMED_BITS:
+        if is_long and self.target.vector_bits >= LONG_BITS:
             self.products.rows.add(product.rows[-1])
         start = find_zero(self.fusion, stmts, product, outputs)
         if start is None or product.result.dtype.is_bool:

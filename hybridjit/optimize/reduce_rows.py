@@ -16,6 +16,7 @@ from hybridjit.ir.stmt import For, Seq, Stmt, seq
 from hybridjit.ir.visit import Mutator, walk
 from hybridjit.optimize.decisions import Decisions
 from hybridjit.schedule.arrays.lanes import Shape
+from hybridjit.schedule.arrays.multiply_add import has_fma
 from hybridjit.schedule.arrays.reduce_in_lanes import (
     InLanes,
     Row,
@@ -23,9 +24,12 @@ from hybridjit.schedule.arrays.reduce_in_lanes import (
     make_in_lanes,
     prove_free,
 )
+from hybridjit.target import Target
 
 VECTORS = 4  # as many additions are under way at once
-VECTOR_BITS = 512
+# A vector of partial results is two registers, where these are not so long: the maxima of 10,000
+# numbers take 1.3 times as long with half of it, and sums with more than that.
+LONG_BITS = 512
 MIN_LANE_TERMS = 16  # fewer elements are combined one after the other
 MIN_GATHERED_TERMS = 32  # where lanes are filled one by one, fewer are combined one by one, too
 BLOCK = 1 << 14  # elements: as many are added in lanes before their sum is
@@ -34,14 +38,13 @@ BLOCK = 1 << 14  # elements: as many are added in lanes before their sum is
 @dataclass(frozen=True, slots=True)
 class Folds:
     """Which loops may be reduced in lanes: those over elements of arrays, for folds into buffers
-    whose order is open; `fuse` has products rounded together with their sums. `ranges` tell how
-    long loops are at most.
+    whose order is open. `ranges` tell how long loops are at most.
     """
 
     loops: Collection[Var]
     reassociable: Collection[Buffer]
     ranges: Ranges
-    fuse: bool
+    target: Target
 
 
 def reduce_rows(body: Stmt, folds: Folds, decisions: Decisions) -> Stmt:
@@ -84,8 +87,9 @@ class _ReduceRows(Mutator):
     def _options(self, row: Row) -> InLanes:
         widest = max(fold.store.buffer.dtype.bits for fold in row.folds)
         block = None if self._is_one_block(row) else BLOCK
-        fuse = self.folds.fuse and any(fold.adds_product for fold in row.folds)
-        return InLanes(Shape(VECTORS, VECTOR_BITS // widest), block, fuse)
+        fuse = has_fma(self.folds.target) and any(fold.adds_product for fold in row.folds)
+        bits = min(LONG_BITS, 2 * self.folds.target.vector_bits)
+        return InLanes(Shape(VECTORS, bits // widest), block, fuse)
 
     def _is_one_block(self, row: Row) -> bool:
         """True for a row that is short, or of products, of which there are often many rows."""

@@ -9,12 +9,13 @@ import numpy
 import pytest
 
 import hybridjit as hj
-from hybridjit import hybrid
+from hybridjit import Kernel, hybrid
 from hybridjit.optimize.reduce_rows import BLOCK
 from tests.array_results import assert_agree, assert_close
 from tests.corpus.case import Array
 from tests.optimized import optimized, run_optimized
 from tests.oracle import fresh_copies
+from tests.processors import compiling_for
 
 np: Any = numpy  # the types of what masks select are not known
 SIZES = [0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 200]
@@ -213,3 +214,11 @@ def middle(a: Array) -> Any:
 
 def test_the_mean_of_two_elements_is_no_sum_of_any_length() -> None:
     assert "vectorize" not in str(optimized(middle, hj.f64["n"]))
+
+
+@pytest.mark.parametrize(("cpu", "lanes"), [("x86-64", 4), ("haswell", 8), ("skylake-avx512", 8)])
+def test_partial_results_fill_the_vectors_of_the_processor(cpu: str, lanes: int) -> None:
+    with compiling_for(cpu):
+        anew: Kernel[..., Any] = Kernel(total.__hybrid_function__)
+        text = anew.inspect("optimized", np.ones(1000))
+        assert f'allocate((4, {lanes}), "float64"' in text
