@@ -44,7 +44,9 @@ class LoadGroups:
         key, offset = found
         low, high = self.offsets.get(key, (offset, offset))
         step = dict(key[2]).get(self.loop.var, 0) * self.loop.step.value.real
-        return (offset - low, high - offset) if high - low < step else (0, 0)
+        # A load that is none of the group's may lie outside of it: nobody else loads that element.
+        is_close = low <= offset <= high and high - low < step
+        return (offset - low, high - offset) if is_close else (0, 0)
 
     def _find_place(self, load: Load) -> tuple[Key, int] | None:
         """Where an element lies; None if the elements of a row are not next to each other."""

@@ -413,3 +413,29 @@ def test_a_variable_that_no_lane_updates_need_not_be_set(flag: bool) -> None:
     for size in SIZES:
         for offset in (0, 100):
             check(add_to_unset, array(size, np.int64) + offset, flag)
+
+
+# -- elements that lie between each other ----------------------------------------------------------
+
+
+@hybrid.script
+def beside_in_a_loop(a: Array, b: Array, n: int) -> None:
+    for j in vectorize(b.shape[0]):
+        x = a[3 * j + 1] + a[3 * j + 2]
+        for _ in range(n):
+            b[j] += a[3 * j] * x + a[3 * j + 3]
+
+
+@hybrid.script
+def beside_in_a_branch(a: Array, b: Array, n: int) -> None:
+    for j in vectorize(b.shape[0]):
+        b[j] = a[2 * j]
+        if b[j] > n:
+            b[j] = a[2 * j + 1] - a[2 * j + 2]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kernel", [beside_in_a_loop, beside_in_a_branch], ids=lambda k: k.__name__)
+def test_what_is_loaded_on_a_condition_is_no_part_of_a_group(kernel: AnyKernel, size: int) -> None:
+    """The element may lie outside of those that are loaded each time."""
+    check(kernel, array(3 * size + 1, np.float32), array(size, np.float32, seed=1), 2)

@@ -30,7 +30,7 @@ from tests.programs.vector_loops import vector_program
 from tests.strategies import programs
 
 SEEDS = range(50)
-LOOPS = range(50)
+LOOPS = range(75)
 CHUNK = 25
 FREE_KINDS = (LoopKind.SERIAL, LoopKind.UNROLLED, LoopKind.PARALLEL)
 # Vectors of 128 bits: the short loops of random programs are cut into several, and a rest.
@@ -61,8 +61,8 @@ class _Lowering:
     def __init__(self) -> None:
         self.vectors = 0
 
-    def __call__(self, func: PrimFunc, target: Target, *, may_reorder: bool) -> PrimFunc:
-        lowered = lower(vectorized(func), SMALL, may_reorder=may_reorder)
+    def __call__(self, func: PrimFunc, target: Target, **options: bool) -> PrimFunc:
+        lowered = lower(vectorized(func), SMALL, **options)
         self.vectors += sum(
             count_lanes(n) is not None for n in walk(lowered.body) if isinstance(n, For)
         )
