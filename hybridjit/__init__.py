@@ -26,7 +26,7 @@ from hybridjit.errors import (
     TypeMismatch,
 )
 from hybridjit.lazy import lazy_names
-from hybridjit.runtime import cache
+from hybridjit.runtime.cache import disk_cache as cache
 from hybridjit.scalars.builtins import TYPES
 from hybridjit.script import Kernel, intrinsic, script
 
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from hybridjit.ir.equal import structural_equal
     from hybridjit.ir.func import PrimFunc
     from hybridjit.lower.entry import lower
-    from hybridjit.runtime.loaded import load_module
-    from hybridjit.runtime.module import Module, build
+    from hybridjit.runtime.modules.loaded import load_module
+    from hybridjit.runtime.modules.module import Module, build
     from hybridjit.runtime.pool import get_num_threads, set_num_threads, threads
     from hybridjit.schedule.schedule import Schedule
     from hybridjit.schedule.trace import Trace
@@ -46,14 +46,14 @@ else:
     __getattr__ = lazy_names(
         __name__,
         {
-            "Module": "hybridjit.runtime.module:Module",
+            "Module": "hybridjit.runtime.modules.module:Module",
             "PrimFunc": "hybridjit.ir.func:PrimFunc",
             "Schedule": "hybridjit.schedule.schedule:Schedule",
             "Trace": "hybridjit.schedule.trace:Trace",
-            "build": "hybridjit.runtime.module:build",
+            "build": "hybridjit.runtime.modules.module:build",
             "host_target": "hybridjit.codegen.target:host_target",
             "get_num_threads": "hybridjit.runtime.pool:get_num_threads",
-            "load_module": "hybridjit.runtime.loaded:load_module",
+            "load_module": "hybridjit.runtime.modules.loaded:load_module",
             "lower": "hybridjit.lower.entry:lower",
             "parse": "hybridjit.frontend.parse:parse_text",
             "set_num_threads": "hybridjit.runtime.pool:set_num_threads",

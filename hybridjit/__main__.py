@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from hybridjit.errors import ConfigError
-from hybridjit.runtime import cache
+from hybridjit.runtime.cache import disk_cache as cache
 
 _ACTIONS = {
     "info": "show where the cache is and how much is in it",

@@ -25,9 +25,9 @@ from hybridjit.runtime.arguments import (
     spec_of_argument,
     store_results,
 )
-from hybridjit.runtime.call_shape import CallShape
-from hybridjit.runtime.dispatch import NativeCalls
-from hybridjit.runtime.dispatch_object import NativeCallable, native_calls
+from hybridjit.runtime.dispatch.call_shape import CallShape
+from hybridjit.runtime.dispatch.native_calls import NativeCalls
+from hybridjit.runtime.dispatch.objects import NativeCallable, native_calls
 from hybridjit.runtime.promotion import Promotion
 from hybridjit.runtime.specialization import Specialization
 from hybridjit.runtime.translation import Request, Summary

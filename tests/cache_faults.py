@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from hybridjit.runtime.cache import Counters, Store
-from hybridjit.runtime.cache_directory import Location
-from hybridjit.runtime.cache_entry import Entry, entry_name
+from hybridjit.runtime.cache.directory import Location
+from hybridjit.runtime.cache.disk_cache import Counters, Store
+from hybridjit.runtime.cache.entry import Entry, entry_name
 
 KEY = b"the whole key of an entry"
 META = {"entry": "kernel", "arguments": [["a", "float32", 2], ["b", "float32", 2]]}

@@ -19,8 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from hybridjit.runtime.cache import Counters, Store
-from hybridjit.runtime.cache_entry import Entry
+from hybridjit.runtime.cache.disk_cache import Counters, Store
+from hybridjit.runtime.cache.entry import Entry
 from tests.cache_faults import (
     DAMAGES,
     KEY,

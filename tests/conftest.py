@@ -13,7 +13,7 @@ import pytest
 from hypothesis import settings
 
 from hybridjit import config
-from hybridjit.runtime import versions
+from hybridjit.runtime.cache import versions
 
 GOLDEN = Path(__file__).parent / "golden"
 # Tests keep compiled kernels apart from the user's; a second run of the suite finds them there.

@@ -12,7 +12,7 @@ import ml_dtypes
 import numpy as np
 
 from hybridjit import Kernel, config, hybrid, threads
-from hybridjit.codegen import emit_parallel
+from hybridjit.codegen.emit import parallel as emit_parallel
 from hybridjit.hybrid import allocate, output_tensor, parallel
 from hybridjit.lower import chunks, parallelize, privatize_reductions, split_histograms
 from tests.oracle import assert_same_outcome, run_interpreted, run_once

@@ -9,9 +9,12 @@ from llvmlite import ir
 
 from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.analysis.traffic import is_large
-from hybridjit.codegen.emit_parallel import ParallelEmitter
-from hybridjit.codegen.emit_statements import StatementEmitter
-from hybridjit.codegen.interrupt import ignore_signals
+from hybridjit.codegen.dispatcher.adapter import emit_adapter
+from hybridjit.codegen.emit.interrupt import ignore_signals
+from hybridjit.codegen.emit.loop_hints import finish_hints
+from hybridjit.codegen.emit.memory import ArrayAddress
+from hybridjit.codegen.emit.parallel import ParallelEmitter
+from hybridjit.codegen.emit.statements import StatementEmitter
 from hybridjit.codegen.layout import ArrayLayout, Convention, Layout, convention
 from hybridjit.codegen.llvm_functions import link_functions
 from hybridjit.codegen.llvm_types import (
@@ -26,12 +29,9 @@ from hybridjit.codegen.llvm_types import (
     memory_type,
     value_type,
 )
-from hybridjit.codegen.loop_hints import finish_hints
-from hybridjit.codegen.memory import ArrayAddress
 from hybridjit.codegen.module_features import note_features
-from hybridjit.codegen.pool_words import has_pool
+from hybridjit.codegen.pool.words import has_pool
 from hybridjit.codegen.sites import Failure, Site
-from hybridjit.codegen.stub_adapter import emit_adapter
 from hybridjit.codegen.target import Target
 from hybridjit.ir.dtype import BOOL, INT64, DType
 from hybridjit.ir.expr import Buffer, ExternCall

@@ -60,7 +60,7 @@ class _VectorizeLoops(LoopMutator):
     def _is_large(self, loop: For) -> bool:
         """Whether some of what `loop` stores may go past the caches: it is cut later.
 
-        Where the lines of the caches begin is known at run time only (codegen/emit_streams.py).
+        Where the lines of the caches begin is known at run time only (emit/stream_stores.py).
         """
         around = [item for item in self.scope if isinstance(item, For)]
         is_plain = all(isinstance(stmt, Let | Store) for stmt in flat_stmts(loop.body))

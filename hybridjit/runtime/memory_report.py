@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from hybridjit.codegen.memory import MAX_STACK_BYTES
+from hybridjit.codegen.emit.memory import MAX_STACK_BYTES
 from hybridjit.codegen.target import current_target
 from hybridjit.ir.expr import Buffer, Const
 from hybridjit.ir.func import PrimFunc

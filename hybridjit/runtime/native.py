@@ -22,11 +22,11 @@ from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Buffer, Const
 from hybridjit.ir.header import Header
 from hybridjit.lazy import lazy_module
-from hybridjit.runtime.cache import active_store
+from hybridjit.runtime.cache.disk_cache import active_store
+from hybridjit.runtime.cache.saved import decode_sites, encode_sites
+from hybridjit.runtime.cache.versions import is_unchanged
 from hybridjit.runtime.failures import make_exception
 from hybridjit.runtime.lent_memory import hold
-from hybridjit.runtime.saved import decode_sites, encode_sites
-from hybridjit.runtime.versions import is_unchanged
 
 if TYPE_CHECKING:
     from hybridjit.runtime import pool

@@ -1,6 +1,6 @@
 """The threads that run parallel loops: how many there are, and the life of their pool.
 
-The pool is native code (`hybridjit.codegen.pool`), one for the process. It is loaded with the
+The pool is native code (`hybridjit.codegen.pool.run`), one for the process. It is loaded with the
 first kernel that has a parallel loop and starts its threads when such a loop first runs. It is
 never unloaded: its threads sleep in it until the process ends. A forked child starts its own.
 """
@@ -21,11 +21,11 @@ from typing import Any
 from hybridjit import config
 from hybridjit.codegen.engine import link
 from hybridjit.codegen.forks import hold_across_fork
-from hybridjit.codegen.pool import emit_pool
-from hybridjit.codegen.pool_layout import MAX_THREADS, POLL, RUN, STATE, Pool
+from hybridjit.codegen.pool.layout import MAX_THREADS, POLL, RUN, STATE, Pool
+from hybridjit.codegen.pool.run import emit_pool
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.runtime.cpus import count_cpus
-from hybridjit.runtime.pinned import pin
+from hybridjit.runtime.dispatch.pinned import pin
 from hybridjit.runtime.shared_code import shared_code
 
 # A worker looks for the next loop so often before it sleeps: for some 50 µs.

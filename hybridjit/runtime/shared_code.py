@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from hybridjit.codegen.engine import emit_object, tidy
 from hybridjit.codegen.target import Target, current_target
-from hybridjit.runtime.cache import active_store
-from hybridjit.runtime.versions import is_unchanged, maker_identity
+from hybridjit.runtime.cache.disk_cache import active_store
+from hybridjit.runtime.cache.versions import is_unchanged, maker_identity
 
 
 def shared_code(name: str, emit: Callable[[Target], str]) -> bytes:

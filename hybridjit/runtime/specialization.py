@@ -15,7 +15,7 @@ from hybridjit.interp.run import compile_func
 from hybridjit.ir.header import Header
 from hybridjit.lazy import lazy_module
 from hybridjit.runtime.arguments import check_writable, flatten, share_memory
-from hybridjit.runtime.cache import active_store
+from hybridjit.runtime.cache.disk_cache import active_store
 from hybridjit.runtime.captured_arrays import check_not_captured
 from hybridjit.runtime.native import NativeKernel, find_code, keep_code, layout_of, load_native
 from hybridjit.runtime.translation import Request, SavedTranslation, Summary
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from hybridjit.frontend.parse import Parsed
     from hybridjit.ir.func import PrimFunc
     from hybridjit.optimize.optimize import Optimized
-    from hybridjit.runtime import compiler, kernel_cache
+    from hybridjit.runtime import compiler
+    from hybridjit.runtime.cache import kernel_key as kernel_cache
 else:
     compiler = lazy_module("hybridjit.runtime.compiler")
-    kernel_cache = lazy_module("hybridjit.runtime.kernel_cache")
+    kernel_cache = lazy_module("hybridjit.runtime.cache.kernel_key")
 
 
 class Specialization:

@@ -27,12 +27,12 @@ from hybridjit.frontend.captures import Capture, same_value
 from hybridjit.ir.expr import Buffer, Var
 from hybridjit.ir.header import Header
 from hybridjit.ir.signature import ScalarParam
-from hybridjit.runtime.cache import Store
-from hybridjit.runtime.cache_entry import Json
-from hybridjit.runtime.reads import Read, decode_read, find_reads, look_up
-from hybridjit.runtime.saved import Unsavable, decode_header, encode_header
-from hybridjit.runtime.value_identity import Identifier, Unidentified
-from hybridjit.runtime.versions import is_unchanged, maker_identity
+from hybridjit.runtime.cache.disk_cache import Store
+from hybridjit.runtime.cache.entry import Json
+from hybridjit.runtime.cache.reads import Read, decode_read, find_reads, look_up
+from hybridjit.runtime.cache.saved import Unsavable, decode_header, encode_header
+from hybridjit.runtime.cache.value_identity import Identifier, Unidentified
+from hybridjit.runtime.cache.versions import is_unchanged, maker_identity
 from hybridjit.scalars.specs import Spec
 from hybridjit.source import FunctionSource, span_of
 

@@ -9,8 +9,8 @@ from typing import Any, TypeGuard, cast
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.func import PrimFunc
-from hybridjit.schedule.classic import ClassicSchedule
-from hybridjit.schedule.classic_lower import as_written, lower_classic
+from hybridjit.schedule.classic.lower import as_written, lower_classic
+from hybridjit.schedule.classic.schedule import ClassicSchedule
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.te.function import create_prim_func
 from hybridjit.te.read_first import read_first

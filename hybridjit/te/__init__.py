@@ -98,12 +98,12 @@ from hybridjit.te.tensor_intrin import decl_tensor_intrin
 if TYPE_CHECKING:
 
     def create_schedule(ops: Any, *, fastmath: Any = False) -> Any:
-        """A schedule of tensors: see hybridjit/schedule/classic.py."""
+        """A schedule of tensors: see hybridjit/schedule/classic/schedule.py."""
 
 
 # Lives above this package, and is loaded when it is used.
 __getattr__ = lazy_names(
-    __name__, {"create_schedule": "hybridjit.schedule.classic:create_schedule"}
+    __name__, {"create_schedule": "hybridjit.schedule.classic.schedule:create_schedule"}
 )
 
 __all__ = [

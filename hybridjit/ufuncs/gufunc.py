@@ -21,8 +21,8 @@ from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.ir.expr import Const
 from hybridjit.ir.signature import ScalarResult
 from hybridjit.runtime.arguments import NamedCall, spec_of_argument
-from hybridjit.runtime.dispatch import NativeCalls
-from hybridjit.runtime.dispatch_object import NativeCallable, native_calls
+from hybridjit.runtime.dispatch.native_calls import NativeCalls
+from hybridjit.runtime.dispatch.objects import NativeCallable, native_calls
 from hybridjit.scalars.specs import ArraySpec, ScalarSpec, Spec
 from hybridjit.scalars.suggest import did_you_mean
 from hybridjit.script import Kernel

@@ -6,8 +6,8 @@ import weakref
 from types import FunctionType
 from typing import Any, Protocol
 
-from hybridjit.runtime.call_shape import CallShape
-from hybridjit.runtime.dispatch import NativeCalls
+from hybridjit.runtime.dispatch.call_shape import CallShape
+from hybridjit.runtime.dispatch.native_calls import NativeCalls
 from hybridjit.script import Kernel
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.func import PrimFunc
-from hybridjit.runtime.module import build
+from hybridjit.runtime.modules.module import build
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.stdlib.running.coalescing import coalesce
 from hybridjit.stdlib.running.operands import Operand, stand_in

@@ -16,7 +16,7 @@ from hybridjit.ir.fastmath import FASTMATH_FLAGS
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Seq
 from hybridjit.ir.verify import verify
-from hybridjit.runtime.kernel_cache import find_key
+from hybridjit.runtime.cache.kernel_key import find_key
 from tests.corpus.case import Array
 
 

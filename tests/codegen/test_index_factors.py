@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import hybridjit as hj
-from hybridjit.codegen.index_factors import find_factor, join_fused
+from hybridjit.codegen.emit.index_factors import find_factor, join_fused
 from hybridjit.codegen.target import current_target
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Load, Mod, Var

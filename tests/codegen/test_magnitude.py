@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hybridjit import config, hybrid
-from hybridjit.codegen import magnitude
+from hybridjit.codegen.emit import magnitude
 from hybridjit.codegen.llvm_types import DOUBLE, FLOAT
 from tests.corpus.case import Array
 

@@ -63,7 +63,7 @@ def test_small_loops_run_in_place() -> None:
     kernel = fresh(scaled)
     assert calls_pool(kernel, np.ones(7), 2.0, np.ones(7))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hybridjit.codegen.emit_parallel.MIN_PARALLEL_WORK", 1 << 12)
+        patch.setattr("hybridjit.codegen.emit.parallel.MIN_PARALLEL_WORK", 1 << 12)
         assert not calls_pool(kernel, np.ones(7), 2.0, np.ones(7))
         assert calls_pool(kernel, np.ones(70_000), 2.0, np.ones(70_000))
 

@@ -13,10 +13,10 @@ from llvmlite import ir as llvm_ir
 import hybridjit as hj
 from hybridjit import Kernel, config, f64, hybrid
 from hybridjit.analysis import traffic
-from hybridjit.codegen import emit_streams
+from hybridjit.codegen.emit import stream_stores as emit_streams
+from hybridjit.codegen.emit.vector_memory import Access
 from hybridjit.codegen.llvm_types import I64
 from hybridjit.codegen.target import host_target
-from hybridjit.codegen.vector_memory import Access
 from hybridjit.hybrid import parallel
 from tests.oracle import assert_same
 from tests.planted.bugs import Bug, replaced

@@ -17,7 +17,7 @@ from hybridjit.codegen.target import (
     processor_features,
 )
 from hybridjit.errors import ConfigError
-from hybridjit.runtime.versions import maker_identity
+from hybridjit.runtime.cache.versions import maker_identity
 from hybridjit.target import Caches, Target
 from tests.corpus.case import Array
 from tests.processors import PROCESSORS, compiling_for

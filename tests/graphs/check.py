@@ -18,8 +18,8 @@ from hybridjit.ir.expr import ExternCall
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.ir.visit import walk
-from hybridjit.schedule.classic import ClassicSchedule
-from hybridjit.schedule.classic_lower import lower_classic
+from hybridjit.schedule.classic.lower import lower_classic
+from hybridjit.schedule.classic.schedule import ClassicSchedule
 from tests.graphs.generate import MAKERS, SIZES, RandomGraph, make_graph
 from tests.graphs.made import Array
 from tests.graphs.moves import MOVES, Impossible, Move

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from hybridjit.errors import ScheduleError
-from hybridjit.schedule.classic import ClassicSchedule
-from hybridjit.schedule.classic_stage import At, Stage
+from hybridjit.schedule.classic.schedule import ClassicSchedule
+from hybridjit.schedule.classic.stage import At, Stage
 from hybridjit.te.scan import Scan
 from hybridjit.te.tensor import Axis, AxisKind, Compute, Placeholder, Tensor
 

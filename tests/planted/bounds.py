@@ -14,7 +14,7 @@ from hybridjit.analysis import bounds, refutation
 from hybridjit.analysis.bounds import Facts
 from hybridjit.analysis.forms import Forms, Range
 from hybridjit.arith.linear import Linear
-from hybridjit.codegen import emit_expressions
+from hybridjit.codegen.emit import expressions as emit_expressions
 from hybridjit.ir.stmt import If
 from hybridjit.lower import hoist_checks
 from tests.codegen.test_quick_index import bins

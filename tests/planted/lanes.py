@@ -14,10 +14,10 @@ import numpy as np
 from hybridjit import Kernel
 from hybridjit.analysis import lane_order
 from hybridjit.analysis.distances import Order
-from hybridjit.codegen.emit_expressions import ExpressionEmitter
-from hybridjit.codegen.emit_vectors import VectorEmitter
-from hybridjit.codegen.load_groups import LoadGroups
-from hybridjit.codegen.vector_memory import Access
+from hybridjit.codegen.emit.expressions import ExpressionEmitter
+from hybridjit.codegen.emit.load_groups import LoadGroups
+from hybridjit.codegen.emit.vector_memory import Access
+from hybridjit.codegen.emit.vectors import VectorEmitter
 from hybridjit.lower import (
     cut_loops,
     free_iterations,

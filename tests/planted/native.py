@@ -16,15 +16,17 @@ from llvmlite import ir as llvm_ir
 from hybridjit.analysis import scoped_facts
 from hybridjit.analysis.bounds import Facts
 from hybridjit.arith.linear import Linear
-from hybridjit.codegen import arithmetic, casts, kernel
-from hybridjit.codegen.emit_context import EmitContext
-from hybridjit.codegen.emit_expressions import ExpressionEmitter
-from hybridjit.codegen.emit_statements import StatementEmitter
+from hybridjit.codegen import kernel
+from hybridjit.codegen.emit import arithmetic, casts
+from hybridjit.codegen.emit.context import EmitContext
+from hybridjit.codegen.emit.expressions import ExpressionEmitter
+from hybridjit.codegen.emit.memory import ArrayAddress
+from hybridjit.codegen.emit.statements import StatementEmitter
 from hybridjit.codegen.llvm_types import I8, I64
-from hybridjit.codegen.memory import ArrayAddress
 from hybridjit.ir import expr
 from hybridjit.ir.dtype import BOOL
-from hybridjit.runtime import callbacks, kernel_cache, native, specialization
+from hybridjit.runtime import callbacks, native, specialization
+from hybridjit.runtime.cache import kernel_key as kernel_cache
 from tests import nasty_kernels as nasty
 from tests.planted import native_checks as checks
 from tests.planted.bugs import Bug, always, entry, replaced

@@ -11,7 +11,7 @@ import numpy as np
 
 from hybridjit import Kernel, hybrid
 from hybridjit.codegen.target import host_target
-from hybridjit.runtime import kernel_cache
+from hybridjit.runtime.cache import kernel_key as kernel_cache
 from hybridjit.runtime.native import layout_of
 from tests import nasty_kernels as nasty
 from tests.oracle import assert_same_outcome, fresh, run_interpreted, run_once

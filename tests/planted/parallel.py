@@ -18,9 +18,10 @@ from hybridjit.analysis.distances import Distances
 from hybridjit.analysis.independence import Independence
 from hybridjit.analysis.private_reduction import PrivateReduction
 from hybridjit.analysis.reduction import ReductionOp
-from hybridjit.codegen import emit_statements, pool
-from hybridjit.codegen.pool_layout import Pool
-from hybridjit.codegen.pool_words import PoolWords
+from hybridjit.codegen.emit import statements as emit_statements
+from hybridjit.codegen.pool import run as pool
+from hybridjit.codegen.pool.layout import Pool
+from hybridjit.codegen.pool.words import PoolWords
 from hybridjit.hybrid import allocate, parallel
 from hybridjit.ir.expr import Const, Expr, Le, Lt, Min, const
 from hybridjit.ir.stmt import If, Stmt, Store, seq

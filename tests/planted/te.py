@@ -22,8 +22,11 @@ from hybridjit.arith.simplify import simplify
 from hybridjit.errors import ArgumentError
 from hybridjit.ir.expr import Expr, FloorDiv, Load, Mod, Var
 from hybridjit.ir.stmt import For, LoopKind, Stmt, Store, seq
-from hybridjit.schedule import classic_factoring, classic_graph, classic_lower, classic_rfactor
-from hybridjit.schedule.classic import ClassicSchedule
+from hybridjit.schedule.classic import factoring as classic_factoring
+from hybridjit.schedule.classic import graph as classic_graph
+from hybridjit.schedule.classic import lower as classic_lower
+from hybridjit.schedule.classic import rfactor as classic_rfactor
+from hybridjit.schedule.classic.schedule import ClassicSchedule
 from hybridjit.schedule.primitives import compute_at, compute_inline
 from hybridjit.te import derivative, inlined, nests, scan_nest
 from tests.graphs.check import ScheduledGraph, Subject, check_scheduled, choose_moves

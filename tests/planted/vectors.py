@@ -15,11 +15,12 @@ from llvmlite import ir as llvm_ir
 from hybridjit import Kernel
 from hybridjit.analysis.private_reduction import PrivateReduction
 from hybridjit.arith.simplify import simplify
-from hybridjit.codegen import emit_vectors, vector_memory
-from hybridjit.codegen.emit_vectors import VectorEmitter
+from hybridjit.codegen.emit import vector_memory
+from hybridjit.codegen.emit import vectors as emit_vectors
+from hybridjit.codegen.emit.vector_memory import Access
+from hybridjit.codegen.emit.vector_values import Ramp
+from hybridjit.codegen.emit.vectors import VectorEmitter
 from hybridjit.codegen.llvm_types import I64
-from hybridjit.codegen.vector_memory import Access
-from hybridjit.codegen.vector_values import Ramp
 from hybridjit.ir.expr import Const
 from hybridjit.lower import cut_loops, private_lanes
 from tests.codegen import test_vectors as vectors

@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 
 from hybridjit import config, hybrid
-from hybridjit.codegen.object_layout import Offsets
+from hybridjit.codegen.dispatcher.object_layout import Offsets
 from hybridjit.ir.dtype import DTYPES
-from hybridjit.runtime import dispatch_facts, dispatch_functions
-from hybridjit.runtime.dispatch_object import native_class
+from hybridjit.runtime.dispatch import facts as dispatch_facts
+from hybridjit.runtime.dispatch import functions as dispatch_functions
+from hybridjit.runtime.dispatch.objects import native_class
 from tests.runtime.native_calls import (
     agrees,
     arrays,
@@ -263,7 +264,7 @@ def test_kernels_work_where_native_calls_do_not(tmp_path: Path) -> None:
         import numpy as np
         sys.implementation.name = "another"
         from hybridjit import hybrid
-        from hybridjit.runtime.dispatch_object import native_class
+        from hybridjit.runtime.dispatch.objects import native_class
         sys.path.insert(0, {path!r})
         import slow_kernel
         assert native_class() is None

@@ -13,7 +13,7 @@ import pytest
 from hybridjit import hybrid
 from hybridjit.errors import ArgumentError
 from hybridjit.hybrid import output_tensor
-from hybridjit.runtime.dispatch_object import native_class
+from hybridjit.runtime.dispatch.objects import native_class
 from tests.oracle import fresh
 from tests.runtime.native_calls import (
     AnyKernel,

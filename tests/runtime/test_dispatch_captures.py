@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from hybridjit import hybrid
-from hybridjit.runtime import dispatch_captures
-from hybridjit.runtime.dispatch_object import native_class
+from hybridjit.runtime.dispatch import captures as dispatch_captures
+from hybridjit.runtime.dispatch.objects import native_class
 from tests.runtime.native_calls import (
     agrees,
     warm,

@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 
 from hybridjit import hybrid
-from hybridjit.codegen.object_layout import Head
-from hybridjit.codegen.stub_layout import Table
+from hybridjit.codegen.dispatcher.layout import Table
+from hybridjit.codegen.dispatcher.object_layout import Head
 from hybridjit.hybrid import output_tensor
-from hybridjit.runtime.dispatch import NativeCalls
-from hybridjit.runtime.dispatch_object import native_class
+from hybridjit.runtime.dispatch.native_calls import NativeCalls
+from hybridjit.runtime.dispatch.objects import native_class
 from tests.runtime.native_calls import (
     AnyKernel,
     agrees,

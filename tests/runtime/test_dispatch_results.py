@@ -11,7 +11,7 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.hybrid import output_tensor
-from hybridjit.runtime.dispatch_object import native_class
+from hybridjit.runtime.dispatch.objects import native_class
 from tests.runtime.native_calls import (
     agrees,
     hits,

@@ -13,7 +13,7 @@ import pytest
 
 from hybridjit import Kernel, hybrid
 from hybridjit.errors import ArgumentError
-from hybridjit.runtime.dispatch_object import native_class
+from hybridjit.runtime.dispatch.objects import native_class
 from tests.runtime.native_calls import (
     scaled_sum,
     warm,

@@ -16,7 +16,7 @@ from hybridjit.codegen.layout import Layout
 from hybridjit.errors import HybridError
 from hybridjit.frontend.parse import parse_text
 from hybridjit.hybrid import output_tensor
-from hybridjit.runtime.kernel_cache import find_key
+from hybridjit.runtime.cache.kernel_key import find_key
 from tests.oracle import run_all_ways
 
 Array = Any

@@ -18,7 +18,8 @@ import pytest
 
 from hybridjit import config
 from hybridjit.errors import BoundsError
-from hybridjit.runtime import compiler, versions
+from hybridjit.runtime import compiler
+from hybridjit.runtime.cache import versions
 
 HEAD = """
 import math

@@ -14,8 +14,8 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import ArgumentError, Kernel, ScheduleError, config, hybrid
+from hybridjit.runtime.cache.value_identity import Unidentified
 from hybridjit.runtime.translation import Request
-from hybridjit.runtime.value_identity import Unidentified
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.source import read_function
 from tests.conftest import Golden

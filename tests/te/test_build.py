@@ -12,7 +12,7 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import hybrid, te
-from hybridjit.runtime import export
+from hybridjit.runtime.modules import export
 from hybridjit.schedule.schedule import Schedule
 from tests.oracle import assert_same
 

@@ -9,7 +9,7 @@ import random
 
 import pytest
 
-from hybridjit.schedule.classic_lower import lower_classic
+from hybridjit.schedule.classic.lower import lower_classic
 from tests.campaigns.drawn import Drawn
 from tests.graphs.campaign import try_number
 from tests.graphs.check import ScheduledGraph, Subject, check_scheduled, choose_moves

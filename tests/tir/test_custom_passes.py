@@ -14,7 +14,7 @@ import hybridjit as hj
 from hybridjit import hybrid, te, tir
 from hybridjit.errors import ArgumentError, PassError
 from hybridjit.hybrid import output_tensor
-from hybridjit.runtime.cache import active_store
+from hybridjit.runtime.cache.disk_cache import active_store
 from tests.conftest import Golden
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from hybridjit.codegen.half import extend_half, round_to_half
+from hybridjit.codegen.emit.half import extend_half, round_to_half
 from hybridjit.codegen.math import (
     elementary,
     error,

@@ -16,10 +16,11 @@ from random import Random
 import pytest
 
 from hybridjit import config
-from hybridjit.runtime import cache, cache_entry
-from hybridjit.runtime.cache import Counters
-from hybridjit.runtime.cache_directory import Location, find_location
-from hybridjit.runtime.cache_entry import Entry, hmac_sha256
+from hybridjit.runtime.cache import disk_cache as cache
+from hybridjit.runtime.cache import entry as cache_entry
+from hybridjit.runtime.cache.directory import Location, find_location
+from hybridjit.runtime.cache.disk_cache import Counters
+from hybridjit.runtime.cache.entry import Entry, hmac_sha256
 from tests.cache_faults import (
     CODE,
     KEY,
@@ -149,7 +150,7 @@ def test_a_warm_load_imports_nothing_slow(directory: Path) -> None:
     """Loading OpenSSL alone would take as long as the whole of a warm start may take."""
     save_sample(directory / "hybridjit")
     program = (
-        "import sys; from hybridjit.runtime.cache import active_store;"
+        "import sys; from hybridjit.runtime.cache.disk_cache import active_store;"
         "before = set(sys.modules);"
         f"assert active_store().load({KEY!r}) is not None;"
         "print(*sorted(set(sys.modules) - before))"

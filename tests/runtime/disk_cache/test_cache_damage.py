@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
-from hybridjit.runtime.cache import Counters
-from hybridjit.runtime.cache_entry import Entry
+from hybridjit.runtime.cache.disk_cache import Counters
+from hybridjit.runtime.cache.entry import Entry
 from tests.cache_faults import (
     CODE,
     DAMAGES,

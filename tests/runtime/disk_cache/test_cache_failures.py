@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hybridjit.runtime.cache import Counters
-from hybridjit.runtime.cache_directory import ForeignFile
-from hybridjit.runtime.cache_entry import CorruptEntry, Entry
+from hybridjit.runtime.cache.directory import ForeignFile
+from hybridjit.runtime.cache.disk_cache import Counters
+from hybridjit.runtime.cache.entry import CorruptEntry, Entry
 from tests.cache_faults import (
     CODE,
     ERRORS,

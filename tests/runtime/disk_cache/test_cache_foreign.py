@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hybridjit.runtime.cache import Counters, Store
-from hybridjit.runtime.cache_directory import find_location
-from hybridjit.runtime.cache_entry import Entry
+from hybridjit.runtime.cache.directory import find_location
+from hybridjit.runtime.cache.disk_cache import Counters, Store
+from hybridjit.runtime.cache.entry import Entry
 from tests.cache_faults import (
     CODE,
     IS_ROOT,

@@ -1,0 +1,1 @@
+"""The dispatcher: the native function that a call of a kernel enters."""

@@ -1,0 +1,1 @@
+"""Emitting LLVM for expressions, statements, vectors and parallel loops."""

@@ -1,0 +1,318 @@
+"""Outline parallel loops: their bodies become functions that the threads of the pool call.
+
+    for i in parallel(n):        status = hj_pool_run(chunk, n, grain, &{a, b, k}, ...)
+        b[i] = a[i] * k     -->
+                                 chunk(begin, end, {a, b, k}, error):
+                                     for i in range(begin, end): b[i] = a[i] * k
+
+A chunk gets the values of the kernel that it needs as arguments, arrays as pointers that alias
+nothing: its loops are as good for LLVM as those of a kernel. What is declared inside the loop is
+private to the chunk. Loops inside the chunk run one iteration after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from llvmlite import ir
+
+from hybridjit.analysis.cost import (
+    ENOUGH_WORK,
+    MIN_AUTOMATIC_WORK,
+    MIN_PARALLEL_WORK,
+    find_work,
+    make_work,
+)
+from hybridjit.codegen.emit.casts import declare
+from hybridjit.codegen.emit.context import POLL_WORK
+from hybridjit.codegen.emit.memory import ArrayAddress, Register, make_register
+from hybridjit.codegen.emit.statements import StatementEmitter
+from hybridjit.codegen.emit.stream_stores import StreamEmitter
+from hybridjit.codegen.llvm_types import I8, I32, I64, Builder, Complex, Function, Module, Value
+from hybridjit.codegen.pool.layout import POLL, RUN
+from hybridjit.codegen.sites import Failure, Site
+from hybridjit.ir.expr import Buffer, BufferRef, Const, ExternCall, Load, Node, Var
+from hybridjit.ir.stmt import Allocate, Break, For, LoopKind, Print, Return, Stmt, Store, While
+from hybridjit.ir.visit import children, walk
+from hybridjit.lower.chunks import AUTOMATIC
+
+_POINTER = I8.as_pointer()
+_RECORD = I64.as_pointer()
+
+
+class ParallelEmitter(StreamEmitter):
+    """Statements of a kernel. Its outermost parallel loops run on the pool, if they can."""
+
+    fastmath: Sequence[str] = ()
+    runs_parallel = False
+
+    def loop(self, loop: For) -> None:
+        if self.runs_parallel and self.lanes is None and is_outlined(loop):
+            self._run_on_pool(loop)
+        else:
+            super().loop(loop)
+
+    def _run_on_pool(self, loop: For) -> None:
+        origin, trips = self.loop_bounds(loop)
+        captured = self._capture(loop, origin)
+        chunk = _emit_chunk(self, loop, captured)
+        context = self._pack(captured.values)
+        # The pool reports a signal by the first of two sites, a fork by the second.
+        self.sites.append(Site(Failure.PYTHON, None))
+        stopped = ir.Constant(I64, len(self.sites))
+        self.sites.append(Site(Failure.FORKED, None))
+        args = [chunk, trips, self._grain(loop), context, self.error, stopped]
+        kind = ir.FunctionType(I32, [arg.type for arg in args])
+        self.leave_unless_zero(self.b.call(declare(self.module, RUN, kind), args))
+
+    def _grain(self, loop: For) -> Value:
+        """So many iterations are worth a chunk; a loop with fewer runs on one thread."""
+        # Who writes `parallel` around a loop of unknown length says that it is worth threads.
+        worth = MIN_PARALLEL_WORK // 2
+        work = make_work(loop.body, [loop.var], unknown_trips=ENOUGH_WORK)
+        if AUTOMATIC in loop.annotations:
+            worth, work = MIN_AUTOMATIC_WORK, make_work(loop.body, [loop.var])
+        if isinstance(work, Const):
+            return ir.Constant(I64, max(1, worth // (int(work.value.real) + 1)))
+        each = self.b.add(self.emit(work), ir.Constant(I64, 1))
+        return self.b.udiv(ir.Constant(I64, worth), each)
+
+    def _capture(self, loop: For, origin: tuple[Value, Value]) -> _Captured:
+        uses = _find_uses(loop)
+        known = dict.fromkeys(var for var in (*self.loop_vars, *uses.vars) if var in self.values)
+        registers = [buffer for buffer in uses.buffers if buffer in self.registers]
+        return _Captured(
+            origin,
+            {var: self.values[var] for var in known},
+            {buffer: self.arrays[buffer] for buffer in uses.buffers if buffer in self.arrays},
+            {buffer: self._contents(self.registers[buffer]) for buffer in registers},
+        )
+
+    def _contents(self, register: Register) -> _Contents:
+        is_set = None if register.is_set is None else self.b.load(register.is_set)
+        return _Contents(register.load(self.b), is_set)
+
+    def _pack(self, values: Sequence[Value]) -> Value:
+        """The address of a structure with `values`, which lives as long as the kernel runs."""
+        kind = ir.LiteralStructType([value.type for value in values])
+        memory = self.entry.alloca(kind, name="captured")
+        for position, value in enumerate(values):
+            self.b.store(value, _field(self.b, memory, position))
+        return self.b.bitcast(memory, _POINTER)
+
+    def leave_unless_zero(self, status: Value) -> None:
+        """Go on if `status` is 0, else leave the kernel with it."""
+        passed, failed = self.fork(self.b.icmp_signed("==", status, ir.Constant(I32, 0)))
+        self.b.position_at_end(failed)
+        self.free_from(0)
+        self.b.ret(status)
+        self.b.position_at_end(passed)
+
+
+class _ChunkEmitter(StreamEmitter):
+    """Statements of a chunk: it asks the pool whether to go on, which costs next to nothing."""
+
+    poll_work = POLL_WORK >> 4
+
+    def run_some(self, loop: For, origin: tuple[Value, Value], bounds: tuple[Value, Value]) -> None:
+        """Run the iterations of a loop, counted from 0, from one bound up to the other."""
+        if not self.is_whole(loop):
+            self.iterate(loop, origin, bounds)
+            return
+        ends = [Var(f"{loop.var.name}_{name}") for name in ("begin", "end")]
+        for var, bound in zip(ends, bounds, strict=True):
+            self.values[var] = self.loop_value(bound, *origin)
+        self.run_whole(replace(loop, start=ends[0], stop=ends[1]), like=loop)
+
+    def poll_function(self) -> Function:
+        return declare(self.module, POLL, ir.FunctionType(I32, [_RECORD]))
+
+
+# Which loops
+
+
+def is_outlined(loop: For) -> bool:
+    """True if the pool can run the iterations of `loop`, and there is enough to do.
+
+    A loop that calls out of the kernel, other than reentrant functions, keeps its order, and what
+    Python sees of it. So does one that assigns variables declared outside: `privatize_reductions`
+    has dealt with those it can.
+    """
+    if loop.kind is not LoopKind.PARALLEL or _leaves(loop.body):
+        return False
+    work = find_work(loop)
+    if work is not None and work < MIN_PARALLEL_WORK:
+        return False
+    declared: set[Buffer] = set()
+    assigned: set[Buffer] = set()
+    for node in walk(loop.body):
+        match node:
+            case Print() | Return():
+                return False
+            case ExternCall(callee) if not callee.is_reentrant:
+                return False
+            case Allocate(buffer):
+                declared.add(buffer)
+            case Store(buffer) if buffer.is_register:
+                assigned.add(buffer)
+            case _:
+                pass
+    return assigned <= declared
+
+
+def _leaves(stmt: Stmt) -> bool:
+    """True if a `break` in `stmt` leaves the loop around it."""
+    inner = [child for child in children(stmt) if isinstance(child, Stmt)]
+    if isinstance(stmt, For | While):
+        return False
+    return isinstance(stmt, Break) or any(_leaves(child) for child in inner)
+
+
+# What travels
+
+
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    """What is in a register: its value, and whether it has one, where that is tracked."""
+
+    value: Value
+    is_set: Value | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Captured:
+    """The values of a kernel that a chunk of a loop needs."""
+
+    origin: tuple[Value, Value]
+    vars: dict[Var, Value]
+    arrays: dict[Buffer, ArrayAddress]
+    registers: dict[Buffer, _Contents]
+
+    @property
+    def values(self) -> list[Value]:
+        """All of them, each once, in order; constants are part of the code."""
+        found: list[Value] = [*self.origin, *self.vars.values()]
+        for address in self.arrays.values():
+            found += (address.base, *address.strides)
+        for contents in self.registers.values():
+            found += (contents.value, *([] if contents.is_set is None else [contents.is_set]))
+        parts = [part for value in found for part in _parts(value)]
+        return list({id(part): part for part in parts if not _is_constant(part)}.values())
+
+
+def _parts(value: Value) -> tuple[Value, ...]:
+    return tuple(value) if isinstance(value, Complex) else (value,)
+
+
+def _is_constant(value: object) -> bool:
+    return isinstance(value, ir.Constant | ir.GlobalValue)
+
+
+@dataclass(frozen=True, slots=True)
+class _Uses:
+    """What a loop mentions."""
+
+    vars: list[Var]
+    buffers: list[Buffer]
+
+
+def _find_uses(loop: For) -> _Uses:
+    found_vars: dict[Var, None] = {}
+    buffers: dict[Buffer, None] = {}
+    for node in _walk_with_shapes(loop.body):
+        if isinstance(node, Var):
+            found_vars.setdefault(node)
+        elif isinstance(node, Load | Store | BufferRef):
+            buffers.setdefault(node.buffer)
+    return _Uses(list(found_vars), list(buffers))
+
+
+def _walk_with_shapes(stmt: Stmt) -> Iterable[Node]:
+    for node in walk(stmt):
+        yield node
+        if isinstance(node, Allocate | BufferRef):
+            for extent in node.buffer.shape:
+                yield from walk(extent)
+
+
+# Functions
+
+
+def _emit_chunk(kernel: ParallelEmitter, loop: For, captured: _Captured) -> Value:
+    """The address of the function that runs some of the iterations of `loop`."""
+    values = captured.values
+    module = kernel.module
+    kind = ir.FunctionType(I32, [I64, I64, _RECORD, *(value.type for value in values)])
+    function: Function = ir.Function(module, kind, module.get_unique_name("hj_chunk"))
+    function.linkage = "internal"
+    function.attributes.add("nounwind")
+    function.attributes.add("noinline")  # inlined, its arguments would lose their noalias
+    begin, end, error, *arguments = function.args
+    emitter = _ChunkEmitter(function, error, kernel.fastmath)
+    emitter.sites, emitter.callbacks = kernel.sites, kernel.callbacks
+    emitter.functions, emitter.factors = kernel.functions, kernel.factors
+    emitter.limits = dict(kernel.limits)
+    emitter.may_stream, emitter.given = kernel.may_stream, kernel.given
+    emitter.target = kernel.target
+    emitter.doubtful, emitter.loop_vars = kernel.doubtful, list(kernel.loop_vars)
+    received = {id(value): argument for value, argument in zip(values, arguments, strict=True)}
+    origin = _receive(emitter, captured, received)
+    for address in emitter.arrays.values():
+        if not _is_constant(address.base):
+            address.base.add_attribute("noalias")
+    is_streamed = emitter.begin_stream(loop)
+    emitter.run_some(loop, origin, (begin, end))
+    if is_streamed:
+        emitter.end_stream()
+    emitter.leave(0)
+    emitter.entry.branch(function.basic_blocks[1])
+    return _emit_unpacking(module, function, values)
+
+
+def _receive(
+    emitter: StatementEmitter, captured: _Captured, received: dict[int, Value]
+) -> tuple[Value, Value]:
+    """Make known in a chunk what it gets from the kernel; the start and step of its loop."""
+
+    def of(value: Value) -> Value:
+        if isinstance(value, Complex):
+            return Complex(of(value.real), of(value.imag))
+        return received.get(id(value), value)
+
+    for var, value in captured.vars.items():
+        emitter.values[var] = of(value)
+    for buffer, there in captured.arrays.items():
+        strides = tuple(of(stride) for stride in there.strides)
+        base = of(there.base)
+        emitter.arrays[buffer] = replace(there, base=base, strides=strides, own_elements=0)
+    for buffer, contents in captured.registers.items():
+        tracked = contents.is_set is not None
+        register = make_register(emitter.entry, buffer.dtype, buffer.name, tracked=tracked)
+        register.store(emitter.b, of(contents.value))
+        if register.is_set is not None:
+            emitter.b.store(of(contents.is_set), register.is_set)
+        emitter.registers[buffer] = register
+    start, step = captured.origin
+    return of(start), of(step)
+
+
+def _emit_unpacking(module: Module, chunk: Function, values: Sequence[Value]) -> Value:
+    """The address of `int32 body(begin, end, context, record)`, as the pool calls it."""
+    kind = ir.FunctionType(I32, [I64, I64, _POINTER, _RECORD])
+    function: Function = ir.Function(module, kind, module.get_unique_name("hj_body"))
+    function.linkage = "internal"
+    function.attributes.add("nounwind")
+    begin, end, context, record = function.args
+    b: Builder = ir.IRBuilder(function.append_basic_block("entry"))
+    packed = ir.LiteralStructType([value.type for value in values])
+    memory = b.bitcast(context, packed.as_pointer())
+    fields = [
+        b.load(_field(b, memory, position), typ=value.type) for position, value in enumerate(values)
+    ]
+    b.ret(b.call(chunk, [begin, end, record, *fields]))
+    return function.bitcast(_POINTER)
+
+
+def _field(b: Builder, memory: Value, position: int) -> Value:
+    return b.gep(memory, [ir.Constant(I32, 0), ir.Constant(I32, position)], inbounds=True)

@@ -1,0 +1,1 @@
+"""The thread pool: the code that runs parallel loops."""

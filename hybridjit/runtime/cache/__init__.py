@@ -1,0 +1,1 @@
+"""The disk cache: compiled code that outlives the process."""

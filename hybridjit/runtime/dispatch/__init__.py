@@ -1,0 +1,1 @@
+"""Native calls: from the second call on, a kernel runs without Python."""

@@ -1,0 +1,1 @@
+"""Modules: built functions, in the process or as a shared library."""

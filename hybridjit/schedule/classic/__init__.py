@@ -1,0 +1,1 @@
+"""The classic schedule of tensors, and its stages."""
