@@ -2,7 +2,7 @@
 
     kernel(a, b, c)  -->  dispatch(kernel, args, count, keyword names)
 
-It walks the tables of the kernel (see `stub_layout`). The first one that fits is run; when none
+It walks the tables of the kernel (see layout.py). The first one that fits is run; when none
 does, or a captured value has changed, the Python method `__call__` of the kernel takes the call.
 The code is the same for every kernel and process: what it needs to know is in the tables.
 """

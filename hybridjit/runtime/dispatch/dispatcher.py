@@ -20,7 +20,7 @@ from hybridjit.runtime.shared_code import shared_code
 if TYPE_CHECKING:
     from hybridjit.codegen.dispatcher import dispatcher as emitter
 else:
-    stub = lazy_module("hybridjit.codegen.dispatcher.dispatcher")  # its code is on disk, as a rule
+    emitter = lazy_module("hybridjit.codegen.dispatcher.dispatcher")  # its code is on disk, as a rule
 
 
 @dataclass(frozen=True, slots=True)
