@@ -9,7 +9,7 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import HybridError, Kernel, ScheduleError, hybrid
-from hybridjit.ir.equal import find_difference
+from hybridjit.ir.equal import find_difference, structural_equal
 from hybridjit.ir.func import PrimFunc
 from hybridjit.optimize.receipt import without_names
 from hybridjit.schedule.schedule import Schedule
@@ -50,6 +50,23 @@ def two_parts(a: Array, b: Array, x: Array) -> Any:
     t = x * 2
     u = t + 1
     return a @ b, u * u
+
+
+@hybrid.script
+def attention(q: Array, k: Array, v: Array) -> Array:
+    s = q @ np.transpose(k, (0, 2, 1)) / 8.0
+    exps = np.exp(s - np.max(s, axis=-1, keepdims=True))
+    return (exps / np.sum(exps, axis=-1, keepdims=True)) @ v
+
+
+@hybrid.script
+def gram(a: Array) -> Array:
+    return a @ a.T
+
+
+@hybrid.script
+def shifted_product(a: Array, b: Array) -> Array:
+    return a @ b + 1
 
 
 def assert_same_program(func: PrimFunc, other: PrimFunc) -> None:
@@ -117,6 +134,34 @@ def test_the_receipt_replays_on_other_shapes(name: str) -> None:
         args = [RNG.integers(-4, 5, [size] * len(shape)) / 2 for shape in shapes]
         found, wanted = other(*fresh_copies(args)), kernel.interpret(*fresh_copies(args))
         np.testing.assert_allclose(np.asarray(found), np.asarray(wanted), rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128", "int64", "bool"])
+def test_products_of_other_types(dtype: str) -> None:
+    args = [RNG.integers(0, 9, (40, 40)).astype(dtype) for _ in range(2)]
+    s = assert_receipt(shifted_product, args)
+    assert outcome(shifted_product.with_schedule(s), args) == outcome(shifted_product, args)
+
+
+def test_stacks_of_products() -> None:
+    """Loops over a stack are loops over elements, around tiles that are not."""
+    args = [RNG.random((2, 48, 64)) for _ in range(3)]
+    s = assert_receipt(attention, args)
+    assert [step.name for step in s.trace.steps].count("gemm") == 2
+    assert structural_equal(hj.parse(str(s.func)), s.func)
+    assert outcome(attention.with_schedule(s), args) == outcome(attention, args)
+
+
+def test_half_of_a_product() -> None:
+    args = [RNG.random((200, 20))]
+    s = assert_receipt(gram, args)
+    assert "symmetric=True" in str(s.trace)
+
+
+def test_sizes_that_come_at_run_time() -> None:
+    s = assert_receipt(shifted_product, [hj.f64["n", "m"], hj.f64["m", "k"]])
+    assert "least_terms=16384" in str(s.trace)
+    assert_receipt(softmax, [hj.f64["n", "m"]])
 
 
 @pytest.mark.parametrize("name", data.KERNELS)
