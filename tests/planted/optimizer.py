@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from hybridjit import hybrid
+from hybridjit import ScheduleError, hybrid
 from hybridjit.frontend.parse import parse_text
 from hybridjit.interp.run import interpret
 from hybridjit.ir.expr import Expr, Load
@@ -21,6 +21,7 @@ from hybridjit.optimize import optimize, products, reduce_rows
 from hybridjit.schedule.arrays import gemm, reduce_in_lanes, unroll_and_jam, vector_product
 from hybridjit.schedule.arrays.gemm import TiledProduct
 from hybridjit.schedule.arrays.lanes import Lanes
+from hybridjit.schedule.primitives import array_fusion
 from hybridjit.schedule.schedule import Schedule
 from tests.array_results import assert_agree
 from tests.optimized import for_vectors
@@ -61,6 +62,16 @@ def added(a: float64[40, 30], b: float64[30, 20], c: float64[40, 20]):
             for k in range(30):
                 with block("c", i, j, reduce(k), annotations={"array": 3, "reassociate": True}):
                     c[i, j] = c[i, j] + a[i, k] * b[k, j]
+"""
+
+
+NEIGHBOURS = """
+def neighbours(c: float64[9]):
+    for i in range(8):
+        with block("c", i, annotations={"array": 1}):
+            c[i] = 1.0
+        with block("c_1", i, annotations={"array": 1}):
+            c[i + 1] = c[i] + 2.0
 """
 
 
@@ -138,6 +149,25 @@ def rows_at_once_are_rows() -> None:
     np.testing.assert_allclose(found[1], found[0], rtol=1e-12)
 
 
+def a_step_changes_nothing(text: str, step: str, place: str, *shapes: tuple[int, ...]) -> Check:
+    """A step by hand is refused, or gives the same."""
+
+    def check() -> None:
+        s = Schedule(parse_text(text))
+        try:
+            getattr(s, step)(place)
+        except ScheduleError:
+            return
+        before = [RNG.random(shape) for shape in shapes]
+        after = [array.copy() for array in before]
+        interpret(s.original, before)
+        interpret(s.func, after)
+        for one, other in zip(before, after, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+    return check
+
+
 # -- bugs ------------------------------------------------------------------------------------------
 
 
@@ -194,6 +224,11 @@ BUGS = (
         "several rows are all the first one",
         [replaced(unroll_and_jam, "_at", at_the_first_row)],
         rows_at_once_are_rows,
+    ),
+    Bug(
+        "an element is stored once though others are used",
+        [replaced(array_fusion, "uses_own_elements", always(True))],
+        a_step_changes_nothing(NEIGHBOURS, "store_once", "c_1", (9,)),
     ),
     Bug(
         "what a schedule made is made again",
