@@ -20,7 +20,8 @@ from hybridjit.runtime.shared_code import shared_code
 if TYPE_CHECKING:
     from hybridjit.codegen.dispatcher import dispatcher as emitter
 else:
-    emitter = lazy_module("hybridjit.codegen.dispatcher.dispatcher")  # its code is on disk, as a rule
+    # As a rule, its code is on disk.
+    emitter = lazy_module("hybridjit.codegen.dispatcher.dispatcher")
 
 
 @dataclass(frozen=True, slots=True)
