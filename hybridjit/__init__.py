@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from hybridjit.frontend.parse import parse_text as parse
     from hybridjit.ir.equal import structural_equal
     from hybridjit.ir.func import PrimFunc
-    from hybridjit.lower.entry import lower
+    from hybridjit.lowering.entry import lower
     from hybridjit.runtime.modules.loaded import load_module
     from hybridjit.runtime.modules.module import Module, build
     from hybridjit.runtime.pool import get_num_threads, set_num_threads, threads
@@ -54,7 +54,7 @@ else:
             "host_target": "hybridjit.codegen.target:host_target",
             "get_num_threads": "hybridjit.runtime.pool:get_num_threads",
             "load_module": "hybridjit.runtime.modules.loaded:load_module",
-            "lower": "hybridjit.lower.entry:lower",
+            "lower": "hybridjit.lowering.entry:lower",
             "parse": "hybridjit.frontend.parse:parse_text",
             "set_num_threads": "hybridjit.runtime.pool:set_num_threads",
             "structural_equal": "hybridjit.ir.equal:structural_equal",

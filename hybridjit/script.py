@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from hybridjit.checking.check import Checked
     from hybridjit.checking.difference import Outcome
     from hybridjit.ir.func import PrimFunc
-    from hybridjit.lower import custom_passes
-    from hybridjit.lower.custom_passes import CustomPass, Transform
+    from hybridjit.lowering import custom_passes
+    from hybridjit.lowering.custom_passes import CustomPass, Transform
     from hybridjit.runtime import compiler, inspection, memory_report, pickling
     from hybridjit.runtime.inspection import Safety, SpecializationInfo, StageName
     from hybridjit.runtime.memory_report import MemoryReport
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 else:
     checking = lazy_module("hybridjit.checking.check")
     compiler = lazy_module("hybridjit.runtime.compiler")
-    custom_passes = lazy_module("hybridjit.lower.custom_passes")
+    custom_passes = lazy_module("hybridjit.lowering.custom_passes")
     inspection = lazy_module("hybridjit.runtime.inspection")
     memory_report = lazy_module("hybridjit.runtime.memory_report")
     pickling = lazy_module("hybridjit.runtime.pickling")

@@ -14,7 +14,7 @@ import numpy as np
 from hybridjit import Kernel, config, hybrid, threads
 from hybridjit.codegen.emit import parallel as emit_parallel
 from hybridjit.hybrid import allocate, output_tensor, parallel
-from hybridjit.lower import chunks, parallelize, privatize_reductions, split_histograms
+from hybridjit.lowering import chunks, parallelize, privatize_reductions, split_histograms
 from tests.oracle import assert_same_outcome, run_interpreted, run_once
 
 AnyKernel = Kernel[..., Any]

@@ -20,7 +20,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("te",),
     ("schedule",),
     ("optimize",),
-    ("lower",),
+    ("lowering",),
     ("codegen",),
     ("runtime",),
     ("checking",),
@@ -151,7 +151,7 @@ def test_import_inside_a_function_is_caught(prefix: str) -> None:
 
 
 def test_import_for_type_checking_counts() -> None:
-    source = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import hybridjit.lower\n"
+    source = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import hybridjit.lowering\n"
     assert find_violations("te", source) == ["line 3: 'te' imports 'lower', which is above it"]
 
 

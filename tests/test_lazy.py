@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 # What a warm start does without.
 COMPILER = (
     *("hybridjit.frontend.parse", "hybridjit.frontend.values", "hybridjit.ir.stmt"),
-    *("hybridjit.ir.printer", "hybridjit.lower.pipeline", "hybridjit.codegen.kernel"),
+    *("hybridjit.ir.printer", "hybridjit.lowering.pipeline", "hybridjit.codegen.kernel"),
     *("hybridjit.schedule.schedule", "hybridjit.runtime.compiler", "islpy", "numpy.ma"),
 )
 SCRIPT = """

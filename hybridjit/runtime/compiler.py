@@ -23,9 +23,9 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Store
 from hybridjit.ir.visit import walk
 from hybridjit.lazy import lazy_module
-from hybridjit.lower.lower_blocks import lower_blocks
-from hybridjit.lower.pipeline import lower
-from hybridjit.lower.serialize_loops import serialize_loops
+from hybridjit.lowering.lower_blocks import lower_blocks
+from hybridjit.lowering.pipeline import lower
+from hybridjit.lowering.serialize_loops import serialize_loops
 from hybridjit.optimize.optimize import Optimized
 from hybridjit.optimize.optimize import optimize as optimize_program
 from hybridjit.runtime.callbacks import Callbacks
@@ -33,12 +33,12 @@ from hybridjit.runtime.native import Code
 from hybridjit.runtime.translation import Request, Summary, Work
 
 if TYPE_CHECKING:
-    from hybridjit.lower import custom_passes
+    from hybridjit.lowering import custom_passes
     from hybridjit.optimize import receipt
     from hybridjit.schedule import recipe, schedule
     from hybridjit.schedule.schedule import Schedule
 else:
-    custom_passes = lazy_module("hybridjit.lower.custom_passes")
+    custom_passes = lazy_module("hybridjit.lowering.custom_passes")
     receipt = lazy_module("hybridjit.optimize.receipt")
     recipe = lazy_module("hybridjit.schedule.recipe")
     schedule = lazy_module("hybridjit.schedule.schedule")

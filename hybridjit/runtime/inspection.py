@@ -17,8 +17,8 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.stmt import Store
 from hybridjit.ir.visit import walk
-from hybridjit.lower.check_bounds import check_bounds
-from hybridjit.lower.pipeline import Step, lower_steps
+from hybridjit.lowering.check_bounds import check_bounds
+from hybridjit.lowering.pipeline import Step, lower_steps
 
 StageName = Literal["tir", "optimized", "lowered", "llvm", "asm", "passes"]
 

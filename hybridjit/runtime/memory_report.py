@@ -12,8 +12,8 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.stmt import Allocate, Stmt, flat_stmts
 from hybridjit.ir.visit import children, walk_stmts
-from hybridjit.lower.pipeline import lower_steps
-from hybridjit.lower.plan_storage import find_plan, plan_storage
+from hybridjit.lowering.pipeline import lower_steps
+from hybridjit.lowering.plan_storage import find_plan, plan_storage
 from hybridjit.schedule.arrays.fusion import Fused, FusionNotes
 
 

@@ -49,7 +49,7 @@ class Request:
     specs: tuple[Spec, ...]
     fastmath: tuple[str, ...] = ()
     schedule: Any = None  # a recipe of schedule/recipe.py, which a warm start does not load
-    passes: tuple[Any, ...] = ()  # of lower/custom_passes.py
+    passes: tuple[Any, ...] = ()  # of lowering/custom_passes.py
     parallel: bool = False
 
     def identify(self) -> Json:

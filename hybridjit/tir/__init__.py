@@ -89,7 +89,7 @@ from hybridjit.ir.visit import (
     substitute,
     walk,
 )
-from hybridjit.lower.custom_passes import CustomPass, apply_passes, prim_func_pass
+from hybridjit.lowering.custom_passes import CustomPass, apply_passes, prim_func_pass
 from hybridjit.te.custom_intrinsics import llvm_intrinsic, register_intrin
 from hybridjit.tir.calls import call_extern, call_intrin, call_packed
 

@@ -11,7 +11,7 @@ from hybridjit.analysis.first_writes import find_set_outputs
 from hybridjit.frontend.parse import parse_text
 from hybridjit.interp.run import interpret
 from hybridjit.ir.func import PrimFunc
-from hybridjit.lower.lower_blocks import lower_blocks
+from hybridjit.lowering.lower_blocks import lower_blocks
 
 HEAD = 'a: float64[6, 5], b: float64["n", 5], k: int'
 

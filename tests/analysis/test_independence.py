@@ -21,8 +21,8 @@ from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Evaluate, For, Let, Seq, Stmt, Store, seq
 from hybridjit.ir.visit import substitute, walk
-from hybridjit.lower.check_bounds import check_bounds
-from hybridjit.lower.lower_blocks import lower_blocks
+from hybridjit.lowering.check_bounds import check_bounds
+from hybridjit.lowering.lower_blocks import lower_blocks
 from tests.frontend.from_text import script_from_text
 
 # -- functions whose indices are not checked -------------------------------------------------------

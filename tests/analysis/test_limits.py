@@ -18,7 +18,7 @@ from hybridjit.ir.dtype import BOOL, INT64
 from hybridjit.ir.expr import Buffer, Const, Eq, Expr, FloorDiv, Load, Lt, Max, Min, Select, Var
 from hybridjit.ir.stmt import Break, For, If, Let, Seq, Stmt, Store, While, seq
 from hybridjit.ir.visit import walk
-from hybridjit.lower.pipeline import lower
+from hybridjit.lowering.pipeline import lower
 from tests.corpus.case import Array
 
 ROW, COLUMN = Var("i"), Var("j")

@@ -20,7 +20,7 @@ from hybridjit.ir.expr import Add, Const, Eq, Node, Select
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Store
 from hybridjit.ir.visit import rewrite
-from hybridjit.lower.pipeline import lower
+from hybridjit.lowering.pipeline import lower
 from hybridjit.runtime import compiler
 from hybridjit.target import Target
 

@@ -16,7 +16,7 @@ from hybridjit.codegen.kernel import emit_kernel
 from hybridjit.codegen.layout import ArrayLayout, Layout
 from hybridjit.codegen.target import current_target
 from hybridjit.hybrid import unroll
-from hybridjit.lower.pipeline import lower
+from hybridjit.lowering.pipeline import lower
 from tests.corpus.case import Array
 
 

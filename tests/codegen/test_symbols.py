@@ -19,7 +19,7 @@ from hybridjit.codegen.target import host_features, make_target, processor_featu
 from hybridjit.ir.dtype import DType, dtype_named
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.intrinsics import INTRINSICS
-from hybridjit.lower.pipeline import lower
+from hybridjit.lowering.pipeline import lower
 from hybridjit.scalars.builtins import TYPES
 from hybridjit.target import Target
 from tests.frontend.from_text import script_from_text

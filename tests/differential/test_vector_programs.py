@@ -17,7 +17,7 @@ from hybridjit.ir.expr import Node
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, LoopKind
 from hybridjit.ir.visit import rewrite, walk
-from hybridjit.lower.pipeline import lower
+from hybridjit.lowering.pipeline import lower
 from hybridjit.runtime import compiler
 from hybridjit.target import Target
 from tests.differential.test_native import is_exact

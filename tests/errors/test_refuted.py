@@ -6,7 +6,7 @@ import pytest
 
 from hybridjit.errors import RefutedIndex
 from tests.conftest import Golden
-from tests.lower.failing_kernels import SURE
+from tests.lowering.failing_kernels import SURE
 
 CASES = [pytest.param(kernel, args, id=kernel.__name__) for kernel, args, *_ in SURE]
 

@@ -10,7 +10,7 @@ import pytest
 import hybridjit as hj
 from hybridjit import hybrid
 from hybridjit.codegen.target import current_target
-from hybridjit.lower.pipeline import lower
+from hybridjit.lowering.pipeline import lower
 
 np: Any = numpy
 Array = Any

@@ -16,7 +16,7 @@ from hybridjit.frontend.parse import parse_text
 from hybridjit.interp.run import interpret
 from hybridjit.ir.equal import structural_equal
 from hybridjit.ir.func import PrimFunc
-from hybridjit.lower.lower_blocks import lower_blocks
+from hybridjit.lowering.lower_blocks import lower_blocks
 from hybridjit.optimize.optimize import optimize
 from hybridjit.runtime import compiler
 from hybridjit.target import Target

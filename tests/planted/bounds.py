@@ -16,10 +16,10 @@ from hybridjit.analysis.forms import Forms, Range
 from hybridjit.arith.linear import Linear
 from hybridjit.codegen.emit import expressions as emit_expressions
 from hybridjit.ir.stmt import If
-from hybridjit.lower import hoist_checks
+from hybridjit.lowering import hoist_checks
 from tests.codegen.test_quick_index import bins
 from tests.lower import failing_kernels as failing
-from tests.lower.test_hoist_checks import HUGE, shifted, triangle
+from tests.lowering.test_hoist_checks import HUGE, shifted, triangle
 from tests.planted.bugs import Bug, replaced, second
 from tests.planted.native_checks import compared, inner
 

@@ -16,7 +16,7 @@ from hybridjit.analysis.distances import Order
 from hybridjit.arith import ranges as array_ranges
 from hybridjit.errors import ParseError
 from hybridjit.frontend.arrays import memory as array_memory
-from hybridjit.lower import plan_storage
+from hybridjit.lowering import plan_storage
 from hybridjit.schedule.arrays import contract as fuse_contract
 from hybridjit.schedule.arrays import epilogue as fuse_epilogue
 from hybridjit.schedule.arrays import fusion, reduce_in_lanes

@@ -18,15 +18,15 @@ from hybridjit.codegen.emit.expressions import ExpressionEmitter
 from hybridjit.codegen.emit.load_groups import LoadGroups
 from hybridjit.codegen.emit.vector_memory import Access
 from hybridjit.codegen.emit.vectors import VectorEmitter
-from hybridjit.lower import (
+from hybridjit.lowering import (
     cut_loops,
     free_iterations,
     join_branches,
     private_lanes,
     vectorize_inner,
 )
-from hybridjit.lower.free_iterations import FreeIterations
-from hybridjit.lower.ordered_sums import OrderedSums
+from hybridjit.lowering.free_iterations import FreeIterations
+from hybridjit.lowering.ordered_sums import OrderedSums
 from tests.codegen import test_math_pairs as pairs
 from tests.guarded import check_guarded
 from tests.lower import test_free_iterations as free

@@ -25,7 +25,7 @@ from hybridjit.codegen.pool.words import PoolWords
 from hybridjit.hybrid import allocate, parallel
 from hybridjit.ir.expr import Const, Expr, Le, Lt, Min, const
 from hybridjit.ir.stmt import If, Stmt, Store, seq
-from hybridjit.lower import (
+from hybridjit.lowering import (
     chunks,
     parallelize,
     privatize_reductions,

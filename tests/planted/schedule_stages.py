@@ -17,7 +17,7 @@ from hybridjit.arith.linear import Linear
 from hybridjit.ir.expr import Buffer, Const, Expr
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For
-from hybridjit.lower import version_guards
+from hybridjit.lowering import version_guards
 from hybridjit.runtime.specialization import Specialization
 from hybridjit.schedule import restriction, staging, trace
 from hybridjit.schedule.primitives import (

@@ -15,12 +15,12 @@ from hybridjit.analysis.distances import Distances
 from hybridjit.analysis.independence import Independence
 from hybridjit.ir.stmt import Seq
 from hybridjit.ir.visit import Substitute
-from hybridjit.lower import jam_loops, sum_tiles, update_nests, vectorize_outer
-from hybridjit.lower.update_nests import Nest
+from hybridjit.lowering import jam_loops, sum_tiles, update_nests, vectorize_outer
+from hybridjit.lowering.update_nests import Nest
 from hybridjit.runtime.specialization import Specialization
 from tests.lower import sum_kernels, sum_programs, test_vectorize_outer
-from tests.lower.sum_kernels import arrays
-from tests.lower.ways import assert_native_agrees
+from tests.lowering.sum_kernels import arrays
+from tests.lowering.ways import assert_native_agrees
 from tests.planted.bugs import Bug, Check, RandomCheck, always, replaced
 from tests.planted.vectors import guarded
 

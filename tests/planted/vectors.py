@@ -22,7 +22,7 @@ from hybridjit.codegen.emit.vector_values import Ramp
 from hybridjit.codegen.emit.vectors import VectorEmitter
 from hybridjit.codegen.llvm_types import I64
 from hybridjit.ir.expr import Const
-from hybridjit.lower import cut_loops, private_lanes
+from hybridjit.lowering import cut_loops, private_lanes
 from tests.codegen import test_vectors as vectors
 from tests.codegen.test_vectors import array
 from tests.guarded import check_guarded

@@ -10,7 +10,7 @@ import pytest
 
 from hybridjit import hybrid, te
 from hybridjit.errors import ScheduleError
-from hybridjit.lower.entry import lower
+from hybridjit.lowering.entry import lower
 
 
 class Example:

@@ -14,7 +14,7 @@ from hybridjit.analysis.limits import AT_MOST, loop_extent
 from hybridjit.codegen.llvm_types import Module, Value
 from hybridjit.ir.stmt import For, LoopKind, Stmt, While
 from hybridjit.ir.visit import walk_stmts
-from hybridjit.lower.cut_loops import UNROLL
+from hybridjit.lowering.cut_loops import UNROLL
 
 _LOOP = "llvm.loop"
 # Small nests, such as those over the window of a stencil, become straight code. Of larger ones LLVM

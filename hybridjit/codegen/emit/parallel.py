@@ -35,7 +35,7 @@ from hybridjit.codegen.sites import Failure, Site
 from hybridjit.ir.expr import Buffer, BufferRef, Const, ExternCall, Load, Node, Var
 from hybridjit.ir.stmt import Allocate, Break, For, LoopKind, Print, Return, Stmt, Store, While
 from hybridjit.ir.visit import children, walk
-from hybridjit.lower.chunks import AUTOMATIC
+from hybridjit.lowering.chunks import AUTOMATIC
 
 _POINTER = I8.as_pointer()
 _RECORD = I64.as_pointer()

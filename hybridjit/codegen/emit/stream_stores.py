@@ -29,8 +29,8 @@ from hybridjit.codegen.llvm_types import I64, Function, Value
 from hybridjit.ir.expr import Buffer, Const, Var
 from hybridjit.ir.stmt import For, LoopKind, Store
 from hybridjit.ir.visit import fresh_copy
-from hybridjit.lower.cut_loops import at_most
-from hybridjit.lower.vector_width import find_width
+from hybridjit.lowering.cut_loops import at_most
+from hybridjit.lowering.vector_width import find_width
 
 
 class StreamEmitter(VectorEmitter):

@@ -48,10 +48,10 @@ from hybridjit.ir.dtype import INT64, DType
 from hybridjit.ir.expr import Const, Expr
 from hybridjit.ir.stmt import LoopKind, Stmt, flat_stmts, seq
 from hybridjit.ir.visit import walk
-from hybridjit.lower.cut_loops import cut
-from hybridjit.lower.vector_width import count_lanes as count_lanes_of
-from hybridjit.lower.vector_width import find_width
-from hybridjit.lower.vectorize_inner import LANES
+from hybridjit.lowering.cut_loops import cut
+from hybridjit.lowering.vector_width import count_lanes as count_lanes_of
+from hybridjit.lowering.vector_width import find_width
+from hybridjit.lowering.vectorize_inner import LANES
 from hybridjit.target import Target
 
 MAX_LANES = 1 << 9

@@ -17,7 +17,7 @@ from hybridjit.ir.header import Header
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.printer_names import Names
 from hybridjit.ir.signature import Param, ScalarParam
-from hybridjit.lower.serialize_loops import serialize_loops
+from hybridjit.lowering.serialize_loops import serialize_loops
 from hybridjit.runtime import compiler
 from hybridjit.runtime.arguments import NamedCall, bind, flatten, spec_of_argument
 from hybridjit.runtime.dispatch.call_shape import CallShape

@@ -15,7 +15,7 @@ from hybridjit.codegen.kernel import ENTRY, emit_kernel
 from hybridjit.codegen.sites import ADAPTER
 from hybridjit.codegen.target import current_target
 from hybridjit.errors import ArgumentValueError, HybridError
-from hybridjit.lower.pipeline import lower
+from hybridjit.lowering.pipeline import lower
 from hybridjit.runtime.cache.saved import Unsavable, encode_sites
 from hybridjit.runtime.modules.built import BuiltFunction, usual_layout
 from hybridjit.runtime.modules.c_text import Exported, c_name, make_header, make_source

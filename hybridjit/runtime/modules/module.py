@@ -13,7 +13,7 @@ from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentValueError
 from hybridjit.ir.func import PrimFunc
 from hybridjit.lazy import lazy_module
-from hybridjit.lower.custom_passes import CustomPass, apply_passes, read_passes
+from hybridjit.lowering.custom_passes import CustomPass, apply_passes, read_passes
 from hybridjit.runtime.dispatch.native_calls import NativeCalls
 from hybridjit.runtime.dispatch.objects import NativeCallable, native_calls
 from hybridjit.runtime.inspection import Safety, StageName, find_safety, show_stage
@@ -22,10 +22,10 @@ from hybridjit.scalars.suggest import did_you_mean
 from hybridjit.schedule.scheduled import Scheduled, as_functions
 
 if TYPE_CHECKING:
-    from hybridjit.lower import check_kinds
+    from hybridjit.lowering import check_kinds
     from hybridjit.runtime.modules import export
 else:
-    check_kinds = lazy_module("hybridjit.lower.check_kinds")
+    check_kinds = lazy_module("hybridjit.lowering.check_kinds")
     export = lazy_module("hybridjit.runtime.modules.export")
 
 

@@ -1,0 +1,1 @@
+"""Lowering: from blocks to the loops that code is made of, one pass per file."""

@@ -1,0 +1,126 @@
+"""Which loops are worth lanes, on which processor."""
+
+from __future__ import annotations
+
+import math
+
+from hybridjit.analysis.cost import operation_cost
+from hybridjit.analysis.limits import loop_extent
+from hybridjit.arith.linear import linear_form
+from hybridjit.ir.dtype import INT64
+from hybridjit.ir.expr import Add, Binary, Call, Const, Expr, FloorDiv, Load, Mod, Node, Sub, Var
+from hybridjit.ir.stmt import For, If, Store, flat_stmts
+from hybridjit.ir.visit import walk
+from hybridjit.lowering.vector_width import count_lanes, has_masks
+from hybridjit.target import Target
+
+# Loops inside, such as those over the window of a stencil, that run at most so often in all.
+MAX_INSIDE = 49
+# Fewer iterations are not worth a vector, and a rest.
+MIN_EXTENT = 4
+# Operations on elements that are to be stored apart from each other: taking vectors apart takes
+# longer than so few of them save.
+MAX_SCATTERED_WORK = 4
+
+
+def pays(loop: For, target: Target) -> bool:
+    """True for a loop over enough iterations, along the rows of its arrays if it does more."""
+    extent = loop_extent(loop)
+    if (extent is not None and extent < MIN_EXTENT) or _is_copy(loop):
+        return False
+    nodes = list(walk(loop.body))
+    if any(map(_is_long_division, nodes)) or _waits_for_remainders(loop, nodes, target):
+        return False
+    branches = [node for node in nodes if isinstance(node, If)]
+    sides = [side for branch in branches for side in (branch.then, branch.otherwise) if side]
+    if not all(has_masks(side, target) for side in sides):
+        return False
+    inside = [loop_extent(node) for node in nodes if isinstance(node, For)]
+    if None in inside or math.prod(trips or 1 for trips in inside) > MAX_INSIDE:
+        return False
+    if inside or branches:
+        return all(_is_along(node, loop) for node in nodes)
+    return not _scatters(loop, nodes) and (has_gathers(target) or not _gathers(loop, nodes))
+
+
+def reduction_pays(loop: For) -> bool:
+    """False for reductions over few elements, perhaps, that are gathered one by one."""
+    nodes = list(walk(loop.body))
+    return loop_extent(loop) is not None or all(_is_along(node, loop) for node in nodes)
+
+
+def _is_copy(loop: For) -> bool:
+    """True for what LLVM makes a call of C's memcpy or memset of."""
+    match flat_stmts(loop.body):
+        case [Store(value=Load() as load) as store]:
+            return _is_along(store, loop) and _is_along(load, loop)
+        case [Store(value=Const(value)) as store]:
+            return _is_along(store, loop) and value == 0
+        case _:
+            return False
+
+
+def _is_long_division(node: Node) -> bool:
+    """True for what takes the high half of a product of 64 bits, which vectors do not have."""
+    if not isinstance(node, FloorDiv | Mod) or not node.dtype.is_integer or node.dtype.bits < 64:
+        return False
+    divisor = node.rhs.value.real if isinstance(node.rhs, Const) else 0
+    return divisor <= 0 or int(divisor) & (int(divisor) - 1) != 0
+
+
+def _waits_for_remainders(loop: For, nodes: list[Node], target: Target) -> bool:
+    """True if lanes, fewer than four, would wait for the one whose remainder takes most rounds."""
+    has_remainders = any(isinstance(node, Call) and node.name == "fmod" for node in nodes)
+    return has_remainders and count_lanes(loop.body, target) < MIN_EXTENT
+
+
+def _is_along(node: Node, loop: For) -> bool:
+    """False for an access that neither stays where it is nor goes to the next element."""
+    if not isinstance(node, Load | Store) or not node.indices:
+        return True
+    steps = [_step(index, loop.var) for index in node.indices]
+    each = loop.step.value.real if isinstance(loop.step, Const) else 0
+    is_near = steps[-1] is not None and abs(steps[-1] * each) <= 1
+    return is_near and all(step == 0 for step in steps[:-1])
+
+
+def _step(index: Expr, var: Var) -> int | None:
+    """How far an index goes in each iteration; None if that is not known."""
+    match index:
+        case Add(x, y) | Sub(x, y):
+            first, second = _step(x, var), _step(y, var)
+            if first is None or second is None:
+                return None
+            return first + second if isinstance(index, Add) else first - second
+        case _:
+            form = linear_form(index)
+            if form is not None:
+                return form.terms.get(var, 0)
+            return None if var in walk(index) else 0
+
+
+def has_gathers(target: Target) -> bool:
+    """Whether `target` loads elements from all over an array at once."""
+    return target.vector_bits > 128
+
+
+def _gathers(loop: For, nodes: list[Node]) -> bool:
+    """True if little work is done on elements from anywhere in an array."""
+    indices = [index for node in nodes if isinstance(node, Load) for index in node.indices]
+    is_anywhere = any(_step(index, loop.var) is None for index in indices)
+    return is_anywhere and _count_work(nodes) <= MAX_SCATTERED_WORK
+
+
+def _count_work(nodes: list[Node]) -> int:
+    own = (node for node in nodes if isinstance(node, Binary | Call) and node.dtype is not INT64)
+    return sum(operation_cost(node) if isinstance(node, Call) else 1 for node in own)
+
+
+def _scatters(loop: For, nodes: list[Node]) -> bool:
+    """True if vectors would have to be taken apart for every store, after little work on them."""
+    stores = [node for node in nodes if isinstance(node, Store) and node.indices]
+    return (
+        bool(stores)
+        and _count_work(nodes) <= MAX_SCATTERED_WORK
+        and not any(_is_along(store, loop) for store in stores)
+    )

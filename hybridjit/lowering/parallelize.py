@@ -1,0 +1,297 @@
+"""Run loops on all cores, where that is proved to change nothing and the work is worth it.
+
+    for i in range(n):                    for i in parallel(n):
+        for j in range(m):         -->        for j in range(m):
+            c[i, j] = a[i, j] + 1                 c[i, j] = a[i, j] + 1
+
+    for i in range(n):                    for block in parallel(blocks):
+        for k in range(l):         -->        for i in range(block * size, min(..., n)):
+            for j in range(m):                    ...
+                c[i, j] += a[i, k] * b[k, j]
+
+    for k in range(l):                    for block in parallel(blocks):
+        for i in range(n):         -->        for k in range(l):
+            c[i] += a[i, k]                       for i in range(block * size, min(..., n)):
+                                                      c[i] += a[i, k]
+
+The outermost loops that can are taken, but one of a few iterations only if none inside can. Loops
+that are not just walked through are cut into blocks, so that what later passes make of them is made
+inside of a block. A reduction is no obstacle where any grouping gives the same result:
+`privatize_reductions` deals with it; histograms and the places of extrema get copies here. Small
+work stays on one thread: where sizes are known at run time only, there are versions for both.
+
+An error is the first one in the order of the program, whatever the number of threads; iterations
+after it may have stored their results. Relies on: `parallel` of the function; checked indices;
+arguments that share no memory.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from hybridjit.analysis.context import infer_context
+from hybridjit.analysis.cost import (
+    FUNCTION,
+    MIN_AUTOMATIC_WORK,
+    calls_function,
+    find_work,
+    make_work,
+)
+from hybridjit.analysis.independence import Independence, has_effects
+from hybridjit.analysis.initialization import find_unassigned_reads
+from hybridjit.analysis.limits import Limits, limits_in, loop_extent
+from hybridjit.analysis.private_reduction import (
+    PrivateReduction,
+    find_private_reductions,
+    find_scattered_reductions,
+    find_single_reductions,
+)
+from hybridjit.arith.simplify import simplify
+from hybridjit.arith.totality import is_total, operation_may_fail
+from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Ge, Max, Min, Var
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import (
+    Allocate,
+    Break,
+    Continue,
+    For,
+    If,
+    Let,
+    LoopKind,
+    Print,
+    Return,
+    Seq,
+    Stmt,
+    Store,
+    While,
+    seq,
+)
+from hybridjit.ir.visit import Mutator, fresh_copy, walk
+from hybridjit.lowering.chunks import Chunks, make_parallel
+from hybridjit.lowering.privatize_reductions import split_reductions
+from hybridjit.lowering.split_histograms import can_split, split_histograms
+from hybridjit.lowering.split_selections import find_selection, split_selection
+from hybridjit.lowering.update_nests import Nest
+
+# A loop of fewer iterations leaves threads without work: one inside is better, if there is one.
+_FEW = 8
+# Iterations that have a copy of a sum each: so many at most, and so much work at least.
+MOST_SINGLE, MIN_SINGLE = 1 << 13, 1 << 8
+# Blocks: enough for the threads to share evenly, each long enough for rows that run side by side.
+_BLOCKS, _ROWS = 64, 8
+
+
+def parallelize(func: PrimFunc) -> PrimFunc:
+    """`func` with loops on several threads, if it asks for that."""
+    if not func.parallel:
+        return func
+    body = _Parallelize(func).rewrite(func.body)
+    return func if body is func.body else dataclasses.replace(func, body=body)
+
+
+class _Parallelize(Mutator):
+    def __init__(self, func: PrimFunc) -> None:
+        self.func = func
+        self.scope: list[For | Let] = []
+
+    @cached_property
+    def unset(self) -> frozenset[Buffer]:
+        return find_unassigned_reads(self.func)
+
+    def rewrite_Expr(self, node: Expr) -> Expr:
+        return node
+
+    def rewrite_Seq(self, node: Seq) -> Stmt:
+        known = len(self.scope)
+        rewritten = self.generic(node)
+        del self.scope[known:]
+        return rewritten if rewritten is node else seq(*rewritten.stmts)
+
+    def rewrite_Let(self, node: Let) -> Stmt:
+        self.scope.append(node)
+        return node
+
+    def rewrite_For(self, node: For) -> Stmt:
+        if node.kind.is_concurrent:
+            return node
+        extent = loop_extent(node)
+        if extent is not None and extent < _FEW:
+            inner = self._inside(node)
+            return inner if inner is not node else self._on_threads(node) or node
+        return self._on_threads(node) or self._across(node) or self._inside(node)
+
+    def _inside(self, loop: For) -> For:
+        self.scope.append(loop)
+        rewritten = self.generic(loop)
+        self.scope.pop()
+        return rewritten
+
+    def _on_threads(self, loop: For) -> Stmt | None:
+        if not is_candidate(loop) or not self._is_worth_it(loop):
+            return None
+        reduced = find_private_reductions(loop, self.func.fastmath, self.unset)
+        buffers = [found.buffer for found in reduced]
+        if self._is_independent(loop, buffers):
+            is_whole = bool(reduced) or is_walk(loop)
+            return make_versions(loop, make_parallel(loop) if is_whole else make_blocks(loop))
+        return self._with_copies(loop, buffers)
+
+    def _is_worth_it(self, loop: For) -> bool:
+        return is_worth_it(loop, limits_in(self.scope))
+
+    def _across(self, loop: For) -> Stmt | None:
+        """The nest of `loop` in blocks of a loop inside, if that alone tells what iterations touch.
+
+        No iteration may fail: another error might come first.
+        """
+        nest = Nest.of(loop)
+        inner = nest.loops[1:]
+        if not inner or not self._is_worth_it(loop) or not is_plain(loop):
+            return None
+        independence = Independence.at(self.func, tuple(self.scope))
+        for each in inner:
+            if has_own_bounds(each, nest) and independence.prove_independent_along(
+                nest.loops, each, nest.body
+            ):
+                return make_versions(loop, make_blocks(each, nest))
+        return None
+
+    def _with_copies(self, loop: For, reduced: list[Buffer]) -> Stmt | None:
+        """`loop` on several threads, which have copies of more than single elements."""
+        fastmath = self.func.fastmath
+        selection = find_selection(loop, self.unset)
+        if selection is not None and self._is_independent(loop, [*reduced, *selection.buffers]):
+            return make_versions(loop, split_selection(loop, selection, fastmath))
+        single = find_single_reductions(loop, fastmath, self.unset)
+        if single and has_long_iterations(loop) and self._are_all(loop, reduced, single):
+            chunks = Chunks.single(loop)
+            return make_versions(
+                loop, split_reductions(make_parallel(loop), single, fastmath, chunks)
+            )
+        scattered = find_scattered_reductions(loop, fastmath)
+        found = [each for each in scattered if each.buffer not in reduced]
+        if found and can_split(found) and self._are_all(loop, reduced, found):
+            return split_histograms(loop, found, fastmath)
+        return None
+
+    def _are_all(self, loop: For, reduced: list[Buffer], more: Sequence[PrivateReduction]) -> bool:
+        """True if iterations meet in reductions only."""
+        return self._is_independent(loop, [*reduced, *(each.buffer for each in more)])
+
+    def _is_independent(self, loop: For, besides: list[Buffer]) -> bool:
+        independence = Independence.at(self.func, tuple(self.scope))
+        return independence.prove_independent([loop], loop.body, besides=besides)
+
+
+# -- choice ----------------------------------------------------------------------------------------
+
+
+def is_candidate(loop: For) -> bool:
+    """True for a plain loop that runs to its end, without effects that others see."""
+    if loop.kind is not LoopKind.SERIAL or loop.annotations or not isinstance(loop.step, Const):
+        return False
+    if not all(map(is_total, (loop.start, loop.stop))) or has_effects(loop.body):
+        return False
+    return loop.var not in infer_context(loop).left_early
+
+
+def is_worth_it(loop: For, known: Mapping[Var, Limits]) -> bool:
+    """True unless the loop is sure to do less than it takes to wake up another thread."""
+    extent, work, most = loop_extent(loop), make_work(loop), find_work(loop, known)
+    if extent is not None and extent < 2:
+        return False
+    if isinstance(work, Const):
+        return int(work.value.real) >= MIN_AUTOMATIC_WORK
+    each = FUNCTION if calls_function(loop.body) else 1
+    return most is None or most * each >= MIN_AUTOMATIC_WORK
+
+
+def has_long_iterations(loop: For) -> bool:
+    """True if an iteration does far more than to keep one value, and there are not too many."""
+    extent, work = loop_extent(loop), make_work(loop.body, [loop.var])
+    if extent is not None and extent > MOST_SINGLE:
+        return False
+    return not isinstance(work, Const) or int(work.value.real) >= MIN_SINGLE
+
+
+def has_own_bounds(loop: For, nest: Nest) -> bool:
+    """True if the range of a loop is the same in all iterations of the nest around it."""
+    variables = {each.var for each in nest.loops}
+    nodes = (node for bound in (loop.start, loop.stop) for node in walk(bound))
+    return loop_extent(loop) != 1 and not any(node in variables for node in nodes)
+
+
+def is_plain(loop: For) -> bool:
+    """True if nothing in a nest can fail or leave it."""
+    return not any(
+        operation_may_fail(node) or isinstance(node, Break | Continue | Return | While | Print)
+        for node in walk(loop)
+    )
+
+
+def is_walk(loop: For) -> bool:
+    """True if a nest goes through its arrays along rows, each element for itself: as it should."""
+    loops = [loop]
+    while isinstance(inner := loops[-1].body, For):
+        loops.append(inner)
+    nodes = list(walk(loops[-1].body))
+    if any(isinstance(node, For | Allocate) for node in nodes):
+        return False
+    variables = [each.var for each in loops]
+    stores = [node for node in nodes if isinstance(node, Store) and not node.buffer.is_register]
+    return all(store.indices[-len(variables) :] == tuple(variables) for store in stores)
+
+
+# -- building --------------------------------------------------------------------------------------
+
+
+def make_versions(loop: For, on_threads: Stmt) -> Stmt:
+    """`on_threads` if there is enough to do, which may be known at run time only; else `loop`.
+
+    A loop that is handed to the pool is a function of its own, which costs something, too.
+    """
+    work = make_work(loop)
+    if isinstance(work, Const):
+        return on_threads
+    return If(Ge(work, Const(MIN_AUTOMATIC_WORK)), on_threads, fresh_copy(loop), span=loop.span)
+
+
+def make_blocks(loop: For, nest: Nest | None = None) -> Stmt:
+    """`loop`, of a constant step, in blocks on several threads, each of them a loop as it was.
+
+    With `nest`, blocks go around a whole nest that the loop is in.
+    """
+    trips = loop_extent(loop)
+    if trips is not None:
+        size = -(-trips // min(_BLOCKS, max(trips // _ROWS, min(trips, _ROWS))))
+        size = size if size <= _ROWS else -(-size // _ROWS) * _ROWS
+        return _blocked(loop, nest, (Const(trips), Const(size), Const(-(-trips // size))))
+    count, size = Var("trips"), Var("size")
+    lets = [
+        Let(count, simplify(loop.safe_extent)),
+        Let(size, Max(FloorDiv(count + (_BLOCKS - 1), Const(_BLOCKS)), Const(_ROWS))),
+    ]
+    blocks = FloorDiv(count + size - 1, size)
+    return seq(*lets, _blocked(loop, nest, (count, size, blocks)))
+
+
+def _blocked(loop: For, nest: Nest | None, counts: tuple[Expr, Expr, Expr]) -> For:
+    """Blocks of `counts`: the iterations, those of a block, and how many blocks there are."""
+    block = Var("block")
+    trips, size, blocks = counts
+    first = simplify(block * size)
+    is_even = simplify(blocks * size) == trips
+    length = size if is_even else simplify(Min(size, trips - first))
+    if loop.step == Const(1):
+        start = simplify(loop.start + first)
+        inner: For = dataclasses.replace(loop, start=start, stop=simplify(start + length))
+    else:
+        start = simplify(loop.start + first * loop.step)
+        inner = dataclasses.replace(loop, start=start, stop=simplify(start + length * loop.step))
+    body: Stmt = inner
+    if nest is not None:
+        loops = tuple(inner if each is loop else each for each in nest.loops)
+        body = Nest(loops, nest.body).over(nest.body)
+    return make_parallel(For(block, Const(0), blocks, Const(1), body, span=loop.span))

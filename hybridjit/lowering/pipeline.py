@@ -1,0 +1,110 @@
+"""The passes between the front end and LLVM, in order, each verified and timed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from hybridjit import config
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.verify import Stage, verify
+from hybridjit.lowering.accumulate_sums import accumulate_sums
+from hybridjit.lowering.check_bounds import check_bounds
+from hybridjit.lowering.check_kinds import check_kinds
+from hybridjit.lowering.compact_buffers import compact_buffers
+from hybridjit.lowering.expand_intrinsics import expand_intrinsics
+from hybridjit.lowering.hoist_checks import hoist_checks
+from hybridjit.lowering.hoist_inits import hoist_inits
+from hybridjit.lowering.lower_blocks import lower_blocks
+from hybridjit.lowering.parallelize import parallelize
+from hybridjit.lowering.plan_storage import plan_storage
+from hybridjit.lowering.privatize_reductions import privatize_reductions
+from hybridjit.lowering.refute_bounds import refute_bounds
+from hybridjit.lowering.sink_loops import sink_loops
+from hybridjit.lowering.unroll_loops import unroll_loops
+from hybridjit.lowering.vectorize_inner import vectorize_inner
+from hybridjit.lowering.vectorize_loops import vectorize_loops
+from hybridjit.lowering.vectorize_outer import vectorize_outer
+from hybridjit.lowering.version_guards import version_guards
+from hybridjit.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One step: a pure function, and the stage that its result is at.
+
+    The function takes the target too, if what it makes depends on it. A pass that `reorders` the
+    iterations of loops is left out where they are as a schedule wants them, or arrays may overlap;
+    one that `makes_lanes`, where arrays may overlap.
+    """
+
+    run: Callable[..., PrimFunc]
+    gives: Stage
+    takes_target: bool = False
+    reorders: bool = False
+    makes_lanes: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return self.run.__name__
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one pass did."""
+
+    name: str
+    func: PrimFunc
+    seconds: float
+    changed: bool
+
+
+PIPELINE: tuple[Pass, ...] = (
+    Pass(check_kinds, gives=Stage.BLOCKS),
+    Pass(lower_blocks, gives=Stage.LOOPS),
+    Pass(expand_intrinsics, gives=Stage.LOOPS),
+    Pass(check_bounds, gives=Stage.LOOPS),
+    Pass(refute_bounds, gives=Stage.LOOPS),
+    Pass(parallelize, gives=Stage.LOOPS, reorders=True),
+    Pass(compact_buffers, gives=Stage.LOOPS),
+    Pass(plan_storage, gives=Stage.LOOPS),
+    Pass(hoist_checks, gives=Stage.LOOPS),
+    Pass(privatize_reductions, gives=Stage.LOOPS),
+    Pass(version_guards, gives=Stage.LOOPS),
+    Pass(sink_loops, gives=Stage.LOOPS, reorders=True),
+    Pass(vectorize_outer, gives=Stage.LOOPS, takes_target=True, reorders=True),
+    Pass(accumulate_sums, gives=Stage.LOOPS, reorders=True),
+    Pass(hoist_inits, gives=Stage.LOOPS),
+    Pass(vectorize_inner, gives=Stage.LOOPS, takes_target=True, makes_lanes=True),
+    Pass(vectorize_loops, gives=Stage.LOOPS, takes_target=True),
+    Pass(unroll_loops, gives=Stage.LOOPS),
+)
+
+
+def lower(
+    func: PrimFunc, target: Target, *, may_reorder: bool = False, may_vectorize: bool = False
+) -> PrimFunc:
+    """`func` as plain, checked loops."""
+    steps = lower_steps(func, target, may_reorder=may_reorder, may_vectorize=may_vectorize)
+    for step in steps:
+        func = step.func
+    return func
+
+
+def lower_steps(
+    func: PrimFunc, target: Target, *, may_reorder: bool = False, may_vectorize: bool = False
+) -> Iterator[Step]:
+    """Every step of lowering `func`, as it is made."""
+    check = config.current().verify
+    for step in PIPELINE:
+        if (step.reorders and not may_reorder) or (step.makes_lanes and not may_vectorize):
+            continue
+        start = time.perf_counter()
+        result = step.run(func, target) if step.takes_target else step.run(func)
+        seconds = time.perf_counter() - start
+        if check and result is not func:
+            verify(result, step.gives, step.name)
+        yield Step(step.name, result, seconds, result is not func)
+        func = result

@@ -1,0 +1,139 @@
+"""Give every lane what its iteration makes or updates: its own arrays, its own partial results.
+
+    for j in vectorize(n):          total_lanes = allocate((16,), "int64", "local", zero=False)
+        total = total + a[j]        for lane in vectorize(16):
+                                        total_lanes[lane] = 0
+                             -->    for j in vectorize(...):           # cut into vectors
+                                        total_lanes[j - ...] = total_lanes[j - ...] + a[j]
+                                    for lane in vectorize(8):          # then 4, 2, 1
+                                        total_lanes[lane] = (
+                                            total_lanes[lane] + total_lanes[lane + 8]
+                                        )
+                                    total = total + total_lanes[0]
+
+The order in which partial results are combined depends only on how many there are.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TypeVar
+
+from hybridjit.analysis.lanes import Lanes
+from hybridjit.analysis.limits import loop_extent
+from hybridjit.analysis.private_reduction import PrivateReduction
+from hybridjit.ir.expr import Buffer, Const, Expr, Ge, Load, Var
+from hybridjit.ir.stmt import Allocate, For, If, LoopKind, Seq, Stmt, Store, seq
+from hybridjit.ir.visit import Mutator, fresh_copy, walk
+from hybridjit.lowering.cut_loops import Cut, at_most, lane_number
+
+Access = TypeVar("Access", Load, Store)
+
+
+def private_lanes(lanes: Lanes, parts: Cut, fastmath: tuple[str, ...]) -> Stmt:
+    """The loops of `parts` with what lanes own laid out by lane."""
+    count = Const(max(_find_extents(parts.loops)))
+    begin: list[Stmt] = []
+    end: list[Stmt] = []
+    loops = parts.loops
+    for reduction in lanes.shared:
+        name, dtype = reduction.buffer.name, reduction.buffer.dtype
+        partial = Buffer(f"{name}_lanes", dtype, (count,), "local")
+        begin += _begin(partial, reduction.identity(fastmath))
+        loops = [_Redirect(reduction, partial).rewrite(loop) for loop in loops]
+        end.append(_end(partial, reduction))
+    made = seq(*begin, *(_WidenArrays().rewrite(loop) for loop in loops), *end)
+    if not end or isinstance(parts.trips, Const):
+        return seq(*parts.names, made)
+    # Where there is nothing to combine, the variable may not even be set; and where there is
+    # little, one after the other is quicker.
+    few = dataclasses.replace(lanes.loop, kind=LoopKind.SERIAL)
+    least = min(_find_extents(parts.loops))
+    one_by_one = fresh_copy(at_most(least - 1, few))
+    return seq(*parts.names, If(Ge(parts.trips, Const(least)), made, one_by_one))
+
+
+def _find_extents(loops: Sequence[Stmt]) -> list[int]:
+    return [
+        loop_extent(node) or 0
+        for loop in loops
+        for node in walk(loop)
+        if isinstance(node, For) and node.kind is LoopKind.VECTORIZED
+    ]
+
+
+def _begin(partial: Buffer, identity: Expr) -> list[Stmt]:
+    lane = Var("lane")
+    start = Store(partial, (lane,), identity)
+    loop = For(lane, Const(0), partial.shape[0], Const(1), start, LoopKind.VECTORIZED)
+    return [Allocate(partial, zero=False), loop]
+
+
+def _end(partial: Buffer, reduction: PrivateReduction) -> Stmt:
+    """Halves are combined until one value is left: a tree that depends on the width only."""
+    lanes = int(partial.shape[0].value.real)  # type: ignore[attr-defined]
+    stmts: list[Stmt] = []
+    while lanes > 1:
+        lanes //= 2
+        lane = Var("lane")
+        joined = reduction.join(Load(partial, (lane,)), Load(partial, (lane + lanes,)))
+        store = Store(partial, (lane,), joined)
+        stmts.append(For(lane, Const(0), Const(lanes), Const(1), store, LoopKind.VECTORIZED))
+    return seq(*stmts, reduction.combine(Load(partial, (Const(0),))))
+
+
+class _Redirect(Mutator):
+    """In vector loops: updates go to the partial result of the lane."""
+
+    def __init__(self, reduction: PrivateReduction, partial: Buffer) -> None:
+        self.reduction, self.partial = reduction, partial
+
+    def rewrite_For(self, node: For) -> Stmt:
+        if node.kind is not LoopKind.VECTORIZED:
+            return self.generic(node)
+        body = self.reduction.redirect(node.body, self.partial, (lane_number(node),))
+        return dataclasses.replace(node, body=body)
+
+
+class _WidenArrays(Mutator):
+    """In vector loops: arrays are made before the loop, for all lanes at once."""
+
+    def __init__(self) -> None:
+        self.wide: dict[Buffer, Buffer] = {}
+        self.made: list[Stmt] = []
+        self.vector: For | None = None
+
+    def rewrite_For(self, node: For) -> Stmt:
+        if node.kind is not LoopKind.VECTORIZED:
+            return self.generic(node)
+        self.vector, self.made = node, []
+        loop = dataclasses.replace(node, body=self.rewrite(node.body))
+        self.vector = None
+        return seq(*self.made, loop)
+
+    def rewrite_Seq(self, node: Seq) -> Stmt:
+        rewritten = self.generic(node)
+        return rewritten if rewritten is node else seq(*rewritten.stmts)
+
+    def rewrite_Allocate(self, node: Allocate) -> Stmt:
+        if node.buffer.is_register or self.vector is None:
+            return node
+        lanes = Const(loop_extent(self.vector) or 0)
+        wide = dataclasses.replace(node.buffer, shape=(*node.buffer.shape, lanes))
+        self.wide[node.buffer] = wide
+        self.made.append(dataclasses.replace(node, buffer=wide))
+        return Seq(())
+
+    def rewrite_Load(self, node: Load) -> Expr:
+        return self._by_lane(self.generic(node))
+
+    def rewrite_Store(self, node: Store) -> Stmt:
+        return self._by_lane(self.generic(node))
+
+    def _by_lane(self, access: Access) -> Access:
+        wide = self.wide.get(access.buffer)
+        if wide is None or self.vector is None:
+            return access
+        indices = (*access.indices, lane_number(self.vector))
+        return dataclasses.replace(access, buffer=wide, indices=indices)

@@ -1,0 +1,138 @@
+"""Run the iterations of innermost loops side by side, in lanes; conditions become masks.
+
+    for j in range(m):                 for j in vectorize(m):
+        if a[j] > 0.5:          -->        if a[j] > 0.5:
+            b[j] = a[j]                        b[j] = a[j]
+
+Here is decided which loops; how many lanes they have, and what becomes of the rest, is decided when
+they are cut (vectorize_loops.py). LLVM is not asked to make vectors of loops. Relies on: indices
+that are proved or checked before the loops; arguments that share no memory.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from hybridjit.analysis.lane_order import prove_lane_order
+from hybridjit.analysis.lanes import Lanes, find_lanes
+from hybridjit.arith.totality import is_total, may_fail
+from hybridjit.ir.expr import Buffer, Const, Expr, Load, Node
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import Allocate, For, If, Let, LoopKind, Seq, Stmt, Store
+from hybridjit.ir.visit import walk
+from hybridjit.lowering.drop_continues import drop_continues
+from hybridjit.lowering.free_iterations import find_free_iterations
+from hybridjit.lowering.join_branches import join_branches
+from hybridjit.lowering.lane_cost import pays, reduction_pays
+from hybridjit.lowering.loop_mutator import LoopMutator
+from hybridjit.lowering.ordered_sums import find_ordered_sums
+from hybridjit.target import Target
+
+# The annotation of a parallel loop whose threads run their iterations in lanes.
+LANES = "lanes"
+
+
+def vectorize_inner(func: PrimFunc, target: Target) -> PrimFunc:
+    """`func` with lanes for the iterations of its innermost loops, where they may and pay."""
+    body = _VectorizeInner(func, target).rewrite(func.body)
+    return func if body is func.body else dataclasses.replace(func, body=body)
+
+
+class _VectorizeInner(LoopMutator):
+    def __init__(self, func: PrimFunc, target: Target) -> None:
+        LoopMutator.__init__(self, func)
+        self.target = target
+
+    def rewrite_For(self, node: For) -> Stmt:
+        if node.kind in (LoopKind.VECTORIZED, LoopKind.UNROLLED):
+            return node
+        body = join_branches(drop_continues(node.body))
+        made = self._vectorize(dataclasses.replace(node, body=body))
+        return self.go_inside(node) if made is None else made
+
+    def _vectorize(self, loop: For) -> Stmt | None:
+        if not _is_counting(loop) or not pays(loop, self.target):
+            return None
+        lanes = find_lanes(loop, self.func.fastmath, self.unset)
+        if lanes.shared and not reduction_pays(loop):
+            return None
+        if loop.kind is LoopKind.PARALLEL:
+            can = not lanes.shared and self._is_legal(lanes)
+            return dataclasses.replace(loop, annotations=((LANES, True),)) if can else None
+        if self._is_legal(lanes):
+            return _in_lanes(loop)
+        freed = self._vectorize_freed(lanes)
+        return self._vectorize_sums(loop) if freed is None else freed
+
+    def _vectorize_freed(self, lanes: Lanes) -> Stmt | None:
+        """Lanes for iterations that do not need what they hand on to each other."""
+        shared = {reduction.buffer for reduction in lanes.shared}
+        free = find_free_iterations(lanes.loop, shared, self._live_around(lanes.loop))
+        if free is None or not self.unset.isdisjoint(free.earlier.carried):
+            return None
+        parts = free.parts()
+        self.scope += parts.names
+        middle = find_lanes(parts.middle, self.func.fastmath, self.unset)
+        can = pays(parts.middle, self.target) and self._is_legal(middle)
+        del self.scope[len(self.scope) - len(parts.names) :]
+        return parts.around(_in_lanes(parts.middle)) if can else None
+
+    def _live_around(self, loop: For) -> set[Buffer]:
+        """The variables that are read outside of `loop`."""
+        inside = {id(node) for node in walk(loop) if isinstance(node, Load)}
+        loads = (node for node in walk(self.func.body) if isinstance(node, Load))
+        return {node.buffer for node in loads if not node.indices and id(node) not in inside}
+
+    def _vectorize_sums(self, loop: For) -> Stmt | None:
+        sums = find_ordered_sums(loop, self.target)
+        if sums is None or not self.unset.isdisjoint(sums.terms.variables):
+            return None
+        rest = find_lanes(sums.lanes_loop, self.func.fastmath, self.unset)
+        return sums.make(self.target) if not rest.shared and self._is_legal(rest) else None
+
+    def _is_legal(self, lanes: Lanes) -> bool:
+        if lanes.obstacle is not None or lanes.arrays:
+            return False
+        shared = {reduction.buffer for reduction in lanes.shared}
+        return self._is_plain(lanes.loop, shared) and prove_lane_order(
+            self.independence(), lanes.loop
+        )
+
+    def _is_plain(self, loop: For, variables: set[Buffer]) -> bool:
+        """True if nothing can fail, leave the loop, or set variables of others than these."""
+        nodes = list(walk(loop.body))
+        own = variables | {node.buffer for node in nodes if isinstance(node, Allocate)}
+        return all(self._is_plain_node(node, own) for node in nodes)
+
+    def _is_plain_node(self, node: Node, own: set[Buffer]) -> bool:
+        match node:
+            case Load(buffer):
+                return buffer not in self.unset
+            case Seq() | Let() | If():
+                return True
+            case For():
+                return node.kind is LoopKind.SERIAL and _is_counting(node)
+            case Store(buffer):
+                return buffer in own or not buffer.is_register
+            case Allocate(buffer):
+                return buffer.is_register
+            case Expr():
+                return not may_fail(node)
+            case _:
+                return False
+
+
+def _in_lanes(loop: For) -> For:
+    return dataclasses.replace(loop, kind=LoopKind.VECTORIZED)
+
+
+def _is_counting(loop: For) -> bool:
+    """True for a plain range whose bounds cannot fail."""
+    is_plain = loop.kind in (LoopKind.SERIAL, LoopKind.PARALLEL) and not loop.annotations
+    return (
+        is_plain
+        and isinstance(loop.step, Const)
+        and loop.step.value != 0
+        and is_total(loop.start)
+        and is_total(loop.stop)
+    )

@@ -1,0 +1,198 @@
+"""check_bounds: what schedules leave is proved, and what is proved is never outside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import hybridjit as hj
+from hybridjit import hybrid
+from hybridjit.ir.func import PrimFunc
+from hybridjit.lowering.check_bounds import check_bounds
+from hybridjit.runtime.inspection import find_safety
+from hybridjit.schedule.schedule import Schedule
+from tests.choices import samples, strategy
+from tests.lowering.index_programs import find_wrong_index, make_program
+from tests.lowering.tail_kernels import CUBES, LINES, PLANES, AnyKernel
+from tests.lowering.ways import assert_all_ways_agree
+
+EVERY: tuple[tuple[AnyKernel, int], ...] = (
+    *((kernel, 1) for kernel in LINES),
+    *((kernel, 2) for kernel in PLANES),
+    *((kernel, 3) for kernel in CUBES),
+)
+SHAPES: dict[int, tuple[tuple[Any, ...], ...]] = {
+    1: ((100,), (96,), (1,), ("n",)),
+    2: ((100, 50), (8, 16), ("n", "m"), ("n", 50), (100, "m")),
+    3: ((6, 5, 7), ("n", "m", "k"), ("n", 5, "k"), (6, "m", 7)),
+}
+SIZES: dict[int, tuple[tuple[int, ...], ...]] = {
+    1: ((0,), (1,), (7,), (31,), (32,), (33,), (97,)),
+    2: ((0, 3), (3, 0), (1, 1), (7, 9), (8, 16), (5, 17)),
+    3: ((0, 2, 2), (2, 2, 0), (1, 1, 1), (2, 3, 5)),
+}
+
+
+@pytest.mark.parametrize(
+    ("kernel", "shape"),
+    [
+        pytest.param(kernel, shape, id=f"{kernel.__name__}-{'x'.join(map(str, shape))}")
+        for kernel, rank in EVERY
+        for shape in SHAPES[rank]
+    ],
+)
+def test_tails_of_schedules_are_proved(kernel: AnyKernel, shape: Any) -> None:
+    assert kernel.safety(hj.f64[shape]).checks == ()
+
+
+@pytest.mark.parametrize(("kernel", "rank"), EVERY)
+def test_tails_compute_the_same_in_all_ways(kernel: AnyKernel, rank: int) -> None:
+    for shape in SIZES[rank]:
+        assert_all_ways_agree(kernel, np.random.default_rng(0).random(shape))
+
+
+@hybrid.script
+def multiply(a: Any, b: Any, c: Any) -> Any:
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+def tile(s: Schedule) -> None:
+    i, j, k = s.loops("c")
+    i_0, i_1 = s.split(i, factor=32)
+    j_0, j_1 = s.split(j, factor=16)
+    s.reorder(i_0, j_0, k, i_1, j_1)
+    s.vectorize(j_1)
+
+
+def split_in_three(s: Schedule) -> None:
+    s.split(s.loops("c")[0], factors=[None, 4, 8])
+
+
+def split_by_parts(s: Schedule) -> None:
+    s.split(s.loops("c")[2], nparts=4)
+
+
+def fuse_and_split(s: Schedule) -> None:
+    i, j, _ = s.loops("c")
+    s.split(s.fuse(i, j), factor=16)
+
+
+@pytest.mark.parametrize("shape", [(100, 70, 30), ("n", "m", "k"), ("n", 70, "k")])
+@pytest.mark.parametrize("steps", [tile, split_in_three, split_by_parts, fuse_and_split])
+def test_schedules_leave_nothing_to_check(steps: Any, shape: Any) -> None:
+    n, m, k = shape
+    schedule = multiply.schedule(hj.f64[n, k], hj.f64[k, m], hj.f64[n, m])
+    steps(schedule)
+    assert find_safety(schedule.func).checks == ()
+
+
+def wrong_index(func: PrimFunc) -> None:
+    checked = check_bounds(func)
+    found = find_wrong_index(checked)
+    assert found is None, f"{found}\n{checked}"
+
+
+@given(strategy(make_program))
+def test_what_is_proved_is_inside(func: PrimFunc) -> None:
+    wrong_index(func)
+
+
+def test_what_is_proved_is_inside_in_many_programs() -> None:
+    for func in samples(make_program, 150):
+        wrong_index(func)
+
+
+@hybrid.script
+def asserted(a: Any, k: Any) -> Any:
+    assert k >= 0
+    assert k < a.shape[0]
+    a[k] = 1.0
+
+
+@hybrid.script
+def refused(a: Any, k: Any) -> Any:
+    if k < 0 or k >= a.shape[0]:
+        raise ValueError("k")
+    a[k] = 1.0
+
+
+@hybrid.script
+def one_side(a: Any, k: Any) -> Any:
+    if k < a.shape[0]:
+        a[k] = 1.0
+
+
+@hybrid.script
+def leaves_something_else(a: Any, k: Any) -> Any:
+    for i in range(a.shape[0]):
+        if k >= a.shape[0]:
+            break
+        a[i] = 2.0
+    if k >= 0:
+        a[k] = 1.0
+
+
+@pytest.mark.parametrize("size", [5, "n"])
+@pytest.mark.parametrize(
+    ("kernel", "checks"), [(asserted, 0), (refused, 0), (one_side, 1), (leaves_something_else, 1)]
+)
+def test_what_was_tested_before_is_known(kernel: AnyKernel, checks: int, size: Any) -> None:
+    assert len(kernel.safety(hj.f64[size], 3).checks) == checks
+
+
+@pytest.mark.parametrize("size", [10, "n"])
+def test_a_guard_may_say_more_than_is_needed(size: Any) -> None:
+    @hybrid.script
+    def halves(a: Any) -> Any:
+        for i in range(100):
+            if 2 * i < a.shape[0]:
+                a[i] = 1.0
+            if i < a.shape[0] - 3:
+                a[i + 2] = 1.0
+
+    assert halves.safety(hj.f64[size]).checks == ()
+
+
+def test_sums_that_may_wrap_prove_nothing() -> None:
+    @hybrid.script
+    def wraps(a: Any, k: Any) -> Any:
+        if k >= 0 and k + 1 < a.shape[0]:
+            a[k] = 1.0
+
+    assert len(wraps.safety(hj.f64[5], 3).checks) == 1
+
+
+def test_products_of_different_arrays_may_wrap() -> None:
+    """The sizes of one array multiply to something that fits; those of two need not."""
+
+    @hybrid.script
+    def across(a: Any, b: Any) -> Any:
+        for f in range(a.shape[0] * b.shape[0]):
+            a[f // b.shape[0]] = 1.0
+
+    assert len(across.safety(hj.f64["n"], hj.f64["m"]).checks) == 1
+
+
+def test_sizes_of_results_are_sizes() -> None:
+    """Memory for a result is there before anything runs, so that n is not negative, and no sum of
+    a few such numbers wraps.
+    """
+
+    @hybrid.script
+    def in_steps(n: Any) -> Any:
+        a = np.zeros(n)
+        for j in range(0, n, 16):
+            if j + 16 <= n:
+                for lane in range(16):
+                    a[j + lane] = lane
+        return a
+
+    assert in_steps.safety(40).checks == ()
+    with pytest.raises(ValueError, match="negative dimensions"):
+        in_steps(-1)

@@ -1,0 +1,93 @@
+"""What the first iteration does alone stands in front of its loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hybridjit as hj
+from hybridjit import Kernel, hybrid
+from hybridjit.ir.func import PrimFunc
+from hybridjit.lowering.hoist_inits import hoist_inits
+from hybridjit.lowering.lower_blocks import lower_blocks
+from tests.corpus.case import Array
+from tests.oracle import run_all_ways
+
+
+@hybrid.script
+def sums(a: Array, c: Array) -> None:
+    for i in range(a.shape[0]):
+        for k in range(a.shape[1]):
+            for j in range(2):
+                if k == 0 and j == 0:
+                    c[i] = 0
+                c[i] += a[i, k] * j
+
+
+@hybrid.script
+def later(a: Array, c: Array) -> None:
+    for i in range(a.shape[0]):
+        c[i] += 1
+        if i == 0:
+            c[i] = 7
+
+
+@hybrid.script
+def elsewhere(a: Array, c: Array) -> None:
+    for i in range(a.shape[0]):
+        if i == 1:
+            c[i] = 7
+        c[i] += 1
+
+
+@hybrid.script
+def moving_end(a: Array, c: Array) -> None:
+    for i in range(int(c[0])):
+        if i == 0:
+            c[0] = 1
+        c[i] += 1
+
+
+@hybrid.script
+def nothing(a: Array, c: Array) -> None:
+    for _ in range(a.shape[0]):
+        pass
+
+
+@hybrid.script
+def skips(a: Array, c: Array) -> None:
+    for i in range(a.shape[0]):
+        if i == 0:
+            c[3] = 5
+            continue
+        c[i] += 1
+
+
+def hoisted(kernel: Kernel[..., Any], *specs: Any) -> tuple[PrimFunc, PrimFunc]:
+    func = lower_blocks(kernel.prim_func(*specs))
+    return func, hoist_inits(func)
+
+
+def test_inits_go_in_front_of_all_loops_that_they_are_first_in() -> None:
+    _, made = hoisted(sums, hj.f32[4, "n"], hj.f32[4])
+    assert str(made).splitlines()[1:] == [
+        "    for i in range(4):",
+        "        if a.shape[1] > 0:",
+        "            c[i] = 0.0",
+        "        for k in range(a.shape[1]):",
+        "            for j in range(2):",
+        "                c[i] = c[i] + a[i, k] * float32(j)",
+    ]
+
+
+@pytest.mark.parametrize("kernel", [later, elsewhere, moving_end, nothing, skips])
+def test_other_steps_stay(kernel: Kernel[..., Any]) -> None:
+    before, after = hoisted(kernel, hj.f32[4, 5], hj.f32[4])
+    assert after is before
+
+
+@pytest.mark.parametrize("columns", [0, 1, 3, 40])
+def test_results_are_the_same(columns: int) -> None:
+    run_all_ways(sums, [np.ones((4, columns), np.float32), np.full(4, 9, np.float32)])

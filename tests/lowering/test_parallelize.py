@@ -1,0 +1,563 @@
+"""Loops that run on all cores by themselves: which ones, and that the values do not show it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hybridjit import Kernel, config, hybrid, threads
+from hybridjit.errors import ParseError
+from hybridjit.frontend.parse import parse_text
+from hybridjit.hybrid import prange
+from hybridjit.ir.equal import structural_equal
+from hybridjit.lowering.check_bounds import check_bounds
+from hybridjit.lowering.lower_blocks import lower_blocks
+from hybridjit.lowering.parallelize import parallelize
+from tests.conftest import Golden
+from tests.corpus.case import Array
+from tests.oracle import assert_same_outcome, run_interpreted, run_native, run_once
+from tests.own_process import run_program
+from tests.parallel_programs import AnyKernel, eager
+
+SIZES = (0, 1, 2, 7, 8, 9, 31, 64, 65, 257)
+THREADS = (1, 2, 3)
+
+
+@hybrid.script(parallel=True)
+def elementwise(a: Array, b: Array) -> None:
+    for i in range(a.shape[0]):
+        b[i] = a[i] * 2 + i
+
+
+@hybrid.script(parallel=True)
+def every_third(a: Array, b: Array) -> None:
+    for i in range(1, a.shape[0], 3):
+        for _ in range(2):
+            b[i] = b[i] + a[i]
+
+
+@hybrid.script(parallel=True)
+def backwards(a: Array, b: Array) -> None:
+    for i in range(a.shape[0] - 1, -1, -1):
+        for _ in range(2):
+            b[i] = b[i] + a[i]
+
+
+@hybrid.script(parallel=True)
+def neighbours(a: Array, b: Array) -> None:
+    for i in range(1, a.shape[0] - 1):
+        b[i] = a[i - 1] + a[i + 1]
+
+
+@hybrid.script(parallel=True)
+def running(a: Array, b: Array) -> None:
+    for i in range(1, a.shape[0]):
+        b[i] = b[i - 1] + a[i]
+
+
+@hybrid.script(parallel=True)
+def steps(a: Array, b: Array) -> None:
+    for _ in range(3):
+        for i in range(1, a.shape[0] - 1):
+            b[i] = a[i - 1] + a[i + 1]
+        for i in range(a.shape[0]):
+            a[i] = b[i] * 0.25
+
+
+@hybrid.script(parallel=True)
+def rows(a: Array, b: Array) -> None:
+    for i in range(a.shape[0]):
+        total = 0.0
+        for j in range(i):
+            total += a[j]
+        b[i] = total
+
+
+@hybrid.script(parallel=True)
+def scratch(a: Array, b: Array) -> None:
+    for i in range(a.shape[0]):
+        t = np.empty(4)
+        for j in range(4):
+            t[j] = a[i] * j
+        b[i] = t[0] + t[3] * t[1]
+
+
+@hybrid.script(parallel=True)
+def extremes(a: Array, b: Array) -> None:
+    low = high = a[0]
+    for i in range(a.shape[0]):
+        low = min(low, a[i])
+        high = max(high, a[i])
+    b[0] = low
+    b[1] = high
+
+
+@hybrid.script(parallel=True)
+def float_sum(a: Array, b: Array) -> None:
+    total = 0.0
+    for i in range(a.shape[0]):
+        total += a[i]
+    b[0] = total
+
+
+@hybrid.script(parallel=True)
+def counted(a: Array, b: Array) -> None:
+    count = 0
+    for i in range(a.shape[0]):
+        if a[i] > 0.5:
+            count += 1
+    b[0] = count
+
+
+@hybrid.script(parallel=True)
+def up_to_a_large_one(a: Array, b: Array) -> None:
+    for i in range(a.shape[0]):
+        if a[i] > 0.9:
+            break
+        b[i] = a[i]
+
+
+@hybrid.script(parallel=True)
+def last_value(a: Array, b: Array) -> None:
+    x = 0.0
+    for i in range(a.shape[0]):
+        x = a[i]
+    b[0] = x
+
+
+@hybrid.script(parallel=True)
+def numpy_style(a: Array, b: Array) -> None:
+    b[:] = np.where(a > 0.5, np.sqrt(a), -a)
+
+
+@hybrid.script(parallel=True)
+def histogram(a: Array, b: Array) -> None:
+    counts = np.zeros(7, np.int64)
+    for i in range(a.shape[0]):
+        counts[int(a[i] * 7)] += 1
+    for k in range(min(7, b.shape[0])):
+        b[k] = counts[k]
+
+
+@hybrid.script(parallel=True)
+def two_histograms(a: Array, b: Array) -> None:
+    counts = np.zeros((3, 2), np.int32)
+    largest = np.zeros(3, np.int64)
+    total = 0
+    for i in range(1, a.shape[0], 2):
+        k = int(a[i] * 3)
+        counts[k, i % 2] += i
+        largest[k] = max(largest[k], i)
+        total += k
+    b[0] = counts[0, 0] + counts[1, 1] * 3 + counts[2, 1] * 7 + largest[1] + total
+    b[1] = largest[0] - largest[2]
+
+
+@hybrid.script(parallel=True)
+def histogram_of_itself(a: Array, b: Array) -> None:
+    counts = np.zeros(7, np.int64)
+    for i in range(a.shape[0]):
+        counts[(counts[0] + i) % 7] += 1
+    b[0] = counts[3]
+
+
+@hybrid.script(parallel=True)
+def place_of_least(a: Array, b: Array) -> None:
+    best = 0.75
+    where = -1
+    for i in range(a.shape[0]):
+        if a[i] < best:
+            best = a[i]
+            where = i
+    b[0] = best
+    b[1] = where
+
+
+@hybrid.script(parallel=True)
+def place_of_largest(a: Array, b: Array) -> None:
+    b[0] = np.argmax(a) if a.shape[0] else -1
+
+
+@hybrid.script(parallel=True)
+def last_of_least(a: Array, b: Array) -> None:
+    best = np.inf
+    where = -1
+    for i in range(a.shape[0]):
+        if a[i] <= best:
+            best = a[i]
+            where = i
+    b[1] = where
+
+
+LOOPS = (
+    *(elementwise, every_third, backwards, neighbours, running, steps, rows, scratch, extremes),
+    *(float_sum, counted, up_to_a_large_one, last_value, numpy_style, histogram, two_histograms),
+    *(histogram_of_itself, place_of_least, place_of_largest, last_of_least),
+)
+
+
+def arrays(n: int) -> tuple[Any, Any]:
+    """Numbers below 1, some of them equal, and room for results."""
+    return np.floor(np.random.default_rng(n).random(n) * 64) * 0.015, np.zeros(max(n, 2))
+
+
+def check(kernel: AnyKernel, *args: Any) -> None:
+    """The same, bit for bit, on any number of threads as in the interpreter."""
+    expected = run_once(run_interpreted, kernel, args)
+    for count in THREADS:
+        with threads(count):
+            assert_same_outcome(run_once(run_native, kernel, args), expected)
+
+
+@pytest.mark.parametrize("kernel", LOOPS, ids=lambda kernel: kernel.__name__)
+def test_values_do_not_depend_on_the_threads(kernel: AnyKernel) -> None:
+    again: AnyKernel = Kernel(kernel.__hybrid_function__, parallel=True)
+    with eager():
+        for size in SIZES:
+            a, b = arrays(size)
+            if size or kernel not in (extremes,):
+                check(again, a, b)
+
+
+@pytest.mark.parametrize("kernel", [place_of_least, place_of_largest])
+@pytest.mark.parametrize("values", [(np.nan,), (np.inf, -np.inf), (0.0, -0.0), (0.5, np.nan)])
+def test_places_of_unusual_values(kernel: AnyKernel, values: tuple[float, ...]) -> None:
+    again: AnyKernel = Kernel(kernel.__hybrid_function__, parallel=True)
+    with eager():
+        for seed in range(4):
+            a = np.random.default_rng(seed).choice(values, 65)
+            a[::7] = np.random.default_rng(seed).random(10)
+            check(again, a, np.zeros(2))
+
+
+def test_an_index_outside_of_a_histogram() -> None:
+    a, b = arrays(2000)
+    a[[1999, 700]] = 3.0, 2.0
+    kernel: AnyKernel = Kernel(histogram.__hybrid_function__, parallel=True)
+    with eager():
+        for count in THREADS:
+            with threads(count), pytest.raises(IndexError, match="14"):
+                kernel(a, b)
+
+
+def lowered(kernel: AnyKernel, *args: Any) -> str:
+    return kernel.inspect("lowered", *args)
+
+
+N = 1 << 18
+
+
+@pytest.mark.parametrize(
+    ("kernel", "is_parallel"),
+    [
+        *((kernel, True) for kernel in (elementwise, neighbours, rows, scratch, extremes, counted)),
+        *((kernel, True) for kernel in (every_third, backwards, steps, numpy_style)),
+        *((kernel, True) for kernel in (histogram, two_histograms, place_of_least)),
+        (place_of_largest, True),
+        *((kernel, False) for kernel in (running, float_sum, up_to_a_large_one, last_value)),
+        *((kernel, False) for kernel in (histogram_of_itself, last_of_least)),
+    ],
+    ids=lambda value: getattr(value, "__name__", str(value)),
+)
+def test_which_loops(kernel: AnyKernel, is_parallel: bool) -> None:
+    assert ("in parallel(" in lowered(kernel, *arrays(N))) is is_parallel
+
+
+def test_small_work_stays_on_one_thread() -> None:
+    assert "in parallel(" not in lowered(elementwise, *arrays(100))
+
+
+def test_floats_are_added_in_any_order_where_that_is_allowed() -> None:
+    loose: AnyKernel = Kernel(float_sum.__hybrid_function__, ("reassoc",), parallel=True)
+    assert "in parallel(" in lowered(loose, *arrays(N))
+    a, b = arrays(N)
+    results: set[float] = set()
+    for count in THREADS:
+        with threads(count):
+            loose(a, b)
+        results.add(float(b[0]))
+    assert len(results) == 1
+
+
+@hybrid.script(parallel=True)
+def product(a: Array, b: Array, c: Array) -> None:
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+def test_golden_product(golden: Golden) -> None:
+    """Rows in blocks, so that the rows of a block still run side by side."""
+    func = product.prim_func(np.ones((64, 64)), np.ones((64, 64)), np.ones((64, 64)))
+    golden.check(str(parallelize(check_bounds(lower_blocks(func)))), "ir")
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (5, 3, 2), (9, 33, 17), (70, 40, 30)])
+def test_products(shape: tuple[int, int, int]) -> None:
+    n, m, depth = shape
+    generator = np.random.default_rng(0)
+    kernel: AnyKernel = Kernel(product.__hybrid_function__, parallel=True)
+    with eager():
+        check(kernel, generator.random((n, depth)), generator.random((depth, m)), np.zeros((n, m)))
+
+
+@hybrid.script(parallel=True)
+def sum_of_sums(a: Array, b: Array) -> None:
+    total = 0.5
+    less = 0.0
+    for i in range(b.shape[0]):
+        row = 0.0
+        for j in range(a.shape[0]):
+            row += a[j] * (i + 1)
+        if i % 3 != 1:
+            total = row + total
+        less -= row
+    b[0] = total
+    b[1] = less
+
+
+@hybrid.script(parallel=True)
+def two_terms(a: Array, b: Array) -> None:
+    total = 0.5
+    for i in range(b.shape[0]):
+        row = 0.0
+        for j in range(a.shape[0]):
+            row += a[j] * (i + 1)
+        total = total + row + 0.1
+    b[0] = total
+
+
+@pytest.mark.parametrize("kernel", [sum_of_sums, two_terms])
+def test_sums_of_few_values_are_those_of_one_thread(
+    kernel: AnyKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each iteration keeps its value, and those are added up in order."""
+    monkeypatch.setattr("hybridjit.lowering.parallelize.MIN_SINGLE", 0)
+    again: AnyKernel = Kernel(kernel.__hybrid_function__, parallel=True)
+    with eager():
+        for size in SIZES:
+            check(again, *arrays(size))
+
+
+def test_which_sums_of_few_values() -> None:
+    assert "in parallel(" in lowered(sum_of_sums, arrays(1000)[0], np.zeros(1000))
+    assert "in parallel(" not in lowered(two_terms, arrays(1000)[0], np.zeros(1000))
+
+
+def numpy_sum(a: Array) -> Any:
+    return a.sum() + (a * a).mean()
+
+
+@pytest.mark.parametrize("size", [1, 1000, 40_000, 200_000])
+def test_sums_of_numpy_are_those_of_one_thread(size: int) -> None:
+    serial: AnyKernel = hybrid.script(numpy_sum, parallel=False)
+    on_threads: AnyKernel = hybrid.script(numpy_sum, parallel=True)
+    a, _ = arrays(size)
+    with eager():
+        expected = serial(a)
+        for count in THREADS:
+            with threads(count):
+                assert on_threads(a) == expected
+
+
+def matrix_product(a: Array, b: Array) -> Any:
+    return a @ b
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex128])
+@pytest.mark.parametrize("shape", [(40, 40, 40), (130, 300, 70)])
+def test_products_of_numpy_are_those_of_one_thread(shape: tuple[int, int, int], dtype: Any) -> None:
+    n, depth, m = shape
+    generator = np.random.default_rng(0)
+    a = generator.random((n, depth)).astype(dtype)
+    b = generator.random((depth, m)).astype(dtype)
+    serial: AnyKernel = hybrid.script(matrix_product, parallel=False)
+    on_threads: AnyKernel = hybrid.script(matrix_product, parallel=True)
+    with eager():
+        expected = serial(a, b)
+        for count in THREADS:
+            with threads(count):
+                assert (on_threads(a, b) == expected).all()
+
+
+def test_rows_of_products_of_numpy_run_on_threads() -> None:
+    kernel: AnyKernel = hybrid.script(matrix_product, parallel=True)
+    text = lowered(kernel, np.ones((256, 256)), np.ones((256, 256)))
+    assert text.index("in parallel(") < text.index("left = allocate(")
+
+
+@hybrid.script(parallel=True)
+def terms_outside(a: Array, b: Array, c: Array) -> None:
+    for k in range(a.shape[1]):
+        for i in range(a.shape[0]):
+            for j in range(b.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (9, 33, 17), (70, 40, 30)])
+def test_loops_inside_of_sums(shape: tuple[int, int, int]) -> None:
+    """The loop over terms is no loop for threads; the one over rows goes around it, in blocks."""
+    n, m, depth = shape
+    generator = np.random.default_rng(0)
+    kernel: AnyKernel = Kernel(terms_outside.__hybrid_function__, parallel=True)
+    with eager():
+        check(kernel, generator.random((n, depth)), generator.random((depth, m)), np.zeros((n, m)))
+
+
+def test_golden_terms_outside(golden: Golden) -> None:
+    func = terms_outside.prim_func(np.ones((64, 70)), np.ones((70, 64)), np.ones((64, 64)))
+    golden.check(str(parallelize(check_bounds(lower_blocks(func)))), "ir")
+
+
+@hybrid.script(parallel=True)
+def skewed(a: Array, b: Array) -> None:
+    for t in range(6):
+        for i in range(1, a.shape[0]):
+            a[i] = a[i - 1] * 0.5 + b[i] + t
+
+
+def test_a_sweep_that_reads_its_neighbours_stays_as_it_is() -> None:
+    assert "in parallel(" not in lowered(skewed, *arrays(N))
+
+
+@hybrid.script(parallel=True)
+def few_channels(a: Array, b: Array) -> None:
+    for c in range(3):
+        for i in range(a.shape[0]):
+            b[i, c] = a[i, c] * 2
+
+
+def test_of_a_few_iterations_the_loop_inside_is_better() -> None:
+    text = lowered(few_channels, np.ones((N, 3)), np.ones((N, 3)))
+    assert text.index("in range(3)") < text.index("in parallel(")
+
+
+@hybrid.script(parallel=True)
+def refuses(a: Array, b: Array) -> None:
+    for i in range(a.shape[0]):
+        if a[i] < 0:
+            raise ValueError("negative", i)
+        b[i] = a[i]
+
+
+def test_the_first_error_is_reported() -> None:
+    a, b = np.ones(4000), np.zeros(4000)
+    a[[3999, 2100, 1300]] = -1
+    kernel: AnyKernel = Kernel(refuses.__hybrid_function__, parallel=True)
+    with eager():
+        for count in THREADS:
+            with threads(count), pytest.raises(ValueError, match="1300"):
+                kernel(a, b)
+
+
+def test_held_against_the_plain_function() -> None:
+    kernel: AnyKernel = Kernel(rows.__hybrid_function__, parallel=True)
+    with eager(), threads(3), config.scope(check=True):
+        kernel(*arrays(300))
+
+
+def test_a_signal_ends_a_loop(tmp_path: Path) -> None:
+    program = """
+        import _thread, threading
+        import numpy as np
+        from hybridjit import hybrid, threads
+
+        @hybrid.script(parallel=True)
+        def endless(a, n):
+            for i in range(a.shape[0]):
+                for _ in range(n):
+                    a[i] = a[i] * 0.5 + 1.0
+
+        endless(np.ones(64), 3)
+        print("in parallel(" in endless.inspect("lowered", np.ones(64), 3))
+        timer = threading.Timer(0.5, _thread.interrupt_main)
+        timer.start()
+        try:
+            with threads(2):
+                endless(np.ones(64), 1 << 60)
+        except KeyboardInterrupt:
+            print("interrupted")
+        """
+    assert run_program(tmp_path, program) == "True\ninterrupted\n"
+
+
+def test_arguments_that_share_memory_run_in_order() -> None:
+    memory: Any = np.random.default_rng(0).random(200)
+    expected: Any = memory.copy()
+    neighbours.py_func(expected[:-1], expected[1:])
+    kernel: AnyKernel = Kernel(neighbours.__hybrid_function__, parallel=True)
+    with eager(), threads(3):
+        kernel(memory[:-1], memory[1:])
+    assert (memory == expected).all()
+
+
+# -- the option ------------------------------------------------------------------------------------
+
+
+@hybrid.script
+def undecided(a: Array, b: Array) -> None:
+    for i in range(a.shape[0]):
+        b[i] = a[i] * 2
+
+
+def test_off_by_default() -> None:
+    assert "in parallel(" not in lowered(undecided, *arrays(N))
+
+
+def test_the_config_decides_where_the_script_does_not() -> None:
+    kernel: AnyKernel = Kernel(undecided.__hybrid_function__)
+    serial: AnyKernel = hybrid.script(undecided, parallel=False)
+    with config.scope(parallel=True):
+        assert "in parallel(" in lowered(kernel, *arrays(N))
+        assert "in parallel(" not in lowered(serial, *arrays(N))
+
+
+def test_the_environment_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HYBRIDJIT_PARALLEL", "1")
+    config.clear()
+    kernel: AnyKernel = Kernel(undecided.__hybrid_function__)
+    assert "in parallel(" in lowered(kernel, *arrays(N))
+    monkeypatch.undo()
+    config.clear()
+
+
+def test_shown_printed_and_kept() -> None:
+    kernel = hybrid.script(undecided, parallel=True)
+    assert kernel is not undecided
+    assert "parallel" in repr(kernel)
+    assert "parallel=True" in str(kernel.prim_func(*arrays(8)))
+    assert kernel.options["parallel"] is True
+    assert hybrid.script(kernel) is kernel
+
+
+def test_printed_options_are_read_back() -> None:
+    kernel: AnyKernel = Kernel(undecided.__hybrid_function__, ("contract",), parallel=True)
+    func = kernel.prim_func(*arrays(8))
+    again = parse_text(str(func))
+    assert again.parallel
+    assert structural_equal(func, again)
+    with pytest.raises(ParseError, match="parallel must be written as True or False"):
+        parse_text(str(func).replace("parallel=True", "parallel=1"))
+
+
+def test_must_be_a_switch() -> None:
+    wrong: Any = 3
+    with pytest.raises(TypeError, match="parallel must be True or False, got 3"):
+        hybrid.script(undecided, parallel=wrong)
+
+
+@hybrid.script
+def with_prange(a: Array, b: Array) -> None:
+    for i in prange(a.shape[0]):
+        b[i] = a[i] * 2
+
+
+def test_prange_is_parallel() -> None:
+    a, b = arrays(9)
+    with_prange(a, b)
+    assert (b == a * 2).all()
+    assert "in parallel(" in str(with_prange.prim_func(a, b))

@@ -1,0 +1,186 @@
+"""sink_loops: loops along rows go inside, where no iteration can tell the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hybridjit as hj
+from hybridjit import Kernel, hybrid
+from hybridjit.codegen.target import current_target
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import For
+from hybridjit.ir.verify import Stage, verify
+from hybridjit.ir.visit import walk
+from hybridjit.lowering import sink_loops as sinking
+from hybridjit.lowering.pipeline import lower
+from hybridjit.lowering.sink_loops import sink_loops
+from tests.corpus.case import Array
+from tests.lowering.ways import assert_all_ways_agree
+
+AnyKernel = Kernel[..., Any]
+
+
+@hybrid.script
+def planes(a: Array, b: Array) -> None:
+    for k in range(1, a.shape[2]):
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                a[i, j, k] = 0.5 * a[i, j, k - 1] + b[i, j, k]
+
+
+@hybrid.script
+def numpy_style(a: Array, b: Array) -> None:
+    for k in range(1, a.shape[2]):
+        a[:, :, k] = 0.5 * a[:, :, k - 1] + b[:, :, k]
+
+
+@hybrid.script
+def backwards(a: Array, b: Array) -> None:
+    last = np.zeros((a.shape[0], a.shape[1]))
+    for k in range(a.shape[2] - 1, -1, -1):
+        if k < a.shape[2] - 1:
+            a[:, :, k] -= b[:, :, k] * last
+        last[:, :] = a[:, :, k]
+        b[:, :, k] = 2.0 * a[:, :, k]
+
+
+@hybrid.script
+def neighbours(a: Array, b: Array) -> None:
+    for k in range(1, a.shape[2]):
+        for i in range(a.shape[0] - 1):
+            for j in range(a.shape[1]):
+                a[i, j, k] = 0.5 * a[i + 1, j, k - 1] + b[i, j, k]
+
+
+@hybrid.script
+def neighbours_of_two(a: Array, b: Array) -> None:
+    for k in range(1, a.shape[2]):
+        for i in range(a.shape[0] - 1):
+            for j in range(a.shape[1]):
+                a[i, j, k] += b[i, j, k]
+        for i in range(a.shape[0] - 1):
+            for j in range(a.shape[1]):
+                b[i, j, k] += a[i + 1, j, k - 1]
+
+
+@hybrid.script
+def shifted_by_planes(a: Array, b: Array) -> None:
+    for k in range(1, min(a.shape[2], 5)):
+        for i in range(a.shape[0] - 5):
+            for j in range(a.shape[1]):
+                a[i + k, j, k] = a[i + k, j, k - 1] + b[i, j, k]
+
+
+@hybrid.script
+def triangles(a: Array, b: Array) -> None:
+    for k in range(1, a.shape[2]):
+        for i in range(a.shape[0]):
+            for j in range(min(k, a.shape[1])):
+                a[i, j, k] = 0.5 * a[i, j, k - 1] + b[i, j, k]
+
+
+@hybrid.script
+def other_ranges(a: Array, b: Array) -> None:
+    for k in range(1, a.shape[2]):
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                a[i, j, k] = 0.5 * a[i, j, k - 1]
+        for i in range(a.shape[0] - 1):
+            for j in range(a.shape[1]):
+                b[i, j, k] = 2.0 * a[i, j, k]
+
+
+@hybrid.script
+def one_total(a: Array, b: Array) -> None:
+    for k in range(a.shape[2]):
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                b[0, 0, 0] = 0.5 * b[0, 0, 0] + a[i, j, k]
+
+
+@hybrid.script
+def along_rows(a: Array, b: Array) -> None:
+    for k in range(a.shape[0]):
+        for i in range(a.shape[1]):
+            for j in range(a.shape[2]):
+                a[k, i, j] = 2.0 * b[k, i, j]
+
+
+@hybrid.script
+def guarded_by_data(a: Array, b: Array) -> None:
+    for k in range(1, a.shape[2]):
+        if b[0, 0, k] > 0.5:
+            for i in range(a.shape[0]):
+                for j in range(a.shape[1]):
+                    a[i, j, k] = 0.5 * a[i, j, k - 1] + b[i, j, k]
+
+
+SUNK = (planes, numpy_style, backwards)
+KEPT = (
+    *(neighbours, neighbours_of_two, shifted_by_planes, triangles, other_ranges),
+    *(one_total, along_rows, guarded_by_data),
+)
+SHAPES = ((7, 3, 5), (8, 2, 9), (6, 1, 4), (6, 4, 1), (7, 0, 4), (5, 3, 0))
+
+
+def cube(shape: Sequence[int], seed: int) -> Any:
+    return np.random.default_rng(seed).random(shape)
+
+
+@pytest.mark.parametrize("kernel", [*SUNK, *KEPT], ids=lambda kernel: kernel.__name__)
+def test_all_ways_agree(kernel: AnyKernel) -> None:
+    for shape in SHAPES:
+        assert_all_ways_agree(kernel, cube(shape, 1), cube(shape, 2))
+
+
+def test_arrays_that_overlap() -> None:
+    memory = cube((8, 3, 5), 1)
+    expected = memory.copy()
+    planes.py_func(expected[1:], expected[:-1])
+    planes(memory[1:], memory[:-1])
+    assert memory.tolist() == expected.tolist()
+
+
+def lowered(kernel: AnyKernel, *shape: Any) -> PrimFunc:
+    spec = hj.f64[shape]
+    return lower(kernel.prim_func(spec, spec), current_target(), may_reorder=True)
+
+
+def outermost(func: PrimFunc) -> set[str]:
+    """The names of the loops that stand in no other one."""
+    loops = [node for node in walk(func.body) if isinstance(node, For)]
+    inner = {id(node) for loop in loops for node in walk(loop.body)}
+    return {loop.var.name.rstrip("_0123456789") for loop in loops if id(loop) not in inner}
+
+
+@pytest.mark.parametrize("kernel", SUNK, ids=lambda kernel: kernel.__name__)
+def test_loops_along_rows_go_inside(kernel: AnyKernel) -> None:
+    assert "k" not in outermost(lowered(kernel, 7, 8, 9))
+
+
+def test_sizes_of_run_time() -> None:
+    assert "k" not in outermost(lowered(planes, "n", "m", "l"))
+
+
+@pytest.mark.parametrize("kernel", KEPT, ids=lambda kernel: kernel.__name__)
+def test_other_loops_stay(kernel: AnyKernel) -> None:
+    func = lower(kernel.prim_func(hj.f64[7, 8, 9], hj.f64[7, 8, 9]), current_target())
+    assert sink_loops(func) is func
+
+
+def test_short_loops_stay() -> None:
+    func = lower(planes.prim_func(hj.f64[7, 8, 4], hj.f64[7, 8, 4]), current_target())
+    assert sink_loops(func) is func
+
+
+def test_the_pass_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    func = lower(backwards.prim_func(hj.f64[26, 27, 28], hj.f64[26, 27, 28]), current_target())
+    made = sink_loops(func)
+    verify(made, Stage.LOOPS, "sink_loops")
+    assert "if k < 27:" in str(made)
+    monkeypatch.setattr(sinking, "_GAIN", 100)
+    assert sink_loops(func) is func
