@@ -152,7 +152,7 @@ def test_import_inside_a_function_is_caught(prefix: str) -> None:
 
 def test_import_for_type_checking_counts() -> None:
     source = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import hybridjit.lowering\n"
-    assert find_violations("te", source) == ["line 3: 'te' imports 'lower', which is above it"]
+    assert find_violations("te", source) == ["line 3: 'te' imports 'lowering', which is above it"]
 
 
 def test_room_without_a_layer_is_caught() -> None:

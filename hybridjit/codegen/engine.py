@@ -90,7 +90,7 @@ def _pass_builder(target: Target) -> Any:
 
 @lru_cache(maxsize=1)
 def _numbered_builder(target: Target, number: int) -> Any:
-    """A builder of passes without the loop vectoriser: lanes are ours (lowering/vectorize_inner.py).
+    """A builder of passes without the loop vectoriser: lanes are ours, of vectorize_inner.py.
 
     LLVM 22 reads and writes the wrong elements in loops with guards, and every version so far
     computes a guarded division in one lane and uses it in all.
