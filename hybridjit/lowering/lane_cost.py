@@ -18,6 +18,8 @@ from hybridjit.target import Target
 MAX_INSIDE = 49
 # Fewer iterations are not worth a vector, and a rest.
 MIN_EXTENT = 4
+# Elements so many apart are loaded with those between them (codegen/vector_memory.py).
+MAX_CLOSE_STEP = 4
 # Operations on elements that are to be stored apart from each other: taking vectors apart takes
 # longer than so few of them save.
 MAX_SCATTERED_WORK = 4
@@ -38,8 +40,10 @@ def pays(loop: For, target: Target) -> bool:
     inside = [loop_extent(node) for node in nodes if isinstance(node, For)]
     if None in inside or math.prod(trips or 1 for trips in inside) > MAX_INSIDE:
         return False
-    if inside or branches:
+    if branches:
         return all(_is_along(node, loop) for node in nodes)
+    if inside:
+        return all(_is_along(node, loop) or _is_close(node, loop) for node in nodes)
     return not _scatters(loop, nodes) and (has_gathers(target) or not _gathers(loop, nodes))
 
 
@@ -78,10 +82,23 @@ def _is_along(node: Node, loop: For) -> bool:
     """False for an access that neither stays where it is nor goes to the next element."""
     if not isinstance(node, Load | Store) or not node.indices:
         return True
+    step = _step_in_row(node, loop)
+    return step is not None and abs(step) <= 1
+
+
+def _is_close(node: Node, loop: For) -> bool:
+    """True for a load that goes on by a few elements: it is picked from whole rows."""
+    step = _step_in_row(node, loop) if isinstance(node, Load) else None
+    return step is not None and 0 < step <= MAX_CLOSE_STEP
+
+
+def _step_in_row(node: Load | Store, loop: For) -> int | None:
+    """How far an access goes along the last axis in each iteration; None along another one."""
     steps = [_step(index, loop.var) for index in node.indices]
-    each = loop.step.value.real if isinstance(loop.step, Const) else 0
-    is_near = steps[-1] is not None and abs(steps[-1] * each) <= 1
-    return is_near and all(step == 0 for step in steps[:-1])
+    each = int(loop.step.value.real) if isinstance(loop.step, Const) else None
+    if steps[-1] is None or each is None or any(step != 0 for step in steps[:-1]):
+        return None
+    return steps[-1] * each
 
 
 def _step(index: Expr, var: Var) -> int | None:

@@ -13,7 +13,7 @@ from hybridjit import Kernel, config, hybrid
 from hybridjit.hybrid import parallel
 from tests.corpus.case import Array
 from tests.guarded import check_guarded
-from tests.oracle import assert_same_outcome, run_native, run_once, run_plain
+from tests.oracle import assert_same_outcome, fresh, run_native, run_once, run_plain
 from tests.processors import PROCESSORS, compiling_for
 
 AnyKernel = Kernel[..., Any]
@@ -243,6 +243,20 @@ def test_every_processor_gives_the_same(cpu: str) -> None:
                 args = arrays(size, np.float64)
                 found = run_once(run_native, anew, args)
                 assert_same_outcome(found, run_once(run_plain, anew, args))
+
+
+@hybrid.script
+def pooled(a: Array, b: Array) -> None:
+    for i in range(b.shape[0]):
+        for d in range(3):
+            b[i] = max(b[i], a[2 * i + d])
+
+
+@pytest.mark.parametrize("size", [1, 4, 7, 16, 27, 28, 40])
+def test_windows_a_few_apart(size: int) -> None:
+    a = np.random.default_rng(size).random(2 * size + 1, np.float32)
+    assert ("vectorize(" in pooled.inspect("lowered", a, a[:size].copy())) == (size > 3)
+    check_guarded(fresh(pooled), [a, np.zeros(size, np.float32)])
 
 
 @hybrid.script
