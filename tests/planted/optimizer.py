@@ -126,7 +126,7 @@ def in_shallow_panels(check: Check) -> Check:
     """
 
     def checked() -> None:
-        with patch.object(gemm, "DEPTH", 16):
+        with patch.object(products, "DEPTH", 16):
             check()
 
     return checked

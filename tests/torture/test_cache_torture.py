@@ -202,10 +202,10 @@ MISTAKES = (
 
 SUITE = "tests/runtime/disk_cache"
 MODULES = {
-    "entry": "cache_entry.py",
-    "directory": "cache_directory.py",
-    "eviction": "cache_eviction.py",
-    "store": "cache.py",
+    "entry": "entry.py",
+    "directory": "directory.py",
+    "eviction": "eviction.py",
+    "store": "disk_cache.py",
 }
 
 
@@ -243,7 +243,7 @@ def test_the_copy_passes(copy: Path) -> None:
 @pytest.mark.usefixtures("repetitions")
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.what)
 def test_a_planted_mistake_is_noticed(copy: Path, mistake: Mistake) -> None:
-    file = copy / "hybridjit" / "runtime" / MODULES[mistake.module]
+    file = copy / "hybridjit" / "runtime" / "cache" / MODULES[mistake.module]
     source = file.read_text()
     try:
         file.write_text(source.replace(mistake.right, mistake.wrong))
@@ -255,5 +255,5 @@ def test_a_planted_mistake_is_noticed(copy: Path, mistake: Mistake) -> None:
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.what)
 def test_a_mistake_can_be_planted(mistake: Mistake) -> None:
     """The code that a mistake is about is still there, once."""
-    file = REPOSITORY / "hybridjit" / "runtime" / MODULES[mistake.module]
+    file = REPOSITORY / "hybridjit" / "runtime" / "cache" / MODULES[mistake.module]
     assert file.read_text().count(mistake.right) == 1
