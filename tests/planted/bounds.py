@@ -18,7 +18,7 @@ from hybridjit.codegen.emit import expressions as emit_expressions
 from hybridjit.ir.stmt import If
 from hybridjit.lowering import hoist_checks
 from tests.codegen.test_quick_index import bins
-from tests.lower import failing_kernels as failing
+from tests.lowering import failing_kernels as failing
 from tests.lowering.test_hoist_checks import HUGE, shifted, triangle
 from tests.planted.bugs import Bug, replaced, second
 from tests.planted.native_checks import compared, inner

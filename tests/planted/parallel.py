@@ -34,7 +34,7 @@ from hybridjit.lowering import (
 )
 from hybridjit.runtime import pool as runtime_pool
 from tests import parallel_programs as programs
-from tests.lower import test_parallelize as automatic
+from tests.lowering import test_parallelize as automatic
 from tests.oracle import fresh
 from tests.parallel_programs import AnyKernel, check, eager
 from tests.planted.bugs import Bug, Check, always, replaced

@@ -18,7 +18,7 @@ from hybridjit.ir.visit import Substitute
 from hybridjit.lowering import jam_loops, sum_tiles, update_nests, vectorize_outer
 from hybridjit.lowering.update_nests import Nest
 from hybridjit.runtime.specialization import Specialization
-from tests.lower import sum_kernels, sum_programs, test_vectorize_outer
+from tests.lowering import sum_kernels, sum_programs, test_vectorize_outer
 from tests.lowering.sum_kernels import arrays
 from tests.lowering.ways import assert_native_agrees
 from tests.planted.bugs import Bug, Check, RandomCheck, always, replaced
