@@ -16,11 +16,15 @@ it `says` stands in the help, and so does its code in the script: see `Case.chec
 
 from __future__ import annotations
 
+import ast
 import copy
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -57,6 +61,25 @@ class Case:
             kernel.interpret(*copy.deepcopy(self.wrong_args))
         assert isinstance(caught.value, HybridError)
         return caught.value
+
+    def report(self) -> str:
+        """The error as users see it, lines counted from the beginning of the function they are in.
+
+        So a script that is added to a theme changes no report but its own.
+        """
+        file = Path(inspect.getfile(self.wrong))
+        text = self.fail().render(paths="short")
+        text = re.sub(
+            rf"(?<={re.escape(file.name)}:)\d+", lambda found: _line_in_function(file, found), text
+        )
+        text = re.sub(r"(?<= line )\d+", lambda found: _line_in_function(file, found), text)
+        gutter = r"^ *\d+(?= \|)"
+        return re.sub(
+            gutter,
+            lambda found: _line_in_function(file, found).rjust(len(found[0])),
+            text,
+            flags=re.MULTILINE,
+        )
 
     def check_help(self) -> None:
         """What the help suggests is in the right script, and that script works."""
@@ -122,6 +145,19 @@ class Cases:
             return function
 
         return register
+
+
+def _line_in_function(file: Path, found: re.Match[str]) -> str:
+    line = int(found[0])
+    starts = [start for start in _function_starts(file) if start <= line]
+    return str(line - starts[-1] + 1) if starts else str(line)
+
+
+@cache
+def _function_starts(file: Path) -> tuple[int, ...]:
+    """The lines at which functions of a file begin, in order."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    return tuple(node.lineno for node in tree.body if isinstance(node, ast.FunctionDef))
 
 
 def load(theme: str) -> list[Case]:

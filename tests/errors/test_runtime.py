@@ -12,7 +12,7 @@ from tests.errors.case import Case, wrong
 
 @wrong("runtime")
 def test_stopped(case: Case, golden: Golden) -> None:
-    golden.check(case.fail().render(paths="short"), "txt")
+    golden.check(case.report(), "txt")
 
 
 @wrong("runtime")

@@ -6,7 +6,7 @@ from tests.errors.case import Case, load, wrong
 
 @wrong("several")
 def test_refused(case: Case, golden: Golden) -> None:
-    golden.check(case.fail().render(paths="short"), "txt")
+    golden.check(case.report(), "txt")
 
 
 def test_at_most_five_are_shown_and_the_rest_counted() -> None:

@@ -6,7 +6,7 @@ from tests.errors.case import Case, mended, wrong
 
 @wrong("statements")
 def test_refused(case: Case, golden: Golden) -> None:
-    golden.check(case.fail().render(paths="short"), "txt")
+    golden.check(case.report(), "txt")
 
 
 @mended("statements")
