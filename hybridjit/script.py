@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from hybridjit.checking import check as checking
     from hybridjit.checking.check import Checked
     from hybridjit.checking.difference import Outcome
+    from hybridjit.intrinsics import registry as intrinsics
     from hybridjit.ir.func import PrimFunc
     from hybridjit.lowering import custom_passes
     from hybridjit.lowering.custom_passes import CustomPass, Transform
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from hybridjit.runtime.inspection import Safety, SpecializationInfo, StageName
     from hybridjit.runtime.memory_report import MemoryReport
     from hybridjit.runtime.pickling import Frozen
-    from hybridjit.schedule import intrinsic as intrinsics
     from hybridjit.schedule import recipe as recipes
     from hybridjit.schedule.recipe import Recipe
     from hybridjit.schedule.schedule import Schedule
@@ -61,7 +61,7 @@ else:
     inspection = lazy_module("hybridjit.runtime.inspection")
     memory_report = lazy_module("hybridjit.runtime.memory_report")
     pickling = lazy_module("hybridjit.runtime.pickling")
-    intrinsics = lazy_module("hybridjit.schedule.intrinsic")
+    intrinsics = lazy_module("hybridjit.intrinsics.registry")
     recipes = lazy_module("hybridjit.schedule.recipe")
     tensors = lazy_module("hybridjit.te.hybrid")
     gufuncs = lazy_module("hybridjit.ufuncs.gufunc")

@@ -16,7 +16,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("analysis",),
     ("interp",),
     ("scalars",),
-    ("frontend",),
+    ("frontend", "intrinsics"),
     ("te",),
     ("schedule",),
     ("optimize",),

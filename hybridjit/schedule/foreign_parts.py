@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hybridjit.arith.simplify import simplify
+from hybridjit.intrinsics.registry import Intrinsic, element_strides
 from hybridjit.ir.expr import Buffer, BufferRef, Const, ExternCall, Node
 from hybridjit.ir.stmt import Stmt
 from hybridjit.ir.visit import rewrite, substitute, walk
-from hybridjit.schedule.intrinsic import Intrinsic, element_strides
 from hybridjit.schedule.matching import Place
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from hybridjit.errors import ScheduleError
+from hybridjit.intrinsics.registry import INTRINSICS
 from hybridjit.ir.stmt import Block, For
 from hybridjit.schedule.handles import BlockHandle, BlockLike, LoopHandle, LoopLike
-from hybridjit.schedule.intrinsic import INTRINSICS
 from hybridjit.schedule.numbers import check_int
 from hybridjit.schedule.primitives.annotate import Hint, annotate, prefetch
 from hybridjit.schedule.primitives.blockize import blockize

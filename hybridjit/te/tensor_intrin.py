@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from hybridjit.analysis.make_blocks import make_blocks
 from hybridjit.config import api_edge
@@ -25,8 +25,10 @@ from hybridjit.te.intrinsic_calls import IntrinsicCall, call_intrinsic
 from hybridjit.te.reduction import Reduction
 from hybridjit.te.tensor import Compute, Operation, Placeholder, Tensor, TensorSlice
 
-# Of the layer above: asked for its registry when an intrinsic is declared, and for nothing else.
-_intrinsics: Any = lazy_module("hybridjit.schedule.intrinsic")
+if TYPE_CHECKING:
+    from hybridjit.intrinsics import registry
+else:
+    registry = lazy_module("hybridjit.intrinsics.registry")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,7 +145,7 @@ class _Declaration:
         stmt = make_blocks(as_stmt(body))
         verify(PrimFunc(name, (*self.buffers, *variables), stmt), Stage.BLOCKS, "te")
         implementation = PrimFunc(name, tuple(self.buffers), stmt)
-        _intrinsics.INTRINSICS.declare(name, description, implementation, strides)
+        registry.INTRINSICS.declare(name, description, implementation, strides)
 
 
 def _without_init(func: PrimFunc) -> PrimFunc:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import hybridjit as hj
+from hybridjit.intrinsics.registry import INTRINSICS
 from hybridjit.ir.verify import Stage, verify
-from hybridjit.schedule.intrinsic import INTRINSICS
 from hybridjit.schedule.schedule import STEPS, Schedule
 from tests.before_after import run_example
 from tests.schedule.programs import EXAMPLES

@@ -7,7 +7,7 @@ import pytest
 
 import hybridjit as hj
 from hybridjit.errors import ArgumentValueError
-from hybridjit.schedule.intrinsic import INTRINSICS
+from hybridjit.intrinsics.registry import INTRINSICS
 from hybridjit.schedule.schedule import Schedule
 from tests.before_after import assert_unchanged
 from tests.conftest import Golden

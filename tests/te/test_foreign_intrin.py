@@ -10,7 +10,7 @@ import pytest
 import hybridjit as hj
 from hybridjit import hybrid, te
 from hybridjit.errors import ArgumentValueError, ScheduleError
-from hybridjit.schedule.intrinsic import INTRINSICS
+from hybridjit.intrinsics.registry import INTRINSICS
 from tests.classic_runs import make_inputs, run_both
 from tests.conftest import Golden
 

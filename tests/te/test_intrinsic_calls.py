@@ -9,7 +9,7 @@ import pytest
 import hybridjit as hj
 from hybridjit import hybrid, te
 from hybridjit.errors import HybridError
-from hybridjit.schedule.intrinsic import INTRINSICS
+from hybridjit.intrinsics.registry import INTRINSICS
 from tests.classic_runs import make_inputs, run_both
 from tests.conftest import Golden
 from tests.tensor_programs import assert_computes

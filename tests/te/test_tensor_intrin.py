@@ -9,9 +9,9 @@ import pytest
 from hybridjit import te
 from hybridjit.errors import HybridError
 from hybridjit.interp.run import interpret
+from hybridjit.intrinsics.registry import INTRINSICS
 from hybridjit.ir.expr import Add, Const, Load, Mul
 from hybridjit.ir.stmt import Store, seq
-from hybridjit.schedule.intrinsic import INTRINSICS
 from hybridjit.schedule.schedule import Schedule
 from tests.conftest import Golden
 from tests.tensor_programs import run_natively

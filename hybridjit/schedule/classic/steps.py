@@ -12,13 +12,13 @@ from enum import IntEnum
 from typing import ClassVar
 
 from hybridjit.errors import ScheduleError
+from hybridjit.intrinsics.registry import choose_part
 from hybridjit.ir.expr import Buffer, Var
 from hybridjit.ir.printer import name_buffers
 from hybridjit.ir.stmt import IterKind, Store
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.handles import LoopHandle
 from hybridjit.schedule.index_map import IndexFunction
-from hybridjit.schedule.intrinsic import choose_part
 from hybridjit.schedule.primitives.annotate import Hint
 from hybridjit.schedule.program import the_block
 from hybridjit.schedule.schedule import Schedule

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import combinations
 
+from hybridjit.intrinsics.registry import Intrinsic
 from hybridjit.ir.expr import Buffer, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, Store
@@ -12,7 +13,6 @@ from hybridjit.ir.visit import walk
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.copies import copy_beside
 from hybridjit.schedule.foreign_parts import find_scattered, pass_parts
-from hybridjit.schedule.intrinsic import Intrinsic
 from hybridjit.schedule.matching import Matcher, Mismatch, Place
 from hybridjit.schedule.program import replace_stmt, the_loop
 from hybridjit.schedule.refusal import refuse

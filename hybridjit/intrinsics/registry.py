@@ -12,11 +12,11 @@ import numpy as np
 from hybridjit.arith.simplify import simplify
 from hybridjit.errors import ArgumentValueError, ScheduleError
 from hybridjit.interp.run import interpret
+from hybridjit.intrinsics.reach import check_touched
 from hybridjit.ir.expr import Buffer, Const, Expr, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Return
 from hybridjit.ir.visit import substitute, walk
-from hybridjit.schedule.intrinsic_reach import check_touched
 
 Strides = Mapping[Var, tuple[Buffer, int]]
 # Random arguments that the two sides are compared on when an intrinsic is declared.

@@ -1,0 +1,1 @@
+"""Tensor intrinsics: declared with tensor expressions, put into programs by schedules."""
