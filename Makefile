@@ -62,7 +62,7 @@ torture: $(INSTALLED)  ## guard pages, forks, threads, signals, a damaged cache:
 	$(PYTEST) tests/torture $(TORTURE) --fuzz=$(N)
 
 versions: $(INSTALLED)  ## run smoke and native tests on every Python found, oldest and newest llvmlite
-	$(BIN)/python -m tests.versions
+	$(BIN)/python -m tests.support.versions
 
 size:  ## count lines of Python per folder
 	@git ls-files --cached --others --exclude-standard -- '*.py' | while read -r file; do \

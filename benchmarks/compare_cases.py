@@ -20,7 +20,7 @@ from hybridjit import stdlib as hs
 from tests.npbench import data
 from tests.npbench import kernels as array_kernels
 from tests.npbench import loops as loop_kernels
-from tests.oracle import fresh_copies
+from tests.support.oracle import fresh_copies
 
 Run = Callable[..., Any]
 SIZES = (8, 16, 32, 64, 128, 256, 512, 1024, 2048)

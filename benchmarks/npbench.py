@@ -28,7 +28,7 @@ from rich.table import Table
 from hybridjit import hybrid
 from hybridjit.errors import HybridError
 from tests.npbench import data, kernels, loops
-from tests.oracle import fresh_copies
+from tests.support.oracle import fresh_copies
 
 BUDGET = 2.0  # seconds for the runs of one kernel, beyond the first round
 MAX_ROUNDS = 400

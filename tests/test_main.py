@@ -7,7 +7,7 @@ import pytest
 
 from hybridjit import config
 from hybridjit.__main__ import main
-from tests.cache_faults import save_sample
+from tests.support.cache_faults import save_sample
 
 
 @pytest.fixture

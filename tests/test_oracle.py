@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from hybridjit import hybrid
-from tests import oracle
 from tests.corpus.case import LAYOUTS, Array, Number, arrange, numbers
-from tests.oracle import assert_same, fresh_copies, run_all_ways
+from tests.support import oracle
+from tests.support.oracle import assert_same, fresh_copies, run_all_ways
 
 NAN = np.float32(np.nan)
 NEXT = np.nextafter(np.float32(1), np.float32(2))

@@ -14,7 +14,7 @@ import pytest
 
 from hybridjit.codegen.target import host_features, named_target
 from hybridjit.errors import ConfigError
-from tests.processors import PROCESSORS
+from tests.support.processors import PROCESSORS
 
 ROOT = Path(__file__).parent.parent
 # Without SSE4.1, F16C and FMA; with them and AVX2; with AVX-512, without AVX512-FP16.

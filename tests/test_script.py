@@ -8,7 +8,7 @@ import pytest
 from hybridjit import Kernel, hybrid
 from hybridjit.errors import ParseError
 from tests.frontend.from_text import script_from_text
-from tests.oracle import run_all_ways
+from tests.support.oracle import run_all_ways
 
 Array = Any
 Number = Any

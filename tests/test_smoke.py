@@ -6,7 +6,7 @@ import pytest
 from hybridjit import ParseError, f32, hybrid, parse, structural_equal
 from hybridjit.hybrid import exp, grid, output_tensor, packed, parallel, scan
 from tests.corpus.case import Array, Number
-from tests.oracle import assert_same, run_all_ways
+from tests.support.oracle import assert_same, run_all_ways
 
 
 @hybrid.script

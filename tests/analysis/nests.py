@@ -34,7 +34,7 @@ from hybridjit.ir.expr import (
 )
 from hybridjit.ir.printer import format_stmt
 from hybridjit.ir.stmt import Allocate, For, If, IterKind, Let, Seq, Stmt, Store
-from tests.choices import Choose, pick
+from tests.support.choices import Choose, pick
 
 TABLE = Buffer("table", INT64, (Const(8),))
 TABLE_DATA = (0, 2, 1, 1, 3, 0, -1, 2)

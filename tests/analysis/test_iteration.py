@@ -48,7 +48,7 @@ from hybridjit.ir.stmt import (
 )
 from hybridjit.ir.visit import walk
 from tests.analysis.nests import Nest, find_conflict, find_order_dependence, make_nest
-from tests.choices import samples, strategy
+from tests.support.choices import samples, strategy
 
 SPATIAL, REDUCE, SCAN = IterKind.SPATIAL, IterKind.REDUCE, IterKind.SCAN
 ZERO, ONE = Const(0.0, FLOAT32), Const(1.0, FLOAT32)

@@ -15,7 +15,7 @@ from hybridjit.analysis.distances import Order
 from hybridjit.analysis.order import Iterations
 from hybridjit.arith.ranges import Ranges
 from hybridjit.ir.expr import Add, Const, Expr, Mul, Var
-from tests.array_results import assert_agree
+from tests.support.array_results import assert_agree
 
 ROW, COLUMN, K, N = Var("i"), Var("j"), Var("k"), Var("n")
 SIZE = 4

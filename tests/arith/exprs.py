@@ -42,7 +42,7 @@ from hybridjit.ir.expr import (
     Unary,
     Var,
 )
-from tests.choices import Choose, pick
+from tests.support.choices import Choose, pick
 
 TYPES = (INT64, INT64, INT64, INT32, INT8, UINT8, UINT64)
 VARS = {dtype: [Var(f"{name}_{dtype}", dtype) for name in "ijk"] for dtype in (*TYPES, BOOL)}

@@ -26,7 +26,7 @@ from hybridjit.ir.expr import (
     Var,
 )
 from hybridjit.ir.printer import format_expr
-from tests.choices import Choose, pick, strategy
+from tests.support.choices import Choose, pick, strategy
 
 i, j, n = Var("i"), Var("j"), Var("n")
 

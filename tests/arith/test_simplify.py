@@ -46,7 +46,7 @@ from hybridjit.ir.expr import (
 from hybridjit.ir.extern import Extern
 from hybridjit.ir.printer import format_expr
 from tests.arith.exprs import FailsError, environments, evaluate, make_integer_expr
-from tests.choices import samples, strategy
+from tests.support.choices import samples, strategy
 
 i, j, k = Var("i"), Var("j"), Var("k")
 p, q = Var("p", BOOL), Var("q", BOOL)

@@ -13,8 +13,8 @@ from hybridjit.arith.totality import is_total, may_fail, operation_may_fail
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Add, Buffer, Call, Const, Expr, FloorDiv, Load, Mod, Var
 from hybridjit.ir.intrinsics import clear_intrinsics
-from tests.oracle import run_interpreted, run_once
-from tests.poisoned import run_poisoned
+from tests.support.oracle import run_interpreted, run_once
+from tests.support.poisoned import run_poisoned
 
 X, Y = Var("x", INT64), Var("y", INT64)
 

@@ -23,7 +23,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from tests.campaigns.drawn import Drawn
-from tests.parallel_programs import on_threads
+from tests.support.parallel_programs import on_threads
 
 # Tries the program with a number, and says what it drew; whatever it raises is a failure.
 Try = Callable[[int, int], Drawn]

@@ -11,7 +11,7 @@ import pytest
 from hybridjit import hybrid
 from hybridjit.hybrid import vectorize
 from tests.corpus.case import Array
-from tests.processors import PROCESSORS, compiling_for
+from tests.support.processors import PROCESSORS, compiling_for
 
 INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool")
 _EVERY_WORD: Any = np.arange(1 << 16, dtype=np.uint16)

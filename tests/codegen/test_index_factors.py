@@ -11,7 +11,7 @@ from hybridjit.codegen.emit.index_factors import find_factor, join_fused
 from hybridjit.codegen.target import current_target
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Load, Mod, Var
-from tests.oracle import assert_same
+from tests.support.oracle import assert_same
 
 Array = Any
 X, Y = Var("i"), Var("j")

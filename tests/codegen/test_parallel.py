@@ -15,8 +15,8 @@ import pytest
 from hybridjit import hybrid, threads
 from hybridjit.errors import BoundsError, ScheduleError
 from hybridjit.hybrid import allocate, parallel
-from tests.oracle import fresh
-from tests.parallel_programs import (
+from tests.support.oracle import fresh
+from tests.support.parallel_programs import (
     INDEPENDENT,
     PROGRAMS,
     SIZES,
@@ -197,7 +197,7 @@ def test_code_from_the_disk_runs_on_the_pool(tmp_path: Path) -> None:
     program = """
         import numpy as np
         import hybridjit as hj
-        from tests.parallel_programs import integer_sums, scaled
+        from tests.support.parallel_programs import integer_sums, scaled
         hj.set_num_threads(2)
         a, out = np.arange(100_000), np.zeros(100_000)
         for _ in range(3):

@@ -18,10 +18,10 @@ from hybridjit.codegen.emit.vector_memory import Access
 from hybridjit.codegen.llvm_types import I64
 from hybridjit.codegen.target import host_target
 from hybridjit.hybrid import parallel
-from tests.oracle import assert_same
 from tests.planted.bugs import Bug, replaced
 from tests.planted.trying import assert_noticed, needs_fork
 from tests.runtime.native_calls import AnyKernel
+from tests.support.oracle import assert_same
 
 pytestmark = pytest.mark.skipif(
     not host_target().triple.startswith("x86_64"), reason="only x86 has such stores here"

@@ -23,7 +23,7 @@ from hybridjit.lowering.pipeline import lower
 from hybridjit.scalars.builtins import TYPES
 from hybridjit.target import Target
 from tests.frontend.from_text import script_from_text
-from tests.processors import PROCESSORS
+from tests.support.processors import PROCESSORS
 
 REALS = (
     *("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),

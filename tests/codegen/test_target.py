@@ -20,7 +20,7 @@ from hybridjit.errors import ConfigError
 from hybridjit.runtime.cache.versions import maker_identity
 from hybridjit.target import Caches, Target
 from tests.corpus.case import Array
-from tests.processors import PROCESSORS, compiling_for
+from tests.support.processors import PROCESSORS, compiling_for
 
 pytestmark = pytest.mark.skipif(not PROCESSORS, reason="names of x86-64 processors")
 EVERYTHING = dict.fromkeys(host_features(), True)

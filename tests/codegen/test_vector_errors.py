@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hybridjit import Kernel, config, hybrid
-from tests.oracle import fresh_copies
+from tests.support.oracle import fresh_copies
 
 SIZE = 53
 

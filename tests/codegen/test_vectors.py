@@ -14,8 +14,8 @@ from hybridjit import Kernel, hybrid
 from hybridjit.hybrid import allocate, exp, float32, int8, parallel, sin, unroll
 from hybridjit.scalars.builtins import vectorize
 from tests.corpus.case import Array
-from tests.guarded import check_guarded, run_guarded, run_interpreter
-from tests.oracle import assert_same_outcome, fresh, run_native, run_once
+from tests.support.guarded import check_guarded, run_guarded, run_interpreter
+from tests.support.oracle import assert_same_outcome, fresh, run_native, run_once
 
 AnyKernel = Kernel[..., Any]
 INTEGERS: tuple[Any, ...] = (

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hybridjit import ParseError, hybrid
-from tests.oracle import run_all_ways
+from tests.support.oracle import run_all_ways
 
 Values = Any
 

@@ -9,7 +9,7 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.errors import HybridError
-from tests.array_results import assert_agree
+from tests.support.array_results import assert_agree
 
 np: Any = numpy
 RNG = np.random.default_rng(19)

@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 from hybridjit import hybrid
-from tests.array_results import assert_agree
+from tests.support.array_results import assert_agree
 
 np: Any = numpy
 RNG = np.random.default_rng(31)

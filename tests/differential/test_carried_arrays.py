@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from hybridjit import hybrid
-from tests import late_names
-from tests.oracle import run_all_ways
+from tests.support import late_names
+from tests.support.oracle import run_all_ways
 
 Values = Any
 

@@ -6,8 +6,8 @@ import pytest
 from hybridjit.codegen.math.bounds import COMPLEX_BOUNDS
 from tests.corpus import CORPUS
 from tests.corpus.case import Arguments, Case
-from tests.oracle import assert_same_outcome, run_interpreted, run_once, run_plain
-from tests.poisoned import run_poisoned
+from tests.support.oracle import assert_same_outcome, run_interpreted, run_once, run_plain
+from tests.support.poisoned import run_poisoned
 
 CALLS = [
     pytest.param(case, arguments, id=f"{case.name}-{arguments.label}")

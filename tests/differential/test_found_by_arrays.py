@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from hybridjit import Kernel, hybrid
-from tests.array_campaign import is_same, run_with_sizes
-from tests.optimized import run_optimized
-from tests.random_array_values import np
+from tests.support.array_campaign import is_same, run_with_sizes
+from tests.support.optimized import run_optimized
+from tests.support.random_array_values import np
 
 
 def assert_agree(kernel: Kernel[..., Any], *args: Any) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.hybrid import bfloat16, const_range, grid, int64, uint64
-from tests.oracle import run_all_ways
+from tests.support.oracle import run_all_ways
 
 
 def bump(q: Any) -> Any:

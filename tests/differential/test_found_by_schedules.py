@@ -8,7 +8,7 @@ import pytest
 from hybridjit import ScheduleError
 from hybridjit.frontend.parse import parse_text
 from hybridjit.schedule.schedule import Schedule
-from tests.before_after import assert_unchanged
+from tests.support.before_after import assert_unchanged
 
 
 def test_a_loop_of_unknown_length_is_not_dealt_out() -> None:

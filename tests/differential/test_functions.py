@@ -16,7 +16,7 @@ from hybridjit.errors import TypeMismatch
 from hybridjit.frontend import captures
 from hybridjit.scalars.builtins import MATH
 from hybridjit.scalars.functions import arity_of
-from tests.oracle import run_all_ways
+from tests.support.oracle import run_all_ways
 
 REAL = (
     *(True, 2, 2.5, np.bool_(True), np.int8(3), np.uint8(3), np.int32(-3), np.int64(3)),

@@ -12,8 +12,8 @@ import pytest
 from hybridjit import hybrid
 from tests.corpus.case import Array
 from tests.frontend.from_text import script_from_text
-from tests.oracle import run_native
-from tests.random_stencils import make_stencil
+from tests.support.oracle import run_native
+from tests.support.random_stencils import make_stencil
 
 n, m = 4, 16
 

@@ -10,7 +10,13 @@ import pytest
 from hybridjit import Kernel, hybrid, parse
 from hybridjit.hybrid import allocate, const_range, grid
 from hybridjit.ir.equal import find_difference
-from tests.oracle import assert_same_outcome, run_all_ways, run_interpreted, run_native, run_once
+from tests.support.oracle import (
+    assert_same_outcome,
+    run_all_ways,
+    run_interpreted,
+    run_native,
+    run_once,
+)
 
 Array = Any
 LOW, HIGH = -(2**63), 2**63 - 1

@@ -9,8 +9,8 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.errors import ParseError
-from tests.array_results import assert_agree
 from tests.frontend.from_text import script_from_text
+from tests.support.array_results import assert_agree
 
 np: Any = numpy
 NAN, INF = np.nan, np.inf

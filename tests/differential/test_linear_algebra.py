@@ -9,7 +9,7 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.frontend.library.linalg import BLOCK, STRIP
-from tests.array_results import assert_agree
+from tests.support.array_results import assert_agree
 
 np: Any = numpy
 Array = Any

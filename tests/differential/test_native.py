@@ -14,10 +14,10 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.visit import walk
 from tests.corpus.case import Array
 from tests.differential.test_random_programs import SLOW
-from tests.oracle import assert_same_outcome, run_interpreted, run_once
-from tests.poisoned import run_poisoned
 from tests.programs.program import Program, forget_sources, program_from_seed
-from tests.strategies import programs, wild_programs
+from tests.support.oracle import assert_same_outcome, run_interpreted, run_once
+from tests.support.poisoned import run_poisoned
+from tests.support.strategies import programs, wild_programs
 
 SEEDS = range(300)
 CHUNK = 50

@@ -9,9 +9,9 @@ import numpy
 import pytest
 
 from hybridjit import hybrid
-from tests.array_results import assert_agree
 from tests.frontend.from_text import script_from_text
-from tests.numpy_calls import ARRAYS, LINES, arrays_of
+from tests.support.array_results import assert_agree
+from tests.support.numpy_calls import ARRAYS, LINES, arrays_of
 
 np: Any = numpy
 # Functions of numbers have tests of their own, for every type.

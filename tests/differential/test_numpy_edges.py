@@ -12,9 +12,9 @@ import pytest
 
 from hybridjit import Kernel, hybrid
 from hybridjit.errors import InternalError
-from tests.array_results import assert_close, run_ways
 from tests.frontend.from_text import script_from_text
-from tests.oracle import fresh, run_once, run_plain
+from tests.support.array_results import assert_close, run_ways
+from tests.support.oracle import fresh, run_once, run_plain
 
 np: Any = numpy
 _RNG = np.random.default_rng(11)

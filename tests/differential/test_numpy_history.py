@@ -16,10 +16,10 @@ from hybridjit.errors import HybridError, InternalError
 from hybridjit.interp.run import interpret
 from hybridjit.runtime.arguments import spec_of_argument
 from hybridjit.runtime.promotion import Promotion
-from tests.array_results import assert_close
 from tests.frontend.from_text import script_from_text
-from tests.numpy_calls import LINES, arrays_at, arrays_of
-from tests.oracle import Outcome, Run, run_native, run_once, run_plain
+from tests.support.array_results import assert_close
+from tests.support.numpy_calls import LINES, arrays_at, arrays_of
+from tests.support.oracle import Outcome, Run, run_native, run_once, run_plain
 
 np: Any = numpy
 # Sizes of vectors, rows and columns: the first two make all of them known at run time only.

@@ -7,8 +7,8 @@ from typing import Any
 import numpy
 import pytest
 
-from tests.array_results import assert_agree
 from tests.frontend.from_text import script_from_text
+from tests.support.array_results import assert_agree
 
 np: Any = numpy
 STATEMENTS = (

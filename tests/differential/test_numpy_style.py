@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 from hybridjit import Kernel, hybrid
-from tests.array_results import assert_agree
+from tests.support.array_results import assert_agree
 
 np: Any = numpy  # its functions on arrays of any type have no types worth the name
 RNG = np.random.default_rng(7)

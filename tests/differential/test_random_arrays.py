@@ -1,11 +1,11 @@
-"""Random whole-array scripts against NumPy itself; tests/array_campaign.py runs more of them."""
+"""Random whole-array scripts against NumPy itself; the campaign `arrays` runs more of them."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.array_campaign import Refused, check_program
-from tests.random_arrays import Generator
+from tests.support.array_campaign import Refused, check_program
+from tests.support.random_arrays import Generator
 
 # How many scripts of a hundred may use something that the language does not have.
 MAX_REFUSED = 15

@@ -13,10 +13,10 @@ from hybridjit.ir.stmt import Stmt
 from hybridjit.optimize import optimize
 from hybridjit.optimize.fuse import fuse_arrays
 from hybridjit.optimize.fuse import merge as fuse_merge
-from tests.array_results import assert_agree
-from tests.optimized import run_optimized
-from tests.oracle import Outcome, run_once
-from tests.random_chains import ChainGenerator, LongChainGenerator, Program
+from tests.support.array_results import assert_agree
+from tests.support.optimized import run_optimized
+from tests.support.oracle import Outcome, run_once
+from tests.support.random_chains import ChainGenerator, LongChainGenerator, Program
 
 _SEEDS = range(150)
 _NATIVE_SEEDS = range(12)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.random_names import check
+from tests.support.random_names import check
 
 
 @pytest.mark.parametrize("number", range(24))

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 
 from tests.programs.check import check_program
 from tests.programs.program import Program, forget_sources, program_from_seed
-from tests.strategies import programs, wild_programs
+from tests.support.strategies import programs, wild_programs
 
 # Where a run of the suite starts; the programs of a long run are made by hypothesis.
 SEEDS = range(200)

@@ -10,7 +10,7 @@ import pytest
 
 from hybridjit import Kernel
 from hybridjit.errors import ParseError
-from tests.oracle import run_all_ways
+from tests.support.oracle import run_all_ways
 
 Values = Any
 

@@ -7,10 +7,10 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 
-from tests.choices import samples, strategy
 from tests.differential.test_random_programs import SLOW
 from tests.nests.check import Scheduled, check_scheduled, make_scheduled
 from tests.nests.judge import JUDGES, Verdict
+from tests.support.choices import samples, strategy
 
 SEEDS = range(8)
 PROGRAMS = 25

@@ -22,12 +22,12 @@ from hybridjit.runtime import compiler
 from hybridjit.target import Target
 from tests.differential.test_native import is_exact
 from tests.differential.test_random_programs import SLOW
-from tests.guarded import check_guarded
-from tests.oracle import assert_same_outcome, run_interpreted, run_once
-from tests.poisoned import run_poisoned
 from tests.programs.program import Program, forget_sources, program_from_seed
 from tests.programs.vector_loops import vector_program
-from tests.strategies import programs
+from tests.support.guarded import check_guarded
+from tests.support.oracle import assert_same_outcome, run_interpreted, run_once
+from tests.support.poisoned import run_poisoned
+from tests.support.strategies import programs
 
 SEEDS = range(50)
 LOOPS = range(75)

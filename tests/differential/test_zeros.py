@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hybridjit import hybrid
-from tests.oracle import WAYS
+from tests.support.oracle import WAYS
 
 VALUES = (0.0, -0.0, 1.0, -1.0, float("nan"))
 TYPES = (np.float16, ml_dtypes.bfloat16, np.float32, np.float64)

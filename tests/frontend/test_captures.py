@@ -28,7 +28,7 @@ from hybridjit.frontend.values import (
 from hybridjit.hybrid import float32, parallel
 from hybridjit.ir.dtype import FLOAT32, INT8, WEAK_FLOAT, ScalarType
 from hybridjit.scalars.scalar import Scalar
-from tests.oracle import run_all_ways
+from tests.support.oracle import run_all_ways
 
 Array = Any
 Number = Any

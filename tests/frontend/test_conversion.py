@@ -39,7 +39,7 @@ from hybridjit.ir.dtype import (
 from hybridjit.ir.expr import Cast, Const, Expr, Ne, Var
 from hybridjit.scalars.conversion import as_number, convert, join_types, store_value, truth
 from hybridjit.scalars.scalar import Scalar
-from tests.oracle import run_all_ways
+from tests.support.oracle import run_all_ways
 
 Array = Any
 Number = Any

@@ -9,7 +9,7 @@ from hybridjit import hybrid
 from hybridjit.errors import ParseError
 from hybridjit.hybrid import allocate, output_tensor
 from tests.frontend.from_text import script_from_text
-from tests.oracle import run_all_ways
+from tests.support.oracle import run_all_ways
 
 Array = Any
 Number = Any

@@ -17,7 +17,7 @@ from hybridjit.hybrid import (
 from hybridjit.ir.stmt import For, LoopKind
 from hybridjit.ir.visit import walk
 from tests.frontend.from_text import script_from_text
-from tests.oracle import run_all_ways
+from tests.support.oracle import run_all_ways
 
 Array = Any
 Number = Any

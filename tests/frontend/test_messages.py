@@ -9,7 +9,7 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import hybrid, parse, structural_equal
-from tests.oracle import run_interpreted, run_native
+from tests.support.oracle import run_interpreted, run_native
 
 
 @hybrid.script

@@ -12,7 +12,7 @@ from hybridjit.frontend.arrays.same_values import prove_same
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Add, Buffer, Const, Load, Var
 from hybridjit.ir.stmt import Let, Store
-from tests.array_results import assert_agree
+from tests.support.array_results import assert_agree
 
 Values = Any
 

@@ -12,7 +12,7 @@ from hybridjit import hybrid
 from hybridjit.errors import ParseError
 from hybridjit.frontend.variables import Variables, Web, find_variables
 from hybridjit.hybrid import float32, output_tensor
-from tests.oracle import run_all_ways
+from tests.support.oracle import run_all_ways
 
 Array = Any
 Number = Any

@@ -13,9 +13,9 @@ import hybridjit as hj
 from hybridjit import ScheduleError
 from hybridjit.ir.func import PrimFunc
 from hybridjit.schedule.schedule import Schedule
-from tests.before_after import outcome
 from tests.nests.check import backwards
-from tests.oracle import assert_same
+from tests.support.before_after import outcome
+from tests.support.oracle import assert_same
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ from tests.ir.samples import (
     matmul,
     tiled_copy,
 )
-from tests.strategies import BOOL_VARS, INT_VARS, int_exprs
+from tests.support.strategies import BOOL_VARS, INT_VARS, int_exprs
 
 MATMUL = """\
 def matmul(a: float32["n", 64], b: float32[64, "m"]):

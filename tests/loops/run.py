@@ -15,7 +15,7 @@ from hybridjit import Kernel, config, hybrid
 from hybridjit.errors import ParseError, RefutedIndex, TypeMismatch
 from tests.loops.generate import ArrayParam, LoopProgram
 from tests.loops.places import TABLES
-from tests.oracle import Outcome, assert_same, run_native, run_once, run_plain
+from tests.support.oracle import Outcome, assert_same, run_native, run_once, run_plain
 
 # Arrays of unknown types have no static types worth the name.
 np: Any = numpy

@@ -41,7 +41,7 @@ from hybridjit.ir.expr import (
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.signature import ScalarParam
 from hybridjit.ir.stmt import Assert, Break, Continue, For, If, Let, Seq, Stmt, Store
-from tests.choices import Choose, pick
+from tests.support.choices import Choose, pick
 
 SIZES = (0, 1, 2, 5)
 NUMBERS = (-(2**63), -2, 0, 1, 3, 2**63 - 1)

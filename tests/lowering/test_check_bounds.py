@@ -14,10 +14,10 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.lowering.check_bounds import check_bounds
 from hybridjit.runtime.inspection import find_safety
 from hybridjit.schedule.schedule import Schedule
-from tests.choices import samples, strategy
 from tests.lowering.index_programs import find_wrong_index, make_program
 from tests.lowering.tail_kernels import CUBES, LINES, PLANES, AnyKernel
 from tests.lowering.ways import assert_all_ways_agree
+from tests.support.choices import samples, strategy
 
 EVERY: tuple[tuple[AnyKernel, int], ...] = (
     *((kernel, 1) for kernel in LINES),

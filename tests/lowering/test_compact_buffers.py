@@ -14,8 +14,8 @@ from hybridjit.ir.verify import Stage, verify
 from hybridjit.ir.visit import walk
 from hybridjit.lowering.compact_buffers import compact_buffers
 from hybridjit.lowering.lower_blocks import lower_blocks
-from tests.before_after import outcome
-from tests.oracle import assert_same
+from tests.support.before_after import outcome
+from tests.support.oracle import assert_same
 
 HALO = """
 def halo(a: float32["n"], c: float32["n"]):

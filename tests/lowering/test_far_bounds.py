@@ -9,8 +9,8 @@ import pytest
 from hybridjit import Kernel, hybrid
 from hybridjit.hybrid import parallel, vectorize
 from tests.lowering.ways import assert_all_ways_agree, assert_native_agrees
-from tests.oracle import fresh
-from tests.parallel_programs import eager
+from tests.support.oracle import fresh
+from tests.support.parallel_programs import eager
 
 MOST = 2**63 - 1
 FAR = [

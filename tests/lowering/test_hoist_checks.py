@@ -23,10 +23,10 @@ from hybridjit.lowering.check_bounds import check_bounds
 from hybridjit.lowering.hoist_checks import hoist_checks
 from hybridjit.lowering.lower_blocks import lower_blocks
 from hybridjit.scalars.builtins import vectorize
-from tests.choices import samples, strategy
 from tests.lowering.index_programs import find_wrong_index, make_program, traces
 from tests.lowering.ways import assert_all_ways_agree, assert_native_agrees
-from tests.oracle import Outcome, assert_same_outcome, run_once
+from tests.support.choices import samples, strategy
+from tests.support.oracle import Outcome, assert_same_outcome, run_once
 
 AnyKernel = Kernel[..., Any]
 HUGE = 2**63 - 1

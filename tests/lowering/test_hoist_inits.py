@@ -13,7 +13,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.lowering.hoist_inits import hoist_inits
 from hybridjit.lowering.lower_blocks import lower_blocks
 from tests.corpus.case import Array
-from tests.oracle import run_all_ways
+from tests.support.oracle import run_all_ways
 
 
 @hybrid.script

@@ -9,9 +9,9 @@ import pytest
 
 from hybridjit import Kernel, config, hybrid
 from tests.corpus.case import Array
-from tests.guarded import check_guarded
-from tests.oracle import assert_same_outcome, run_native, run_once, run_plain
-from tests.processors import PROCESSORS, compiling_for
+from tests.support.guarded import check_guarded
+from tests.support.oracle import assert_same_outcome, run_native, run_once, run_plain
+from tests.support.processors import PROCESSORS, compiling_for
 
 AnyKernel = Kernel[..., Any]
 SIZES = (0, 1, 3, 7, 8, 9, 16, 17, 33, 70, 300)

@@ -3,8 +3,8 @@
 import hybridjit as hj
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.lowering.lower_blocks import lower_blocks
-from tests.before_after import assert_unchanged
-from tests.memory_programs import integers
+from tests.support.before_after import assert_unchanged
+from tests.support.memory_programs import integers
 
 CONSTANT_ITERS = """
 def sums(a: int64[8], c: int64[2]):

@@ -20,7 +20,7 @@ from hybridjit.lowering.check_bounds import check_bounds
 from hybridjit.lowering.hoist_checks import hoist_checks
 from hybridjit.lowering.lower_blocks import lower_blocks
 from tests.lowering.ways import assert_all_ways_agree, assert_native_agrees
-from tests.oracle import assert_same_outcome, run_once
+from tests.support.oracle import assert_same_outcome, run_once
 
 AnyKernel = Kernel[..., Any]
 HUGE = 2**63 - 1

@@ -12,7 +12,7 @@ from hybridjit.interp.run import compile_func
 from hybridjit.lowering.check_bounds import check_bounds
 from hybridjit.lowering.lower_blocks import lower_blocks
 from tests.lowering.ways import assert_all_ways_agree
-from tests.oracle import run_native
+from tests.support.oracle import run_native
 
 CALLED: list[int] = []
 

@@ -18,9 +18,9 @@ from hybridjit.lowering.lower_blocks import lower_blocks
 from hybridjit.lowering.parallelize import parallelize
 from tests.conftest import Golden
 from tests.corpus.case import Array
-from tests.oracle import assert_same_outcome, run_interpreted, run_native, run_once
-from tests.own_process import run_program
-from tests.parallel_programs import AnyKernel, eager
+from tests.support.oracle import assert_same_outcome, run_interpreted, run_native, run_once
+from tests.support.own_process import run_program
+from tests.support.parallel_programs import AnyKernel, eager
 
 SIZES = (0, 1, 2, 7, 8, 9, 31, 64, 65, 257)
 THREADS = (1, 2, 3)

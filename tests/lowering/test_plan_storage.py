@@ -14,7 +14,7 @@ from hybridjit.ir.stmt import Allocate, For
 from hybridjit.ir.visit import walk_stmts
 from hybridjit.lowering.lower_blocks import lower_blocks
 from hybridjit.lowering.plan_storage import plan_storage
-from tests.array_results import assert_agree
+from tests.support.array_results import assert_agree
 
 N = 500  # 4000 bytes: not so small that arrays do not share
 

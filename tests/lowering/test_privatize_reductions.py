@@ -20,8 +20,8 @@ from hybridjit.lowering.check_bounds import check_bounds
 from hybridjit.lowering.hoist_checks import hoist_checks
 from hybridjit.lowering.lower_blocks import lower_blocks
 from hybridjit.lowering.privatize_reductions import privatize_reductions
-from tests.oracle import assert_same, fresh
-from tests.parallel_programs import REDUCTIONS, SIZES, Program, eager
+from tests.support.oracle import assert_same, fresh
+from tests.support.parallel_programs import REDUCTIONS, SIZES, Program, eager
 
 
 @pytest.fixture(autouse=True)

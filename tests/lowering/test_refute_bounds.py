@@ -14,7 +14,7 @@ from hybridjit.errors import BoundsError, RefutedIndex
 from hybridjit.runtime.inspection import Refuted
 from tests.lowering.failing_kernels import SURE, UNSURE, past_the_end
 from tests.lowering.ways import assert_all_ways_agree
-from tests.oracle import fresh, run_native
+from tests.support.oracle import fresh, run_native
 
 AnyKernel = Kernel[..., Any]
 

@@ -19,7 +19,7 @@ from hybridjit.lowering.check_kinds import check_kinds
 from hybridjit.lowering.lower_blocks import lower_blocks
 from hybridjit.lowering.unroll_loops import unroll_loops
 from tests.corpus.case import Array
-from tests.oracle import assert_same_outcome, run_native, run_once
+from tests.support.oracle import assert_same_outcome, run_native, run_once
 
 
 def unrolled(kernel: Kernel[..., Any], *specs: Any) -> PrimFunc:

@@ -12,9 +12,9 @@ import hybridjit as hj
 from hybridjit import Kernel, config, hybrid
 from hybridjit.hybrid import parallel
 from tests.corpus.case import Array
-from tests.guarded import check_guarded
-from tests.oracle import assert_same_outcome, fresh, run_native, run_once, run_plain
-from tests.processors import PROCESSORS, compiling_for
+from tests.support.guarded import check_guarded
+from tests.support.oracle import assert_same_outcome, fresh, run_native, run_once, run_plain
+from tests.support.processors import PROCESSORS, compiling_for
 
 AnyKernel = Kernel[..., Any]
 SIZES = (0, 1, 7, 8, 9, 16, 17, 33, 70)

@@ -11,11 +11,11 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import Kernel
-from tests.guarded import check_guarded
 from tests.lowering import sum_kernels
 from tests.lowering.sum_kernels import IN_ORDER, SIDE_BY_SIDE, arrays
 from tests.lowering.sum_programs import check_number
 from tests.lowering.ways import assert_all_ways_agree, assert_native_agrees
+from tests.support.guarded import check_guarded
 
 AnyKernel = Kernel[..., Any]
 # One of each kind: rows and lanes of moved loops, of several variables, and lanes alone.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hybridjit import Kernel
-from tests.oracle import (
+from tests.support.oracle import (
     Outcome,
     assert_same_outcome,
     fresh,

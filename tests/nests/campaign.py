@@ -12,10 +12,10 @@ from typing import Any
 from hybridjit.errors import UninitializedRead
 from hybridjit.ir.equal import structural_equal
 from hybridjit.schedule.schedule import Schedule
-from tests.before_after import replayed
 from tests.campaigns.drawn import Drawn, size_class
 from tests.nests.check import Scheduled, check_scheduled, make_any_program, run, take_moves
 from tests.nests.generate import Nest
+from tests.support.before_after import replayed
 
 # Programs are parsed, and run without a schedule, once for so many schedules.
 SCHEDULES = 8

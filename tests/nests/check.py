@@ -18,12 +18,12 @@ from hybridjit.runtime import compiler
 from hybridjit.runtime.native import layout_of, load_native
 from hybridjit.schedule.other_orders import last_first, rearrange
 from hybridjit.schedule.schedule import Schedule
-from tests.choices import Choose, pick
 from tests.nests.generate import Nest, make_nest
 from tests.nests.moves import MOVES
 from tests.nests.sized import SIZED_MOVES, make_sized
 from tests.nests.stage_moves import STAGE_MOVES
 from tests.nests.stages import make_stages
+from tests.support.choices import Choose, pick
 
 ALL_MOVES = {**MOVES, **STAGE_MOVES}
 # Steps tried on one program. Refused ones count.

@@ -15,8 +15,8 @@ import numpy as np
 
 from hybridjit.frontend.parse import parse_text
 from hybridjit.ir.func import PrimFunc
-from tests.choices import Choose, pick
-from tests.oracle import fresh_copies
+from tests.support.choices import Choose, pick
+from tests.support.oracle import fresh_copies
 
 DTYPES = ("int64", "int32", "uint8", "float32")
 # Loops over the scalar n run at most so often.

@@ -25,7 +25,6 @@ from hybridjit.errors import ScheduleError
 from hybridjit.ir.func import PrimFunc
 from hybridjit.schedule.primitives.reorder import reorder
 from hybridjit.schedule.schedule import Schedule
-from tests.choices import Choose, pick
 from tests.nests.generate import Nest, make_nest
 from tests.nests.moves import MOVES, shuffled_chain
 from tests.nests.order import (
@@ -37,6 +36,7 @@ from tests.nests.order import (
     record,
 )
 from tests.nests.sized import make_sized
+from tests.support.choices import Choose, pick
 
 # Seconds between two lines of progress.
 PAUSE = 30.0

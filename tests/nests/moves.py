@@ -12,7 +12,7 @@ from hybridjit.ir.visit import walk
 from hybridjit.schedule.handles import LoopHandle
 from hybridjit.schedule.program import blocks_of
 from hybridjit.schedule.schedule import Schedule
-from tests.choices import Choose, pick
+from tests.support.choices import Choose, pick
 
 T = TypeVar("T")
 Move = Callable[[Schedule, Choose], None]

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from hybridjit.frontend.parse import parse_text
-from tests.choices import Choose, pick
 from tests.nests.generate import Nest
+from tests.support.choices import Choose, pick
 
 # The run-time sizes, as programs write them, and how large they are at most.
 SIZES = {"n": "a.shape[0]", "m": "a.shape[1]"}

@@ -9,8 +9,8 @@ from hybridjit.ir.stmt import Allocate, Block, Store
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.program import blocks_of
 from hybridjit.schedule.schedule import Schedule
-from tests.choices import Choose, pick
 from tests.nests.moves import Move, any_block, any_loop, pick_one
+from tests.support.choices import Choose, pick
 
 # Index maps by the rank of the buffer.
 _LAYOUTS = {

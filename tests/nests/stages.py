@@ -14,8 +14,8 @@ import numpy as np
 from hybridjit.errors import UninitializedRead
 from hybridjit.frontend.parse import parse_text
 from hybridjit.interp.run import interpret
-from tests.choices import Choose, pick, samples
 from tests.nests.generate import Nest
+from tests.support.choices import Choose, pick, samples
 
 SIZE = 5
 

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 from hybridjit import hybrid
-from tests.array_results import assert_agree, assert_close
 from tests.npbench import data, kernels, loops
-from tests.oracle import fresh_copies
+from tests.support.array_results import assert_agree, assert_close
+from tests.support.oracle import fresh_copies
 
 Array = Any
 _ARRAY: type[Any] = np.ndarray

@@ -11,8 +11,8 @@ import pytest
 import hybridjit as hj
 from hybridjit import config, hybrid
 from hybridjit.optimize import products
-from tests.array_results import assert_agree
-from tests.optimized import optimized
+from tests.support.array_results import assert_agree
+from tests.support.optimized import optimized
 
 np: Any = numpy
 Array = Any

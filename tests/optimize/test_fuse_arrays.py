@@ -13,9 +13,9 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, Stmt
 from hybridjit.ir.visit import walk_stmts
 from hybridjit.optimize import optimize
-from tests.array_results import assert_agree
 from tests.conftest import Golden
-from tests.optimized import optimized
+from tests.support.array_results import assert_agree
+from tests.support.optimized import optimized
 
 np: Any = numpy
 RNG: Any = numpy.random.default_rng(5)

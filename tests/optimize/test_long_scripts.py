@@ -15,9 +15,9 @@ from hybridjit.ir.stmt import For
 from hybridjit.ir.visit import children, walk, walk_stmts
 from hybridjit.optimize.fuse import fuse_arrays, merge
 from hybridjit.schedule.arrays import inline
-from tests.array_results import assert_agree
 from tests.frontend.from_text import script_from_text
-from tests.optimized import optimized
+from tests.support.array_results import assert_agree
+from tests.support.optimized import optimized
 
 
 def twice_used(n: int) -> list[str]:

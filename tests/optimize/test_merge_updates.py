@@ -12,10 +12,10 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Store
 from hybridjit.ir.visit import walk_stmts
 from hybridjit.schedule.arrays import merge
-from tests.array_results import assert_agree
-from tests.optimized import optimized
 from tests.planted.bugs import Bug, always, replaced
 from tests.planted.trying import assert_noticed, needs_fork
+from tests.support.array_results import assert_agree
+from tests.support.optimized import optimized
 
 np: Any = numpy
 Array = Any

@@ -20,7 +20,7 @@ from hybridjit.lowering.lower_blocks import lower_blocks
 from hybridjit.optimize.optimize import optimize
 from hybridjit.runtime import compiler
 from hybridjit.target import Target
-from tests.optimized import assert_three_agree, for_vectors, is_ordered, optimized
+from tests.support.optimized import assert_three_agree, for_vectors, is_ordered, optimized
 
 np: Any = numpy
 Array = Any

@@ -14,11 +14,11 @@ from hybridjit.ir.dtype import FLOAT32, FLOAT64
 from hybridjit.optimize.optimize import optimize
 from hybridjit.optimize.products import DEPTH, choose_tile
 from hybridjit.schedule.arrays.gemm import Tile
-from tests.array_results import assert_close
 from tests.conftest import Golden
 from tests.corpus.case import Array
-from tests.optimized import for_vectors, optimized, run_optimized
-from tests.oracle import fresh_copies
+from tests.support.array_results import assert_close
+from tests.support.optimized import for_vectors, optimized, run_optimized
+from tests.support.oracle import fresh_copies
 
 DTYPES = ("float32", "float64", "complex64", "complex128", "int8", "uint16", "int64", "float16")
 RNG: Any = np.random.default_rng(11)

@@ -15,10 +15,10 @@ from hybridjit.optimize.receipt import without_names
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.schedule.trace import Trace
 from tests.npbench import data, kernels
-from tests.optimized import optimized
-from tests.oracle import fresh_copies
-from tests.random_arrays import Generator, define
-from tests.random_chains import ChainGenerator
+from tests.support.optimized import optimized
+from tests.support.oracle import fresh_copies
+from tests.support.random_arrays import Generator, define
+from tests.support.random_chains import ChainGenerator
 
 np: Any = numpy
 Array = Any

@@ -11,11 +11,11 @@ import pytest
 import hybridjit as hj
 from hybridjit import Kernel, hybrid
 from hybridjit.optimize.reduce_rows import BLOCK
-from tests.array_results import assert_agree, assert_close
 from tests.corpus.case import Array
-from tests.optimized import optimized, run_optimized
-from tests.oracle import fresh_copies
-from tests.processors import compiling_for
+from tests.support.array_results import assert_agree, assert_close
+from tests.support.optimized import optimized, run_optimized
+from tests.support.oracle import fresh_copies
+from tests.support.processors import compiling_for
 
 np: Any = numpy  # the types of what masks select are not known
 SIZES = [0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 200]

@@ -14,7 +14,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.optimize.optimize import optimize
 from hybridjit.scalars.specs import Spec
 from tests.corpus.case import Array
-from tests.optimized import for_vectors
+from tests.support.optimized import for_vectors
 
 np: Any = numpy
 RNG: Any = np.random.default_rng(5)

@@ -31,10 +31,10 @@ from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Ge, Gt, Le, Lt, Max, Mod, Select, const
 from hybridjit.scalars.comparisons import compare
 from hybridjit.scalars.scalar import Scalar, index
-from tests.array_campaign import Refused, check_program
 from tests.planted.bugs import Bug, Plant, RandomCheck, everywhere, replaced
-from tests.random_array_values import Style
-from tests.random_arrays import Generator
+from tests.support.array_campaign import Refused, check_program
+from tests.support.random_array_values import Style
+from tests.support.random_arrays import Generator
 
 # Scripts until a bug counts as missed.
 MAX_SCRIPTS = 400

@@ -22,11 +22,11 @@ from hybridjit.schedule.arrays import epilogue as fuse_epilogue
 from hybridjit.schedule.arrays import fusion, reduce_in_lanes
 from hybridjit.schedule.arrays import inline as fuse_inline
 from hybridjit.schedule.arrays import merge as fuse_merge
-from tests.array_results import assert_agree
-from tests.optimized import run_optimized
-from tests.oracle import Outcome, run_once, run_plain
 from tests.planted.bugs import Bug, Check, RandomCheck, always, replaced
-from tests.random_chains import ChainGenerator
+from tests.support.array_results import assert_agree
+from tests.support.optimized import run_optimized
+from tests.support.oracle import Outcome, run_once, run_plain
+from tests.support.random_chains import ChainGenerator
 
 # Chains until a bug counts as missed.
 MAX_CHAINS = 300

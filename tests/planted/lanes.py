@@ -28,12 +28,12 @@ from hybridjit.lowering import (
 from hybridjit.lowering.free_iterations import FreeIterations
 from hybridjit.lowering.ordered_sums import OrderedSums
 from tests.codegen import test_math_pairs as pairs
-from tests.guarded import check_guarded
 from tests.lowering import test_free_iterations as free
 from tests.lowering import test_join_branches as branches
 from tests.lowering import test_vectorize_inner as inner
-from tests.oracle import fresh
 from tests.planted.bugs import Bug, Check, always, replaced
+from tests.support.guarded import check_guarded
+from tests.support.oracle import fresh
 
 SIZES = (40, 45, 19, 3)
 

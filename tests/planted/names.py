@@ -1,6 +1,6 @@
 """Bugs planted where names are given other arrays in loops: wrong memory, copies that are missing.
 
-Each must make a random script of `tests.random_names` differ from plain Python.
+Each must make a random script of `tests.support.random_names` differ from plain Python.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.frame import Carry
 from hybridjit.ir.expr import Buffer
 from tests.planted.bugs import Bug, Plant, RandomCheck, always, replaced
-from tests.random_names import check
+from tests.support.random_names import check
 
 # Scripts until a bug counts as missed.
 MAX_SCRIPTS = 150

@@ -27,10 +27,10 @@ from hybridjit.ir import expr
 from hybridjit.ir.dtype import BOOL
 from hybridjit.runtime import callbacks, native, specialization
 from hybridjit.runtime.cache import kernel_key as kernel_cache
-from tests import nasty_kernels as nasty
 from tests.planted import native_checks as checks
 from tests.planted.bugs import Bug, always, entry, replaced
 from tests.planted.native_checks import BYTES, DIVISORS, UNSIGNED, compared, inner
+from tests.support import nasty_kernels as nasty
 
 
 def unchecked(self: Any, node: expr.Bounded) -> Any:

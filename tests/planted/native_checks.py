@@ -13,10 +13,10 @@ from hybridjit import Kernel, hybrid
 from hybridjit.codegen.target import host_target
 from hybridjit.runtime.cache import kernel_key as kernel_cache
 from hybridjit.runtime.native import layout_of
-from tests import nasty_kernels as nasty
-from tests.oracle import assert_same_outcome, fresh, run_interpreted, run_once
 from tests.planted.bugs import Check
-from tests.poisoned import run_poisoned
+from tests.support import nasty_kernels as nasty
+from tests.support.oracle import assert_same_outcome, fresh, run_interpreted, run_once
+from tests.support.poisoned import run_poisoned
 
 AnyKernel = Kernel[..., Any]
 

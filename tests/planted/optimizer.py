@@ -23,9 +23,9 @@ from hybridjit.schedule.arrays.gemm import TiledProduct
 from hybridjit.schedule.arrays.lanes import Lanes
 from hybridjit.schedule.primitives import array_fusion
 from hybridjit.schedule.schedule import Schedule
-from tests.array_results import assert_agree
-from tests.optimized import for_vectors
 from tests.planted.bugs import Bug, Check, always, first, replaced
+from tests.support.array_results import assert_agree
+from tests.support.optimized import for_vectors
 
 Array = Any
 RNG: Any = np.random.default_rng(17)

@@ -33,11 +33,11 @@ from hybridjit.lowering import (
     split_selections,
 )
 from hybridjit.runtime import pool as runtime_pool
-from tests import parallel_programs as programs
 from tests.lowering import test_parallelize as automatic
-from tests.oracle import fresh
-from tests.parallel_programs import AnyKernel, check, eager
 from tests.planted.bugs import Bug, Check, always, replaced
+from tests.support import parallel_programs as programs
+from tests.support.oracle import fresh
+from tests.support.parallel_programs import AnyKernel, check, eager
 
 _SIZE = 257
 _COUNTS = (1, 2, 3) * 10

@@ -15,13 +15,13 @@ from hybridjit import Kernel, ScheduleError, hybrid
 from hybridjit.frontend.parse import parse_text
 from hybridjit.ir.expr import Buffer, Const
 from hybridjit.schedule.schedule import Schedule
-from tests.before_after import assert_unchanged, replayed
-from tests.choices import Choose
 from tests.nests.check import Scheduled, check_scheduled, make_program, run, take_move
 from tests.nests.generate import Nest
-from tests.oracle import fresh
 from tests.planted.bugs import Check, RandomCheck
 from tests.planted.schedule_programs import TWO_LOOPS
+from tests.support.before_after import assert_unchanged, replayed
+from tests.support.choices import Choose
+from tests.support.oracle import fresh
 
 # Programs until a bug counts as missed.
 MAX_PROGRAMS = 150

@@ -25,9 +25,9 @@ from hybridjit.ir.expr import Const
 from hybridjit.lowering import cut_loops, private_lanes
 from tests.codegen import test_vectors as vectors
 from tests.codegen.test_vectors import array
-from tests.guarded import check_guarded
-from tests.oracle import fresh
 from tests.planted.bugs import Bug, Check, replaced
+from tests.support.guarded import check_guarded
+from tests.support.oracle import fresh
 
 
 def guarded(kernel: Kernel[..., Any], *args: Any) -> Check:

@@ -9,9 +9,9 @@ from hybridjit import config
 from hybridjit.errors import ParseError, ScheduleError
 from tests.campaigns.drawn import Drawn, size_class
 from tests.differential.test_native import is_exact
-from tests.oracle import assert_same_outcome, run_once, run_plain
-from tests.poisoned import run_poisoned
 from tests.programs.program import Program, forget_sources, program_from_seed
+from tests.support.oracle import assert_same_outcome, run_once, run_plain
+from tests.support.poisoned import run_poisoned
 
 # Every so many programs may index out of bounds.
 WILD_EVERY = 4

@@ -8,8 +8,8 @@ from hybridjit import Kernel
 from hybridjit.frontend.parse import parse_text
 from hybridjit.interp.run import interpret
 from hybridjit.ir.equal import structural_equal
-from tests.oracle import Outcome, assert_same_outcome, run_all_ways, run_once
 from tests.programs.program import Program
+from tests.support.oracle import Outcome, assert_same_outcome, run_all_ways, run_once
 
 
 def check_program(program: Program) -> Outcome:

@@ -15,7 +15,7 @@ from hybridjit.ir.printer import print_func
 from hybridjit.runtime.arguments import bind, flatten, spec_of_argument
 from tests.corpus import CORPUS
 from tests.corpus.case import Arguments, Case
-from tests.oracle import assert_same_outcome, run_interpreted, run_once
+from tests.support.oracle import assert_same_outcome, run_interpreted, run_once
 
 CASES = [pytest.param(case, id=case.name) for case in CORPUS]
 

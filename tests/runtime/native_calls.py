@@ -11,7 +11,7 @@ import numpy as np
 from hybridjit import Kernel, hybrid
 from hybridjit.hybrid import output_tensor
 from hybridjit.scalars.kinds import is_array, is_numpy_scalar, is_sequence
-from tests.oracle import fresh
+from tests.support.oracle import fresh
 
 AnyKernel = Kernel[..., Any]
 

@@ -17,7 +17,7 @@ import pytest
 
 from hybridjit import Kernel, config, hybrid
 from hybridjit.hybrid import output_tensor
-from tests.oracle import fresh
+from tests.support.oracle import fresh
 
 AnyKernel = Kernel[..., Any]
 MEMORY: Any = np.random.default_rng(7).integers(-9, 9, 40).astype(np.float64)

@@ -28,7 +28,7 @@ from hybridjit.ir.dtype import (
 from hybridjit.runtime.arguments import bind, flatten, overlap, overlaps_itself, spec_of_argument
 from hybridjit.scalars.specs import ArraySpec, ConstantSpec, ScalarSpec, TupleSpec
 from tests.frontend.from_text import script_from_text
-from tests.strategies import overlapping_views
+from tests.support.strategies import overlapping_views
 
 Array = Any
 Number = Any

@@ -14,8 +14,8 @@ import pytest
 
 from hybridjit import Kernel, config, hybrid
 from hybridjit.ir.dtype import DTYPES
-from tests.oracle import assert_same, fresh
 from tests.runtime.native_calls import read_only
+from tests.support.oracle import assert_same, fresh
 
 numpy: Any = np  # what is done to arrays here has no static types worth the name
 as_strided: Any = np.lib.stride_tricks.as_strided

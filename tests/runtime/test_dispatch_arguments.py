@@ -14,7 +14,6 @@ from hybridjit import hybrid
 from hybridjit.errors import ArgumentError
 from hybridjit.hybrid import output_tensor
 from hybridjit.runtime.dispatch.objects import native_class
-from tests.oracle import fresh
 from tests.runtime.native_calls import (
     AnyKernel,
     agrees,
@@ -27,6 +26,7 @@ from tests.runtime.native_calls import (
     through_python,
     warm,
 )
+from tests.support.oracle import fresh
 
 pytestmark = [
     pytest.mark.usefixtures("unchecked"),

@@ -10,8 +10,8 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.hybrid import output_tensor
-from tests.own_process import run_program
 from tests.runtime.native_calls import hits, warm
+from tests.support.own_process import run_program
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 

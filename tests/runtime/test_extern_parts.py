@@ -12,7 +12,7 @@ from hybridjit import hybrid
 from hybridjit.errors import ArgumentError, BoundsError, HybridError
 from hybridjit.frontend.parse import parse_text
 from hybridjit.hybrid import extern, output_tensor, packed, part
-from tests.oracle import run_all_ways
+from tests.support.oracle import run_all_ways
 
 Array = Any
 

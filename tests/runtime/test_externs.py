@@ -16,7 +16,7 @@ from hybridjit.hybrid import extern, output_tensor, packed
 from hybridjit.ir.dtype import FLOAT32, FLOAT64, INT32
 from hybridjit.ir.extern import Pointer
 from tests.frontend.from_text import script_from_text
-from tests.oracle import WAYS, run_all_ways
+from tests.support.oracle import WAYS, run_all_ways
 
 Array = Any
 Number = Any

@@ -11,7 +11,7 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.hybrid import allocate, output_tensor
-from tests.own_process import run_program
+from tests.support.own_process import run_program
 
 CALLS = 4  # the first ones go through Python, later ones through the dispatcher
 TABLE: Any = np.arange(4.0)

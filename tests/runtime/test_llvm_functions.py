@@ -17,7 +17,7 @@ from hybridjit.errors import HybridError
 from hybridjit.frontend.parse import parse_text
 from hybridjit.hybrid import output_tensor
 from hybridjit.runtime.cache.kernel_key import find_key
-from tests.oracle import run_all_ways
+from tests.support.oracle import run_all_ways
 
 Array = Any
 

@@ -1,6 +1,6 @@
 """Outputs that a kernel sets completely come without zeros; of others, nobody sees what was there.
 
-All memory of new arrays is full of a pattern here (`tests/poisoned.py`).
+All memory of new arrays is full of a pattern here (`tests/support/poisoned.py`).
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import pytest
 from hybridjit import config, hybrid
 from hybridjit.analysis import first_writes
 from hybridjit.hybrid import output_tensor
-from tests.oracle import fresh
 from tests.planted.bugs import Bug, always, replaced
 from tests.planted.native_checks import compared
 from tests.planted.trying import assert_noticed, needs_fork
-from tests.poisoned import poisoned_arrays
 from tests.runtime.native_calls import AnyKernel
+from tests.support.oracle import fresh
+from tests.support.poisoned import poisoned_arrays
 
 A = np.random.default_rng(0).random((40, 30))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.own_process import run_program
+from tests.support.own_process import run_program
 
 HEAD = """
 import os, signal, sys, threading, time

@@ -22,7 +22,7 @@ import pytest
 from hybridjit import Kernel, hybrid
 from hybridjit.runtime import specialization
 from hybridjit.source import _texts_lock, read_text  # pyright: ignore[reportPrivateUsage]
-from tests.oracle import fresh
+from tests.support.oracle import fresh
 
 AnyKernel = Kernel[..., Any]
 REPOSITORY = Path(__file__).parents[2]

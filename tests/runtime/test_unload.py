@@ -16,7 +16,7 @@ import pytest
 
 from hybridjit import Kernel, config, hybrid
 from hybridjit.codegen.engine import LIBRARIES_PER_SESSION
-from tests.oracle import fresh
+from tests.support.oracle import fresh
 
 CYCLES = 200
 WARM_UP = 60

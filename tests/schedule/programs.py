@@ -14,8 +14,8 @@ from hybridjit import ScheduleError
 from hybridjit.ir.equal import structural_equal
 from hybridjit.ir.func import PrimFunc
 from hybridjit.schedule.schedule import Schedule
-from tests.before_after import assert_unchanged, replayed
 from tests.nests.check import backwards
+from tests.support.before_after import assert_unchanged, replayed
 
 Steps = Callable[[Schedule], Any]
 # Nothing, one, two, primes, and numbers that no factor in the tests divides.

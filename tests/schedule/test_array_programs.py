@@ -9,7 +9,7 @@ import pytest
 
 from hybridjit import ScheduleError, hybrid
 from hybridjit.schedule.schedule import Schedule
-from tests.optimized import bound_of_order
+from tests.support.optimized import bound_of_order
 
 np: Any = numpy
 Array = Any

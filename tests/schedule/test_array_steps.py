@@ -15,8 +15,8 @@ from hybridjit.ir.equal import structural_equal
 from hybridjit.ir.stmt import For
 from hybridjit.ir.visit import walk_stmts
 from hybridjit.schedule.schedule import Schedule
-from tests.before_after import replayed, run_example
-from tests.optimized import bound_of_order
+from tests.support.before_after import replayed, run_example
+from tests.support.optimized import bound_of_order
 
 np: Any = numpy
 Array = Any

@@ -10,10 +10,18 @@ from hybridjit.ir.equal import structural_equal
 from hybridjit.schedule.handles import LoopHandle
 from hybridjit.schedule.program import loops_of
 from hybridjit.schedule.schedule import Schedule
-from tests.before_after import assert_unchanged, run_example
 from tests.nests.generate import Nest
 from tests.nests.stages import valid_stages
-from tests.stage_programs import ELEMENTWISE, MATMUL, PADDED, SIZES, STENCIL, arguments, make
+from tests.support.before_after import assert_unchanged, run_example
+from tests.support.stage_programs import (
+    ELEMENTWISE,
+    MATMUL,
+    PADDED,
+    SIZES,
+    STENCIL,
+    arguments,
+    make,
+)
 
 OF_A_ROW = """
 def of_a_row(a: float32["n", "n"], c: float32["n", "n"]):

@@ -6,9 +6,9 @@ import pytest
 
 import hybridjit as hj
 from hybridjit.schedule.schedule import Schedule
-from tests.before_after import assert_unchanged
 from tests.conftest import Golden
 from tests.schedule.programs import INIT, PLAIN, Steps, check, numbers, refuse
+from tests.support.before_after import assert_unchanged
 
 SUM = """
 def f(a: int64[5, 6], c: int64[6], d: int64[1], n: int):

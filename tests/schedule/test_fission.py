@@ -4,9 +4,9 @@ import pytest
 
 import hybridjit as hj
 from hybridjit.schedule.schedule import Schedule
-from tests.before_after import assert_unchanged
 from tests.conftest import Golden
 from tests.schedule.programs import NAMED, PLAIN, check, numbers, refuse
+from tests.support.before_after import assert_unchanged
 
 BODY = """
 def f(a: int64[9], b: int64[9], c: int64[9]):

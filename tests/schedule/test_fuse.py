@@ -4,7 +4,6 @@ import pytest
 
 import hybridjit as hj
 from hybridjit.schedule.schedule import Schedule
-from tests.before_after import assert_unchanged
 from tests.conftest import Golden
 from tests.schedule.programs import (
     IMPERFECT,
@@ -18,6 +17,7 @@ from tests.schedule.programs import (
     refuse,
     sort,
 )
+from tests.support.before_after import assert_unchanged
 
 
 def test_two_loops(golden: Golden) -> None:

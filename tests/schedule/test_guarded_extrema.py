@@ -12,9 +12,9 @@ from hybridjit.interp.run import interpret
 from hybridjit.runtime import compiler
 from hybridjit.runtime.native import layout_of, load_native
 from hybridjit.schedule.schedule import Schedule
-from tests.before_after import assert_unchanged
 from tests.nests.check import backwards
 from tests.schedule.programs import refuse
+from tests.support.before_after import assert_unchanged
 
 
 def program(cond: str, dtype: str) -> Any:

@@ -14,9 +14,9 @@ import pytest
 from hybridjit import ScheduleError, hybrid
 from hybridjit.frontend.parse import parse_text
 from hybridjit.schedule.schedule import Schedule
-from tests.before_after import assert_unchanged
-from tests.guarded import check_guarded
-from tests.oracle import fresh
+from tests.support.before_after import assert_unchanged
+from tests.support.guarded import check_guarded
+from tests.support.oracle import fresh
 
 Steps = Callable[[Schedule], Any]
 # Nothing, less than one vector or tile, one of them, and a prime.

@@ -6,7 +6,6 @@ import pytest
 import hybridjit as hj
 from hybridjit.ir.visit import walk_stmts
 from hybridjit.schedule.schedule import Schedule
-from tests.before_after import assert_unchanged
 from tests.conftest import Golden
 from tests.schedule.programs import (
     INIT,
@@ -19,6 +18,7 @@ from tests.schedule.programs import (
     refuse,
     sort,
 )
+from tests.support.before_after import assert_unchanged
 
 
 @pytest.mark.parametrize("last", [None, True], ids=["first", "last"])

@@ -8,11 +8,11 @@ from hybridjit import ScheduleError
 from hybridjit.schedule.handles import LoopHandle
 from hybridjit.schedule.program import blocks_of, loops_of
 from hybridjit.schedule.schedule import Schedule
-from tests.before_after import assert_unchanged, run_example
 from tests.conftest import Golden
 from tests.nests.generate import Nest
 from tests.nests.stages import valid_stages
-from tests.stage_programs import (
+from tests.support.before_after import assert_unchanged, run_example
+from tests.support.stage_programs import (
     BACKWARDS,
     ELEMENTWISE,
     IN_PLACE,

@@ -7,11 +7,11 @@ import pytest
 from hybridjit import ScheduleError
 from hybridjit.schedule.program import blocks_of
 from hybridjit.schedule.schedule import Schedule
-from tests.before_after import assert_unchanged, run_example
 from tests.conftest import Golden
 from tests.nests.generate import Nest
 from tests.nests.stages import valid_stages
-from tests.stage_programs import (
+from tests.support.before_after import assert_unchanged, run_example
+from tests.support.stage_programs import (
     ELEMENTWISE,
     IN_PLACE,
     MATMUL,

@@ -7,9 +7,9 @@ import pytest
 
 import hybridjit as hj
 from hybridjit.schedule.schedule import Schedule
-from tests.before_after import assert_unchanged
 from tests.conftest import Golden
 from tests.schedule.programs import INIT, PLAIN, REGISTER, SCAN, TOTAL, check, numbers, refuse
+from tests.support.before_after import assert_unchanged
 
 INTO = """
 def f(a: {0}[8], c: {0}[1]):

@@ -10,9 +10,9 @@ from hybridjit import ScheduleError, hybrid
 from hybridjit.hybrid import allocate, output_tensor, parallel
 from hybridjit.ir.equal import structural_equal
 from hybridjit.schedule.schedule import Schedule
-from tests.before_after import assert_unchanged, replayed, run_example
 from tests.conftest import Golden
-from tests.memory_programs import SIZES, integers, negative_scratch, sliding, two_stages
+from tests.support.before_after import assert_unchanged, replayed, run_example
+from tests.support.memory_programs import SIZES, integers, negative_scratch, sliding, two_stages
 
 LONG = (*SIZES, 23)
 

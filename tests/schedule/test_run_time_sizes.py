@@ -10,10 +10,10 @@ import hybridjit as hj
 from hybridjit import hybrid
 from hybridjit.ir.func import PrimFunc
 from hybridjit.schedule.schedule import Schedule
-from tests.before_after import assert_unchanged
 from tests.conftest import Golden
 from tests.nests.check import backwards
 from tests.schedule.programs import Steps, numbers, refuse
+from tests.support.before_after import assert_unchanged
 
 SHAPES = [(0, 0), (0, 3), (5, 0), (1, 1), (2, 7), (7, 2), (13, 5)]
 HEADER = 'def f(a: int64["n", "m"], b: int64["n", "m"], c: int64["n"], d: int64["m"]):'

@@ -8,9 +8,9 @@ from hybridjit import ScheduleError, hybrid
 from hybridjit.hybrid import allocate, output_tensor
 from hybridjit.ir.equal import structural_equal
 from hybridjit.schedule.schedule import Schedule
-from tests.before_after import assert_unchanged, replayed, run_example
-from tests.memory_programs import SIZES, integers, two_stages
-from tests.memory_programs import floats as f
+from tests.support.before_after import assert_unchanged, replayed, run_example
+from tests.support.memory_programs import SIZES, integers, two_stages
+from tests.support.memory_programs import floats as f
 
 
 @hybrid.script

@@ -9,8 +9,8 @@ import hybridjit as hj
 from hybridjit.intrinsics.registry import INTRINSICS
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.schedule.schedule import STEPS, Schedule
-from tests.before_after import run_example
 from tests.schedule.programs import EXAMPLES
+from tests.support.before_after import run_example
 
 # Steps whose examples are about programs of their own run in their own test files.
 STAGES = {

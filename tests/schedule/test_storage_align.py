@@ -5,9 +5,9 @@ import pytest
 import hybridjit as hj
 from hybridjit import ScheduleError
 from hybridjit.schedule.schedule import Schedule
-from tests.before_after import assert_unchanged, run_example
 from tests.conftest import Golden
-from tests.memory_programs import (
+from tests.support.before_after import assert_unchanged, run_example
+from tests.support.memory_programs import (
     SIZES,
     deep_scratch,
     floats,

@@ -9,9 +9,9 @@ import hybridjit as hj
 from hybridjit.errors import ArgumentValueError
 from hybridjit.intrinsics.registry import INTRINSICS
 from hybridjit.schedule.schedule import Schedule
-from tests.before_after import assert_unchanged
 from tests.conftest import Golden
 from tests.schedule.programs import numbers, refuse
+from tests.support.before_after import assert_unchanged
 
 
 @pytest.fixture(autouse=True)

@@ -10,9 +10,9 @@ from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.equal import structural_equal
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.schedule.trace import Trace
-from tests.before_after import replayed
 from tests.conftest import Golden
 from tests.schedule.programs import INIT, NEIGHBOURS, NEST, PLAIN
+from tests.support.before_after import replayed
 
 
 def tiled() -> Schedule:

@@ -9,9 +9,9 @@ from hybridjit import ScheduleError
 from hybridjit.ir.equal import structural_equal
 from hybridjit.schedule.index_map import parse_index_map, text_of
 from hybridjit.schedule.schedule import Schedule
-from tests.before_after import assert_unchanged, replayed, run_example
 from tests.conftest import Golden
-from tests.memory_programs import (
+from tests.support.before_after import assert_unchanged, replayed, run_example
+from tests.support.memory_programs import (
     SIZES,
     floats,
     integers,

@@ -10,9 +10,9 @@ from hybridjit import hybrid, te
 from hybridjit.errors import ScheduleError
 from hybridjit.hybrid import unroll
 from hybridjit.schedule.schedule import Schedule
-from tests.before_after import assert_unchanged
 from tests.conftest import Golden
 from tests.schedule.programs import INIT, PROGRAMS, TRIANGLE, check, numbers, refuse, sort
+from tests.support.before_after import assert_unchanged
 
 
 def test_every_program_takes_it() -> None:

@@ -2,7 +2,6 @@
 
 import hybridjit as hj
 from hybridjit.schedule.schedule import Schedule
-from tests.before_after import assert_unchanged
 from tests.conftest import Golden
 from tests.schedule.programs import (
     GUARDED,
@@ -18,6 +17,7 @@ from tests.schedule.programs import (
     refuse,
     sort,
 )
+from tests.support.before_after import assert_unchanged
 
 
 def test_which_programs_take_it() -> None:

@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from tests.own_process import run_program
+from tests.support.own_process import run_program
 
 HEAD = """
 import sys

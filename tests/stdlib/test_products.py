@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybridjit import stdlib as hs
-from tests import operator_references as reference
+from tests.support import operator_references as reference
 
 Array = Any
 RNG = np.random.default_rng(0)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import hybridjit as hj
 from hybridjit import stdlib as hs
 from hybridjit import te
-from tests import operator_references as reference
+from tests.support import operator_references as reference
 
 Array = Any
 RNG = np.random.default_rng(0)

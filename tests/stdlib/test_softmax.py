@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hybridjit import stdlib as hs
-from tests import operator_references as reference
+from tests.support import operator_references as reference
 
 Array = Any
 RNG = np.random.default_rng(0)

@@ -10,7 +10,7 @@ import pytest
 import hybridjit as hj
 from hybridjit import stdlib as hs
 from hybridjit import te
-from tests import operator_references as reference
+from tests.support import operator_references as reference
 
 Array = Any
 RNG = np.random.default_rng(0)

@@ -14,7 +14,7 @@ import hybridjit as hj
 from hybridjit import hybrid, te
 from hybridjit.runtime.modules import export
 from hybridjit.schedule.schedule import Schedule
-from tests.oracle import assert_same
+from tests.support.oracle import assert_same
 
 needs_cc = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 

@@ -9,7 +9,7 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import te
-from tests.classic_runs import make_inputs, run_both
+from tests.support.classic_runs import make_inputs, run_both
 
 Array = Any
 

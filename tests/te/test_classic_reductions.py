@@ -9,8 +9,8 @@ import hybridjit as hj
 from hybridjit import te
 from hybridjit.errors import ScheduleError
 from hybridjit.te.reduction import Reducer
-from tests.classic_runs import make_inputs, run_both
 from tests.conftest import Golden
+from tests.support.classic_runs import make_inputs, run_both
 
 
 def row_sums(dtype: str) -> tuple[te.Tensor, Any]:

@@ -10,7 +10,7 @@ import pytest
 import hybridjit as hj
 from hybridjit import hybrid, te
 from hybridjit.hybrid import output_tensor
-from tests.classic_runs import make_inputs, run_both
+from tests.support.classic_runs import make_inputs, run_both
 
 
 @hybrid.script

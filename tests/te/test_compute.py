@@ -10,7 +10,7 @@ from hybridjit import te
 from hybridjit.errors import ArgumentValueError
 from hybridjit.te.tensor import AxisKind
 from tests.conftest import Golden
-from tests.tensor_programs import assert_computes, run_tensors
+from tests.support.tensor_programs import assert_computes, run_tensors
 
 Array = Any
 RNG = np.random.default_rng(5)

@@ -15,7 +15,7 @@ from hybridjit.errors import HybridError
 from hybridjit.ir.expr import Const, Load, Var
 from hybridjit.ir.stmt import For, Let, Store, seq
 from tests.conftest import Golden
-from tests.tensor_programs import assert_computes
+from tests.support.tensor_programs import assert_computes
 
 Array = Any
 RNG = np.random.default_rng(17)

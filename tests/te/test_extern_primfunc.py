@@ -7,7 +7,7 @@ import numpy as np
 import hybridjit as hj
 from hybridjit import hybrid, te
 from hybridjit.frontend.parse import parse_text
-from tests.tensor_programs import assert_computes
+from tests.support.tensor_programs import assert_computes
 
 RNG = np.random.default_rng(5)
 

@@ -13,7 +13,7 @@ from hybridjit.ir.dtype import FLOAT64
 from hybridjit.ir.expr import Cast, Const, Load, Var
 from hybridjit.ir.stmt import For, Store
 from tests.conftest import Golden
-from tests.tensor_programs import assert_computes
+from tests.support.tensor_programs import assert_computes
 
 Array = Any
 TE: Any = te  # as a caller without a type checker has it

@@ -11,8 +11,8 @@ import hybridjit as hj
 from hybridjit import hybrid, te
 from hybridjit.errors import ArgumentValueError, ScheduleError
 from hybridjit.intrinsics.registry import INTRINSICS
-from tests.classic_runs import make_inputs, run_both
 from tests.conftest import Golden
+from tests.support.classic_runs import make_inputs, run_both
 
 Array = Any
 TALL, LONG = 2, 4

@@ -13,7 +13,7 @@ from hybridjit.interp.run import interpret
 from hybridjit.ir.expr import Const, Load
 from hybridjit.ir.stmt import Store
 from tests.conftest import Golden
-from tests.tensor_programs import run_tensors
+from tests.support.tensor_programs import run_tensors
 
 Array = Any
 NDINDEX: Any = np.ndindex

@@ -12,7 +12,7 @@ from hybridjit.errors import HybridError
 from hybridjit.hybrid import const_range, output_tensor
 from hybridjit.te.function import create_program
 from tests.conftest import Golden
-from tests.tensor_programs import assert_computes
+from tests.support.tensor_programs import assert_computes
 
 Array = Any
 RNG = np.random.default_rng(13)

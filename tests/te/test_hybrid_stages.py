@@ -9,8 +9,8 @@ import hybridjit as hj
 from hybridjit import hybrid, te
 from hybridjit.errors import ScheduleError
 from hybridjit.hybrid import allocate, const_range, output_tensor, scan
-from tests.classic_runs import make_inputs, run_both
 from tests.conftest import Golden
+from tests.support.classic_runs import make_inputs, run_both
 
 Array = Any
 Made = tuple[Any, Any]

@@ -10,9 +10,9 @@ import hybridjit as hj
 from hybridjit import hybrid, te
 from hybridjit.errors import HybridError
 from hybridjit.intrinsics.registry import INTRINSICS
-from tests.classic_runs import make_inputs, run_both
 from tests.conftest import Golden
-from tests.tensor_programs import assert_computes
+from tests.support.classic_runs import make_inputs, run_both
+from tests.support.tensor_programs import assert_computes
 
 Array = Any
 TE: Any = te  # as a caller without a type checker has it

@@ -7,7 +7,7 @@ import pytest
 
 from hybridjit import te
 from hybridjit.te.function import create_program
-from tests.tensor_programs import assert_computes
+from tests.support.tensor_programs import assert_computes
 
 Array = Any
 RNG = np.random.default_rng(7)

@@ -10,7 +10,7 @@ from hybridjit import te
 from hybridjit.errors import HybridError
 from hybridjit.te.function import create_program
 from tests.conftest import Golden
-from tests.tensor_programs import assert_computes
+from tests.support.tensor_programs import assert_computes
 
 Array = Any
 RNG = np.random.default_rng(11)

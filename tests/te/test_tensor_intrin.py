@@ -14,7 +14,7 @@ from hybridjit.ir.expr import Add, Const, Load, Mul
 from hybridjit.ir.stmt import Store, seq
 from hybridjit.schedule.schedule import Schedule
 from tests.conftest import Golden
-from tests.tensor_programs import run_natively
+from tests.support.tensor_programs import run_natively
 
 TE: Any = te  # as a caller without a type checker has it
 

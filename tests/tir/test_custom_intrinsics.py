@@ -15,7 +15,7 @@ from hybridjit.errors import HybridError, ScheduleError
 from hybridjit.hybrid import output_tensor
 from hybridjit.ir.intrinsics import clear_intrinsics
 from tests.conftest import Golden
-from tests.oracle import assert_same
+from tests.support.oracle import assert_same
 
 
 @pytest.fixture(autouse=True)

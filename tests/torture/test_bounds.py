@@ -20,9 +20,9 @@ SHORT = 50
 
 
 def run_guarded(*arguments: str) -> int:
-    """Run tests/guarded.py; return how many calls left their arrays."""
+    """Run tests/support/guarded.py; return how many calls left their arrays."""
     run = subprocess.run(
-        [sys.executable, "-m", "tests.guarded", *arguments],
+        [sys.executable, "-m", "tests.support.guarded", *arguments],
         cwd=REPOSITORY,
         check=False,
         capture_output=True,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cache_faults import run_scenario
+from tests.support.cache_faults import run_scenario
 
 REPOSITORY = Path(__file__).parents[2]
 

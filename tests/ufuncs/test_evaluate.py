@@ -17,7 +17,7 @@ from hybridjit import config, hybrid
 from hybridjit.errors import ArgumentError, HybridError, ParseError, ShapeMismatch
 from hybridjit.ufuncs import evaluate as module
 from hybridjit.ufuncs.expression import MAX_LENGTH, read_expression
-from tests.ufunc_results import assert_equal, np, numbers
+from tests.support.ufunc_results import assert_equal, np, numbers
 
 ROOT = Path(__file__).parents[2]
 x = np.arange(4.0)  # seen by expressions in this file

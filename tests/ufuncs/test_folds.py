@@ -9,8 +9,8 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.errors import ArgumentError, ArgumentValueError, ShapeMismatch, TypeMismatch
-from tests.ufunc_results import assert_equal, np
-from tests.ufunc_results import numbers as floats
+from tests.support.ufunc_results import assert_equal, np
+from tests.support.ufunc_results import numbers as floats
 
 
 def numbers(shape: Any, dtype: str = "int64") -> Any:

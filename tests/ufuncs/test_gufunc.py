@@ -12,7 +12,7 @@ from hybridjit import hybrid
 from hybridjit.errors import ArgumentError, ArgumentValueError, ShapeMismatch
 from hybridjit.hybrid import Gufunc
 from hybridjit.ufuncs.signature import CoreSignature
-from tests.ufunc_results import assert_equal, np, numbers
+from tests.support.ufunc_results import assert_equal, np, numbers
 
 
 @hybrid.script

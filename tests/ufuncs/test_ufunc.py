@@ -12,7 +12,7 @@ import pytest
 from hybridjit import config, hybrid
 from hybridjit.errors import ArgumentError, ArgumentValueError, ParseError, ShapeMismatch
 from hybridjit.hybrid import Ufunc
-from tests.ufunc_results import assert_equal, np, numbers
+from tests.support.ufunc_results import assert_equal, np, numbers
 
 DTYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),

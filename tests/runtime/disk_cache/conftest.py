@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cache_faults import save_sample
+from tests.support.cache_faults import save_sample
 
 
 @pytest.fixture

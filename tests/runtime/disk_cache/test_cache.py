@@ -21,7 +21,7 @@ from hybridjit.runtime.cache import entry as cache_entry
 from hybridjit.runtime.cache.directory import Location, find_location
 from hybridjit.runtime.cache.disk_cache import Counters
 from hybridjit.runtime.cache.entry import Entry, hmac_sha256
-from tests.cache_faults import (
+from tests.support.cache_faults import (
     CODE,
     KEY,
     META,

@@ -11,7 +11,7 @@ import pytest
 
 from hybridjit.runtime.cache.disk_cache import Counters
 from hybridjit.runtime.cache.entry import Entry
-from tests.cache_faults import (
+from tests.support.cache_faults import (
     CODE,
     DAMAGES,
     KEY,

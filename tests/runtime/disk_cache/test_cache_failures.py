@@ -11,7 +11,7 @@ import pytest
 from hybridjit.runtime.cache.directory import ForeignFile
 from hybridjit.runtime.cache.disk_cache import Counters
 from hybridjit.runtime.cache.entry import CorruptEntry, Entry
-from tests.cache_faults import (
+from tests.support.cache_faults import (
     CODE,
     ERRORS,
     IS_ROOT,

@@ -11,7 +11,7 @@ import pytest
 from hybridjit.runtime.cache.directory import find_location
 from hybridjit.runtime.cache.disk_cache import Counters, Store
 from hybridjit.runtime.cache.entry import Entry
-from tests.cache_faults import (
+from tests.support.cache_faults import (
     CODE,
     IS_ROOT,
     KEY,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hybridjit.runtime.cache.entry import Entry
-from tests.cache_faults import CODE, KEY, META, entry_path, open_store, run_scenario
+from tests.support.cache_faults import CODE, KEY, META, entry_path, open_store, run_scenario
 
 # How often in `make test`; `make torture` repeats them more often, see tests/torture.
 SCENARIOS = {

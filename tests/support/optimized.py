@@ -24,7 +24,7 @@ from hybridjit.optimize.optimize import optimize
 from hybridjit.runtime import compiler
 from hybridjit.runtime.arguments import bind, flatten, share_memory, spec_of_argument
 from hybridjit.target import Target
-from tests.oracle import Outcome, assert_same_outcome, run_interpreted, run_native, run_once
+from tests.support.oracle import Outcome, assert_same_outcome, run_interpreted, run_native, run_once
 
 _SEQUENCE: tuple[type[Any], ...] = (tuple, list)
 

@@ -15,7 +15,7 @@ from hybridjit import Kernel, config, hybrid, threads
 from hybridjit.codegen.emit import parallel as emit_parallel
 from hybridjit.hybrid import allocate, output_tensor, parallel
 from hybridjit.lowering import chunks, parallelize, privatize_reductions, split_histograms
-from tests.oracle import assert_same_outcome, run_interpreted, run_once
+from tests.support.oracle import assert_same_outcome, run_interpreted, run_once
 
 AnyKernel = Kernel[..., Any]
 THREADS = (1, 2, 3, 8)

@@ -8,8 +8,8 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
-from tests.random_array_expressions import Expressions, Noted, Operand, evaluate, fits
-from tests.random_array_values import Arguments, Style, make_arguments, np
+from tests.support.random_array_expressions import Expressions, Noted, Operand, evaluate, fits
+from tests.support.random_array_values import Arguments, Style, make_arguments, np
 
 _FAILURES = (ValueError, TypeError, IndexError, AttributeError, ArithmeticError)
 PARAMETERS = ("a", "b", "c", "k", "s")

@@ -1,6 +1,6 @@
 """Processes that write to one disk cache at once, or are killed while they do.
 
-    python -m tests.cache_workers SCENARIO DIRECTORY COUNT
+    python -m tests.support.cache_workers SCENARIO DIRECTORY COUNT
 
 A program of its own, because a test process has threads and must not fork. It forks from a state
 in which everything is imported, so a process costs a millisecond, and exits with an error if
@@ -21,7 +21,7 @@ from random import Random
 
 from hybridjit.runtime.cache.disk_cache import Counters, Store
 from hybridjit.runtime.cache.entry import Entry
-from tests.cache_faults import (
+from tests.support.cache_faults import (
     DAMAGES,
     KEY,
     META,

@@ -1,6 +1,6 @@
 """Run tests on every Python that can be found, with the oldest and the newest llvmlite.
 
-    python -m tests.versions [--keep FOLDER] [test ...]
+    python -m tests.support.versions [--keep FOLDER] [test ...]
 
 Each pair gets a virtual environment of its own. What ran, and what could not be had, is printed
 at the end; the exit status is 1 if a test failed, not if a version is missing.
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from hybridjit.codegen.llvm_version import TRIED_LLVMLITE
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 LLVMLITES = tuple(f"{major}.{minor}" for major, minor in TRIED_LLVMLITE)
 TESTS = ("tests/test_smoke.py", "tests/differential/test_guarded_loops.py", "tests/codegen")

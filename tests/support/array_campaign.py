@@ -20,11 +20,11 @@ from hybridjit.optimize.optimize import optimize
 from hybridjit.runtime.arguments import flatten, share_memory, spec_of_argument
 from hybridjit.scalars.specs import ArraySpec, Spec
 from tests.campaigns.drawn import Drawn, size_class
-from tests.optimized import is_ordered, run_optimized
-from tests.poisoned import poisoned_arrays
-from tests.random_array_expressions import MATH
-from tests.random_array_values import LONG_SIZES, Style, np
-from tests.random_arrays import PARAMETERS, Generator, Program, define
+from tests.support.optimized import is_ordered, run_optimized
+from tests.support.poisoned import poisoned_arrays
+from tests.support.random_array_expressions import MATH
+from tests.support.random_array_values import LONG_SIZES, Style, np
+from tests.support.random_arrays import PARAMETERS, Generator, Program, define
 
 # Every so many scripts are translated for sizes that are known at run time only.
 SYMBOLIC_EVERY = 4

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.random_array_values import np
+from tests.support.random_array_values import np
 
 MAX_SIZE = 400
 # Beyond this, what is not exact is too far off to be compared.

@@ -1,6 +1,6 @@
 """Random scripts in which names stand for other arrays as time goes on, in loops and branches.
 
-    python -m tests.random_names FIRST LAST      checks scripts by their numbers, natively too
+    python -m tests.support.random_names FIRST LAST    checks scripts by numbers, natively too
 
 What they do to the numbers matters little: which array a name stands for does, so that every array
 is written to and read all the time.
@@ -18,8 +18,8 @@ import numpy as np
 
 from hybridjit import Kernel
 from hybridjit.errors import HybridError, UnboundVariable
-from tests.oracle import run_once
-from tests.random_arrays import define
+from tests.support.oracle import run_once
+from tests.support.random_arrays import define
 
 NAMES = ("u", "v", "w", "x")
 HEADER = """import numpy as np

@@ -9,7 +9,7 @@ import numpy as np
 
 import hybridjit as hj
 from hybridjit.te.tensor import Placeholder, Tensor
-from tests.oracle import assert_same
+from tests.support.oracle import assert_same
 
 Array = Any
 _ARRAY: type[Any] = np.ndarray

@@ -244,12 +244,12 @@ def failing_call(number: int | None, error: int = errno.EIO) -> Generator[CallCo
 
 
 def run_scenario(name: str, directory: Path, count: int) -> None:
-    """Run a scenario of tests/cache_workers.py."""
-    command = [sys.executable, "-W", "ignore", "-m", "tests.cache_workers"]
+    """Run a scenario of tests/support/cache_workers.py."""
+    command = [sys.executable, "-W", "ignore", "-m", "tests.support.cache_workers"]
     directory.mkdir(mode=0o700)
     run = subprocess.run(
         [*command, name, str(directory), str(count)],
-        cwd=Path(__file__).parents[1],
+        cwd=Path(__file__).parents[2],
         check=False,
         capture_output=True,
         text=True,

@@ -14,7 +14,7 @@ from hybridjit.runtime import compiler
 from hybridjit.runtime.native import layout_of, load_native
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.schedule.trace import Trace
-from tests.oracle import assert_same, fresh_copies
+from tests.support.oracle import assert_same, fresh_copies
 
 
 def outcome(func: PrimFunc, args: Sequence[Any], *, native: bool = False) -> list[Any]:

@@ -8,8 +8,8 @@ from typing import Any, cast
 import numpy as np
 
 from hybridjit import Kernel
-from tests.optimized import is_ordered, run_optimized
-from tests.oracle import (
+from tests.support.optimized import is_ordered, run_optimized
+from tests.support.oracle import (
     Outcome,
     assert_same_outcome,
     fresh,
@@ -17,7 +17,7 @@ from tests.oracle import (
     run_once,
     run_plain,
 )
-from tests.poisoned import run_poisoned
+from tests.support.poisoned import run_poisoned
 
 # Sums of floats: NumPy adds in pairs, a script one after the other.
 TOLERANCE = {"float16": 4e-3, "float32": 2e-5, "float64": 1e-12, "complex64": 2e-5}

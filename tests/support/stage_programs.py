@@ -8,7 +8,7 @@ import numpy as np
 
 import hybridjit as hj
 from hybridjit.schedule.schedule import Schedule
-from tests.before_after import assert_unchanged
+from tests.support.before_after import assert_unchanged
 
 ELEMENTWISE = """
 def elementwise(a: float32["n"], c: float32["n"]):

@@ -9,7 +9,7 @@ import sys
 import textwrap
 from pathlib import Path
 
-REPOSITORY = Path(__file__).parents[1]
+REPOSITORY = Path(__file__).parents[2]
 PATIENCE = 120  # seconds; nothing here runs for more than a few
 
 

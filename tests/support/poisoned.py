@@ -17,7 +17,7 @@ import numpy as np
 from hybridjit import Kernel
 from hybridjit.codegen.engine import emit_object, link, tidy
 from hybridjit.codegen.target import host_target
-from tests.oracle import run_native
+from tests.support.oracle import run_native
 
 PATTERN = 0xFF
 # Index into NumPy's table of C functions; fixed by its ABI.

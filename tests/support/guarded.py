@@ -1,7 +1,7 @@
 """Arrays between pages that nobody may touch: one byte too far ends the process.
 
-`python -m tests.guarded programs FIRST LAST` runs random programs on such arrays, and
-`python -m tests.guarded kernels` the kernels of tests/nasty_kernels.py, each natively and in the
+`python -m tests.support.guarded programs FIRST LAST` runs random programs on such arrays, and
+`python -m tests.support.guarded kernels` the kernels of nasty_kernels.py, each natively and in the
 interpreter, which must agree. A crash shows in the exit status; the last line says on what.
 """
 
@@ -22,9 +22,9 @@ from hybridjit import Kernel
 from hybridjit.errors import ParseError, RefutedIndex
 from hybridjit.scalars.kinds import is_array
 from tests.differential.test_native import is_exact
-from tests.nasty_kernels import NASTY
-from tests.oracle import Outcome, assert_same_outcome, run_native
 from tests.programs.program import Program, forget_sources, program_from_seed
+from tests.support.nasty_kernels import NASTY
+from tests.support.oracle import Outcome, assert_same_outcome, run_native
 
 Side = Literal["start", "end"]
 SIDES: tuple[Side, ...] = ("end", "start")

@@ -16,7 +16,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.visit import walk
 from hybridjit.runtime import compiler
 from hybridjit.runtime.native import layout_of, load_native
-from tests.oracle import fresh_copies
+from tests.support.oracle import fresh_copies
 
 Array = Any
 
