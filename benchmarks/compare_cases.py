@@ -17,10 +17,10 @@ import numpy as np
 from benchmarks import arrays, kernels, math, stdlib
 from hybridjit import hybrid
 from hybridjit import stdlib as hs
+from hybridjit.checking.copies import fresh_copies
 from tests.npbench import data
 from tests.npbench import kernels as array_kernels
 from tests.npbench import loops as loop_kernels
-from tests.support.oracle import fresh_copies
 
 Run = Callable[..., Any]
 SIZES = (8, 16, 32, 64, 128, 256, 512, 1024, 2048)

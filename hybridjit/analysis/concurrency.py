@@ -83,7 +83,10 @@ def _find_help(conflict: Conflict, func: PrimFunc) -> str | None:
     if first.reduction.buffer is not conflict.buffer:
         return None
     if may_regroup(first.reduction, func.fastmath):
-        return "the updates are a reduction of many elements: s.rfactor(loop) makes partial results"
+        return (
+            "the updates are a reduction of many elements: s.rfactor(loop) makes partial results, "
+            "and so does range(...) in a script with parallel=True, by itself"
+        )
     return (
         "the order of the updates decides how their result is rounded: "
         'fastmath={"reassoc"} of @hybrid.script or te.create_schedule allows any order'

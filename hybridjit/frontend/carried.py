@@ -476,11 +476,13 @@ def _is_read_later(build: Builder, web: Web, stmt: ast.stmt) -> bool:
 
 def _refuse_states(build: Builder, carry: Carry) -> Exception:
     names = ", ".join(f"'{web.name}'" for web in carry.webs)
+    verb = "stands" if len(carry.webs) == 1 else "stand"
     return build.refuse(
-        f"{names} stand for different arrays in each round of this loop, in more than "
+        f"{names} {verb} for different arrays in each round of this loop, in more than "
         f"{MAX_STATES} ways",
         carry.stmt,
-        help="assign the elements, as in a[:] = ..., in place of the name",
+        help="assign the elements, as in a[:] = ..., in place of the name; of a part that moves or "
+        "shrinks, keep its start in a variable",
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from hybridjit.errors import ArgumentError
+from hybridjit.errors import ArgumentError, ScheduleError
 from hybridjit.ir.func import PrimFunc
 from hybridjit.schedule.array_steps import ArraySteps
 from hybridjit.schedule.display import show_program
@@ -26,7 +26,7 @@ from hybridjit.schedule.refusal import names
 from hybridjit.schedule.sampling_steps import SamplingSteps
 from hybridjit.schedule.stage_steps import StageSteps
 from hybridjit.schedule.state import handles
-from hybridjit.schedule.trace import RecordedTrace, Trace
+from hybridjit.schedule.trace import RecordedCall, RecordedTrace, Trace
 from hybridjit.schedule.verification import Origin, Verified, Version, verify_kernels
 
 
@@ -99,6 +99,8 @@ class Schedule(
                 raise ArgumentError(f"a trace with a wrong step '{call.name}': {error}") from None
             results: Any = method(*args, **options)
             values = cast("tuple[Any, ...]", results) if isinstance(results, tuple) else (results,)
+            if call.results and len(values) != len(call.results):
+                raise _refuse_other_loops(call, len(values))
             made.update(zip(call.results, values, strict=False))
 
     def verify(self, *args: Any) -> Verified:
@@ -166,6 +168,17 @@ def _rearranged(trace: Trace, order: Order, schedule: Schedule) -> None:
     """Take the steps of `trace`; then run the loops that are unsafe in this order."""
     schedule.replay(trace)
     schedule.func = rearrange(schedule.func, order, lambda loop: loop.is_unsafe)
+
+
+def _refuse_other_loops(call: RecordedCall, count: int) -> ScheduleError:
+    was = len(call.results)
+    asked = ", ".join(map(repr, call.args))
+    return ScheduleError(
+        f"s.{call.name}({asked}) of this trace gives {count} here, and gave {was} where it was "
+        "recorded: the loops are others",
+        help="an axis of one element has no loop; take the steps anew for such shapes, or leave "
+        "these to the kernel without the trace",
+    )
 
 
 def _hint(name: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from hybridjit.errors import ArgumentValueError
+from hybridjit.ir.expr import Var
 from hybridjit.schedule.handles import BlockHandle, Handle, LoopHandle
 
 
@@ -75,7 +76,7 @@ _AUTOMATIC = {
 
 
 def _says_order(steps: Sequence[str]) -> bool:
-    return not steps or any(step not in _AUTOMATIC for step in steps)
+    return any(step not in _AUTOMATIC for step in steps)
 
 
 def _checked_step(step: Any) -> Mapping[str, Any]:
@@ -94,9 +95,24 @@ class RecordedTrace:
 
     steps: tuple[Mapping[str, Any], ...]
 
+    def __str__(self) -> str:
+        return "\n".join(["def schedule(s):", *_lines(list(self._named_steps()))])
+
     def __repr__(self) -> str:
         names = ", ".join(step["step"] for step in self.steps)
         return f"<trace of {len(self.steps)} steps: {names}>"
+
+    def _named_steps(self) -> Iterator[Step]:
+        """The steps with names in place of numbers: their loops are called i, j, k again."""
+        made: dict[int, Handle] = {}
+        for call in self.calls():
+            args = [_with_names(arg, made) for arg in call.args]
+            options = {name: _with_names(value, made) for name, value in call.options.items()}
+            for place, number in enumerate(call.results):
+                made[number] = LoopHandle(Var(_LOOP_NAMES[place % len(_LOOP_NAMES)]))
+            results = tuple(made[number] for number in call.results)
+            is_list = len(results) > 1 or call.name in ("loops", "blocks")
+            yield Step(call.name, tuple(args), options, results, is_list)
 
     @property
     def says_order(self) -> bool:
@@ -154,6 +170,19 @@ def _to_json(value: Any, numbers: dict[Handle, int]) -> Any:
             raise ArgumentValueError(
                 f"a trace cannot hold {value!r} of type {type(value).__name__}"
             )
+
+
+_LOOP_NAMES = "ijklmn"
+
+
+def _with_names(value: Any, made: Mapping[int, Handle]) -> Any:
+    match value:
+        case {"handle": int(number)} if number in made:
+            return made[number]
+        case list():
+            return [_with_names(item, made) for item in cast("list[Any]", value)]
+        case _:
+            return value
 
 
 def _from_json(value: Any, made: Mapping[int, Handle]) -> Any:

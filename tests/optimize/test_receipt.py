@@ -290,3 +290,44 @@ def test_loops_by_hand_have_nothing_to_decide() -> None:
 
     s = twice.auto_schedule(hj.f64[8])
     assert str(s.trace) == "def schedule(s):\n    pass"
+
+
+def test_a_trace_that_was_read_back_is_python() -> None:
+    x = RNG.random((20, 30))
+    s = softmax.auto_schedule(x)
+    names: dict[str, Any] = {}
+    exec(str(Trace.from_json(s.trace.to_json())), names)
+    again = softmax.schedule(x)
+    names["schedule"](again)
+    assert_same_program(again.func, s.func)
+
+
+@pytest.mark.parametrize("shape", [(1, 30), (20, 1), (1, 1)])
+def test_an_axis_of_one_element_has_no_loop(shape: tuple[int, int]) -> None:
+    kernel = softmax.with_schedule(softmax.auto_schedule(RNG.random((20, 30))).trace)
+    with pytest.raises(ScheduleError, match="an axis of one element has no loop"):
+        kernel(RNG.random(shape))
+
+
+def test_sizes_that_a_schedule_does_not_fit_are_left_out_by_verify() -> None:
+    @hybrid.script
+    def product(a: Array, b: Array) -> Array:
+        return a @ b
+
+    args = RNG.random((37, 41)), RNG.random((41, 29))
+    s = product.schedule(*args)
+    s.tile(*s.loops("product")[:2], 4, 4)
+    s.rfactor(s.loops("product")[1])
+    outer, _ = s.split(s.loops("product")[0], factor=10)
+    s.parallel(outer)
+    assert ((1, 1), (1, 1)) not in s.verify(*args).shapes
+
+
+@pytest.mark.parametrize("size", [5, 9, 15, 16, 33])
+def test_short_sums_are_rounded_alike(size: int) -> None:
+    @hybrid.script
+    def total(x: Array) -> Any:
+        return x.sum()
+
+    x = RNG.random(size) * 1e3
+    assert total.with_schedule(total.auto_schedule(x))(x) == total(x)
