@@ -316,7 +316,8 @@ def test_sizes_that_a_schedule_does_not_fit_are_left_out_by_verify() -> None:
 
     args = RNG.random((37, 41)), RNG.random((41, 29))
     s = product.schedule(*args)
-    s.tile(*s.loops("product")[:2], 4, 4)
+    i, j, _ = s.loops("product")
+    s.tile(i, j, 4, 4)
     s.rfactor(s.loops("product")[1])
     outer, _ = s.split(s.loops("product")[0], factor=10)
     s.parallel(outer)
