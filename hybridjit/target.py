@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Of a processor that is not known: code for vectors of this size does well on larger ones too.
-DEFAULT_VECTOR_BITS = 256
-
 
 @dataclass(frozen=True, slots=True)
 class Caches:

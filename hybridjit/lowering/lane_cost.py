@@ -18,7 +18,7 @@ from hybridjit.target import Target
 MAX_INSIDE = 49
 # Fewer iterations are not worth a vector, and a rest.
 MIN_EXTENT = 4
-# Elements so many apart are loaded with those between them (codegen/vector_memory.py).
+# Elements so many apart are loaded with those between them, and picked: faster than a gather.
 MAX_CLOSE_STEP = 4
 # Operations on elements that are to be stored apart from each other: taking vectors apart takes
 # longer than so few of them save.
