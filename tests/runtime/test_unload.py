@@ -5,9 +5,7 @@ With --fuzz=N, 10 N kernels are made and dropped, and what stays behind of each 
 
 from __future__ import annotations
 
-import ctypes
 import gc
-import os
 import weakref
 from typing import Any
 
@@ -16,6 +14,7 @@ import pytest
 
 from hybridjit import Kernel, config, hybrid
 from hybridjit.codegen.engine import LIBRARIES_PER_SESSION
+from tests.support.memory import needs_proc, resident_megabytes
 from tests.support.oracle import fresh
 
 CYCLES = 200
@@ -42,23 +41,9 @@ def make_and_drop(number: int) -> weakref.ref[Any]:
     return weakref.ref(code.library.tracker)
 
 
-def resident_bytes() -> int:
-    gc.collect()
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
 def executable_mappings() -> int:
     with open("/proc/self/maps") as file:
         return sum(line.split()[1][2] == "x" for line in file)
-
-
-needs_proc = pytest.mark.skipif(
-    not os.path.exists("/proc/self/statm"), reason="reads the memory in use from /proc"
-)
 
 
 @pytest.fixture(autouse=True)
@@ -83,10 +68,10 @@ def test_memory_stays_flat(
     with config.scope(interpret=False, cache_enabled=False):
         for number in range(WARM_UP):
             make_and_drop(number)
-        memory, mappings = resident_bytes(), executable_mappings()
+        memory, mappings = resident_megabytes(), executable_mappings()
         for number in range(WARM_UP, WARM_UP + cycles):
             make_and_drop(number)
-        left = (resident_bytes() - memory) / cycles
+        left = (resident_megabytes() - memory) * 2**20 / cycles
     if given is not None:
         with capsys.disabled():
             print(f"\n{cycles} kernels dropped: {left:.0f} bytes left of each")
