@@ -27,7 +27,7 @@ $(INSTALLED): pyproject.toml setup.py
 	touch $@
 
 demo: $(INSTALLED)  ## run a few kernels, check them against NumPy, print a table
-	$(BIN)/python examples/demo.py
+	$(BIN)/python -m hybridjit demo
 
 test: check  ## everything CI runs: check, then the test suite
 	$(PYTEST)

@@ -31,6 +31,7 @@ from hybridjit.scalars.builtins import TYPES
 from hybridjit.script import Kernel, intrinsic, script
 
 if TYPE_CHECKING:
+    from hybridjit import stdlib, te, tir
     from hybridjit.codegen.target import host_target
     from hybridjit.frontend.parse import parse_text as parse
     from hybridjit.ir.equal import structural_equal
@@ -50,6 +51,9 @@ else:
             "PrimFunc": "hybridjit.ir.func:PrimFunc",
             "Schedule": "hybridjit.schedule.schedule:Schedule",
             "Trace": "hybridjit.schedule.trace:Trace",
+            "stdlib": "hybridjit.stdlib",
+            "te": "hybridjit.te",
+            "tir": "hybridjit.tir",
             "build": "hybridjit.runtime.modules.module:build",
             "host_target": "hybridjit.codegen.target:host_target",
             "get_num_threads": "hybridjit.runtime.pool:get_num_threads",
@@ -62,7 +66,7 @@ else:
         },
     )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 i8 = TYPES["int8"]
 i16 = TYPES["int16"]
@@ -141,8 +145,11 @@ __all__ = [
     "parse",
     "script",
     "set_num_threads",
+    "stdlib",
     "structural_equal",
+    "te",
     "threads",
+    "tir",
     "u8",
     "u16",
     "u32",
@@ -155,5 +162,5 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    """All names, those that are not loaded yet included."""
-    return sorted({*globals(), *__all__})
+    """What is for users, loaded or not: `__all__`."""
+    return __all__

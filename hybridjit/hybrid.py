@@ -264,3 +264,8 @@ __all__ = [
     "unroll",
     "vectorize",
 ]
+
+
+def __dir__() -> list[str]:
+    """What is for users: `__all__`."""
+    return __all__

@@ -48,13 +48,14 @@ def lazy_module(name: str) -> ModuleType:
 
 
 def lazy_names(owner: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """The `__getattr__` of the module `owner`: each name lives in "module:name" elsewhere."""
+    """The `__getattr__` of `owner`: each name is "module:name" elsewhere, or a whole module."""
 
     def find(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {owner!r} has no attribute {name!r}")
         module, _, attribute = homes[name].partition(":")
-        value = getattr(_load(module), attribute)
+        loaded = _load(module)
+        value = getattr(loaded, attribute) if attribute else loaded
         setattr(sys.modules[owner], name, value)  # found without us from now on
         return value
 

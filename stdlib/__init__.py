@@ -203,3 +203,8 @@ __all__ = [
     "var",
     "where",
 ]
+
+
+def __dir__() -> list[str]:
+    """What is for users: `__all__`."""
+    return __all__

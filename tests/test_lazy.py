@@ -86,3 +86,9 @@ def test_a_lazy_module_is_the_module(monkeypatch: pytest.MonkeyPatch) -> None:
     assert lazy.rgb_to_hsv is sys.modules["colorsys"].rgb_to_hsv
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = lazy.nothing
+
+
+@pytest.mark.parametrize("module", [hybridjit, hybridjit.hybrid, hybridjit.te, hybridjit.tir])
+def test_dir_shows_what_is_for_users_and_nothing_else(module: types.ModuleType) -> None:
+    assert dir(module) == sorted(module.__all__)
+    assert all(hasattr(module, name) for name in dir(module))

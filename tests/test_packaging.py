@@ -1,16 +1,21 @@
-"""A wheel holds every module, and stdlib/ under the name hybridjit.stdlib."""
+"""A wheel holds every module, and stdlib/ as hybridjit.stdlib; a source distribution, all of it."""
 
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SOURCES = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "hybridjit", "stdlib")
-BUILD_WHEEL = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
+FOLDERS = ("hybridjit", "stdlib", "tests", "examples", "benchmarks")
+FILES = (
+    *("pyproject.toml", "setup.py", "MANIFEST.in", "LICENSE", "Makefile"),
+    *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"),
+)
+BUILD = "import sys; from setuptools import build_meta as b; b.build_{}(sys.argv[1])"
 FIND_STDLIB = "import hybridjit.stdlib; print(hybridjit.stdlib.__file__)"
 
 
@@ -28,15 +33,32 @@ def python_modules(folder: str, installed_as: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel built from a copy of the tree: a build leaves files next to its sources."""
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the tree: a build leaves files next to its sources."""
     copy = tmp_path_factory.mktemp("tree")
-    for name in SOURCES:
-        copy_tree = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        copy_tree(ROOT / name, copy / name)
+    for name in FOLDERS:
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in FILES:
+        shutil.copy(ROOT / name, copy / name)
+    return copy
+
+
+@pytest.fixture(scope="module")
+def wheel(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     dist = tmp_path_factory.mktemp("dist")
-    run_python(BUILD_WHEEL, str(dist), cwd=copy)
+    run_python(BUILD.format("wheel"), str(dist), cwd=tree)
     return next(dist.glob("*.whl"))
+
+
+def test_a_source_distribution_is_complete(tree: Path, tmp_path: Path) -> None:
+    expected = [path.name for path in map(Path, FILES)]
+    for folder in ("stdlib", "tests", "examples", "benchmarks"):
+        files = (path for path in (ROOT / folder).rglob("*") if path.is_file())
+        expected += [str(path.relative_to(ROOT)) for path in files if path.suffix != ".pyc"]
+    run_python(BUILD.format("sdist"), str(tmp_path), cwd=tree)
+    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert sorted(set(expected) - names) == []
 
 
 def test_wheel_holds_every_module_and_nothing_else(wheel: Path) -> None:

@@ -190,3 +190,8 @@ __all__ = [
     "truncmod",
     "var",
 ]
+
+
+def __dir__() -> list[str]:
+    """What is for users: `__all__`."""
+    return __all__

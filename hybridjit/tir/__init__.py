@@ -175,3 +175,8 @@ __all__ = [
     "verify",
     "walk",
 ]
+
+
+def __dir__() -> list[str]:
+    """What is for users: `__all__`."""
+    return __all__

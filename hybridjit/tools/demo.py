@@ -1,23 +1,28 @@
-"""`make demo`: a few kernels, each checked against NumPy, with the time of both."""
+"""`python -m hybridjit demo`: a few kernels, checked against NumPy, with the time of both."""
 
 from __future__ import annotations
 
+import argparse
+import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 from hybridjit import Schedule, hybrid
+from hybridjit.hybrid import output_tensor, scan, sqrt, tanh
+from hybridjit.tools.command import Command, declare_json
+from hybridjit.tools.stopwatch import best_times, format_seconds
 
 Run = Callable[..., Any]
+SECONDS = 0.3  # for each row
+TITLES = ("kernel", "first call", "later", "NumPy", "ratio")
 
 
 @hybrid.script
-def axpy(alpha, x, y):
+def axpy(alpha: Any, x: Any, y: Any) -> Any:
     out = output_tensor(x.shape, x.dtype)
     for i in range(x.shape[0]):
         out[i] = alpha * x[i] + y[i]
@@ -25,7 +30,7 @@ def axpy(alpha, x, y):
 
 
 @hybrid.script
-def blur(image):
+def blur(image: Any) -> Any:
     out = output_tensor(image.shape, image.dtype)
     for i in range(1, image.shape[0] - 1):
         for j in range(1, image.shape[1] - 1):
@@ -36,7 +41,7 @@ def blur(image):
 
 
 @hybrid.script
-def gelu(x):
+def gelu(x: Any) -> Any:
     out = output_tensor(x.shape, x.dtype)
     for i in range(x.shape[0]):
         out[i] = 0.5 * x[i] * (1.0 + tanh(0.7978845608 * (x[i] + 0.044715 * x[i] ** 3)))
@@ -44,7 +49,7 @@ def gelu(x):
 
 
 @hybrid.script
-def running_max(x):
+def running_max(x: Any) -> Any:
     out = output_tensor(x.shape, x.dtype)
     largest = x[0]
     for i in scan(0, x.shape[0]):
@@ -54,7 +59,7 @@ def running_max(x):
 
 
 @hybrid.script
-def distances(points):
+def distances(points: Any) -> Any:
     n, dims = points.shape
     out = output_tensor((n, n), points.dtype)
     for i in range(n):
@@ -82,13 +87,17 @@ def tiles(s: Schedule) -> None:
 
 
 @hybrid.script(fastmath={"contract"})
-def matmul(a, b):
+def matmul(a: Any, b: Any) -> Any:
     c = output_tensor((a.shape[0], b.shape[1]), a.dtype)
     for i in range(a.shape[0]):
         for k in range(a.shape[1]):
             for j in range(b.shape[1]):
                 c[i, j] += a[i, k] * b[k, j]
     return c
+
+
+def numpy_axpy(alpha: Any, x: Any, y: Any) -> Any:
+    return np.float32(alpha) * x + y
 
 
 def numpy_blur(image: Any) -> Any:
@@ -123,7 +132,7 @@ def rows() -> list[Row]:
     points = rng.random((300, 3))
     a, b = rng.random((2, 256, 256), np.float32)
     return [
-        Row("axpy", axpy, lambda alpha, x, y: np.float32(alpha) * x + y, (2.5, x, y)),
+        Row("axpy", axpy, numpy_axpy, (2.5, x, y)),
         Row("blur", blur, numpy_blur, (image,)),
         Row("gelu", gelu, numpy_gelu, (x,)),
         Row("running maximum", running_max, np.maximum.accumulate, (x,)),
@@ -133,35 +142,39 @@ def rows() -> list[Row]:
     ]
 
 
-def best_times(row: Row, rounds: int = 30) -> tuple[float, float]:
-    """The best time of the kernel and of NumPy, in milliseconds, measured in turns."""
-    best = [float("inf"), float("inf")]
-    for _ in range(rounds):
-        for which, run in enumerate((row.kernel, row.reference)):
-            start = time.perf_counter()
-            run(*row.args)
-            best[which] = min(best[which], time.perf_counter() - start)
-    return best[0] * 1e3, best[1] * 1e3
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Nothing but the form of the answer."""
+    declare_json(parser)
 
 
-def main() -> None:
-    table = Table("kernel", "first call", "kernel", "NumPy", "ratio", title="hybridjit")
-    for row in rows():
-        start = time.perf_counter()
-        result = row.kernel(*row.args)
-        first = (time.perf_counter() - start) * 1e3
-        np.testing.assert_allclose(result, row.reference(*row.args), rtol=1e-5, atol=1e-6)
-        kernel, reference = best_times(row)
-        table.add_row(
-            row.name,
-            f"{first:.1f} ms",
-            f"{kernel:.3f} ms",
-            f"{reference:.3f} ms",
-            f"{reference / kernel:.1f}x",
-        )
-    Console().print(table)
-    Console().print("every result was checked against NumPy")
+def run(options: argparse.Namespace) -> int:
+    """Check and time every row; print a table."""
+    measured = [measure(row) for row in rows()]
+    if options.json:
+        print(json.dumps([dict(zip(TITLES, line, strict=True)) for line in measured], indent=2))
+        return 0
+    print(format_line(TITLES))
+    for name, *times, ratio in measured:
+        print(format_line((name, *map(format_seconds, times), f"{ratio:.1f}x")))
+    print("every result was checked against NumPy")
+    return 0
 
 
-if __name__ == "__main__":
-    main()
+def measure(row: Row) -> tuple[str, float, float, float, float]:
+    """A line of the table, in seconds."""
+    start = time.perf_counter()
+    result = row.kernel(*row.args)
+    first = time.perf_counter() - start
+    np.testing.assert_allclose(result, row.reference(*row.args), rtol=1e-5, atol=1e-6)
+    calls = (lambda: row.kernel(*row.args), lambda: row.reference(*row.args))
+    kernel, reference = best_times(calls, SECONDS)
+    return row.name.strip(), first, kernel, reference, reference / kernel
+
+
+def format_line(cells: tuple[str, ...]) -> str:
+    """Names to the left, numbers to the right."""
+    name, *numbers = cells
+    return f"{name:22}" + "".join(f"{number:>12}" for number in numbers)
+
+
+COMMAND = Command("run a few kernels, check them against NumPy, print a table", declare, run)

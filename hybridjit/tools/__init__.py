@@ -1,0 +1,1 @@
+"""What `python -m hybridjit` can do, one command per file."""

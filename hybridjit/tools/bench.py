@@ -1,0 +1,59 @@
+"""`python -m hybridjit bench file.py:name --args "..."`: a kernel beside its plain function.
+
+The result is checked before it is timed. A kernel that writes into its arguments is given fresh
+copies for the check, and then the same arrays again and again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+from hybridjit.script import Kernel
+from hybridjit.tools.command import Command, declare_json, print_facts
+from hybridjit.tools.load_kernel import declare_kernel, load_call
+from hybridjit.tools.stopwatch import best_times, format_seconds
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """The kernel, and how long to measure."""
+    declare_kernel(parser)
+    parser.add_argument("--seconds", type=float, default=1.0, help="how long to measure; 1")
+    parser.add_argument("--no-plain", action="store_true", help="leave the plain function out")
+    declare_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Check, measure, print."""
+    kernel, args = load_call(options)
+    facts = measure(kernel, args, options.seconds, with_plain=not options.no_plain)
+    if not options.json:
+        facts = {
+            name: format_seconds(value) if isinstance(value, float) and name != "ratio" else value
+            for name, value in facts.items()
+        }
+        if "ratio" in facts:
+            facts["ratio"] = f"{facts['ratio']:.1f}x"
+    print_facts(facts, as_json=options.json)
+    return 0
+
+
+def measure(
+    kernel: Kernel[..., Any], args: tuple[Any, ...], seconds: float, *, with_plain: bool
+) -> dict[str, Any]:
+    """Seconds by name."""
+    start = time.perf_counter()
+    kernel.compile(*args)
+    facts: dict[str, Any] = {"compile": time.perf_counter() - start}
+    if not with_plain:
+        (facts["kernel"],) = best_times([lambda: kernel(*args)], seconds)
+        return facts
+    facts["checked"] = str(kernel.check(*args))
+    calls = (lambda: kernel(*args), lambda: kernel.py_func(*args))
+    facts["kernel"], facts["plain"] = best_times(calls, seconds)
+    facts["ratio"] = facts["plain"] / facts["kernel"]
+    return facts
+
+
+COMMAND = Command("time a kernel beside its plain function", declare, run)

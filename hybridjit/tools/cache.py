@@ -1,0 +1,72 @@
+"""`python -m hybridjit cache info|clear|path`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from hybridjit.runtime.cache import disk_cache as cache
+from hybridjit.tools.command import FAILED, Command, declare_json, print_facts
+
+_ACTIONS = {
+    "info": "show where the cache is and how much is in it",
+    "clear": "remove everything from it",
+    "path": "print its directory",
+}
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """One action."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="action")
+    for name, text in _ACTIONS.items():
+        declare_json(actions.add_parser(name, help=text, description=text))
+
+
+def run(options: argparse.Namespace) -> int:
+    """Do the action, unless there is no cache."""
+    state = cache.info()
+    if state.path is None:
+        print(f"the disk cache is off: {state.problem}", file=sys.stderr)
+        return FAILED
+    match options.action:
+        case "info":
+            print_facts(describe(state), as_json=options.json)
+        case "clear":
+            removed = cache.clear()
+            text = f"removed {_counted(removed)} from {state.path}"
+            print_answer(text, {"removed": removed, "directory": state.path}, options)
+        case _:
+            print_answer(state.path, {"directory": state.path}, options)
+    return 0
+
+
+def print_answer(text: str, facts: dict[str, Any], options: argparse.Namespace) -> None:
+    """A sentence for people, facts for programs."""
+    if options.json:
+        print_facts(facts, as_json=True)
+    else:
+        print(text)
+
+
+def describe(state: cache.CacheInfo) -> dict[str, str]:
+    """What people want to know of the cache."""
+    facts = {
+        "directory": f"{state.path}",
+        "holds": f"{_counted(state.entries)}, {_megabytes(state.size)}",
+        "limit": _megabytes(state.size_limit),
+    }
+    if state.problem != "":
+        facts["problem"] = state.problem
+    return facts
+
+
+def _counted(entries: int) -> str:
+    return "1 entry" if entries == 1 else f"{entries} entries"
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / (1 << 20):.1f} MiB"
+
+
+COMMAND = Command("the compiled kernels kept on disk", declare, run)

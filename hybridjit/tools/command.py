@@ -1,0 +1,37 @@
+"""What a command of the command line is: a line of help, its arguments, and what it does."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+FAILED, MISUSED = 1, 2  # exit codes; 0 means that all is well
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """`run` prints its answer and returns the exit code."""
+
+    help: str
+    declare: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]
+
+
+def declare_json(parser: argparse.ArgumentParser) -> None:
+    """The option that every command with an answer has."""
+    parser.add_argument("--json", action="store_true", help="print the answer as JSON")
+
+
+Fact = str | int | float | list[str]
+
+
+def print_facts(facts: Mapping[str, Fact], *, as_json: bool) -> None:
+    """Named facts in two columns, or as JSON."""
+    if as_json:
+        print(json.dumps(facts, indent=2))
+        return
+    width = max(map(len, facts))
+    for name, value in facts.items():
+        print(f"{name:{width}}  {', '.join(value) if isinstance(value, list) else value}")

@@ -1,0 +1,53 @@
+"""The command line: `python -m hybridjit COMMAND ...`.
+
+    demo      run a few kernels, check them against NumPy, print a table
+    doctor    show processor, LLVM, versions, cache and threads, and run a self-check
+    cache     show or clear the compiled kernels on disk
+    report    say how a kernel runs
+    show      print a stage of a kernel: program, optimised, lowered, LLVM, assembly
+    bench     time a kernel beside its plain function
+
+Exit codes: 0, all is well; 1, something failed; 2, the command was not understood.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from hybridjit.errors import ConfigError, HybridError
+from hybridjit.tools import bench, cache, demo, doctor, report, show
+from hybridjit.tools.command import FAILED, MISUSED, Command
+from hybridjit.tools.load_kernel import LoadError
+
+DESCRIPTION = "What there is of hybridjit here, and what becomes of a kernel."
+COMMANDS: dict[str, Command] = {
+    "demo": demo.COMMAND,
+    "doctor": doctor.COMMAND,
+    "cache": cache.COMMAND,
+    "report": report.COMMAND,
+    "show": show.COMMAND,
+    "bench": bench.COMMAND,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit code."""
+    options = _make_parser().parse_args(arguments)
+    try:
+        return COMMANDS[options.command].run(options)
+    except (ConfigError, LoadError) as error:
+        print(error, file=sys.stderr)
+        return MISUSED
+    except HybridError as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return FAILED
+
+
+def _make_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("python -m hybridjit", description=DESCRIPTION)
+    parsers = parser.add_subparsers(dest="command", required=True, metavar="command")
+    for name, command in COMMANDS.items():
+        command.declare(parsers.add_parser(name, help=command.help, description=command.help))
+    return parser

@@ -1,0 +1,145 @@
+"""Kernels and arguments named on the command line: `file.py:name --args "f32[512, 512], 3"`.
+
+Arguments are written as in Python: numbers, strings and lists as they are; `f32[512, 512]` is an
+array of random elements, always the same ones, and `f32` a number of that type. Integers in arrays
+are small and not negative, so that they may be indices. What cannot be written so is made by a
+function: `--args-from file.py:name` calls it and takes the tuple that it returns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+import hybridjit
+from hybridjit.scalars.builtins import find_element_type
+from hybridjit.script import Kernel
+
+MAX_INDEX = 8  # elements of arrays of integers are below it
+
+
+class LoadError(Exception):
+    """What the command line names cannot be had; the message says why."""
+
+
+def declare_kernel(parser: argparse.ArgumentParser) -> None:
+    """The arguments of a command that is about one call of a kernel."""
+    parser.add_argument("kernel", metavar="file.py:name", help="the kernel, and where it stands")
+    given = parser.add_mutually_exclusive_group()
+    given.add_argument(
+        "--args", default="", metavar="TEXT", help='its arguments: "f32[512, 512], f64[8], 3"'
+    )
+    given.add_argument(
+        "--args-from", metavar="file.py:name", help="a function that returns them as a tuple"
+    )
+
+
+def load_call(options: argparse.Namespace) -> tuple[Kernel[..., Any], tuple[Any, ...]]:
+    """The kernel and its arguments."""
+    kernel = _load_object(options.kernel)
+    if not is_kernel(kernel):
+        raise LoadError(
+            f"{options.kernel} is not a kernel but {type(kernel).__name__}: decorate the function "
+            "with @hybrid.script"
+        )
+    if options.args_from is None:
+        return kernel, read_arguments(options.args)
+    make: Callable[[], tuple[Any, ...]] = _load_object(options.args_from)
+    made = make()
+    if type(made) is not tuple:
+        raise LoadError(f"{options.args_from}() returned {type(made).__name__}, not a tuple")
+    return kernel, made
+
+
+def is_kernel(value: object) -> TypeGuard[Kernel[..., Any]]:
+    """Whether it was decorated."""
+    return isinstance(value, Kernel)
+
+
+def _load_object(text: str) -> Any:
+    path, colon, name = text.rpartition(":")
+    if not colon or not name.isidentifier():
+        raise LoadError(f"{text!r} does not name a function: write file.py:name")
+    module = _load_module(Path(path))
+    if not hasattr(module, name):
+        raise LoadError(f"{path} has no {name!r}")
+    return getattr(module, name)
+
+
+def _load_module(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if not path.is_file() or spec is None or spec.loader is None:
+        raise LoadError(f"there is no Python file {str(path)!r}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(path.stem, module)
+    sys.path.insert(0, str(path.resolve().parent))  # its neighbours are found, as if it were run
+    spec.loader.exec_module(module)
+    return module
+
+
+def read_arguments(text: str) -> tuple[Any, ...]:
+    """The values that the text of `--args` describes."""
+    if not text.strip():
+        return ()
+    try:
+        parsed = ast.parse(f"({text},)", mode="eval").body
+    except SyntaxError:
+        raise LoadError(f"--args {text!r} does not read as a list of arguments") from None
+    assert isinstance(parsed, ast.Tuple)
+    random = np.random.default_rng(0)
+    return tuple(_read_argument(node, random) for node in parsed.elts)
+
+
+def _read_argument(node: ast.expr, random: np.random.Generator) -> Any:
+    match node:
+        case ast.Subscript(value=ast.Name(id=name)):
+            return _random_array(_dtype(name, node), _read_shape(node), random)
+        case ast.Name(id=name):
+            return _dtype(name, node).type(1)
+        case _:
+            return _read_literal(node)
+
+
+def _dtype(name: str, node: ast.expr) -> np.dtype[Any]:
+    found = find_element_type(getattr(hybridjit, name, None))
+    if found is None:
+        raise LoadError(f"{ast.unparse(node)!r} in --args: {name!r} is not an element type")
+    return found.numpy
+
+
+def _read_shape(node: ast.Subscript) -> tuple[int, ...]:
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    sizes = tuple(map(_read_literal, parts))
+    if not all(type(size) is int and size >= 0 for size in sizes):
+        raise LoadError(f"{ast.unparse(node)!r} in --args: sizes are numbers that are not negative")
+    return sizes
+
+
+def _read_literal(node: ast.expr) -> Any:
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        raise LoadError(
+            f"{ast.unparse(node)!r} in --args is neither a literal nor like f32[512, 512]"
+        ) from None
+
+
+def _random_array(
+    dtype: np.dtype[Any], shape: tuple[int, ...], random: np.random.Generator
+) -> NDArray[Any]:
+    if dtype.kind == "b":
+        return random.random(shape) < 0.5
+    if dtype.kind in "iu":
+        return random.integers(0, MAX_INDEX, shape).astype(dtype)
+    if dtype.kind == "c":
+        return (random.random(shape) + 1j * random.random(shape)).astype(dtype)
+    return np.asarray(random.random(shape)).astype(dtype)

@@ -1,0 +1,203 @@
+"""The command line: what it prints, and its exit codes."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hybridjit import config
+from hybridjit.tools.command_line import COMMANDS, main
+from tests.support.cache_faults import save_sample
+
+
+@pytest.fixture
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("HYBRIDJIT_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("HYBRIDJIT_CACHE", raising=False)
+    config.clear()
+    yield tmp_path / "cache" / "hybridjit"
+    config.clear()
+
+
+def test_cache_path(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cache", "path"]) == 0
+    assert capsys.readouterr().out == f"{directory}\n"
+
+
+def test_cache_info(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save_sample(directory)
+    assert main(["cache", "info"]) == 0
+    assert capsys.readouterr().out == (
+        f"directory  {directory}\nholds      1 entry, 0.0 MiB\nlimit      1024.0 MiB\n"
+    )
+
+
+def test_cache_info_shows_what_is_wrong(
+    directory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory.parent.mkdir()
+    directory.write_text("a file")
+    assert main(["cache", "info"]) == 0
+    assert f"\nproblem    {str(directory)!r} is not a directory\n" in capsys.readouterr().out
+
+
+def test_cache_clear(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save_sample(directory)
+    assert main(["cache", "clear"]) == 0
+    assert main(["cache", "clear"]) == 0
+    assert capsys.readouterr().out == (
+        f"removed 1 entry from {directory}\nremoved 0 entries from {directory}\n"
+    )
+
+
+@pytest.mark.usefixtures("directory")
+def test_the_cache_may_be_off(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HYBRIDJIT_CACHE", "0")
+    assert main(["cache", "path"]) == 1
+    assert capsys.readouterr().err == "the disk cache is off: HYBRIDJIT_CACHE is 0\n"
+
+
+@pytest.mark.usefixtures("directory")
+def test_a_malformed_setting_is_reported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HYBRIDJIT_CACHE_SIZE", "huge")
+    assert main(["cache", "info"]) == 2
+    assert capsys.readouterr().err.startswith("HYBRIDJIT_CACHE_SIZE is 'huge'; it must be")
+
+
+@pytest.mark.parametrize("arguments", [[], ["cache"], ["cache", "burn"]])
+def test_usage_is_shown(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    assert capsys.readouterr().err.startswith("usage: python -m hybridjit")
+
+
+SCRIPT = """
+import numpy as np
+from hybridjit import hybrid
+
+@hybrid.script
+def scale(a, factor):
+    b = output_tensor(a.shape, a.dtype)
+    for i in range(a.shape[0]):
+        b[i] = a[i] * factor
+    return b
+
+@hybrid.script
+def shift(a, n):
+    a[n] = 1
+
+def make_args():
+    return np.arange(5.0), 3
+
+def make_list():
+    return [1]
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> str:
+    path = tmp_path / "scaling.py"
+    path.write_text(SCRIPT, encoding="utf-8")
+    return str(path)
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    assert main([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_show(script: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", f"{script}:scale", "--args", "f32[64], 2"]) == 0
+    assert "def scale(a: float32[64]" in capsys.readouterr().out
+    given = answer(capsys, "show", f"{script}:scale", "--args", "f32[64], 2", "--stage", "llvm")
+    assert given["stage"] == "llvm"
+    assert "define" in given["text"]
+
+
+def test_report(script: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", f"{script}:scale", "--args", "f64[8], 2.5"]) == 0
+    assert "fused away" in capsys.readouterr().out
+    assert "temporaries" in answer(capsys, "report", f"{script}:scale", "--args", "f64[8], 2.5")
+
+
+def test_bench(script: str, capsys: pytest.CaptureFixture[str]) -> None:
+    given = answer(
+        capsys,
+        *("bench", f"{script}:scale", "--args-from", f"{script}:make_args", "--seconds", "0"),
+    )
+    assert {"compile", "kernel", "plain", "ratio", "checked"} == set(given)
+    assert main(["bench", f"{script}:scale", "--args", "f64[8], 2", "--no-plain"]) == 0
+    assert "kernel" in capsys.readouterr().out
+
+
+def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(capsys, "doctor")["self-check"] == "passed"
+
+
+def test_demo_needs_no_other_package(tmp_path: Path) -> None:
+    """As an installed package would run it: from anywhere, without what only tests need."""
+    (tmp_path / "rich.py").write_text("raise ImportError('not installed')", encoding="utf-8")
+    root = str(Path(__file__).parents[2])
+    done = subprocess.run(
+        [sys.executable, "-m", "hybridjit", "demo"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": root},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "every result was checked against NumPy" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("kernel", "arguments", "message"),
+    [
+        ("scaling", "", "does not name a function"),
+        ("no.py:scale", "", "there is no Python file 'no.py'"),
+        ("{script}:gone", "", "has no 'gone'"),
+        ("{script}:make_args", "", "is not a kernel but function"),
+        ("{script}:scale", "f99[3], 2", "'f99' is not an element type"),
+        ("{script}:scale", "f32[-3], 2", "sizes are numbers that are not negative"),
+        ("{script}:scale", "f32[3], open(2)", "neither a literal nor like"),
+        ("{script}:scale", "f32[3", "does not read as a list"),
+    ],
+)
+def test_what_cannot_be_loaded_is_said(
+    script: str,
+    kernel: str,
+    arguments: str,
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["show", kernel.format(script=script), "--args", arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_arguments_from_a_function_that_returns_no_tuple(
+    script: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["show", f"{script}:scale", "--args-from", f"{script}:make_list"]) == 2
+    assert "make_list() returned list, not a tuple" in capsys.readouterr().err
+
+
+def test_an_error_of_the_kernel_is_printed(script: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", f"{script}:scale", "--args", "f64[8]"]) == 1
+    assert "missing a required argument" in capsys.readouterr().err
+
+
+def test_every_command_has_a_line_of_help(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    shown = capsys.readouterr().out
+    for command in COMMANDS.values():
+        assert command.help.split(";")[0].split(",")[0] in " ".join(shown.split())
