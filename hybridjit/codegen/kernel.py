@@ -10,11 +10,12 @@ from llvmlite import ir
 from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.analysis.traffic import is_large
 from hybridjit.codegen.dispatcher.adapter import emit_adapter
+from hybridjit.codegen.emit.allocation import clear, contiguous
+from hybridjit.codegen.emit.emitter import Emitter, Options
 from hybridjit.codegen.emit.interrupt import ignore_signals
+from hybridjit.codegen.emit.language import LANGUAGE
 from hybridjit.codegen.emit.loop_hints import finish_hints
 from hybridjit.codegen.emit.memory import ArrayAddress
-from hybridjit.codegen.emit.parallel import ParallelEmitter
-from hybridjit.codegen.emit.statements import StatementEmitter
 from hybridjit.codegen.layout import ArrayLayout, Convention, Layout, convention
 from hybridjit.codegen.llvm_functions import link_functions
 from hybridjit.codegen.llvm_types import (
@@ -71,19 +72,22 @@ def emit_kernel(
     function: Function = ir.Function(module, _function_type(call), ENTRY)
     layouts = dict(zip(func.buffers, layout.arrays, strict=True))
     _set_attributes(function, call, layouts, is_disjoint=layout.is_disjoint)
-    emitter = ParallelEmitter(function, function.args[-1], func.fastmath)
-    emitter.fastmath, emitter.target = func.fastmath, target
     # Where arrays overlap, what is legal for the loops of the script may not be for its memory.
-    emitter.may_vectorize = layout.is_disjoint
-    emitter.given = frozenset(func.buffers)
-    emitter.may_stream = layout.is_disjoint and target.triple.startswith("x86_64")
-    emitter.runs_parallel = layout.is_disjoint and not standalone and has_pool(target.triple)
-    emitter.doubtful = find_unassigned_reads(func)
+    options = Options(
+        target,
+        func.fastmath,
+        may_vectorize=layout.is_disjoint,
+        may_stream=layout.is_disjoint and target.triple.startswith("x86_64"),
+        runs_parallel=layout.is_disjoint and not standalone and has_pool(target.triple),
+        given=frozenset(func.buffers),
+        doubtful=find_unassigned_reads(func),
+    )
+    emitter = Emitter(LANGUAGE, options, function, function.args[-1])
     _bind_parameters(emitter, function, call, layouts)
     for array in func.constants:
         emitter.arrays[array.buffer] = _constant_array(emitter, array)
     for buffer in func.outputs if standalone else ():
-        emitter.clear(buffer)
+        clear(emitter, buffer)
     emitter.run(func.body)
     if not emitter.is_closed:
         emitter.leave(0)
@@ -129,7 +133,7 @@ def _set_attributes(
 
 
 def _bind_parameters(
-    emitter: StatementEmitter, function: Function, call: Convention, layouts: Layouts
+    emitter: Emitter, function: Function, call: Convention, layouts: Layouts
 ) -> None:
     arguments = iter(function.args)
     bases = {buffer: next(arguments) for buffer in call.buffers}
@@ -152,7 +156,7 @@ def _bind_parameters(
         emitter.arrays[buffer] = _parameter(emitter, buffer, base, layout, strides)
 
 
-def _check_extents(emitter: StatementEmitter, call: Convention) -> None:
+def _check_extents(emitter: Emitter, call: Convention) -> None:
     """Sizes are as small as proofs about indices take them to be."""
     for var in call.dimensions:
         size = emitter.values[var]
@@ -161,7 +165,7 @@ def _check_extents(emitter: StatementEmitter, call: Convention) -> None:
 
 
 def _parameter(
-    emitter: StatementEmitter,
+    emitter: Emitter,
     buffer: Buffer,
     base: Value,
     layout: ArrayLayout,
@@ -169,7 +173,7 @@ def _parameter(
 ) -> ArrayAddress:
     if layout.strides is None:
         shape = [emitter.emit(extent) for extent in buffer.shape]
-        address = emitter.contiguous(base, buffer, shape)
+        address = contiguous(emitter, base, buffer, shape)
     else:
         strides = tuple(
             passed[buffer, axis] if stride is None else ir.Constant(I64, stride)
@@ -180,7 +184,7 @@ def _parameter(
     return ArrayAddress(base, buffer.dtype, address.strides, align, is_large(buffer))
 
 
-def _constant_array(emitter: StatementEmitter, array: ConstantArray) -> ArrayAddress:
+def _constant_array(emitter: Emitter, array: ConstantArray) -> ArrayAddress:
     data = array.data.tobytes()
     kind = ir.ArrayType(I8, max(1, len(data)))
     name = emitter.module.get_unique_name(f"hj_constant_{array.buffer.name}")
@@ -188,4 +192,4 @@ def _constant_array(emitter: StatementEmitter, array: ConstantArray) -> ArrayAdd
     stored.initializer = ir.Constant(kind, bytearray(data or b"\0"))
     stored.global_constant, stored.linkage, stored.align = True, "internal", 64
     shape = [ir.Constant(I64, extent) for extent in array.data.shape]
-    return emitter.contiguous(stored, array.buffer, shape)
+    return contiguous(emitter, stored, array.buffer, shape)

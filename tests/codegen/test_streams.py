@@ -261,10 +261,9 @@ def _not_written(self: Any, value: Any) -> None:
     pass
 
 
-_EMITTER: Any = emit_streams.StreamEmitter
-_find_lines = _EMITTER._find_lines
+_find_lines = vars(emit_streams)["_find_lines"]
 BUGS = (
-    Bug("lines begin one later", [replaced(_EMITTER, "_find_lines", _one_later)], _check_row),
+    Bug("lines begin one later", [replaced(emit_streams, "_find_lines", _one_later)], _check_row),
     Bug("lines are not written", [replaced(Access, "_store_lines", _not_written)], _check_row),
 )
 

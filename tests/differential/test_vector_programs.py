@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hybridjit import config
 from hybridjit.analysis.concurrency import find_obstacle
-from hybridjit.codegen.emit.vectors import count_lanes
+from hybridjit.codegen.emit.vector_loops import count_lanes
 from hybridjit.errors import TypeMismatch
 from hybridjit.ir.expr import Node
 from hybridjit.ir.func import PrimFunc

@@ -14,13 +14,13 @@ from hybridjit.analysis import bounds, refutation
 from hybridjit.analysis.bounds import Facts
 from hybridjit.analysis.forms import Forms, Range
 from hybridjit.arith.linear import Linear
-from hybridjit.codegen.emit import expressions as emit_expressions
+from hybridjit.codegen.emit import quick_index
 from hybridjit.ir.stmt import If
 from hybridjit.lowering import hoist_checks
 from tests.codegen.test_quick_index import bins
 from tests.lowering import failing_kernels as failing
 from tests.lowering.test_hoist_checks import HUGE, shifted, triangle
-from tests.planted.bugs import Bug, replaced, second
+from tests.planted.bugs import Bug, everywhere, replaced, second
 from tests.planted.native_checks import compared, inner
 
 _LoopTests: Any = vars(hoist_checks)["_LoopTests"]
@@ -128,7 +128,7 @@ def quick_and_wrong(b: Any, value: Any, dtype: Any) -> Any:
     return b.and_(converted, converted.type((1 << 63) - 1)) if converted is not None else None
 
 
-_quick: Any = emit_expressions.emit_quick_index
+_quick: Any = quick_index.emit_quick_index
 
 _SHIFTS = [(inner(8), np.zeros(n), k) for n in (3, 6) for k in (0, 2, 5, 6, -1, HUGE - 3)]
 _PLANES = [
@@ -189,7 +189,7 @@ BUGS = (
     ),
     Bug(
         "floats that do not fit are taken for small indices",
-        [replaced(emit_expressions, "emit_quick_index", quick_and_wrong)],
+        [everywhere(quick_index, "emit_quick_index", quick_and_wrong)],
         compared(bins, *[(np.array([x]), np.zeros(3, np.int64)) for x in (1.0, 1e30, np.nan)]),
     ),
 )

@@ -14,10 +14,9 @@ import numpy as np
 from hybridjit import Kernel
 from hybridjit.analysis import lane_order
 from hybridjit.analysis.distances import Order
-from hybridjit.codegen.emit.expressions import ExpressionEmitter
+from hybridjit.codegen.emit import calls
 from hybridjit.codegen.emit.load_groups import LoadGroups
 from hybridjit.codegen.emit.vector_memory import Access
-from hybridjit.codegen.emit.vectors import VectorEmitter
 from hybridjit.lowering import (
     cut_loops,
     free_iterations,
@@ -31,7 +30,7 @@ from tests.codegen import test_math_pairs as pairs
 from tests.lowering import test_free_iterations as free
 from tests.lowering import test_join_branches as branches
 from tests.lowering import test_vectorize_inner as inner
-from tests.planted.bugs import Bug, Check, always, replaced
+from tests.planted.bugs import Bug, Check, always, everywhere, replaced
 from tests.support.guarded import check_guarded
 from tests.support.oracle import fresh
 
@@ -182,12 +181,12 @@ BUGS = (
     Bug("all terms are one", [replaced(OrderedSums, "_at", all_in_one)], summed),
     Bug(
         "pairs outlive a store",
-        [replaced(ExpressionEmitter, "forget_pairs", keeps_pairs)],
+        [everywhere(calls, "forget_pairs", keeps_pairs)],
         paired,
     ),
     Bug(
         "pairs outlive their mask",
-        [replaced(VectorEmitter, "place", property(any_mask))],
+        [replaced(calls, "_place", any_mask)],
         paired,
     ),
 )

@@ -17,18 +17,18 @@ from hybridjit.analysis import scoped_facts
 from hybridjit.analysis.bounds import Facts
 from hybridjit.arith.linear import Linear
 from hybridjit.codegen import kernel
-from hybridjit.codegen.emit import arithmetic, casts
-from hybridjit.codegen.emit.context import EmitContext
-from hybridjit.codegen.emit.expressions import ExpressionEmitter
+from hybridjit.codegen.emit import arithmetic, casts, conversions, emitter, expression_facts, loops
+from hybridjit.codegen.emit import expressions as emit_expressions
+from hybridjit.codegen.emit.emitter import Emitter
+from hybridjit.codegen.emit.language import LANGUAGE
 from hybridjit.codegen.emit.memory import ArrayAddress
-from hybridjit.codegen.emit.statements import StatementEmitter
 from hybridjit.codegen.llvm_types import I8, I64
 from hybridjit.ir import expr
 from hybridjit.ir.dtype import BOOL
 from hybridjit.runtime import callbacks, native, specialization
 from hybridjit.runtime.cache import kernel_key as kernel_cache
 from tests.planted import native_checks as checks
-from tests.planted.bugs import Bug, always, entry, replaced
+from tests.planted.bugs import Bug, always, entry, everywhere, replaced
 from tests.planted.native_checks import BYTES, DIVISORS, UNSIGNED, compared, inner
 from tests.support import nasty_kernels as nasty
 
@@ -46,7 +46,7 @@ def wrapped_by_one_less(self: Any, node: expr.Bounded) -> Any:
     return self.b.select(is_negative, self.b.sub(index, llvm_ir.Constant(I64, 1)), index)
 
 
-_bounded = vars(ExpressionEmitter)["_bounded"]
+_bounded = LANGUAGE.expressions[expr.Bounded]
 
 
 def almost_proved(self: Facts, form: Linear) -> bool:
@@ -76,7 +76,7 @@ def one_trip_less(self: Any, loop: Any, start: Any, stop: Any, step: Any) -> Any
     return llvm_ir.Constant(I64, trips.constant - 1) if is_falling else trips
 
 
-_trip_count = vars(StatementEmitter)["_trip_count"]
+_trip_count = vars(loops)["_trip_count"]
 
 
 def short_chunks(self: Any, loop: Any, origin: Any, bounds: Any, done: Any, **how: Any) -> None:
@@ -86,7 +86,7 @@ def short_chunks(self: Any, loop: Any, origin: Any, bounds: Any, done: Any, **ho
     _count(self, loop, origin, (first, last), done, **how)
 
 
-_count = StatementEmitter.count
+_count = loops.count
 
 
 def forward_strides(buffer: Any, array: Any) -> Any:
@@ -174,7 +174,7 @@ def freed_twice(self: Any, live: int) -> None:
     _free_from(self, live)
 
 
-_free_from = EmitContext.free_from
+_free_from = Emitter.free_from
 
 
 _INTEGER = vars(arithmetic)["_INTEGER"]
@@ -183,12 +183,12 @@ _ENDS = [(inner(), index) for index in (0, 4, 5, -1, -5, -6)]
 BUGS = (
     Bug(
         "a bounds check is dropped",
-        [replaced(ExpressionEmitter, "_bounded", unchecked)],
+        [entry(LANGUAGE.expressions, expr.Bounded, unchecked)],
         compared(nasty.one_element, *_ENDS),
     ),
     Bug(
         "negative indices count from before the end",
-        [replaced(ExpressionEmitter, "_bounded", wrapped_by_one_less)],
+        [entry(LANGUAGE.expressions, expr.Bounded, wrapped_by_one_less)],
         compared(nasty.one_element, *_ENDS),
     ),
     Bug(
@@ -218,7 +218,7 @@ BUGS = (
     ),
     Bug(
         "divisors are not checked for zero",
-        [replaced(ExpressionEmitter, "checked_divisor", unchecked_divisor)],
+        [everywhere(emit_expressions, "checked_divisor", unchecked_divisor)],
         compared(checks.divide, (BYTES, DIVISORS * 0, np.zeros((2, 8), np.int8))),
     ),
     Bug(
@@ -233,14 +233,14 @@ BUGS = (
     ),
     Bug(
         "falling loops end too early",
-        [replaced(StatementEmitter, "_trip_count", one_trip_less)],
+        [replaced(loops, "_trip_count", one_trip_less)],
         compared(checks.falling, (np.zeros(10),)),
     ),
     Bug(
         "the last iteration of a chunk is lost",
         [
-            replaced(EmitContext, "poll_work", 16),
-            replaced(StatementEmitter, "count", short_chunks),
+            replaced(emitter, "POLL_WORK", 16),
+            replaced(loops, "count", short_chunks),
         ],
         compared(checks.long_loop, (np.zeros(50), 50)),
     ),
@@ -291,17 +291,17 @@ BUGS = (
     ),
     Bug(
         "narrowing is not checked",
-        [replaced(ExpressionEmitter, "_fits", fits_always)],
+        [replaced(conversions, "_fits", fits_always)],
         compared(checks.narrowed, (np.zeros(1, np.int8), 5), (np.zeros(1, np.int8), 300)),
     ),
     Bug(
         "a conditional computes both sides",
-        [replaced(ExpressionEmitter, "is_free", always(True))],
+        [everywhere(expression_facts, "is_free", always(True))],
         compared(nasty.inside_a_condition, *[(inner(), n) for n in (0, 4, 5)]),
     ),
     Bug(
         "`and` computes both sides",
-        [replaced(ExpressionEmitter, "logical", eager_logic)],
+        [entry(LANGUAGE.expressions, expr.And, eager_logic)],
         compared(nasty.second_of_and, *[(inner(), n) for n in (0, 4, 5)]),
     ),
     Bug(
@@ -316,12 +316,12 @@ BUGS = (
     ),
     Bug(
         "local arrays are not freed",
-        [replaced(EmitContext, "free_from", always(None))],
+        [replaced(Emitter, "free_from", always(None))],
         checks.check_memory,
     ),
     Bug(
         "local arrays are freed twice",
-        [replaced(EmitContext, "free_from", freed_twice)],
+        [replaced(Emitter, "free_from", freed_twice)],
         checks.check_memory,
     ),
     Bug(

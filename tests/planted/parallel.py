@@ -18,7 +18,7 @@ from hybridjit.analysis.distances import Distances
 from hybridjit.analysis.independence import Independence
 from hybridjit.analysis.private_reduction import PrivateReduction
 from hybridjit.analysis.reduction import ReductionOp
-from hybridjit.codegen.emit import statements as emit_statements
+from hybridjit.codegen.emit import allocation
 from hybridjit.codegen.pool import run as pool
 from hybridjit.codegen.pool.layout import Pool
 from hybridjit.codegen.pool.words import PoolWords
@@ -256,7 +256,7 @@ BUGS = (
     ),
     Bug(
         "threads share their scratch",
-        [replaced(emit_statements, "stack_array", common_array)],
+        [replaced(allocation, "stack_array", common_array)],
         scratch_is_private,
     ),
     Bug(

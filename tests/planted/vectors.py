@@ -15,17 +15,15 @@ from llvmlite import ir as llvm_ir
 from hybridjit import Kernel
 from hybridjit.analysis.private_reduction import PrivateReduction
 from hybridjit.arith.simplify import simplify
-from hybridjit.codegen.emit import vector_memory
-from hybridjit.codegen.emit import vectors as emit_vectors
+from hybridjit.codegen.emit import emitter, expression_facts, expressions, statements, vector_memory
 from hybridjit.codegen.emit.vector_memory import Access
 from hybridjit.codegen.emit.vector_values import Ramp
-from hybridjit.codegen.emit.vectors import VectorEmitter
 from hybridjit.codegen.llvm_types import I64
 from hybridjit.ir.expr import Const
 from hybridjit.lowering import cut_loops, private_lanes
 from tests.codegen import test_vectors as vectors
 from tests.codegen.test_vectors import array
-from tests.planted.bugs import Bug, Check, replaced
+from tests.planted.bugs import Bug, Check, everywhere, replaced
 from tests.support.guarded import check_guarded
 from tests.support.oracle import fresh
 
@@ -201,27 +199,27 @@ BUGS = (
     ),
     Bug(
         "assignments ignore the mask",
-        [replaced(VectorEmitter, "_assign", assigns_all)],
+        [replaced(statements, "_assign", assigns_all)],
         guarded(vectors.inner_loop, array(185, np.int16).reshape(37, 5), np.zeros(37, np.int16)),
     ),
     Bug(
         "what varies is taken for uniform",
-        [replaced(VectorEmitter, "varies", uniform)],
+        [everywhere(expression_facts, "varies", uniform)],
         guarded(vectors.chosen, array(20, np.float32), np.arange(37) - 9, np.zeros(37)),
     ),
     Bug(
         "divisors of lanes that are not active are kept",
-        [replaced(VectorEmitter, "checked_divisor", keeps_divisor)],
+        [everywhere(expressions, "checked_divisor", keeps_divisor)],
         guarded(vectors.divisions, array(37, np.int32), array(37, np.int32, seed=1)),
     ),
     Bug(
         "masked code runs without active lanes",
-        [replaced(VectorEmitter, "_run_if_any", runs_always)],
+        [replaced(statements, "_run_if_any", runs_always)],
         guarded(vectors.checked_late, np.arange(30), np.zeros(30, np.int64)),
     ),
     Bug(
         "masked code never runs",
-        [replaced(emit_vectors, "any_lane", never)],
+        [replaced(expressions, "any_lane", never)],
         guarded(vectors.inner_loop, array(185, np.int16).reshape(37, 5), np.zeros(37, np.int16)),
     ),
     Bug(
@@ -236,7 +234,7 @@ BUGS = (
     ),
     Bug(
         "errors are those of lane 0",
-        [replaced(emit_vectors, "first_lane", lane_zero)],
+        [replaced(emitter, "first_lane", lane_zero)],
         partial(vectors.test_errors_are_those_of_the_first_lane, wrong_late_afresh),
     ),
 )

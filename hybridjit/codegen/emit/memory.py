@@ -34,8 +34,11 @@ _LARGE_BYTES = 1 << 22
 # C's `malloc` keeps smaller memory for later; larger memory goes back to the system at once, and
 # comes from it cleared, when it is first touched.
 MAPPED_BYTES = 1 << 25
-_PAGE = 1 << 12
+# What is fetched at once, and how far the processor goes on by itself.
+LINE, PAGE = 1 << 6, 1 << 12
 _MADV_HUGEPAGE = 14  # Linux
+# For reading, to be kept in all levels of the cache, data: see the manual of LLVM.
+_READ, _KEEP, _DATA = 0, 3, 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +204,8 @@ def ask_for_huge_pages(b: Builder, memory: Value, size: Value) -> None:
         return
     function_type = ir.FunctionType(I32, [I8.as_pointer(), I64, I32])
     with b.if_then(b.icmp_unsigned(">=", size, ir.Constant(I64, _LARGE_BYTES))):
-        page = ir.Constant(I64, _PAGE)
-        start = b.and_(b.add(b.ptrtoint(memory, I64), page), ir.Constant(I64, -_PAGE))
+        page = ir.Constant(I64, PAGE)
+        start = b.and_(b.add(b.ptrtoint(memory, I64), page), ir.Constant(I64, -PAGE))
         args = [b.inttoptr(start, memory.type), b.sub(size, page), ir.Constant(I32, _MADV_HUGEPAGE)]
         b.call(declare(b.module, "madvise", function_type), args)
 
@@ -218,3 +221,12 @@ def call_zero(b: Builder, pointer: Value, size: Value) -> None:
     memset = b.module.declare_intrinsic("llvm.memset", [I8.as_pointer(), I64])
     zero = ir.Constant(I8, 0)
     b.call(memset, [pointer, zero, size, ir.Constant(I1, 0)])
+
+
+def call_prefetch(b: Builder, address: Value) -> None:
+    """Ask for the memory at `address`, which may be anywhere."""
+    pointer = I8.as_pointer()
+    function_type = ir.FunctionType(ir.VoidType(), [pointer, I32, I32, I32])
+    function = declare(b.module, "llvm.prefetch.p0", function_type)
+    hints = [ir.Constant(I32, hint) for hint in (_READ, _KEEP, _DATA)]
+    b.call(function, [b.bitcast(address, pointer), *hints])

@@ -25,10 +25,11 @@ from hybridjit.analysis.cost import (
     make_work,
 )
 from hybridjit.codegen.emit.casts import declare
-from hybridjit.codegen.emit.context import POLL_WORK
+from hybridjit.codegen.emit.emitter import POLL_WORK, Emitter
+from hybridjit.codegen.emit.loops import iterate, loop_bounds, loop_value
 from hybridjit.codegen.emit.memory import ArrayAddress, Register, make_register
-from hybridjit.codegen.emit.statements import StatementEmitter
-from hybridjit.codegen.emit.stream_stores import StreamEmitter
+from hybridjit.codegen.emit.stream_stores import begin_stream, end_stream, run_loop, run_uncut
+from hybridjit.codegen.emit.vector_loops import is_whole
 from hybridjit.codegen.llvm_types import I8, I32, I64, Builder, Complex, Function, Module, Value
 from hybridjit.codegen.pool.layout import POLL, RUN
 from hybridjit.codegen.sites import Failure, Site
@@ -41,92 +42,74 @@ _POINTER = I8.as_pointer()
 _RECORD = I64.as_pointer()
 
 
-class ParallelEmitter(StreamEmitter):
-    """Statements of a kernel. Its outermost parallel loops run on the pool, if they can."""
-
-    fastmath: Sequence[str] = ()
-    runs_parallel = False
-
-    def loop(self, loop: For) -> None:
-        if self.runs_parallel and self.lanes is None and is_outlined(loop):
-            self._run_on_pool(loop)
-        else:
-            super().loop(loop)
-
-    def _run_on_pool(self, loop: For) -> None:
-        origin, trips = self.loop_bounds(loop)
-        captured = self._capture(loop, origin)
-        chunk = _emit_chunk(self, loop, captured)
-        context = self._pack(captured.values)
-        # The pool reports a signal by the first of two sites, a fork by the second.
-        self.sites.append(Site(Failure.PYTHON, None))
-        stopped = ir.Constant(I64, len(self.sites))
-        self.sites.append(Site(Failure.FORKED, None))
-        args = [chunk, trips, self._grain(loop), context, self.error, stopped]
-        kind = ir.FunctionType(I32, [arg.type for arg in args])
-        self.leave_unless_zero(self.b.call(declare(self.module, RUN, kind), args))
-
-    def _grain(self, loop: For) -> Value:
-        """So many iterations are worth a chunk; a loop with fewer runs on one thread."""
-        # Who writes `parallel` around a loop of unknown length says that it is worth threads.
-        worth = MIN_PARALLEL_WORK // 2
-        work = make_work(loop.body, [loop.var], unknown_trips=ENOUGH_WORK)
-        if AUTOMATIC in loop.annotations:
-            worth, work = MIN_AUTOMATIC_WORK, make_work(loop.body, [loop.var])
-        if isinstance(work, Const):
-            return ir.Constant(I64, max(1, worth // (int(work.value.real) + 1)))
-        each = self.b.add(self.emit(work), ir.Constant(I64, 1))
-        return self.b.udiv(ir.Constant(I64, worth), each)
-
-    def _capture(self, loop: For, origin: tuple[Value, Value]) -> _Captured:
-        uses = _find_uses(loop)
-        known = dict.fromkeys(var for var in (*self.loop_vars, *uses.vars) if var in self.values)
-        registers = [buffer for buffer in uses.buffers if buffer in self.registers]
-        return _Captured(
-            origin,
-            {var: self.values[var] for var in known},
-            {buffer: self.arrays[buffer] for buffer in uses.buffers if buffer in self.arrays},
-            {buffer: self._contents(self.registers[buffer]) for buffer in registers},
-        )
-
-    def _contents(self, register: Register) -> _Contents:
-        is_set = None if register.is_set is None else self.b.load(register.is_set)
-        return _Contents(register.load(self.b), is_set)
-
-    def _pack(self, values: Sequence[Value]) -> Value:
-        """The address of a structure with `values`, which lives as long as the kernel runs."""
-        kind = ir.LiteralStructType([value.type for value in values])
-        memory = self.entry.alloca(kind, name="captured")
-        for position, value in enumerate(values):
-            self.b.store(value, _field(self.b, memory, position))
-        return self.b.bitcast(memory, _POINTER)
-
-    def leave_unless_zero(self, status: Value) -> None:
-        """Go on if `status` is 0, else leave the kernel with it."""
-        passed, failed = self.fork(self.b.icmp_signed("==", status, ir.Constant(I32, 0)))
-        self.b.position_at_end(failed)
-        self.free_from(0)
-        self.b.ret(status)
-        self.b.position_at_end(passed)
+def run_for(emitter: Emitter, loop: For) -> None:
+    """Run a loop; the outermost parallel loops of a kernel run on the pool, if they can."""
+    if emitter.options.runs_parallel and emitter.lanes is None and is_outlined(loop):
+        _run_on_pool(emitter, loop)
+    else:
+        run_loop(emitter, loop)
 
 
-class _ChunkEmitter(StreamEmitter):
-    """Statements of a chunk: it asks the pool whether to go on, which costs next to nothing."""
+def _run_on_pool(emitter: Emitter, loop: For) -> None:
+    origin, trips = loop_bounds(emitter, loop)
+    captured = _capture(emitter, loop, origin)
+    chunk = _emit_chunk(emitter, loop, captured)
+    context = _pack(emitter, captured.values)
+    # The pool reports a signal by the first of two sites, a fork by the second.
+    emitter.sites.append(Site(Failure.PYTHON, None))
+    stopped = ir.Constant(I64, len(emitter.sites))
+    emitter.sites.append(Site(Failure.FORKED, None))
+    args = [chunk, trips, _grain(emitter, loop), context, emitter.error, stopped]
+    kind = ir.FunctionType(I32, [arg.type for arg in args])
+    _leave_unless_zero(emitter, emitter.b.call(declare(emitter.module, RUN, kind), args))
 
-    poll_work = POLL_WORK >> 4
 
-    def run_some(self, loop: For, origin: tuple[Value, Value], bounds: tuple[Value, Value]) -> None:
-        """Run the iterations of a loop, counted from 0, from one bound up to the other."""
-        if not self.is_whole(loop):
-            self.iterate(loop, origin, bounds)
-            return
-        ends = [Var(f"{loop.var.name}_{name}") for name in ("begin", "end")]
-        for var, bound in zip(ends, bounds, strict=True):
-            self.values[var] = self.loop_value(bound, *origin)
-        self.run_whole(replace(loop, start=ends[0], stop=ends[1]), like=loop)
+def _grain(emitter: Emitter, loop: For) -> Value:
+    """So many iterations are worth a chunk; a loop with fewer runs on one thread."""
+    # Who writes `parallel` around a loop of unknown length says that it is worth threads.
+    worth = MIN_PARALLEL_WORK // 2
+    work = make_work(loop.body, [loop.var], unknown_trips=ENOUGH_WORK)
+    if AUTOMATIC in loop.annotations:
+        worth, work = MIN_AUTOMATIC_WORK, make_work(loop.body, [loop.var])
+    if isinstance(work, Const):
+        return ir.Constant(I64, max(1, worth // (int(work.value.real) + 1)))
+    each = emitter.b.add(emitter.emit(work), ir.Constant(I64, 1))
+    return emitter.b.udiv(ir.Constant(I64, worth), each)
 
-    def poll_function(self) -> Function:
-        return declare(self.module, POLL, ir.FunctionType(I32, [_RECORD]))
+
+def _capture(emitter: Emitter, loop: For, origin: tuple[Value, Value]) -> _Captured:
+    uses = _find_uses(loop)
+    known = dict.fromkeys(var for var in (*emitter.loop_vars, *uses.vars) if var in emitter.values)
+    registers = [buffer for buffer in uses.buffers if buffer in emitter.registers]
+    return _Captured(
+        origin,
+        {var: emitter.values[var] for var in known},
+        {buffer: emitter.arrays[buffer] for buffer in uses.buffers if buffer in emitter.arrays},
+        {buffer: _contents(emitter, emitter.registers[buffer]) for buffer in registers},
+    )
+
+
+def _contents(emitter: Emitter, register: Register) -> _Contents:
+    is_set = None if register.is_set is None else emitter.b.load(register.is_set)
+    return _Contents(register.load(emitter.b), is_set)
+
+
+def _pack(emitter: Emitter, values: Sequence[Value]) -> Value:
+    """The address of a structure with `values`, which lives as long as the kernel runs."""
+    kind = ir.LiteralStructType([value.type for value in values])
+    memory = emitter.entry.alloca(kind, name="captured")
+    for position, value in enumerate(values):
+        emitter.b.store(value, _field(emitter.b, memory, position))
+    return emitter.b.bitcast(memory, _POINTER)
+
+
+def _leave_unless_zero(emitter: Emitter, status: Value) -> None:
+    """Go on if `status` is 0, else leave the kernel with it."""
+    passed, failed = emitter.fork(emitter.b.icmp_signed("==", status, ir.Constant(I32, 0)))
+    emitter.b.position_at_end(failed)
+    emitter.free_from(0)
+    emitter.b.ret(status)
+    emitter.b.position_at_end(passed)
 
 
 # Which loops
@@ -239,7 +222,7 @@ def _walk_with_shapes(stmt: Stmt) -> Iterable[Node]:
 # Functions
 
 
-def _emit_chunk(kernel: ParallelEmitter, loop: For, captured: _Captured) -> Value:
+def _emit_chunk(kernel: Emitter, loop: For, captured: _Captured) -> Value:
     """The address of the function that runs some of the iterations of `loop`."""
     values = captured.values
     module = kernel.module
@@ -249,29 +232,52 @@ def _emit_chunk(kernel: ParallelEmitter, loop: For, captured: _Captured) -> Valu
     function.attributes.add("nounwind")
     function.attributes.add("noinline")  # inlined, its arguments would lose their noalias
     begin, end, error, *arguments = function.args
-    emitter = _ChunkEmitter(function, error, kernel.fastmath)
+    emitter = Emitter(
+        kernel.language,
+        # What runs on the pool already is no work for it.
+        replace(kernel.options, runs_parallel=False),
+        function,
+        error,
+        poll=_poll_function,
+        poll_work=POLL_WORK >> 4,
+    )
     emitter.sites, emitter.callbacks = kernel.sites, kernel.callbacks
     emitter.functions, emitter.factors = kernel.functions, kernel.factors
-    emitter.limits = dict(kernel.limits)
-    emitter.may_stream, emitter.given = kernel.may_stream, kernel.given
-    emitter.target = kernel.target
-    emitter.doubtful, emitter.loop_vars = kernel.doubtful, list(kernel.loop_vars)
+    emitter.limits, emitter.loop_vars = dict(kernel.limits), list(kernel.loop_vars)
     received = {id(value): argument for value, argument in zip(values, arguments, strict=True)}
     origin = _receive(emitter, captured, received)
     for address in emitter.arrays.values():
         if not _is_constant(address.base):
             address.base.add_attribute("noalias")
-    is_streamed = emitter.begin_stream(loop)
-    emitter.run_some(loop, origin, (begin, end))
+    is_streamed = begin_stream(emitter, loop)
+    _run_some(emitter, loop, origin, (begin, end))
     if is_streamed:
-        emitter.end_stream()
+        end_stream(emitter)
     emitter.leave(0)
     emitter.entry.branch(function.basic_blocks[1])
     return _emit_unpacking(module, function, values)
 
 
+def _poll_function(module: Module) -> Function:
+    """A chunk asks the pool whether to go on, which costs next to nothing."""
+    return declare(module, POLL, ir.FunctionType(I32, [_RECORD]))
+
+
+def _run_some(
+    emitter: Emitter, loop: For, origin: tuple[Value, Value], bounds: tuple[Value, Value]
+) -> None:
+    """Run the iterations of a loop, counted from 0, from one bound up to the other."""
+    if not is_whole(emitter, loop):
+        iterate(emitter, loop, origin, bounds)
+        return
+    ends = [Var(f"{loop.var.name}_{name}") for name in ("begin", "end")]
+    for var, bound in zip(ends, bounds, strict=True):
+        emitter.values[var] = loop_value(emitter, bound, *origin)
+    run_uncut(emitter, replace(loop, start=ends[0], stop=ends[1]), loop)
+
+
 def _receive(
-    emitter: StatementEmitter, captured: _Captured, received: dict[int, Value]
+    emitter: Emitter, captured: _Captured, received: dict[int, Value]
 ) -> tuple[Value, Value]:
     """Make known in a chunk what it gets from the kernel; the start and step of its loop."""
 

@@ -5,38 +5,20 @@ Nothing is read, so that an address past the end of an array does no harm.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 from llvmlite import ir
 
 from hybridjit.arith.totality import is_total
-from hybridjit.codegen.emit.casts import declare
-from hybridjit.codegen.llvm_types import I8, I32, I64, Builder, Value
+from hybridjit.codegen.emit.emitter import Emitter, Request
+from hybridjit.codegen.emit.memory import call_prefetch
+from hybridjit.codegen.llvm_types import I64, Value
 from hybridjit.ir.expr import Load, Var
 from hybridjit.ir.stmt import For, While
 from hybridjit.ir.visit import walk
 
-if TYPE_CHECKING:
-    from hybridjit.codegen.emit.statements import StatementEmitter
-
 PREFIX = "prefetch_"
-# What is fetched at once, and how far the processor goes on by itself.
-LINE, PAGE = 64, 4096
-# For reading, to be kept in all levels of the cache, data: see the manual of LLVM.
-_READ, _KEEP, _DATA = 0, 3, 1
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """Fetch what is read from the buffer called `name` when `var` is further on by `ahead`."""
-
-    name: str
-    var: Var
-    ahead: Value
-
-
-def find_requests(emitter: StatementEmitter, loop: For, step: Value) -> list[Request]:
+def find_requests(emitter: Emitter, loop: For, step: Value) -> list[Request]:
     """The requests in the annotations of `loop`; they hold in the loops inside of it, too."""
     return [
         Request(
@@ -49,14 +31,14 @@ def find_requests(emitter: StatementEmitter, loop: For, step: Value) -> list[Req
     ]
 
 
-def emit_prefetches(emitter: StatementEmitter, loop: For) -> None:
+def emit_prefetches(emitter: Emitter, loop: For) -> None:
     """The prefetches for what the body of `loop` itself reads, at its start."""
     for request in emitter.prefetches:
         for load in _find_loads(emitter, loop, request):
             _emit(emitter, request.var, load, request.ahead)
 
 
-def _find_loads(emitter: StatementEmitter, loop: For, request: Request) -> list[Load]:
+def _find_loads(emitter: Emitter, loop: For, request: Request) -> list[Load]:
     """The loads that stand in no inner loop and whose address is known, each once."""
     inner = [node for node in walk(loop.body) if isinstance(node, For | While)]
     deeper = {id(node) for nested in inner for node in walk(nested)}
@@ -68,7 +50,7 @@ def _find_loads(emitter: StatementEmitter, loop: For, request: Request) -> list[
     return list(found)
 
 
-def _is_wanted(emitter: StatementEmitter, load: Load, request: Request) -> bool:
+def _is_wanted(emitter: Emitter, load: Load, request: Request) -> bool:
     if load.buffer.name != request.name or load.buffer not in emitter.arrays:
         return False
     if not all(is_total(index) for index in load.indices):
@@ -77,18 +59,9 @@ def _is_wanted(emitter: StatementEmitter, load: Load, request: Request) -> bool:
     return request.var in used and all(var in emitter.values for var in used)
 
 
-def _emit(emitter: StatementEmitter, var: Var, load: Load, ahead: Value) -> None:
+def _emit(emitter: Emitter, var: Var, load: Load, ahead: Value) -> None:
     b, now = emitter.b, emitter.values[var]
     emitter.values[var] = b.add(now, ahead)
     indices = [emitter.emit(index) for index in load.indices]
     emitter.values[var] = now
     call_prefetch(b, emitter.arrays[load.buffer].element(b, indices, inside=False))
-
-
-def call_prefetch(b: Builder, address: Value) -> None:
-    """Ask for the memory at `address`, which may be anywhere."""
-    pointer = I8.as_pointer()
-    function_type = ir.FunctionType(ir.VoidType(), [pointer, I32, I32, I32])
-    function = declare(b.module, "llvm.prefetch.p0", function_type)
-    hints = [ir.Constant(I32, hint) for hint in (_READ, _KEEP, _DATA)]
-    b.call(function, [b.bitcast(address, pointer), *hints])

@@ -6,104 +6,94 @@ from llvmlite import ir
 
 from hybridjit.arith.fold import wrap
 from hybridjit.codegen.emit.arithmetic import emit_binary
-from hybridjit.codegen.emit.index_factors import find_factor, loop_factor
-from hybridjit.codegen.emit.statements import StatementEmitter
-from hybridjit.codegen.emit.vector_values import Index, Ramp, has_lanes, splat
-from hybridjit.codegen.llvm_types import I64, Value, find_constant
+from hybridjit.codegen.emit.emitter import Emitter
+from hybridjit.codegen.emit.index_factors import find_factor
+from hybridjit.codegen.emit.vector_values import Index, Ramp, has_lanes
+from hybridjit.codegen.llvm_types import I64, Builder, Value, find_constant
 from hybridjit.ir import expr as tir
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Const, Expr
-from hybridjit.ir.stmt import For
 
 # Ramps of such numbers do not overflow, whatever the number of lanes.
 _MAX_EXACT = 1 << 48
 
 
-class IndexEmitter(StatementEmitter):
-    """Values of index expressions, in and outside of vector loops."""
+def emit_index(emitter: Emitter, expr: Expr) -> Index:
+    """The value of `expr`, as a ramp if it is one."""
+    if emitter.lanes is None or expr.dtype is not INT64:
+        return emitter.emit(expr)
+    match expr:
+        case tir.Var():
+            return emitter.values[expr]
+        case tir.Add(x, y):
+            return _sum(emitter, emit_index(emitter, x), emit_index(emitter, y), 1)
+        case tir.Sub(x, y):
+            return _sum(emitter, emit_index(emitter, x), emit_index(emitter, y), -1)
+        case tir.Mul(x, Const(int(factor))) | tir.Mul(Const(int(factor)), x):
+            return _scaled(emitter, emit_index(emitter, x), factor)
+        case tir.FloorDiv(x, Const(int(divisor))) if divisor != 0:
+            found = emit_index(emitter, x)
+            if _is_in_one_block(emitter, found, x, divisor):
+                return _floor_div(emitter, found.base, divisor)
+            quotient = _divided(found, divisor)
+            return _floor_div(emitter, found, divisor) if quotient is None else quotient
+        case tir.Mod(x, Const(int(divisor))) if divisor != 0:
+            found = emit_index(emitter, x)
+            if _is_in_one_block(emitter, found, x, divisor):
+                return Ramp(ir.Constant(I64, 0), found.stride)
+            return emitter.emit(expr)
+        case _:
+            return emitter.emit(expr)
 
-    # How many iterations run at once; None outside of a vector loop.
-    lanes: int | None = None
 
-    def index(self, expr: Expr) -> Index:
-        """The value of `expr`, as a ramp if it is one."""
-        if self.lanes is None or expr.dtype is not INT64:
-            return self.emit(expr)
-        match expr:
-            case tir.Var():
-                return self.values[expr]
-            case tir.Add(x, y):
-                return self._sum(self.index(x), self.index(y), 1)
-            case tir.Sub(x, y):
-                return self._sum(self.index(x), self.index(y), -1)
-            case tir.Mul(x, Const(int(factor))) | tir.Mul(Const(int(factor)), x):
-                return self._scaled(self.index(x), factor)
-            case tir.FloorDiv(x, Const(int(divisor))) if divisor != 0:
-                found = self.index(x)
-                if self._is_in_one_block(found, x, divisor):
-                    return self._floor_div(found.base, divisor)
-                quotient = _divided(found, divisor)
-                return self._floor_div(found, divisor) if quotient is None else quotient
-            case tir.Mod(x, Const(int(divisor))) if divisor != 0:
-                found = self.index(x)
-                if self._is_in_one_block(found, x, divisor):
-                    return Ramp(ir.Constant(I64, 0), found.stride)
-                return self.emit(expr)
-            case _:
-                return self.emit(expr)
+def _is_in_one_block(emitter: Emitter, found: Index, expr: Expr, size: int) -> bool:
+    """Whether all lanes of a ramp, the value of `expr`, lie between two multiples of `size`.
 
-    def _is_in_one_block(self, found: Index, expr: Expr, size: int) -> bool:
-        """Whether all lanes of a ramp, the value of `expr`, lie between two multiples of `size`.
+    They do if the first of them is a multiple, and the last is less than a block away.
+    """
+    lanes = emitter.lanes
+    if lanes is None or not isinstance(found, Ramp):
+        return False
+    if not 0 < found.stride * (lanes.count - 1) < size:
+        return False
+    return find_factor(expr, emitter.factors) % size == 0
 
-        They do if the first of them is a multiple, and the last is less than a block away.
-        """
-        if not isinstance(found, Ramp) or not 0 < found.stride * ((self.lanes or 1) - 1) < size:
-            return False
-        return find_factor(expr, self.factors) % size == 0
 
-    def iterate(self, loop: For, origin: tuple[Value, Value], bounds: tuple[Value, Value]) -> None:
-        self.factors[loop.var] = loop_factor(loop, self.factors)
-        super().iterate(loop, origin, bounds)
+def _sum(emitter: Emitter, x: Index, y: Index, sign: int) -> Index:
+    combine = _add if sign > 0 else _subtract
+    ramps = [value for value in (x, y) if isinstance(value, Ramp)]
+    others = [value for value in (x, y) if not isinstance(value, Ramp)]
+    if not ramps or any(has_lanes(value) for value in others):
+        x, y = (emitter.spread(value) for value in (x, y))
+        if has_lanes(x) or has_lanes(y):
+            x, y = emitter.whole(x), emitter.whole(y)
+        return combine(emitter.b, x, y)
+    bases = [value.base if isinstance(value, Ramp) else value for value in (x, y)]
+    strides = [value.stride if isinstance(value, Ramp) else 0 for value in (x, y)]
+    return _ramp(combine(emitter.b, *bases), strides[0] + sign * strides[1])
 
-    def _sum(self, x: Index, y: Index, sign: int) -> Index:
-        combine = self._add if sign > 0 else self._subtract
-        ramps = [value for value in (x, y) if isinstance(value, Ramp)]
-        others = [value for value in (x, y) if not isinstance(value, Ramp)]
-        if not ramps or any(has_lanes(value) for value in others):
-            x, y = (self.spread(value) for value in (x, y))
-            if has_lanes(x) or has_lanes(y):
-                x, y = self.whole(x), self.whole(y)
-            return combine(x, y)
-        bases = [value.base if isinstance(value, Ramp) else value for value in (x, y)]
-        strides = [value.stride if isinstance(value, Ramp) else 0 for value in (x, y)]
-        return _ramp(combine(*bases), strides[0] + sign * strides[1])
 
-    def _add(self, x: Value, y: Value) -> Value:
-        a, b = find_constant(x), find_constant(y)
-        return self.b.add(x, y) if a is None or b is None else _constant(a + b, x)
+def _add(b: Builder, x: Value, y: Value) -> Value:
+    m, n = find_constant(x), find_constant(y)
+    return b.add(x, y) if m is None or n is None else _constant(m + n, x)
 
-    def _subtract(self, x: Value, y: Value) -> Value:
-        a, b = find_constant(x), find_constant(y)
-        if x is y:
-            a = b = 0
-        return self.b.sub(x, y) if a is None or b is None else _constant(a - b, x)
 
-    def _floor_div(self, x: Index, divisor: int) -> Value:
-        whole = self.spread(x)
-        return emit_binary(self.b, tir.FloorDiv, whole, ir.Constant(whole.type, divisor), INT64)
+def _subtract(b: Builder, x: Value, y: Value) -> Value:
+    m, n = find_constant(x), find_constant(y)
+    if x is y:
+        m = n = 0
+    return b.sub(x, y) if m is None or n is None else _constant(m - n, x)
 
-    def _scaled(self, x: Index, factor: int) -> Index:
-        if isinstance(x, Ramp):
-            return _ramp(self.b.mul(x.base, ir.Constant(I64, factor)), x.stride * factor)
-        return self.b.mul(x, ir.Constant(x.type, factor))
 
-    def spread(self, value: Index) -> Value:
-        """A ramp as the vector that it stands for."""
-        return value.whole(self.b, self.lanes or 1) if isinstance(value, Ramp) else value
+def _floor_div(emitter: Emitter, x: Index, divisor: int) -> Value:
+    whole = emitter.spread(x)
+    return emit_binary(emitter.b, tir.FloorDiv, whole, ir.Constant(whole.type, divisor), INT64)
 
-    def whole(self, value: Value) -> Value:
-        """A value with lanes, the same in each if it has none."""
-        return value if has_lanes(value) else splat(self.b, value, self.lanes or 1)
+
+def _scaled(emitter: Emitter, x: Index, factor: int) -> Index:
+    if isinstance(x, Ramp):
+        return _ramp(emitter.b.mul(x.base, ir.Constant(I64, factor)), x.stride * factor)
+    return emitter.b.mul(x, ir.Constant(x.type, factor))
 
 
 def _constant(number: int, like: Value) -> Value:

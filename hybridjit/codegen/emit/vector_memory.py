@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from hybridjit.codegen.emit.casts import declare
-from hybridjit.codegen.emit.memory import ArrayAddress, dot
-from hybridjit.codegen.emit.prefetch import LINE, call_prefetch
+from hybridjit.codegen.emit.memory import LINE, ArrayAddress, call_prefetch, dot
 from hybridjit.codegen.emit.vector_values import (
     Index,
     Ramp,

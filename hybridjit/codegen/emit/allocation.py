@@ -1,0 +1,119 @@
+"""Variables, and the memory of arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from llvmlite import ir
+
+from hybridjit.codegen.emit.casts import declare
+from hybridjit.codegen.emit.emitter import Emitter
+from hybridjit.codegen.emit.memory import (
+    MAX_STACK_BYTES,
+    ArrayAddress,
+    ask_for_huge_pages,
+    call_malloc,
+    call_zero,
+    make_register,
+    stack_array,
+    usual_strides,
+)
+from hybridjit.codegen.emit.vector_values import zeros
+from hybridjit.codegen.llvm_types import I1, I8, I64, Value, find_constant, memory_type
+from hybridjit.codegen.sites import Failure
+from hybridjit.errors import InternalError, Span
+from hybridjit.ir import stmt as tis
+from hybridjit.ir.dtype import INT64, DType
+from hybridjit.ir.expr import Buffer, Const, Expr
+
+
+def allocate(emitter: Emitter, stmt: tis.Allocate) -> None:
+    """Make a variable, one for each lane, or an array."""
+    buffer = stmt.buffer
+    if buffer.is_register:
+        _make_variable(emitter, buffer)
+        return
+    if emitter.lanes is not None:
+        raise InternalError("an array is made in a vector loop", "codegen", stmt.span)
+    shape = [_size(emitter, extent, stmt.span) for extent in buffer.shape]
+    size = _bytes(emitter, shape, buffer.dtype)
+    memory = _memory(emitter, size, buffer.name, stmt.span)
+    if stmt.zero:
+        call_zero(emitter.b, memory, size)
+    array = contiguous(emitter, memory, buffer, shape)
+    own = find_constant(shape[0]) if len(shape) == 1 else None
+    emitter.arrays[buffer] = replace(array, own_elements=own or 0)
+
+
+def clear(emitter: Emitter, buffer: Buffer) -> None:
+    """Fill an array that lies in C order with zeros."""
+    shape = [_size(emitter, extent, None) for extent in buffer.shape]
+    memory = emitter.b.bitcast(emitter.arrays[buffer].base, I8.as_pointer())
+    call_zero(emitter.b, memory, _bytes(emitter, shape, buffer.dtype))
+
+
+def _make_variable(emitter: Emitter, buffer: Buffer) -> None:
+    tracked = buffer in emitter.options.doubtful
+    lanes = 1 if emitter.lanes is None else emitter.lanes.count
+    register = make_register(emitter.entry, buffer.dtype, buffer.name, tracked=tracked, lanes=lanes)
+    register.forget(emitter.b)
+    emitter.registers[buffer] = register
+    if emitter.lanes is not None:
+        for slot in register.slots:
+            emitter.b.store(zeros(slot.allocated_type), slot)
+
+
+def _size(emitter: Emitter, extent: Expr, span: Span | None) -> Value:
+    size = emitter.emit(extent)
+    if not isinstance(extent, Const):
+        is_valid = emitter.b.icmp_signed(">=", size, ir.Constant(I64, 0))
+        emitter.check(is_valid, Failure.SIZE, span, [(size, INT64)])
+    return size
+
+
+def _bytes(emitter: Emitter, shape: Sequence[Value], dtype: DType) -> Value:
+    itemsize = dtype.bits // 8
+    known = [extent for value in shape if (extent := find_constant(value)) is not None]
+    if len(known) == len(shape):
+        size_in_all = itemsize * math.prod(known)
+        if size_in_all > INT64.bounds[1]:
+            emitter.check(ir.Constant(I1, 0), Failure.TOO_LARGE, None)
+            return ir.Constant(I64, 0)
+        return ir.Constant(I64, size_in_all)
+    size: Value = ir.Constant(I64, itemsize)
+    for extent in shape:
+        size = _checked_product(emitter, size, extent)
+    return size
+
+
+def _checked_product(emitter: Emitter, x: Value, y: Value) -> Value:
+    pair = ir.LiteralStructType([I64, ir.IntType(1)])
+    function_type = ir.FunctionType(pair, [I64, I64])
+    name = "llvm.smul.with.overflow.i64"
+    both = emitter.b.call(declare(emitter.module, name, function_type), [x, y])
+    emitter.check(emitter.b.not_(emitter.b.extract_value(both, 1)), Failure.TOO_LARGE, None)
+    return emitter.b.extract_value(both, 0)
+
+
+def _memory(emitter: Emitter, size: Value, name: str, span: Span | None) -> Value:
+    known = find_constant(size)
+    if known is not None and emitter.stack_bytes + known <= MAX_STACK_BYTES:
+        emitter.stack_bytes += known
+        return stack_array(emitter.entry, max(1, known), name)
+    memory = call_malloc(emitter.b, size)
+    null = ir.Constant(memory.type, None)
+    emitter.check(emitter.b.icmp_unsigned("!=", memory, null), Failure.MEMORY, span)
+    ask_for_huge_pages(emitter.b, memory, size)
+    emitter.heap.append(memory)
+    return memory
+
+
+def contiguous(
+    emitter: Emitter, memory: Value, buffer: Buffer, shape: Sequence[Value]
+) -> ArrayAddress:
+    """An array in C order."""
+    base = emitter.b.bitcast(memory, memory_type(buffer.dtype).as_pointer())
+    strides = usual_strides(emitter.b, buffer.dtype, shape)
+    return ArrayAddress(base, buffer.dtype, strides, buffer.dtype.component.bits // 8)
