@@ -25,10 +25,11 @@ from hybridjit.errors import (
     ScheduleError,
     TypeMismatch,
 )
+from hybridjit.kernel import Kernel
 from hybridjit.lazy import lazy_names
 from hybridjit.runtime.cache import disk_cache as cache
 from hybridjit.scalars.builtins import TYPES
-from hybridjit.script import Kernel, intrinsic, script
+from hybridjit.script import intrinsic, script
 
 if TYPE_CHECKING:
     from hybridjit import stdlib, te, tir

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, overload
 
 from hybridjit.frontend.captures import SUPPORTED
+from hybridjit.ir.fastmath import Fastmath
+from hybridjit.kernel import Kernel
 from hybridjit.lazy import lazy_module, lazy_names
 from hybridjit.runtime.externs import extern, llvm, packed
 from hybridjit.scalars.builtins import (
@@ -38,7 +40,7 @@ from hybridjit.scalars.builtins import (
     unroll,
 )
 from hybridjit.scalars.builtins import vectorize as vector_loop
-from hybridjit.script import Fastmath, Kernel, script
+from hybridjit.script import script
 
 if TYPE_CHECKING:
     from hybridjit.ufuncs import vectorize as ufuncs

@@ -24,7 +24,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("codegen",),
     ("runtime",),
     ("checking",),
-    ("script", "ufuncs"),
+    ("plain_function",),
+    ("kernel", "ufuncs"),
+    ("script",),
     ("hybrid", "tir", "tune", "tools", "stdlib", "__init__", "__main__"),
 )
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
@@ -116,7 +118,7 @@ def test_operators_import_only_from_below(path: Path) -> None:
         ("ir", "from hybridjit.ir.expr import Add"),
         ("source", "from hybridjit import errors"),
         ("script", "import hybridjit.codegen.engine as engine, numpy as np"),
-        ("__init__", "from hybridjit.script import Kernel"),
+        ("__init__", "from hybridjit.kernel import Kernel"),
         ("arith", "def convert():\n    import islpy"),
         ("config", "import hybridjit_plugin"),
     ],

@@ -21,6 +21,8 @@ else:
 # nnan, ninf: no NaN, no infinity occurs      nsz: the sign of a zero does not count
 # arcp: x / y may be x * (1 / y)              afn: functions may be approximated
 FASTMATH_FLAGS = ("contract", "reassoc", "nnan", "ninf", "nsz", "arcp", "afn")
+# True, False, or flags.
+Fastmath = bool | Iterable[str]
 # With these, a value that breaks the promise is LLVM's poison.
 POISONING_FLAGS = frozenset({"nnan", "ninf"})
 

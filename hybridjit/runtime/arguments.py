@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from enum import Enum
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,18 @@ class NamedCall(AbstractContextManager[None]):
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         if isinstance(error, ArgumentError):
             name_call(error, self._name)
+
+
+def read_signature(pyfunc: FunctionType) -> inspect.Signature:
+    """The parameters of a script, each of which has a name."""
+    signature = inspect.signature(pyfunc)
+    for name, parameter in signature.parameters.items():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise ArgumentValueError(
+                f"'{pyfunc.__name__}' takes '*{name}'; a script needs named parameters",
+                help="pass several arrays as one tuple argument",
+            )
+    return signature
 
 
 def bind(signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:

@@ -11,9 +11,8 @@ from typing import Any
 
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError
-from hybridjit.ir.fastmath import read_fastmath
+from hybridjit.ir.fastmath import Fastmath, read_fastmath
 from hybridjit.scalars.suggest import did_you_mean
-from hybridjit.script import Fastmath
 from hybridjit.ufuncs.expression import CONSTANTS, FUNCTIONS, read_expression
 from hybridjit.ufuncs.texts import definition, make_function
 from hybridjit.ufuncs.ufunc import Declared, Ufunc

@@ -28,7 +28,7 @@ from hybridjit.ufuncs.outputs import check_cast, check_target
 from hybridjit.ufuncs.texts import FUNCTION, converted, definition, type_word
 
 if TYPE_CHECKING:
-    from hybridjit.script import Kernel
+    from hybridjit.kernel import Kernel
     from hybridjit.ufuncs import associative
     from hybridjit.ufuncs.ufunc import Declared
 else:

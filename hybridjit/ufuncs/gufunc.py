@@ -20,12 +20,12 @@ from hybridjit.errors import ArgumentError, ArgumentValueError, ShapeMismatch
 from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.ir.expr import Const
 from hybridjit.ir.signature import ScalarResult
+from hybridjit.kernel import Kernel
 from hybridjit.runtime.arguments import NamedCall, spec_of_argument
 from hybridjit.runtime.dispatch.native_calls import NativeCalls
 from hybridjit.runtime.dispatch.objects import NativeCallable, native_calls
 from hybridjit.scalars.specs import ArraySpec, ScalarSpec, Spec
 from hybridjit.scalars.suggest import did_you_mean
-from hybridjit.script import Kernel
 from hybridjit.ufuncs.axes import moved_inputs, moved_output, read_axes
 from hybridjit.ufuncs.core_nest import CoreNest
 from hybridjit.ufuncs.inner_kernel import InnerKernel

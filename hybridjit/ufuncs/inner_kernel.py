@@ -6,9 +6,9 @@ import weakref
 from types import FunctionType
 from typing import Any, Protocol
 
+from hybridjit.kernel import Kernel
 from hybridjit.runtime.dispatch.call_shape import CallShape
 from hybridjit.runtime.dispatch.native_calls import NativeCalls
-from hybridjit.script import Kernel
 
 
 class Owner(Protocol):

@@ -16,13 +16,13 @@ from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, HybridError, TypeMismatch
 from hybridjit.ir.dtype import BOOL, COMPLEX128, FLOAT64, INT64, DType, ScalarType
 from hybridjit.ir.signature import ScalarResult
+from hybridjit.kernel import Kernel, reduced
 from hybridjit.runtime.arguments import NamedCall
 from hybridjit.runtime.dispatch.native_calls import NativeCalls
 from hybridjit.runtime.dispatch.objects import NativeCallable, native_calls
 from hybridjit.scalars.kinds import is_array, is_python_number
 from hybridjit.scalars.specs import ScalarSpec
 from hybridjit.scalars.suggest import did_you_mean
-from hybridjit.script import Kernel, reduced
 from hybridjit.source import read_function
 from hybridjit.ufuncs.folds import Folds
 from hybridjit.ufuncs.inner_kernel import InnerKernel

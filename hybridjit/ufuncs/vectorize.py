@@ -8,8 +8,7 @@ from typing import Any
 
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError
-from hybridjit.ir.fastmath import read_fastmath
-from hybridjit.script import Fastmath
+from hybridjit.ir.fastmath import Fastmath, read_fastmath
 from hybridjit.ufuncs.ufunc import Declared, Ufunc, make_ufunc
 
 

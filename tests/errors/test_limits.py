@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from hybridjit.errors import HybridError, ParseError
-from hybridjit.script import Kernel
+from hybridjit.kernel import Kernel
 from tests.conftest import Golden
 
 A: Any = np.arange(8.0)

@@ -1,0 +1,424 @@
+"""Kernels, what `@hybrid.script` makes of functions: where everything meets."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, overload
+
+from hybridjit import config
+from hybridjit.config import api_edge
+from hybridjit.errors import ArgumentError
+from hybridjit.frontend.annotations import spec_of
+from hybridjit.frontend.captures import Environment
+from hybridjit.lazy import lazy_module
+from hybridjit.plain_function import plain_function
+from hybridjit.runtime.arguments import (
+    NamedCall,
+    bind,
+    check_declared,
+    flatten,
+    holds_tensors,
+    read_signature,
+    spec_of_argument,
+    store_results,
+)
+from hybridjit.runtime.dispatch.call_shape import CallShape
+from hybridjit.runtime.dispatch.native_calls import NativeCalls
+from hybridjit.runtime.dispatch.objects import NativeCallable, native_calls
+from hybridjit.runtime.specialization import Specialization
+from hybridjit.runtime.specializations import Specializations
+from hybridjit.runtime.translation import Request, Summary
+from hybridjit.scalars.specs import Spec
+from hybridjit.source import FunctionSource, read_function
+
+if TYPE_CHECKING:
+    from hybridjit.checking import check as checking
+    from hybridjit.checking.check import Checked
+    from hybridjit.checking.difference import Outcome
+    from hybridjit.ir.func import PrimFunc
+    from hybridjit.lowering import custom_passes
+    from hybridjit.lowering.custom_passes import CustomPass, Transform
+    from hybridjit.runtime import compiler, inspection, memory_report, pickling
+    from hybridjit.runtime.inspection import Safety, SpecializationInfo, StageName
+    from hybridjit.runtime.memory_report import MemoryReport
+    from hybridjit.runtime.pickling import Frozen
+    from hybridjit.schedule import recipe as recipes
+    from hybridjit.schedule.recipe import Recipe
+    from hybridjit.schedule.schedule import Schedule
+    from hybridjit.te import hybrid as tensors
+    from hybridjit.ufuncs import gufunc as gufuncs
+    from hybridjit.ufuncs import ufunc as ufuncs
+    from hybridjit.ufuncs.gufunc import Gufunc
+else:
+    checking = lazy_module("hybridjit.checking.check")
+    compiler = lazy_module("hybridjit.runtime.compiler")
+    custom_passes = lazy_module("hybridjit.lowering.custom_passes")
+    inspection = lazy_module("hybridjit.runtime.inspection")
+    memory_report = lazy_module("hybridjit.runtime.memory_report")
+    pickling = lazy_module("hybridjit.runtime.pickling")
+    recipes = lazy_module("hybridjit.schedule.recipe")
+    tensors = lazy_module("hybridjit.te.hybrid")
+    gufuncs = lazy_module("hybridjit.ufuncs.gufunc")
+    ufuncs = lazy_module("hybridjit.ufuncs.ufunc")
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@native_calls
+class Kernel(NativeCallable, Generic[P, R]):
+    """A script: call it on NumPy arrays and numbers.
+
+    `kernel(...)` runs it, `kernel.interpret(...)` runs its IR in the interpreter,
+    `kernel.py_func(...)` runs the function as plain Python. All three agree.
+    """
+
+    __name__: str
+    __qualname__: str
+    __doc__: str | None
+
+    def __init__(
+        self,
+        pyfunc: FunctionType,
+        fastmath: tuple[str, ...] = (),
+        schedule: Any = None,
+        passes: tuple[CustomPass, ...] = (),
+        parallel: bool | None = None,
+    ) -> None:
+        functools.update_wrapper(self, pyfunc)
+        self.__hybrid_function__ = pyfunc
+        self.signature = read_signature(pyfunc)
+        self.fastmath = fastmath
+        self._recipe = schedule
+        self._passes = passes
+        self._parallel = parallel
+        self.native_calls = NativeCalls()
+        self._specializations = Specializations(self.native_calls.forget)
+        self._source: FunctionSource | None = None
+        self._declared: list[Spec | None] | None = None
+
+    # Two signatures, since a ParamSpec cannot have a keyword more: the function's own, which
+    # editors show, and the one with `out=`.
+    @overload
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+    @overload
+    def __call__(self, *args: Any, out: Any, **kwargs: Any) -> R: ...
+    @api_edge
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        # Calls like earlier ones do not come here: the dispatcher runs them.
+        return self._call(args, kwargs, interpret=config.current().interpret)
+
+    @overload
+    def interpret(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+    @overload
+    def interpret(self, *args: Any, out: Any, **kwargs: Any) -> R: ...
+    @api_edge
+    def interpret(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the IR of the script in the interpreter."""
+        return self._call(args, kwargs, interpret=True)
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        """A kernel in a class is bound to instances as a function is; see @staticmethod."""
+        return self if instance is None else MethodType(self, instance)
+
+    @functools.cached_property
+    def py_func(self) -> Callable[P, R]:
+        """The function as plain Python, the names of the language included."""
+        return cast("Callable[P, R]", plain_function(self.__hybrid_function__, Kernel))
+
+    @api_edge
+    def prim_func(self, *args: Any, **kwargs: Any) -> PrimFunc:
+        """The IR of the script for these arguments: values, or types such as `hj.f32[8, "n"]`."""
+        specs, _ = self._bind(args, kwargs)
+        return self._specialize(specs).func
+
+    @api_edge
+    def summary(self, *args: Any, **kwargs: Any) -> Summary:
+        """What a call with these arguments, values or types, passes, gets and writes to."""
+        specs, _ = self._bind(args, kwargs)
+        return self._specialize(specs).summary
+
+    @api_edge
+    def schedule(self, *args: Any, **kwargs: Any) -> Schedule:
+        """A schedule of the script for these arguments: values, or types such as `hj.f32[8, "n"]`.
+
+        Take steps on it, then make a kernel of them with `kernel.with_schedule(s)`.
+        """
+        specs, _ = self._bind(args, kwargs)
+        return self._with_origin(compiler.open_schedule(self._request(specs)))
+
+    @api_edge
+    def auto_schedule(self, *args: Any, **kwargs: Any) -> Schedule:
+        """What the compiler makes of the script for these arguments: a schedule to read and edit.
+
+        `print(s.trace)` shows its steps as Python; they replay on other shapes, and with
+        `kernel.with_schedule(s.trace)`. Steps of the kernel's own schedule come first. Which loops
+        run in vectors and on several threads is decided later, and is no step of it.
+        """
+        specs, _ = self._bind(args, kwargs)
+        return self._with_origin(compiler.auto_schedule(self._request(specs)))
+
+    def _with_origin(self, schedule: Schedule) -> Schedule:
+        schedule.origin = Kernel(self.__hybrid_function__, self.fastmath, parallel=self._parallel)
+        return schedule
+
+    @api_edge
+    def with_schedule(self, schedule: Recipe) -> Kernel[P, R]:
+        """The same script under another schedule: a function of a `Schedule`, or a trace.
+
+        The steps are taken anew for every specialisation. Where arguments share memory, the
+        script runs as it is written.
+        """
+        recipe = recipes.check_recipe(schedule)
+        return self._with(schedule=recipe)
+
+    @api_edge
+    def with_passes(self, passes: Sequence[Transform | CustomPass]) -> Kernel[P, R]:
+        """The same script, rewritten by these passes as well: functions of a PrimFunc.
+
+        They run after the schedule; see `tir.prim_func_pass`.
+        """
+        made = (*self._passes, *custom_passes.read_passes(passes))
+        return self._with(passes=made)
+
+    def _with(self, **changes: Any) -> Kernel[P, R]:
+        return Kernel(self.__hybrid_function__, **{**self.options, **changes})
+
+    def as_gufunc(self, signature: str, *, dtypes: Any = None, parallel: bool = False) -> Gufunc:
+        """The script on arrays with more dimensions, as a generalised ufunc.
+
+        The signature names the dimensions that the script is for; those before them are broadcast
+        and looped over, with `parallel` on several threads. A size such as in `(3),(3)->(3)` is
+        frozen. The script returns its results, or has a parameter for each of them after the
+        operands: then they are of the types `dtypes`, or of that in which the operands meet, and
+        a result without dimensions is an array of one element to it.
+
+        >>> product.as_gufunc("(n,k),(k,m)->(n,m)")(np.ones((5, 2, 3)), np.ones((3, 4))).shape
+        (5, 2, 4)
+        """
+        return gufuncs.make_gufunc(self, signature, {"dtypes": dtypes, "parallel": parallel})
+
+    @property
+    def specializations(self) -> tuple[Specialization, ...]:
+        """The translations made so far."""
+        return tuple(self._specializations.known.values())
+
+    @api_edge
+    def inspect(self, stage: StageName, *args: Any, **kwargs: Any) -> str:
+        """The kernel for these arguments as text, at a stage: "tir" is the program as written,
+        "optimized" what was made of it, then "passes", "lowered", "llvm" or "asm".
+
+        Arguments are values, or types such as `hj.f32[8, "n"]`: those stand for arrays in C order
+        that share no memory.
+        """
+        specs, values = self._bind(args, kwargs)
+        specialization = self._specialize(specs)
+        layout = specialization.layout(specs, values)
+        may_reorder = specialization.may_reorder(layout)
+        func = specialization.func if stage == "tir" else specialization.compiled_func(layout)
+        return inspection.show_stage(func, layout, stage, may_reorder=may_reorder)
+
+    @api_edge
+    def safety(self, *args: Any, **kwargs: Any) -> Safety:
+        """Which indices are proved to be inside their arrays, and which are checked, and where."""
+        specs, _ = self._bind(args, kwargs)
+        return inspection.find_safety(self._specialize(specs).optimized.func)
+
+    @api_edge
+    def report(self, *args: Any, **kwargs: Any) -> MemoryReport:
+        """Which arrays between statements were fused away, which remain, why, and their memory."""
+        specs, _ = self._bind(args, kwargs)
+        optimized = self._specialize(specs).optimized
+        return memory_report.make_report(optimized.func, optimized.notes)
+
+    @api_edge
+    def check(self, *args: Any, **kwargs: Any) -> Checked:
+        """Hold native code against the plain function on these arguments, which stay as they are.
+
+        Results, written arguments and exceptions are compared: bit for bit, or within a bound where
+        there are functions such as exp, sums of whole arrays, or `fastmath`. A difference is a
+        `CheckError`, which says where it is and names a file that repeats the call. With
+        HYBRIDJIT_CHECK=1 every call of a program is checked so.
+        """
+        copies = checking.fresh_copies([*args, *kwargs.values()])
+        given = dict(zip(kwargs, copies[len(args) :], strict=True))
+        with config.scope(check=False, interpret=False):
+            return self._checked(copies[: len(args)], given)[1]
+
+    def _checked(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Outcome, Checked]:
+        own = {name: value for name, value in kwargs.items() if name in self.signature.parameters}
+        func = self._select(self._bind(args, own)[0]).func  # what is to run, of any size or exact
+
+        def native(*args: Any, **kwargs: Any) -> Any:
+            return self._named_call(args, kwargs, interpret=False)
+
+        return checking.Call(self, func, args, kwargs).run(native)
+
+    @api_edge
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Make native code now, for these arguments or types; it is kept on disk as well."""
+        specs, values = self._bind(args, kwargs)
+        specialization = self._specialize(specs)
+        specialization.compile(specialization.layout(specs, values))
+
+    def cache_info(self) -> tuple[SpecializationInfo, ...]:
+        """What the kernel was translated for so far, why, and into how many pieces of code."""
+        return tuple(
+            inspection.SpecializationInfo(
+                ", ".join(map(str, specs)),
+                self._specializations.reason_for(specs),
+                len(specialization.natives),
+            )
+            for specs, specialization in self._specializations.known.items()
+        )
+
+    def clear(self) -> None:
+        """Forget all translations and code in memory; the next call starts afresh."""
+        self._specializations.clear()
+
+    def __repr__(self) -> str:
+        code = self.__hybrid_function__.__code__
+        note = "" if self._recipe is None else ", scheduled"
+        note += ", parallel" if self._parallel else ""
+        place = f"{code.co_filename}:{code.co_firstlineno}"
+        return f"<hybridjit kernel '{self.__name__}' at {place}{note}>"
+
+    def _call(self, args: Sequence[Any], kwargs: dict[str, Any], *, interpret: bool) -> Any:
+        with NamedCall(self.__name__):
+            if holds_tensors((*args, *kwargs.values())):
+                return self._call_on_tensors(args, kwargs)
+            if config.current().check and not interpret:
+                return self._checked(args, kwargs)[0].value()
+            return self._named_call(args, kwargs, interpret=interpret)
+
+    def _call_on_tensors(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """The tensors that the script makes of te tensors: an operation of their graph."""
+        values = bind(self.signature, args, kwargs)
+        call = tensors.TensorCall(dict(zip(self.signature.parameters, values, strict=True)))
+        for name, spec, declared in zip(
+            self.signature.parameters, call.specs, self._declarations(), strict=True
+        ):
+            check_declared(name, spec, declared)
+        return call.results(compiler.translate(self._request(call.specs)).func)
+
+    def _named_call(self, args: Sequence[Any], kwargs: dict[str, Any], *, interpret: bool) -> Any:
+        out = None
+        if "out" in kwargs and "out" not in self.signature.parameters:
+            kwargs = dict(kwargs)
+            out = kwargs.pop("out")
+        specs, values = self._bind(args, kwargs)
+        if interpret:
+            result = self._specialize(specs).interpret(flatten(specs, values))
+        else:
+            result = self._run(specs, values)
+        return result if out is None else store_results(result, out)
+
+    def _run(self, specs: tuple[Spec, ...], values: list[Any]) -> object:
+        """Run native code, and let the dispatcher have calls like this one."""
+        specialization = self._select(specs)
+        flat = flatten(specs, values)
+        layout, native = specialization.prepare(flat)
+        result = native(flat)
+        self.learn(CallShape(self.signature, specs, values, specialization, layout, native))
+        return result
+
+    def learn(self, call: CallShape) -> None:
+        """Note a call that ran through Python: calls like it may run natively."""
+        self.native_calls.learn(self, call)
+
+    def _bind(
+        self, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Spec, ...], list[Any]]:
+        with NamedCall(self.__name__):
+            values = bind(self.signature, args, kwargs)
+            specs = tuple(
+                spec_of_argument(name, value, declared)
+                for name, value, declared in zip(
+                    self.signature.parameters, values, self._declarations(), strict=True
+                )
+            )
+        return specs, values
+
+    def _declarations(self) -> list[Spec | None]:
+        """What the annotations of the parameters say about them."""
+        if self._declared is None:
+            environment = Environment.of(self.__hybrid_function__)
+            args = self._read().node.args
+            self._declared = [
+                None if arg.annotation is None else spec_of(arg.annotation, environment)
+                for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)
+            ]
+        return self._declared
+
+    def annotated(self) -> PrimFunc:
+        """The IR for arguments of the types that the annotations of the parameters give."""
+        specs = self._declarations()
+        for parameter, spec in zip(self.signature.parameters, specs, strict=True):
+            if spec is None:
+                raise ArgumentError(
+                    f"parameter '{parameter}' of '{self.__name__}' has no type",
+                    help=f"annotate it, as in {parameter}: hj.f32[16]",
+                )
+        return self.prim_func(*specs)
+
+    def _read(self) -> FunctionSource:
+        if self._source is None:
+            self._source = read_function(self.__hybrid_function__)
+        return self._source
+
+    def _select(self, specs: tuple[Spec, ...]) -> Specialization:
+        return self._specializations.select(specs, self._request)
+
+    def _specialize(self, specs: tuple[Spec, ...]) -> Specialization:
+        return self._specializations.exact(specs, self._request)
+
+    def _request(self, specs: tuple[Spec, ...]) -> Request:
+        options = self.fastmath, self._recipe, self._passes, self._is_parallel
+        return Request(self.__hybrid_function__, self._read(), specs, *options)
+
+    @property
+    def _is_parallel(self) -> bool:
+        """Whether what is compiled now is for all cores: as the script says, or else the config."""
+        return config.current().parallel if self._parallel is None else self._parallel
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the kernel was made with besides its function."""
+        return {
+            "fastmath": self.fastmath,
+            "schedule": self._recipe,
+            "passes": self._passes,
+            "parallel": self._parallel,
+        }
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return reduced(self)
+
+    def __copy__(self) -> Kernel[P, R]:
+        return self  # as of functions
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Kernel[P, R]:
+        return self
+
+
+def reduced(made: Any) -> str | tuple[Any, ...]:
+    """Pickle by name, as functions do; what cannot be imported, as its text and values."""
+    if pickling.is_importable(made):
+        return made.__qualname__
+    frozen = pickling.freeze(made)
+    return _restore, (pickling.digest_of(frozen), frozen)
+
+
+def _restore(digest: bytes | None, frozen: Frozen) -> Any:
+    """The other side of `reduced`."""
+    return pickling.restore(digest, frozen, _make_kernel)
+
+
+def _make_kernel(function: FunctionType, options: Mapping[str, Any]) -> Any:
+    """What a function was made into: a kernel, or a ufunc."""
+    if "elementwise" in options:
+        return ufuncs.Ufunc(function, options["elementwise"])
+    made: Kernel[..., Any] = Kernel(function, **options)
+    return made
