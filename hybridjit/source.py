@@ -63,30 +63,30 @@ class FunctionSource:
 def read_function(pyfunc: FunctionType) -> FunctionSource:
     """Return the source of `pyfunc` as it stands in its file, notebook cell or doctest.
 
-    The lines are read once for each code object: a file that is edited later changes nothing. One
-    that was edited before, after Python had compiled it, is refused.
+    It is read once for each code object: a file that is edited later changes nothing. One that was
+    edited before, after Python had compiled it, is refused. Who reads the tree leaves it as it is.
     """
     code = _code_of(pyfunc)
-    known = _known_lines.get(id(code))
-    is_known = known is not None and known[0]() is code
-    lines = known[1] if known is not None and is_known else _lines_of(code, pyfunc.__globals__)
+    known = _known_sources.get(id(code))
+    if known is not None and known[0]() is code:
+        return known[1]
+    lines = _lines_of(code, pyfunc.__globals__)
     node = _parse_block(code, lines)
     if node is None:
         node = _find_in_file(code, lines)
-    if not is_known:
-        if not is_text_of(node, code, lines):
-            raise _changed(code)
-        _keep_lines(code, lines)
-    return _finish(node, code.co_filename, lines)
+    if not is_text_of(node, code, lines):
+        raise _changed(code)
+    return _keep_source(code, _finish(node, code.co_filename, lines))
 
 
-# By identity: codes that are equal may stand at different places. Files share their lines.
-_known_lines: dict[int, tuple[ref[CodeType], list[str]]] = {}
+# By identity: codes that are equal may stand at different places.
+_known_sources: dict[int, tuple[ref[CodeType], FunctionSource]] = {}
 
 
-def _keep_lines(code: CodeType, lines: list[str]) -> None:
+def _keep_source(code: CodeType, source: FunctionSource) -> FunctionSource:
     key = id(code)
-    _known_lines[key] = (ref(code, lambda _: _known_lines.pop(key, None)), lines)
+    _known_sources[key] = (ref(code, lambda _: _known_sources.pop(key, None)), source)
+    return source
 
 
 def read_text(text: str, filename: str = f"{_PRINTED}>") -> FunctionSource:

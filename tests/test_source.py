@@ -3,6 +3,7 @@
 import ast
 import doctest
 import functools
+import gc
 import importlib.util
 import linecache
 import sys
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
+from weakref import ref
 
 import pytest
 
@@ -282,12 +284,19 @@ def test_a_renamed_function_is_read(tmp_path: Path) -> None:
     assert read_function(module.f).name == "f"
 
 
-def test_every_read_gives_a_tree_of_its_own(tmp_path: Path) -> None:
+def test_a_function_is_read_once(tmp_path: Path) -> None:
     module = load(tmp_path, 'def f(a):\n    return "é" + a\n')
     first, second = read_function(module.f), read_function(module.f)
-    assert first.node is not second.node
-    check_positions(first, module)
+    assert first is second
     check_positions(second, module)
+
+
+def test_what_was_read_goes_with_the_function(tmp_path: Path) -> None:
+    module = load(tmp_path, "def f(a):\n    return a\n")
+    read = ref(read_function(module.f).node)
+    del module.f
+    gc.collect()
+    assert read() is None
 
 
 def test_a_function_in_a_notebook_cell_is_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
 
 from hybridjit.frontend.flow import UNBOUND, Definition, Flow, Place, bound_names
 
@@ -57,6 +58,18 @@ class Variables:
         return self.homes.get((id(block), index), ())
 
 
+class _Analyses:
+    """What is known of one function: its variables, for each way that its static branches go."""
+
+    def __init__(self, func: ast.FunctionDef) -> None:
+        self.branches = [node for node in ast.walk(func) if isinstance(node, ast.If)]
+        self.found: dict[tuple[bool | None, ...], Variables] = {}
+
+
+# Functions of the library, and others that many kernels call, are analysed once.
+_known: WeakKeyDictionary[ast.FunctionDef, _Analyses] = WeakKeyDictionary()
+
+
 def find_variables(
     func: ast.FunctionDef, taken: Mapping[ast.If, bool], *, printed: bool = False
 ) -> Variables:
@@ -64,6 +77,18 @@ def find_variables(
 
     In a printed function, `x: float32` makes a new variable; in Python's eyes it does nothing.
     """
+    if printed:
+        return _analyse(func, taken, printed=True)
+    known = _known.get(func)
+    if known is None:
+        known = _known[func] = _Analyses(func)
+    ways = tuple(taken.get(branch) for branch in known.branches)
+    if ways not in known.found:
+        known.found[ways] = _analyse(func, taken, printed=False)
+    return known.found[ways]
+
+
+def _analyse(func: ast.FunctionDef, taken: Mapping[ast.If, bool], *, printed: bool) -> Variables:
     flow = Flow(func, taken, printed=printed)
     flow.run()
     return _build(flow)
