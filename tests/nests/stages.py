@@ -7,7 +7,9 @@ move stages, some are out of bounds.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 
@@ -169,15 +171,27 @@ def make_stages(choose: Choose) -> Nest:
     return Nest(text, parse_text(text), (*arrays, line, choose(6)))
 
 
-def valid_stages(count: int, seed: int) -> list[Nest]:
+def valid_stages(count: int, seed: int) -> Iterator[Nest]:
     """Random programs that do not read an element before it is set."""
-    made: list[Nest] = []
-    for nest in samples(make_stages, 4 * count, seed):
+    return islice(filter(_is_valid, samples(make_stages, 4 * count, seed)), count)
+
+
+def _is_valid(nest: Nest) -> bool:
+    try:
+        interpret(nest.func, nest.fresh_args())
+    except UninitializedRead:
+        return False
+    except IndexError:
+        pass
+    return True
+
+
+def check_valid_stages(check: Callable[[Nest], None], count: int, seed: int) -> None:
+    """Fail with the text of the first of `count` random programs that `check` fails on."""
+    for number, nest in enumerate(valid_stages(count, seed)):
         try:
-            interpret(nest.func, nest.fresh_args())
-        except UninitializedRead:
-            continue
-        except IndexError:
-            pass
-        made.append(nest)
-    return made[:count]
+            check(nest)
+        except Exception as error:
+            raise AssertionError(
+                f"program {number} of seed {seed}: {error}\n{nest.text}"
+            ) from error
