@@ -35,11 +35,12 @@ from hybridjit.codegen.pool.words import has_pool
 from hybridjit.codegen.sites import Failure, Site
 from hybridjit.codegen.target import Target
 from hybridjit.ir.dtype import BOOL, INT64, DType
-from hybridjit.ir.expr import Buffer, ExternCall
+from hybridjit.ir.expr import Buffer, BufferRef, ExternCall
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.header import MAX_EXTENT
 from hybridjit.ir.signature import ConstantArray
-from hybridjit.ir.stmt import Print
+from hybridjit.ir.stmt import Print, Return
+from hybridjit.ir.visit import walk_stmts
 
 ENTRY = "hj_kernel"
 Layouts = Mapping[Buffer, ArrayLayout]  # of the parameters
@@ -80,6 +81,7 @@ def emit_kernel(
         may_stream=layout.is_disjoint and target.triple.startswith("x86_64"),
         runs_parallel=layout.is_disjoint and not standalone and has_pool(target.triple),
         given=frozenset(func.buffers),
+        given_away=find_given_away(func),
         doubtful=find_unassigned_reads(func),
     )
     emitter = Emitter(LANGUAGE, options, function, function.args[-1])
@@ -96,6 +98,13 @@ def emit_kernel(
     text = _with_vector_width(finish_hints(str(module)), target.vector_bits)
     text = link_functions(text, emitter.functions)
     return KernelModule(text, call, tuple(emitter.sites), emitter.callbacks)
+
+
+def find_given_away(func: PrimFunc) -> frozenset[Buffer]:
+    """The local arrays that some `Return` gives to the caller."""
+    returns = (stmt for stmt in walk_stmts(func.body) if isinstance(stmt, Return))
+    values = (value for stmt in returns for value in stmt.values)
+    return frozenset(value.buffer for value in values if isinstance(value, BufferRef))
 
 
 def _with_vector_width(text: str, bits: int) -> str:

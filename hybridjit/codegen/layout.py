@@ -6,16 +6,18 @@ A kernel is a C function
 
 with a pointer for each array parameter and output, an int64 for each run-time dimension and each
 stride that is not part of the code, the scalar parameters by value (complex ones as two), and a
-pointer for each scalar result.
+pointer for each scalar result. An array that the kernel makes and gives away is several results:
+its address, and its size along each dimension.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Buffer, Var
 from hybridjit.ir.header import Header
-from hybridjit.ir.signature import ScalarParam, ScalarResult
+from hybridjit.ir.signature import ArrayResult, Result, ScalarParam, ScalarResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,5 +64,16 @@ def convention(func: Header, layout: Layout) -> Convention:
         if stride is None
     )
     scalars = tuple(param.var for param in func.params if isinstance(param, ScalarParam))
-    results = tuple(r for r in func.returns or () if isinstance(r, ScalarResult))
+    results = tuple(word for result in func.returns or () for word in _words_of(result))
     return Convention(buffers, func.dimensions, strides, scalars, results)
+
+
+def _words_of(result: Result) -> tuple[ScalarResult, ...]:
+    """The scalars by which a result arrives; an output is there already."""
+    match result:
+        case ScalarResult():
+            return (result,)
+        case ArrayResult(_, ndim):
+            return (ScalarResult(INT64),) * (1 + ndim)
+        case Buffer():
+            return ()

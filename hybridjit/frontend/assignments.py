@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from hybridjit.arith.ranges import ZERO, constant
 from hybridjit.errors import HybridError, ParseError
-from hybridjit.frontend.arrays.memory import check_writable, then
+from hybridjit.frontend.arrays.memory import check_writable, then, whole
 from hybridjit.frontend.arrays.names import assign_array, rebind
 from hybridjit.frontend.arrays.refusals import count, element_of, refuse_whole
 from hybridjit.frontend.arrays.stores import (
@@ -188,6 +188,8 @@ def assign_name(build: Builder, target: ast.Name, value: Value, stmt: ast.stmt) 
     web = build.frame.variables.writes[target]
     bound = build.frame.bindings.get(web)
     span = build.span(stmt)
+    if isinstance(value, ArrayExpr):
+        value = whole(build, value, span)
     if isinstance(bound, Variable) and isinstance(value, Scalar):
         build.assign_variable(bound, value, span)
         return

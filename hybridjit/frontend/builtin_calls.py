@@ -10,7 +10,7 @@ import numpy as np
 
 from hybridjit.frontend.arrays.calls import apply_once, call_ufunc
 from hybridjit.frontend.arrays.elementwise import elementwise
-from hybridjit.frontend.arrays.functions import count_selected
+from hybridjit.frontend.arrays.memory import whole
 from hybridjit.frontend.arrays.refusals import refuse_array_expression
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import (
@@ -22,7 +22,6 @@ from hybridjit.frontend.call_arguments import (
 )
 from hybridjit.frontend.extern_calls import part_from
 from hybridjit.frontend.named_calls import call_declared, call_intrinsic_by_name
-from hybridjit.frontend.subscripts import refuse_selected
 from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Items, Text, Value, View, describe
 from hybridjit.ir.dtype import DTYPES
 from hybridjit.ir.expr import Buffer, Div, FloorDiv, Max, Min, Pow
@@ -225,9 +224,7 @@ def _len(build: Builder, node: ast.Call) -> Value:
         case Items(items):
             return integer(len(items))
         case ArrayExpr() if value.mask is not None:
-            if len(value.shape) > 1:
-                raise refuse_selected(build, node)
-            return count_selected(build, value, node)
+            return index(whole(build, value, build.span(node)).shape[0])
         case Array() | View() | ArrayExpr() if value.shape:
             return index(value.shape[0])
         case Text(text):

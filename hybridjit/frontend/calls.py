@@ -19,7 +19,7 @@ from hybridjit.frontend.call_arguments import arguments, dtype_argument, number_
 from hybridjit.frontend.captures import is_language_name
 from hybridjit.frontend.casts import as_python, cast_to, converted, python_cast
 from hybridjit.frontend.extern_calls import call_extern
-from hybridjit.frontend.library.table import WITH_WHERE
+from hybridjit.frontend.library.table import LIBRARY, WITH_WHERE
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.refusals import function_help
 from hybridjit.frontend.values import (
@@ -59,6 +59,8 @@ def _call(build: Builder, callee: Value, node: ast.Call) -> Value:
             return cast_to(build, dtype, node)
         case PythonType(type):
             return python_cast(build, type, node)
+        case NumpyFunction("select") if len(node.args) == 1 and not node.keywords:
+            return build.language.inline(build, Callee(LIBRARY[id(np.nonzero)]), node)
         case NumpyFunction(name, module):
             return call_function(build, name, Style(module), node)
         case ArrayFunction(name) if name in WITH_WHERE and _has_keyword(node, "where"):

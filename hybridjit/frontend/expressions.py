@@ -58,7 +58,7 @@ MAX_TUPLE = 4096
 
 def tuple_of_items(build: Builder, node: ast.Tuple | ast.List) -> Value:
     """A tuple or a list as it is written."""
-    return Items(tuple(_items(build, node.elts)))
+    return Items(tuple(_items(build, node.elts)), is_list=isinstance(node, ast.List))
 
 
 def _items(build: Builder, nodes: Sequence[ast.expr]) -> list[Value]:

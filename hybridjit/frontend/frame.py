@@ -13,7 +13,7 @@ from hybridjit.frontend.values import Value
 from hybridjit.frontend.variables import Variables, Web
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import Buffer, Expr, Var
-from hybridjit.ir.signature import ConstantArray, Param
+from hybridjit.ir.signature import ArrayResult, ConstantArray, Param
 from hybridjit.ir.stmt import Block, LoopKind, Stmt
 from hybridjit.scalars.scalar import Scalar
 from hybridjit.scalars.specs import Spec
@@ -161,6 +161,9 @@ class Unit:
     # Results, by their position, that are not the same array on every path, as far as is known:
     # each path stores its array in one that is made for all of them.
     common_results: set[int] = field(default_factory=set[int])
+    # Results, by their position, whose size is computed on some path: the caller is given the
+    # array that the path makes.
+    computed_results: set[int] = field(default_factory=set[int])
     # The bounds of the loops, and the variables that are sizes of arrays, which are not negative
     # up to the end of the block being built.
     loop_ranges: dict[Var, tuple[Expr, Expr, Expr]] = field(
@@ -198,7 +201,7 @@ class Signature:
     number_params: dict[str, Scalar] = field(default_factory=dict[str, Scalar])
     dimensions: dict[str, Var] = field(default_factory=dict[str, Var])
     # What the first `return` gives, and whether there was one.
-    results: list[Buffer | Key] | None = None
+    results: list[Buffer | ArrayResult | Key] | None = None
     first_return: ast.Return | None = None
     has_returned: bool = False
     returns_tuple: bool = False

@@ -188,13 +188,13 @@ def _rows(build: Builder, value: AnyArray, node: ast.expr) -> Walk:
     if not value.shape:
         raise build.mismatch("an array without dimensions cannot be looped over", node)
     kept = _steady(build, value, node)
-    rest = tuple(Place(ZERO, 1, axis) for axis in range(len(value.shape) - 1))
+    rest = tuple(Place(ZERO, 1, axis) for axis in range(len(kept.shape) - 1))
 
     def item(at: Expr) -> Value:
         row = shown(build, kept, (Place(at), *rest), kept.shape[1:], node)
         return element_or_part(build, row, node)
 
-    return Walk(value.shape[0], item)
+    return Walk(kept.shape[0], item)
 
 
 def _steady(build: Builder, value: AnyArray, node: ast.expr) -> AnyArray:

@@ -33,6 +33,7 @@ class Knowledge:
     shares_memory: bool = False
     types: dict[Key, ScalarType] = field(default_factory=dict[Key, ScalarType])
     common_results: set[int] = field(default_factory=set[int])
+    computed_results: set[int] = field(default_factory=set[int])
     taken: dict[ast.If, bool] = field(default_factory=dict[ast.If, bool])
     undecided: set[ast.If] = field(default_factory=set[ast.If])
     divided: dict[Copy, list[Web]] = field(default_factory=dict[Copy, "list[Web]"])
@@ -49,6 +50,7 @@ class Knowledge:
             self.is_first,
             shares_memory=self.shares_memory,
             common_results=set(self.common_results),
+            computed_results=set(self.computed_results),
         )
 
     def variables_of(self, node: ast.FunctionDef) -> Variables:
@@ -66,6 +68,11 @@ class Knowledge:
             self.callees[code] = read_function(pyfunc)
         return self.callees[code]
 
+    def knows_results(self, unit: Unit) -> bool:
+        """Whether a round found the results to be of the kinds that it was told."""
+        known = self.common_results, self.computed_results
+        return known == (unit.common_results, unit.computed_results)
+
     def learn(self, unit: Unit) -> bool:
         """Take over what a round found; True if it had known all of it."""
         is_settled = all(
@@ -78,8 +85,9 @@ class Knowledge:
             self.divided.clear()  # with types that are not known yet, arrays may be others
         self.is_first = False
         self.types = dict(unit.found)
-        is_settled = is_settled and unit.common_results == self.common_results
+        is_settled = is_settled and self.knows_results(unit)
         self.common_results = unit.common_results
+        self.computed_results = unit.computed_results
         if self._learn_branches(unit.branches):
             return is_settled and not unit.found_division
         # Other branches make other variables: what is known of the old ones is void.

@@ -49,7 +49,7 @@ def lift(value: object) -> Value:
         case ModuleType():
             return Module(value)
         case _ if is_sequence(value):
-            return Items(tuple(lift(item) for item in value))
+            return Items(tuple(lift(item) for item in value), is_list=isinstance(value, list))
         case _:
             return _lift_type(value) or _lift_function(value) or Foreign(value)
 

@@ -5,10 +5,6 @@ Every help is something that works when typed in; `{}` is the first argument of 
 
 from __future__ import annotations
 
-UNKNOWN_SIZE = (
-    "how many elements it gives is known only when the script runs: keep a mask, as in m = a > 0, "
-    "and use a[m].sum(), a[m] = ... or np.where(m, x, y)"
-)
 _OUTSIDE = "call it outside the script, and pass the result in"
 _FILES = "read or write the file outside the script, and pass arrays in"
 _TEXT = 'print elements one by one, as in print("x =", {}[0])'
@@ -26,12 +22,11 @@ _FFT = (
 )
 
 HELP: dict[str, str] = {
-    # how many there are depends on the data
-    **dict.fromkeys(("nonzero", "argwhere", "flatnonzero", "extract", "compress"), UNKNOWN_SIZE),
-    **dict.fromkeys(("unique", "unique_all", "unique_counts", "unique_inverse"), UNKNOWN_SIZE),
-    **dict.fromkeys(("unique_values", "union1d", "intersect1d", "setdiff1d"), UNKNOWN_SIZE),
-    **dict.fromkeys(("setxor1d", "trim_zeros"), UNKNOWN_SIZE),
     # another function does it
+    "unique_all": "write np.unique({}, True, True, True, equal_nan=False)",
+    "unique_counts": "write np.unique({}, return_counts=True, equal_nan=False)",
+    "unique_values": "write np.unique({}, equal_nan=False), which is sorted",
+    "unique_inverse": "write np.unique({}, return_inverse=True, equal_nan=False)",
     "delete": "write np.concatenate(({}[:i], {}[i + 1:]))",
     "insert": "write np.concatenate(({}[:i], x, {}[i:]))",
     "resize": "write np.tile({}, n)[:size].reshape(shape)",

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Mapping
 from functools import partial
 
-from hybridjit.errors import ParseError, Span
+from hybridjit.errors import ParseError, Span, TypeMismatch
 from hybridjit.frontend.arrays.elementwise import shape_text
 from hybridjit.frontend.arrays.memory import (
-    check_whole,
     elements_of,
     materialize,
     store_array,
     view_of,
+    whole,
 )
 from hybridjit.frontend.arrays.stores import refuse_alias
 from hybridjit.frontend.assignments import type_in
@@ -34,13 +34,16 @@ from hybridjit.frontend.values import (
     describe,
 )
 from hybridjit.ir.dtype import DType, ScalarType
-from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
-from hybridjit.ir.signature import Result, ScalarParam, ScalarResult
+from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, Load, Var
+from hybridjit.ir.signature import ArrayResult, Result, ScalarParam, ScalarResult
 from hybridjit.ir.stmt import Allocate, Return
 from hybridjit.ir.visit import substitute, walk
 from hybridjit.scalars.conversion import convert
 from hybridjit.scalars.scalar import Scalar, index
 from hybridjit.scalars.specs import ArraySpec, ConstantSpec, ScalarSpec, Spec, TupleSpec
+
+# An array of the call, a computed one, or the key of a number's type.
+_Result = Buffer | ArrayResult | Key
 
 
 def bind_parameters(build: Builder, node: ast.FunctionDef) -> None:
@@ -119,29 +122,36 @@ def run_return(build: Builder, stmt: ast.Return) -> bool:
     nodes = [stmt.value] * len(items)
     if isinstance(stmt.value, ast.Tuple) and len(stmt.value.elts) == len(items):
         nodes = list(stmt.value.elts)  # otherwise some are starred
-    results: list[Buffer | Key] = []
-    scalars: list[Expr] = []
+    results: list[_Result] = []
+    given: list[Expr] = []
     for position, (item, node) in enumerate(zip(items, nodes, strict=True)):
         assert node is not None
         item = _returned_array(build, item, position, node)
+        if isinstance(item, Array) and position in build.unit.computed_results:
+            buffer = _given_away(build, item, given, node)
+            given.append(BufferRef(buffer, span=build.span(node)))
+            results.append(ArrayResult(buffer.dtype, buffer.ndim))
+            continue
         if isinstance(item, Array) and not item.indices:
             results.append(item.buffer)
             _check_returned(build, item.buffer, results, node)
             continue
         scalar = _returned_scalar(build, item, node)
         key: Key = ((), ("return", position))
-        declared = _declared_result(build, len(scalars))
+        declared = _declared_result(build, sum(isinstance(result, tuple) for result in results))
         type = build.join_type(key, declared or scalar.type, build.span(node))
-        scalars.append(convert(scalar, type.dtype, build.span(node)))
+        given.append(convert(scalar, type.dtype, build.span(node)))
         results.append(key)
     _agree(build, None if isinstance(value, Nothing) else results, value, stmt)
-    build.emit(Return(tuple(scalars), span=build.span(stmt)))
+    build.emit(Return(tuple(given), span=build.span(stmt)))
     return False
 
 
 def _returned_array(build: Builder, item: Value, position: int, node: ast.expr) -> Value:
     """An array that is computed becomes an output, and so does a part of a local array."""
     build.signature.ever_returned.update(buffers_of(item))
+    if isinstance(item, ArrayExpr):
+        item = whole(build, item, build.span(node))
     if isinstance(item, (Array, View)) and item.buffer not in build.signature.params:
         item = item if item == Array(item.buffer) else elements_of(build, item)
     if (
@@ -150,6 +160,12 @@ def _returned_array(build: Builder, item: Value, position: int, node: ast.expr) 
         and item.shown in build.signature.params
     ):
         raise refuse_alias(build, "result", item.shown, build.span(node))
+    if isinstance(item, (Array, ArrayExpr)) and _is_computed(build, item):
+        build.unit.computed_results.add(position)
+    if position in build.unit.computed_results and isinstance(item, (Array, ArrayExpr)):
+        if isinstance(item, Array) and item == Array(item.buffer):
+            return item
+        return materialize(build, elements_of(build, item), "result", build.span(node))
     if position in build.unit.common_results and isinstance(item, (Array, ArrayExpr)):
         return Array(_common_result(build, elements_of(build, item), position, node))
     if isinstance(item, ArrayExpr):
@@ -157,29 +173,40 @@ def _returned_array(build: Builder, item: Value, position: int, node: ast.expr) 
     return item
 
 
+def _is_computed(build: Builder, item: Array | ArrayExpr) -> bool:
+    """Whether a size of a new array depends on values that the script computes."""
+    shape = item.buffer.shape if isinstance(item, Array) else item.shape
+    return not _is_known(build, tuple(_without_lets(build, extent) for extent in shape))
+
+
+def _given_away(build: Builder, item: Array, given: list[Expr], node: ast.expr) -> Buffer:
+    """A local array that the caller is given: a copy of one that is not local, or given already."""
+    buffer = item.buffer
+    taken = [value.buffer for value in given if isinstance(value, BufferRef)]
+    constants = [constant.buffer for constant in build.unit.constants]
+    if buffer in (*taken, *constants, *build.signature.params):
+        copied = elements_of(build, item)
+        buffer = materialize(build, copied, "result", build.span(node)).buffer
+    return buffer
+
+
 def _common_result(build: Builder, value: ArrayExpr, position: int, node: ast.expr) -> Buffer:
     """Store an array where all paths store what they return at this position."""
-    check_whole(build, value, build.span(node))
     result = build.signature.common.get(position)
     if result is None:
         result = Buffer("result", value.dtype, tuple(value.shape), "global")
         build.signature.common[position] = result
     if not is_alike(build, result, Buffer("", value.dtype, tuple(value.shape))):
-        assert build.signature.first_return is not None
-        line = build.span(build.signature.first_return).line
-        raise build.mismatch(
-            f"this returns {_array_text(value.dtype, value.shape)}, and the return in line "
-            f"{line} {_array_text(result.dtype, result.shape)}",
-            node,
-            help="return arrays of one type and shape on every path",
-        )
+        if (result.dtype, result.ndim) == (value.dtype, len(value.shape)):
+            build.unit.computed_results.add(position)
+            return result
+        found = _array_text(value.dtype, value.shape)
+        raise _other_array(build, found, _array_text(result.dtype, result.shape), node)
     store_array(build, view_of(build, Array(result)), value, build.span(node))
     return result
 
 
-def _check_returned(
-    build: Builder, buffer: Buffer, results: list[Buffer | Key], node: ast.expr
-) -> None:
+def _check_returned(build: Builder, buffer: Buffer, results: list[_Result], node: ast.expr) -> None:
     build.signature.returned_at.setdefault(buffer, build.span(node))
     name = buffer.name
     if results.count(buffer) > 1:
@@ -215,9 +242,7 @@ def _returned_scalar(build: Builder, item: Value, node: ast.expr) -> Scalar:
     raise build.mismatch(f"cannot return {describe(item)}", node, help=help)
 
 
-def _agree(
-    build: Builder, results: list[Buffer | Key] | None, value: Value, stmt: ast.Return
-) -> None:
+def _agree(build: Builder, results: list[_Result] | None, value: Value, stmt: ast.Return) -> None:
     """Every return must give the same arrays and the same number of scalars."""
     if not build.signature.has_returned:
         build.signature.has_returned = True
@@ -225,11 +250,9 @@ def _agree(
         build.signature.first_return = stmt
         build.signature.returns_tuple = isinstance(value, Items)
         return
-    kinds = [type(result) for result in results or ()]
-    same_kinds = (results is None) == (build.signature.results is None) and kinds == [
-        type(result) for result in build.signature.results or ()
-    ]
-    if not same_kinds or build.signature.returns_tuple != isinstance(value, Items):
+    if not _are_of_a_kind(
+        results, build.signature.results
+    ) or build.signature.returns_tuple != isinstance(value, Items):
         assert build.signature.first_return is not None
         line = build.span(build.signature.first_return).line
         raise build.refuse(
@@ -241,12 +264,35 @@ def _agree(
     for position, (found, other) in enumerate(
         zip(results or (), build.signature.results or (), strict=True)
     ):
-        if found != other:
+        if isinstance(found, ArrayResult) and isinstance(other, ArrayResult) and found != other:
+            raise _other_array(build, _computed_text(found), _computed_text(other), stmt)
+        if found != other and position not in build.unit.computed_results:
             _check_new(build, found, other, stmt)
             build.unit.common_results.add(position)
 
 
-def _check_new(build: Builder, found: Buffer | Key, other: Buffer | Key, stmt: ast.Return) -> None:
+def _are_of_a_kind(results: list[_Result] | None, others: list[_Result] | None) -> bool:
+    """Whether two returns give arrays and numbers in the same order."""
+    if results is None or others is None:
+        return results is others
+    return [isinstance(r, tuple) for r in results] == [isinstance(r, tuple) for r in others]
+
+
+def _other_array(build: Builder, found: str, other: str, node: ast.AST) -> TypeMismatch:
+    assert build.signature.first_return is not None
+    line = build.span(build.signature.first_return).line
+    return build.mismatch(
+        f"this returns {found}, and the return in line {line} {other}",
+        node,
+        help="return arrays of one type and rank on every path",
+    )
+
+
+def _computed_text(result: ArrayResult) -> str:
+    return f"{result.dtype} in {result.ndim} dimensions"
+
+
+def _check_new(build: Builder, found: _Result, other: _Result, stmt: ast.Return) -> None:
     """Refuse to return one argument or another: what is returned would be a copy of it."""
     if found in build.signature.params and other in build.signature.params:
         assert isinstance(found, Buffer)
@@ -258,11 +304,17 @@ def _check_new(build: Builder, found: Buffer | Key, other: Buffer | Key, stmt: a
         )
 
 
-def _described(results: list[Buffer | Key] | None) -> str:
+def _described(results: list[_Result] | None) -> str:
     if results is None:
         return "nothing"
-    items = [f"the array '{r.name}'" if isinstance(r, Buffer) else "a number" for r in results]
+    items = list(map(_described_one, results))
     return items[0] if len(items) == 1 else f"({', '.join(items)})"
+
+
+def _described_one(result: _Result) -> str:
+    if isinstance(result, Buffer):
+        return f"the array '{result.name}'"
+    return "an array" if isinstance(result, ArrayResult) else "a number"
 
 
 def final_results(build: Builder, final: Mapping[Buffer, Buffer]) -> tuple[Result, ...] | None:
@@ -273,6 +325,8 @@ def final_results(build: Builder, final: Mapping[Buffer, Buffer]) -> tuple[Resul
     for result in build.signature.results:
         if isinstance(result, Buffer):
             found.append(final.get(result, result))
+        elif isinstance(result, ArrayResult):
+            found.append(result)
         else:
             type = build.unit.found[result]
             found.append(ScalarResult(type.dtype, type.weak))
@@ -309,30 +363,20 @@ def _check_aliases(build: Builder) -> None:
 
 def output_shape(build: Builder, buffer: Buffer) -> tuple[Expr, ...]:
     """The shape of an output, in terms of the parameters only."""
-    known = {param.var for param in build.signature.params if isinstance(param, ScalarParam)}
-    known |= set(build.signature.dimensions.values())
     shape = tuple(_without_lets(build, extent) for extent in buffer.shape)
-    for extent in shape:
-        for node in walk(extent):
-            if isinstance(node, Load) or (isinstance(node, Var) and node not in known):
-                build.unit.errors.append(
-                    ParseError(
-                        f"the shape of the output '{buffer.name}' depends on values that are "
-                        "computed in the script",
-                        _made_at(build, buffer),
-                        help="pass the size as an argument, or make the output as large as "
-                        "it can get",
-                    )
-                )
-                return shape
+    assert _is_known(build, shape), buffer.name
     return shape
 
 
-def _made_at(build: Builder, buffer: Buffer) -> Span | None:
-    """Where the script makes an array."""
-    made = (node for stmt in build.body for node in walk(stmt) if isinstance(node, Allocate))
-    found = build.unit.declared_outputs.get(buffer)
-    return found or next((node.span for node in made if node.buffer is buffer), None)
+def _is_known(build: Builder, shape: tuple[Expr, ...]) -> bool:
+    """Whether sizes are in terms of the parameters."""
+    known = {param.var for param in build.signature.params if isinstance(param, ScalarParam)}
+    known |= set(build.signature.dimensions.values())
+    return all(
+        not isinstance(node, Load) and (not isinstance(node, Var) or node in known)
+        for extent in shape
+        for node in walk(extent)
+    )
 
 
 def _without_lets(build: Builder, expr: Expr) -> Expr:

@@ -12,7 +12,7 @@ from hybridjit.frontend.arrays.elementwise import elementwise
 from hybridjit.frontend.arrays.functions import count_selected
 from hybridjit.frontend.arrays.gather import array_part, part_at
 from hybridjit.frontend.arrays.grids import index_grid
-from hybridjit.frontend.arrays.memory import elements_of, evaluate_all
+from hybridjit.frontend.arrays.memory import elements_of, evaluate_all, whole
 from hybridjit.frontend.arrays.refusals import (
     ARRAY_ATTRIBUTES,
     ARRAY_METHODS,
@@ -21,7 +21,12 @@ from hybridjit.frontend.arrays.refusals import (
     refuse_array_attribute,
 )
 from hybridjit.frontend.arrays.shapes import transposed
-from hybridjit.frontend.arrays.subscripts import element_or_part, is_slice, require_inside
+from hybridjit.frontend.arrays.subscripts import (
+    element_or_part,
+    is_slice,
+    require_inside,
+    written_out,
+)
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.captures import MISSING, AttributeSource, has_plain_attributes
 from hybridjit.frontend.numpy_refusals import RENAMED, ufunc_method_help
@@ -60,11 +65,13 @@ UFUNC_METHODS = ("outer", "at", "reduce", "accumulate")
 def evaluate_subscript(build: Builder, node: ast.Subscript) -> Value:
     """The value of `owner[...]`."""
     owner = build.evaluate(node.value)
+    if isinstance(owner, AnyArray):
+        node = written_out(build, node)
     match owner:
         case Array():
             return _array_subscript(build, owner, node)
         case View() | ArrayExpr():
-            return array_part(build, owner, node)
+            return array_part(build, whole(build, owner, build.span(node)), node)
         case Items(items):
             return _item(build, items, node)
         case Scalar():
@@ -221,9 +228,16 @@ def _refuse_attribute_of(build: Builder, owner: Value, node: ast.Attribute) -> P
     return build.refuse(f"'{ast.unparse(node)}' is not supported inside a script", node, help=help)
 
 
+# What takes elements that a mask selects as they come; for all else they become an array.
+_OF_ELEMENTS = (
+    *("size", "dtype", "itemsize", "real", "imag", "astype"),
+    *("sum", "prod", "mean", "var", "std", "min", "max", "any", "all"),
+)
+
+
 def _array_attribute(build: Builder, owner: AnyArray, node: ast.Attribute) -> Value:
-    if isinstance(owner, ArrayExpr) and owner.mask is not None:
-        _check_selected(build, node)
+    if node.attr not in _OF_ELEMENTS:
+        owner = whole(build, owner, build.span(node))
     shape = owner.shape
     match node.attr:
         case "shape":
@@ -265,21 +279,6 @@ def _size_of(build: Builder, owner: AnyArray, node: ast.Attribute) -> Scalar:
     for extent in owner.shape:
         size = binary(Mul, size, index(extent), build.span(node))
     return size
-
-
-def _check_selected(build: Builder, node: ast.Attribute) -> None:
-    if node.attr in ("shape", "ndim", "T"):
-        raise refuse_selected(build, node)
-
-
-def refuse_selected(build: Builder, node: ast.expr) -> ParseError:
-    """The error for the shape of what a mask selects."""
-    return build.refuse(
-        f"`{ast.unparse(node)}` is known only when the script runs: it depends on how many "
-        "elements a mask selects",
-        node,
-        help="count them, as in np.sum(m)",
-    )
 
 
 def _object_attribute(build: Builder, value: object, node: ast.Attribute) -> Value:

@@ -71,7 +71,32 @@ class ArrayExpr:
     buffer: Buffer | None = None
     shown: Buffer | None = None
     may_be_copy: bool = False
-    mask: ArrayExpr | None = None
+    mask: Mask | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mask:
+    """Which elements of an array of some `shape` are there: where `chosen` is true.
+
+    That has the axes from `first` on; together they become one axis of what is selected.
+    """
+
+    chosen: ArrayExpr
+    first: int
+    shape: tuple[Expr, ...]
+
+    @property
+    def last(self) -> int:
+        """The axis after those of `chosen`."""
+        return self.first + len(self.chosen.shape)
+
+    def element(self, indices: Sequence[Expr]) -> Scalar:
+        """Whether the element at some indices of the array is there."""
+        return self.chosen.element(indices[self.first : self.last])
+
+    def without(self, parts: Sequence[Expr], *instead: Expr) -> tuple[Expr, ...]:
+        """What belongs to the axes of the array, `instead` for those of the mask."""
+        return (*parts[: self.first], *instead, *parts[self.last :])
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +104,7 @@ class Items:
     """A tuple or list whose length and elements are known now."""
 
     items: tuple[Value, ...]
+    is_list: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

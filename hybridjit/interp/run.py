@@ -17,7 +17,7 @@ from hybridjit.interp.scope import ERROR_STATE, RESULTS, Eval, Frame, Scope
 from hybridjit.ir.dtype import DType, Kind
 from hybridjit.ir.expr import Buffer
 from hybridjit.ir.header import Header
-from hybridjit.ir.signature import Param, ScalarParam
+from hybridjit.ir.signature import Param, ScalarParam, ScalarResult
 from hybridjit.lazy import lazy_module
 
 if TYPE_CHECKING:
@@ -191,13 +191,14 @@ def compile_results(func: Header, scope: Scope) -> Callable[[Frame], object]:
         if isinstance(result, Buffer):
             readers.append(itemgetter(scope.slot(result)))
         else:
-            readers.append(_compile_scalar_result(scalars, result.weak))
+            weak = isinstance(result, ScalarResult) and result.weak
+            readers.append(_compile_given_result(scalars, weak=weak))
             scalars += 1
 
     def gather(frame: Frame) -> object:
         given = 0 if frame[RESULTS] is None else len(frame[RESULTS])
         if given != scalars:
-            message = f"'{func.name}' returned {given} scalars, not {scalars}"
+            message = f"'{func.name}' returned {given} values, not {scalars}"
             raise InternalError(message, "interp", func.span)
         results = tuple([read(frame) for read in readers])
         return results if func.returns_tuple or len(results) != 1 else results[0]
@@ -205,7 +206,7 @@ def compile_results(func: Header, scope: Scope) -> Callable[[Frame], object]:
     return gather
 
 
-def _compile_scalar_result(position: int, weak: bool) -> Eval:
+def _compile_given_result(position: int, *, weak: bool) -> Eval:
     if weak:
         return lambda frame: frame[RESULTS][position].item()
     return lambda frame: frame[RESULTS][position]

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from itertools import chain, count, takewhile
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from hybridjit.interp.expressions import compile_expr, compile_index
 from hybridjit.interp.scalars import TRUE
 from hybridjit.interp.scope import RESULTS, UNSET, Eval, Frame, Scope
 from hybridjit.ir import stmt as ir
-from hybridjit.ir.expr import Expr, Var
+from hybridjit.ir.expr import BufferRef, Expr, Var
 from hybridjit.ir.stmt import Stmt
 
 
@@ -143,13 +144,20 @@ def _compile_continue(stmt: ir.Continue, scope: Scope) -> Run:
 
 
 def _compile_return(stmt: ir.Return, scope: Scope) -> Run:
-    values = [compile_expr(value, scope) for value in stmt.values]
+    values = [_compile_result(value, scope) for value in stmt.values]
 
     def run(frame: Frame) -> Signal:
         frame[RESULTS] = [value(frame) for value in values]
         return Signal.RETURN
 
     return run
+
+
+def _compile_result(value: Expr, scope: Scope) -> Eval:
+    """A number, or the array itself that is given away."""
+    if isinstance(value, BufferRef):
+        return itemgetter(scope.slot(value.buffer))
+    return compile_expr(value, scope)
 
 
 # Blocks

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from hybridjit.ir.expr import Buffer, Const, Expr, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr, format_stmt
-from hybridjit.ir.signature import ConstantArray, Param, ScalarParam, ScalarResult
+from hybridjit.ir.signature import ConstantArray, Param, ScalarParam
 from hybridjit.ir.stmt import Allocate, Stmt, flat_stmts
 
 _CHILD = {"Expr", "Stmt", "Stmt | None"}
@@ -198,10 +198,10 @@ class _Comparison:
             self._same(a.returns, b.returns, path)
             return
         for x, y, here in self._pairs(a.returns, b.returns, path):
-            if isinstance(x, ScalarResult) or isinstance(y, ScalarResult):
-                self._same(x, y, here)
-            else:
+            if isinstance(x, Buffer) and isinstance(y, Buffer):
                 self._refer(x, y, here)
+            else:
+                self._same(x, y, here)
         self._same(a.returns_tuple, b.returns_tuple, path / " as a tuple")
 
     def _pairs(self, a: Sequence[Any], b: Sequence[Any], path: _Path) -> list[_Pair]:

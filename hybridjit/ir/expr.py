@@ -394,7 +394,7 @@ class Call(Expr):
 
 @dataclass(frozen=True, slots=True)
 class BufferRef(Expr):
-    """A buffer, or a part of one, as an argument of an `ExternCall` and nowhere else.
+    """A buffer, or a part of one, as an argument of an `ExternCall`; a whole one in a `Return`.
 
     A part begins at the element at `starts` and has `extents` elements along each dimension. Where
     the extent is None, the part stays at the start, which is an index as in a `Load`, and has no

@@ -19,7 +19,8 @@ class PrimFunc:
     A buffer parameter's shape may hold Vars: they are the run-time dimensions, bound by the
     first buffer that has them as a whole dimension. `outputs` are made by the call, zero-filled,
     before the body runs; their shapes depend only on parameters. `returns` lists the results:
-    buffers (a parameter or an output) and scalars (given by `Return`); None means no result.
+    buffers (a parameter or an output), scalars, and local arrays that the caller is given, whose
+    shapes may be computed (both named by `Return`); None means no result.
     `fastmath` is what native code may do to floats: flags of ir/fastmath.py, in their order.
     `parallel` asks for all cores: loops may run on several threads where that changes nothing.
     `is_checked` says that every index of a `Load` or `Store` is inside its array, [0, n): proofs

@@ -43,5 +43,13 @@ class ScalarResult:
     weak: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class ArrayResult:
+    """An array that the function makes while it runs, and gives away: its size is computed."""
+
+    dtype: DType
+    ndim: int
+
+
 Param = Buffer | ScalarParam
-Result = Buffer | ScalarResult
+Result = Buffer | ScalarResult | ArrayResult

@@ -255,7 +255,10 @@ class Continue(Stmt):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Return(Stmt):
-    """Leave the function. `values` are its scalar results, in the order of `PrimFunc.returns`."""
+    """Leave the function. `values` are its results that are not buffers, in their order.
+
+    For an `ArrayResult` that is a `BufferRef`: its array, a local one, is given to the caller.
+    """
 
     values: tuple[Expr, ...] = ()
 

@@ -17,11 +17,11 @@ from typing import Any, ClassVar
 from hybridjit.errors import InternalError
 from hybridjit.ir import stmt as ir
 from hybridjit.ir.dtype import BOOL, INT64
-from hybridjit.ir.expr import Bounded, Buffer, Const, ExternCall, Load, Node, Var
+from hybridjit.ir.expr import Bounded, Buffer, BufferRef, Const, Expr, ExternCall, Load, Node, Var
 from hybridjit.ir.fastmath import FASTMATH_FLAGS
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr, print_func
-from hybridjit.ir.signature import ConstantArray, ScalarParam, ScalarResult
+from hybridjit.ir.signature import ArrayResult, ConstantArray, ScalarParam
 from hybridjit.ir.stmt import RAISABLE, Iter, LoopKind, Seq, Stmt
 from hybridjit.ir.verify_exprs import ExprVerifier, Fault
 from hybridjit.ir.visit import NODE_CLASSES, walk
@@ -68,9 +68,7 @@ class FuncVerifier:
         self._scope = self._exprs.scope
         self._checks = {cls: check for cls, check in self.CHECKS.items() if cls in allowed}
         self._constants = {constant.buffer for constant in func.constants}
-        self._results = [
-            result.dtype for result in func.returns or () if isinstance(result, ScalarResult)
-        ]
+        self._results = [r for r in func.returns or () if not isinstance(r, Buffer)]
         self._innermost: LoopKind | None = None  # SERIAL stands for a While too
         self._is_concurrent = False
 
@@ -269,10 +267,25 @@ class FuncVerifier:
             raise Fault("Return out of a loop whose iterations may run at the same time")
         if len(stmt.values) != len(self._results):
             raise Fault(
-                f"Return of {len(stmt.values)} scalars in a function with {len(self._results)}"
+                f"Return of {len(stmt.values)} values in a function with {len(self._results)}"
             )
-        for value, dtype in zip(stmt.values, self._results, strict=True):
-            self._exprs.typed(value, dtype, "a result")
+        for value, result in zip(stmt.values, self._results, strict=True):
+            if isinstance(result, ArrayResult):
+                self._given_away(value, result)
+            else:
+                self._exprs.typed(value, result.dtype, "a result")
+
+    def _given_away(self, value: Expr, result: ArrayResult) -> None:
+        """An array that leaves with a `Return`: whole, and made by the function."""
+        if not isinstance(value, BufferRef) or value.starts:
+            raise Fault("Return of something else where an array is a result")
+        buffer = value.buffer
+        self._scope.check_visible(buffer)
+        own = (*self._func.params, *self._func.outputs, *self._constants)
+        if buffer.is_register or buffer in own:
+            raise Fault(f"Return gives away '{buffer.name}', which the function does not make")
+        if (buffer.dtype, buffer.ndim) != (result.dtype, result.ndim):
+            raise Fault(f"Return gives '{buffer.name}' for an array of {result.dtype}")
 
     # A check returns what its statement binds for the rest of the Seq, or None.
     CHECKS: ClassVar[Mapping[type[Node], Callable[[Any, Any], Var | Buffer | None]]] = {

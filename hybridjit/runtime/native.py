@@ -21,11 +21,13 @@ from hybridjit.interp.scope import RESULTS, Frame, Scope
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Buffer, Const
 from hybridjit.ir.header import Header
+from hybridjit.ir.signature import ArrayResult, ScalarResult
 from hybridjit.lazy import lazy_module
 from hybridjit.runtime.cache.disk_cache import active_store
 from hybridjit.runtime.cache.saved import decode_sites, encode_sites
 from hybridjit.runtime.cache.versions import is_unchanged
 from hybridjit.runtime.failures import make_exception
+from hybridjit.runtime.given_arrays import receive
 from hybridjit.runtime.lent_memory import hold
 
 if TYPE_CHECKING:
@@ -82,6 +84,7 @@ class NativeKernel:
     pass_arguments: Callable[[Frame], list[int]]
     gather: Callable[[Frame], object]
     arrays: tuple[int, ...]  # their slots in the frame
+    given: tuple[ScalarResult | ArrayResult, ...]  # the results that the code hands over
 
     def __call__(self, args: Sequence[Any]) -> object:
         """Run on arguments that have the types and the layout of the kernel."""
@@ -95,7 +98,7 @@ class NativeKernel:
         status = self.entry((ctypes.c_uint64 * len(words))(*words))
         if status != 0:
             self.fail(status, record)
-        frame[RESULTS] = [result[0] for result in results]
+        frame[RESULTS] = receive(self.given, (result[0] for result in results))
         return self.gather(frame)
 
     def fail(self, status: int, words: Any) -> NoReturn:
@@ -124,6 +127,7 @@ def attach_native(func: Header, layout: Layout, code: Code, library: Library) ->
         _compile_passing(call, scope),
         compile_results(func, scope),
         tuple(scope.slot(buffer) for buffer in call.buffers),
+        tuple(result for result in func.returns or () if not isinstance(result, Buffer)),
     )
 
 

@@ -9,7 +9,7 @@ from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.expr import Buffer, Expr, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr
-from hybridjit.ir.signature import ConstantArray, ScalarResult
+from hybridjit.ir.signature import ArrayResult, ConstantArray, ScalarResult
 from hybridjit.ir.stmt import Block, Return, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import fresh_copy, substitute, walk
 from hybridjit.te.sizes import same_size
@@ -33,6 +33,7 @@ def substitute_arguments(
 
     Scalar results become results without dimensions.
     """
+    _check_results(func)
     variables, buffers = _bind(func, args)
     _check_writes(func, buffers, written)
     made = {
@@ -52,6 +53,15 @@ def substitute_arguments(
         _results(func, made, scalars),
         tuple(ConstantArray(constants[item.buffer], item.data) for item in func.constants),
     )
+
+
+def _check_results(func: PrimFunc) -> None:
+    """Refuse results that are not there before the function runs."""
+    if any(isinstance(result, ArrayResult) for result in func.returns or ()):
+        raise ArgumentError(
+            f"the size of a result of '{func.name}' is computed while it runs; a tensor needs one",
+            help="call it on arrays, or return an array of the largest size and a count",
+        )
 
 
 def sized_like(func: PrimFunc, args: Sequence[Buffer], params: Sequence[Buffer]) -> list[Buffer]:
@@ -151,8 +161,10 @@ def _results(
         if isinstance(result, ScalarResult):
             found.append(left.pop(0))
         elif result in made:
+            assert isinstance(result, Buffer)
             found.append(made[result])
         else:
+            assert isinstance(result, Buffer)
             raise ArgumentError(
                 f"'{func.name}' returns its parameter '{result.name}'",
                 help="copy its elements into an output_tensor(shape, dtype) and return that",

@@ -19,7 +19,7 @@ from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError, ShapeMismatch
 from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.ir.expr import Const
-from hybridjit.ir.signature import ScalarResult
+from hybridjit.ir.signature import ArrayResult, ScalarResult
 from hybridjit.kernel import Kernel
 from hybridjit.runtime.arguments import NamedCall, spec_of_argument
 from hybridjit.runtime.dispatch.native_calls import NativeCalls
@@ -203,6 +203,11 @@ class Gufunc(NativeCallable):
                 f"but the signature {self.core} has {self.nout}"
             )
         for position, result in enumerate(returns):
+            if isinstance(result, ArrayResult):
+                raise ArgumentValueError(
+                    f"the size of result {position} of '{self.__name__}' is computed while it runs",
+                    help="a gufunc's results have sizes of its signature: return a whole array",
+                )
             extents = () if isinstance(result, ScalarResult) else result.shape
             shape = tuple(int(e.value.real) if isinstance(e, Const) else -1 for e in extents)
             self.core.bind_output(position, shape, sizes, f"result {position}")

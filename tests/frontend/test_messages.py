@@ -69,15 +69,6 @@ def test_shapes_that_do_not_fit_at_run_time_are_one_sentence() -> None:
         adds(np.ones(4), np.ones(5))
 
 
-def test_a_shape_that_depends_on_values_is_shown() -> None:
-    @hybrid.script
-    def f(a: Any) -> Any:
-        return a[: int(a[0])] * 2
-
-    with pytest.raises(SyntaxError, match=r"test_messages.py:\d+:\d+: error: the shape of the out"):
-        f(np.ones(3))
-
-
 def test_a_field_of_a_named_tuple_is_named_in_the_help() -> None:
     @hybrid.script
     def f(p: Any) -> Any:

@@ -182,7 +182,7 @@ def test_outputs_are_new_in_each_run() -> None:
 
 
 def test_missing_return_is_our_fault() -> None:
-    with pytest.raises(InternalError, match="'f' returned 0 scalars, not 1"):
+    with pytest.raises(InternalError, match="'f' returned 0 values, not 1"):
         interpret(PrimFunc("f", (), Seq(()), returns=(ScalarResult(INT64),)), ())
 
 

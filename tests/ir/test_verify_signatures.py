@@ -3,11 +3,11 @@
 import numpy as np
 
 from hybridjit.ir.dtype import FLOAT32, FLOAT64, INT32, INT64
-from hybridjit.ir.expr import Cast, Expr, ExternCall, Load, Var, const
+from hybridjit.ir.expr import BufferRef, Cast, Expr, ExternCall, Load, Var, const
 from hybridjit.ir.extern import Extern
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.signature import ConstantArray, Result, ScalarParam, ScalarResult
-from hybridjit.ir.stmt import Return, Stmt, Store
+from hybridjit.ir.signature import ArrayResult, ConstantArray, Result, ScalarParam, ScalarResult
+from hybridjit.ir.stmt import Allocate, Return, Stmt, Store, seq
 from hybridjit.ir.verify import verify
 from tests.ir.samples import ZERO, buffer, callback, func, loop, register
 from tests.ir.verifying import NOTHING, PARAMS, a, b, i, refuses, x
@@ -77,12 +77,29 @@ def returning(*values: Expr, returns: tuple[Result, ...] | None) -> PrimFunc:
 def test_return_gives_the_scalar_results() -> None:
     verify(returning(returns=None))
     verify(returning(x, returns=(a, ScalarResult(FLOAT32), b)))
-    with refuses("Return of 0 scalars in a function with 1"):
+    with refuses("Return of 0 values in a function with 1"):
         verify(returning(returns=(ScalarResult(FLOAT32),)))
-    with refuses("Return of 1 scalars in a function with 0"):
+    with refuses("Return of 1 values in a function with 0"):
         verify(returning(x, returns=(a,)))
     with refuses("a result has type float32, not float64: x"):
         verify(returning(x, returns=(ScalarResult(FLOAT64),)))
+
+
+def test_return_gives_away_what_the_function_makes() -> None:
+    made, wanted = buffer("c", 8), (ArrayResult(FLOAT32, 1),)
+
+    def giving(value: Expr, *before: Stmt, returns: tuple[Result, ...] = wanted) -> PrimFunc:
+        return PrimFunc("f", (a,), seq(*before, Return((value,))), returns=returns)
+
+    verify(giving(BufferRef(made), Allocate(made)))
+    with refuses("'c' is not visible here|buffer 'c'"):
+        verify(giving(BufferRef(made)))
+    with refuses("Return gives away 'a', which the function does not make"):
+        verify(giving(BufferRef(a)))
+    with refuses("Return of something else where an array is a result"):
+        verify(giving(const(1, FLOAT32)))
+    with refuses("Return gives 'c' for an array of float64"):
+        verify(giving(BufferRef(made), Allocate(made), returns=(ArrayResult(FLOAT64, 1),)))
 
 
 def test_returned_array_belongs_to_the_signature() -> None:

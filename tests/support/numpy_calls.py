@@ -616,6 +616,28 @@ CALLS: dict[str, str] = {
         np.argpartition(v, 3)[3], np.nancumprod(h), np.amin(m), np.nansum(h2, axis=1, keepdims=True)
         np.var(m, axis=0), np.nanmax(h2, axis=1, keepdims=True), np.nanstd(h2, axis=0, ddof=1)
     """,
+    "selection": """
+        np.flatnonzero(i), np.flatnonzero(b2), *np.nonzero(v > 0), *np.nonzero(m > 0)
+        *np.where(m < 0), *np.where(t > 0.5), np.argwhere(i), np.argwhere(m > 0)
+        np.argwhere(t > 0.9)
+        np.extract(m > 0, m), np.extract(b, v), np.compress(b, v), np.compress(i, i)
+        np.compress(np.array([1, 0, 1]), m, axis=0), np.compress(np.array([0, 1]), m, 1)
+        v[b], m[b2], m[m[:, 0] > 0], m[:, m[0] > 0], t[:, b2[:, 0]], z[b], u[u > 99], v[b][::-1]
+        v[b] + 1, v[b] * w[b], v[b] + w[~b][:1], v[b].shape[0], len(v[b]), m[b2].size, v[b].argmax()
+        m[m[:, 0] > -9].mean(axis=0), m[m[:, 0] > -9].max(axis=1), np.sort(v[b]), np.cumsum(v[b])
+        np.unique(i), np.unique(i2), np.unique(v), np.unique(h), np.unique(h, equal_nan=False)
+        np.unique(i, return_index=True)
+        *np.unique(i, return_inverse=True), np.unique(u)
+        *np.unique(i, return_counts=True), *np.unique(i, True, True, True), np.unique(b)
+        *np.unique(i2, return_inverse=True), *np.unique(i, return_inverse=True, return_counts=True)
+        np.unique(i, return_index=True, return_counts=True)
+        np.union1d(i, k), np.intersect1d(i, k), np.setxor1d(i, k), np.setdiff1d(i, k)
+        np.intersect1d(np.unique(i), np.unique(k), assume_unique=True)
+        np.setxor1d(np.unique(i), np.unique(k), assume_unique=True)
+        np.setdiff1d(i, k, assume_unique=True), np.bincount(k), np.bincount(k, w), np.bincount(u)
+        np.trim_zeros(k), np.trim_zeros(k, "f"), np.trim_zeros(k, trim="b"), v[np.where(b)] * 2
+        np.concatenate((v[b], w)), np.stack((v[b], v[b])), np.dot(v[b], w[b]), v[b] @ w[b]
+    """,
     "others": """
         np.copyto(v, w)
         np.putmask(v, v > 0, 0.0)

@@ -66,6 +66,8 @@ class Api(IntEnum):
     ERROR_MATCHES = 36
     ATTRIBUTE_ERROR = 37
     ARRAY_EMPTY = 38
+    FREE_MEMORY = 39
+    WRAP_MEMORY = 40  # callable (address, dtype, *shape), returns an array that frees it
 
 
 class Table(IntEnum):
@@ -274,6 +276,7 @@ class ResultKind(IntEnum):
     BOOL = 4
     COMPLEX = 5
     SCALAR = 6  # a NumPy scalar
+    GIVEN = 7  # an array, from its address and its sizes, which follow each other
 
 
 class Result(IntEnum):
@@ -283,6 +286,8 @@ class Result(IntEnum):
     SOURCE = 1  # slot, output or scalar result
     ITEM = 2
     DESCRIPTOR = 3
+    NDIM = 4
+    ITEMSIZE = 5
 
 
 # Two words for each scalar result: the widest is complex128.

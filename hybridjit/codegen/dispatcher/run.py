@@ -35,6 +35,8 @@ VOID = ir.VoidType()
 MISFIT = 1
 # Sizes and estimates are cut here, so that products of two of them do not overflow.
 LARGE_SIZE = 1 << 30
+# Results of so many bytes are copied, in less time than Python takes to make an array around them.
+COPIED_BYTES = 1 << 16
 
 
 def emit_run(module: ir.Module) -> ir.Function:
@@ -386,6 +388,7 @@ def _emit_result(module: ir.Module) -> ir.Function:
         ResultKind.SCALAR: lambda: w.call(
             Api.ARRAY_SCALAR, value, w.at(record, Result.DESCRIPTOR), 0
         ),
+        ResultKind.GIVEN: lambda: _received(w, record, value),
     }
     for kind, make in makers.items():
         with w.case(switch, kind, unknown):
@@ -393,6 +396,44 @@ def _emit_result(module: ir.Module) -> ir.Function:
     w.b.position_at_end(unknown)
     w.b.ret(_kept(w, w.api(Api.NONE)))
     return w.hide()
+
+
+def _received(w: Words, record: Word, words: Word) -> Word:
+    """A NumPy array with the elements of one that the kernel made, whose memory is freed."""
+    extents, size = w.room(MAX_DIMENSIONS), w.room(1)
+    memory, ndim = w.at(words), w.at(record, Result.NDIM)
+    w.put(w.at(record, Result.ITEMSIZE), size)
+    with w.loop(ndim) as axis:
+        place = w.b.mul(w.b.add(axis, w.word(1)), w.word(RESULT_WORDS))
+        extent = w.at(words, place)
+        w.put(extent, extents, axis)
+        w.put(w.b.mul(w.at(size), extent), size)
+    descriptor, order = w.at(record, Result.DESCRIPTOR), ir.Constant(I32, 0)
+    w.call(Api.INC_REF, descriptor, result=VOID)  # whoever makes the array takes it away
+    with w.b.if_then(w.is_less(COPIED_BYTES, w.at(size)), likely=False):
+        w.b.ret(_wrapped(w, memory, descriptor, ndim, extents))
+    array = w.call_address(w.api(Api.ARRAY_EMPTY), w.b.trunc(ndim, I32), extents, descriptor, order)
+    with w.b.if_then(w.b.not_(w.is_zero(array)), likely=True):
+        w.call(Api.COPY_MEMORY, w.load(array, Offsets.ARRAY_DATA), memory, w.at(size))
+    w.call(Api.FREE_MEMORY, memory, result=VOID)
+    return array
+
+
+def _wrapped(w: Words, memory: Word, descriptor: Word, ndim: Word, extents: Word) -> Word:
+    """A NumPy array in the memory itself: the work of Python. Only out of memory, that fails."""
+    arguments = w.call(Api.TUPLE_NEW, w.b.add(ndim, w.word(2)))
+    result = w.room(1)
+    w.put(0, result)
+    with w.b.if_then(w.b.not_(w.is_zero(arguments)), likely=True):
+        w.call(Api.TUPLE_SET, arguments, 0, w.call(Api.NEW_INT, memory), result=I32)
+        w.call(Api.TUPLE_SET, arguments, 1, descriptor, result=I32)
+        with w.loop(ndim) as axis:
+            extent = w.call(Api.NEW_INT, w.at(extents, axis))
+            w.call(Api.TUPLE_SET, arguments, w.b.add(axis, w.word(2)), extent, result=I32)
+        with w.b.if_then(w.is_zero(w.call(Api.ERROR_OCCURRED)), likely=True):
+            w.put(w.call(Api.CALL, w.api(Api.WRAP_MEMORY), arguments), result)
+        w.call(Api.DEC_REF, arguments, result=VOID)
+    return w.at(result)
 
 
 def _kept(w: Words, item: Word) -> Word:

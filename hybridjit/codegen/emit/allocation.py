@@ -39,7 +39,8 @@ def allocate(emitter: Emitter, stmt: tis.Allocate) -> None:
         raise InternalError("an array is made in a vector loop", "codegen", stmt.span)
     shape = [_size(emitter, extent, stmt.span) for extent in buffer.shape]
     size = _bytes(emitter, shape, buffer.dtype)
-    memory = _memory(emitter, size, buffer.name, stmt.span)
+    memory = _memory(emitter, size, buffer, stmt.span)
+    emitter.made[buffer] = memory, shape
     if stmt.zero:
         call_zero(emitter.b, memory, size)
     array = contiguous(emitter, memory, buffer, shape)
@@ -97,11 +98,12 @@ def _checked_product(emitter: Emitter, x: Value, y: Value) -> Value:
     return emitter.b.extract_value(both, 0)
 
 
-def _memory(emitter: Emitter, size: Value, name: str, span: Span | None) -> Value:
+def _memory(emitter: Emitter, size: Value, buffer: Buffer, span: Span | None) -> Value:
     known = find_constant(size)
-    if known is not None and emitter.stack_bytes + known <= MAX_STACK_BYTES:
+    fits = known is not None and emitter.stack_bytes + known <= MAX_STACK_BYTES
+    if known is not None and fits and buffer not in emitter.options.given_away:
         emitter.stack_bytes += known
-        return stack_array(emitter.entry, max(1, known), name)
+        return stack_array(emitter.entry, max(1, known), buffer.name)
     memory = call_malloc(emitter.b, size)
     null = ir.Constant(memory.type, None)
     emitter.check(emitter.b.icmp_unsigned("!=", memory, null), Failure.MEMORY, span)

@@ -68,6 +68,8 @@ class Options:
     runs_parallel: bool = False
     # The arrays of the caller; all others are made for this run.
     given: frozenset[Buffer] = frozenset()
+    # Arrays that may be given to the caller, who frees them: they are on the heap.
+    given_away: frozenset[Buffer] = frozenset()
     # Variables that may be read before they are assigned.
     doubtful: frozenset[Buffer] = frozenset()
 
@@ -152,6 +154,7 @@ class Emitter:
         # The memory of local arrays.
         self.stack_bytes = 0
         self.heap: list[Value] = []
+        self.made: dict[Buffer, tuple[Value, Sequence[Value]]] = {}  # address and sizes
         # The loops around.
         self.loop_vars: list[Var] = []
         self.loops: list[LoopTargets] = []
@@ -305,15 +308,16 @@ class Emitter:
         self.sites.append(Site(failure, span, described, tuple(var.name for var in loops)))
         self.leave(len(self.sites))
 
-    def leave(self, status: int) -> None:
-        """Free what is on the heap and return."""
-        self.free_from(0)
+    def leave(self, status: int, kept: Sequence[Buffer] = ()) -> None:
+        """Free what is on the heap, but for what the caller is given, and return."""
+        self.free_from(0, [self.made[buffer][0] for buffer in kept])
         self.b.ret(ir.Constant(I32, status))
 
-    def free_from(self, live: int) -> None:
-        """Free the heap arrays made since there were `live` of them."""
+    def free_from(self, live: int, kept: Sequence[Value] = ()) -> None:
+        """Free the heap arrays made since there were `live` of them, but for those `kept`."""
         for pointer in reversed(self.heap[live:]):
-            call_free(self.b, pointer)
+            if pointer not in kept:
+                call_free(self.b, pointer)
 
     def words(self, value: Value, dtype: DType) -> list[Value]:
         """A value as the 64-bit words that report it."""

@@ -23,7 +23,7 @@ from hybridjit.errors import InternalError
 from hybridjit.ir import expr as tir
 from hybridjit.ir import stmt as tis
 from hybridjit.ir.dtype import INT64, DType
-from hybridjit.ir.expr import Expr, Var
+from hybridjit.ir.expr import BufferRef, Expr, Var
 from hybridjit.ir.stmt import Stmt, flat_stmts
 from hybridjit.ir.visit import walk
 
@@ -151,9 +151,19 @@ def leave_loop(emitter: Emitter, stmt: tis.Break | tis.Continue) -> None:
 
 def run_return(emitter: Emitter, stmt: tis.Return) -> None:
     """Leave the kernel with its results."""
-    for value, address in zip(stmt.values, emitter.results, strict=True):
-        address.store(emitter.b, [], emitter.emit(value))
-    emitter.leave(0)
+    values = [word for value in stmt.values for word in _result_words(emitter, value)]
+    for value, address in zip(values, emitter.results, strict=True):
+        address.store(emitter.b, [], value)
+    kept = [value.buffer for value in stmt.values if isinstance(value, BufferRef)]
+    emitter.leave(0, kept)
+
+
+def _result_words(emitter: Emitter, value: Expr) -> list[Value]:
+    """A number; of an array that is given away, its address and its sizes."""
+    if not isinstance(value, BufferRef):
+        return [emitter.emit(value)]
+    memory, shape = emitter.made[value.buffer]
+    return [emitter.b.ptrtoint(memory, I64), *shape]
 
 
 def run_evaluate(emitter: Emitter, stmt: tis.Evaluate) -> None:

@@ -16,7 +16,7 @@ from hybridjit.frontend.arrays.elementwise import (
     without_list,
 )
 from hybridjit.frontend.arrays.gather import array_part
-from hybridjit.frontend.arrays.memory import check_whole, elements_of, evaluate_all, fixed_index
+from hybridjit.frontend.arrays.memory import elements_of, evaluate_all, fixed_index, whole
 from hybridjit.frontend.arrays.shapes import axes_argument, product_of_sizes, reshape
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import arguments, shape_argument
@@ -137,8 +137,7 @@ def as_array(build: Builder, value: Value, node: ast.expr) -> AnyArray:
     """An array; a list becomes one, and a number one without dimensions."""
     value = without_list(build, value, node)
     if isinstance(value, AnyArray):
-        check_whole(build, value, build.span(node))
-        return value
+        return whole(build, value, build.span(node))
     number = build.as_scalar(value, node, "an array")
     return ArrayExpr((), number.type.dtype, lambda _: number)
 

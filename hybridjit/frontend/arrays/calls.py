@@ -11,16 +11,15 @@ import numpy as np
 from hybridjit.errors import Span, TypeMismatch
 from hybridjit.frontend.arrays.elementwise import broadcast_to, elementwise, refuse_shapes
 from hybridjit.frontend.arrays.memory import (
-    check_whole,
     check_writable,
     elements_of,
     evaluate_all,
     store_array,
     view_of,
+    whole,
 )
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import arguments, dtype_argument, refuse_keyword
-from hybridjit.frontend.numpy_refusals import UNKNOWN_SIZE
 from hybridjit.frontend.refusals import refusal
 from hybridjit.frontend.values import (
     AnyArray,
@@ -96,8 +95,7 @@ def _ufunc_arguments(
         out = args.pop()
     if len(args) != arity:
         plural = "argument" if arity == 1 else "arguments"
-        help = UNKNOWN_SIZE if name == "select" and len(args) == 1 else None
-        raise build.refuse(f"{label} takes {arity} {plural}, found {len(args)}", node, help=help)
+        raise build.refuse(f"{label} takes {arity} {plural}, found {len(args)}", node)
     return args, out
 
 
@@ -119,8 +117,7 @@ def store_in(build: Builder, target: Value, result: Value, out: ast.expr, node: 
         value = ArrayExpr(view.shape, kept.type.dtype, lambda _: kept)
     else:
         assert isinstance(result, AnyArray)
-        check_whole(build, result, build.span(node))
-        value = elements_of(build, result)
+        value = elements_of(build, whole(build, result, build.span(node)))
     if not np.can_cast(value.dtype.numpy, view.dtype.numpy, "same_kind"):
         raise TypeMismatch(
             f"the result is {value.dtype}, which NumPy does not store in {view.dtype}",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hybridjit.frontend.arrays.elementwise import shape_text
-from hybridjit.frontend.arrays.memory import check_whole, elements_of, scratch, store_array, view_of
+from hybridjit.frontend.arrays.memory import elements_of, scratch, store_array, view_of
 from hybridjit.frontend.arrays.refusals import refuse_choice
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, buffers_of
@@ -47,8 +47,12 @@ def _check_choice(
     build: Builder, arrays: Sequence[ArrayExpr], sides: Sequence[Side], node: ast.IfExp
 ) -> None:
     """Refuse arrays of different types or shapes, or whose shape only one side computes."""
-    for array, part in zip(arrays, (node.body, node.orelse), strict=True):
-        check_whole(build, array, build.span(part))
+    if any(array.mask is not None for array in arrays):
+        raise build.refuse(
+            "how many elements a mask selects is known only on one side of this",
+            node,
+            help="choose between arrays with if and else on lines of their own",
+        )
     one, other = arrays
     is_alike = one.dtype is other.dtype and len(one.shape) == len(other.shape)
     if not is_alike or not all(map(build.ranges.same, one.shape, other.shape)):

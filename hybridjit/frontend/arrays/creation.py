@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy
 from hybridjit.errors import Span
 from hybridjit.frontend.arrays.calls import cast_element
-from hybridjit.frontend.arrays.memory import check_whole, elements_of, fixed_index
+from hybridjit.frontend.arrays.memory import elements_of, fixed_index, whole
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import arguments, dtype_argument, shape_argument
 from hybridjit.frontend.values import AnyArray, ArrayExpr, Items, Nothing, Value, describe
@@ -226,5 +226,4 @@ def evaluate_array(build: Builder, node: ast.expr) -> AnyArray:
         value = build.language.array_of_items(build, value, node)
     if not isinstance(value, AnyArray):
         raise build.mismatch(f"expected an array, found {describe(value)}", node)
-    check_whole(build, value, build.span(node))
-    return value
+    return whole(build, value, build.span(node))

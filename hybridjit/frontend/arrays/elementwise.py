@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from hybridjit.arith.ranges import ONE, ZERO, constant
 from hybridjit.errors import BoundsError, ShapeMismatch
-from hybridjit.frontend.arrays.memory import elements_of
+from hybridjit.frontend.arrays.memory import elements_of, whole
 from hybridjit.frontend.arrays.same_values import prove_same
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.values import AnyArray, ArrayExpr, Items, Value
+from hybridjit.frontend.values import AnyArray, ArrayExpr, Items, Mask, Value
 from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.ir.expr import And, Const, Eq, Expr, Lt, Ne, Select, Var
 from hybridjit.ir.stmt import If, Let, Raise
@@ -49,7 +49,10 @@ def elementwise(
     """
     operands = [_operand(build, value, node) for value in values]
     arrays = [operand for operand in operands if isinstance(operand, ArrayExpr)]
-    mask = _common_mask(build, arrays, node)
+    if not _share_a_mask(build, arrays):
+        operands = [_without_mask(build, operand, node) for operand in operands]
+        arrays = [operand for operand in operands if isinstance(operand, ArrayExpr)]
+    mask = next((array.mask for array in arrays if array.mask is not None), None)
     shape = broadcast_shape(build, [array.shape for array in arrays], node)
     if not shape and mask is None:
         return function([_only(operand) for operand in operands])
@@ -98,25 +101,28 @@ def _result_dtype(
         return function(stand_ins).type.dtype
 
 
-def _common_mask(build: Builder, arrays: Sequence[ArrayExpr], node: ast.expr) -> ArrayExpr | None:
-    """The mask that arrays selected by a mask share."""
+def _share_a_mask(build: Builder, arrays: Sequence[ArrayExpr]) -> bool:
+    """Whether all arrays are selected by one mask, or none by any."""
     masks = [array.mask for array in arrays if array.mask is not None]
-    if not masks:
-        return None
-    whole = [array for array in arrays if array.mask is None and array.shape]
-    if whole or not all(same_mask(build, mask, masks[0]) for mask in masks):
-        raise build.refuse(
-            "arrays that are selected by a mask meet only those selected by the same mask",
-            node,
-            help="use one mask throughout, as in z[m] = z[m] * c[m], or np.where(m, x, y)",
-        )
-    return masks[0]
+    others = [array for array in arrays if array.mask is None and array.shape]
+    return not masks or (not others and all(same_mask(build, mask, masks[0]) for mask in masks))
 
 
-def same_mask(build: Builder, a: ArrayExpr, b: ArrayExpr) -> bool:
+def _without_mask(
+    build: Builder, operand: ArrayExpr | Scalar, node: ast.expr
+) -> ArrayExpr | Scalar:
+    """An operand as an array with a shape."""
+    if isinstance(operand, Scalar):
+        return operand
+    return elements_of(build, whole(build, operand, build.span(node)))
+
+
+def same_mask(build: Builder, a: Mask, b: Mask) -> bool:
     """True if two masks select the same elements."""
     if a is b:
         return True
+    if (a.first, a.last) != (b.first, b.last):
+        return False
     if len(a.shape) != len(b.shape) or not all(map(build.ranges.same, a.shape, b.shape)):
         return False
     indices = [Var(f"i{axis}") for axis in range(len(a.shape))]

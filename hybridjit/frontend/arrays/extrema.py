@@ -22,11 +22,11 @@ def find_extremum(
 ) -> Scalar | ArrayExpr:
     """The index of the extremum: of the flat array, or along an axis."""
     span = build.span(node)
-    if value.mask is not None or value.dtype.is_complex:
+    if value.dtype.is_complex:
         raise build.refuse(
-            f"{name} takes arrays of real numbers, without a mask",
+            f"{name} takes arrays of real numbers",
             node,
-            help="write a loop with an if",
+            help="look at the absolute value, a.real or a.imag",
         )
     require_elements(build, name, value, axes, node)
     shape = tuple(value.shape[axis] for axis in axes.kept)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from hybridjit.arith.ranges import times
 from hybridjit.frontend.arrays.arrangements import (
     as_array,
     broadcast,
@@ -33,11 +34,13 @@ from hybridjit.frontend.arrays.grids import accumulate, make_array, make_indices
 from hybridjit.frontend.arrays.joins import block, concatenate, split, stack_along, stack_arrays
 from hybridjit.frontend.arrays.memory import (
     check_writable,
+    count_chosen,
     elements_of,
     evaluate_all,
     fixed_index,
     store_array,
     view_of,
+    whole,
 )
 from hybridjit.frontend.arrays.padding import pad
 from hybridjit.frontend.arrays.products import outer, product
@@ -119,10 +122,10 @@ def array_method(build: Builder, owner: AnyArray, name: str, node: ast.Call) -> 
 def count_selected(build: Builder, value: ArrayExpr, node: ast.expr) -> Scalar:
     """How many elements a mask selects."""
     assert value.mask is not None
-    ndim = len(value.mask.shape)
-    count = reduce(build, "sum", value.mask, Axes(tuple(range(ndim)), ndim), node)
-    assert isinstance(count, Scalar)
-    return index(count.expr)
+    size = count_chosen(build, value.mask, build.span(node))
+    for extent in value.mask.without(value.shape):
+        size = times(size, extent)
+    return index(size)
 
 
 def _reducible(build: Builder, value: Value, node: ast.Call) -> ArrayExpr:
@@ -142,6 +145,8 @@ def reduction(
     if "out" in args:
         out = args.pop("out")
         return store_out(build, out, reduction(build, name, value, args, node), node)
+    if value.mask is not None and (name in ("argmin", "argmax") or {"axis", "keepdims"} & {*args}):
+        value = elements_of(build, whole(build, value, build.span(node)))
     ndim = len(value.shape)
     found = axes_argument(build, args.get("axis"), ndim)
     keepdims = build.scalar(args["keepdims"]).constant if "keepdims" in args else False

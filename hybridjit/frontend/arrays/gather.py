@@ -20,12 +20,12 @@ from hybridjit.frontend.arrays.elementwise import (
 )
 from hybridjit.frontend.arrays.memory import (
     at,
-    check_whole,
     copied,
     elements_of,
     locate,
     materialize,
     view_of,
+    whole,
 )
 from hybridjit.frontend.arrays.subscripts import (
     checked,
@@ -38,8 +38,7 @@ from hybridjit.frontend.arrays.subscripts import (
     spread,
 )
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Nothing, Place, Value, View
-from hybridjit.ir.dtype import BOOL
+from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Mask, Nothing, Place, Value, View
 from hybridjit.ir.expr import Const, Expr
 from hybridjit.scalars.scalar import Scalar
 
@@ -123,6 +122,7 @@ def scattered(
 ) -> Gathered:
     """Where `owner[...]` stores: the indices are found before anything is stored."""
     span = build.span(node)
+    values = [whole(build, v, span) if isinstance(v, AnyArray) else v for v in values]
     kept = [
         Array(copied(build, elements_of(build, value), "indices", span))
         if isinstance(value, AnyArray) and _may_change(build, value, owner)
@@ -169,8 +169,7 @@ def _index_entry(
         assert value is not None
         single = build.as_scalar(value, node, "an index")
         return Place(single_index(build, single, view, axis, node))
-    check_whole(build, value, build.span(node))
-    indices = elements_of(build, value)
+    indices = elements_of(build, whole(build, value, build.span(node)))
     if not indices.dtype.is_integer:
         raise build.mismatch(f"an index must be an integer, found {indices.dtype}", node)
     return indices
@@ -207,24 +206,25 @@ def has_mask(values: Sequence[Entry]) -> bool:
 
 def masked_part(
     build: Builder, owner: AnyArray, values: Sequence[Entry], node: ast.Subscript
-) -> tuple[View | ArrayExpr, ArrayExpr]:
-    """`a[m]`, `a[:, m]`: the array without the mask, and the mask with its shape."""
+) -> tuple[View | ArrayExpr, Mask]:
+    """`a[m]`, `a[:, m]`: the array without the mask, and the mask."""
+    owner = whole(build, owner, build.span(node))
     arrays = [value for value in values if isinstance(value, AnyArray)]
-    if len(arrays) > 1 or (isinstance(owner, ArrayExpr) and owner.mask is not None):
+    if len(arrays) > 1:
         raise build.refuse(
             "a mask cannot be used together with another mask or an array of indices",
             node,
             help="combine masks with &, or write a loop with an if",
         )
-    mask = elements_of(build, arrays[0])
+    mask = elements_of(build, whole(build, arrays[0], build.span(node)))
     position = next(k for k, value in enumerate(values) if _is_mask(value))
-    whole = slice(position, position + 1)
+    here = slice(position, position + 1)
     nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     everything = ast.copy_location(ast.Slice(None, None, None), node)
     around = [*values]
-    around[whole] = [None] * len(mask.shape)
+    around[here] = [None] * len(mask.shape)
     entries = [*nodes]
-    entries[whole] = [everything] * len(mask.shape)
+    entries[here] = [everything] * len(mask.shape)
     selection = select(build, owner, around, entries, node)
     first = _axes_before(build, owner, around[:position], around[position:])
     part = shown(build, owner, selection.places, selection.shape, node)
@@ -244,18 +244,16 @@ def _axes_before(
 
 def _spread_mask(
     build: Builder, mask: ArrayExpr, part: View | ArrayExpr, first: int, node: ast.Subscript
-) -> ArrayExpr:
+) -> Mask:
     """The mask with the shape of what it selects from."""
-    last = first + len(mask.shape)
-    for size, wanted in zip(mask.shape, part.shape[first:last], strict=True):
+    spread = Mask(mask, first, tuple(part.shape))
+    for size, wanted in zip(mask.shape, part.shape[first : spread.last], strict=True):
         if build.ranges.same(size, wanted):
             continue
         if isinstance(size, Const) and isinstance(wanted, Const):
             raise refuse_mask(build, mask.shape, part.shape, node)
         require_size(build, size, wanted, node, error="IndexError")
-    if len(part.shape) == len(mask.shape):
-        return mask
-    return ArrayExpr(part.shape, BOOL, lambda indices: mask.element(indices[first:last]))
+    return spread
 
 
 def _is_mask(value: Entry) -> bool:

@@ -11,12 +11,12 @@ from hybridjit.analysis.distances import Order
 from hybridjit.analysis.faults import Fault, Faults
 from hybridjit.analysis.order import Iterations
 from hybridjit.arith.ranges import ONE, ZERO, constant, plus, tidy, times
-from hybridjit.errors import ParseError, Span
+from hybridjit.errors import Span
 from hybridjit.frontend.arrays.refusals import INDEX_NAMES
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Place, Value, View
+from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Mask, Place, Value, View
 from hybridjit.ir.dtype import INT64, WEAK_INT, ScalarType
-from hybridjit.ir.expr import Buffer, Const, Expr, ExternCall, Load, Node, Pow, Var
+from hybridjit.ir.expr import Add, Buffer, Const, Expr, ExternCall, Load, Node, Pow, Select, Var
 from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store
 from hybridjit.ir.visit import walk
 from hybridjit.scalars.conversion import store_value
@@ -135,8 +135,13 @@ def nest(
     body: Callable[[tuple[Expr, ...]], None],
     span: Span | None,
     order: Sequence[int] | None = None,
+    *,
+    counts: bool = False,
 ) -> None:
-    """Emit a loop over the elements of `shape`; `order` lists the axes from the outside in."""
+    """Emit a loop over the elements of `shape`; `order` lists the axes from the outside in.
+
+    One that `counts` what it meets is no loop over elements that could come in another order.
+    """
     names = [_index_name(axis, len(shape)) for axis in range(len(shape))]
     indices = tuple(
         ZERO if constant(extent) == 1 else Var(name)
@@ -148,7 +153,8 @@ def nest(
     for axis in reversed(order or range(len(shape))):
         var = indices[axis]
         if isinstance(var, Var):
-            build.unit.array_loops.add(var)
+            if not counts:
+                build.unit.array_loops.add(var)
             build.unit.loop_ranges[var] = ZERO, shape[axis], ONE
             inner = For(var, ZERO, shape[axis], ONE, inner, span=span)
     build.emit(inner)
@@ -172,24 +178,93 @@ def _note_sizes(build: Builder, buffer: Buffer) -> None:
 
 def materialize(build: Builder, value: ArrayExpr, name: str, span: Span | None) -> Array:
     """`value` in memory that belongs to nobody else."""
-    check_whole(build, value, span)
+    if value.mask is not None:
+        return Array(_packed(build, value, value.mask, name, span))
     return Array(copied(build, value, name, span) if value.buffer is None else value.buffer)
 
 
-def check_whole(build: Builder, value: AnyArray, span: Span | None) -> None:
-    """Refuse elements that are selected by a mask where an array with a shape is needed."""
+# elements that a mask selects
+
+
+def whole(build: Builder, value: AnyArray, span: Span | None) -> AnyArray:
+    """An array with a shape: elements that a mask selects become one of their own."""
     if isinstance(value, ArrayExpr) and value.mask is not None:
-        raise ParseError(
-            "the number of elements that a mask selects is known only when the script runs; "
-            "an array needs a shape",
-            span,
-            help="reduce them at once, as in a[m].sum(), assign with a[m] = ..., or choose "
-            "with np.where(m, x, y)",
-        )
+        packed = _packed(build, value, value.mask, "selected", span)
+        return replace(elements_of(build, Array(packed)), buffer=packed)
+    return value
+
+
+def _packed(build: Builder, value: ArrayExpr, mask: Mask, name: str, span: Span | None) -> Buffer:
+    """A new array with the elements that a mask selects, in order."""
+    mask = kept_mask(build, mask, span)
+    count = count_chosen(build, mask, span)
+    packed = ArrayExpr(mask.without(value.shape, count), value.dtype, value.element)
+    buffer = scratch(build, name, packed, span)
+
+    def store(indices: tuple[Expr, ...], position: Expr) -> None:
+        stored = store_value(value.element(indices), value.dtype, span)
+        place = mask.without(indices, position)
+        build.emit(Store(buffer, place, stored, span=span))
+
+    each_selected(build, mask, store, span)
+    return buffer
+
+
+def kept_mask(build: Builder, mask: Mask, span: Span | None) -> Mask:
+    """A mask in memory of its own: what it is computed from may change, and it is read twice."""
+    kept = elements_of(build, Array(copied(build, mask.chosen, "mask", span)))
+    return replace(mask, chosen=kept)
+
+
+def count_chosen(build: Builder, mask: Mask, span: Span | None) -> Expr:
+    """How many places a mask selects."""
+    total = Buffer("count", INT64, (), Buffer.REGISTER)
+    build.emit(Allocate(total, zero=False, span=span))
+    build.emit(Store(total, (), ZERO, span=span))
+    build.unit.reassociable.add(total)
+
+    def body(indices: tuple[Expr, ...]) -> None:
+        one = Select(mask.chosen.element(indices).expr, ONE, ZERO)
+        build.emit(Store(total, (), Add(Load(total), one), span=span))
+
+    nest(build, mask.chosen.shape, body, span)
+    return build.let(Scalar(Load(total), WEAK_INT), "count", span).expr
+
+
+def each_selected(
+    build: Builder,
+    mask: Mask,
+    body: Callable[[tuple[Expr, ...], Expr], None],
+    span: Span | None,
+) -> None:
+    """Emit `body` for each element that a mask selects, with the number of its place."""
+    position = Buffer("position", INT64, (), Buffer.REGISTER)
+    build.emit(Allocate(position, zero=False, span=span))
+    build.emit(Store(position, (), ZERO, span=span))
+
+    def one_place(chosen: tuple[Expr, ...]) -> None:
+        with build.collect() as stmts:
+            at = build.let(Scalar(Load(position), WEAK_INT), "at", span).expr
+            nest(
+                build,
+                mask.without(mask.shape),
+                lambda rest: body((*rest[: mask.first], *chosen, *rest[mask.first :]), at),
+                span,
+            )
+            build.emit(Store(position, (), Add(at, ONE), span=span))
+        build.emit(If(mask.chosen.element(chosen).expr, build.close(stmts), span=span))
+
+    nest(build, mask.chosen.shape, one_place, span, counts=True)
 
 
 def copied(build: Builder, value: ArrayExpr, name: str, span: Span | None) -> Buffer:
-    """A new array with the elements of `value`, where its mask, if any, is true."""
+    """A new array with the elements of `value`, which no mask selects."""
+    assert value.mask is None
+    return _copied_in_place(build, value, name, span)
+
+
+def _copied_in_place(build: Builder, value: ArrayExpr, name: str, span: Span | None) -> Buffer:
+    """A new array of the whole shape, with the elements where the mask, if any, is true."""
     if _is_zero(build, value):
         return scratch(build, name, value, span, zero=True)
     buffer = scratch(build, name, value, span, zero=value.mask is not None)
@@ -231,9 +306,9 @@ def store_array(build: Builder, target: View, value: ArrayExpr, span: Span | Non
     if _needs_copy(build, target, value):
         mask = value.mask
         if mask is not None:
-            mask = elements_of(build, Array(copied(build, mask, "mask", span)))
+            mask = kept_mask(build, mask, span)
             value = replace(value, mask=mask)
-        data = elements_of(build, Array(copied(build, value, "t", span)))
+        data = elements_of(build, Array(_copied_in_place(build, value, "t", span)))
         value = replace(data, mask=mask)
     _fill(build, target, value, span)
 

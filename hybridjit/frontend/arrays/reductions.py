@@ -188,12 +188,7 @@ def fold_axes(
         require_natural(build, size, node)
     if not axes.kept:
         return as_kept(_fold_all(build, value, fold, span), axes)
-    if value.mask is not None:
-        raise build.refuse(
-            "elements selected by a mask can only be reduced to one number",
-            node,
-            help="give the mask to the reduction, as in x.mean(axis=0, where=m[:, None])",
-        )
+    assert value.mask is None
     shape = tuple(value.shape[axis] for axis in axes.kept)
     result = ArrayExpr(shape, fold.dtype, value.element)
     is_zero = not any(fold.start.bits)

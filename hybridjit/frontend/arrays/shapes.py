@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy, times
 from hybridjit.errors import ShapeMismatch
 from hybridjit.frontend.arrays.elementwise import require_natural, require_size, shape_text
-from hybridjit.frontend.arrays.memory import check_whole, elements_of
+from hybridjit.frontend.arrays.memory import elements_of, whole
 from hybridjit.frontend.arrays.subscripts import shown
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.values import (
@@ -34,7 +34,7 @@ _TOO_BIG = "array is too big"
 
 def reshape(build: Builder, owner: AnyArray, shape: Sequence[Expr], node: ast.expr) -> Value:
     """The elements in row-major order, in another shape; one size may be -1."""
-    check_whole(build, owner, build.span(node))
+    owner = whole(build, owner, build.span(node))
     wanted = _completed(build, owner, shape, node)
     places = _by_ones(build, owner.shape, wanted)
     if places is not None:

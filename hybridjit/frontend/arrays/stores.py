@@ -30,21 +30,24 @@ from hybridjit.frontend.arrays.gather import (
 )
 from hybridjit.frontend.arrays.memory import (
     copied,
+    count_chosen,
+    each_selected,
     elements_of,
     evaluate_all,
+    kept_mask,
     locate,
     materialize,
     may_read,
     nest,
-    never_fails,
     store_array,
     view_of,
+    whole,
 )
-from hybridjit.frontend.arrays.subscripts import entries, is_slice
+from hybridjit.frontend.arrays.subscripts import entries, is_slice, written_out
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.expressions import combined
 from hybridjit.frontend.subscripts import indexed
-from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Nothing, Value, View
+from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Mask, Nothing, Value, View
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Buffer, Const, Expr
 from hybridjit.ir.stmt import Store
@@ -61,7 +64,7 @@ class Target:
     """
 
     view: View
-    mask: ArrayExpr | None = None
+    mask: Mask | None = None
     exact: tuple[Expr, ...] | None = None
     scattered: Gathered | None = None
 
@@ -88,6 +91,7 @@ def target_of(build: Builder, owner: Array | View) -> Target:
 
 def target_in(build: Builder, owner: Array | View, node: ast.Subscript) -> Target:
     """The part of an array that a subscript on the left side names."""
+    node = written_out(build, node)
     nodes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     if isinstance(owner, Array) and not any(map(is_slice, nodes)):
         values: Sequence[Value] = evaluate_all(build, nodes)
@@ -122,7 +126,45 @@ def store_values(build: Builder, target: Target, value: Value, stmt: ast.stmt) -
         array = elements_of(build, value)
     else:
         array = _filled(build, build.as_scalar(value, stmt), target.shape, stmt)
-    _put(build, target, _fitted(build, array, target, stmt), build.span(stmt))
+    _put_fitted(build, target, array, stmt)
+
+
+def _put_fitted(build: Builder, target: Target, value: ArrayExpr, stmt: ast.stmt) -> None:
+    """Store an array, or as many elements as there are."""
+    if target.mask is None:
+        value = elements_of(build, whole(build, value, build.span(stmt)))
+        _put(build, target, _fitted(build, value, target, stmt), build.span(stmt))
+    elif _is_selected_alike(build, value, target, target.mask):
+        _put(build, target, replace(value, mask=target.mask, buffer=None), build.span(stmt))
+    else:
+        _put_selected(build, target, target.mask, value, stmt)
+
+
+def _is_selected_alike(build: Builder, value: ArrayExpr, target: Target, mask: Mask) -> bool:
+    """Whether each element that a mask selects has its own at the same place of `value`."""
+    if value.mask is None:
+        return value.shape is target.shape  # one number everywhere
+    return same_mask(build, value.mask, mask)
+
+
+def _put_selected(
+    build: Builder, target: Target, mask: Mask, value: ArrayExpr, stmt: ast.stmt
+) -> None:
+    """`a[m] = v`: the elements of `v`, one after the other, go where the mask is true."""
+    span = build.span(stmt)
+    value = elements_of(build, whole(build, value, span))
+    mask = kept_mask(build, mask, span)
+    shape = mask.without(target.shape, count_chosen(build, mask, span))
+    value = _broadcast(build, value, shape, stmt)
+    if may_read(build, value, target.buffer):
+        value = elements_of(build, Array(copied(build, value, "t", span)))
+
+    def store(indices: tuple[Expr, ...], position: Expr) -> None:
+        element = value.element(mask.without(indices, position))
+        stored = store_value(element, target.view.dtype, span)
+        build.emit(Store(target.buffer, locate(target.view, indices), stored, span=span))
+
+    each_selected(build, mask, store, span)
 
 
 def _put(build: Builder, target: Target, value: ArrayExpr, span: Span) -> None:
@@ -153,22 +195,20 @@ def _filled(build: Builder, value: Scalar, shape: tuple[Expr, ...], node: ast.AS
 
 
 def _fitted(build: Builder, value: ArrayExpr, target: Target, stmt: ast.stmt) -> ArrayExpr:
-    """`value` with the shape, and the mask, of what it is assigned to."""
-    if target.mask is not None:
-        return _fitted_to_mask(build, value, target, target.mask, stmt)
-    if value.mask is not None:
-        raise build.refuse(
-            "as many elements as a mask selects cannot be assigned to a shape known now",
-            stmt,
-            help="use the mask on the left side too, as in a[m] = b[m]",
-        )
-    shape, ndim = value.shape, len(target.shape)
-    extra = len(shape) - ndim
+    """`value` with the shape of what it is assigned to."""
+    return _broadcast(build, value, target.shape, stmt)
+
+
+def _broadcast(
+    build: Builder, value: ArrayExpr, shape: tuple[Expr, ...], stmt: ast.stmt
+) -> ArrayExpr:
+    """`value` with a shape; it may have more axes, of size one, in front."""
+    extra = len(value.shape) - len(shape)
     if extra > 0:
-        if any(constant(size) != 1 for size in shape[:extra]):
-            raise refuse_shapes(build, [target.shape, shape], stmt)
+        if any(constant(size) != 1 for size in value.shape[:extra]):
+            raise refuse_shapes(build, [shape, value.shape], stmt)
         value = _without_leading(value, extra)
-    return broadcast_to(build, value, target.shape, stmt)
+    return broadcast_to(build, value, shape, stmt)
 
 
 def _without_leading(value: ArrayExpr, extra: int) -> ArrayExpr:
@@ -176,20 +216,6 @@ def _without_leading(value: ArrayExpr, extra: int) -> ArrayExpr:
     return ArrayExpr(
         value.shape[extra:], value.dtype, lambda indices: value.element([*zeros, *indices])
     )
-
-
-def _fitted_to_mask(
-    build: Builder, value: ArrayExpr, target: Target, mask: ArrayExpr, stmt: ast.stmt
-) -> ArrayExpr:
-    is_filled = value.mask is None and value.shape is target.shape
-    if not is_filled and (value.mask is None or not same_mask(build, value.mask, mask)):
-        raise build.refuse(
-            "what is assigned to the elements that a mask selects must be one number, or "
-            "selected by the same mask",
-            stmt,
-            help="write it as in a[m] = b[m], or a[:] = np.where(m, b, a)",
-        )
-    return replace(value, mask=mask, buffer=None)
 
 
 def update(build: Builder, target: Target, operand: Value, stmt: ast.AugAssign) -> None:
@@ -206,7 +232,7 @@ def update(build: Builder, target: Target, operand: Value, stmt: ast.AugAssign) 
     _check_in_place(build, new.dtype, target.buffer.dtype, SYMBOLS[op], span)
     if target.mask is None and len(new.shape) > len(target.shape):
         raise refuse_shapes(build, [target.shape, new.shape], stmt)
-    _put(build, target, _fitted(build, new, target, stmt), span)
+    _put_fitted(build, target, new, stmt)
 
 
 def _old(build: Builder, target: Target) -> AnyArray:
@@ -235,21 +261,6 @@ def _check_in_place(build: Builder, dtype: DType, stored: DType, symbol: str, sp
 
 def named(build: Builder, value: ArrayExpr, name: str, stmt: ast.AST) -> Array | ArrayExpr:
     """What a name stands for that is given a computed array: the array in memory.
-
-    Elements selected by a mask are kept in an array of the whole shape, beside the mask.
-    """
-    if value.mask is None:
-        return named_array(build, value, name, stmt)
-    span = build.span(stmt)
-    mask = elements_of(build, Array(copied(build, value.mask, f"{name}_mask", span)))
-    # What is not selected is never read: it may be computed, too, if that cannot fail.
-    chosen = replace(value, mask=None if never_fails(build, value) else mask)
-    data = elements_of(build, Array(copied(build, chosen, name, span)))
-    return replace(data, mask=mask)
-
-
-def named_array(build: Builder, value: ArrayExpr, name: str, stmt: ast.AST) -> Array | ArrayExpr:
-    """An array that is computed, in memory of its own, for a name.
 
     One that is reshaped is read where it is: a view. Where NumPy may have to make a copy, that
     makes no difference as long as the memory is not written to, which is checked at the end.

@@ -14,7 +14,7 @@ from hybridjit.frontend.arrays.extents import Span1D, slice_at_run_time, slice_s
 from hybridjit.frontend.arrays.memory import at, compose, elements_of, fixed_index, view_of
 from hybridjit.frontend.arrays.refusals import count
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Nothing, Place, Value, View
+from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Items, Nothing, Place, Value, View
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import Buffer, Const, Eq, Expr, Ge, Load, Lt, Node, Or, Select, Var
 from hybridjit.ir.stmt import If, Raise
@@ -28,6 +28,27 @@ class Selection:
 
     places: tuple[Place, ...]
     shape: tuple[Expr, ...]
+
+
+_GIVE_TUPLES = ("nonzero", "where", "unravel_index")
+
+
+def written_out(build: Builder, node: ast.Subscript) -> ast.Subscript:
+    """`a[places]` with the items of a tuple in its place, each a name that stands for one."""
+    match node.slice:
+        case ast.Name():
+            value = build.evaluate(node.slice)
+        case ast.Call(func=ast.Attribute(attr=name)) if name in _GIVE_TUPLES:
+            value = build.evaluate(node.slice)
+        case _:
+            return node
+    if isinstance(node.slice, ast.Name) and (not isinstance(value, Items) or value.is_list):
+        return node
+    items = value.items if isinstance(value, Items) else (value,)
+    names = [ast.copy_location(ast.Name(f"places{k}"), node.slice) for k in range(len(items))]
+    build.frame.fixed.update(zip(names, items, strict=True))
+    places = ast.copy_location(ast.Tuple([*names]), node.slice)
+    return ast.copy_location(ast.Subscript(node.value, places), node)
 
 
 def entries(build: Builder, nodes: Sequence[ast.expr]) -> list[Value | EllipsisType | None]:
@@ -74,9 +95,9 @@ def shown(
         return View(view.buffer, compose(view.places, places), shape)
     if owner.mask is not None:
         raise build.refuse(
-            "an array that is selected by a mask has no shape that is known now",
+            "this is not known of elements that a mask selects before they have a name",
             node,
-            help="index the whole array before the mask, or loop over it with an if",
+            help="give them a name first, as in x = a[m]",
         )
 
     def element(indices: Sequence[Expr]) -> Scalar:

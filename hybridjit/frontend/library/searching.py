@@ -127,18 +127,14 @@ def interp(
 
 
 def bincount(x: Array, weights: Array | None = None, minlength: int = 0) -> Array:
-    """How often each integer occurs; `minlength` says how many integers there are."""
-    if minlength == 0:
-        raise NotImplementedError(
-            "how many counts there are is known only when the script runs",
-            "give minlength=n, where all values are below n",
-        )
-    counts = np.zeros(minlength, np.int64 if weights is None else np.float64)
+    """How often each integer occurs; `minlength` says how many there are at least."""
+    size = minlength
     for k in range(len(x)):
         if x[k] < 0:
             raise ValueError("'list' argument must have no negative elements")
-        if x[k] >= minlength:
-            raise ValueError("np.bincount in a script needs a minlength above all values")
+        size = max(size, x[k] + 1)
+    counts = np.zeros(size, np.int64 if weights is None else np.float64)
+    for k in range(len(x)):
         counts[x[k]] += 1 if weights is None else weights[k]
     return counts
 

@@ -17,6 +17,7 @@ from hybridjit.frontend.library import linalg as library_linalg
 from hybridjit.frontend.library import nans as library_nans
 from hybridjit.frontend.library import norms as library_norms
 from hybridjit.frontend.library import searching as library_searching
+from hybridjit.frontend.library import selection as library_selection
 from hybridjit.frontend.library import shapes as library_shapes
 from hybridjit.frontend.library import sorting as library_sorting
 from hybridjit.frontend.library import statistics as library_statistics
@@ -34,6 +35,9 @@ _NAMES: tuple[tuple[object, ModuleType, tuple[str, ...]], ...] = (
     (np, library_nans, ("nansum", "nanprod", "nancumsum", "nancumprod", "nanmax", "nanmin")),
     (np, library_nans, ("nanargmax", "nanargmin", "nanmean", "nanvar", "nanstd", "nanmedian")),
     (np, library_searching, ("searchsorted", "digitize", "interp", "bincount", "isin")),
+    (np, library_selection, ("flatnonzero", "nonzero", "argwhere", "extract", "compress")),
+    (np, library_selection, ("unique", "union1d", "intersect1d", "setxor1d")),
+    (np, library_selection, ("setdiff1d", "trim_zeros")),
     (np, library_shapes, ("shape", "ndim", "size", "iscomplexobj", "isrealobj", "fliplr")),
     (np, library_shapes, ("flipud", "rot90", "rollaxis", "matrix_transpose", "atleast_1d")),
     (np, library_shapes, ("atleast_2d", "atleast_3d", "append", "take_along_axis", "select")),

@@ -14,7 +14,7 @@ from hybridjit.ir import expr as nodes
 from hybridjit.ir.dtype import INT64, DType, dtype_named
 from hybridjit.ir.expr import Binary, Buffer, Const, Expr, Var
 from hybridjit.ir.header import Header
-from hybridjit.ir.signature import Param, Result, ScalarParam, ScalarResult
+from hybridjit.ir.signature import ArrayResult, Param, Result, ScalarParam, ScalarResult
 from hybridjit.runtime.cache.entry import Json
 
 # What sizes of outputs are made of; one with anything else in it is not kept.
@@ -135,6 +135,8 @@ class _Writer:
     def result(self, result: Result) -> Json:
         if isinstance(result, ScalarResult):
             return ["number", result.dtype.name, result.weak]
+        if isinstance(result, ArrayResult):
+            return ["array", result.dtype.name, result.ndim]
         if result not in self._buffers:
             raise Unsavable(f"the result {result.name}")
         return self._buffers[result]
@@ -178,8 +180,9 @@ class _Reader:
     def result(self, encoded: Any) -> Result:
         if isinstance(encoded, int):
             return self._buffers[encoded]
-        _, dtype, weak = encoded
-        return ScalarResult(dtype_named(dtype), weak)
+        kind, name, detail = encoded
+        make_result = ArrayResult if kind == "array" else ScalarResult
+        return make_result(dtype_named(name), detail)
 
     def expr(self, encoded: Any) -> Expr:
         match encoded:

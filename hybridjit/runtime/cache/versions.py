@@ -11,11 +11,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from hybridjit import errors
 from hybridjit.codegen.llvm_version import llvm_versions
 from hybridjit.runtime.cache.entry import Json, sha256
 from hybridjit.target import Target
 
-_PACKAGE = os.path.dirname(os.path.dirname(__file__))
+_PACKAGE = os.path.dirname(errors.__file__)  # a module at its top
 
 
 def _measure() -> str:

@@ -15,6 +15,7 @@ from hybridjit.runtime.arguments import store_results
 from hybridjit.runtime.dispatch.functions import find_functions, slow_call_of
 from hybridjit.runtime.dispatch.objects import native_class
 from hybridjit.runtime.dispatch.pinned import pin
+from hybridjit.runtime.given_arrays import array_in
 from hybridjit.runtime.shared_code import shared_code
 
 if TYPE_CHECKING:
@@ -50,10 +51,11 @@ def find_dispatcher() -> _Dispatcher | None:
         Api.IS_DIVERTED: id(_is_diverted),
         Api.SLOW_CALL: slow_call_of(cls),
         Api.STORE_RESULT: id(_store_result),
+        Api.WRAP_MEMORY: id(array_in),
     }
     api = (ctypes.c_int64 * len(Api))(*(entries[entry] for entry in Api))
     image = shared_code("dispatcher", lambda target: emitter.emit_dispatcher(target))
     library = link(image, (DISPATCH,), {API: ctypes.addressof(api)})
     dispatcher = _Dispatcher(library.addresses[DISPATCH], library, api)
-    pin(dispatcher, config.may_divert, _is_diverted, _store_result)
+    pin(dispatcher, config.may_divert, _is_diverted, _store_result, array_in)
     return dispatcher

@@ -58,7 +58,7 @@ def find_functions() -> dict[Api, int] | None:
     """What the dispatcher calls and compares with, or None if something is not there."""
     numpy_functions = _find_numpy_functions()
     memory: Any = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
-    names = {Api.COMPARE_MEMORY: "memcmp", Api.COPY_MEMORY: "memcpy"}
+    names = {Api.COMPARE_MEMORY: "memcmp", Api.COPY_MEMORY: "memcpy", Api.FREE_MEMORY: "free"}
     sources = ((ctypes.pythonapi, _PYTHON_FUNCTIONS), (memory, names))
     if numpy_functions is None or not all(
         hasattr(library, name) for library, wanted in sources for name in wanted.values()

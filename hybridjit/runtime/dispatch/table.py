@@ -36,7 +36,8 @@ from hybridjit.codegen.sites import MAX_WORDS as ERROR_WORDS
 from hybridjit.config import api_edge
 from hybridjit.ir.dtype import BOOL, COMPLEX128, FLOAT64, INT64
 from hybridjit.ir.expr import Buffer, Const, Expr, Var
-from hybridjit.ir.signature import ScalarParam, ScalarResult
+from hybridjit.ir.signature import ArrayResult, ScalarParam, ScalarResult
+from hybridjit.ir.signature import Result as AnyResult
 from hybridjit.runtime.dispatch.call_shape import CallShape
 from hybridjit.runtime.dispatch.captures import capture_records, guard_records
 from hybridjit.runtime.dispatch.inputs import array_record, constant_record, scalar_record
@@ -270,9 +271,17 @@ class _Writer:
         write(table, Table.SCALAR_WORD, self.words.results)
         write(table, Table.ERROR_WORD, self.words.count - 1)
 
-    def _result(self, result: Buffer | ScalarResult, scalars: itertools.count[int]) -> list[int]:
+    def _result(self, result: AnyResult, scalars: itertools.count[int]) -> list[int]:
         record = [0] * len(Result)
-        if isinstance(result, ScalarResult):
+        if isinstance(result, ArrayResult):
+            kind = ResultKind.GIVEN
+            write(record, Result.SOURCE, next(scalars))
+            write(record, Result.DESCRIPTOR, self.memory.keep(result.dtype.numpy))
+            write(record, Result.NDIM, result.ndim)
+            write(record, Result.ITEMSIZE, result.dtype.numpy.itemsize)
+            for _ in range(result.ndim):
+                next(scalars)
+        elif isinstance(result, ScalarResult):
             kind = _WEAK_RESULTS[result.dtype] if result.weak else ResultKind.SCALAR
             write(record, Result.SOURCE, next(scalars))
             write(record, Result.DESCRIPTOR, self.memory.keep(result.dtype.numpy))

@@ -15,6 +15,7 @@ from hybridjit.codegen.kernel import ENTRY, emit_kernel
 from hybridjit.codegen.sites import ADAPTER
 from hybridjit.codegen.target import current_target
 from hybridjit.errors import ArgumentValueError, HybridError
+from hybridjit.ir.signature import ArrayResult
 from hybridjit.lowering.pipeline import lower
 from hybridjit.runtime.cache.saved import Unsavable, encode_sites
 from hybridjit.runtime.modules.built import BuiltFunction, usual_layout
@@ -73,6 +74,12 @@ def _c_names(functions: Sequence[BuiltFunction]) -> dict[BuiltFunction, str]:
 def _emit(function: BuiltFunction, name: str, work: Path) -> Exported:
     """Write the object code of `function`."""
     made = function.specialization
+    if any(isinstance(result, ArrayResult) for result in made.header.returns or ()):
+        raise ArgumentValueError(
+            f"the size of a result of '{function.__name__}' is computed, and a C function writes "
+            "into arrays of its caller",
+            help="return an array of the largest size, and how much of it counts",
+        )
     target = current_target()
     layout = usual_layout(made.header)
     lowered = lower(made.optimized.func, target, may_vectorize=layout.is_disjoint)

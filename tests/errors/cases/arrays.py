@@ -23,20 +23,6 @@ def row_used_after_its_loop(m):
     return m[last].sum()
 
 
-@cases.wrong(ParseError, VECTOR)
-def over_masked_elements(a):
-    total = 0.0
-    for x in a[a > 2]:
-        total += x
-    return total
-
-
-@cases.right(VECTOR, says="a[m].sum()")
-def over_masked_elements(a):
-    m = a > 2
-    return a[m].sum()
-
-
 @cases.wrong(ParseError, MATRIX)
 def reshaped_and_written(m):
     flat = m.reshape(-1)
@@ -70,29 +56,6 @@ def return_reshaped(m):
 @cases.right(MATRIX, code=".copy()")
 def return_reshaped(m):
     return m.reshape(-1).copy()
-
-
-@cases.wrong(ParseError, MATRIX)
-def shape_of_selection(m):
-    return m[m > 3].shape[0]
-
-
-@cases.right(MATRIX, code="np.sum(m)")
-def shape_of_selection(a):
-    m = a > 3
-    return np.sum(m)
-
-
-@cases.wrong(ParseError, VECTOR)
-def where_of_one_argument(a):
-    i = np.where(a > 2)
-    a[i] = 0
-
-
-@cases.right(VECTOR, code="a[m] = ")
-def where_of_one_argument(a):
-    m = a > 2
-    a[m] = 0
 
 
 @cases.wrong(TypeMismatch, VECTOR)
@@ -145,19 +108,6 @@ def repeats_of_each(a):
     return np.repeat(a, 2)
 
 
-@cases.wrong(ParseError, VECTOR)
-def two_masks(m):
-    x = m[m > 2] + m[m > 3]
-    return x.sum()
-
-
-@cases.right(VECTOR, says="use one mask throughout")
-def two_masks(a):
-    m = a > 2
-    x = a[m] + a[m]
-    return x.sum()
-
-
 @cases.wrong(TypeMismatch, MATRIX)
 def return_a_view(m):
     return m[1:]
@@ -166,29 +116,6 @@ def return_a_view(m):
 @cases.right(MATRIX, code=".copy()")
 def return_a_view(m):
     return m[1:].copy()
-
-
-@cases.wrong(ParseError, VECTOR)
-def running_sum_of_selection(a):
-    return np.cumsum(a[a > 2]).max()
-
-
-@cases.right(VECTOR, code="np.where(m, ")
-def running_sum_of_selection(a):
-    m = a > 2
-    return np.cumsum(np.where(m, a, 0)).max()
-
-
-@cases.wrong(ParseError, VECTOR)
-def selection_as_indices(a):
-    i = np.arange(8)
-    return a[i[a > 2]].sum()
-
-
-@cases.right(VECTOR, says="a[m].sum()")
-def selection_as_indices(a):
-    m = a > 2
-    return a[m].sum()
 
 
 @cases.wrong(ParseError, VECTOR)

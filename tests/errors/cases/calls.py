@@ -14,18 +14,6 @@ cases = Cases()
 
 
 @cases.wrong(ParseError, VECTOR)
-def numpy_nonzero(a):
-    i = np.nonzero(a > 2)
-    a[i] = 0
-
-
-@cases.right(VECTOR, code=["m = a > 0", "a[m] = "])
-def numpy_nonzero(a):
-    m = a > 0
-    a[m] = 0
-
-
-@cases.wrong(ParseError, VECTOR)
 def numpy_random(a):
     a[0] = np.random.rand()
 

@@ -202,20 +202,6 @@ def in_array(a):
         a[0] = 2.0
 
 
-@cases.wrong(TypeMismatch, VECTOR)
-def index_tuple(a):
-    both = (0, 1)
-    b = a[both]
-    a[0] = b[0]
-
-
-@cases.right(VECTOR, code="np.array(both)")
-def index_tuple(a):
-    both = (0, 1)
-    b = a[np.array(both)]
-    a[0] = b[0]
-
-
 @cases.wrong(TypeMismatch, VECTOR, VECTOR)
 def compare_arrays(a, b):
     if a == b:

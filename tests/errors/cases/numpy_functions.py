@@ -8,17 +8,6 @@ from tests.errors.case import INDICES, MATRIX, VECTOR, Cases
 cases = Cases()
 
 
-@cases.wrong(ParseError, INDICES)
-def unique(a):
-    return np.unique(a)
-
-
-@cases.right(VECTOR, code=["m = a > 0", "a[m].sum()"])
-def unique(a):
-    m = a > 0
-    return a[m].sum()
-
-
 @cases.wrong(ParseError, VECTOR)
 def transform(a):
     return np.fft.fft(a)
@@ -29,16 +18,6 @@ def transform(a):
     n = len(a)
     k = np.arange(n)
     return np.round(np.exp(-2j * np.pi * np.outer(k, k) / n) @ a, 3)
-
-
-@cases.wrong(ParseError, INDICES)
-def counts_without_a_number(k):
-    return np.bincount(k)
-
-
-@cases.right(INDICES, says="give minlength=n", code="minlength=")
-def counts_without_a_number(k):
-    return np.bincount(k, minlength=8)
 
 
 @cases.wrong(ParseError, VECTOR)

@@ -112,18 +112,11 @@ def arrays_of_two_types(a):
     return a * 2
 
 
-@cases.right(VECTOR, says="arrays of one type and shape on every path")
+@cases.right(VECTOR, says="arrays of one type and rank on every path")
 def arrays_of_two_types(a):
     if a[0] > 5:
         return a.astype(np.float64)
     return (a * 2).astype(np.float64)
-
-
-@cases.wrong(TypeMismatch, MATRIX)
-def arrays_of_two_shapes(m):
-    if m[0, 0] > 5:
-        return m[1:] * 2
-    return m * 2
 
 
 @cases.wrong(TypeMismatch, MATRIX)
@@ -207,39 +200,6 @@ def output_in_branch(a):
     if a[0] > 0:
         b = output_tensor(a.shape, a.dtype)
     return b
-
-
-@cases.wrong(ParseError, INDICES)
-def shape_from_data(a):
-    b = output_tensor(a[0])
-    return b
-
-
-@cases.right(INDICES, 3, says="as an argument")
-def shape_from_data(a, n):
-    b = output_tensor(n)
-    return b
-
-
-@cases.wrong(ParseError, VECTOR)
-def shape_counted(a):
-    n = 0
-    for i in range(8):
-        if a[i] > 3:
-            n += 1
-    b = output_tensor(n)
-    return b
-
-
-@cases.right(VECTOR, says="as large as it can get")
-def shape_counted(a):
-    b = output_tensor(len(a))
-    n = 0
-    for i in range(8):
-        if a[i] > 3:
-            b[n] = a[i]
-            n += 1
-    return b, n
 
 
 @cases.wrong(TypeMismatch, VECTOR)
