@@ -55,7 +55,7 @@ def pytest_collection_finish() -> None:
     """Thousands of tests and all that they import stay: collecting garbage need not look there."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(10_000)
+    gc.set_threshold(50_000, 20, 20)
 
 
 def golden_base(item: pytest.Item) -> Path:

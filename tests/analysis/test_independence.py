@@ -24,6 +24,7 @@ from hybridjit.ir.visit import substitute, walk
 from hybridjit.lowering.check_bounds import check_bounds
 from hybridjit.lowering.lower_blocks import lower_blocks
 from tests.frontend.from_text import script_from_text
+from tests.support.rows import in_each
 
 # -- functions whose indices are not checked -------------------------------------------------------
 
@@ -197,8 +198,9 @@ def test_names_are_looked_through() -> None:
     assert not prove_distinct(nest(4, value=i * i), (x,))
 
 
-@pytest.mark.parametrize("step", [1, 2, 3])
-@pytest.mark.parametrize(("scale", "inner"), list(product(range(-6, 7), range(1, 7))))
+@in_each("step", [1, 2, 3])
+@pytest.mark.parametrize("inner", range(1, 7))
+@in_each("scale", range(-6, 7))
 def test_agrees_with_all_iterations(scale: int, inner: int, step: int) -> None:
     touched = [{scale * a + b for b in range(inner)} for a in range(0, 12, step)]
     is_distinct = sum(map(len, touched)) == len(set[int]().union(*touched))
@@ -356,7 +358,7 @@ def _value(expr: Expr, known: dict[Var, int]) -> int:
 
 
 @pytest.mark.parametrize("is_checked", [True, False])
-@pytest.mark.parametrize("seed", range(150))
+@in_each("seed", range(150))
 def test_proofs_hold_in_all_iterations(seed: int, is_checked: bool) -> None:
     drawn = Random(seed)
     loops, store, load = _random_nest(drawn)

@@ -18,6 +18,7 @@ from hybridjit import config, hybrid
 from hybridjit.errors import HybridError, ParseError
 from tests.conftest import Golden
 from tests.errors.case import Case, load
+from tests.support.rows import check_each
 
 A: Any = np.arange(8.0)
 THEMES = (
@@ -25,7 +26,6 @@ THEMES = (
     *("functions", "captures", "runtime", "several", "arrays", "allocations", "numpy_functions"),
 )
 SCRIPT: Any = hybrid.script  # of functions that no checker knows
-EVERY = [pytest.param(case, id=f"{theme}-{case.name}") for theme in THEMES for case in load(theme)]
 
 
 def fail(script: Any) -> HybridError:
@@ -37,8 +37,16 @@ def fail(script: Any) -> HybridError:
 # Every diagnostic.
 
 
-@pytest.mark.parametrize("case", EVERY)
-def test_an_error_pickles_and_hides_our_frames(case: Case) -> None:
+@pytest.mark.parametrize("theme", THEMES)
+def test_an_error_pickles_and_hides_our_frames(theme: str) -> None:
+    check_each(load(theme), assert_pickles_and_hides_our_frames, name_of)
+
+
+def name_of(case: Case) -> str:
+    return case.name
+
+
+def assert_pickles_and_hides_our_frames(case: Case) -> None:
     error = case.fail()
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is type(error)
@@ -49,8 +57,12 @@ def test_an_error_pickles_and_hides_our_frames(case: Case) -> None:
     assert error.__suppress_context__
 
 
-@pytest.mark.parametrize("case", EVERY)
-def test_a_message_has_the_grammar_of_all(case: Case) -> None:
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_message_has_the_grammar_of_all(theme: str) -> None:
+    check_each(load(theme), assert_has_the_grammar_of_all, name_of)
+
+
+def assert_has_the_grammar_of_all(case: Case) -> None:
     for diagnostic in case.fail().diagnostics:
         assert diagnostic.span is not None
         for text in (diagnostic.message, diagnostic.help or "help"):

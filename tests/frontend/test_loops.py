@@ -18,6 +18,7 @@ from hybridjit.ir.stmt import For, LoopKind
 from hybridjit.ir.visit import walk
 from tests.frontend.from_text import script_from_text
 from tests.support.oracle import run_all_ways
+from tests.support.rows import in_each
 
 Array = Any
 Number = Any
@@ -71,7 +72,7 @@ def test_a_bound_loop_names_its_thread_axis() -> None:
 
 
 @pytest.mark.parametrize("name", ["range", "serial", "parallel", "vectorize", "unroll", "scan"])
-@pytest.mark.parametrize("bounds", BOUNDS, ids=str)
+@in_each("bounds", BOUNDS)
 def test_every_kind_runs_the_iterations_of_range(name: str, bounds: tuple[int, ...]) -> None:
     text = f"""def f(a):
     for i in {name}({", ".join(map(str, bounds))}):

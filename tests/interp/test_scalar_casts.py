@@ -23,6 +23,7 @@ from hybridjit.ir.dtype import (
     DType,
 )
 from tests.interp.scalar_values import INF, INTEGERS, NAN, assert_same, integer_edges, samples
+from tests.support.rows import in_each
 
 pytestmark = pytest.mark.usefixtures("quiet")
 
@@ -53,7 +54,7 @@ def edge_values(dtype: DType) -> list[Any]:
     return [dtype.numpy.type(value) for value in every]
 
 
-@pytest.mark.parametrize("to", DTYPES.values(), ids=str)
+@in_each("to", DTYPES.values())
 @pytest.mark.parametrize("source", DTYPES.values(), ids=str)
 def test_casts(source: DType, to: DType) -> None:
     convert = make_cast(source, to)
@@ -69,7 +70,7 @@ def test_casts(source: DType, to: DType) -> None:
             np.testing.assert_equal(complex(actual), complex(np.array(part).astype(to.numpy)[()]))
 
 
-@pytest.mark.parametrize("to", INTEGERS, ids=str)
+@in_each("to", INTEGERS)
 @pytest.mark.parametrize("source", INTEGERS, ids=str)
 def test_checked_casts(source: DType, to: DType) -> None:
     low, high = to.bounds

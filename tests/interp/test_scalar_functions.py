@@ -23,6 +23,7 @@ from tests.interp.scalar_values import (
     integer_edges,
     samples,
 )
+from tests.support.rows import in_each
 
 pytestmark = pytest.mark.usefixtures("quiet")
 
@@ -73,7 +74,7 @@ def assert_close(actual: Array, expected: Array, ulps: int) -> None:
 
 
 @pytest.mark.parametrize("name", UFUNCS)
-@pytest.mark.parametrize("dtype", [FLOAT16, FLOAT32, FLOAT64], ids=str)
+@in_each("dtype", [FLOAT16, FLOAT32, FLOAT64])
 def test_unary_functions_against_numpy(dtype: DType, name: str) -> None:
     values = float_values(dtype, count=500)
     actual = np.array([FUNCTIONS[name](value) for value in values])
@@ -81,7 +82,7 @@ def test_unary_functions_against_numpy(dtype: DType, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*UFUNCS, "sigmoid", "rsqrt", "erf", "erfc", "gamma", "lgamma"])
-@pytest.mark.parametrize("dtype", [FLOAT16, BFLOAT16], ids=str)
+@in_each("dtype", [FLOAT16, BFLOAT16])
 def test_half_functions_round_the_float64_result(dtype: DType, name: str) -> None:
     """At most one unit off: they are computed at least in float32, which has bits to spare."""
     values = from_bits(range(0, 1 << 16, 13), dtype)
@@ -232,7 +233,7 @@ def test_special_functions_round_the_float64_result(dtype: DType) -> None:
 # Arguments and results
 
 
-@pytest.mark.parametrize("dtype", DTYPES.values(), ids=str)
+@in_each("dtype", DTYPES.values())
 @pytest.mark.parametrize("name", INTRINSICS)
 def test_intrinsic_results_have_the_type_that_the_node_claims(name: str, dtype: DType) -> None:
     intrinsic = INTRINSICS[name]

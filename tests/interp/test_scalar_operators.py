@@ -34,6 +34,7 @@ from tests.interp.scalar_values import (
     pairs,
     samples,
 )
+from tests.support.rows import in_each
 
 pytestmark = pytest.mark.usefixtures("quiet")
 
@@ -83,7 +84,7 @@ def test_all_bytes_against_the_edges(dtype: DType, cls: type[ir.Expr], ufunc: Uf
 
 
 @pytest.mark.parametrize(("cls", "ufunc"), INTEGER_OPERATORS + COMPARISONS)
-@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
+@in_each("dtype", INTEGERS)
 def test_integer_edges(dtype: DType, cls: type[ir.Expr], ufunc: Ufunc) -> None:
     edges = integer_edges(dtype, count=3)[::2]
     xs, ys = pairs(edges, edges)
@@ -155,7 +156,7 @@ FLOAT_OPERATORS: list[tuple[type[ir.Expr], Ufunc]] = [
 
 
 @pytest.mark.parametrize(("cls", "ufunc"), FLOAT_OPERATORS + COMPARISONS)
-@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@in_each("dtype", FLOATS)
 def test_float_operators(dtype: DType, cls: type[ir.Expr], ufunc: Ufunc) -> None:
     values = float_values(dtype, count=27)
     check_pairs(cls, ufunc, *pairs(values, values))

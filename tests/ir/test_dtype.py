@@ -31,6 +31,7 @@ from hybridjit.ir.dtype import (
     join,
     promote,
 )
+from tests.support.rows import in_each
 
 ALL = tuple(DTYPES.values())
 PYTHON_VALUES = {"bool": True, "int": 1, "float": 1.0, "complex": 1j}
@@ -100,14 +101,15 @@ def test_typed_values_promote_as_in_numpy(a: DType, b: DType) -> None:
     assert join(ScalarType(a), ScalarType(b)) == (expected and ScalarType(expected))
 
 
-@pytest.mark.parametrize(("a", "b"), list(itertools.product(NUMPYS_OWN, repeat=2)), ids=str)
+@pytest.mark.parametrize("a", NUMPYS_OWN, ids=str)
+@in_each("b", NUMPYS_OWN)
 def test_promotion_is_the_type_of_a_sum(a: DType, b: DType) -> None:
     total = np.zeros(1, a.numpy) + np.zeros(1, b.numpy)
     assert promote(a, b) is find_dtype(total.dtype)
 
 
 @pytest.mark.parametrize("weak", WEAK_TYPES)
-@pytest.mark.parametrize("dtype", NUMPYS_OWN, ids=str)
+@in_each("dtype", NUMPYS_OWN)
 def test_python_scalar_gives_way_as_in_numpy(dtype: DType, weak: str) -> None:
     total = np.zeros(1, dtype.numpy) + PYTHON_VALUES[weak]
     expected = find_dtype(total.dtype)

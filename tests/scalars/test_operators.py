@@ -56,6 +56,7 @@ from hybridjit.ir.expr import (
 from hybridjit.scalars.comparisons import COMPARE, compare, extremum
 from hybridjit.scalars.operators import BINARY, binary, conjunction, logical_not, select, unary
 from hybridjit.scalars.scalar import Scalar
+from tests.support.rows import in_each
 
 _python: Any = operator  # typeshed leaves the types of half of these functions unknown
 
@@ -151,7 +152,7 @@ def is_known_deviation(lhs: ScalarType, rhs: ScalarType) -> bool:
 # Types
 
 
-@pytest.mark.parametrize("lhs", TYPES, ids=str)
+@in_each("lhs", TYPES)
 @pytest.mark.parametrize("op", BINARY_OPERATORS, ids=lambda op: op.__name__)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_binary_operator_has_the_type_of_numpy(op: type[ast.operator], lhs: ScalarType) -> None:
@@ -163,7 +164,7 @@ def test_a_binary_operator_has_the_type_of_numpy(op: type[ast.operator], lhs: Sc
     assert {rhs: type_in_script(build, lhs, rhs) for rhs in others} == expected
 
 
-@pytest.mark.parametrize("lhs", TYPES, ids=str)
+@in_each("lhs", TYPES)
 @pytest.mark.parametrize("op", COMPARISONS, ids=lambda op: op.__name__)
 def test_a_comparison_has_the_type_of_numpy(op: type[ast.cmpop], lhs: ScalarType) -> None:
     def build(a: Scalar, b: Scalar) -> Scalar:
@@ -186,7 +187,7 @@ def is_complex(*types: ScalarType) -> bool:
     return any(type.dtype.is_complex for type in types)
 
 
-@pytest.mark.parametrize("type", TYPES, ids=str)
+@in_each("type", TYPES)
 @pytest.mark.parametrize(
     ("op", "function"),
     [

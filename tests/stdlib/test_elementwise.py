@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from hybridjit import stdlib as hs
 from tests.support import operator_references as reference
+from tests.support.rows import in_each
 
 Array = Any
 RNG = np.random.default_rng(0)
@@ -57,14 +58,14 @@ UNARY = (
 
 
 @pytest.mark.parametrize("name", BINARY)
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@in_each("dtype", ["float32", "float64"])
 def test_floats_of_two_operands(name: str, dtype: str) -> None:
     x, y = (grid.astype(dtype) for grid in np.meshgrid(FLOATS, FLOATS))
     check(getattr(hs, name)(x, y), expected(getattr(np, name), x, y))
 
 
 @pytest.mark.parametrize("name", [name for name in BINARY if name not in NOT_OF_INTEGERS])
-@pytest.mark.parametrize("types", [("int8", "int8"), ("int32", "uint8"), ("uint64", "int64")])
+@in_each("types", [("int8", "int8"), ("int32", "uint8"), ("uint64", "int64")])
 def test_integers_of_two_operands(name: str, types: tuple[str, str]) -> None:
     x, y = (
         grid.astype(dtype)
@@ -80,7 +81,7 @@ def test_bits(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", UNARY)
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
+@in_each("dtype", ["float32", "float64", "int16"])
 def test_functions_of_one_operand(name: str, dtype: str) -> None:
     x = INTEGERS.astype(dtype) if dtype == "int16" else FLOATS.astype(dtype)
     check(getattr(hs, name)(x), expected(getattr(np, name), x))

@@ -12,6 +12,7 @@ import pytest
 from hybridjit import config, hybrid
 from hybridjit.errors import ArgumentError, ArgumentValueError, ParseError, ShapeMismatch
 from hybridjit.hybrid import Ufunc
+from tests.support.rows import in_each
 from tests.support.ufunc_results import assert_equal, np, numbers
 
 DTYPES = (
@@ -67,14 +68,15 @@ def test_types_are_those_seen() -> None:
     assert twice.ntypes == 2
 
 
-@pytest.mark.parametrize(("a", "b"), [*itertools.product(DTYPES, repeat=2)])
+@pytest.mark.parametrize("a", DTYPES)
+@in_each("b", DTYPES)
 def test_types_meet_as_in_numpy(a: str, b: str) -> None:
     x, y = numbers(5, a), numbers(5, b, 1)
     with config.scope(interpret=True):  # as natively, and quicker for so many types
         assert_equal(add(x, y), np.add(x, y))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@in_each("dtype", DTYPES)
 @pytest.mark.parametrize("number", [True, 3, 2.5, 1j])
 def test_python_numbers_are_weak(dtype: str, number: Any) -> None:
     x = numbers((2, 3), dtype)
