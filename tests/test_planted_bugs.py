@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from unittest.mock import patch
 
 import pytest
 
-from tests.planted import arrays, native
+from tests.planted import areas, arrays, native
 from tests.planted.areas import AREAS
-from tests.planted.bugs import Bug, always, replaced
+from tests.planted.bugs import Bug, Plant, always, entry, replaced
 from tests.planted.trying import assert_noticed, needs_fork, notices
 
 BUGS = [pytest.param(bug, id=f"{area}: {bug}") for area, bugs in AREAS.items() for bug in bugs]
@@ -26,10 +27,22 @@ def test_random_arrays_are_well_without_bugs() -> None:
     assert notices(dataclasses.replace(arrays.at_random(), count=20)) is None
 
 
+def test_a_bug_needs_a_seam() -> None:
+    with pytest.raises(LookupError, match=r"planted at tests\.planted\.native\.gone: there is no"):
+        replaced(native, "gone", None)
+    with pytest.raises(LookupError, match=r"planted at tests\.planted\.areas\.AREAS: .* 'gone'"):
+        entry(areas, "AREAS", "gone", None)
+
+
 @needs_fork
 def test_a_bug_that_cannot_be_planted_is_not_noticed() -> None:
+    gone = Plant("a seam", lambda: patch.object(native, "gone", None))
     with pytest.raises(LookupError, match="cannot be planted: AttributeError"):
-        notices(always(None), [replaced(native, "no such name", None)])
+        notices(always(None), [gone])
+
+
+def test_seams_lie_in_the_compiler() -> None:
+    assert {seam.split(".")[0] for seam in areas.seams()} == {"hybridjit"}
 
 
 def test_there_are_enough_bugs() -> None:

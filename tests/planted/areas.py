@@ -39,3 +39,12 @@ AREAS: dict[str, Sequence[Bug]] = {
     "schedules": (*schedule_loops.BUGS, *schedule_stages.BUGS),
     "te": te.BUGS,
 }
+
+
+def seams() -> dict[str, list[Bug]]:
+    """Every place of the compiler that bugs are planted at, and those bugs."""
+    found: dict[str, list[Bug]] = {}
+    for bug in (bug for bugs in AREAS.values() for bug in bugs):
+        for plant in bug.plants:
+            found.setdefault(plant.seam, []).append(bug)
+    return dict(sorted(found.items()))

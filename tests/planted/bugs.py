@@ -1,6 +1,9 @@
 """Test the testers: bugs that are planted in the compiler, and the checks that must notice them.
 
-Each file beside this one holds the bugs of one area as `BUGS`; `areas.py` lists them.
+Each file beside this one holds the bugs of one area as `BUGS`; `areas.py` lists them. A bug is
+planted at a *seam*, a name of the compiler that it gives another value. A seam that the compiler no
+longer has is an error when the bug is made, so that nothing renamed there leaves a bug behind that
+plants nothing; `python -m tests.planted --seams` lists the seams and who uses them.
 `python -m tests.planted` plants them all and says how each was noticed; tests/test_planted_bugs.py
 does the same in the suite.
 """
@@ -16,7 +19,17 @@ from typing import Any
 from unittest.mock import patch
 
 Check = Callable[[], None]
-Plant = Callable[[], AbstractContextManager[Any]]
+
+
+@dataclass(frozen=True)
+class Plant:
+    """Something of the compiler with another value: `seam` names it, `plant` puts the value in."""
+
+    seam: str
+    plant: Callable[[], AbstractContextManager[Any]]
+
+    def __call__(self) -> AbstractContextManager[Any]:
+        return self.plant()
 
 
 @dataclass(frozen=True)
@@ -63,13 +76,23 @@ def shortened(check: Check) -> Check:
 
 def replaced(owner: Any, name: str, value: Any) -> Plant:
     """Give something of the compiler another value."""
-    return lambda: patch.object(owner, name, value)
+    seam = _seam(owner, name)
+    return Plant(seam, lambda: patch.object(owner, name, value))
 
 
 def everywhere(owner: Any, name: str, value: Any) -> Plant:
     """Give a function of the compiler another body, wherever it was imported to."""
-    old = getattr(owner, name)
-    return lambda: _replaced_in_modules(old, name, value)
+    seam, old = _seam(owner, name), getattr(owner, name)
+    return Plant(seam, lambda: _replaced_in_modules(old, name, value))
+
+
+def _seam(owner: Any, name: str) -> str:
+    """The full name of something of the compiler; an error if there is no such thing."""
+    label = getattr(owner, "__qualname__", None)
+    room = owner.__name__ if label is None else f"{owner.__module__}.{label}"
+    if not hasattr(owner, name):
+        raise LookupError(f"no bug can be planted at {room}.{name}: there is no such name")
+    return f"{room}.{name}"
 
 
 @contextmanager
@@ -82,9 +105,12 @@ def _replaced_in_modules(old: Any, name: str, value: Any) -> Generator[None]:
         yield
 
 
-def entry(table: Any, key: Any, value: Any) -> Plant:
+def entry(owner: Any, name: str, key: Any, value: Any) -> Plant:
     """Give an entry of a table of the compiler another value."""
-    return lambda: patch.dict(table, {key: value})
+    seam, table = _seam(owner, name), getattr(owner, name)
+    if key not in table:
+        raise LookupError(f"no bug can be planted at {seam}: there is no entry {key!r}")
+    return Plant(f"{seam}[{key!r}]", lambda: patch.dict(table, {key: value}))
 
 
 def always(value: Any) -> Callable[..., Any]:

@@ -177,7 +177,6 @@ def freed_twice(self: Any, live: int) -> None:
 _free_from = Emitter.free_from
 
 
-_INTEGER = vars(arithmetic)["_INTEGER"]
 _ENDS = [(inner(), index) for index in (0, 4, 5, -1, -5, -6)]
 
 BUGS = (
@@ -208,12 +207,12 @@ BUGS = (
     ),
     Bug(
         "floor division truncates",
-        [entry(_INTEGER, expr.FloorDiv, truncated)],
+        [entry(arithmetic, "_INTEGER", expr.FloorDiv, truncated)],
         compared(checks.divide, (BYTES[1:], DIVISORS[1:], np.zeros((2, 7), np.int8))),
     ),
     Bug(
         "MIN // -1 is 0",
-        [entry(_INTEGER, expr.FloorDiv, zero_at_the_edge)],
+        [entry(arithmetic, "_INTEGER", expr.FloorDiv, zero_at_the_edge)],
         compared(checks.divide, (BYTES, DIVISORS, np.zeros((2, 8), np.int8))),
     ),
     Bug(
@@ -223,7 +222,7 @@ BUGS = (
     ),
     Bug(
         "shifts beyond the width are left to the processor",
-        [entry(_INTEGER, expr.ShiftLeft, any_width)],
+        [entry(arithmetic, "_INTEGER", expr.ShiftLeft, any_width)],
         compared(checks.shift, (UNSIGNED, UNSIGNED, np.zeros((2, 6), np.uint8))),
     ),
     Bug(

@@ -239,28 +239,34 @@ def program(a, n):
 BUGS = (
     Bug(
         "floor division truncates",
-        [entry(_OPERATORS, expr.FloorDiv, truncated_division)],
+        [entry(scalars, "OPERATORS", expr.FloorDiv, truncated_division)],
         at_random(39),
     ),
-    Bug("max keeps the other side of NaN", [entry(_OPERATORS, expr.Max, numpy_max)], at_random(28)),
     Bug(
-        "shift right is logical", [entry(_OPERATORS, expr.ShiftRight, logical_shift)], at_random(61)
+        "max keeps the other side of NaN",
+        [entry(scalars, "OPERATORS", expr.Max, numpy_max)],
+        at_random(28),
     ),
-    Bug("`and` is not lazy", [entry(_EXPRS, expr.And, eager)], at_random(55)),
+    Bug(
+        "shift right is logical",
+        [entry(scalars, "OPERATORS", expr.ShiftRight, logical_shift)],
+        at_random(61),
+    ),
+    Bug("`and` is not lazy", [entry(interp_exprs, "_COMPILERS", expr.And, eager)], at_random(55)),
     Bug(
         "a conditional computes both sides",
-        [entry(_EXPRS, expr.Select, eager_select)],
+        [entry(interp_exprs, "_COMPILERS", expr.Select, eager_select)],
         at_random(39),
     ),
     Bug("casts round", [replaced(interp_exprs, "make_cast", rounding_cast)], given(CASTS)),
     Bug(
         "break leaves every loop",
-        [entry(_STMTS, stmt.Break, leaving_by(Signal.RETURN))],
+        [entry(interp_stmts, "_COMPILERS", stmt.Break, leaving_by(Signal.RETURN))],
         at_random(2),
     ),
     Bug(
         "continue leaves the loop",
-        [entry(_STMTS, stmt.Continue, leaving_by(Signal.BREAK))],
+        [entry(interp_stmts, "_COMPILERS", stmt.Continue, leaving_by(Signal.BREAK))],
         given(CONTINUE),
     ),
     Bug(
