@@ -18,6 +18,7 @@ from hybridjit import config, hybrid
 from hybridjit.errors import HybridError, ParseError
 from tests.conftest import Golden
 from tests.errors.case import Case, load
+from tests.support.own_process import PATIENCE
 from tests.support.rows import check_each
 
 A: Any = np.arange(8.0)
@@ -142,7 +143,7 @@ def test_on_the_command_line(how: str) -> None:
     given = None if how == "-c" else "\n".join(lines)
     command = [sys.executable, *args]
     done = subprocess.run(
-        command, input=given, capture_output=True, text=True, timeout=60, cwd=Path.cwd()
+        command, input=given, capture_output=True, text=True, timeout=PATIENCE, cwd=Path.cwd()
     )
     assert "source of 'f' is not available" in done.stderr or "dicts are not" in done.stderr
     assert "/hybridjit/" not in done.stderr or sys.version_info < (3, 11)

@@ -475,8 +475,8 @@ def test_a_signal_ends_a_loop(tmp_path: Path) -> None:
         endless(np.ones(64), 3)
         print("in parallel(" in endless.inspect("lowered", np.ones(64), 3))
         timer = threading.Timer(0.5, _thread.interrupt_main)
-        timer.start()
         try:
+            timer.start()
             with threads(2):
                 endless(np.ones(64), 1 << 60)
         except KeyboardInterrupt:

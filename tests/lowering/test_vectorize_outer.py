@@ -142,11 +142,15 @@ def test_signals_stop_a_long_run() -> None:
     for size in (9, 10, 11):  # from now on, there is code for any size
         kernel(*arrays(size, size, size))
     args = [np.zeros((1500, 1500)) for _ in range(3)]
+
+    def run() -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+        kernel(*args)
+
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, 0.02)
     try:
         with pytest.raises(Stop, match="in time"):
-            kernel(*args)
+            run()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

@@ -6,7 +6,6 @@ import ctypes
 import gc
 import sys
 import threading
-import time
 import tracemalloc
 import weakref
 from collections.abc import Iterator
@@ -29,6 +28,7 @@ from tests.runtime.native_calls import (
     make_add,
     warm,
 )
+from tests.support.turns import others_run_during
 
 pytestmark = [
     pytest.mark.usefixtures("unchecked"),
@@ -183,24 +183,9 @@ def test_gil_is_released_in_long_kernels() -> None:
     a = np.arange(1000.0)
     for _ in range(3):
         long(a, 2)
-    ticks: list[float] = []
-    done = threading.Event()
-
-    def tick() -> None:
-        while not done.is_set():
-            ticks.append(time.perf_counter())
-            time.sleep(0.001)
-
-    thread = threading.Thread(target=tick)
-    thread.start()
     before = hits(long)
-    start = time.perf_counter()
-    long(a, 200_000)
-    end = time.perf_counter()
-    done.set()
-    thread.join()
-    assert hits(long) == before + 1
-    assert sum(start < at < end for at in ticks) > 5
+    assert others_run_during(lambda count: long(a, count), 200_000)
+    assert hits(long) > before
 
 
 def test_many_threads_share_a_kernel() -> None:

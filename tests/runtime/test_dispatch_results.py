@@ -198,13 +198,16 @@ def test_signal_interrupts_a_native_call() -> None:
     def ring(number: int, frame: object) -> None:
         raise Alarm("rang")
 
+    def spin_until_it_rings() -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0.5)  # time enough to get into the kernel
+        spin(a, 10**10)
+
     a = np.arange(1000.0)
     warm(spin, a, 2)
     previous = signal.signal(signal.SIGALRM, ring)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.1)
         with pytest.raises(Alarm, match="rang"):
-            spin(a, 10**10)
+            spin_until_it_rings()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)

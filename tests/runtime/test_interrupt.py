@@ -25,6 +25,7 @@ import pytest
 
 from hybridjit import Kernel, config, hybrid
 from tests.support.memory import needs_proc, resident_megabytes
+from tests.support.turns import others_run_during
 
 AnyKernel = Kernel[..., Any]
 ENDLESS = 2**50
@@ -418,20 +419,4 @@ def test_other_threads_run_whatever_sizes_are_zero_or_negative(first: int) -> No
 
     for size in (2, 3, 4, 0, 2, 0, 3, 0):
         uneven(np.zeros(size), first, 10)
-    turns: list[int] = []
-    stop = threading.Event()
-
-    def take_turns() -> None:
-        while not stop.wait(0.001):
-            turns.append(1)
-
-    thread = threading.Thread(target=take_turns)
-    thread.start()
-    while not turns:
-        time.sleep(0.001)
-    before = len(turns)
-    uneven(np.zeros(0), first, 2**28)
-    seen = len(turns) - before
-    stop.set()
-    thread.join()
-    assert seen > 5  # one turn is theirs between two lines of this test, as in any Python code
+    assert others_run_during(lambda count: uneven(np.zeros(0), first, count), 2**28)

@@ -22,6 +22,7 @@ from hybridjit.errors import ArgumentError, BoundsError
 from hybridjit.hybrid import exp as exponential
 from hybridjit.hybrid import output_tensor
 from hybridjit.ir.dtype import DTYPES
+from tests.support.own_process import PATIENCE
 
 AnyKernel = Kernel[..., Any]
 FACTOR = 3.0
@@ -363,7 +364,7 @@ def test_kernel_of_a_main_program(method: str, tmp_path: Path) -> None:
         env={"PYTHONPATH": str(REPOSITORY), "HOME": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
     assert (ran.stdout, ran.stderr) == ("3.0\n", "")

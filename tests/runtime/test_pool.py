@@ -33,6 +33,7 @@ from hybridjit.runtime import pool
 from hybridjit.runtime.cpus import count_cpus, find_quota
 from tests.runtime.test_interrupt import ENDLESS, LONGEST_SECONDS, Stop, interrupt
 from tests.runtime.test_threads import needs_fork, run_child, run_threads
+from tests.support.own_process import PATIENCE
 
 REPOSITORY = Path(__file__).parents[2]
 _PRELUDE = """
@@ -217,7 +218,7 @@ def run_program(text: str, num_threads: str = "") -> str:
         check=False,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
     assert run.returncode == 0, run.stderr
     return run.stdout

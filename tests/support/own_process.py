@@ -10,7 +10,8 @@ import textwrap
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[2]
-PATIENCE = 120  # seconds; nothing here runs for more than a few
+# Seconds. Nothing here runs for more than a few, on a machine that does nothing else.
+PATIENCE = 300
 
 
 def _heed_interrupts() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cache_faults import run_scenario
+from tests.support.own_process import PATIENCE
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -228,7 +229,7 @@ def is_suite_green(copy: Path) -> bool:
     command = [sys.executable, "-B", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
     try:
         run = subprocess.run(
-            [*command, SUITE], cwd=copy, check=False, capture_output=True, timeout=180
+            [*command, SUITE], cwd=copy, check=False, capture_output=True, timeout=2 * PATIENCE
         )
     except subprocess.TimeoutExpired:
         return False
