@@ -6,7 +6,9 @@ N ?= 1000
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-PYTEST := $(BIN)/python -m pytest -n 2
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
+# Tests start hundreds of processes, each of which would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 # Tests outside tests/torture that grow with N too.
 TORTURE := $(patsubst %,tests/runtime/test_%.py,aliasing threads interrupt unload pool)
 

@@ -19,6 +19,8 @@ GOLDEN = Path(__file__).parent / "golden"
 # Tests keep compiled kernels apart from the user's; a second run of the suite finds them there.
 KERNELS = Path(__file__).parent.parent / ".pytest_cache" / "kernels"
 os.environ.setdefault("HYBRIDJIT_CACHE_DIR", str(KERNELS))
+# Programs that tests start, of which there are hundreds, need not compile the package anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 SHARES_GOLDEN_WITH = pytest.StashKey[str]()
 
 # `fast` is derandomised: a run in CI that fails, fails again on the developer's machine.
