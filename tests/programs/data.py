@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.programs.choices import Choices
 from tests.programs.types import numpy_dtype
+from tests.support.choices import Choices
 
 _INTS = (0, 1, 2, 3, -1, -2, 5, 7, 100, -128, 127, 255)
 _FLOATS = (

@@ -11,9 +11,9 @@ import numpy as np
 
 from hybridjit import hybrid
 from tests.programs import types as ty
-from tests.programs.choices import Choices
 from tests.programs.intervals import clamp, combine, hull
 from tests.programs.scope import Array, Helper, Name, Scope, Value
+from tests.support.choices import Choices
 
 INT_LITERALS = (0, 1, 2, 3, -1, 5, 7, -4, 100)
 FLOAT_LITERALS = ("1.0", "0.5", "0.0", "-2.75", "3.6", "0.1", "1e10", "-0.0", "inf", "nan")

@@ -16,11 +16,11 @@ import numpy as np
 
 from hybridjit import Kernel, hybrid
 from tests.programs import types as ty
-from tests.programs.choices import Choices, SeededChoices
 from tests.programs.data import random_array, random_scalar
 from tests.programs.intervals import clamp
 from tests.programs.scope import Array, Helper, Name, Scope
 from tests.programs.stmts import Lines, StmtMaker
+from tests.support.choices import Choices, seeded
 
 _NUMBERS = count(1)
 _ARRAY: type[Any] = np.ndarray
@@ -76,7 +76,7 @@ def forget_sources() -> None:
 
 def program_from_seed(seed: int, wild: bool = False) -> Program:
     """The random program number `seed`."""
-    return make_program(SeededChoices(seed), wild)
+    return make_program(seeded(seed), wild)
 
 
 def make_program(choices: Choices, wild: bool = False) -> Program:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 from hypothesis import strategies as st
@@ -21,12 +22,42 @@ def pick(choose: Choose, options: Sequence[T]) -> T:
     return options[choose(len(options))]
 
 
+@dataclass(frozen=True)
+class Choices:
+    """A stream of choices with names for kinds of them. The smaller a number, the simpler."""
+
+    below: Choose
+
+    def pick(self, options: Sequence[T]) -> T:
+        """One of the options, the simplest of which comes first."""
+        return pick(self.below, options)
+
+    def chance(self, percent: int) -> bool:
+        """True this often; False is the simpler answer."""
+        return self.below(100) >= 100 - percent
+
+    def between(self, low: int, high: int) -> int:
+        """A number from `low` to `high`."""
+        return low + self.below(high - low + 1)
+
+
+def seeded(seed: int) -> Choices:
+    """Choices that all follow from one integer."""
+    generator = random.Random(seed)
+    return Choices(lambda count: int(generator.random() * count))
+
+
+def drawn(draw: st.DrawFn) -> Choices:
+    """Choices that hypothesis makes, and makes smaller."""
+    return Choices(lambda count: draw(st.integers(0, count - 1)) if count > 1 else 0)
+
+
 def strategy(make: Callable[[Choose], T]) -> st.SearchStrategy[T]:
     """What `make` makes, chosen by hypothesis."""
 
     @st.composite
     def made(draw: st.DrawFn) -> T:
-        return make(lambda count: draw(st.integers(0, count - 1)))
+        return make(drawn(draw).below)
 
     return made()
 

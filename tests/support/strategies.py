@@ -16,9 +16,9 @@ from hybridjit.ir import expr as ir
 from hybridjit.ir.dtype import BOOL
 from hybridjit.ir.expr import Const, Expr, Var
 from tests.programs import types as ty
-from tests.programs.choices import Choices
 from tests.programs.data import edge_values, random_array
 from tests.programs.program import Program, make_program
+from tests.support.choices import drawn
 
 INT_VARS = {name: Var(name) for name in "abc"}
 BOOL_VARS = {name: Var(name, BOOL) for name in "pq"}
@@ -73,16 +73,6 @@ def bool_exprs(draw: st.DrawFn, depth: int = 4) -> Expr:
 SIZES = (1, 0, 3, 2, 5, 9)
 
 
-class DrawnChoices(Choices):
-    """Choices that hypothesis makes, and makes smaller."""
-
-    def __init__(self, draw: st.DrawFn) -> None:
-        self.draw = draw
-
-    def below(self, count: int) -> int:
-        return self.draw(st.integers(0, count - 1)) if count > 1 else 0
-
-
 def dtypes() -> st.SearchStrategy[np.dtype[Any]]:
     """Every element type of the language."""
     return st.sampled_from(ty.TYPED).map(ty.numpy_dtype)
@@ -105,7 +95,7 @@ def arrays(
     """Arrays of edge values in every layout: C, F, reversed, strided, inside a larger block."""
     kind = draw(dtypes()) if dtype is None else dtype
     size = draw(shapes()) if shape is None else shape
-    return random_array(DrawnChoices(draw), kind, size)
+    return random_array(drawn(draw), kind, size)
 
 
 @st.composite
@@ -125,10 +115,10 @@ def overlapping_views(draw: st.DrawFn) -> NDArray[Any]:
 @st.composite
 def programs(draw: st.DrawFn) -> Program:
     """A script and arguments for it; every index is in bounds."""
-    return make_program(DrawnChoices(draw))
+    return make_program(drawn(draw))
 
 
 @st.composite
 def wild_programs(draw: st.DrawFn) -> Program:
     """A script some of whose indices may be negative, depend on data or be out of bounds."""
-    return make_program(DrawnChoices(draw), wild=True)
+    return make_program(drawn(draw), wild=True)
