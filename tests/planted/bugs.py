@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
@@ -88,11 +89,15 @@ def everywhere(owner: Any, name: str, value: Any) -> Plant:
 
 def _seam(owner: Any, name: str) -> str:
     """The full name of something of the compiler; an error if there is no such thing."""
-    label = getattr(owner, "__qualname__", None)
-    room = owner.__name__ if label is None else f"{owner.__module__}.{label}"
+    room = owner.__name__ if isinstance(owner, ModuleType) else _class_name(owner)
     if not hasattr(owner, name):
         raise LookupError(f"no bug can be planted at {room}.{name}: there is no such name")
     return f"{room}.{name}"
+
+
+def _class_name(owner: Any) -> str:
+    cls: type = owner if isinstance(owner, type) else type(owner)
+    return f"{cls.__module__}.{cls.__qualname__}"
 
 
 @contextmanager

@@ -182,12 +182,12 @@ _ENDS = [(inner(), index) for index in (0, 4, 5, -1, -5, -6)]
 BUGS = (
     Bug(
         "a bounds check is dropped",
-        [entry(LANGUAGE.expressions, expr.Bounded, unchecked)],
+        [entry(LANGUAGE, "expressions", expr.Bounded, unchecked)],
         compared(nasty.one_element, *_ENDS),
     ),
     Bug(
         "negative indices count from before the end",
-        [entry(LANGUAGE.expressions, expr.Bounded, wrapped_by_one_less)],
+        [entry(LANGUAGE, "expressions", expr.Bounded, wrapped_by_one_less)],
         compared(nasty.one_element, *_ENDS),
     ),
     Bug(
@@ -300,7 +300,7 @@ BUGS = (
     ),
     Bug(
         "`and` computes both sides",
-        [entry(LANGUAGE.expressions, expr.And, eager_logic)],
+        [entry(LANGUAGE, "expressions", expr.And, eager_logic)],
         compared(nasty.second_of_and, *[(inner(), n) for n in (0, 4, 5)]),
     ),
     Bug(
