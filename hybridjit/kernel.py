@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from hybridjit.schedule import recipe as recipes
     from hybridjit.schedule.recipe import Recipe
     from hybridjit.schedule.schedule import Schedule
-    from hybridjit.te import hybrid as tensors
+    from hybridjit.tensors import hybrid as tensors
     from hybridjit.ufuncs import gufunc as gufuncs
     from hybridjit.ufuncs import ufunc as ufuncs
     from hybridjit.ufuncs.gufunc import Gufunc
@@ -59,7 +59,7 @@ else:
     memory_report = lazy_module("hybridjit.runtime.memory_report")
     pickling = lazy_module("hybridjit.runtime.pickling")
     recipes = lazy_module("hybridjit.schedule.recipe")
-    tensors = lazy_module("hybridjit.te.hybrid")
+    tensors = lazy_module("hybridjit.tensors.hybrid")
     gufuncs = lazy_module("hybridjit.ufuncs.gufunc")
     ufuncs = lazy_module("hybridjit.ufuncs.ufunc")
 

@@ -15,7 +15,7 @@ from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.operator import operator
 from hybridjit.stdlib.running.schedules import scan_inside
 from hybridjit.te import compute, const, placeholder, scan
-from hybridjit.te.expression import dtype_of
+from hybridjit.tensors.expression import dtype_of
 
 RECIPE = scheduled_by(scan_inside)
 

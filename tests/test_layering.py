@@ -19,7 +19,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("interp",),
     ("scalars",),
     ("frontend", "intrinsics"),
-    ("te",),
+    ("tensors",),
     ("schedule",),
     ("optimize",),
     ("lowering",),
@@ -29,11 +29,12 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("plain_function",),
     ("kernel", "ufuncs"),
     ("script",),
-    ("hybrid", "tir", "tune", "tools", "stdlib", "__init__", "__main__"),
+    ("hybrid", "te", "tir", "tune", "tools", "stdlib", "__init__", "__main__"),
 )
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
 
 Import = ast.Import | ast.ImportFrom
+_LAZY = ("lazy_module", "lazy_names")
 
 
 def find_violations(room: str, source: str) -> list[str]:
@@ -55,6 +56,8 @@ def find_violations(room: str, source: str) -> list[str]:
         if id(node) in inside_functions and any(imported_rooms(node)):
             problems.append("imports hybridjit inside a function")
         found += [f"line {node.lineno}: {problem}" for problem in problems]
+    for line, target in find_lazy_imports(tree):
+        found += [f"line {line}: {problem}" for problem in find_upward_rooms(room, [target])]
     return found
 
 
@@ -68,9 +71,26 @@ def find_bad_forms(node: Import) -> Iterator[str]:
         yield "import *"
 
 
+def find_lazy_imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The rooms of modules that are loaded when they are used (see lazy.py), with their lines."""
+    for call in ast.walk(tree):
+        if not isinstance(call, ast.Call) or ast.unparse(call.func) not in _LAZY:
+            continue
+        for node in ast.walk(call):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                module = node.value.partition(":")[0]
+                if is_ours(module):
+                    yield node.lineno, room_of(module)
+
+
 def find_upward_imports(room: str, node: Import) -> Iterator[str]:
     """Imports from a layer above that of `room`, or from a room without a layer."""
-    for target in imported_rooms(node):
+    yield from find_upward_rooms(room, imported_rooms(node))
+
+
+def find_upward_rooms(room: str, targets: Iterable[str]) -> Iterator[str]:
+    """What is wrong with importing `targets` in `room`."""
+    for target in targets:
         if target not in RANK:
             yield f"imports '{target}', which is not in LAYERS"
         elif RANK[target] > RANK[room]:
@@ -146,15 +166,19 @@ def test_downward_imports_are_accepted(room: str, source: str) -> None:
     ("room", "source", "violation"),
     [
         ("ir", "from hybridjit.arith import simplify", "'ir' imports 'arith', which is above it"),
-        ("ir", "import hybridjit.te.tensor", "'ir' imports 'te', which is above it"),
+        ("ir", "import hybridjit.tensors.tensor", "'ir' imports 'tensors', which is above it"),
         ("ir", "from hybridjit import arith", "'ir' imports 'arith', which is above it"),
-        ("te", "from hybridjit import build", "'te' imports '__init__', which is above it"),
-        ("te", "import hybridjit", "'te' imports '__init__', which is above it"),
+        (
+            "tensors",
+            "from hybridjit import build",
+            "'tensors' imports '__init__', which is above it",
+        ),
+        ("tensors", "import hybridjit", "'tensors' imports '__init__', which is above it"),
         ("script", "import hybridjit.stdlib", "'script' imports 'stdlib', which is above it"),
         ("ir", "import hybridjit.attic.old", "imports 'attic', which is not in LAYERS"),
-        ("te", "from . import tensor", "relative import"),
-        ("te", "from .tensor import Tensor", "relative import"),
-        ("te", "from numpy import *", "import *"),
+        ("tensors", "from . import tensor", "relative import"),
+        ("tensors", "from .tensor import Tensor", "relative import"),
+        ("tensors", "from numpy import *", "import *"),
     ],
 )
 def test_planted_violation_is_caught(room: str, source: str, violation: str) -> None:
@@ -164,12 +188,26 @@ def test_planted_violation_is_caught(room: str, source: str, violation: str) -> 
 @pytest.mark.parametrize("prefix", ["def", "async def"])
 def test_import_inside_a_function_is_caught(prefix: str) -> None:
     source = f"class Lazy:\n    {prefix} load(self):\n        from hybridjit import ir\n"
-    assert find_violations("te", source) == ["line 3: imports hybridjit inside a function"]
+    assert find_violations("tensors", source) == ["line 3: imports hybridjit inside a function"]
 
 
 def test_import_for_type_checking_counts() -> None:
     source = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import hybridjit.lowering\n"
-    assert find_violations("te", source) == ["line 3: 'te' imports 'lowering', which is above it"]
+    assert find_violations("tensors", source) == [
+        "line 3: 'tensors' imports 'lowering', which is above it"
+    ]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'schedules = lazy_module("hybridjit.schedule.schedule")',
+        '__getattr__ = lazy_names(__name__, {"Trace": "hybridjit.schedule.trace:Trace"})',
+    ],
+)
+def test_lazy_import_counts(source: str) -> None:
+    found = find_violations("tensors", source)
+    assert found == ["line 1: 'tensors' imports 'schedule', which is above it"]
 
 
 def test_room_without_a_layer_is_caught() -> None:

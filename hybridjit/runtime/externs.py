@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from hybridjit.codegen.engine import Library
     from hybridjit.codegen.llvm_functions import LLVMFunction
     from hybridjit.ir import printer_names
-    from hybridjit.te import externs as tensors
+    from hybridjit.tensors import externs as tensors
 else:
     llvm_functions = lazy_module("hybridjit.codegen.llvm_functions")
     printer_names = lazy_module("hybridjit.ir.printer_names")
-    tensors = lazy_module("hybridjit.te.externs")
+    tensors = lazy_module("hybridjit.tensors.externs")
 
 _CAPSULE_POINTER = ctypes.pythonapi.PyCapsule_GetPointer
 _CAPSULE_NAME = ctypes.pythonapi.PyCapsule_GetName

@@ -12,9 +12,9 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.schedule.classic.lower import as_written, lower_classic
 from hybridjit.schedule.classic.schedule import ClassicSchedule
 from hybridjit.schedule.schedule import Schedule
-from hybridjit.te.function import create_prim_func
-from hybridjit.te.read_first import read_first
-from hybridjit.te.tensor import Tensor
+from hybridjit.tensors.function import create_prim_func
+from hybridjit.tensors.read_first import read_first
+from hybridjit.tensors.tensor import Tensor
 
 
 @dataclass(frozen=True, slots=True, eq=False)

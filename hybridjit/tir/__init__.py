@@ -90,7 +90,7 @@ from hybridjit.ir.visit import (
     walk,
 )
 from hybridjit.lowering.custom_passes import CustomPass, apply_passes, prim_func_pass
-from hybridjit.te.custom_intrinsics import llvm_intrinsic, register_intrin
+from hybridjit.tensors.custom_intrinsics import llvm_intrinsic, register_intrin
 from hybridjit.tir.calls import call_extern, call_intrin, call_packed
 
 __all__ = [

@@ -19,9 +19,9 @@ from hybridjit.ir.intrinsics import INTRINSICS
 from hybridjit.runtime.externs import Function, extern, packed
 from hybridjit.scalars.scalar import Scalar
 from hybridjit.scalars.suggest import did_you_mean
-from hybridjit.te.custom_intrinsics import call_by_name
-from hybridjit.te.expression import Expression, Operand, as_scalar, dtype_of
-from hybridjit.te.externs import call_function
+from hybridjit.tensors.custom_intrinsics import call_by_name
+from hybridjit.tensors.expression import Expression, Operand, as_scalar, dtype_of
+from hybridjit.tensors.externs import call_function
 
 _ARRAY: type[Any] = np.ndarray
 

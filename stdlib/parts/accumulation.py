@@ -12,8 +12,8 @@ from hybridjit.stdlib.parts.shapes import Shape, broadcast, count_elements, norm
 from hybridjit.stdlib.parts.types import Axes
 from hybridjit.te import compute, reduce_axis
 from hybridjit.te import sum as added
-from hybridjit.te.expression import dtype_of
-from hybridjit.te.reduction import Reducer
+from hybridjit.tensors.expression import dtype_of
+from hybridjit.tensors.reduction import Reducer
 
 Indices = Mapping[int, Any]
 """Indices of an element, by axis."""

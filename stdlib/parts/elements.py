@@ -7,7 +7,7 @@ from typing import Any
 from hybridjit.scalars.functions import apply
 from hybridjit.scalars.style import Style
 from hybridjit.te import Expression
-from hybridjit.te.expression import as_scalar
+from hybridjit.tensors.expression import as_scalar
 
 
 def call(name: str, *values: Any) -> Expression:

@@ -12,8 +12,8 @@ from hybridjit.stdlib.parts.shapes import Shape, count_elements, normalize_axes,
 from hybridjit.stdlib.parts.types import Axes
 from hybridjit.te import comm_reducer, const, if_then_else, max_value, min_value
 from hybridjit.te import min as least
-from hybridjit.te.function import NEEDS_ELEMENTS
-from hybridjit.te.reduction import Reducer
+from hybridjit.tensors.function import NEEDS_ELEMENTS
+from hybridjit.tensors.reduction import Reducer
 
 largest = comm_reducer(maximum, min_value, "max")
 smallest = comm_reducer(minimum, max_value, "min")

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from hybridjit.ir.dtype import BFLOAT16, FLOAT16, FLOAT32, DType
 from hybridjit.te import Expression
-from hybridjit.te.compute import Body
+from hybridjit.tensors.compute import Body
 
 
 def working_type(dtype: DType) -> DType:

@@ -10,9 +10,9 @@ from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.printer import format_expr
 from hybridjit.stdlib.parts.types import Axes
 from hybridjit.te import Tensor, compute
-from hybridjit.te.compute import Body
-from hybridjit.te.sizes import same_size
-from hybridjit.te.tensor import index_expr
+from hybridjit.tensors.compute import Body
+from hybridjit.tensors.sizes import same_size
+from hybridjit.tensors.tensor import index_expr
 
 Shape = tuple[Any, ...]
 

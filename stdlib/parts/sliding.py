@@ -17,7 +17,7 @@ from hybridjit.stdlib.parts.types import Pair
 from hybridjit.stdlib.parts.windows import Movement, Window, read_pair, read_windows
 from hybridjit.te import compute, reduce_axis
 from hybridjit.te import sum as added
-from hybridjit.te.reduction import Reducer
+from hybridjit.tensors.reduction import Reducer
 
 Reading = tuple[Any, Sequence[Any]]
 """The channel that is read for an output, and the first two indices of the filter."""

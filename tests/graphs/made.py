@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from hybridjit.te.tensor import Tensor
+from hybridjit.tensors.tensor import Tensor
 
 Array = Any
 Evaluate = Callable[[Array], Array] | Callable[[Array, Array], Array]

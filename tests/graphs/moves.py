@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 from hybridjit.errors import ScheduleError
 from hybridjit.schedule.classic.schedule import ClassicSchedule
 from hybridjit.schedule.classic.stage import At, Stage
-from hybridjit.te.scan import Scan
-from hybridjit.te.tensor import Axis, AxisKind, Compute, Placeholder, Tensor
+from hybridjit.tensors.scan import Scan
+from hybridjit.tensors.tensor import Axis, AxisKind, Compute, Placeholder, Tensor
 
 T = TypeVar("T")
 Choose = random.Random

@@ -28,7 +28,7 @@ from hybridjit.schedule.classic import lower as classic_lower
 from hybridjit.schedule.classic import rfactor as classic_rfactor
 from hybridjit.schedule.classic.schedule import ClassicSchedule
 from hybridjit.schedule.primitives import compute_at, compute_inline
-from hybridjit.te import derivative, inlined, nests, scan_nest
+from hybridjit.tensors import derivative, inlined, nests, scan_nest
 from tests.graphs.check import ScheduledGraph, Subject, check_scheduled, choose_moves
 from tests.graphs.foreign import extern_script, script_total
 from tests.graphs.reductions import (
@@ -54,8 +54,8 @@ from tests.planted.bugs import Bug, RandomCheck, always, first, replaced, second
 from tests.planted.schedule_stages import smaller_box
 
 # Functions of te have the names of these modules.
-gradient = import_module("hybridjit.te.gradient")
-scan = import_module("hybridjit.te.scan")
+gradient = import_module("hybridjit.tensors.gradient")
+scan = import_module("hybridjit.tensors.scan")
 
 # Graphs until a bug counts as missed.
 MAX_GRAPHS = 120

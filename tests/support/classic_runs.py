@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import hybridjit as hj
-from hybridjit.te.tensor import Placeholder, Tensor
+from hybridjit.tensors.tensor import Placeholder, Tensor
 from tests.support.oracle import assert_same
 
 Array = Any

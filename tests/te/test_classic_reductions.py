@@ -8,7 +8,7 @@ import pytest
 import hybridjit as hj
 from hybridjit import te
 from hybridjit.errors import ScheduleError
-from hybridjit.te.reduction import Reducer
+from hybridjit.tensors.reduction import Reducer
 from tests.conftest import Golden
 from tests.support.classic_runs import make_inputs, run_both
 

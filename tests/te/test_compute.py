@@ -8,7 +8,7 @@ import pytest
 
 from hybridjit import te
 from hybridjit.errors import ArgumentValueError
-from hybridjit.te.tensor import AxisKind
+from hybridjit.tensors.tensor import AxisKind
 from tests.conftest import Golden
 from tests.support.tensor_programs import assert_computes, run_tensors
 

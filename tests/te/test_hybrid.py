@@ -10,7 +10,7 @@ import hybridjit as hj
 from hybridjit import hybrid, te
 from hybridjit.errors import HybridError
 from hybridjit.hybrid import const_range, output_tensor
-from hybridjit.te.function import create_program
+from hybridjit.tensors.function import create_program
 from tests.conftest import Golden
 from tests.support.tensor_programs import assert_computes
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hybridjit import te
-from hybridjit.te.function import create_program
+from hybridjit.tensors.function import create_program
 from tests.support.tensor_programs import assert_computes
 
 Array = Any

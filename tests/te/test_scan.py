@@ -8,7 +8,7 @@ import pytest
 
 from hybridjit import te
 from hybridjit.errors import HybridError
-from hybridjit.te.function import create_program
+from hybridjit.tensors.function import create_program
 from tests.conftest import Golden
 from tests.support.tensor_programs import assert_computes
 

@@ -7,7 +7,7 @@ import pytest
 
 from hybridjit import te
 from hybridjit.errors import HybridError
-from hybridjit.te.compute import Body
+from hybridjit.tensors.compute import Body
 from tests.conftest import Golden
 
 TE: Any = te  # as a caller without a type checker has it

@@ -11,8 +11,8 @@ from hybridjit.ir.visit import walk
 from hybridjit.schedule.classic.rfactor import Factoring
 from hybridjit.schedule.classic.stage import Inline, Stage, extent_of
 from hybridjit.schedule.classic.steps import Fuse, Reorder, Split, Step
-from hybridjit.te.reduction import Reduction
-from hybridjit.te.tensor import Axis, AxisKind, Compute
+from hybridjit.tensors.reduction import Reduction
+from hybridjit.tensors.tensor import Axis, AxisKind, Compute
 
 
 def factor_stage(stage: Stage, axis: Axis, factor_axis: int) -> Factoring:

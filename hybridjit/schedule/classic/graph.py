@@ -15,10 +15,10 @@ from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
 from hybridjit.ir.visit import substitute
 from hybridjit.scalars.scalar import Scalar
-from hybridjit.te.compute import find_inputs, make_outputs
-from hybridjit.te.inlined import Inlined
-from hybridjit.te.reduction import Reduction
-from hybridjit.te.tensor import Axis, AxisKind, Compute, Operation, Tensor
+from hybridjit.tensors.compute import find_inputs, make_outputs
+from hybridjit.tensors.inlined import Inlined
+from hybridjit.tensors.reduction import Reduction
+from hybridjit.tensors.tensor import Axis, AxisKind, Compute, Operation, Tensor
 
 Body = tuple[Scalar, ...] | Reduction
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from hybridjit.ir.expr import Expr, Load, Var
 from hybridjit.ir.visit import walk
-from hybridjit.te.reduction import Reduction
-from hybridjit.te.tensor import Compute, Operation
+from hybridjit.tensors.reduction import Reduction
+from hybridjit.tensors.tensor import Compute, Operation
 
 KINDS = ("elementwise", "broadcast", "injective")
 

@@ -34,8 +34,8 @@ from hybridjit.schedule.classic.steps import (
 )
 from hybridjit.schedule.handles import LoopHandle
 from hybridjit.schedule.schedule import Schedule
-from hybridjit.te.function import MAIN, Program, create_prim_func, create_program
-from hybridjit.te.tensor import Axis, Placeholder, Tensor
+from hybridjit.tensors.function import MAIN, Program, create_prim_func, create_program
+from hybridjit.tensors.tensor import Axis, Placeholder, Tensor
 
 
 def lower_classic(

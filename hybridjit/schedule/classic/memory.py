@@ -15,7 +15,7 @@ from hybridjit.schedule.classic.steps import (
     TransformLayout,
 )
 from hybridjit.schedule.index_map import IndexFunction
-from hybridjit.te.tensor import Axis, Compute, Operation, Placeholder
+from hybridjit.tensors.tensor import Axis, Compute, Operation, Placeholder
 
 
 class MemorySteps:

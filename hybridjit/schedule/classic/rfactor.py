@@ -20,8 +20,8 @@ from hybridjit.schedule.classic.graph import (
     scalar_of,
     substitute_body,
 )
-from hybridjit.te.reduction import Reduction
-from hybridjit.te.tensor import Axis, AxisKind, Compute, Tensor
+from hybridjit.tensors.reduction import Reduction
+from hybridjit.tensors.tensor import Axis, AxisKind, Compute, Tensor
 
 
 @dataclass(frozen=True, slots=True, eq=False)

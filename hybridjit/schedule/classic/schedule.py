@@ -22,8 +22,8 @@ from hybridjit.schedule.classic.injective import KINDS, is_inlined
 from hybridjit.schedule.classic.rfactor import rfactor
 from hybridjit.schedule.classic.stage import Stage
 from hybridjit.schedule.classic.steps import SetScope
-from hybridjit.te.scan import Scan
-from hybridjit.te.tensor import Axis, Compute, Operation, Placeholder, Tensor
+from hybridjit.tensors.scan import Scan
+from hybridjit.tensors.tensor import Axis, Compute, Operation, Placeholder, Tensor
 
 Operations = Operation | Tensor | Sequence[Operation | Tensor]
 

@@ -29,9 +29,9 @@ from hybridjit.schedule.classic.steps import (
     Tensorize,
 )
 from hybridjit.schedule.primitives.annotate import Hint
-from hybridjit.te.inlined import Inlined
-from hybridjit.te.scan import Scan
-from hybridjit.te.tensor import (
+from hybridjit.tensors.inlined import Inlined
+from hybridjit.tensors.scan import Scan
+from hybridjit.tensors.tensor import (
     Axis,
     AxisKind,
     Compute,

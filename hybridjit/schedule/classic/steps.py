@@ -23,7 +23,7 @@ from hybridjit.schedule.primitives.annotate import Hint
 from hybridjit.schedule.program import the_block
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.schedule.stages import allocated_in
-from hybridjit.te.tensor import Axis, AxisKind, Tensor, TensorBuffer
+from hybridjit.tensors.tensor import Axis, AxisKind, Tensor, TensorBuffer
 
 
 class Phase(IntEnum):

@@ -9,15 +9,15 @@ from typing import Any
 from hybridjit.errors import ArgumentError
 from hybridjit.ir.expr import Add, Call, Const, Eq, Expr, Load, Max, Min, Mul, Var
 from hybridjit.ir.visit import substitute
-from hybridjit.te.compute import compute, reduce_axis
-from hybridjit.te.derivative import typed
-from hybridjit.te.expression import Expression, condition
-from hybridjit.te.functions import if_then_else
-from hybridjit.te.reduction import Reduction
-from hybridjit.te.reduction import any as any_of
-from hybridjit.te.reduction import prod as prod_of
-from hybridjit.te.reduction import sum as sum_of
-from hybridjit.te.tensor import Axis, Compute
+from hybridjit.tensors.compute import compute, reduce_axis
+from hybridjit.tensors.derivative import typed
+from hybridjit.tensors.expression import Expression, condition
+from hybridjit.tensors.functions import if_then_else
+from hybridjit.tensors.reduction import Reduction
+from hybridjit.tensors.reduction import any as any_of
+from hybridjit.tensors.reduction import prod as prod_of
+from hybridjit.tensors.reduction import sum as sum_of
+from hybridjit.tensors.tensor import Axis, Compute
 
 
 @dataclass(frozen=True, slots=True, eq=False)

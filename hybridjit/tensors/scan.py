@@ -19,10 +19,10 @@ from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.expr import Var
 from hybridjit.ir.printer import format_expr
-from hybridjit.te.compute import choose_tag, make_outputs, output_names
-from hybridjit.te.scan_steps import check_reads, find_time_axes
-from hybridjit.te.sizes import same_size
-from hybridjit.te.tensor import Axis, AxisKind, Compute, Operation, Placeholder, Tensor
+from hybridjit.tensors.compute import choose_tag, make_outputs, output_names
+from hybridjit.tensors.scan_steps import check_reads, find_time_axes
+from hybridjit.tensors.sizes import same_size
+from hybridjit.tensors.tensor import Axis, AxisKind, Compute, Operation, Placeholder, Tensor
 
 Tensors = Tensor | Sequence[Tensor]
 

@@ -16,8 +16,8 @@ from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Add, Const, Eq, Expr, Ge, Load, Lt, Mul, Select, Sub, Var
 from hybridjit.ir.stmt import For, seq
 from hybridjit.ir.visit import substitute
-from hybridjit.te.guarded_loads import visit_loads
-from hybridjit.te.tensor import Axis, AxisKind
+from hybridjit.tensors.guarded_loads import visit_loads
+from hybridjit.tensors.tensor import Axis, AxisKind
 
 
 @dataclass(slots=True)

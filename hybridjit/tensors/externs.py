@@ -17,13 +17,13 @@ from hybridjit.ir.signature import ConstantArray
 from hybridjit.ir.stmt import Evaluate, Stmt, Store, seq
 from hybridjit.ir.visit import fresh_copy, walk
 from hybridjit.scalars.conversion import convert
-from hybridjit.te.buffers import DeclaredBuffer, copy_elements, declared_for, settle
-from hybridjit.te.compute import as_shape, output_names
-from hybridjit.te.expression import as_scalar, dtype_of
-from hybridjit.te.inlined import Extern, make_operation
-from hybridjit.te.sizes import SizeNames
-from hybridjit.te.substitution import sized_like, substitute_arguments
-from hybridjit.te.tensor import Tensor, TensorBuffer
+from hybridjit.tensors.buffers import DeclaredBuffer, copy_elements, declared_for, settle
+from hybridjit.tensors.compute import as_shape, output_names
+from hybridjit.tensors.expression import as_scalar, dtype_of
+from hybridjit.tensors.inlined import Extern, make_operation
+from hybridjit.tensors.sizes import SizeNames
+from hybridjit.tensors.substitution import sized_like, substitute_arguments
+from hybridjit.tensors.tensor import Tensor, TensorBuffer
 
 
 @runtime_checkable

@@ -18,10 +18,10 @@ from hybridjit.ir.dtype import FLOAT32, INT64
 from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, Load, Max, Node, Sub, Var
 from hybridjit.ir.stmt import Allocate, For, Stmt, Store, seq
 from hybridjit.ir.visit import rewrite, substitute, walk
-from hybridjit.te.compute import as_shape
-from hybridjit.te.expression import dtype_of
-from hybridjit.te.sizes import same_size
-from hybridjit.te.tensor import Tensor, index_expr
+from hybridjit.tensors.compute import as_shape
+from hybridjit.tensors.expression import dtype_of
+from hybridjit.tensors.sizes import same_size
+from hybridjit.tensors.tensor import Tensor, index_expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)

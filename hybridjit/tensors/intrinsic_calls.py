@@ -16,9 +16,9 @@ from hybridjit.ir.expr import Buffer, Expr, Load, Node, Var
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.visit import rewrite, substitute
 from hybridjit.scalars.scalar import Scalar
-from hybridjit.te.reduction import Reduction
-from hybridjit.te.sizes import same_size
-from hybridjit.te.tensor import Axis, AxisKind, Compute, TensorSlice
+from hybridjit.tensors.reduction import Reduction
+from hybridjit.tensors.sizes import same_size
+from hybridjit.tensors.tensor import Axis, AxisKind, Compute, TensorSlice
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,10 +14,10 @@ from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
 from hybridjit.ir.printer import format_expr
 from hybridjit.scalars.conversion import convert
 from hybridjit.scalars.scalar import Scalar, index
-from hybridjit.te.expression import Expression, Operand, as_scalar
+from hybridjit.tensors.expression import Expression, Operand, as_scalar
 
 if TYPE_CHECKING:
-    from hybridjit.te.reduction import Reduction
+    from hybridjit.tensors.reduction import Reduction
 
 
 class Range(NamedTuple):

@@ -18,18 +18,18 @@ from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.expr import Const, Expr, Load, Var
 from hybridjit.ir.visit import substitute, walk
 from hybridjit.scalars.scalar import index
-from hybridjit.te.compute import compute, reduce_axis
-from hybridjit.te.derivative import derivative, typed
-from hybridjit.te.expression import Expression
-from hybridjit.te.function import operations_of
-from hybridjit.te.functions import if_then_else
-from hybridjit.te.index_equations import Solution, from_start, solve
-from hybridjit.te.reduction import all as all_of
-from hybridjit.te.reduction import sum as sum_of
-from hybridjit.te.reduction_terms import Term, terms_of
-from hybridjit.te.scan import Scan
-from hybridjit.te.sizes import same_size
-from hybridjit.te.tensor import Compute, Operation, Tensor
+from hybridjit.tensors.compute import compute, reduce_axis
+from hybridjit.tensors.derivative import derivative, typed
+from hybridjit.tensors.expression import Expression
+from hybridjit.tensors.function import operations_of
+from hybridjit.tensors.functions import if_then_else
+from hybridjit.tensors.index_equations import Solution, from_start, solve
+from hybridjit.tensors.reduction import all as all_of
+from hybridjit.tensors.reduction import sum as sum_of
+from hybridjit.tensors.reduction_terms import Term, terms_of
+from hybridjit.tensors.scan import Scan
+from hybridjit.tensors.sizes import same_size
+from hybridjit.tensors.tensor import Compute, Operation, Tensor
 
 
 @api_edge

@@ -13,8 +13,8 @@ from hybridjit.ir.header import dimensions_in
 from hybridjit.ir.signature import Param, ScalarParam
 from hybridjit.ir.stmt import Allocate, Assert, For, Iter, Let, Stmt
 from hybridjit.ir.visit import walk
-from hybridjit.te.expression import Expression
-from hybridjit.te.tensor import Operation, Placeholder, Tensor
+from hybridjit.tensors.expression import Expression
+from hybridjit.tensors.tensor import Operation, Placeholder, Tensor
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,7 @@ from typing import Any
 from hybridjit.scalars.functions import apply
 from hybridjit.scalars.operators import select
 from hybridjit.scalars.style import Style
-from hybridjit.te.expression import Expression, as_condition, as_expression, as_scalar
+from hybridjit.tensors.expression import Expression, as_condition, as_expression, as_scalar
 
 Function = Callable[..., Expression]
 

@@ -11,10 +11,10 @@ from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.stmt import For, seq
 from hybridjit.ir.visit import walk
-from hybridjit.te.compute import exprs_of
-from hybridjit.te.guarded_loads import visit_loads
-from hybridjit.te.reduction import Reduction
-from hybridjit.te.tensor import Axis, Compute, Tensor, TensorBuffer
+from hybridjit.tensors.compute import exprs_of
+from hybridjit.tensors.guarded_loads import visit_loads
+from hybridjit.tensors.reduction import Reduction
+from hybridjit.tensors.tensor import Axis, Compute, Tensor, TensorBuffer
 
 Times = Mapping[Compute, int | None]
 

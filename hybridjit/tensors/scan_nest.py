@@ -18,10 +18,10 @@ from typing import Any
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
 from hybridjit.ir.stmt import Allocate, Block, For, Iter, LoopKind, Stmt, Store, seq
 from hybridjit.ir.visit import Mutator
-from hybridjit.te.nests import make_compute
-from hybridjit.te.places import Places
-from hybridjit.te.scan import Scan
-from hybridjit.te.tensor import Compute, Tensor
+from hybridjit.tensors.nests import make_compute
+from hybridjit.tensors.places import Places
+from hybridjit.tensors.scan import Scan
+from hybridjit.tensors.tensor import Compute, Tensor
 
 Targets = Mapping[Buffer, tuple[Buffer, int | None]]
 """What stands for a buffer inside of a step, and which of its dimensions is left out, if any."""

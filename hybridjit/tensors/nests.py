@@ -23,9 +23,9 @@ from hybridjit.ir.expr import Buffer, Const, Expr, Le, Load, Or, Sub, Var
 from hybridjit.ir.stmt import Block, For, If, Iter, IterKind, Let, Stmt, Store, seq
 from hybridjit.ir.visit import substitute, walk
 from hybridjit.scalars.operators import conjunction
-from hybridjit.te.places import Places
-from hybridjit.te.reduction import Reduction
-from hybridjit.te.tensor import Axis, Compute
+from hybridjit.tensors.places import Places
+from hybridjit.tensors.reduction import Reduction
+from hybridjit.tensors.tensor import Axis, Compute
 
 Fixed = Mapping[Var, Var]
 """Variables of axes that a loop around the whole nest runs over, and the variables of the loops."""

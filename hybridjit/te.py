@@ -11,9 +11,9 @@ compiled like a script.
 from typing import TYPE_CHECKING, Any
 
 from hybridjit.lazy import lazy_names
-from hybridjit.te import schedule
-from hybridjit.te.buffers import decl_buffer
-from hybridjit.te.compute import (
+from hybridjit.tensors import auto_inline as schedule
+from hybridjit.tensors.buffers import decl_buffer
+from hybridjit.tensors.compute import (
     compute,
     const,
     placeholder,
@@ -22,10 +22,10 @@ from hybridjit.te.compute import (
     thread_axis,
     var,
 )
-from hybridjit.te.expression import Expression
-from hybridjit.te.externs import call_extern, call_packed, extern, extern_primfunc
-from hybridjit.te.function import create_prim_func
-from hybridjit.te.functions import (
+from hybridjit.tensors.expression import Expression
+from hybridjit.tensors.externs import call_extern, call_packed, extern, extern_primfunc
+from hybridjit.tensors.function import create_prim_func
+from hybridjit.tensors.functions import (
     abs,
     acos,
     acosh,
@@ -78,8 +78,8 @@ from hybridjit.te.functions import (
     truncdiv,
     truncmod,
 )
-from hybridjit.te.gradient import gradient
-from hybridjit.te.reduction import (
+from hybridjit.tensors.gradient import gradient
+from hybridjit.tensors.reduction import (
     all,
     any,
     comm_reducer,
@@ -90,21 +90,21 @@ from hybridjit.te.reduction import (
     prod,
     sum,
 )
-from hybridjit.te.scan import scan
-from hybridjit.te.tags import tag_scope
-from hybridjit.te.tensor import Axis, Tensor
-from hybridjit.te.tensor_intrin import decl_tensor_intrin
+from hybridjit.tensors.scan import scan
+from hybridjit.tensors.tags import tag_scope
+from hybridjit.tensors.tensor import Axis, Tensor
+from hybridjit.tensors.tensor_intrin import decl_tensor_intrin
 
 if TYPE_CHECKING:
 
     def create_schedule(ops: Any, *, fastmath: Any = False) -> Any:
         """A schedule of tensors: see hybridjit/schedule/classic/schedule.py."""
 
-
-# Lives above this package, and is loaded when it is used.
-__getattr__ = lazy_names(
-    __name__, {"create_schedule": "hybridjit.schedule.classic.schedule:create_schedule"}
-)
+else:
+    # Loaded when it is used.
+    __getattr__ = lazy_names(
+        __name__, {"create_schedule": "hybridjit.schedule.classic.schedule:create_schedule"}
+    )
 
 __all__ = [
     "Axis",

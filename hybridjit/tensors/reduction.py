@@ -17,7 +17,7 @@ from hybridjit.scalars.functions import apply
 from hybridjit.scalars.operators import conjunction
 from hybridjit.scalars.scalar import Scalar
 from hybridjit.scalars.style import Style
-from hybridjit.te.expression import (
+from hybridjit.tensors.expression import (
     Expression,
     Operand,
     as_condition,
@@ -26,7 +26,7 @@ from hybridjit.te.expression import (
     condition,
     dtype_of,
 )
-from hybridjit.te.tensor import Axis, AxisKind
+from hybridjit.tensors.tensor import Axis, AxisKind
 
 Combine = Callable[[Any, Any], Any]
 Identity = Callable[..., Any]

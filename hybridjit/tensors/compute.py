@@ -15,12 +15,12 @@ from hybridjit.ir.printer import format_expr
 from hybridjit.ir.visit import walk
 from hybridjit.scalars.conversion import store_value
 from hybridjit.scalars.scalar import Scalar
-from hybridjit.te.expression import Expression, as_scalar, dtype_of
-from hybridjit.te.intrinsic_calls import IntrinsicCall
-from hybridjit.te.reduction import Reduction
-from hybridjit.te.sizes import same_size
-from hybridjit.te.tags import current_tag
-from hybridjit.te.tensor import (
+from hybridjit.tensors.expression import Expression, as_scalar, dtype_of
+from hybridjit.tensors.intrinsic_calls import IntrinsicCall
+from hybridjit.tensors.reduction import Reduction
+from hybridjit.tensors.sizes import same_size
+from hybridjit.tensors.tags import current_tag
+from hybridjit.tensors.tensor import (
     Axis,
     AxisKind,
     Compute,

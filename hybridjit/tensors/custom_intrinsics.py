@@ -41,7 +41,7 @@ from hybridjit.scalars.conversion import convert
 from hybridjit.scalars.functions import apply
 from hybridjit.scalars.scalar import Scalar
 from hybridjit.scalars.style import Style
-from hybridjit.te.expression import Expression, Operand, as_scalar, dtype_of
+from hybridjit.tensors.expression import Expression, Operand, as_scalar, dtype_of
 
 # One for each number of arguments: so type checkers know the parameters of lambdas.
 Formula = (

@@ -41,8 +41,8 @@ from hybridjit.ir.expr import (
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.visit import walk
 from hybridjit.scalars.scalar import Scalar
-from hybridjit.te import functions as te
-from hybridjit.te.expression import Expression, condition
+from hybridjit.tensors import functions as te
+from hybridjit.tensors.expression import Expression, condition
 
 Derivative = Expression | None
 """None is zero."""

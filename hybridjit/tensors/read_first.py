@@ -18,8 +18,8 @@ from hybridjit.ir.expr import Buffer, BufferRef, Load
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Stmt, seq
 from hybridjit.ir.visit import substitute, walk
-from hybridjit.te.buffers import copy_elements
-from hybridjit.te.tensor import Placeholder, TensorBuffer
+from hybridjit.tensors.buffers import copy_elements
+from hybridjit.tensors.tensor import Placeholder, TensorBuffer
 
 
 def read_first(func: PrimFunc) -> PrimFunc:

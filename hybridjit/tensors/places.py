@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from hybridjit.ir.expr import Var
 from hybridjit.ir.printer_names import make_identifier
-from hybridjit.te.tensor import Axis, Operation
+from hybridjit.tensors.tensor import Axis, Operation
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from hybridjit.ir.printer import format_expr
 from hybridjit.ir.signature import ArrayResult, ConstantArray, ScalarResult
 from hybridjit.ir.stmt import Block, Return, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import fresh_copy, substitute, walk
-from hybridjit.te.sizes import same_size
+from hybridjit.tensors.sizes import same_size
 
 Argument = Buffer | Expr
 

@@ -28,13 +28,13 @@ from hybridjit.ir.expr import Const, Le
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, If, Raise, Stmt, seq
 from hybridjit.ir.verify import Stage, verify
-from hybridjit.te.arguments import Arguments, check_placeholders, read_arguments
-from hybridjit.te.inlined import Extern, Hybrid, Inlined, make_inlined, make_zero
-from hybridjit.te.nests import make_compute
-from hybridjit.te.places import Places
-from hybridjit.te.scan import Scan
-from hybridjit.te.scan_nest import make_scan
-from hybridjit.te.tensor import Compute, Operation, Placeholder, Tensor
+from hybridjit.tensors.arguments import Arguments, check_placeholders, read_arguments
+from hybridjit.tensors.inlined import Extern, Hybrid, Inlined, make_inlined, make_zero
+from hybridjit.tensors.nests import make_compute
+from hybridjit.tensors.places import Places
+from hybridjit.tensors.scan import Scan
+from hybridjit.tensors.scan_nest import make_scan
+from hybridjit.tensors.tensor import Compute, Operation, Placeholder, Tensor
 
 MAIN = "main"
 NEEDS_ELEMENTS = "needs_elements"

@@ -13,9 +13,9 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.signature import ConstantArray
 from hybridjit.ir.stmt import Block, For, Iter, Stmt, Store
 from hybridjit.ir.visit import rewrite, substitute, walk
-from hybridjit.te.compute import choose_tag
-from hybridjit.te.places import Places
-from hybridjit.te.tensor import Axis, AxisKind, Operation, Tensor, TensorBuffer
+from hybridjit.tensors.compute import choose_tag
+from hybridjit.tensors.places import Places
+from hybridjit.tensors.tensor import Axis, AxisKind, Operation, Tensor, TensorBuffer
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -18,12 +18,12 @@ from hybridjit.ir.stmt import Block
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.ir.visit import rewrite
 from hybridjit.lazy import lazy_module
-from hybridjit.te.buffers import DeclaredBuffer, bound_buffer, stride_variables
-from hybridjit.te.externs import Script, as_stmt, make_body
-from hybridjit.te.function import create_prim_func
-from hybridjit.te.intrinsic_calls import IntrinsicCall, call_intrinsic
-from hybridjit.te.reduction import Reduction
-from hybridjit.te.tensor import Compute, Operation, Placeholder, Tensor, TensorSlice
+from hybridjit.tensors.buffers import DeclaredBuffer, bound_buffer, stride_variables
+from hybridjit.tensors.externs import Script, as_stmt, make_body
+from hybridjit.tensors.function import create_prim_func
+from hybridjit.tensors.intrinsic_calls import IntrinsicCall, call_intrinsic
+from hybridjit.tensors.reduction import Reduction
+from hybridjit.tensors.tensor import Compute, Operation, Placeholder, Tensor, TensorSlice
 
 if TYPE_CHECKING:
     from hybridjit.intrinsics import registry

@@ -21,11 +21,11 @@ from hybridjit.ir.expr import Const
 from hybridjit.ir.func import PrimFunc
 from hybridjit.scalars.kinds import is_array
 from hybridjit.scalars.specs import ConstantSpec, ScalarSpec, Spec, TupleSpec
-from hybridjit.te.expression import Expression
-from hybridjit.te.inlined import Hybrid, make_operation
-from hybridjit.te.sizes import SizeNames
-from hybridjit.te.substitution import Argument, substitute_arguments
-from hybridjit.te.tensor import Tensor, TensorPart
+from hybridjit.tensors.expression import Expression
+from hybridjit.tensors.inlined import Hybrid, make_operation
+from hybridjit.tensors.sizes import SizeNames
+from hybridjit.tensors.substitution import Argument, substitute_arguments
+from hybridjit.tensors.tensor import Tensor, TensorPart
 
 
 class TensorCall:

@@ -1,0 +1,1 @@
+"""Tensor expressions to IR: what `hybridjit.te` offers is made here."""
