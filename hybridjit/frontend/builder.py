@@ -70,17 +70,19 @@ T = TypeVar("T")
 MAX_CONSTANT_ELEMENTS = 4096
 
 
-class Unbound(Exception):
-    """Raised where a name is read that never has a value there: the script ends when it is read."""
-
-    def __init__(self, name: str, span: Span) -> None:
-        super().__init__()
-        self.name = name
-        self.span = span
-
-
 class Never(Exception):
-    """Raised after a call that always raises: what follows it in its statement is never reached."""
+    """Raised where the script is sure to end: the rest of the statement is never reached.
+
+    `ending` is what ends it, if that is not emitted yet; it comes in the place of the statement.
+
+    An exception, not a value: there is no value where a call always raises, and whoever evaluates
+    an operand, in a hundred places, would have to ask for it, to do nothing but hand it on. As an
+    error does, it leaves the statement at once; only who runs statements knows of it.
+    """
+
+    def __init__(self, *ending: Stmt) -> None:
+        super().__init__()
+        self.ending = ending
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,10 +252,16 @@ class Builder:
                 raise Skip(self._used_before_assigned(node))
             if bound.type is None:
                 self.check_divisible(web)  # what is given an array later on may have it by then
-                raise Unbound(web.name, self.span(node))
+                raise self._unbound(web.name, self.span(node))
             bound.buffer = Buffer(bound.name, bound.type.dtype, (), Buffer.REGISTER)
         assert bound.type is not None
         return Scalar(Load(bound.buffer, (), span=self.span(node)), bound.type)
+
+    def _unbound(self, name: str, span: Span) -> Never:
+        """A name that has no value is read: at run time, that is an error."""
+        never = Buffer(name, INT64, (), Buffer.REGISTER)
+        read = Evaluate(Load(never, (), span=span), span=span)
+        return Never(Allocate(never, zero=False), read)
 
     def _is_guarded(self, web: Web) -> bool:
         """True if a name is read only on a condition: when that is true, it may have a value."""

@@ -26,9 +26,13 @@ Copy = tuple[Path, ast.stmt]
 
 
 class Skip(Exception):
-    """A statement that depends on one that already failed, or on a type not yet known.
+    """Raised in a statement that depends on one that already failed, or on a type not yet known.
 
     `unless_known` is the error to report if no round finds the type.
+
+    It is an error that is not to be reported, and goes the way of one: from any depth of an
+    expression to the statement, which is left out of this round. A value "not known" would have to
+    be asked for, and handed on, wherever an operand is evaluated.
     """
 
     def __init__(self, unless_known: HybridError | None = None) -> None:

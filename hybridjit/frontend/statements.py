@@ -9,7 +9,7 @@ from functools import partial
 from hybridjit.errors import HybridError, ParseError
 from hybridjit.frontend.assignments import declare
 from hybridjit.frontend.branches import divide, divide_with
-from hybridjit.frontend.builder import Builder, Never, Unbound
+from hybridjit.frontend.builder import Builder, Never
 from hybridjit.frontend.carried import (
     forget_others,
     is_carried,
@@ -21,13 +21,11 @@ from hybridjit.frontend.expressions import condition
 from hybridjit.frontend.flow import bound_names
 from hybridjit.frontend.frame import Enclosing, LoopScope, Skip
 from hybridjit.frontend.refusals import refusal
-from hybridjit.ir.dtype import BOOL, INT64, WEAK_BOOL
-from hybridjit.ir.expr import Buffer, Const, Expr, Load
+from hybridjit.ir.dtype import BOOL, WEAK_BOOL
+from hybridjit.ir.expr import Const, Expr
 from hybridjit.ir.stmt import (
-    Allocate,
     Break,
     Continue,
-    Evaluate,
     If,
     Stmt,
     While,
@@ -106,22 +104,14 @@ def _run_or_note(build: Builder, stmt: ast.stmt, run: Callable[[], bool | None])
     except Skip as skip:
         build.unit.skipped += 1
         build.unit.unresolved = build.unit.unresolved or skip.unless_known
-    except Unbound as found:
-        _stop_at(build, found)
-        return False
-    except Never:
+    except Never as never:
+        for ending in never.ending:
+            build.emit(ending)
         return False
     del build.frame.loops[loops:]
     build.depth, build.unit.open_loops = depth, open_loops
     _poison(build, stmt)
     return not isinstance(stmt, (ast.Return, ast.Raise))
-
-
-def _stop_at(build: Builder, found: Unbound) -> None:
-    """Read a variable that is never set: at run time, that is an error."""
-    never = Buffer(found.name, INT64, (), Buffer.REGISTER)
-    build.emit(Allocate(never, zero=False))
-    build.emit(Evaluate(Load(never, (), span=found.span), span=found.span))
 
 
 def _count(build: Builder, stmt: ast.stmt) -> None:
