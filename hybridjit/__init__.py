@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from hybridjit.ir.equal import structural_equal
     from hybridjit.ir.func import PrimFunc
     from hybridjit.lowering.entry import lower
-    from hybridjit.runtime.modules.loaded import load_module
+    from hybridjit.runtime.modules.loaded_module import load_module
     from hybridjit.runtime.modules.module import Module, build
     from hybridjit.runtime.pool import get_num_threads, set_num_threads, threads
     from hybridjit.schedule.schedule import Schedule
@@ -58,7 +58,7 @@ else:
             "build": "hybridjit.runtime.modules.module:build",
             "host_target": "hybridjit.codegen.target:host_target",
             "get_num_threads": "hybridjit.runtime.pool:get_num_threads",
-            "load_module": "hybridjit.runtime.modules.loaded:load_module",
+            "load_module": "hybridjit.runtime.modules.loaded_module:load_module",
             "lower": "hybridjit.lowering.entry:lower",
             "parse": "hybridjit.frontend.parse:parse_text",
             "set_num_threads": "hybridjit.runtime.pool:set_num_threads",

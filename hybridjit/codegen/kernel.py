@@ -9,7 +9,6 @@ from llvmlite import ir
 
 from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.analysis.traffic import is_large
-from hybridjit.codegen.dispatcher.adapter import emit_adapter
 from hybridjit.codegen.emit.allocation import clear, contiguous
 from hybridjit.codegen.emit.emitter import Emitter, Options
 from hybridjit.codegen.emit.interrupt import ignore_signals
@@ -26,13 +25,14 @@ from hybridjit.codegen.llvm_types import (
     Complex,
     Function,
     LLVMType,
+    Module,
     Value,
     memory_type,
     value_type,
 )
 from hybridjit.codegen.module_features import note_features
 from hybridjit.codegen.pool.words import has_pool
-from hybridjit.codegen.sites import Failure, Site
+from hybridjit.codegen.sites import ADAPTER, Failure, Site
 from hybridjit.codegen.target import Target
 from hybridjit.ir.dtype import BOOL, INT64, DType
 from hybridjit.ir.expr import Buffer, BufferRef, ExternCall
@@ -94,7 +94,7 @@ def emit_kernel(
     if not emitter.is_closed:
         emitter.leave(0)
     emitter.entry.branch(function.basic_blocks[1])
-    emit_adapter(module, function)
+    _emit_adapter(module, function)
     text = _with_vector_width(finish_hints(str(module)), target.vector_bits)
     text = link_functions(text, emitter.functions)
     return KernelModule(text, call, tuple(emitter.sites), emitter.callbacks)
@@ -202,3 +202,23 @@ def _constant_array(emitter: Emitter, array: ConstantArray) -> ArrayAddress:
     stored.global_constant, stored.linkage, stored.align = True, "internal", 64
     shape = [ir.Constant(I64, extent) for extent in array.data.shape]
     return contiguous(emitter, stored, array.buffer, shape)
+
+
+def _emit_adapter(module: Module, kernel: Function) -> None:
+    """Add a second entry, for the dispatcher: all arguments in one array of words.
+
+        int32 hj_call(int64 *words)  -->  int32 hj_kernel(words[0], words[1], ...)
+
+    Each parameter of the kernel takes one word; a narrow value lies in its low bytes.
+    """
+    kernel.attributes.add("noinline")
+    kind = ir.FunctionType(I32, [I64.as_pointer()])
+    function: Function = ir.Function(module, kind, ADAPTER)
+    function.attributes.add("nounwind")
+    b: Builder = ir.IRBuilder(function.append_basic_block("entry"))
+    args: list[Value] = []
+    for position, parameter in enumerate(kernel.args):
+        word = b.gep(function.args[0], [ir.Constant(I64, position)], inbounds=True)
+        pointer = b.bitcast(word, parameter.type.as_pointer())
+        args.append(b.load(pointer, typ=parameter.type))
+    b.ret(b.call(kernel, args))

@@ -13,8 +13,8 @@ from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.builtin_calls import LOOP_NAMES
 from hybridjit.frontend.call_arguments import refuse_keyword
 from hybridjit.frontend.captures import Environment
+from hybridjit.frontend.expansion_size import assigned_names, least_statements, may_escape
 from hybridjit.frontend.frame import LoopScope, Skip
-from hybridjit.frontend.growth import assigned_names, least_statements, may_escape
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.statements import MAX_STATEMENTS, refuse_growth
 from hybridjit.frontend.values import Array, Builtin, Callee, Items, Value, describe

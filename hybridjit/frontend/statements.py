@@ -35,7 +35,7 @@ from hybridjit.scalars.scalar import Scalar
 
 # A function of MAX_NODES has fewer; only expanded loops and inlined calls get this far. Measured on
 # a busy machine: 18,000 stores are accepted in 14 s. Most of what is too large is seen to be so
-# before it is expanded (`hybridjit.frontend.growth`), the rest is refused after 0.7 to 7 s.
+# before it is expanded (`hybridjit.frontend.expansion_size`), the rest is refused after 0.7 to 7 s.
 MAX_STATEMENTS = 20_000
 
 ELSE_HELP = "set a variable, such as found = True, before break, and test it after the loop"

@@ -24,7 +24,7 @@ from hybridjit.ir.header import Header
 from hybridjit.ir.signature import ArrayResult, ScalarResult
 from hybridjit.lazy import lazy_module
 from hybridjit.runtime.cache.disk_cache import active_store
-from hybridjit.runtime.cache.saved import decode_sites, encode_sites
+from hybridjit.runtime.cache.serialization import decode_sites, encode_sites
 from hybridjit.runtime.cache.versions import is_unchanged
 from hybridjit.runtime.failures import make_exception
 from hybridjit.runtime.given_arrays import receive

@@ -27,10 +27,10 @@ from hybridjit.frontend.captures import Capture, same_value
 from hybridjit.ir.expr import Buffer, Var
 from hybridjit.ir.header import Header
 from hybridjit.ir.signature import ScalarParam
+from hybridjit.runtime.cache.capture_paths import Read, decode_read, find_reads, look_up
 from hybridjit.runtime.cache.disk_cache import Store
 from hybridjit.runtime.cache.entry import Json
-from hybridjit.runtime.cache.reads import Read, decode_read, find_reads, look_up
-from hybridjit.runtime.cache.saved import Unsavable, decode_header, encode_header
+from hybridjit.runtime.cache.serialization import Unsavable, decode_header, encode_header
 from hybridjit.runtime.cache.value_identity import Identifier, Unidentified
 from hybridjit.runtime.cache.versions import is_unchanged, maker_identity
 from hybridjit.scalars.specs import Spec

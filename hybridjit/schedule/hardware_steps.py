@@ -6,13 +6,12 @@ from hybridjit.errors import ScheduleError
 from hybridjit.intrinsics.registry import INTRINSICS
 from hybridjit.ir.stmt import Block, For
 from hybridjit.schedule.handles import BlockHandle, BlockLike, LoopHandle, LoopLike
-from hybridjit.schedule.numbers import check_int
 from hybridjit.schedule.primitives.annotate import Hint, annotate, prefetch
 from hybridjit.schedule.primitives.blockize import blockize
 from hybridjit.schedule.primitives.tensorize import tensorize
 from hybridjit.schedule.program import blocks_of, the_block, the_loop
 from hybridjit.schedule.recording import step
-from hybridjit.schedule.refusal import refuse
+from hybridjit.schedule.refusal import check_int, refuse
 from hybridjit.schedule.state import State
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from hybridjit.errors import ScheduleError
 from hybridjit.schedule.handles import BlockLike, LoopHandle, LoopLike
-from hybridjit.schedule.numbers import check_int
 from hybridjit.schedule.primitives.fission import fission
 from hybridjit.schedule.primitives.fuse import fuse
 from hybridjit.schedule.primitives.merge import merge
@@ -15,6 +14,7 @@ from hybridjit.schedule.primitives.reorder import reorder
 from hybridjit.schedule.primitives.split import split
 from hybridjit.schedule.primitives.unit_loop import add_unit_loop
 from hybridjit.schedule.recording import step
+from hybridjit.schedule.refusal import check_int
 from hybridjit.schedule.state import State, handles
 
 

@@ -1,16 +1,20 @@
-"""Refusals: a ScheduleError that shows the program, the loops at fault, and two iterations."""
+"""Refusals: a ScheduleError that shows the program, the loops at fault, and two iterations.
+
+And what steps of all kinds check.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from hybridjit.analysis.concurrency import Obstacle
+from hybridjit.analysis.concurrency import Obstacle, find_obstacle
 from hybridjit.analysis.dependence import Conflict, Endpoint
 from hybridjit.errors import ScheduleError, Span
 from hybridjit.ir.expr import BufferRef, Load, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr, print_func
 from hybridjit.ir.stmt import For, LoopKind, Store
+from hybridjit.schedule.program import the_loop
 
 
 def refuse(
@@ -115,3 +119,28 @@ def names(loops: Sequence[Var | For]) -> str:
     """'i', 'j' and 'k'."""
     quoted = [f"'{(loop.var if isinstance(loop, For) else loop).name}'" for loop in loops]
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+
+
+def check_int(value: object, what: str) -> None:
+    """Refuse anything but an integer; `what` names the step and the argument."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ScheduleError(f"{what} must be an integer, got {value!r}")
+
+
+def check_concurrent(func: PrimFunc, loops: Iterable[For], step: str) -> None:
+    """Refuse what made the iterations of a concurrent loop of `func` depend on each other.
+
+    `loops` may be as they were before the step: their variables count.
+    """
+    for loop in loops:
+        if not loop.kind.is_concurrent:
+            continue
+        obstacle = find_obstacle(func, the_loop(func, loop.var))
+        if obstacle is not None and obstacle.conflict is not None:
+            raise refuse_conflict(
+                func,
+                f"{step} would make iterations of the {loop.kind.value} loop '{loop.var.name}' "
+                "depend on each other",
+                obstacle.conflict,
+                [loop],
+            )

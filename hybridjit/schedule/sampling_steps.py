@@ -12,10 +12,9 @@ from hybridjit.ir.stmt import Store
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.handles import BlockLike, LoopHandle, LoopLike
 from hybridjit.schedule.nest import trip_count
-from hybridjit.schedule.numbers import check_int
 from hybridjit.schedule.program import blocks_of, loops_around, the_block, the_loop
 from hybridjit.schedule.recording import step
-from hybridjit.schedule.refusal import refuse
+from hybridjit.schedule.refusal import check_int, refuse
 from hybridjit.schedule.state import State
 
 

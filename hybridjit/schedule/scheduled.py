@@ -7,14 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard, cast
 
+from hybridjit.analysis.make_blocks import make_blocks
 from hybridjit.errors import ArgumentError, ArgumentValueError
+from hybridjit.ir.expr import Buffer, BufferRef, Load
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import Allocate, Stmt, seq
+from hybridjit.ir.visit import substitute, walk
 from hybridjit.schedule.classic.lower import as_written, lower_classic
 from hybridjit.schedule.classic.schedule import ClassicSchedule
 from hybridjit.schedule.schedule import Schedule
+from hybridjit.tensors.buffers import copy_elements
 from hybridjit.tensors.function import create_prim_func
-from hybridjit.tensors.read_first import read_first
-from hybridjit.tensors.tensor import Tensor
+from hybridjit.tensors.tensor import Placeholder, Tensor, TensorBuffer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +56,7 @@ def as_scheduled(source: Any, args: Sequence[Any] | None, name: str | None) -> S
     tensors = _tensors(source)
     if tensors is not None:
         func = create_prim_func(tensors if args is None else args)
-        return Scheduled(func, read_first(func), func).named(name)
+        return Scheduled(func, _read_first(func), func).named(name)
     raise ArgumentError(
         f"expected a schedule, a function of the IR or tensors, got {source!r}",
         help="te.create_schedule(C.op) makes a schedule of tensors",
@@ -66,7 +70,7 @@ def _scheduled_tensors(source: ClassicSchedule, args: Sequence[Any] | None) -> S
             help="as in hj.build(s, [A, B, C])",
         )
     made = lower_classic(source, args)
-    return Scheduled(made.func, read_first(as_written(source, args)), made.original)
+    return Scheduled(made.func, _read_first(as_written(source, args)), made.original)
 
 
 def _without_args(made: Scheduled, args: Sequence[Any] | None) -> Scheduled:
@@ -117,3 +121,29 @@ def _is_list_of_functions(source: Any) -> TypeGuard[Sequence[PrimFunc]]:
         return False
     items = cast("Sequence[object]", source)
     return bool(items) and all(isinstance(item, PrimFunc) for item in items)
+
+
+def _read_first(func: PrimFunc) -> PrimFunc:
+    """`func` for arrays that share memory: the placeholders that it reads are copied first.
+
+        for i in range(n):                  A_before = allocate(...)
+            B[i] = A[n - 1 - i]             for i in range(n):
+                                    -->         A_before[i] = A[i]
+                                            for i in range(n):
+                                                B[i] = A_before[n - 1 - i]
+
+    A tensor has one value, whatever memory it is passed in.
+    """
+    read = {node.buffer for node in walk(func.body) if isinstance(node, Load | BufferRef)}
+    before: list[Stmt] = []
+    copies: dict[Buffer, Buffer] = {}
+    for buffer in func.buffers:
+        if buffer in read and _is_placeholder(buffer):
+            copies[buffer] = Buffer(f"{buffer.name}_before", buffer.dtype, buffer.shape)
+            before.append(Allocate(copies[buffer], zero=False))
+            before.append(make_blocks(copy_elements(buffer, copies[buffer])))
+    return dataclasses.replace(func, body=seq(*before, substitute(func.body, {}, copies)))
+
+
+def _is_placeholder(buffer: Buffer) -> bool:
+    return isinstance(buffer, TensorBuffer) and isinstance(buffer.op, Placeholder)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
-from hybridjit.schedule.effort import with_limited_effort
+from hybridjit.arith.polyhedra import within_limit
+from hybridjit.ir.func import PrimFunc
 from hybridjit.schedule.handles import BlockLike, LoopLike
 from hybridjit.schedule.primitives.compute_at import compute_at
 from hybridjit.schedule.primitives.compute_inline import compute_inline
@@ -12,7 +14,12 @@ from hybridjit.schedule.primitives.compute_root import compute_root
 from hybridjit.schedule.primitives.reverse_compute_at import reverse_compute_at
 from hybridjit.schedule.primitives.reverse_compute_inline import reverse_compute_inline
 from hybridjit.schedule.recording import step
+from hybridjit.schedule.refusal import refuse
 from hybridjit.schedule.state import State
+
+# Some projections of isl grow without end. Steps on programs of a page take 10,000 operations;
+# this many take about five seconds.
+MAX_ISL_OPERATIONS = 1_500_000
 
 
 class StageSteps(State):
@@ -33,7 +40,7 @@ class StageSteps(State):
         >>> s.compute_at("t", "j")
         """
         apply = partial(compute_at, self.func, self.find_name(block), self.find_var(loop))
-        self.func = with_limited_effort(self.func, "compute_at", apply)
+        self.func = _within_isl_budget(self.func, "compute_at", apply)
 
     @step
     def compute_inline(self, block: BlockLike) -> None:
@@ -49,7 +56,7 @@ class StageSteps(State):
         >>> s.compute_inline("t")
         """
         apply = partial(compute_inline, self.func, self.find_name(block))
-        self.func = with_limited_effort(self.func, "compute_inline", apply)
+        self.func = _within_isl_budget(self.func, "compute_inline", apply)
 
     @step
     def reverse_compute_at(self, block: BlockLike, loop: LoopLike) -> None:
@@ -65,7 +72,7 @@ class StageSteps(State):
         >>> s.reverse_compute_at("c", "i")
         """
         apply = partial(reverse_compute_at, self.func, self.find_name(block), self.find_var(loop))
-        self.func = with_limited_effort(self.func, "reverse_compute_at", apply)
+        self.func = _within_isl_budget(self.func, "reverse_compute_at", apply)
 
     @step
     def compute_root(self, block: BlockLike) -> None:
@@ -81,7 +88,7 @@ class StageSteps(State):
         >>> s.compute_root("t")
         """
         apply = partial(compute_root, self.func, self.find_name(block))
-        self.func = with_limited_effort(self.func, "compute_root", apply)
+        self.func = _within_isl_budget(self.func, "compute_root", apply)
 
     @step
     def reverse_compute_inline(self, block: BlockLike) -> None:
@@ -97,4 +104,16 @@ class StageSteps(State):
         >>> s.reverse_compute_inline("c")
         """
         apply = partial(reverse_compute_inline, self.func, self.find_name(block))
-        self.func = with_limited_effort(self.func, "reverse_compute_inline", apply)
+        self.func = _within_isl_budget(self.func, "reverse_compute_inline", apply)
+
+
+def _within_isl_budget(func: PrimFunc, step: str, rewrite: Callable[[], PrimFunc]) -> PrimFunc:
+    """What `rewrite` makes of `func`; refused if its analysis takes too long."""
+    made = within_limit(rewrite, MAX_ISL_OPERATIONS)
+    if made is None:
+        raise refuse(
+            func,
+            f"{step}: the analysis of the program takes too long",
+            help="take the step before loops are split, or in a simpler program",
+        )
+    return made

@@ -12,7 +12,7 @@ Operations come in the order of `operations_of`, producers first. Each is one st
 - A script called on tensors is its body: its loops and blocks have the names they have there.
 - An extern is one block without iters, named after it, unless its body has blocks of its own.
 
-`create_program` gives the function together with `Places`: the blocks of each operation by name,
+`create_program` gives the function together with `BlockMap`: the blocks of each operation by name,
 the main one first, and the variable of the loop over each of its axes.
 """
 
@@ -29,9 +29,9 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, If, Raise, Stmt, seq
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.tensors.arguments import Arguments, check_placeholders, read_arguments
+from hybridjit.tensors.block_map import BlockMap
 from hybridjit.tensors.inlined import Extern, Hybrid, Inlined, make_inlined, make_zero
 from hybridjit.tensors.nests import make_compute
-from hybridjit.tensors.places import Places
 from hybridjit.tensors.scan import Scan
 from hybridjit.tensors.scan_nest import make_scan
 from hybridjit.tensors.tensor import Compute, Operation, Placeholder, Tensor
@@ -46,7 +46,7 @@ class Program:
     """The function of a graph, and where its operations are in it."""
 
     func: PrimFunc
-    places: Places
+    places: BlockMap
 
 
 @api_edge
@@ -70,7 +70,7 @@ def create_program(
     arguments = read_arguments(args)
     order = operations_of(arguments.tensors) if order is None else order
     check_placeholders(arguments, order)
-    places = Places()
+    places = BlockMap()
     checks = [*arguments.checks, *(check for op in order for check in _checks(op))]
     body = seq(*checks, *(stmt for op in order for stmt in _stage(op, arguments, places)))
     arguments.check_variables(body)
@@ -111,10 +111,10 @@ def _checks(op: Operation) -> list[Stmt]:
 
 # -- stages ----------------------------------------------------------------------------------------
 
-Make = Callable[[Any, Places], list[Stmt]]
+Make = Callable[[Any, BlockMap], list[Stmt]]
 
 
-def _stage(op: Operation, arguments: Arguments, places: Places) -> list[Stmt]:
+def _stage(op: Operation, arguments: Arguments, places: BlockMap) -> list[Stmt]:
     """The statements that compute the outputs of `op`, room for those that are not passed first."""
     if isinstance(op, Placeholder):
         return []

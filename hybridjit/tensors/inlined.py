@@ -13,8 +13,8 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.signature import ConstantArray
 from hybridjit.ir.stmt import Block, For, Iter, Stmt, Store
 from hybridjit.ir.visit import rewrite, substitute, walk
+from hybridjit.tensors.block_map import BlockMap
 from hybridjit.tensors.compute import choose_tag
-from hybridjit.tensors.places import Places
 from hybridjit.tensors.tensor import Axis, AxisKind, Operation, Tensor, TensorBuffer
 
 
@@ -123,7 +123,7 @@ def _is_overwritten(body: Stmt, buffer: Buffer) -> bool:
     return coverage.prove_written(inside) and coverage.prove_read_after_write()
 
 
-def make_inlined(op: Inlined, places: Places) -> list[Stmt]:
+def make_inlined(op: Inlined, places: BlockMap) -> list[Stmt]:
     """The statement, with names of blocks that no other block of the function has."""
     for axis in op.axis:
         places.note_loop(op, axis, axis.var)
@@ -142,7 +142,7 @@ def make_inlined(op: Inlined, places: Places) -> list[Stmt]:
     return [rewrite(body, rename)]
 
 
-def make_zero(op: Inlined, tensor: Tensor, places: Places) -> Stmt:
+def make_zero(op: Inlined, tensor: Tensor, places: BlockMap) -> Stmt:
     """A nest that sets all elements of an output to zero."""
     loops = [Var(f"i{dim}") for dim in range(tensor.ndim)]
     iters = tuple(Iter(Var(var.name), var) for var in loops)

@@ -23,7 +23,7 @@ from hybridjit.ir.expr import Buffer, Const, Expr, Le, Load, Or, Sub, Var
 from hybridjit.ir.stmt import Block, For, If, Iter, IterKind, Let, Stmt, Store, seq
 from hybridjit.ir.visit import substitute, walk
 from hybridjit.scalars.operators import conjunction
-from hybridjit.tensors.places import Places
+from hybridjit.tensors.block_map import BlockMap
 from hybridjit.tensors.reduction import Reduction
 from hybridjit.tensors.tensor import Axis, Compute
 
@@ -31,7 +31,7 @@ Fixed = Mapping[Var, Var]
 """Variables of axes that a loop around the whole nest runs over, and the variables of the loops."""
 
 
-def make_compute(op: Compute, places: Places, fixed: Fixed | None = None) -> list[Stmt]:
+def make_compute(op: Compute, places: BlockMap, fixed: Fixed | None = None) -> list[Stmt]:
     """The nest of a compute. The loops of `fixed`, which are scans, stand around it already."""
     spatial = [_loop(op, axis, places, fixed or {}) for axis in op.axis]
     if isinstance(op.body, Reduction):
@@ -50,7 +50,7 @@ class _Loop:
     is_fixed: bool
 
 
-def _loop(op: Compute, axis: Axis, places: Places, fixed: Fixed) -> _Loop:
+def _loop(op: Compute, axis: Axis, places: BlockMap, fixed: Fixed) -> _Loop:
     """A loop over a data axis: a new one, or the one around."""
     around = fixed.get(axis.var)
     if around is None:
@@ -59,7 +59,7 @@ def _loop(op: Compute, axis: Axis, places: Places, fixed: Fixed) -> _Loop:
     return _Loop(axis, around, Iter(Var(axis.name), around, IterKind.SCAN), is_fixed=True)
 
 
-def _new_loop(op: Compute, axis: Axis, places: Places, kind: IterKind) -> _Loop:
+def _new_loop(op: Compute, axis: Axis, places: BlockMap, kind: IterKind) -> _Loop:
     var = Var(axis.name)
     places.note_loop(op, axis, var)
     return _Loop(axis, var, Iter(Var(axis.name), var, kind), is_fixed=False)
@@ -92,7 +92,7 @@ def _make_block(
 
 
 def _make_reduction(
-    op: Compute, reduction: Reduction, spatial: list[_Loop], places: Places
+    op: Compute, reduction: Reduction, spatial: list[_Loop], places: BlockMap
 ) -> list[Stmt]:
     reduced = [_new_loop(op, axis, places, IterKind.REDUCE) for axis in reduction.axes]
     loops = [*spatial, *reduced]
@@ -126,7 +126,7 @@ def _make_start(
     op: Compute,
     reduction: Reduction,
     spatial: Sequence[_Loop],
-    places: Places,
+    places: BlockMap,
     condition: Expr | None = None,
 ) -> Stmt:
     """A nest that gives every element its starting value, where the condition holds."""
@@ -155,7 +155,7 @@ def _combine(
 
 
 def _fill_empty(
-    op: Compute, reduction: Reduction, spatial: Sequence[_Loop], places: Places
+    op: Compute, reduction: Reduction, spatial: Sequence[_Loop], places: BlockMap
 ) -> list[Stmt]:
     """A reduction over nothing gives its starting value: its own nest would not run at all."""
     condition = _empty_condition(op.axis, reduction.axes)

@@ -18,8 +18,8 @@ from typing import Any
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
 from hybridjit.ir.stmt import Allocate, Block, For, Iter, LoopKind, Stmt, Store, seq
 from hybridjit.ir.visit import Mutator
+from hybridjit.tensors.block_map import BlockMap
 from hybridjit.tensors.nests import make_compute
-from hybridjit.tensors.places import Places
 from hybridjit.tensors.scan import Scan
 from hybridjit.tensors.tensor import Compute, Tensor
 
@@ -27,7 +27,7 @@ Targets = Mapping[Buffer, tuple[Buffer, int | None]]
 """What stands for a buffer inside of a step, and which of its dimensions is left out, if any."""
 
 
-def make_scan(op: Scan, places: Places) -> list[Stmt]:
+def make_scan(op: Scan, places: BlockMap) -> list[Stmt]:
     """The statements of a scan."""
     var = Var(op.scan_axis.name)
     places.note_loop(op, op.scan_axis, var)
@@ -70,7 +70,7 @@ def _without(items: tuple[Expr, ...], place: int | None) -> tuple[Expr, ...]:
     return items if place is None else (*items[:place], *items[place + 1 :])
 
 
-def _step(op: Scan, stage: Compute, var: Var, places: Places) -> list[Stmt]:
+def _step(op: Scan, stage: Compute, var: Var, places: BlockMap) -> list[Stmt]:
     time = op.times[stage]
     fixed = {} if time is None else {stage.axis[time].var: var}
     return make_compute(stage, places, fixed)
@@ -95,7 +95,7 @@ class _Redirect(Mutator):
         return replace(node, buffer=buffer, indices=_without(node.indices, dropped))
 
 
-def _copy(op: Scan, init: Tensor, result: Tensor, places: Places) -> Stmt:
+def _copy(op: Scan, init: Tensor, result: Tensor, places: BlockMap) -> Stmt:
     """The first steps of a result."""
     loops = [Var(f"i{dim}") for dim in range(init.ndim)]
     iters = tuple(Iter(Var(var.name), var) for var in loops)

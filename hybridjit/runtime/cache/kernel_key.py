@@ -19,7 +19,7 @@ from hybridjit.ir.intrinsics import CUSTOM_INTRINSICS
 from hybridjit.ir.printer import print_func
 from hybridjit.ir.stmt import Print
 from hybridjit.ir.visit import walk
-from hybridjit.runtime.cache.saved import encode_span
+from hybridjit.runtime.cache.serialization import encode_span
 from hybridjit.runtime.cache.versions import maker_identity
 
 

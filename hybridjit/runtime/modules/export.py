@@ -17,8 +17,8 @@ from hybridjit.codegen.target import current_target
 from hybridjit.errors import ArgumentValueError, HybridError
 from hybridjit.ir.signature import ArrayResult
 from hybridjit.lowering.pipeline import lower
-from hybridjit.runtime.cache.saved import Unsavable, encode_sites
-from hybridjit.runtime.modules.built import BuiltFunction, usual_layout
+from hybridjit.runtime.cache.serialization import Unsavable, encode_sites
+from hybridjit.runtime.modules.built_function import BuiltFunction, usual_layout
 from hybridjit.runtime.modules.c_text import Exported, c_name, make_header, make_source
 from hybridjit.runtime.translation import encode_summary
 

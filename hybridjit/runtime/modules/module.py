@@ -17,7 +17,11 @@ from hybridjit.lowering.custom_passes import CustomPass, apply_passes, read_pass
 from hybridjit.runtime.dispatch.native_calls import NativeCalls
 from hybridjit.runtime.dispatch.objects import NativeCallable, native_calls
 from hybridjit.runtime.inspection import Safety, StageName, find_safety, show_stage
-from hybridjit.runtime.modules.built import BuiltFunction, BuiltSpecialization, usual_layout
+from hybridjit.runtime.modules.built_function import (
+    BuiltFunction,
+    BuiltSpecialization,
+    usual_layout,
+)
 from hybridjit.scalars.suggest import did_you_mean
 from hybridjit.schedule.scheduled import Scheduled, as_functions
 

@@ -10,22 +10,27 @@ Stages record; see `classic_lower` for how the steps are taken, on the one engin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, cast
 
 from hybridjit.config import api_edge
 from hybridjit.errors import ScheduleError
+from hybridjit.ir.expr import Expr, Load, Var
 from hybridjit.ir.fastmath import read_fastmath
+from hybridjit.ir.visit import walk
 from hybridjit.schedule.classic.factoring import factor_stage
 from hybridjit.schedule.classic.graph import Graph, cache_read, cache_write, is_among
-from hybridjit.schedule.classic.injective import KINDS, is_inlined
 from hybridjit.schedule.classic.rfactor import rfactor
 from hybridjit.schedule.classic.stage import Stage
 from hybridjit.schedule.classic.steps import SetScope
+from hybridjit.tensors.reduction import Reduction
 from hybridjit.tensors.scan import Scan
 from hybridjit.tensors.tensor import Axis, Compute, Operation, Placeholder, Tensor
 
 Operations = Operation | Tensor | Sequence[Operation | Tensor]
+
+# Which operations can be inlined as a rule.
+_KINDS = ("elementwise", "broadcast", "injective")
 
 
 @api_edge
@@ -176,12 +181,12 @@ class ClassicSchedule:
 
         >>> s.auto_inline("elementwise")
         """
-        if kind not in KINDS:
+        if kind not in _KINDS:
             raise ScheduleError(
-                f"auto_inline: there is no kind {kind!r}", help=f"one of {', '.join(KINDS)}"
+                f"auto_inline: there is no kind {kind!r}", help=f"one of {', '.join(_KINDS)}"
             )
         for stage in self.stages:
-            if stage.attached is None and not stage.is_output and is_inlined(stage.op, kind):
+            if stage.attached is None and not stage.is_output and _is_of_kind(stage.op, kind):
                 stage.compute_inline()
 
     @api_edge
@@ -293,3 +298,33 @@ def _check_cache_write(stage: Stage, tensors: Sequence[Tensor]) -> Compute:
             help="call cache_write first",
         )
     return op
+
+
+def _is_of_kind(op: Operation, kind: str) -> bool:
+    """Whether `op` is of a kind: "elementwise", "broadcast" or "injective"."""
+    if not isinstance(op, Compute) or isinstance(op.body, Reduction) or op.num_outputs != 1:
+        return False
+    axes = [axis.var for axis in op.axis]
+    indices = list(_indices(op))
+    match kind:
+        case "elementwise":
+            return all(list(found) == axes for found in indices)
+        case "broadcast":
+            return all(_is_ordered(found, axes) for found in indices)
+        case _:
+            return True
+
+
+def _indices(op: Compute) -> Iterator[tuple[Expr, ...]]:
+    assert isinstance(op.body, tuple)
+    for scalar in op.body:
+        for node in walk(scalar.expr):
+            if isinstance(node, Load):
+                yield node.indices
+
+
+def _is_ordered(found: tuple[Expr, ...], axes: list[Var]) -> bool:
+    """Whether the indices are some of the axes, in their order, or constants."""
+    places = [axes.index(index) for index in found if isinstance(index, Var) and index in axes]
+    variables = sum(1 for index in found for node in walk(index) if isinstance(node, Var))
+    return variables == len(places) and places == sorted(set(places))

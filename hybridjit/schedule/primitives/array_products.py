@@ -26,9 +26,8 @@ from hybridjit.schedule.arrays.matrix_product import (
 )
 from hybridjit.schedule.arrays.plain import Plain
 from hybridjit.schedule.arrays.vector_product import add_to_all, sum_in_register
-from hybridjit.schedule.numbers import check_int
 from hybridjit.schedule.program import the_block
-from hybridjit.schedule.refusal import refuse
+from hybridjit.schedule.refusal import check_int, refuse
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,9 +16,8 @@ from hybridjit.schedule.arrays.reduce_in_lanes import (
     prove_free,
 )
 from hybridjit.schedule.arrays.unroll_and_jam import find_jam_obstacle, make_unroll_and_jam
-from hybridjit.schedule.numbers import check_int
 from hybridjit.schedule.program import the_loop
-from hybridjit.schedule.refusal import refuse
+from hybridjit.schedule.refusal import check_int, refuse
 
 
 def unroll_and_jam(func: PrimFunc, var: Var, factor: int) -> PrimFunc:

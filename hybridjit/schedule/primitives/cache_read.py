@@ -12,21 +12,20 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Block, Stmt, While, seq
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.bind_loops import bind_loops
-from hybridjit.schedule.parts import (
-    check_concurrent,
-    check_elementwise,
-    find_place,
-    set_elements,
-)
 from hybridjit.schedule.primitives.set_scope import check_scope
 from hybridjit.schedule.program import loops_around, replace_inside, replace_stmt, the_block
-from hybridjit.schedule.refusal import refuse, refuse_conflict
+from hybridjit.schedule.refusal import check_concurrent, refuse, refuse_conflict
 from hybridjit.schedule.reindex import reindex_loads
 from hybridjit.schedule.staging import (
     Scratch,
     fresh_block_name,
     make_copy,
     make_scratch,
+)
+from hybridjit.schedule.staging_scope import (
+    check_elementwise,
+    find_place,
+    set_elements,
 )
 
 

@@ -9,21 +9,20 @@ from hybridjit.ir.stmt import Allocate, Block, Break, Continue, For, Return, Stm
 from hybridjit.ir.visit import children, walk
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.label_iters import label_iters
-from hybridjit.schedule.parts import (
-    check_concurrent,
-    check_elementwise,
-    find_place,
-    set_elements,
-)
 from hybridjit.schedule.primitives.set_scope import check_scope
 from hybridjit.schedule.program import loops_around, replace_stmt, the_block
-from hybridjit.schedule.refusal import refuse
+from hybridjit.schedule.refusal import check_concurrent, refuse
 from hybridjit.schedule.reindex import reindex
 from hybridjit.schedule.staging import (
     fresh_block_name,
     is_overwritten,
     make_copy,
     make_scratch,
+)
+from hybridjit.schedule.staging_scope import (
+    check_elementwise,
+    find_place,
+    set_elements,
 )
 
 

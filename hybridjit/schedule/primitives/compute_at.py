@@ -17,7 +17,6 @@ from hybridjit.ir.stmt import Allocate, For, Seq, Stmt, While, seq
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.buffers import find_allocation
 from hybridjit.schedule.lost_errors import check_errors
-from hybridjit.schedule.parts import check_concurrent
 from hybridjit.schedule.program import (
     loops_around,
     path_to,
@@ -26,7 +25,7 @@ from hybridjit.schedule.program import (
     the_block,
     the_loop,
 )
-from hybridjit.schedule.refusal import refuse, refuse_conflict
+from hybridjit.schedule.refusal import check_concurrent, refuse, refuse_conflict
 from hybridjit.schedule.restriction import Slices, find_slices, is_all_of_axis, restrict
 from hybridjit.schedule.stages import Stage, count_accesses, find_stage, is_certain, writes
 

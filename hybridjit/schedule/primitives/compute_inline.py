@@ -22,10 +22,9 @@ from hybridjit.ir.visit import Mutator, substitute, walk
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.buffers import check_not_passed, find_allocation
 from hybridjit.schedule.lost_errors import find_failing
-from hybridjit.schedule.parts import check_concurrent
 from hybridjit.schedule.primitives.array_fusion import find_inlined
 from hybridjit.schedule.program import loops_around, path_to, replace_stmts, the_block, variables_in
-from hybridjit.schedule.refusal import refuse
+from hybridjit.schedule.refusal import check_concurrent, refuse
 from hybridjit.schedule.stages import check_nest, count_accesses, touches, written_buffer
 
 STEP = "compute_inline"

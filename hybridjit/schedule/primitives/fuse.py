@@ -12,9 +12,8 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, LoopKind
 from hybridjit.ir.visit import walk_stmts
 from hybridjit.schedule.nest import bounds_of, the_nest, trip_count
-from hybridjit.schedule.parts import check_concurrent
 from hybridjit.schedule.program import is_left_early, replace_stmt, substitute_loop, variables_in
-from hybridjit.schedule.refusal import names, refuse
+from hybridjit.schedule.refusal import check_concurrent, names, refuse
 
 
 def fuse(func: PrimFunc, variables: Sequence[Var]) -> tuple[PrimFunc, Var]:

@@ -13,9 +13,8 @@ from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For
 from hybridjit.schedule.nest import Nest, bounds_of, the_nest
-from hybridjit.schedule.parts import check_concurrent
 from hybridjit.schedule.program import is_left_early, replace_stmt, variables_in
-from hybridjit.schedule.refusal import names, refuse, refuse_conflict
+from hybridjit.schedule.refusal import check_concurrent, names, refuse, refuse_conflict
 
 
 def reorder(func: PrimFunc, variables: Sequence[Var], *, unsafe: bool = False) -> PrimFunc:

@@ -16,7 +16,6 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, If, Stmt, seq
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.bind_loops import bind_loops
-from hybridjit.schedule.parts import check_concurrent
 from hybridjit.schedule.program import (
     loops_around,
     path_to,
@@ -25,7 +24,7 @@ from hybridjit.schedule.program import (
     the_block,
     the_loop,
 )
-from hybridjit.schedule.refusal import refuse, refuse_conflict
+from hybridjit.schedule.refusal import check_concurrent, refuse, refuse_conflict
 from hybridjit.schedule.restriction import Slices, restrict
 from hybridjit.schedule.stages import Stage, find_nest, is_certain, with_names_first
 

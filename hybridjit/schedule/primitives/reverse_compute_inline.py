@@ -20,11 +20,10 @@ from hybridjit.ir.stmt import Allocate, Block, For, Iter, Let, Seq, Stmt, Store,
 from hybridjit.ir.visit import substitute, walk
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.buffers import check_not_passed, find_allocation
-from hybridjit.schedule.parts import check_concurrent
 from hybridjit.schedule.primitives.array_fusion import find_with_epilogue
 from hybridjit.schedule.primitives.reverse_compute_at import reverse_compute_at
 from hybridjit.schedule.program import guarded, loops_around, replace_stmts, the_block
-from hybridjit.schedule.refusal import refuse, refuse_conflict
+from hybridjit.schedule.refusal import check_concurrent, refuse, refuse_conflict
 from hybridjit.schedule.restriction import prove
 from hybridjit.schedule.stages import Stage, count_accesses, find_nest, with_names_first
 

@@ -38,7 +38,6 @@ from hybridjit.ir.stmt import (
 from hybridjit.ir.visit import substitute, walk
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.nest import trip_count
-from hybridjit.schedule.parts import check_concurrent, set_elements
 from hybridjit.schedule.program import (
     jumps,
     loops_around,
@@ -47,10 +46,11 @@ from hybridjit.schedule.program import (
     the_loop,
     variables_in,
 )
-from hybridjit.schedule.refusal import refuse
+from hybridjit.schedule.refusal import check_concurrent, refuse
 from hybridjit.schedule.reindex import reindex
 from hybridjit.schedule.restriction import prove
 from hybridjit.schedule.staging import fresh_block_name
+from hybridjit.schedule.staging_scope import set_elements
 
 
 def rfactor(func: PrimFunc, var: Var) -> tuple[PrimFunc, str]:

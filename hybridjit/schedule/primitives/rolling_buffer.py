@@ -12,8 +12,7 @@ from hybridjit.ir.stmt import Allocate, For
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.buffers import check_inside, scope_of, the_scratch_array
 from hybridjit.schedule.label_iters import label_writers
-from hybridjit.schedule.parts import check_concurrent
-from hybridjit.schedule.refusal import refuse
+from hybridjit.schedule.refusal import check_concurrent, refuse
 from hybridjit.schedule.reindex import Indices, reindex
 
 

@@ -10,7 +10,7 @@ from hybridjit.tensors.tensor import Axis, Operation
 
 
 @dataclass(slots=True)
-class Places:
+class BlockMap:
     """The blocks of each operation, by name, and the variable of the loop over each of its axes.
 
     Two operations may share an axis, but never a loop.

@@ -12,7 +12,7 @@ import pytest
 from hybridjit.errors import ParseError
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.captures import Environment
-from hybridjit.frontend.growth import least_statements, written_rounds
+from hybridjit.frontend.expansion_size import least_statements, written_rounds
 from tests.frontend.from_text import script_from_text
 
 A: Any = np.zeros(1000)

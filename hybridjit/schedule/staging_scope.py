@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
 
-from hybridjit.analysis.concurrency import find_obstacle
 from hybridjit.analysis.coverage import Coverage
 from hybridjit.analysis.instances import infer_instances
 from hybridjit.ir.expr import Buffer, BufferRef, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, Block, For, Seq, Stmt
+from hybridjit.ir.stmt import Allocate, Block, Seq, Stmt
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.buffers import find_allocation
 from hybridjit.schedule.program import path_to, replace_stmt, the_loop
-from hybridjit.schedule.refusal import refuse, refuse_conflict
+from hybridjit.schedule.refusal import refuse
 
 
 def find_place(func: PrimFunc, block: Block, buffer: Buffer, at: Var | None, step: str) -> Stmt:
@@ -73,22 +71,3 @@ def _is_filled(func: PrimFunc, allocation: Allocate, place: Stmt) -> bool:
         size = part.names.affine(extent)
         inside.append(f"x{axis} >= 0" if size is None else f"0 <= x{axis} < {size}")
     return Coverage(part, Seq(before), allocation.buffer).prove_written(inside)
-
-
-def check_concurrent(func: PrimFunc, loops: Iterable[For], step: str) -> None:
-    """Refuse what made the iterations of a concurrent loop of `func` depend on each other.
-
-    `loops` may be as they were before the step: their variables count.
-    """
-    for loop in loops:
-        if not loop.kind.is_concurrent:
-            continue
-        obstacle = find_obstacle(func, the_loop(func, loop.var))
-        if obstacle is not None and obstacle.conflict is not None:
-            raise refuse_conflict(
-                func,
-                f"{step} would make iterations of the {loop.kind.value} loop '{loop.var.name}' "
-                "depend on each other",
-                obstacle.conflict,
-                [loop],
-            )

@@ -15,8 +15,8 @@ from hybridjit.codegen.layout import ArrayLayout, Layout
 from hybridjit.codegen.sites import ADAPTER
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError
-from hybridjit.runtime.cache.saved import decode_sites
-from hybridjit.runtime.modules.built import BuiltFunction, usual_layout
+from hybridjit.runtime.cache.serialization import decode_sites
+from hybridjit.runtime.modules.built_function import BuiltFunction, usual_layout
 from hybridjit.runtime.modules.export import METADATA
 from hybridjit.runtime.modules.module import Module
 from hybridjit.runtime.native import Code, NativeKernel, attach_native
