@@ -11,7 +11,6 @@ import numpy as np
 from hybridjit.frontend.arrays.calls import apply_once, call_ufunc
 from hybridjit.frontend.arrays.elementwise import elementwise
 from hybridjit.frontend.arrays.memory import whole
-from hybridjit.frontend.arrays.refusals import refuse_array_expression
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import (
     arguments,
@@ -21,8 +20,19 @@ from hybridjit.frontend.call_arguments import (
     text_argument,
 )
 from hybridjit.frontend.extern_calls import part_from
+from hybridjit.frontend.library.table import LARGEST, POWER_MODULO, SMALLEST
 from hybridjit.frontend.named_calls import call_declared, call_intrinsic_by_name
-from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Items, Text, Value, View, describe
+from hybridjit.frontend.values import (
+    AnyArray,
+    Array,
+    ArrayExpr,
+    Callee,
+    Items,
+    Text,
+    Value,
+    View,
+    describe,
+)
 from hybridjit.ir.dtype import DTYPES
 from hybridjit.ir.expr import Buffer, Div, FloorDiv, Max, Min, Pow
 from hybridjit.ir.intrinsics import INTRINSICS
@@ -168,6 +178,8 @@ def _select(build: Builder, node: ast.Call) -> Value:
 
 
 def _power(build: Builder, node: ast.Call) -> Value:
+    if len(node.args) == 3 and not node.keywords:
+        return build.language.inline(build, Callee(POWER_MODULO), node)
     a, b = number_arguments(build, node, 2)
     return binary(Pow, a, b, build.span(node))
 
@@ -208,8 +220,9 @@ def _extremum(build: Builder, node: ast.Call, op: type[Min] | type[Max]) -> Valu
         if isinstance(value, Items) and value.items:
             scalars = [build.as_scalar(item, node.args[0]) for item in value.items]
             return minimum_of(scalars, op, build.span(node))
-        if isinstance(value, Array):
-            raise refuse_array_expression(value, node, build.span(node))
+        if isinstance(value, AnyArray):
+            found = SMALLEST if op is Min else LARGEST
+            return build.language.inline(build, Callee(found), node)
     numbers = number_arguments(build, node)
     if len(numbers) < 2:
         name = op.__name__.lower()

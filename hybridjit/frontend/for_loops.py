@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+import numpy as np
+
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.builtin_calls import LOOP_NAMES
 from hybridjit.frontend.expansion import LOOP_HELP, expand_range
@@ -27,6 +29,10 @@ def run_for(build: Builder, stmt: ast.For) -> bool:
             stmt,
             help="loop over a product of extents in one loop, and find the indices with // and %",
         )
+    grid = _as_grid(build, stmt)
+    if grid is not None:
+        run_grid(build, stmt, grid)
+        return True
     name = _loop_name(build, stmt.iter)
     if name is None:
         return run_items(build, stmt)
@@ -37,6 +43,21 @@ def run_for(build: Builder, stmt: ast.For) -> bool:
     else:
         run_range(build, stmt, name)
     return True
+
+
+def _as_grid(build: Builder, stmt: ast.For) -> ast.Call | None:
+    """`np.ndindex(...)` in `for i, j in np.ndindex(...)`, as the grid that it is."""
+    match stmt:
+        case ast.For(target=ast.Tuple(), iter=ast.Call(ast.Attribute() as func, args, [])) if args:
+            callee = build.evaluate(func)
+        case _:
+            return None
+    if not isinstance(callee, Foreign) or callee.value is not np.ndindex:
+        return None
+    name = ast.copy_location(ast.Name("grid", ast.Load()), func)
+    build.frame.fixed[name] = Builtin("grid")
+    sizes = args if len(args) > 1 else [ast.copy_location(ast.Starred(args[0]), args[0])]
+    return ast.copy_location(ast.Call(name, [*sizes], []), stmt.iter)
 
 
 def _loop_name(build: Builder, node: ast.expr) -> str | None:

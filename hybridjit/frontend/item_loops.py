@@ -6,6 +6,8 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy, times
 from hybridjit.errors import ShapeMismatch
 from hybridjit.frontend.arrays.elementwise import require_size
@@ -28,7 +30,7 @@ from hybridjit.frontend.values import (
     Value,
     describe,
 )
-from hybridjit.ir.expr import Const, Expr, FloorDiv, Load, Max, Min, Sub, Var
+from hybridjit.ir.expr import Const, Expr, FloorDiv, Load, Max, Min, Mod, Sub, Var
 from hybridjit.ir.stmt import For, LoopKind
 from hybridjit.ir.visit import walk
 from hybridjit.scalars.scalar import Scalar, index
@@ -128,6 +130,8 @@ def _walk(build: Builder, node: ast.expr) -> Walk:
 def _combined(build: Builder, function: object, node: ast.Call) -> Walk:
     if function is enumerate:
         return _enumerated(build, node)
+    if function is np.ndenumerate:
+        return _elements(build, node)
     args, keywords = node.args, [keyword.arg for keyword in node.keywords]
     if keywords and (function is not zip or keywords != ["strict"]):
         raise refuse_keyword(build, ast.unparse(node.func), node.keywords[0])
@@ -150,6 +154,27 @@ def _enumerated(build: Builder, node: ast.Call) -> Walk:
         return Items((index(plus(at, start)), found.item(at)))
 
     return Walk(found.extent, item, found.is_tuple)
+
+
+def _elements(build: Builder, node: ast.Call) -> Walk:
+    """The elements of an array of any rank, each with the tuple of its indices."""
+    (arg,) = arguments(build, node, "arr", required=1).values()
+    value = build.evaluate(arg)
+    if not isinstance(value, AnyArray):
+        raise refuse_items(build, value, node)
+    kept = elements_of(build, _steady(build, value, arg))
+    extent: Expr = ONE
+    for size in kept.shape:
+        extent = times(extent, size)
+
+    def item(at: Expr) -> Value:
+        indices: list[Expr] = []
+        for size in reversed(kept.shape):
+            indices.insert(0, tidy(Mod(at, size)))
+            at = tidy(FloorDiv(at, size))
+        return Items((Items(tuple(map(index, indices))), kept.element(indices)))
+
+    return Walk(fixed_index(build, extent), item)
 
 
 def _zipped(build: Builder, walks: Sequence[Walk], strict: ast.Call | None) -> Walk:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from types import CodeType, FunctionType
 
 from hybridjit.frontend.frame import Copy, Key, Unit
+from hybridjit.frontend.plain_syntax import written_out
 from hybridjit.frontend.variables import Variables, Web, find_variables
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.source import FunctionSource, read_function
@@ -65,7 +66,7 @@ class Knowledge:
         """The source of a function that is called; it is read once."""
         code = pyfunc.__code__
         if code not in self.callees:
-            self.callees[code] = read_function(pyfunc)
+            self.callees[code] = written_out(read_function(pyfunc))
         return self.callees[code]
 
     def knows_results(self, unit: Unit) -> bool:

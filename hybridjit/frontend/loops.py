@@ -6,6 +6,8 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
+import numpy as np
+
 from hybridjit.frontend.arrays.refusals import count
 from hybridjit.frontend.assignments import assign_name
 from hybridjit.frontend.builder import Builder
@@ -265,7 +267,7 @@ def _extents(build: Builder, node: ast.Call) -> list[Expr]:
 
 def is_iterator(function: object) -> bool:
     """True for the functions of Python that a loop can go through."""
-    return function is enumerate or function is zip or function is reversed
+    return any(function is known for known in (enumerate, zip, reversed, np.ndenumerate))
 
 
 def _surely_runs(bounds: tuple[Expr, Expr, Expr]) -> bool:

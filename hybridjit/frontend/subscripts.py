@@ -20,7 +20,7 @@ from hybridjit.frontend.arrays.refusals import (
     element_of,
     refuse_array_attribute,
 )
-from hybridjit.frontend.arrays.shapes import transposed
+from hybridjit.frontend.arrays.shapes import reshape, transposed
 from hybridjit.frontend.arrays.subscripts import (
     element_or_part,
     is_slice,
@@ -248,8 +248,8 @@ def _array_attribute(build: Builder, owner: AnyArray, node: ast.Attribute) -> Va
             return ElementType(elements_of(build, owner).dtype)
         case "size":
             return _size_of(build, owner, node)
-        case "T" | "mT":
-            return _transposed(build, owner, node)
+        case "T" | "mT" | "flat":
+            return _rearranged(build, owner, node)
         case "itemsize":
             return integer(elements_of(build, owner).dtype.bits // 8)
         case "real" | "imag" as name:
@@ -263,8 +263,10 @@ def _array_attribute(build: Builder, owner: AnyArray, node: ast.Attribute) -> Va
             raise refuse_array_attribute(owner, name, build.span(node))
 
 
-def _transposed(build: Builder, owner: AnyArray, node: ast.Attribute) -> Value:
-    """`a.T`, all axes in reverse order, or `a.mT`, the last two of them exchanged."""
+def _rearranged(build: Builder, owner: AnyArray, node: ast.Attribute) -> Value:
+    """`a.T`, all axes in reverse order; `a.mT`, the last two of them exchanged; `a.flat`, one."""
+    if node.attr == "flat":
+        return reshape(build, owner, (Const(-1),), node)
     order = list(range(len(owner.shape)))
     if node.attr == "mT" and len(order) < 2:
         raise build.mismatch("mT needs an array of at least two dimensions", node)

@@ -419,12 +419,6 @@ def test_iterations_without_an_order_cannot_be_left(loop: str, word: str) -> Non
         script_from_text(text).interpret(3)
 
 
-def test_for_else_is_refused() -> None:
-    text = "def f(n):\n    for i in range(n):\n        pass\n    else:\n        n = 1\n"
-    with pytest.raises(ParseError, match=r"for \.\.\. else is not supported"):
-        script_from_text(text).interpret(1)
-
-
 def test_loops_may_be_nested_to_a_limit() -> None:
     run_all_ways(script_from_text(nested(MAX_LOOP_DEPTH, "n += 1")), [1])
 

@@ -152,7 +152,8 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     """The elements of one array that are not in another: sorted, or as they stand."""
-    one, other = np.ravel(np.asarray(ar1)), np.sort(np.ravel(np.asarray(ar2)))
+    one: Any = np.ravel(np.asarray(ar1))
+    other: Any = np.sort(np.ravel(np.asarray(ar2)))
     values: Any = one if assume_unique else unique(one)
     kept = np.ones(len(values), np.bool_)
     for k in range(len(values)):

@@ -6,6 +6,8 @@ name here.
 
 from __future__ import annotations
 
+import builtins
+import math
 from types import FunctionType, ModuleType
 
 import numpy as np
@@ -16,6 +18,7 @@ from hybridjit.frontend.library import elements as library_elements
 from hybridjit.frontend.library import linalg as library_linalg
 from hybridjit.frontend.library import nans as library_nans
 from hybridjit.frontend.library import norms as library_norms
+from hybridjit.frontend.library import python as library_python
 from hybridjit.frontend.library import searching as library_searching
 from hybridjit.frontend.library import selection as library_selection
 from hybridjit.frontend.library import shapes as library_shapes
@@ -47,6 +50,9 @@ _NAMES: tuple[tuple[object, ModuleType, tuple[str, ...]], ...] = (
     (np, library_sorting, ("sort", "argsort", "partition", "argpartition", "median")),
     (np, library_sorting, ("quantile", "percentile")),
     (np, library_statistics, ("cov", "corrcoef", "average", "histogram")),
+    (builtins, library_python, ("sum", "any", "all", "sorted", "divmod")),
+    (math, library_python, ("comb", "perm", "factorial", "isqrt", "gcd", "lcm", "prod", "dist")),
+    (math, library_python, ("degrees", "radians", "isclose", "modf", "remainder")),
     (np.linalg, library_linalg, ("cholesky", "solve", "inv", "det")),
     (np.linalg, library_norms, ("norm", "matrix_power", "multi_dot")),
 )
@@ -61,7 +67,7 @@ LIBRARY_NAMES: tuple[str, ...] = tuple(
     name if module is np else f"linalg.{name}"
     for module, _, names in _NAMES
     for name in names
-    if hasattr(module, name)
+    if hasattr(module, name) and module is not builtins and module is not math
 )
 # Functions of numbers, which are applied to each element of an array.
 ELEMENTWISE: frozenset[FunctionType] = frozenset(
@@ -70,6 +76,9 @@ ELEMENTWISE: frozenset[FunctionType] = frozenset(
     if library is library_elements
     for name in names
 )
+# Python's functions of one array that are more than one function of ours.
+SMALLEST, LARGEST = library_python.smallest, library_python.largest
+POWER_MODULO = library_python.power_modulo
 # Reductions that take a condition.
 WITH_WHERE: dict[str, FunctionType] = {
     "mean": library_statistics.mean_where,

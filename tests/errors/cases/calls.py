@@ -40,11 +40,6 @@ def exp_on_array(a):
 
 
 @cases.wrong(ParseError, VECTOR)
-def math_factorial(a):
-    a[0] = math.factorial(5)
-
-
-@cases.wrong(ParseError, VECTOR)
 def math_misspelt(a):
     a[0] = math.sqroot(a[1])
 
@@ -74,32 +69,6 @@ now_packed = hybrid.packed(now, "float64")
 @cases.right(VECTOR, says="hybrid.packed(", plain=False)
 def clock(a):
     return now_packed()
-
-
-@cases.wrong(ParseError, VECTOR)
-def builtin_sum(a):
-    return sum(a)
-
-
-@cases.right(VECTOR, code="a.sum()")
-def builtin_sum(a):
-    return a.sum()
-
-
-@cases.wrong(ParseError, VECTOR)
-def builtin_sorted(a):
-    b = sorted(a)
-    return b
-
-
-@cases.wrong(ParseError, VECTOR)
-def builtin_any(a):
-    return any(a)
-
-
-@cases.right(VECTOR, code="a.any()")
-def builtin_any(a):
-    return a.any()
 
 
 @cases.wrong(ParseError, VECTOR)
@@ -142,18 +111,6 @@ def builtin_list(a):
 def builtin_dict(a):
     d = dict(x=1)
     a[0] = d["x"]
-
-
-@cases.wrong(ParseError, VECTOR)
-def builtin_divmod(a):
-    q, r = divmod(7, 2)
-    a[0] = q
-
-
-@cases.right(VECTOR, code=["//", "%"])
-def builtin_divmod(a):
-    q, r = 7 // 2, 7 % 2
-    a[0] = q
 
 
 @cases.wrong(ParseError, VECTOR)
@@ -215,16 +172,6 @@ def max_with_key(a):
 @cases.wrong(ParseError, VECTOR)
 def max_of_nothing(a):
     a[0] = max()
-
-
-@cases.wrong(ParseError, VECTOR)
-def max_of_array(a):
-    return max(a)
-
-
-@cases.right(VECTOR, code="a.max()")
-def max_of_array(a):
-    return a.max()
 
 
 @cases.wrong(ParseError, VECTOR)

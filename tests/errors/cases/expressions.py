@@ -35,11 +35,6 @@ def dict_comprehension(a):
 
 
 @cases.wrong(ParseError, VECTOR)
-def generator_expression(a):
-    return sum(x for x in a)
-
-
-@cases.wrong(ParseError, VECTOR)
 def dict_display(a):
     scale = {"x": 2.0, "y": 3.0}
     a[0] = scale["x"]
@@ -87,19 +82,6 @@ def double(x):
 @cases.right(VECTOR, says="outside the script")
 def lambda_expression(a):
     a[0] = double(a[1])
-
-
-@cases.wrong(ParseError, VECTOR)
-def walrus(a):
-    if (x := a[0]) > 0:
-        a[1] = x
-
-
-@cases.right(VECTOR, says="on a line before this one")
-def walrus(a):
-    x = a[0]
-    if x > 0:
-        a[1] = x
 
 
 @cases.wrong(TypeMismatch, VECTOR)

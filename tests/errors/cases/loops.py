@@ -14,18 +14,6 @@ class numba:  # what `import numba` would give
             return range(*args)
 
 
-@cases.wrong(ParseError, MATRIX)
-def over_ndindex(m):
-    for i, j in np.ndindex(4, 4):
-        m[i, j] = 0.0
-
-
-@cases.right(MATRIX, code="grid(4, 4)")
-def over_ndindex(m):
-    for i, j in grid(4, 4):
-        m[i, j] = 0.0
-
-
 @cases.wrong(ParseError, VECTOR)
 def over_prange(a):
     for i in numba.prange(8):
@@ -440,15 +428,3 @@ def misspelt_kind(a):
 def misspelt_kind(a):
     for i in vectorize(8):
         a[i] = 0.0
-
-
-@cases.wrong(ParseError, MATRIX)
-def over_ndindex_of_shape(m):
-    for i, j in np.ndindex(m.shape):
-        m[i, j] = 0.0
-
-
-@cases.right(MATRIX, code="grid(*m.shape)")
-def over_ndindex_of_shape(m):
-    for i, j in grid(*m.shape):
-        m[i, j] = 0.0

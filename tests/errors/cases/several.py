@@ -39,7 +39,7 @@ def nothing_follows_from_a_failed_assignment(a):
 
 @cases.wrong(ParseError, VECTOR)
 def nothing_follows_from_a_failed_loop(a):
-    for i, x in divmod(a, 2):
+    for i, x in map(a, 2):
         last = x
     a[0] = last + i
 

@@ -165,25 +165,6 @@ def with_open(a):
 
 
 @cases.wrong(ParseError, VECTOR)
-def match_statement(a):
-    match a.shape[0]:
-        case 8:
-            a[0] = 1.0
-        case _:
-            a[0] = 2.0
-
-
-@cases.right(VECTOR, says="if, elif and else")
-def match_statement(a):
-    if a.shape[0] == 8:
-        a[0] = 1.0
-    elif a.shape[0] == 9:
-        a[0] = 2.0
-    else:
-        a[0] = 3.0
-
-
-@cases.wrong(ParseError, VECTOR)
 def generator(a):
     for i in range(a.shape[0]):
         yield a[i]
@@ -354,48 +335,6 @@ def raise_string(a):
 def raise_string(a):
     if a[0] < 0:
         raise ValueError("bad")
-
-
-@cases.wrong(ParseError, VECTOR)
-def while_else(a):
-    i = 0
-    while i < 8:
-        i += 1
-    else:
-        a[0] = 1.0
-
-
-@cases.right(VECTOR, code="found = True", says="test it after the loop")
-def while_else(a):
-    found = False
-    i = 0
-    while i < 8:
-        if a[i] == 3.0:
-            found = True
-            break
-        i += 1
-    if not found:
-        a[0] = 1.0
-
-
-@cases.wrong(ParseError, VECTOR)
-def for_else(a):
-    for i in range(8):
-        if a[i] == 0:
-            break
-    else:
-        a[0] = 1.0
-
-
-@cases.right(VECTOR, code="found = True", says="test it after the loop")
-def for_else(a):
-    found = False
-    for i in range(8):
-        if a[i] == 0:
-            found = True
-            break
-    if not found:
-        a[0] = 1.0
 
 
 @cases.wrong(ParseError, VECTOR)

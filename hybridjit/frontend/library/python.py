@@ -1,0 +1,220 @@
+"""Functions of Python itself and of its module math, as they are in a script."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+def sum(iterable: Array, start: Any = 0) -> Any:
+    """Items added one after the other, to what it starts with."""
+    total = start
+    for item in iterable:
+        total = total + item
+    return total
+
+
+def any(iterable: Array) -> bool:
+    """Whether some item is true."""
+    return bool(np.asarray(iterable).any())
+
+
+def all(iterable: Array) -> bool:
+    """Whether every item is true."""
+    return bool(np.asarray(iterable).all())
+
+
+def smallest(iterable: Array) -> Any:
+    """The first of the smallest items."""
+    if len(iterable) == 0:
+        raise ValueError("min() iterable argument is empty")
+    best = iterable[0]
+    for k in range(1, len(iterable)):
+        best = iterable[k] if iterable[k] < best else best
+    return best
+
+
+def largest(iterable: Array) -> Any:
+    """The first of the largest items."""
+    if len(iterable) == 0:
+        raise ValueError("max() iterable argument is empty")
+    best = iterable[0]
+    for k in range(1, len(iterable)):
+        best = iterable[k] if iterable[k] > best else best
+    return best
+
+
+def sorted(iterable: Array, reverse: bool = False) -> Array:
+    """The items in order, in an array."""
+    ordered: Any = np.sort(iterable)
+    return ordered[::-1].copy() if reverse else ordered
+
+
+def divmod(x: Any, y: Any) -> Any:
+    """Quotient, rounded down, and remainder."""
+    return x // y, x % y
+
+
+def power_modulo(base: Any, exponent: Any, modulus: Any) -> int:
+    """`base ** exponent % modulus` of integers, without large numbers in between."""
+    if exponent < 0:
+        raise ValueError("pow() in a script takes no negative exponent with a modulus")
+    if modulus == 0:
+        raise ValueError("pow() 3rd argument cannot be 0")
+    size = abs(modulus)
+    if size > 3037000499:
+        raise ValueError("pow() in a script takes a modulus below 2**31.5")
+    result = 1 % size
+    factor = base % size
+    left = exponent
+    while left > 0:
+        if left % 2 == 1:
+            result = result * factor % size
+        factor = factor * factor % size
+        left = left // 2
+    return result if modulus > 0 or result == 0 else result + modulus
+
+
+# math
+
+
+def comb(n: int, k: int) -> int:
+    """In how many ways k of n things can be chosen."""
+    if n < 0:
+        raise ValueError("n must be a non-negative integer")
+    if k < 0:
+        raise ValueError("k must be a non-negative integer")
+    result = 1
+    for i in range(min(k, n - k) if k <= n else 0):
+        result = result * (n - i) // (i + 1)
+    return result if k <= n else 0
+
+
+def perm(n: int, k: int | None = None) -> int:
+    """In how many ways k of n things can be put in a row."""
+    if n < 0:
+        raise ValueError("n must be a non-negative integer")
+    count = n if k is None else k
+    if count < 0:
+        raise ValueError("k must be a non-negative integer")
+    result = 1
+    for i in range(count):
+        result = result * (n - i)
+    return result
+
+
+def factorial(n: int) -> int:
+    """1 * 2 * ... * n."""
+    if n < 0:
+        raise ValueError("factorial() not defined for negative values")
+    if n > 20:
+        raise OverflowError("factorial of more than 20 does not fit 64 bits")
+    result = 1
+    for i in range(2, n + 1):
+        result = result * i
+    return result
+
+
+def isqrt(n: int) -> int:
+    """The square root, rounded down."""
+    if n < 0:
+        raise ValueError("isqrt() argument must be nonnegative")
+    root = min(int(math.sqrt(float(n))), 3037000499)
+    while root * root > n:
+        root = root - 1
+    while root < 3037000499 and (root + 1) * (root + 1) <= n:
+        root = root + 1
+    return root
+
+
+def gcd(a: int, b: int) -> int:
+    """The greatest common divisor."""
+    x, y = abs(a), abs(b)
+    while y != 0:
+        rest = x % y
+        x = y
+        y = rest
+    return x
+
+
+def lcm(a: int, b: int) -> int:
+    """The least common multiple."""
+    if a == 0 or b == 0:
+        return 0
+    return abs(a) // gcd(a, b) * abs(b)
+
+
+def prod(iterable: Array, start: Any = 1) -> Any:
+    """Items multiplied one after the other."""
+    result = start
+    for item in iterable:
+        result = result * item
+    return result
+
+
+def dist(p: Array, q: Array) -> float:
+    """How far two points are from each other."""
+    if len(p) != len(q):
+        raise ValueError("both points must have the same number of dimensions")
+    largest = 0.0
+    for k in range(len(p)):
+        largest = max(largest, abs(float(p[k]) - float(q[k])))
+    if largest == 0.0 or math.isinf(largest):
+        return largest
+    total = 0.0
+    for k in range(len(p)):
+        part = (float(p[k]) - float(q[k])) / largest
+        total += part * part
+    return largest * math.sqrt(total)
+
+
+def degrees(x: float) -> float:
+    """An angle in degrees."""
+    return float(x) * (180.0 / math.pi)
+
+
+def radians(x: float) -> float:
+    """An angle in radians."""
+    return float(x) * (math.pi / 180.0)
+
+
+def isclose(a: float, b: float, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> bool:
+    """Whether two numbers are nearly the same."""
+    if a == b:
+        return True
+    if math.isinf(a) or math.isinf(b):
+        return False
+    return abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)
+
+
+def modf(x: float) -> Any:
+    """The fractional and the integral part."""
+    whole = math.trunc(float(x)) if abs(float(x)) < 4503599627370496.0 else float(x)
+    if math.isinf(x):
+        return math.copysign(0.0, x), float(x)
+    return math.copysign(float(x) - whole, x), math.copysign(float(whole), x)
+
+
+def remainder(x: float, y: float) -> float:
+    """What is left of x by the nearest multiple of y; of two, the even one."""
+    if math.isnan(x) or math.isnan(y):
+        return x + y
+    if math.isinf(x) or y == 0.0:
+        raise ValueError("math domain error")
+    if math.isinf(y):
+        return float(x)
+    size, step = abs(float(x)), abs(float(y))
+    rest = math.fmod(size, step)
+    other = step - rest
+    if rest < other:
+        found = rest
+    elif rest > other:
+        found = -other
+    else:
+        found = rest - 2.0 * math.fmod(0.5 * (size - rest), step)
+    return math.copysign(1.0, x) * found

@@ -1,0 +1,221 @@
+"""Syntax that is short for other syntax: as plain Python has it, in every engine."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy
+import pytest
+
+from hybridjit import hybrid
+from hybridjit.errors import ParseError
+from tests.support.array_results import assert_agree
+
+np: Any = numpy
+
+
+def for_else(a: Any, n: int) -> Any:
+    for i in range(len(a)):
+        if a[i] > n:
+            found = i
+            break
+    else:
+        found = -1
+    return found
+
+
+def for_else_without_break(a: Any, n: int) -> Any:
+    total = 0.0
+    for x in a:
+        total += x
+    else:
+        total = -total
+    return total + n
+
+
+def nested_else(a: Any, n: int) -> Any:
+    count = 0
+    for i in range(2, 20):
+        for j in range(2, i):
+            if i % j == 0:
+                break
+        else:
+            count += i
+        if count > 10 * n:
+            break
+    else:
+        count = -count
+    return count + a.shape[0]
+
+
+def while_else(a: Any, n: int) -> Any:
+    k = 0
+    while k < len(a):
+        if a[k] < 0:
+            k = k * 10
+            break
+        k += 1
+    else:
+        k = 99
+    return k + n
+
+
+def walrus(a: Any, n: int) -> Any:
+    total = 0.0
+    k = 0
+    while (k := k + 1) < 5 + n:
+        if (x := a[k % len(a)]) > 0 and x < 2:
+            total += x
+        elif (y := x * 2) < -1:
+            total -= y
+    z = (w := total * 2) + w
+    return z, k
+
+
+def matches(a: Any, n: int) -> Any:
+    total = 0
+    for k in range(6):
+        match k + n:
+            case 1:
+                total += 1
+            case 2 | 3:
+                total += 20
+            case _ if k > 3:
+                total += 300
+            case _:
+                total += 4000
+    return total + a.shape[0]
+
+
+def matches_a_name(a: Any, n: int) -> Any:
+    match n * 2:
+        case 2:
+            x = 5
+        case y:
+            x = y
+    return x + a.shape[0]
+
+
+def tuples(a: Any, n: int) -> Any:
+    total = 0.0
+    for d in (-1, 0, 1, 2):
+        if d == n:
+            continue
+        for e in (1, 3):
+            if a[d] * e > 2:
+                break
+            total += a[d] * e
+        if total > 3:
+            break
+        total += 1
+    else:
+        total = -total
+    return total
+
+
+def folds(a: Any, n: int) -> Any:
+    x = 3.0  # not the one of the generators
+    s = sum(x * n for x in a if x > 0)
+    t = sum([i * y for i, y in enumerate(a)], 10)
+    some = any(x > 1 for x in a)
+    every = all(x > -9 and i < 99 for i, x in enumerate(a))
+    pairs = sum(p * q for p in a for q in a if q > p)
+    return s, t, some, every, pairs, max(abs(x) for x in a), min(-x for x in a), x
+
+
+def functions(a: Any, n: int) -> Any:
+    q, r = divmod(17, n + 3)
+    ordered, turned = sorted(a), sorted(a, reverse=True)
+    return (
+        sum(a), sum(a, 2), any(a > 1), all(a > 1), min(a), max(a), ordered[0], turned[0], q, r,
+        pow(7, n + 5, 11), pow(7, 3, -11),
+    )  # fmt: skip
+
+
+def of_math(a: Any, n: int) -> Any:
+    return (
+        math.comb(n + 9, 3), math.comb(2, n + 3), math.perm(n + 4), math.perm(n + 4, 2),
+        math.factorial(n + 3), math.isqrt(n + 99), math.gcd(n + 12, 18), math.lcm(n + 4, 6),
+        math.prod(a), math.dist(a, a[::-1]), math.degrees(a[0]), math.radians(a[0]),
+        math.isclose(a[0], a[0] + 1e-12), math.remainder(a[0] * 7, 2.0), math.modf(a[0] * 3)[0],
+    )  # fmt: skip
+
+
+def over_elements(a: Any, n: int) -> Any:
+    m = np.concatenate((a, a)).reshape(2, -1)
+    total = 0.0
+    for i, j in np.ndindex(2, a.shape[0]):
+        total += m[i, j] * (i + 2 * j)
+    for i, j in np.ndindex(m.shape):
+        total -= m[i, j] * j
+    for (i, j), x in np.ndenumerate(m):
+        total += x * i * j
+    for place, x in np.ndenumerate(m):
+        total += m[place] * x
+    for x in m.flat:
+        total += x
+    return total + n
+
+
+FUNCTIONS = (
+    *(for_else, for_else_without_break, nested_else, while_else, walrus, matches, matches_a_name),
+    *(tuples, folds, functions, of_math, over_elements),
+)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+def test_as_plain_python(function: Any) -> None:
+    kernel: Any = hybrid.script(function)
+    for seed, n in ((0, 0), (1, 1), (2, 2)):
+        assert_agree(kernel, [np.random.default_rng(seed).standard_normal(5 + seed), n])
+
+
+def test_what_comes_before_is_evaluated_before() -> None:
+    """A name that was read, or a call, is not overtaken."""
+
+    @hybrid.script
+    def reads_first(a: Any) -> Any:
+        x = 1.0
+        return x + (x := a[0])
+
+    @hybrid.script
+    def on_a_condition(a: Any) -> Any:
+        return a[0] > 0 and sum(x for x in a) > 1
+
+    with pytest.raises(ParseError, match="':=' is not supported"):
+        reads_first(np.ones(2))
+    with pytest.raises(ParseError, match="generator expressions are not supported"):
+        on_a_condition(np.ones(2))
+
+
+def test_folds_of_nothing() -> None:
+    @hybrid.script
+    def largest(a: Any) -> Any:
+        return max(x for x in a)
+
+    @hybrid.script
+    def smallest(a: Any) -> Any:
+        return min(a)
+
+    for kernel in (largest, smallest):
+        for _ in range(2):
+            with pytest.raises(ValueError, match=r"m..\(\) iterable argument is empty"):
+                kernel(np.zeros(0))
+
+
+@pytest.mark.parametrize("text", ["math.factorial(-1)", "math.isqrt(-1)", "math.comb(-1, 2)"])
+def test_errors_are_those_of_python(text: str) -> None:
+    @hybrid.script
+    def calls(n: int) -> Any:
+        if n == 0:
+            return math.factorial(n - 1)
+        if n == 1:
+            return math.isqrt(n - 2)
+        return math.comb(n - 3, 2)
+
+    n = ("factorial", "isqrt", "comb").index(text[5:].partition("(")[0])
+    with pytest.raises(ValueError, match=r"."):
+        calls.py_func(n)
+    with pytest.raises(ValueError, match="negative"):
+        calls(n)
