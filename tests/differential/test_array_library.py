@@ -9,6 +9,7 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.errors import HybridError
+from hybridjit.frontend.library.linalg import BLOCK
 from tests.support.array_results import assert_agree
 
 np: Any = numpy
@@ -19,7 +20,7 @@ SQUARE = RNG.random((5, 5)) + 3 * np.eye(5)
 DEFINITE = SQUARE @ SQUARE.T
 COMPLEX = SQUARE + 1j * RNG.random((5, 5))
 HERMITIAN = COMPLEX @ COMPLEX.conj().T
-LARGE = RNG.random((150, 150)) + 9 * np.eye(150)
+LARGE = RNG.random((BLOCK + 2, BLOCK + 2)) + 9 * np.eye(BLOCK + 2)
 INTEGERS = RNG.integers(-9, 9, (4, 5))
 HOLES = np.where(MATRIX > 0.3, np.nan, MATRIX)
 THREES = RNG.random((4, 3))

@@ -14,7 +14,7 @@ from tests.support.array_results import assert_agree
 np: Any = numpy
 Array = Any
 RNG: Any = np.random.default_rng(8)
-SIZES = [7, 0, 1, BLOCK, 2 * BLOCK + 5]
+SIZES = [2 * BLOCK + 5, 7, 0, 1, BLOCK, 2 * BLOCK + 5]
 
 
 def factored(a: Array) -> Array:
@@ -59,28 +59,30 @@ def compare(kernel: Any, function: Any, *args: Array) -> None:
     np.testing.assert_allclose(found, wanted, rtol=near, atol=near * (abs(wanted).max(initial=1)))
 
 
-@pytest.mark.parametrize("dtype", ["float64", "complex128"])
 @pytest.mark.parametrize("function", [factored, solved, inverted])
-def test_sizes(function: Any, dtype: str) -> None:
-    """The first size is part of the code, the others are known at run time."""
+def test_sizes(function: Any) -> None:
+    """The first size is part of the code; from the second on, they are known at run time only."""
     kernel: Any = hybrid.script(function)
-    for size in SIZES if dtype == "float64" else SIZES[::-1]:
-        a = definite(dtype, size) if function is factored else random(dtype, size, size)
-        compare(kernel, function, *([a, random(dtype, size, 5)] if function is solved else [a]))
+    for size in SIZES:
+        compare(kernel, function, *arguments_of(function, "float64", size, size % 4 + 1))
+
+
+def arguments_of(function: Any, dtype: str, size: int, columns: int) -> list[Array]:
+    if function is factored:
+        return [definite(dtype, size)]
+    a = random(dtype, size, size)
+    return [a, random(dtype, size, columns)] if function is solved else [a]
+
+
+@pytest.mark.parametrize("function", [factored, solved, inverted])
+def test_complex_numbers(function: Any) -> None:
+    check(function, *arguments_of(function, "complex128", 2 * BLOCK + 5, 5))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "complex64"])
 def test_types(dtype: str) -> None:
     check(factored, definite(dtype, BLOCK + 3))
     check(solved, random(dtype, BLOCK + 3, BLOCK + 3), random(dtype, BLOCK + 3))
-
-
-def test_one_kernel_for_all_sizes() -> None:
-    """From the second size on, the sizes are known at run time only."""
-    kernel: Any = hybrid.script(solved)
-    for size, columns in [(3, 2), (4, 5), (BLOCK, 1), (BLOCK + 9, 3), (1, 7), (0, 2)]:
-        a, b = random("float64", size, size), random("float64", size, columns)
-        np.testing.assert_allclose(kernel(a, b), np.linalg.solve(a, b), rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize("size", [0, 1, 6, 7])
@@ -95,6 +97,7 @@ def test_layouts() -> None:
     a, b = definite("float64", BLOCK + 2), random("float64", BLOCK + 2, 3)
     check(solved, np.asfortranarray(a), b[::-1, ::-1])
     check(factored, np.asfortranarray(a))
+    check(inverted, a[::-1, ::-1])
 
 
 @pytest.mark.parametrize("size", [3, BLOCK + 2])
