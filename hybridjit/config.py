@@ -26,12 +26,13 @@ import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from contextvars import ContextVar, Token
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, wraps
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, ParamSpec, TypedDict, TypeVar
 
 from hybridjit.errors import ConfigError, trim_error
+from hybridjit.record import record
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack  # takes 3 ms to load
@@ -46,7 +47,7 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Config:
     """The settings in force."""
 

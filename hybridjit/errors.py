@@ -14,11 +14,12 @@ plain Python would have raised in its place. `str(error)` is the finished report
 import linecache
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
 from hybridjit.lazy import lazy_module
+from hybridjit.record import record
 
 if TYPE_CHECKING:
     import unicodedata
@@ -39,7 +40,7 @@ _ZERO_WIDTH_CATEGORIES = ("Mn", "Me", "Cf")
 PathStyle = Literal["relative", "short"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Span:
     """A stretch of source text, file-absolute.
 
@@ -54,7 +55,7 @@ class Span:
     end_col: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Diagnostic:
     """One thing that is wrong, where it is, and what would be right."""
 

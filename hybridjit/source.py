@@ -10,13 +10,13 @@ import linecache
 import os
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from threading import Lock
 from types import CodeType, FunctionType
 from typing import Any, cast
 from weakref import ref
 
 from hybridjit.errors import ParseError, Span
+from hybridjit.record import record
 from hybridjit.source_identity import is_text_of
 
 # Passes recurse over expressions, a few frames per level; Python stops at 1000 frames.
@@ -37,7 +37,7 @@ _Positioned = (
 _PRINTED = "<hybridjit"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FunctionSource:
     """A function as written; lines of `node` are those of `file`, columns are in characters.
 

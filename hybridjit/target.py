@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Caches:
     """The bytes that a core can keep near: in its first cache, in its own, and in the shared one.
 
@@ -17,7 +17,7 @@ class Caches:
     shared: int = 1 << 22
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Target:
     """A processor: everything about it that changes the code."""
 

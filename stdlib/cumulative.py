@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import operator as operators
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from hybridjit.record import record
 from hybridjit.stdlib.parts.accumulation import convert, sum_type
 from hybridjit.stdlib.parts.precision import working_type
 from hybridjit.stdlib.parts.shapes import are_equal, broadcast, flatten, normalize_axis
@@ -20,7 +20,7 @@ from hybridjit.tensors.expression import dtype_of
 RECIPE = scheduled_by(scan_inside)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Accumulation:
     """How an element is combined with all before it; `identity` changes nothing."""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hybridjit.ir.expr import Buffer, Expr, Load, Node, Not, Var
 from hybridjit.ir.stmt import Allocate, Block, For, If, Let, Seq, Stmt, Store, While
 from hybridjit.ir.visit import children, substitute, walk
+from hybridjit.record import record
 
 Scope = tuple[For | Let | Expr, ...]
 """The loops and names that a place is in, and the conditions that it is under, outermost first.
@@ -16,7 +17,7 @@ The iteration variables of blocks are names for their values.
 """
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Access:
     """A load or a store, and what stands around it, from the statement on that was looked at."""
 

@@ -7,7 +7,6 @@ one of them writing, is over.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from hybridjit.analysis.elements import Elements, where
 from hybridjit.analysis.instances import Instances, Part, infer_instances, loop_bounds, steps_down
@@ -16,9 +15,10 @@ from hybridjit.arith.polyhedra import Polyhedron, load_isl
 from hybridjit.ir.expr import Expr, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, Stmt
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Completion:
     """What may run at the end of an iteration: if `condition` holds, for each loop of the nest the
     values from and up to. All of them are expressions over the loops of that iteration.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hybridjit.analysis.accesses import scopes_of_loops
 from hybridjit.analysis.context import infer_context
 from hybridjit.analysis.dependence import Conflict, Dependences
@@ -15,9 +13,10 @@ from hybridjit.ir.expr import Buffer, Compare, ExternCall, Load, Node
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, If, LoopKind, Print
 from hybridjit.ir.visit import walk
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Obstacle:
     """Why a loop cannot be concurrent: two iterations, or else a reason in words."""
 

@@ -18,9 +18,10 @@ from hybridjit.ir.stmt import (
     Stmt,
     While,
 )
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Binding:
     """An expression, and the variable of the innermost loop around the place it is evaluated."""
 
@@ -31,7 +32,7 @@ class Binding:
 Guards = tuple[Binding, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Context:
     """Facts about a statement and everything in it.
 

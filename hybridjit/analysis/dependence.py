@@ -10,7 +10,6 @@ block that they stand in (`reassociate`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
 
@@ -20,6 +19,7 @@ from hybridjit.analysis.reduction import Reduction, ReductionOp
 from hybridjit.arith.polyhedra import Polyhedron, load_isl, within_limit
 from hybridjit.arith.products import facts_about, primed
 from hybridjit.ir.expr import Buffer, Node
+from hybridjit.record import record
 
 Times = Callable[[Instances], Sequence[str]]
 """When an instance runs: a vector of texts over its dimensions, compared from the left."""
@@ -35,7 +35,7 @@ def may_reorder(reduction: Reduction, fastmath: Sequence[str]) -> bool:
     return reduction.op in _EXTREMA and "nsz" in fastmath
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Endpoint:
     """One of two conflicting instances: the statement, the node that touches, the iteration."""
 
@@ -45,7 +45,7 @@ class Endpoint:
     iteration: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Conflict:
     """Two instances, the one that runs first and the one that runs later, at one element.
 

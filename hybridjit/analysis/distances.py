@@ -19,6 +19,7 @@ from itertools import product
 
 from hybridjit.analysis.forms import Interval
 from hybridjit.ir.expr import Var
+from hybridjit.record import record
 
 # Equations help each other; those of nests that people write are through after two rounds.
 _MAX_ROUNDS = 4
@@ -36,7 +37,7 @@ class Order(Flag):
     ANY = 7
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Equation:
     """The sum of `factors[loop] * distance along the loop`, and of something in `rest`, is 0."""
 

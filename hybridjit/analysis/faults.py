@@ -7,7 +7,7 @@ one is raised.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 
 from hybridjit.arith.ranges import ONE, Ranges, plus
@@ -15,6 +15,7 @@ from hybridjit.arith.totality import may_fail
 from hybridjit.ir.expr import And, Const, Expr, Load, Node, Or, Select, Var
 from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store
 from hybridjit.ir.visit import children, walk
+from hybridjit.record import record
 
 
 class Fault(IntEnum):
@@ -25,7 +26,7 @@ class Fault(IntEnum):
     ANY = 2
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Faults:
     """Finds what may fail. Indices that count along `loops` stay inside their arrays."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from hybridjit.ir.expr import Buffer, BufferRef, ExternCall, Load, Node, Var
 from hybridjit.ir.stmt import (
@@ -23,11 +22,12 @@ from hybridjit.ir.stmt import (
     While,
 )
 from hybridjit.ir.visit import walk
+from hybridjit.record import record
 
 Name = Buffer | Var
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Footprint:
     """The names that a statement reads, and those that it writes or binds.
 

@@ -34,13 +34,14 @@ from hybridjit.ir.expr import (
 )
 from hybridjit.ir.header import MAX_EXTENT
 from hybridjit.ir.visit import walk
+from hybridjit.record import record
 
 MIN_INT, MAX_INT = -(1 << 63), (1 << 63) - 1
 
 Interval = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Range:
     """What is known about a variable.
 

@@ -47,6 +47,7 @@ from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, ExternCall, Node, 
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Assert, For, Let, Print, Raise, Stmt, Store
 from hybridjit.ir.visit import walk
+from hybridjit.record import record
 
 # Code computes indices modulo 2^64: a sum that is 0 there is 0, if it is smaller than that.
 _MODULUS = 1 << 64
@@ -54,7 +55,7 @@ _MODULUS = 1 << 64
 _MOST_TRIPS = 1 << 48
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Counter:
     """A loop inside: its variable is `start`, plus `step` times a counter below `trips`."""
 
@@ -63,7 +64,7 @@ class _Counter:
     trips: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Index:
     """The sum of `factors[loop] * its counter`, and `rest`, the same in all iterations."""
 

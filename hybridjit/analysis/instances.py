@@ -55,9 +55,10 @@ from hybridjit.ir.stmt import (
     While,
 )
 from hybridjit.ir.visit import children, walk
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class AffineAccess:
     """One read or write. `element` has a text for each index of the buffer; None: any index.
 
@@ -73,7 +74,7 @@ class AffineAccess:
     within: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Instances:
     """All the runs of one statement, or of the condition or the bounds of a compound one.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import takewhile
 
@@ -29,9 +28,10 @@ from hybridjit.ir.stmt import (
     Store,
 )
 from hybridjit.ir.visit import N, Substitute, walk_stmts
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Known:
     """What is known of the stores: the loops of statements on whole arrays, the buffers that are
     folded into in an order that is open, and those whose elements are stored once.

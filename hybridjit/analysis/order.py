@@ -10,19 +10,19 @@ for its loops, so that any other variable is the same in all iterations.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from hybridjit.analysis.distances import Distances, Equation, Order
 from hybridjit.analysis.forms import Interval
 from hybridjit.arith.linear import Linear, expr_of_form
 from hybridjit.arith.ranges import ONE, ZERO, Ranges, minus
 from hybridjit.ir.expr import Expr, Var
+from hybridjit.record import record
 
 # Farther apart than iterations, and indices, are.
 _FAR = 1 << 64
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Iterations:
     """The loops of a nest, outermost first, and what else changes from iteration to iteration.
 

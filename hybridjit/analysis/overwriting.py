@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hybridjit.analysis.elements import Elements
 from hybridjit.analysis.instances import Instances, Part
 from hybridjit.analysis.regions import context_of
 from hybridjit.arith.polyhedra import Polyhedron, load_isl
 from hybridjit.ir.expr import Buffer
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Overwriting:
     """`writer` may change an element of `buffer` before `user` uses what was computed from it."""
 

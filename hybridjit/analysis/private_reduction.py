@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from itertools import islice
 from typing import Any
@@ -55,6 +55,7 @@ from hybridjit.ir.expr import (
 )
 from hybridjit.ir.stmt import Allocate, For, If, Iter, Let, Seq, Stmt, Store, While
 from hybridjit.ir.visit import Mutator, children, rewrite, substitute, walk
+from hybridjit.record import record
 
 _COMBINE: dict[ReductionOp, type[Binary]] = {
     ReductionOp.ADD: Add,
@@ -74,7 +75,7 @@ _SMALLEST = (ReductionOp.MIN, ReductionOp.MINIMUM)
 _LARGEST = (ReductionOp.MAX, ReductionOp.MAXIMUM)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PrivateReduction:
     """`buffer[indices]`, which a loop touches only to combine it with new values by `op`.
 
@@ -260,7 +261,7 @@ def _is_scattered(update: Update, op: ReductionOp, fastmath: Sequence[str]) -> b
     return reduction.op is op and may_regroup(reduction, fastmath)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Update:
     """A statement that performs a reduction."""
 

@@ -8,7 +8,7 @@ on floats is left out, unlike `min(x, e)`: it forgets everything that came befor
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 
 from hybridjit.arith.fold import wrap
@@ -45,6 +45,7 @@ from hybridjit.ir.expr import (
 )
 from hybridjit.ir.stmt import Block, If, Seq, Store
 from hybridjit.ir.visit import children, substitute
+from hybridjit.record import record
 
 
 class ReductionOp(Enum):
@@ -68,7 +69,7 @@ class ReductionOp(Enum):
         return self in (ReductionOp.MIN, ReductionOp.MAX)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reduction:
     """`buffer[indices] = buffer[indices] op update`, where `update` does not read `buffer`.
 

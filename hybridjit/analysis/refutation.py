@@ -36,13 +36,14 @@ from hybridjit.ir.expr import (
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, If, Let, Return, Seq, Stmt, Store
 from hybridjit.ir.visit import children, walk
+from hybridjit.record import record
 
 _MIN_INT, _MAX_INT = -(1 << 63), (1 << 63) - 1
 # Scratch memory of this many elements is sure to be there.
 _SMALL_ARRAY = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Refutation:
     """An access that is sure to fail: its index there, and the iteration, outermost loop first."""
 
@@ -52,7 +53,7 @@ class Refutation:
     iteration: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Loop:
     """A loop that is sure to run: its values are start, start + step, and so on."""
 

@@ -11,7 +11,6 @@ counts as touched from end to end.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import partial
 
 from hybridjit.analysis.elements import Elements
@@ -20,9 +19,10 @@ from hybridjit.arith.from_isl import range_of
 from hybridjit.arith.polyhedra import Polyhedron, load_isl, within_limit
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class AxisRange:
     """The indices from `start` up to `stop`, not included, of one axis.
 
@@ -38,7 +38,7 @@ class AxisRange:
     is_whole: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Region:
     """A box of elements of `buffer`."""
 

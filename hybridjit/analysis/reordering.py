@@ -7,7 +7,6 @@ their variables: what moves a statement into other loops keeps both.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hybridjit.analysis.dependence import Conflict, Dependences
 from hybridjit.analysis.elements import where
@@ -16,9 +15,10 @@ from hybridjit.analysis.regions import context_of
 from hybridjit.arith.polyhedra import Polyhedron, load_isl
 from hybridjit.errors import InternalError
 from hybridjit.ir.stmt import For, If
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Fault:
     """What is wrong: a statement that does not run just once, or two in the wrong order."""
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.ir.expr import Const, Var
 from hybridjit.ir.stmt import Block, Break, For, LoopKind, Seq, Stmt, While
 from hybridjit.ir.visit import children, walk
+from hybridjit.record import record
 
 # Statements that unrolling may make of one loop: LLVM takes 0.1 s for 1,000, and 6 s for 10,000.
 MAX_STATEMENTS = 4096
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class LongLoop:
     """An unrolled loop that would be too long."""
 

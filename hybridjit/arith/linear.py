@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Add, Const, Expr, Mul, Neg, Sub, Var
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Linear:
     """The sum of `terms[var] * var`, no coefficient zero, and `constant`."""
 

@@ -25,14 +25,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product
+
+from hybridjit.record import record
 
 # Factors that an example of a conflict is looked for with.
 _SMALL = (0, 1, 2, 3, 4)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Product:
     """The dimension `text` stands for `scale * factor`; all are text, the factor never varies.
 

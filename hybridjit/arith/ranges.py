@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hybridjit.arith.linear import Linear, expr_of_form, linear_form
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Add, Const, Expr, FloorDiv, Max, Min, Mul, Select, Sub, Var
+from hybridjit.record import record
 
 ZERO, ONE = Const(0), Const(1)
 
@@ -39,7 +40,7 @@ def times(a: Expr, b: Expr) -> Expr:
     return tidy(Mul(a, b))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ranges:
     """What is known of variables: the loops that count them, the values they stand for, and
     which of them are sizes of arrays.

@@ -11,7 +11,7 @@ import io
 import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,9 +33,10 @@ from hybridjit.ir.expr import ExternCall
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Return, Store
 from hybridjit.ir.visit import walk
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Checked:
     """What a check compared: print it."""
 
@@ -50,7 +51,7 @@ class Checked:
         return f"'{self.kernel}' and its plain function agree, {how}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """A call to be checked: of a kernel, whose IR for these arguments is `func`."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from hybridjit.checking.exactness import allowed_error
 from hybridjit.errors import DivisionByZero, RefutedIndex
+from hybridjit.record import record
 from hybridjit.scalars.kinds import is_array, is_sequence
 
 # Plain Python has integers without end, and NumPy divides by zero with a warning: there the
@@ -19,7 +19,7 @@ _PLAIN_ONLY = (OverflowError,)
 _NATIVE_ONLY = (DivisionByZero, OverflowError)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Outcome:
     """What one run did: its result or error, and its arguments afterwards, by name."""
 
@@ -34,7 +34,7 @@ class Outcome:
         return self.result
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Difference:
     """Where two runs differ: in the result, in an argument, or in how they ended."""
 
@@ -93,7 +93,7 @@ def arrays_in(value: Any) -> Iterator[NDArray[Any]]:
         yield np.asarray(value)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Rules:
     arrays: Sequence[NDArray[Any]]
     is_exact: bool

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -17,6 +16,7 @@ from llvmlite.binding import newpassmanagers
 
 from hybridjit.codegen.hidden_reference import HiddenReference, hide
 from hybridjit.codegen.target import Target, target_machine
+from hybridjit.record import record
 
 # llvmlite has no types that a checker could follow: these names say what is meant.
 llvm: Any = binding
@@ -33,7 +33,7 @@ _libraries = itertools.count()
 _runs = itertools.count()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Library:
     """Code linked into the process: the addresses of what it exports. Unloaded when dropped."""
 

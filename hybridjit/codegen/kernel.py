@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from llvmlite import ir
 
@@ -41,12 +40,13 @@ from hybridjit.ir.header import MAX_EXTENT
 from hybridjit.ir.signature import ConstantArray
 from hybridjit.ir.stmt import Print, Return
 from hybridjit.ir.visit import walk_stmts
+from hybridjit.record import record
 
 ENTRY = "hj_kernel"
 Layouts = Mapping[Buffer, ArrayLayout]  # of the parameters
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class KernelModule:
     """The LLVM text of a kernel, how it is called, and what its failures and callbacks mean."""
 

@@ -12,15 +12,14 @@ its address, and its size along each dimension.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Buffer, Var
 from hybridjit.ir.header import Header
 from hybridjit.ir.signature import ArrayResult, Result, ScalarParam, ScalarResult
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ArrayLayout:
     """The strides of an array in bytes, None where they follow from the shape: C order.
 
@@ -31,7 +30,7 @@ class ArrayLayout:
     align: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Layout:
     """What a kernel may assume about its arguments besides their types.
 
@@ -43,7 +42,7 @@ class Layout:
     is_disjoint: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Convention:
     """The parameters of the C function of a kernel, in order."""
 

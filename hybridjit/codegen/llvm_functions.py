@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import llvmlite.binding as binding
@@ -16,12 +15,13 @@ from hybridjit.codegen.target import current_target
 from hybridjit.errors import ArgumentValueError
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.extern import Pointer
+from hybridjit.record import record
 
 llvm: Any = binding  # llvmlite has no types that a checker could follow
 _DEFINITION = re.compile(r"^define\b[^@\n]*@([\w.$]+)\(", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LLVMFunction:
     """A function of an LLVM module, under a `symbol` that only this text has."""
 

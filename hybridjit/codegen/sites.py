@@ -6,11 +6,11 @@ error record: 64-bit words, one or two for each value.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from hybridjit.errors import Span
 from hybridjit.ir.dtype import DType
+from hybridjit.record import record
 
 # The entry of a kernel that takes all its arguments in one array of words.
 ADAPTER = "hj_call"
@@ -43,7 +43,7 @@ class Failure(Enum):
     PYTHON = "python"  # a callback or a signal handler raised an exception
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Site:
     """One place that can fail: how, where, and the parts of its message.
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hybridjit.errors import Span
 from hybridjit.ir.expr import Buffer, BufferRef
 from hybridjit.ir.stmt import Stmt, Store
 from hybridjit.ir.visit import walk
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Alias:
     """A name for elements of `shown`, made after the statement `last` of the script, if any.
 

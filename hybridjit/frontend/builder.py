@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -56,6 +55,7 @@ from hybridjit.ir.dtype import INT64, DType, ScalarType, find_dtype
 from hybridjit.ir.expr import Buffer, Cast, Const, Expr, Load, Var
 from hybridjit.ir.signature import ConstantArray
 from hybridjit.ir.stmt import Allocate, Evaluate, Let, Raise, Seq, Stmt, Store
+from hybridjit.record import record
 from hybridjit.scalars.conversion import convert, join_types, store_value
 from hybridjit.scalars.kinds import is_array, is_masked_array, is_sequence
 from hybridjit.scalars.scalar import Scalar
@@ -85,7 +85,7 @@ class Never(Exception):
         self.ending = ending
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Language:
     """Which function translates what: the way from any part of the source to those that know it.
 

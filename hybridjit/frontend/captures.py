@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, is_dataclass
+from dataclasses import is_dataclass
 from enum import Enum
 from types import CellType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 
 from hybridjit.frontend.library.elements import as_float, clipped
 from hybridjit.frontend.library.table import LIBRARY_NAMES
+from hybridjit.record import record
 from hybridjit.scalars.builtins import BUILTINS, PYTHON_NAMES
 from hybridjit.scalars.kinds import is_array, is_sequence
 from hybridjit.scalars.style import Style
@@ -22,7 +23,7 @@ MISSING = object()
 _FLOATING: tuple[type, ...] = (float, complex, np.inexact)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class NameSource:
     """Where a captured name is looked up. Call it for the value that it has now."""
 
@@ -33,7 +34,7 @@ class NameSource:
         return self.environment.find(self.name)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class AttributeSource:
     """Where a captured attribute is looked up. Call it for the value that it has now."""
 
@@ -44,7 +45,7 @@ class AttributeSource:
         return getattr(self.owner, self.name, MISSING)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Capture:
     """A value taken from around the script, and how to look whether it is still the same."""
 

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from hybridjit.record import record
+
 
 @dataclass(eq=False, slots=True)
 class Definition:
@@ -25,7 +27,7 @@ Reaching = frozenset[Definition]
 State = dict[str, Reaching]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """Where a statement stands: a block and an index for each level of nesting, outermost first."""
 

@@ -15,6 +15,7 @@ from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import Buffer, Expr, Var
 from hybridjit.ir.signature import ArrayResult, ConstantArray, Param
 from hybridjit.ir.stmt import Block, LoopKind, Stmt
+from hybridjit.record import record
 from hybridjit.scalars.scalar import Scalar
 from hybridjit.scalars.specs import Spec
 from hybridjit.source import FunctionSource
@@ -53,14 +54,14 @@ class Variable:
     block: list[Stmt] | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Pending(Stmt):
     """Where the `Allocate` of a variable will stand."""
 
     variable: Variable = field(kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LoopScope:
     """A loop around the statement being translated, for `break`, `continue` and `return`."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -33,10 +32,11 @@ from hybridjit.frontend.values import (
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Load, Max, Min, Mod, Sub, Var
 from hybridjit.ir.stmt import For, LoopKind
 from hybridjit.ir.visit import walk
+from hybridjit.record import record
 from hybridjit.scalars.scalar import Scalar, index
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Walk:
     """What a loop goes through: how many items there are, and the one at a position.
 

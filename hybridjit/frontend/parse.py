@@ -8,7 +8,7 @@ nothing changes. Most scripts need two.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import CodeType
 
 from hybridjit import config
@@ -31,6 +31,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Stmt
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.ir.visit import substitute
+from hybridjit.record import record
 from hybridjit.scalars.specs import Spec
 from hybridjit.source import FunctionSource, read_text, span_of
 
@@ -38,7 +39,7 @@ from hybridjit.source import FunctionSource, read_text, span_of
 MAX_ROUNDS = 20
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parsed:
     """A translated script, and what it depends on: values from around it, functions it calls.
 

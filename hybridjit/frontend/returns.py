@@ -12,16 +12,17 @@ A return inside a loop sets a flag and leaves the loop; what follows looks at th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hybridjit.frontend.values import Value
 from hybridjit.ir.dtype import BOOL
 from hybridjit.ir.expr import Buffer, Const, Load, Not
 from hybridjit.ir.stmt import Allocate, Block, Break, For, If, Seq, Stmt, Store, While
 from hybridjit.ir.visit import walk_stmts
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class InlineReturn(Stmt):
     """A `return` of an inlined function, until it is known what all of them look like."""
 

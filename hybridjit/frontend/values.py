@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import ModuleType
 from typing import Any
 
 from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.ir.expr import Buffer, Expr
 from hybridjit.ir.extern import Extern
+from hybridjit.record import record
 from hybridjit.scalars.kinds import type_name
 from hybridjit.scalars.scalar import Scalar
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Array:
     """An array, or, with indices for its first dimensions, a part of one: `a[i]` of `a[i][j]`."""
 
@@ -27,7 +28,7 @@ class Array:
         return self.buffer.shape[len(self.indices) :]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """Where a view is in one dimension of what it shows: `start + step * i`.
 
@@ -39,7 +40,7 @@ class Place:
     axis: int | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class View:
     """Some elements of a buffer, as an array of their own: `a[1:, None]`, `a.T`."""
 
@@ -53,7 +54,7 @@ class View:
         return self.buffer.dtype
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class ArrayExpr:
     """An array that is computed: each element on its own, when and where it is needed.
 
@@ -74,7 +75,7 @@ class ArrayExpr:
     mask: Mask | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Mask:
     """Which elements of an array of some `shape` are there: where `chosen` is true.
 
@@ -99,7 +100,7 @@ class Mask:
         return (*parts[: self.first], *instead, *parts[self.last :])
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Items:
     """A tuple or list whose length and elements are known now."""
 
@@ -107,35 +108,35 @@ class Items:
     is_list: bool = field(default=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Text:
     """A string: a message, a dtype or a scope name."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ElementType:
     """An element type, as `a.dtype` or `np.float32`."""
 
     dtype: DType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PythonType:
     """One of Python's bool, int, float and complex."""
 
     type: ScalarType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Builtin:
     """A function or constant of the language, by name."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NumpyFunction:
     """A function of numpy or math that stands for a function of the language."""
 
@@ -143,14 +144,14 @@ class NumpyFunction:
     module: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ArrayFunction:
     """A function of numpy on whole arrays: a reduction, a product, or one that makes an array."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Callee:
     """A function whose body is inlined where it is called. A script's options stay its own.
 
@@ -161,26 +162,26 @@ class Callee:
     is_elementwise: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ExternValue:
     """A C function or a Python callback."""
 
     extern: Extern
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Module:
     """A Python module, for what can be reached through it."""
 
     module: ModuleType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Nothing:
     """None."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Method:
     """A method of a value, to be called."""
 
@@ -188,7 +189,7 @@ class Method:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Foreign:
     """A Python object that the language has no use for; the error comes when it is used."""
 

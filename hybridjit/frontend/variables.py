@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 from hybridjit.frontend.flow import UNBOUND, Definition, Flow, Place, bound_names
+from hybridjit.record import record
 
 
 @dataclass(eq=False, slots=True)
@@ -37,7 +38,7 @@ class Web:
     may_be_unbound: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Variables:
     """The webs of one function, by the AST nodes that read and write them.
 

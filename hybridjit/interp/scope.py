@@ -25,6 +25,7 @@ from hybridjit.errors import (
 )
 from hybridjit.interp.scalars import Scalar
 from hybridjit.ir.expr import Buffer, Expr, Node, Var
+from hybridjit.record import record
 
 Frame = list[Any]
 Position = tuple[Scalar, ...]
@@ -45,7 +46,7 @@ ERROR_STATE = 1  # NumPy's floating-point error handling outside, for callbacks
 _FIRST_FREE = 2
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Site:
     """A place in the source, and the loops around it: name and slot of each variable."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,14 @@ from hybridjit.ir.expr import Buffer, Const, Expr, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Return
 from hybridjit.ir.visit import substitute, walk
+from hybridjit.record import record
 
 Strides = Mapping[Var, tuple[Buffer, int]]
 # Random arguments that the two sides are compared on when an intrinsic is declared.
 _TRIALS = 3
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Intrinsic:
     """`implementation` computes what `description` does, on the same buffers.
 

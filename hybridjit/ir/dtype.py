@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from functools import cache
 from typing import Any
 
 import ml_dtypes
 import numpy as np
+
+from hybridjit.record import record
 
 
 class Kind(Enum):
@@ -21,7 +23,7 @@ class Kind(Enum):
     COMPLEX = 4
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class DType:
     """One element type. Instances are interned: compare with `is`, or `==`, also with a name."""
 
@@ -156,7 +158,7 @@ def promote(a: DType, b: DType) -> DType | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScalarType:
     """The type of a scalar value: an element type, and whether it is weak.
 

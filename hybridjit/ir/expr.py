@@ -8,7 +8,7 @@ spans, so expressions can be dictionary keys; a `Var` and a `Buffer` are equal o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,9 +17,10 @@ from hybridjit.errors import Span
 from hybridjit.ir.dtype import BOOL, INT64, DType
 from hybridjit.ir.extern import Extern
 from hybridjit.ir.intrinsics import INTRINSICS
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Node:
     """Anything in the tree. The span says which source text the node came from."""
 
@@ -66,7 +67,7 @@ class Expr(Node):
         return Neg(self)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Const(Expr):
     """A literal of a given type. Equal when type and bit pattern are equal: 0.0 is not -0.0."""
 
@@ -93,7 +94,7 @@ class Const(Expr):
         return hash((self.of, self.value))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Var(Expr):
     """A name for one value: a loop variable, a `Let`, a scalar parameter, a dimension.
 
@@ -108,7 +109,7 @@ class Var(Expr):
         return self.of
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unary(Expr):
     """An operator with one operand, whose type is the type of the result."""
 
@@ -137,7 +138,7 @@ class Not(Unary):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Binary(Expr):
     """An operator whose two operands have the same type."""
 
@@ -291,7 +292,7 @@ class Or(Binary):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Select(Expr):
     """`then` if `cond` else `otherwise`. Only the chosen side is evaluated."""
 
@@ -304,7 +305,7 @@ class Select(Expr):
         return self.then.dtype
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cast(Expr):
     """`value` converted to type `to`.
 
@@ -322,7 +323,7 @@ class Cast(Expr):
         return self.to
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Buffer:
     """An array in memory: a parameter, an output, a constant, or scratch made by `Allocate`.
 
@@ -346,7 +347,7 @@ class Buffer:
         return self.scope == Buffer.REGISTER
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Load(Expr):
     """The element of `buffer` at `indices` (int64, one per dimension).
 
@@ -361,7 +362,7 @@ class Load(Expr):
         return self.buffer.dtype
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bounded(Expr):
     """An index into an axis of size `extent`, checked when it is evaluated.
 
@@ -380,7 +381,7 @@ class Bounded(Expr):
         return INT64
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call(Expr):
     """A pure function of ir/intrinsics.py applied to arguments of one type."""
 
@@ -392,7 +393,7 @@ class Call(Expr):
         return INTRINSICS[self.name].result_dtype(self.args[0].dtype)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BufferRef(Expr):
     """A buffer, or a part of one, as an argument of an `ExternCall`; a whole one in a `Return`.
 
@@ -417,7 +418,7 @@ class BufferRef(Expr):
         return self.buffer.dtype
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class ExternCall(Expr):
     """A call of a C function or of a Python callback. May read and write the buffers it is given.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hybridjit.ir.dtype import DType
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pointer:
     """The C type "pointer to elements of `dtype`": how an array is passed to a C function.
 
@@ -20,7 +21,7 @@ class Pointer:
     is_const: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Extern:
     """A function outside the IR, called by `ExternCall`. Identity is the function.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hybridjit.errors import Span
 from hybridjit.ir.expr import Buffer, Var
@@ -10,9 +10,10 @@ from hybridjit.ir.header import Header, buffers_in, dimensions_in
 from hybridjit.ir.printer import print_func
 from hybridjit.ir.signature import ConstantArray, Param, Result
 from hybridjit.ir.stmt import Stmt
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record(eq=False, repr=False)
 class PrimFunc:
     """A function: parameters in order, arrays it makes, and the statement that it runs.
 

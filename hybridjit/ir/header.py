@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hybridjit.errors import Span
 from hybridjit.ir.expr import Buffer, Var
 from hybridjit.ir.signature import Param, Result
+from hybridjit.record import record
 
 # The largest size of a dimension: more than any memory holds. Kernels refuse larger ones.
 MAX_EXTENT = 1 << 48
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Header:
     """The name, parameters, outputs and results of a `PrimFunc`, as described there."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any
 
 from hybridjit.ir.dtype import BOOL, DType, dtype_named
 from hybridjit.ir.extern import Extern
+from hybridjit.record import record
 
 
 class Domain(Enum):
@@ -37,7 +38,7 @@ class Domain(Enum):
                 return dtype.is_complex
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OneType:
     """The domain of an intrinsic that takes arguments of this type only."""
 
@@ -62,7 +63,7 @@ class Result(Enum):
     COMPLEX = "complex"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Intrinsic:
     """One pure scalar function of the language. `result` may be a type, whatever the arguments."""
 
@@ -130,14 +131,14 @@ INTRINSICS: dict[str, Intrinsic] = {
 # -- intrinsics of the user's own ------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Expansion:
     """The rule of an intrinsic that is an expression: `make` gives it for arguments of the IR."""
 
     make: Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LLVMIntrinsic:
     """The rule of an intrinsic that LLVM has: "llvm.fma", without the types that LLVM appends."""
 
@@ -147,7 +148,7 @@ class LLVMIntrinsic:
 Rule = Expansion | LLVMIntrinsic | Extern
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class CustomIntrinsic(Intrinsic):
     """An intrinsic of the user's: what it means in the interpreter, and how code is made of it.
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
 
 from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.ir.expr import Buffer, Var
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class ScalarParam:
     """A scalar parameter. A weak one takes a Python number and gives way in arithmetic."""
 
@@ -27,7 +27,7 @@ class ScalarParam:
         return ScalarType(self.var.dtype, self.weak)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class ConstantArray:
     """A read-only array whose elements are part of the function: a captured NumPy array."""
 
@@ -35,7 +35,7 @@ class ConstantArray:
     data: NDArray[Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScalarResult:
     """A scalar that the function returns, as a NumPy scalar, or a Python number when weak."""
 
@@ -43,7 +43,7 @@ class ScalarResult:
     weak: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ArrayResult:
     """An array that the function makes while it runs, and gives away: its size is computed."""
 

@@ -7,11 +7,11 @@ bound exactly once in a function, so a loop is named by its Var and survives rew
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Add, Buffer, Const, Expr, FloorDiv, Max, Min, Node, Sub, Var
+from hybridjit.record import record
 
 
 class LoopKind(Enum):
@@ -72,14 +72,14 @@ class Stmt(Node):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Seq(Stmt):
     """The statements one after the other. Empty means do nothing."""
 
     stmts: tuple[Stmt, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class For(Stmt):
     """`for var in range(start, stop, step)`: the bounds are evaluated once, before the loop.
 
@@ -120,7 +120,7 @@ class For(Stmt):
         return -FloorDiv(Sub(self.start, last), self.step)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class While(Stmt):
     """Run `body` as long as `cond`, evaluated before each round, is true."""
 
@@ -128,7 +128,7 @@ class While(Stmt):
     body: Stmt
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class If(Stmt):
     """Run `then` if `cond` is true, else `otherwise`."""
 
@@ -137,7 +137,7 @@ class If(Stmt):
     otherwise: Stmt | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Store(Stmt):
     """Set the element of `buffer` at `indices` to `value`, which has the buffer's type.
 
@@ -149,7 +149,7 @@ class Store(Stmt):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Let(Stmt):
     """Bind `var` to the value of `value`, evaluated here, for the rest of the enclosing `Seq`."""
 
@@ -157,7 +157,7 @@ class Let(Stmt):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Allocate(Stmt):
     """Make `buffer` for the rest of the enclosing `Seq`; each execution makes a new one.
 
@@ -168,7 +168,7 @@ class Allocate(Stmt):
     zero: bool = True
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Iter(Node):
     """One iteration variable of a block: `var` takes the value of `value`, an index.
 
@@ -182,7 +182,7 @@ class Iter(Node):
     domain: tuple[Expr, Expr] | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Block(Stmt):
     """One named computation. It sees loops around it only through iters: its own and those outside.
 
@@ -201,7 +201,7 @@ class Block(Stmt):
         return (REASSOCIATE, True) in self.annotations
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Assert(Stmt):
     """An AssertionError unless `cond` is true. `message` holds strings and values to show.
 
@@ -213,7 +213,7 @@ class Assert(Stmt):
     is_tuple: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Raise(Stmt):
     """Leave the function with the built-in exception `error`, such as "ValueError".
 
@@ -227,14 +227,14 @@ class Raise(Stmt):
     is_text: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Print(Stmt):
     """Write strings and values to standard output, as Python's print does."""
 
     message: tuple[str | Expr, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Evaluate(Stmt):
     """Evaluate `value` for its effect."""
 
@@ -253,7 +253,7 @@ class Continue(Stmt):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Return(Stmt):
     """Leave the function. `values` are its results that are not buffers, in their order.
 

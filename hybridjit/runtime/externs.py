@@ -6,7 +6,6 @@ import ctypes
 import importlib
 import pickle
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from hybridjit.ir.dtype import DType, find_dtype
 from hybridjit.ir.expr import Buffer
 from hybridjit.ir.extern import Extern, Pointer
 from hybridjit.lazy import lazy_module
+from hybridjit.record import record
 from hybridjit.scalars.builtins import numpy_dtype
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _CAPSULE_NAME = ctypes.pythonapi.PyCapsule_GetName
 _NDARRAY: type[Any] = np.ndarray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Function(Extern):
     """An extern that plain Python can call too, with arguments converted as a script does.
 

@@ -7,15 +7,15 @@ import hashlib
 import linecache
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any
 
 from hybridjit.errors import InternalError
+from hybridjit.record import record
 from hybridjit.source import read_function, text_of
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FrozenSource:
     """The lines of a function, decorators included, and where they stood."""
 

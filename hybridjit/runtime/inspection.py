@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
 
 from hybridjit.analysis.refutation import find_refutation
@@ -19,6 +18,7 @@ from hybridjit.ir.stmt import Store
 from hybridjit.ir.visit import walk
 from hybridjit.lowering.check_bounds import check_bounds
 from hybridjit.lowering.pipeline import Step, lower_steps
+from hybridjit.record import record
 
 StageName = Literal["tir", "optimized", "lowered", "llvm", "asm", "passes"]
 
@@ -50,7 +50,7 @@ def _show_passes(steps: Iterable[Step]) -> str:
     return "\n\n".join(parts)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SpecializationInfo:
     """One translation of a kernel: for which arguments, why, and how many layouts have code."""
 
@@ -59,7 +59,7 @@ class SpecializationInfo:
     layouts: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Check:
     """An index that is checked at run time."""
 
@@ -78,7 +78,7 @@ class Check:
         return f"{line}index `{self.index}` of '{self.buffer}', axis {self.axis},"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Refuted(Check):
     """An index that is outside its axis in every run: the first one that a run gets to."""
 
@@ -92,7 +92,7 @@ class Refuted(Check):
         return f"{self.place} is refuted: it is {self.value}{there}, and the size is {self.size}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Safety:
     """What is known about the memory accesses of a kernel: proved, refuted, or checked."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -18,10 +17,11 @@ from numpy.typing import NDArray
 
 from hybridjit.codegen.sites import HELD
 from hybridjit.ir.dtype import INT64, DType
+from hybridjit.record import record
 from hybridjit.runtime.failures import read_value
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Place:
     """An array in the memory of a kernel: the size and the stride of each axis."""
 
@@ -55,7 +55,7 @@ class _Memory:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Copy:
     """The bytes from `low` on, copied; several arrays may lie in them, over each other."""
 

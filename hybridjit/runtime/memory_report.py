@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hybridjit.codegen.emit.memory import MAX_STACK_BYTES
 from hybridjit.codegen.target import current_target
@@ -14,10 +14,11 @@ from hybridjit.ir.stmt import Allocate, Stmt, flat_stmts
 from hybridjit.ir.visit import children, walk_stmts
 from hybridjit.lowering.pipeline import lower_steps
 from hybridjit.lowering.plan_storage import find_plan, plan_storage
+from hybridjit.record import record
 from hybridjit.schedule.arrays.fusion import Fused, FusionNotes
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Temporary:
     """An array that a kernel makes for itself: its size, where from, why, and whose memory it has.
 
@@ -41,7 +42,7 @@ class Temporary:
         return f"'{self.name}', {self.shape}, {size} {place}{line}: {self.reason}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MemoryReport:
     """The arrays that were fused away, those that remain, and how much memory these take at most.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -23,6 +23,7 @@ from hybridjit.ir.expr import Buffer, Const
 from hybridjit.ir.header import Header
 from hybridjit.ir.signature import ArrayResult, ScalarResult
 from hybridjit.lazy import lazy_module
+from hybridjit.record import record
 from hybridjit.runtime.cache.disk_cache import active_store
 from hybridjit.runtime.cache.serialization import decode_sites, encode_sites
 from hybridjit.runtime.cache.versions import is_unchanged
@@ -36,7 +37,7 @@ else:
     pool = lazy_module("hybridjit.runtime.pool")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Code:
     """Object code, what its failures mean, and the addresses of what it calls in this process.
 
@@ -72,7 +73,7 @@ def keep_code(key: bytes, code: Code, root: Span | None) -> None:
         active_store().save(key, meta, code.image)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class NativeKernel:
     """Code in memory for one function and one layout of its arguments."""
 

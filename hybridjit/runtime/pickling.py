@@ -15,13 +15,13 @@ import importlib
 import pickle
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import CellType, FunctionType, ModuleType
 from typing import Annotated, Any, cast
 
 import numpy as np
 
 from hybridjit.errors import ParseError
+from hybridjit.record import record
 from hybridjit.runtime.externs import Function
 from hybridjit.runtime.frozen_source import FrozenSource, names_in
 from hybridjit.scalars.builtins import BUILTINS, ElementTypeObject
@@ -40,24 +40,24 @@ _MAX_RESTORED = 256
 MakeKernel = Callable[[FunctionType, Mapping[str, Any]], Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Number:
     """Stands for another function that is frozen along."""
 
     index: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _ModuleName:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _LanguageName:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FrozenFunction:
     """A function, or with `options` the kernel made of it. Its values are frozen, too."""
 

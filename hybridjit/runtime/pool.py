@@ -13,7 +13,6 @@ import os
 import threading
 import time
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import cache
 from types import TracebackType
 from typing import Any
@@ -24,6 +23,7 @@ from hybridjit.codegen.forks import hold_across_fork
 from hybridjit.codegen.pool.layout import MAX_THREADS, POLL, RUN, STATE, Pool
 from hybridjit.codegen.pool.run import emit_pool
 from hybridjit.errors import ArgumentError, ArgumentValueError
+from hybridjit.record import record
 from hybridjit.runtime.cpus import count_cpus
 from hybridjit.runtime.dispatch.pinned import pin
 from hybridjit.runtime.shared_code import shared_code
@@ -143,7 +143,7 @@ hold_across_fork(_lock)
 # The pool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _NativePool:
     """The pool in memory: where its functions are, and its words."""
 

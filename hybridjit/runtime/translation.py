@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
@@ -27,6 +26,7 @@ from hybridjit.frontend.captures import Capture, same_value
 from hybridjit.ir.expr import Buffer, Var
 from hybridjit.ir.header import Header
 from hybridjit.ir.signature import ScalarParam
+from hybridjit.record import record
 from hybridjit.runtime.cache.capture_paths import Read, decode_read, find_reads, look_up
 from hybridjit.runtime.cache.disk_cache import Store
 from hybridjit.runtime.cache.entry import Json
@@ -37,7 +37,7 @@ from hybridjit.scalars.specs import Spec
 from hybridjit.source import FunctionSource, span_of
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Request:
     """A script to be translated for arguments of given types.
 
@@ -80,7 +80,7 @@ class Request:
         return [dict(step) for step in self.schedule.steps]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Work:
     """So many iterations, times each of the run-time `sizes`."""
 
@@ -88,7 +88,7 @@ class Work:
     sizes: tuple[Var, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Summary:
     """What calls need to know about a translation besides its code.
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from hybridjit.ir.dtype import WEAK_INT, ScalarType, find_dtype
 from hybridjit.ir.expr import Const, Expr, const
+from hybridjit.record import record
 from hybridjit.scalars.kinds import is_numpy_scalar, is_python_number, weak_type
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scalar:
     """A number: its expression, and the type that says how it meets other numbers."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hybridjit.ir.dtype import DType, ScalarType
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ArraySpec:
     """An array argument: its element type, and for each dimension a size or the name of one.
 
@@ -22,7 +21,7 @@ class ArraySpec:
         return f"{self.dtype}[{entries or '()'}]"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScalarSpec:
     """A scalar argument, known only when the kernel runs."""
 
@@ -32,7 +31,7 @@ class ScalarSpec:
         return str(self.type)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TupleSpec:
     """A tuple or list of arguments; its length is a constant of the specialisation."""
 
@@ -42,7 +41,7 @@ class TupleSpec:
         return f"({', '.join(str(item) for item in self.items)})"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ConstantSpec:
     """An argument whose value is part of the specialisation: a string, a dtype or None."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hybridjit.ir.expr import Var
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LoopHandle:
     """A loop of a schedule. It is the loop's variable, which steps that keep the loop keep."""
 
@@ -22,7 +21,7 @@ class LoopHandle:
         return f"<loop {self.name}>"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BlockHandle:
     """A block of a schedule, by its name."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from hybridjit.arith.simplify import simplify
@@ -16,6 +15,7 @@ from hybridjit.errors import ScheduleError
 from hybridjit.ir.expr import Add, Const, Expr, FloorDiv, Max, Mod, Mul, Neg, Sub, Var
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.visit import substitute
+from hybridjit.record import record
 
 IndexFunction = (
     Callable[[Expr], Any]
@@ -27,7 +27,7 @@ IndexFunction = (
 """An index map as a function. It takes any number of indices; the first cases type lambdas."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class IndexMap:
     """`inputs`, one variable for each old index, and the expression of each new index."""
 

@@ -25,11 +25,12 @@ from hybridjit.ir.stmt import (
     seq,
 )
 from hybridjit.ir.visit import children, substitute, walk
+from hybridjit.record import record
 
 COMMUTATIVE = (Add, Mul)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Place:
     """Where a buffer of the small program lies: in `buffer`, from the element at `base` on.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hybridjit.analysis.bounds import Facts
 from hybridjit.arith.simplify import simplify
@@ -12,11 +11,12 @@ from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Const, Expr, Max, Sub, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Block, For, If, Stmt
+from hybridjit.record import record
 from hybridjit.schedule.program import loops_around, only_stmt, path_to, the_loop
 from hybridjit.schedule.refusal import names, refuse
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Nest:
     """`loops`, outermost first, around `body`; `guards` are the conditions between them."""
 

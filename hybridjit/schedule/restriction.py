@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hybridjit.analysis.elements import where
 from hybridjit.analysis.instances import Part
@@ -21,11 +20,12 @@ from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Buffer, Const, Expr, Ge, Le, Load, Lt, Max, Min, Var
 from hybridjit.ir.stmt import Block, For, Iter, IterKind, Let, Stmt, Store
 from hybridjit.ir.visit import substitute, walk
+from hybridjit.record import record
 from hybridjit.schedule.program import guarded, replace_inside, variables_in
 from hybridjit.schedule.stages import allocated_in
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Slices:
     """`index` is what all accesses of a nest have on one axis; `loops` are those it depends on."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeGuard, cast
 
 from hybridjit.analysis.make_blocks import make_blocks
@@ -13,6 +12,7 @@ from hybridjit.ir.expr import Buffer, BufferRef, Load
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Stmt, seq
 from hybridjit.ir.visit import substitute, walk
+from hybridjit.record import record
 from hybridjit.schedule.classic.lower import as_written, lower_classic
 from hybridjit.schedule.classic.schedule import ClassicSchedule
 from hybridjit.schedule.schedule import Schedule
@@ -21,7 +21,7 @@ from hybridjit.tensors.function import create_prim_func
 from hybridjit.tensors.tensor import Placeholder, Tensor, TensorBuffer
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Scheduled:
     """A function, and the `original` that steps of a schedule made it of.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 
 from hybridjit.analysis.coverage import is_exact
 from hybridjit.analysis.instances import infer_instances
@@ -30,13 +29,14 @@ from hybridjit.ir.stmt import (
     While,
 )
 from hybridjit.ir.visit import walk
+from hybridjit.record import record
 from hybridjit.schedule.program import path_to, replace_stmt, variables_in, variables_used
 from hybridjit.schedule.refusal import refuse
 
 _NOT_MOVED = (ExternCall, Print, Raise, Assert, Return, Break, Continue, While)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Stage:
     """`nests`, statements of the sequence `scope`, compute `buffer` and nothing else.
 

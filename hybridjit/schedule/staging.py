@@ -8,7 +8,6 @@ then left over of it is never touched.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from hybridjit.analysis.coverage import Coverage
 from hybridjit.analysis.elements import where
@@ -22,12 +21,13 @@ from hybridjit.ir.expr import Buffer, Const, Expr, Ge, Load, Lt, Max, Min, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Block, For, If, Iter, Stmt, Store
 from hybridjit.ir.visit import substitute
+from hybridjit.record import record
 from hybridjit.schedule.bind_loops import values_of_iters
 from hybridjit.schedule.program import blocks_of, path_to, variables_in
 from hybridjit.schedule.reindex import Indices, Reindexing
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Scratch:
     """A copy of the box of `buffer` that is `axes`; `made` holds it from its corner on."""
 

@@ -12,10 +12,11 @@ from typing import Any, cast
 
 from hybridjit.errors import ArgumentValueError
 from hybridjit.ir.expr import Var
+from hybridjit.record import record
 from hybridjit.schedule.handles import BlockHandle, Handle, LoopHandle
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Step:
     """One call on a schedule: `results = s.name(*args, **options)`."""
 
@@ -89,7 +90,7 @@ def _checked_step(step: Any) -> Mapping[str, Any]:
             raise ArgumentValueError(f"not the JSON of a trace: {step!r} is not a step")
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@record(repr=False)
 class RecordedTrace:
     """A trace read back: handles are numbers until a replay gives them loops and blocks."""
 
@@ -135,7 +136,7 @@ class RecordedTrace:
         return RecordedTrace(tuple(_step_to_json(step, numbers) for step in trace.steps))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RecordedCall:
     """One call of a recorded trace."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from hybridjit import config
 from hybridjit.errors import HybridError, ScheduleError
 from hybridjit.ir.stmt import RAISABLE
+from hybridjit.record import record
 
 _ARRAY: type[Any] = np.ndarray
 _TUPLE: type[Any] = tuple
@@ -32,7 +32,7 @@ class Origin(Protocol):
     def with_schedule(self, schedule: Any) -> Any: ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Verified:
     """What was compared: the shapes of the arrays of each run, and those that could not run."""
 
@@ -47,7 +47,7 @@ class Verified:
         return f"equal at {len(self.shapes)} sets of sizes{note}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Version:
     """One way to run the scheduled program. `way` says how it differs from the usual one."""
 
@@ -130,7 +130,7 @@ def _outcome(run: Any, args: Sequence[Any]) -> list[Any] | None:
     return [*copies, *(result if isinstance(result, _TUPLE) else (result,))]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Same:
     """Whether two results are the same: bit by bit, or else as numbers, or roughly."""
 

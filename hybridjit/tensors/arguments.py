@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
@@ -13,11 +12,12 @@ from hybridjit.ir.header import dimensions_in
 from hybridjit.ir.signature import Param, ScalarParam
 from hybridjit.ir.stmt import Allocate, Assert, For, Iter, Let, Stmt
 from hybridjit.ir.visit import walk
+from hybridjit.record import record
 from hybridjit.tensors.expression import Expression
 from hybridjit.tensors.tensor import Operation, Placeholder, Tensor
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Arguments:
     """Parameters of the IR for tensors and variables; `checks` is what has to hold of them."""
 

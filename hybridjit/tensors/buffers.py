@@ -7,7 +7,7 @@ that is laid out so before, outputs from such memory after.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hybridjit.analysis.make_blocks import make_blocks
@@ -18,13 +18,14 @@ from hybridjit.ir.dtype import FLOAT32, INT64
 from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, Load, Max, Node, Sub, Var
 from hybridjit.ir.stmt import Allocate, For, Stmt, Store, seq
 from hybridjit.ir.visit import rewrite, substitute, walk
+from hybridjit.record import record
 from hybridjit.tensors.compute import as_shape
 from hybridjit.tensors.expression import dtype_of
 from hybridjit.tensors.sizes import same_size
 from hybridjit.tensors.tensor import Tensor, index_expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class DeclaredBuffer(Buffer):
     """A buffer in the body of an extern or an intrinsic. Its strides count elements.
 

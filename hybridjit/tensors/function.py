@@ -19,7 +19,6 @@ the main one first, and the variable of the loop over each of its axes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from hybridjit.arith.simplify import simplify
@@ -28,6 +27,7 @@ from hybridjit.ir.expr import Const, Le
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, If, Raise, Stmt, seq
 from hybridjit.ir.verify import Stage, verify
+from hybridjit.record import record
 from hybridjit.tensors.arguments import Arguments, check_placeholders, read_arguments
 from hybridjit.tensors.block_map import BlockMap
 from hybridjit.tensors.inlined import Extern, Hybrid, Inlined, make_inlined, make_zero
@@ -41,7 +41,7 @@ NEEDS_ELEMENTS = "needs_elements"
 """The attribute of a compute that says what is wrong if it has nothing to reduce."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Program:
     """The function of a graph, and where its operations are in it."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from hybridjit.analysis.coverage import Coverage
@@ -13,12 +13,13 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.signature import ConstantArray
 from hybridjit.ir.stmt import Block, For, Iter, Stmt, Store
 from hybridjit.ir.visit import rewrite, substitute, walk
+from hybridjit.record import record
 from hybridjit.tensors.block_map import BlockMap
 from hybridjit.tensors.compute import choose_tag
 from hybridjit.tensors.tensor import Axis, AxisKind, Operation, Tensor, TensorBuffer
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record(eq=False, repr=False)
 class Inlined(Operation):
     """A statement over tensors and `results`, the buffers that stand for the outputs in it.
 

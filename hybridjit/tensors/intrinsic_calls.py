@@ -7,7 +7,7 @@ makes. It computes what the intrinsic describes; its stage begins with the step 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 from hybridjit.arith.simplify import simplify
@@ -15,13 +15,14 @@ from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.expr import Buffer, Expr, Load, Node, Var
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.visit import rewrite, substitute
+from hybridjit.record import record
 from hybridjit.scalars.scalar import Scalar
 from hybridjit.tensors.reduction import Reduction
 from hybridjit.tensors.sizes import same_size
 from hybridjit.tensors.tensor import Axis, AxisKind, Compute, TensorSlice
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class IntrinsicCall:
     """An intrinsic on parts of tensors; `around` are axes that the parts are summed up over."""
 
@@ -107,7 +108,7 @@ def _vars(axes: Sequence[Axis]) -> list[Var]:
     return [axis.var for axis in axes]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class _Described:
     """Takes an expression of the description to the compute: other tensors, other axes."""
 

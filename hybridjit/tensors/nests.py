@@ -13,7 +13,6 @@ for i in range(n):
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from hybridjit.analysis.bounds import Facts
 from hybridjit.arith.linear import Linear
@@ -22,6 +21,7 @@ from hybridjit.ir.dtype import BOOL
 from hybridjit.ir.expr import Buffer, Const, Expr, Le, Load, Or, Sub, Var
 from hybridjit.ir.stmt import Block, For, If, Iter, IterKind, Let, Stmt, Store, seq
 from hybridjit.ir.visit import substitute, walk
+from hybridjit.record import record
 from hybridjit.scalars.operators import conjunction
 from hybridjit.tensors.block_map import BlockMap
 from hybridjit.tensors.reduction import Reduction
@@ -40,7 +40,7 @@ def make_compute(op: Compute, places: BlockMap, fixed: Fixed | None = None) -> l
     return [_make_block(op, places.name_block(op), spatial, values)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class _Loop:
     """A loop over an axis, and the iter of the block that is bound to it."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.dtype import BOOL, DType, ScalarType
 from hybridjit.ir.expr import And, Const, Expr, Max, Min, Or, Var, const
 from hybridjit.ir.visit import walk
+from hybridjit.record import record
 from hybridjit.scalars.comparisons import extremum
 from hybridjit.scalars.conversion import store_value
 from hybridjit.scalars.functions import apply
@@ -32,7 +32,7 @@ Combine = Callable[[Any, Any], Any]
 Identity = Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Reduction(Operand):
     """`sources` combined over `axes`, where `where` holds; starts with `init`.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from hybridjit.errors import ArgumentError
 from hybridjit.ir.expr import Add, Call, Const, Eq, Expr, Load, Max, Min, Mul, Var
 from hybridjit.ir.visit import substitute
+from hybridjit.record import record
 from hybridjit.tensors.compute import compute, reduce_axis
 from hybridjit.tensors.derivative import typed
 from hybridjit.tensors.expression import Expression, condition
@@ -20,7 +20,7 @@ from hybridjit.tensors.reduction import sum as sum_of
 from hybridjit.tensors.tensor import Axis, Compute
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Term:
     """A change of `value`, at any point of `axes` where `where` holds, is one of the result.
 

@@ -12,13 +12,13 @@ on it is a stage of the scan, too, and is computed in every step.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.expr import Var
 from hybridjit.ir.printer import format_expr
+from hybridjit.record import record
 from hybridjit.tensors.compute import choose_tag, make_outputs, output_names
 from hybridjit.tensors.scan_steps import check_reads, find_time_axes
 from hybridjit.tensors.sizes import same_size
@@ -27,7 +27,7 @@ from hybridjit.tensors.tensor import Axis, AxisKind, Compute, Operation, Placeho
 Tensors = Tensor | Sequence[Tensor]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record(eq=False, repr=False)
 class Scan(Operation):
     """`update` for every step of `scan_axis`, after `init` gave the first steps.
 

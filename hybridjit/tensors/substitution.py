@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.expr import Buffer, Expr, Var
@@ -12,12 +12,13 @@ from hybridjit.ir.printer import format_expr
 from hybridjit.ir.signature import ArrayResult, ConstantArray, ScalarResult
 from hybridjit.ir.stmt import Block, Return, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import fresh_copy, substitute, walk
+from hybridjit.record import record
 from hybridjit.tensors.sizes import same_size
 
 Argument = Buffer | Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Substituted:
     """A body over the arguments; `results` are the buffers that the function makes, in order."""
 

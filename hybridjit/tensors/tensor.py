@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -12,6 +12,7 @@ from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.dtype import INT64, DType, ScalarType
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
 from hybridjit.ir.printer import format_expr
+from hybridjit.record import record
 from hybridjit.scalars.conversion import convert
 from hybridjit.scalars.scalar import Scalar, index
 from hybridjit.tensors.expression import Expression, Operand, as_scalar
@@ -75,7 +76,7 @@ class Axis(Expression):
         return f"<te axis {self.name}>"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Operation:
     """What makes one or more tensors out of others."""
 
@@ -116,7 +117,7 @@ class Operation:
         return f"<te {type(self).__name__.lower()} {self.name}>"
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record(eq=False, repr=False)
 class Placeholder(Operation):
     """A tensor that is passed in."""
 
@@ -125,7 +126,7 @@ class Placeholder(Operation):
         return []
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class TensorizedAxes:
     """The axes of a compute that the intrinsic called `name` runs over."""
 
@@ -133,7 +134,7 @@ class TensorizedAxes:
     axes: tuple[Axis, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@record(eq=False, repr=False)
 class Compute(Operation):
     """Every element of the outputs by an expression over `axes`, or by one reduction.
 
@@ -158,7 +159,7 @@ class Compute(Operation):
         return self.inputs
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class TensorBuffer(Buffer):
     """The buffer of a tensor: it knows which operation makes it, and as which of its outputs."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from hybridjit.analysis.make_blocks import make_blocks
@@ -18,6 +18,7 @@ from hybridjit.ir.stmt import Block
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.ir.visit import rewrite
 from hybridjit.lazy import lazy_module
+from hybridjit.record import record
 from hybridjit.tensors.buffers import DeclaredBuffer, bound_buffer, stride_variables
 from hybridjit.tensors.externs import Script, as_stmt, make_body
 from hybridjit.tensors.function import create_prim_func
@@ -31,7 +32,7 @@ else:
     registry = lazy_module("hybridjit.intrinsics.registry")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class TensorIntrin:
     """An intrinsic for `tensorize`, found by its name. `op` is what it computes."""
 
@@ -123,7 +124,7 @@ def _check_constant_sizes(tensor: Tensor) -> None:
             )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class _Declaration:
     """An intrinsic that is being declared on `buffers`."""
 

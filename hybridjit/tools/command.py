@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from hybridjit.record import record
 
 FAILED, MISUSED = 1, 2  # exit codes; 0 means that all is well
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Command:
     """`run` prints its answer and returns the exit code."""
 

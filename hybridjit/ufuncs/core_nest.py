@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from hybridjit.ir.dtype import DType
+from hybridjit.record import record
 from hybridjit.scalars.kinds import is_array
 from hybridjit.ufuncs.operands import Array
 from hybridjit.ufuncs.signature import CoreSignature
 from hybridjit.ufuncs.texts import definition, entries_of, loops, type_word
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CoreNest:
     """The operands of a call: their core dimensions are the last ones, the others are looped over.
 

@@ -6,12 +6,12 @@ import sys
 import threading
 from collections import ChainMap
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError
 from hybridjit.ir.fastmath import Fastmath, read_fastmath
+from hybridjit.record import record
 from hybridjit.scalars.suggest import did_you_mean
 from hybridjit.ufuncs.expression import CONSTANTS, FUNCTIONS, read_expression
 from hybridjit.ufuncs.texts import definition, make_function
@@ -21,7 +21,7 @@ from hybridjit.ufuncs.ufunc import Declared, Ufunc
 _MAX_KNOWN = 256
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Known:
     """An expression as a function of its variables."""
 

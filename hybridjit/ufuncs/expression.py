@@ -9,13 +9,13 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from hybridjit.errors import ParseError, Span
 from hybridjit.frontend.captures import NUMPY_NAMES
+from hybridjit.record import record
 from hybridjit.scalars.builtins import BUILTINS, MATH, TYPES
 from hybridjit.scalars.suggest import did_you_mean
 from hybridjit.source import remember_text
@@ -65,7 +65,7 @@ _WHAT: dict[type[ast.AST], tuple[str, str | None]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Expression:
     """An expression that may be computed: its text, and the names of its variables in order."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -21,6 +21,7 @@ from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.ir.expr import Const
 from hybridjit.ir.signature import ArrayResult, ScalarResult
 from hybridjit.kernel import Kernel
+from hybridjit.record import record
 from hybridjit.runtime.arguments import NamedCall, spec_of_argument
 from hybridjit.runtime.dispatch.native_calls import NativeCalls
 from hybridjit.runtime.dispatch.objects import NativeCallable, native_calls
@@ -37,7 +38,7 @@ from hybridjit.ufuncs.texts import make_function, parameter_names
 _KEYWORDS = ("out", "axes", "axis", "casting")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GufuncOptions:
     """What a gufunc was made with besides its kernel and its signature."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from hybridjit.ir.dtype import DType, dtype_named
+from hybridjit.record import record
 from hybridjit.scalars.kinds import is_array
 from hybridjit.ufuncs.operands import Array, all_contiguous, all_fortran
 from hybridjit.ufuncs.outputs import SameAs
@@ -26,7 +27,7 @@ from hybridjit.ufuncs.texts import (
 _SHORT_ROW = 64
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Names:
     """What a nest calls itself and its operands."""
 
@@ -34,7 +35,7 @@ class Names:
     inputs: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Nest:
     """The operands of an elementwise call.
 

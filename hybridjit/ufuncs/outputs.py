@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
 from hybridjit.errors import ArgumentError, ArgumentValueError, ShapeMismatch
 from hybridjit.ir.dtype import DType, find_dtype
+from hybridjit.record import record
 from hybridjit.runtime.arguments import overlap, overlaps_itself
 from hybridjit.scalars.kinds import is_array, type_name
 from hybridjit.ufuncs.operands import PLAIN_ARRAYS, Array, can_cast
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SameAs:
     """Stands for an operand that is one of the outputs itself: it is updated in place."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hybridjit.errors import ArgumentValueError, ShapeMismatch
+from hybridjit.record import record
 
 Dimension = str | int
 Core = tuple[Dimension, ...]
@@ -16,7 +16,7 @@ _OPERAND = re.compile(r"\(\s*([^()]*?)\s*\)")
 _DIMENSION = re.compile(r"[^\W\d]\w*|\d+")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CoreSignature:
     """The core dimensions of the operands and results: names, and sizes that are frozen."""
 

@@ -6,7 +6,6 @@ import functools
 import inspect
 import linecache
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, NoReturn, cast
 
@@ -17,6 +16,7 @@ from hybridjit.errors import ArgumentError, HybridError, TypeMismatch
 from hybridjit.ir.dtype import BOOL, COMPLEX128, FLOAT64, INT64, DType, ScalarType
 from hybridjit.ir.signature import ScalarResult
 from hybridjit.kernel import Kernel, reduced
+from hybridjit.record import record
 from hybridjit.runtime.arguments import NamedCall
 from hybridjit.runtime.dispatch.native_calls import NativeCalls
 from hybridjit.runtime.dispatch.objects import NativeCallable, native_calls
@@ -51,7 +51,7 @@ _KEYWORDS = ("out", "where", "dtype", "casting")
 _TRIALS = (FLOAT64, INT64, BOOL, COMPLEX128)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Declared:
     """What a ufunc was made with besides its function."""
 
@@ -61,7 +61,7 @@ class Declared:
     parallel: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Options:
     """The keywords of a call."""
 

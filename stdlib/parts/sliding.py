@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from hybridjit.errors import ArgumentValueError
 from hybridjit.ir.dtype import DType
+from hybridjit.record import record
 from hybridjit.stdlib.parts.accumulation import convert, float_type
 from hybridjit.stdlib.parts.elements import call
 from hybridjit.stdlib.parts.images import check_images, extend, logical, physical
@@ -23,7 +24,7 @@ Reading = tuple[Any, Sequence[Any]]
 """The channel that is read for an output, and the first two indices of the filter."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Convolution:
     """Images `x`, filters `w`, how both lie in memory, and the windows over rows and columns."""
 
@@ -88,7 +89,7 @@ def read_convolution(
     return Convolution(name, x, w, layout, filter_layouts[layout], windows)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pool:
     """Images `x`, how they lie in memory, and the windows over rows and columns."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import operator as operators
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
+from hybridjit.record import record
 from hybridjit.stdlib.parts.shapes import show_size
 from hybridjit.stdlib.parts.types import Padding, Pair
 from hybridjit.te import max as greatest
@@ -16,7 +16,7 @@ from hybridjit.te import min as least
 _SEQUENCE: tuple[type[Any], ...] = (tuple, list)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Window:
     """A window of `size` elements, `dilation` apart, that moves by `stride` at a time.
 
@@ -69,7 +69,7 @@ class Window:
         return least(start + self.size, extent) - greatest(start, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Movement:
     """How windows move over images, as it was given."""
 

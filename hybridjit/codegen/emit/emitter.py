@@ -36,6 +36,7 @@ from hybridjit.errors import InternalError, Span
 from hybridjit.ir.dtype import BOOL, FLOAT64, INT64, UINT64, DType
 from hybridjit.ir.expr import Buffer, Expr, ExternCall, Var
 from hybridjit.ir.stmt import For, Print, Stmt, Store, flat_stmts
+from hybridjit.record import record
 from hybridjit.target import Target
 
 # How much more often a check passes than it fails.
@@ -46,7 +47,7 @@ POLL_WORK = 1 << 22
 Parts = Sequence[str | tuple[Value, DType]]  # of a message
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Language:
     """Which function emits which kind of node."""
 
@@ -54,7 +55,7 @@ class Language:
     statements: Mapping[type[Stmt], Callable[[Emitter, Any], None]]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Options:
     """What holds for all code of a kernel."""
 
@@ -74,7 +75,7 @@ class Options:
     doubtful: frozenset[Buffer] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LoopTargets:
     """Where `break` and `continue` go, and how many heap arrays were live outside the loop."""
 
@@ -83,7 +84,7 @@ class LoopTargets:
     live: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Request:
     """Fetch what is read from the buffer called `name` when `var` is further on by `ahead`."""
 

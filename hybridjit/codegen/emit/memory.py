@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from llvmlite import ir
 
@@ -22,6 +21,7 @@ from hybridjit.codegen.llvm_types import (
     value_type,
 )
 from hybridjit.ir.dtype import BOOL, DType
+from hybridjit.record import record
 
 # Local arrays up to this many bytes in all live on the stack; larger ones on the heap. A thread may
 # have as little as 32 KB, and kernels call each other through callbacks (see `check_stack`).
@@ -41,7 +41,7 @@ _MADV_HUGEPAGE = 14  # Linux
 _READ, _KEEP, _DATA = 0, 3, 1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ArrayAddress:
     """Where an array lies: its first element, its strides in bytes, its known alignment.
 
@@ -140,7 +140,7 @@ def dot(
     return offset
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Register:
     """A scalar variable: a slot of the stack frame (two, for complex types).
 

@@ -13,7 +13,7 @@ private to the chunk. Loops inside the chunk run one iteration after the other.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from llvmlite import ir
 
@@ -37,6 +37,7 @@ from hybridjit.ir.expr import Buffer, BufferRef, Const, ExternCall, Load, Node, 
 from hybridjit.ir.stmt import Allocate, Break, For, LoopKind, Print, Return, Stmt, Store, While
 from hybridjit.ir.visit import children, walk
 from hybridjit.lowering.chunks import AUTOMATIC
+from hybridjit.record import record
 
 _POINTER = I8.as_pointer()
 _RECORD = I64.as_pointer()
@@ -155,7 +156,7 @@ def _leaves(stmt: Stmt) -> bool:
 # What travels
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Contents:
     """What is in a register: its value, and whether it has one, where that is tracked."""
 
@@ -163,7 +164,7 @@ class _Contents:
     is_set: Value | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Captured:
     """The values of a kernel that a chunk of a loop needs."""
 
@@ -192,7 +193,7 @@ def _is_constant(value: object) -> bool:
     return isinstance(value, ir.Constant | ir.GlobalValue)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Uses:
     """What a loop mentions."""
 

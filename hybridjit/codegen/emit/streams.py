@@ -13,7 +13,6 @@ memory. An index that had to be checked at run time has no linear form, and coun
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 from hybridjit.analysis import traffic
 from hybridjit.analysis.accesses import Access
@@ -28,11 +27,12 @@ from hybridjit.codegen.llvm_types import find_constant
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Node, Var
 from hybridjit.ir.stmt import Allocate, For, Let, LoopKind, Stmt, Store, flat_stmts
 from hybridjit.ir.visit import walk
+from hybridjit.record import record
 
 _KINDS = (LoopKind.SERIAL, LoopKind.PARALLEL, LoopKind.VECTORIZED)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Streamed:
     """An innermost loop, and its one store, which goes to one element after the other."""
 

@@ -6,7 +6,6 @@ A mask says which lanes take part; the others touch no memory, wherever they poi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from llvmlite import ir
 
@@ -38,6 +37,7 @@ from hybridjit.codegen.llvm_types import (
 from hybridjit.codegen.module_features import vector_bits
 from hybridjit.ir.dtype import BOOL
 from hybridjit.lowering.lane_cost import MAX_CLOSE_STEP
+from hybridjit.record import record
 
 # Long vectors have an instruction that picks from any places of two of them: elements that lie
 # further apart than MAX_CLOSE_STEP are loaded with what is between them there, too.
@@ -46,7 +46,7 @@ _MAX_LONG_STEP = 8
 _GATHER_BITS = 512
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Access:
     """The elements of an array that the lanes touch: one index per axis, and a mask or None."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from llvmlite import ir
@@ -22,13 +21,14 @@ from hybridjit.codegen.llvm_types import (
     lanes_of,
 )
 from hybridjit.ir.dtype import INT64
+from hybridjit.record import record
 
 _ir: Any = ir
 _UNDEFINED = _ir.Undefined
 _CONSTANT: Any = ir.Constant
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ramp:
     """`base + stride * lane`: an index that takes equal steps from lane to lane.
 

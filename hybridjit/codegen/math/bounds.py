@@ -12,10 +12,10 @@ Functions that are not listed are exact, or correctly rounded.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bound:
     """In ulp: what is promised, and the worst that was found."""
 

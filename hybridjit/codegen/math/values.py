@@ -8,19 +8,20 @@ A value may have one lane or be an LLVM vector: the code is the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from llvmlite import ir
 
 from hybridjit.codegen.module_features import has_rounding
+from hybridjit.record import record
 
 Value = Any  # ir.Value; llvmlite has no types that a checker could follow
 _ir: Any = ir
 UNDEFINED = _ir.Undefined
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Format:
     """A binary floating-point format."""
 
@@ -58,7 +59,7 @@ F64 = Format(64, 53, ir.DoubleType())
 FORMATS = {32: F32, 64: F64}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scope:
     """Where code is emitted, for how many lanes, and what the processor has."""
 
@@ -454,7 +455,7 @@ def horner(x: Real, coefficients: Sequence[float]) -> Real:
     return total
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pair:
     """An unevaluated sum hi + lo, |lo| <= ulp(hi): twice the precision."""
 

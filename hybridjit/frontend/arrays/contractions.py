@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hybridjit.arith.ranges import ONE, ZERO, plus, times
 from hybridjit.errors import ShapeMismatch, Span
@@ -25,6 +24,7 @@ from hybridjit.frontend.call_arguments import arguments, refuse_keyword, text_ar
 from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Items, Value
 from hybridjit.ir.expr import Const, Expr
 from hybridjit.ir.stmt import Store
+from hybridjit.record import record
 from hybridjit.scalars.functions import apply
 from hybridjit.scalars.scalar import Scalar
 from hybridjit.scalars.style import Style
@@ -32,7 +32,7 @@ from hybridjit.scalars.style import Style
 Labels = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Operand:
     """An array whose axes have names, each of them one."""
 
@@ -44,7 +44,7 @@ class Operand:
         return self.array.shape[self.labels.index(label)]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Parts:
     """The axes of a product of two operands."""
 

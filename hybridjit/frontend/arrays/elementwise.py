@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from hybridjit.arith.ranges import ONE, ZERO, constant
 from hybridjit.errors import BoundsError, ShapeMismatch
@@ -15,12 +14,13 @@ from hybridjit.frontend.values import AnyArray, ArrayExpr, Items, Mask, Value
 from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.ir.expr import And, Const, Eq, Expr, Lt, Ne, Select, Var
 from hybridjit.ir.stmt import If, Let, Raise
+from hybridjit.record import record
 from hybridjit.scalars.scalar import Scalar
 
 Elementwise = Callable[[list[Scalar]], Scalar]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Stretch:
     """How one axis of an operand follows the axis of the result: as it is, or always at 0.
 

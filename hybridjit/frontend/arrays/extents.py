@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hybridjit.arith.ranges import ONE, ZERO, Ranges, constant, minus, plus, tidy
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Add, Const, Expr, FloorDiv, Gt, Lt, Max, Min, Select, Sub
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Span1D:
     """The elements `start`, `start + step` ... of a dimension, `extent` of them."""
 

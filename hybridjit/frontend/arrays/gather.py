@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import EllipsisType
 
 from hybridjit.arith.ranges import ONE, ZERO
@@ -40,13 +40,14 @@ from hybridjit.frontend.arrays.subscripts import (
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Mask, Nothing, Place, Value, View
 from hybridjit.ir.expr import Const, Expr
+from hybridjit.record import record
 from hybridjit.scalars.scalar import Scalar
 
 Entry = Value | EllipsisType | None
 Locate = Callable[[Sequence[Expr]], tuple[Expr, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Gathered:
     """Elements of a view at places that are computed: their shape, and where each one is."""
 
@@ -55,7 +56,7 @@ class Gathered:
     locate: Locate
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Entries:
     """A subscript, taken apart: for each axis of the array the array of indices or the place.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy, times
 from hybridjit.frontend.arrays.arrangements import along, as_array
@@ -27,12 +26,13 @@ from hybridjit.frontend.values import AnyArray, ArrayExpr, Items, Nothing, Value
 from hybridjit.ir.dtype import FLOAT64, INT64, ScalarType
 from hybridjit.ir.expr import Const, Eq, Expr, FloorDiv, Load, Max, Min
 from hybridjit.ir.stmt import Store
+from hybridjit.record import record
 from hybridjit.scalars.conversion import convert, join_types
 from hybridjit.scalars.operators import select
 from hybridjit.scalars.scalar import Scalar
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Bounds:
     """The numbers along an axis of a grid."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy, times
 from hybridjit.arith.simplify import simplify
@@ -34,6 +33,7 @@ from hybridjit.ir.expr import (
     Select,
 )
 from hybridjit.ir.stmt import If, Raise, Store
+from hybridjit.record import record
 from hybridjit.scalars.scalar import integer
 
 Pair = tuple[Value, Value]
@@ -69,7 +69,7 @@ _MODES: dict[str, Continuation | None] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Padded:
     """The new array: what is in its middle, and how wide its sides are along each axis."""
 

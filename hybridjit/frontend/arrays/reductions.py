@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hybridjit.arith.ranges import ONE, ZERO, constant, times
 from hybridjit.errors import Span
@@ -48,6 +48,7 @@ from hybridjit.ir.expr import (
     const,
 )
 from hybridjit.ir.stmt import Allocate, If, Raise, Store
+from hybridjit.record import record
 from hybridjit.scalars.comparisons import extremum
 from hybridjit.scalars.conversion import convert, store_value, truth
 from hybridjit.scalars.functions import apply
@@ -59,7 +60,7 @@ Combine = Callable[[Scalar, Scalar], Scalar]
 _NARROW = (FLOAT16, BFLOAT16)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Axes:
     """What a reduction reduces: some axes of an array, or all of them; and whether they stay."""
 
@@ -73,7 +74,7 @@ class Axes:
         return tuple(axis for axis in range(self.ndim) if axis not in self.reduced)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fold:
     """How elements are combined: what to start with, and the type of the running result."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -51,12 +51,13 @@ from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Mask, Nothing,
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Buffer, Const, Expr
 from hybridjit.ir.stmt import Store
+from hybridjit.record import record
 from hybridjit.scalars.conversion import store_value
 from hybridjit.scalars.operators import BINARY, SYMBOLS
 from hybridjit.scalars.scalar import Scalar
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Target:
     """What is assigned to: elements of a buffer, all of a view or those where a mask is true.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import EllipsisType
 
 from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus
@@ -19,10 +19,11 @@ from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import Buffer, Const, Eq, Expr, Ge, Load, Lt, Node, Or, Select, Var
 from hybridjit.ir.stmt import If, Raise
 from hybridjit.ir.visit import walk
+from hybridjit.record import record
 from hybridjit.scalars.scalar import Scalar
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Selection:
     """What a subscript takes: a place for each axis of the array, and the shape that is left."""
 

@@ -18,9 +18,9 @@ import stat
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from hybridjit.record import record
 from hybridjit.runtime.cache.entry import MAX_FILE_SIZE, SECRET_SIZE, CacheError, CorruptEntry
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ _ENTRY_RULES = _Rules(_WRITABLE_BY_OTHERS, max_links=1)
 _SECRET_RULES = _Rules(_OPEN_TO_OTHERS, max_links=2)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Location:
     """The absolute path of the cache, or None and the reason why there is none."""
 

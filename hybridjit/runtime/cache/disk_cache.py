@@ -13,13 +13,13 @@ the first one of a process is logged too.
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from hybridjit import config
 from hybridjit.codegen.forks import hold_across_fork
 from hybridjit.lazy import lazy_module
+from hybridjit.record import record
 from hybridjit.runtime.cache.directory import CacheDirectory, ForeignFile, Location, find_location
 from hybridjit.runtime.cache.entry import (
     MAX_FILE_SIZE,
@@ -42,7 +42,7 @@ SWITCHED_OFF = Location(None, "HYBRIDJIT_CACHE is 0")
 _Counter = Literal["hits", "misses", "corrupt", "foreign", "io_errors", "stored", "evicted"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Counters:
     """What happened to the cache in this process.
 
@@ -58,7 +58,7 @@ class Counters:
     evicted: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CacheInfo:
     """The state of the cache: `path` is None when it is off; `problem` says why, or is empty."""
 

@@ -16,8 +16,9 @@ from _operator import (
     _compare_digest as compare_digest,  # pyright: ignore[reportPrivateUsage] (as hmac does it)
 )
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
+
+from hybridjit.record import record
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
@@ -42,7 +43,7 @@ class CorruptEntry(CacheError):
     """The bytes of an entry are not what was stored under its key."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """What was stored under a key, verified."""
 

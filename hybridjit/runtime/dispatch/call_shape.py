@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from hybridjit.codegen.layout import Layout
 from hybridjit.ir.expr import Buffer
 from hybridjit.ir.header import Header
+from hybridjit.record import record
 from hybridjit.runtime.native import NativeKernel
 from hybridjit.runtime.specialization import Specialization
 from hybridjit.runtime.translation import Summary
 from hybridjit.scalars.specs import Spec
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class CallShape:
     """What a table is made of: a call that ran, and the code that it ran.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from hybridjit import config
 from hybridjit.codegen.dispatcher.layout import API, DISPATCH, Api
 from hybridjit.codegen.engine import Library, link
 from hybridjit.lazy import lazy_module
+from hybridjit.record import record
 from hybridjit.runtime.arguments import store_results
 from hybridjit.runtime.dispatch.functions import find_functions, slow_call_of
 from hybridjit.runtime.dispatch.objects import native_class
@@ -25,7 +26,7 @@ else:
     emitter = lazy_module("hybridjit.codegen.dispatcher.dispatcher")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Dispatcher:
     """The dispatcher in memory, never unloaded."""
 

@@ -38,6 +38,7 @@ from hybridjit.ir.dtype import BOOL, COMPLEX128, FLOAT64, INT64
 from hybridjit.ir.expr import Buffer, Const, Expr, Var
 from hybridjit.ir.signature import ArrayResult, ScalarParam, ScalarResult
 from hybridjit.ir.signature import Result as AnyResult
+from hybridjit.record import record
 from hybridjit.runtime.dispatch.call_shape import CallShape
 from hybridjit.runtime.dispatch.captures import capture_records, guard_records
 from hybridjit.runtime.dispatch.inputs import array_record, constant_record, scalar_record
@@ -305,7 +306,7 @@ class _Writer:
         write(table, Table.WORK_WORDS, self.memory.put([places[var] for var in work.sizes]))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _WordNumbers:
     """In which word each argument of the kernel is passed."""
 

@@ -13,7 +13,6 @@ import itertools
 import re
 import string
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from hybridjit.codegen.layout import Convention
 from hybridjit.codegen.sites import RECORD_WORDS, Failure, Site
@@ -23,6 +22,7 @@ from hybridjit.ir.header import Header
 from hybridjit.ir.printer_exprs import format_with
 from hybridjit.ir.printer_names import Names
 from hybridjit.ir.signature import ScalarParam
+from hybridjit.record import record
 
 _C_TYPES = {
     "bool": "uint8_t",
@@ -57,7 +57,7 @@ _FAILURES = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Exported:
     """A function in object code: its C name, how it is called, and what its failures mean."""
 

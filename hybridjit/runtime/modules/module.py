@@ -6,7 +6,6 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hybridjit.config import api_edge
@@ -14,6 +13,7 @@ from hybridjit.errors import ArgumentValueError
 from hybridjit.ir.func import PrimFunc
 from hybridjit.lazy import lazy_module
 from hybridjit.lowering.custom_passes import CustomPass, apply_passes, read_passes
+from hybridjit.record import record
 from hybridjit.runtime.dispatch.native_calls import NativeCalls
 from hybridjit.runtime.dispatch.objects import NativeCallable, native_calls
 from hybridjit.runtime.inspection import Safety, StageName, find_safety, show_stage
@@ -33,7 +33,7 @@ else:
     export = lazy_module("hybridjit.runtime.modules.export")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Timing:
     """Seconds for one run: an average for each repeat."""
 

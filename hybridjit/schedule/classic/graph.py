@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
 from hybridjit.ir.visit import substitute
+from hybridjit.record import record
 from hybridjit.scalars.scalar import Scalar
 from hybridjit.tensors.compute import find_inputs, make_outputs
 from hybridjit.tensors.inlined import Inlined
@@ -23,7 +24,7 @@ from hybridjit.tensors.tensor import Axis, AxisKind, Compute, Operation, Tensor
 Body = tuple[Scalar, ...] | Reduction
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Graph:
     """The operations behind `outputs`; `makers` says who makes a tensor, if not its own."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from hybridjit.analysis.bounds import Facts
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.expr import And, Binary, Compare, Const, Expr, Load, Max, Min, Select, Var
 from hybridjit.ir.visit import substitute, walk
+from hybridjit.record import record
 from hybridjit.schedule.classic.graph import (
     Body,
     Graph,
@@ -24,7 +24,7 @@ from hybridjit.tensors.reduction import Reduction
 from hybridjit.tensors.tensor import Axis, AxisKind, Compute, Tensor
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Factoring:
     """How a reduction is taken apart.
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from hybridjit.arith.simplify import simplify
 from hybridjit.config import api_edge
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.expr import Const, Expr, Var
+from hybridjit.record import record
 from hybridjit.schedule.classic.absent import AbsentSteps
 from hybridjit.schedule.classic.memory import MemorySteps, quoted
 from hybridjit.schedule.classic.steps import (
@@ -44,7 +44,7 @@ from hybridjit.tensors.tensor import (
 KIND_PRAGMAS = ("unroll", "vectorize", "parallel")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class At:
     """A stage is computed in an axis of another one, as much as an iteration needs."""
 
@@ -52,7 +52,7 @@ class At:
     axis: Axis
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Inline:
     """A stage is computed wherever it is read."""
 

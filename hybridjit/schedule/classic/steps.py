@@ -7,7 +7,6 @@ program each axis is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import ClassVar
 
@@ -17,6 +16,7 @@ from hybridjit.ir.expr import Buffer, Var
 from hybridjit.ir.printer import name_buffers
 from hybridjit.ir.stmt import IterKind, Store
 from hybridjit.ir.visit import walk
+from hybridjit.record import record
 from hybridjit.schedule.handles import LoopHandle
 from hybridjit.schedule.index_map import IndexFunction
 from hybridjit.schedule.primitives.annotate import Hint
@@ -39,7 +39,7 @@ class Phase(IntEnum):
     KIND = 3
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Place:
     """Where a stage is in the program: its block, the loop of each axis, and what it makes.
 
@@ -113,7 +113,7 @@ class Place:
         return None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Step:
     """Something to be done with a stage."""
 
@@ -132,7 +132,7 @@ class Step:
 # -- the shape of loops ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Split(Step):
     """One axis becomes two."""
 
@@ -151,7 +151,7 @@ class Split(Step):
         place.replace(self.axes, (self.outer, self.inner), made)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Fuse(Step):
     """Several axes become one; none at all become one of a single iteration."""
 
@@ -170,7 +170,7 @@ class Fuse(Step):
         place.replace(self.parts, (self.fused,), (made,))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Reorder(Step):
     """Axes take each other's places."""
 
@@ -187,7 +187,7 @@ class Reorder(Step):
 # -- memory ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class SetScope(Step):
     """The memory that the outputs live in."""
 
@@ -199,7 +199,7 @@ class SetScope(Step):
             place.schedule.set_scope(name, self.scope)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class StorageAlign(Step):
     """Padding: the stride of a dimension becomes `offset` + a multiple of `factor`."""
 
@@ -213,7 +213,7 @@ class StorageAlign(Step):
             place.schedule.storage_align(name, self.dimension, self.factor, self.offset)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class DoubleBuffer(Step):
     """Two places for what a loop makes in each iteration."""
 
@@ -224,7 +224,7 @@ class DoubleBuffer(Step):
             place.schedule.double_buffer(name)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class RollingBuffer(Step):
     """Room for values that are still needed only."""
 
@@ -235,7 +235,7 @@ class RollingBuffer(Step):
             place.schedule.rolling_buffer(name)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class TransformLayout(Step):
     """Another order of the elements."""
 
@@ -250,7 +250,7 @@ class TransformLayout(Step):
 # -- hardware --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Tensorize(Step):
     """An intrinsic does what an axis and everything inside of it do."""
 
@@ -275,7 +275,7 @@ class Tensorize(Step):
         place.schedule.tensorize(loop, name)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class SetKind(Step):
     """How the iterations of an axis run: "parallel", "vectorize", "unroll" or "bind"."""
 
@@ -303,7 +303,7 @@ class SetKind(Step):
                 place.schedule.bind(loop, self.thread or "")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Pragma(Step):
     """A hint on an axis."""
 
@@ -320,7 +320,7 @@ class Pragma(Step):
         place.schedule.pragma(place.loop(self.axis), self.name, self.value)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Prefetch(Step):
     """What an axis will read some iterations later is fetched."""
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hybridjit.analysis.faults import Fault
 from hybridjit.arith.ranges import constant
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.expr import Expr
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Stmt
+from hybridjit.record import record
 from hybridjit.schedule.arrays.find_product import (
     find_product,
     find_zero,
@@ -30,7 +29,7 @@ from hybridjit.schedule.program import the_block
 from hybridjit.schedule.refusal import check_int, refuse
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class _Found:
     """A product, and the list of statements that it stands in."""
 
@@ -71,7 +70,7 @@ def _find_start(func: PrimFunc, found: _Found, block_name: str, step: str) -> St
     return start
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GemmNumbers:
     """How a product is cut: see `Schedule.gemm`."""
 

@@ -14,6 +14,7 @@ from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, Seq, Stmt, While, seq
+from hybridjit.record import record
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.buffers import find_allocation
 from hybridjit.schedule.lost_errors import check_errors
@@ -32,7 +33,7 @@ from hybridjit.schedule.stages import Stage, count_accesses, find_stage, is_cert
 STEP = "compute_at"
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Plan:
     """What is moved, and what that gives. Finding it takes longest, so it is shared."""
 
@@ -42,7 +43,7 @@ class Plan:
     is_exact: bool
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Moved:
     """The program after the move: `scope` stands for the sequence of the stage."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from hybridjit.analysis.accesses import find_accesses, scope_of
 from hybridjit.analysis.coverage import Coverage
@@ -19,6 +18,7 @@ from hybridjit.ir.expr import Buffer, Expr, Load, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Block, For, Iter, Let, Seq, Stmt, Store, While, seq
 from hybridjit.ir.visit import Mutator, substitute, walk
+from hybridjit.record import record
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.buffers import check_not_passed, find_allocation
 from hybridjit.schedule.lost_errors import find_failing
@@ -30,7 +30,7 @@ from hybridjit.schedule.stages import check_nest, count_accesses, touches, writt
 STEP = "compute_inline"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Definition:
     """`buffer[indices] = value` for all iterations of `nest`, a statement of `scope`."""
 

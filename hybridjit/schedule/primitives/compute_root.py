@@ -17,6 +17,7 @@ from hybridjit.ir.expr import Buffer, Const, Expr, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Block, For, Iter, IterKind, Let, Seq, Stmt, While, seq
 from hybridjit.ir.visit import children, substitute, walk
+from hybridjit.record import record
 from hybridjit.schedule.buffers import the_allocation
 from hybridjit.schedule.lost_errors import find_failing
 from hybridjit.schedule.nest import bounds_of
@@ -40,7 +41,7 @@ from hybridjit.schedule.stages import (
 STEP = "compute_root"
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Rooted:
     """`nests` compute the buffer of `allocation`, all of them statements of `scope`.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 
 from hybridjit.analysis.coverage import Coverage
 from hybridjit.analysis.dependence import Dependences
@@ -14,6 +13,7 @@ from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Gt, Load, Lt, Mod
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Block, For, Let, LoopKind, Seq, Stmt, Store, seq
 from hybridjit.ir.visit import Mutator, fresh_copy, walk
+from hybridjit.record import record
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.buffers import scope_of, the_scratch_array
 from hybridjit.schedule.label_iters import label_writers
@@ -65,7 +65,7 @@ def make_double_buffer(func: PrimFunc, buffer: Buffer) -> PrimFunc:
     return label_writers(bind_loops(replace_stmt(func, stages.loop, pipelined)), made)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class _Stages:
     """The loop, the statements of its body that fill the buffer, and those that use it."""
 

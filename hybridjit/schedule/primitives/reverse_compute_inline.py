@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from hybridjit.analysis.coverage import Coverage
 from hybridjit.analysis.elements import Elements
@@ -18,6 +17,7 @@ from hybridjit.ir.expr import Buffer, Const, Expr, Ge, Load, Lt, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Block, For, Iter, Let, Seq, Stmt, Store, seq
 from hybridjit.ir.visit import substitute, walk
+from hybridjit.record import record
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.buffers import check_not_passed, find_allocation
 from hybridjit.schedule.primitives.array_fusion import find_with_epilogue
@@ -30,7 +30,7 @@ from hybridjit.schedule.stages import Stage, count_accesses, find_nest, with_nam
 STEP = "reverse_compute_inline"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Fold:
     """`store` computes an element of `buffer`, and the nest of `stage` is what reads it.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from hybridjit.analysis.instances import Part, infer_instances
@@ -36,6 +35,7 @@ from hybridjit.ir.stmt import (
     seq,
 )
 from hybridjit.ir.visit import substitute, walk
+from hybridjit.record import record
 from hybridjit.schedule.bind_loops import bind_loops
 from hybridjit.schedule.nest import trip_count
 from hybridjit.schedule.program import (
@@ -215,7 +215,7 @@ def _surely_run(stmt: Stmt) -> Iterator[Stmt]:
             yield stmt
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class _Target:
     """What a loop reduces into: for each axis the index, or None where it takes several."""
 

@@ -1,0 +1,142 @@
+"""Records are dataclasses: frozen, with slots, equal by their fields."""
+
+import copy
+import dataclasses
+import pickle
+from dataclasses import field
+
+import pytest
+
+from hybridjit.record import record
+
+
+@record(eq=False)
+class Base:
+    """With an argument that is given by name only, and does not count."""
+
+    origin: str | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@record
+class Pair(Base):
+    """With a default, and one that is made anew."""
+
+    first: int
+    second: int = 2
+    rest: list[int] = field(default_factory=list[int], compare=False)
+
+
+class Kind(Pair):
+    """That adds no fields."""
+
+    __slots__ = ()
+
+
+@record
+class Sum:
+    """With a field that is computed."""
+
+    terms: tuple[int, ...]
+    total: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "total", sum(self.terms))
+
+
+@record
+class Empty:
+    """Without fields."""
+
+
+@record(eq=False, repr=False)
+class Own:
+    """With methods of its own."""
+
+    value: int
+
+    def __init__(self, value: int) -> None:
+        object.__setattr__(self, "value", 2 * value)
+
+    def __repr__(self) -> str:
+        return "own"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Own)
+
+    def __hash__(self) -> int:
+        return 7
+
+
+def test_arguments_and_defaults() -> None:
+    pair = Pair(1)
+    assert (pair.first, pair.second, pair.rest, pair.origin) == (1, 2, [], None)
+    assert Pair(1).rest is not pair.rest
+    assert Pair(second=4, first=3, rest=[5], origin="here").origin == "here"
+
+
+@pytest.mark.parametrize(
+    ("args", "named", "message"),
+    [
+        ((), {"second": 3}, "missing 1 required positional argument: 'first'"),
+        ((1, 2, None, 4), {"origin": ""}, "takes from 2 to 4 positional arguments but 5"),
+        ((1,), {"third": 3}, "got an unexpected keyword argument 'third'"),
+    ],
+)
+def test_wrong_arguments_name_the_class(
+    args: tuple[object, ...], named: dict[str, object], message: str
+) -> None:
+    make: type = Pair
+    for _ in range(2):  # by the first `__init__`, and by the one that it makes
+        with pytest.raises(TypeError, match=rf"Pair\.__init__\(\) {message}"):
+            make(*args, **named)
+
+
+def test_fields_that_are_not_arguments() -> None:
+    assert Sum((1, 2)).total == 3
+
+
+@pytest.mark.parametrize("pair", [Pair(1), Kind(1)])
+def test_records_are_frozen(pair: Pair) -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign to field 'first'"):
+        pair.first = 3  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot delete field 'first'"):
+        del pair.first  # pyright: ignore[reportAttributeAccessIssue]
+    assert not hasattr(pair, "__dict__")
+
+
+def test_equality_is_that_of_the_fields_that_count() -> None:
+    assert Pair(1, rest=[3], origin="here") == Pair(1)
+    assert hash(Pair(1, rest=[3])) == hash(Pair(1)) == hash((1, 2))
+    assert Pair(1) != Pair(2)
+    assert Pair(1) != Kind(1)
+    assert Sum((1,)) != (1,)
+    assert Empty() == Empty()
+    assert Base() != Base()
+
+
+def test_text() -> None:
+    assert repr(Kind(1, origin="here")) == "Kind(first=1, second=2, rest=[])"
+    assert repr(Empty()) == "Empty()"
+
+
+def test_own_methods_stay() -> None:
+    own = Own(2)
+    assert (own.value, repr(own), own == Own(3), hash(own)) == (4, "own", True, 7)
+
+
+def test_records_are_matched_by_position() -> None:
+    match Pair(1, 5):
+        case Pair(first, second):
+            assert (first, second) == (1, 5)
+    assert Pair.__match_args__ == ("first", "second", "rest")
+
+
+def test_dataclasses_know_records() -> None:
+    assert [each.name for each in dataclasses.fields(Pair)] == ["origin", "first", "second", "rest"]
+    assert dataclasses.replace(Kind(1, 5, origin="here"), first=3) == Kind(3, 5)
+
+
+@pytest.mark.parametrize("made", [Pair(1, 5, [6], origin="here"), Kind(1), Sum((1, 2)), Empty()])
+def test_copies(made: object) -> None:
+    for other in (copy.copy(made), copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
+        assert (type(other), repr(other)) == (type(made), repr(made))
