@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hybridjit.frontend.library.elements import as_float, clipped
-from hybridjit.frontend.library.table import LIBRARY_NAMES
+from hybridjit.frontend.library.names import LIBRARY_NAMES
 from hybridjit.record import record
 from hybridjit.scalars.builtins import BUILTINS, PYTHON_NAMES
 from hybridjit.scalars.kinds import is_array, is_sequence

@@ -1,16 +1,8 @@
-"""Functions of NumPy that are written in the language, by the function that they stand for.
-
-To add one, write it in a file of this folder, with NumPy's names for its arguments, and put its
-name here.
-"""
+"""Functions of NumPy that are written in the language, by the function that they stand for."""
 
 from __future__ import annotations
 
-import builtins
-import math
 from types import FunctionType, ModuleType
-
-import numpy as np
 
 from hybridjit.frontend.library import arrays as library_arrays
 from hybridjit.frontend.library import differences as library_differences
@@ -24,56 +16,34 @@ from hybridjit.frontend.library import selection as library_selection
 from hybridjit.frontend.library import shapes as library_shapes
 from hybridjit.frontend.library import sorting as library_sorting
 from hybridjit.frontend.library import statistics as library_statistics
+from hybridjit.frontend.library.names import FILES
 
-_NAMES: tuple[tuple[object, ModuleType, tuple[str, ...]], ...] = (
-    (np, library_arrays, ("trace", "vdot", "vecdot", "matvec", "vecmat", "inner", "kron", "cross")),
-    (np, library_arrays, ("polyval", "polyadd", "polysub", "polyder", "ptp", "count_nonzero")),
-    (np, library_arrays, ("isclose", "allclose", "array_equal", "array_equiv")),
-    (np, library_differences, ("diff", "ediff1d", "gradient", "trapezoid", "trapz", "unwrap")),
-    (np, library_differences, ("convolve", "correlate")),
-    (np, library_elements, ("clip", "fmax", "fmin", "heaviside", "signbit", "deg2rad", "rad2deg")),
-    (np, library_elements, ("radians", "degrees", "logaddexp", "logaddexp2", "float_power")),
-    (np, library_elements, ("reciprocal", "gcd", "lcm", "sinc", "nan_to_num", "angle")),
-    (np, library_elements, ("isneginf", "isposinf", "isreal", "iscomplex", "around", "round")),
-    (np, library_nans, ("nansum", "nanprod", "nancumsum", "nancumprod", "nanmax", "nanmin")),
-    (np, library_nans, ("nanargmax", "nanargmin", "nanmean", "nanvar", "nanstd", "nanmedian")),
-    (np, library_searching, ("searchsorted", "digitize", "interp", "bincount", "isin")),
-    (np, library_selection, ("flatnonzero", "nonzero", "argwhere", "extract", "compress")),
-    (np, library_selection, ("unique", "union1d", "intersect1d", "setxor1d")),
-    (np, library_selection, ("setdiff1d", "trim_zeros")),
-    (np, library_shapes, ("shape", "ndim", "size", "iscomplexobj", "isrealobj", "fliplr")),
-    (np, library_shapes, ("flipud", "rot90", "rollaxis", "matrix_transpose", "atleast_1d")),
-    (np, library_shapes, ("atleast_2d", "atleast_3d", "append", "take_along_axis", "select")),
-    (np, library_shapes, ("choose", "copyto", "putmask", "fill_diagonal", "tri", "triu", "tril")),
-    (np, library_shapes, ("diag", "diagflat", "vander", "logspace", "geomspace", "hanning")),
-    (np, library_shapes, ("hamming", "blackman", "bartlett", "unravel_index", "divmod", "modf")),
-    (np, library_sorting, ("sort", "argsort", "partition", "argpartition", "median")),
-    (np, library_sorting, ("quantile", "percentile")),
-    (np, library_statistics, ("cov", "corrcoef", "average", "histogram")),
-    (builtins, library_python, ("sum", "any", "all", "sorted", "divmod")),
-    (math, library_python, ("comb", "perm", "factorial", "isqrt", "gcd", "lcm", "prod", "dist")),
-    (math, library_python, ("degrees", "radians", "isclose", "modf", "remainder")),
-    (np.linalg, library_linalg, ("cholesky", "solve", "inv", "det")),
-    (np.linalg, library_norms, ("norm", "matrix_power", "multi_dot")),
-)
+_FILES: dict[str, ModuleType] = {
+    "arrays": library_arrays,
+    "differences": library_differences,
+    "elements": library_elements,
+    "linalg": library_linalg,
+    "nans": library_nans,
+    "norms": library_norms,
+    "python": library_python,
+    "searching": library_searching,
+    "selection": library_selection,
+    "shapes": library_shapes,
+    "sorting": library_sorting,
+    "statistics": library_statistics,
+}
 # By identity; a function that this version of NumPy does not have is left out.
 LIBRARY: dict[int, FunctionType] = {
-    id(getattr(module, name)): getattr(library, name)
-    for module, library, names in _NAMES
+    id(getattr(module, name)): getattr(_FILES[file], name)
+    for module, file, names in FILES
     for name in names
     if hasattr(module, name)
 }
-LIBRARY_NAMES: tuple[str, ...] = tuple(
-    name if module is np else f"linalg.{name}"
-    for module, _, names in _NAMES
-    for name in names
-    if hasattr(module, name) and module is not builtins and module is not math
-)
 # Functions of numbers, which are applied to each element of an array.
 ELEMENTWISE: frozenset[FunctionType] = frozenset(
     getattr(library_elements, name)
-    for _, library, names in _NAMES
-    if library is library_elements
+    for _, file, names in FILES
+    if file == "elements"
     for name in names
 )
 # Python's functions of one array that are more than one function of ours.
@@ -85,9 +55,9 @@ WITH_WHERE: dict[str, FunctionType] = {
     "var": library_statistics.var_where,
     "std": library_statistics.std_where,
 }
-_FILES = {module.__file__ for _, module, _ in _NAMES}
+_PATHS = {module.__file__ for module in _FILES.values()}
 
 
 def is_in_library(file: str) -> bool:
     """True for the files that the functions are written in."""
-    return file in _FILES
+    return file in _PATHS
