@@ -1,7 +1,5 @@
 """Every node class and every intrinsic of the IR has a meaning."""
 
-import dataclasses
-
 import pytest
 
 from hybridjit.errors import InternalError
@@ -13,6 +11,7 @@ from hybridjit.ir.expr import Binary, Compare, Expr, Node, Unary
 from hybridjit.ir.intrinsics import INTRINSICS
 from hybridjit.ir.stmt import Iter, Stmt
 from hybridjit.ir.visit import NODE_CLASSES
+from hybridjit.record import record
 
 ABSTRACT = {Node, Expr, Stmt, Unary, Binary, Compare}
 INSIDE_ANOTHER_NODE = {Iter}  # compiled with the block that it belongs to
@@ -32,12 +31,12 @@ def test_every_intrinsic_has_a_function() -> None:
     assert FUNCTIONS.keys() == INTRINSICS.keys()
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@record
 class NewExpr(Expr):
     """An expression that the interpreter was not told about."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class NewStmt(Stmt):
     """A statement that the interpreter was not told about."""
 
