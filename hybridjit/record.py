@@ -2,7 +2,8 @@
 
 `dataclass` writes the text of six methods for every class and has Python compile it: for some three
 hundred classes that was most of the time of an import. The methods of a record are functions that
-all records share, apart from `__init__`, which is called most and made by its first call.
+all records share, apart from `__init__`, `__eq__` and `__hash__`, which are called often: their
+first call writes and compiles them.
 
 To `match`, `dataclasses.fields` and `dataclasses.replace`, a record is a dataclass.
 """
@@ -12,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from functools import partial
-from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -40,17 +40,15 @@ def record(cls: type | None = None, *, eq: bool = True, repr: bool = True) -> An
 
 
 def _make_record(cls: type, *, eq: bool, repr: bool) -> Any:
-    own = set(vars(cls))
+    # Who defines `__eq__` alone gets None for `__hash__` from Python.
+    own = {name for name, value in vars(cls).items() if value is not None}
     if cls.__doc__ is None:
         cls.__doc__ = cls.__name__  # or `dataclass` would write one
     add_slots: Any = dataclass(init=False, repr=False, eq=False, slots=True)
     made = add_slots(cls)
-    methods: dict[str, Any] = {"__init__": _init_of(made), "__setattr__": _refuse_to_set}
-    methods |= {"__delattr__": _refuse_to_delete}
-    methods |= {"__getstate__": _get_state, "__setstate__": _set_state}
-    if eq:
-        compared = [each.name for each in fields(made) if each.compare]
-        methods |= {"__eq__": _eq_of(compared), "__hash__": _hash_of(compared)}
+    methods = dict(_SHARED)
+    written = (_write_init, _write_eq, _write_hash) if eq else (_write_init,)
+    methods |= {_name_of(write): _on_first_call(made, write) for write in written}
     if repr:
         methods["__repr__"] = _repr
     for name, method in methods.items():
@@ -85,55 +83,61 @@ def _repr(self: Any) -> str:
     return f"{type(self).__qualname__}({shown})"
 
 
-# Methods that depend on the fields
+_SHARED: dict[str, Any] = {
+    "__setattr__": _refuse_to_set,
+    "__delattr__": _refuse_to_delete,
+    "__getstate__": _get_state,
+    "__setstate__": _set_state,
+}
 
 
-def _values_of(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
-    """The values of some fields: in C, if there are several."""
-    if len(names) > 1:
-        return attrgetter(*names)
-    return lambda self: tuple(getattr(self, name) for name in names)
+# Methods that are written
+
+# Gives the text of a method of a class, and adds what it needs to the names that it sees.
+Write = Callable[[Any, dict[str, Any]], str]
 
 
-def _eq_of(names: Sequence[str]) -> Callable[[Any, Any], Any]:
-    values = _values_of(names)
-
-    def __eq__(self: Any, other: Any) -> Any:
-        if other.__class__ is not self.__class__:
-            return NotImplemented
-        return values(self) == values(other)
-
-    return __eq__
+def _name_of(write: Write) -> str:
+    return f"__{write.__name__.removeprefix('_write_')}__"
 
 
-def _hash_of(names: Sequence[str]) -> Callable[[Any], int]:
-    values = _values_of(names)
+def _on_first_call(cls: Any, write: Write) -> Callable[..., Any]:
+    """A method that makes the real one, puts it in its own place, and calls it."""
 
-    def __hash__(self: Any) -> int:
-        return hash(values(self))
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        known: dict[str, Any] = {}
+        exec(write(cls, known), known)  # of names of fields, as `dataclass` does it
+        method = known[_name_of(write)]
+        method.__qualname__ = f"{cls.__qualname__}.{method.__name__}"
+        setattr(cls, method.__name__, method)
+        return method(self, *args, **kwargs)
 
-    return __hash__
-
-
-def _init_of(cls: Any) -> Callable[..., None]:
-    """An `__init__` that makes the one of `cls` and takes its place."""
-
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        init = cls.__init__ = _make_init(cls)
-        init(self, *args, **kwargs)
-
-    return __init__
+    return call
 
 
-def _make_init(cls: Any) -> Any:
-    """The `__init__` of a record, written and compiled.
+def _write_eq(cls: Any, known: dict[str, Any]) -> str:
+    names = [each.name for each in fields(cls) if each.compare]
+    mine, theirs = ("".join(f"{side}.{name}, " for name in names) for side in ("self", "other"))
+    return (
+        "def __eq__(self, other):\n"
+        "    if other.__class__ is not self.__class__: return NotImplemented\n"
+        f"    return ({mine}) == ({theirs})"
+    )
+
+
+def _write_hash(cls: Any, known: dict[str, Any]) -> str:
+    values = "".join(f"self.{each.name}, " for each in fields(cls) if each.compare)
+    return f"def __hash__(self): return hash(({values}))"
+
+
+def _write_init(cls: Any, known: dict[str, Any]) -> str:
+    """The text of `__init__`.
 
     def __init__(self, lhs, rhs, *, span=default_span):
         set_lhs(self, lhs)
         set_rhs(self, rhs)
         set_span(self, span)
     """
-    known: dict[str, Any] = {}
     taken = [each for each in fields(cls) if each.init]
     positional = [_parameter(each, known) for each in taken if not each.kw_only]
     named = [_parameter(each, known) for each in taken if each.kw_only]
@@ -141,11 +145,7 @@ def _make_init(cls: Any) -> Any:
     lines = [line for each in fields(cls) for line in _setting(cls, each, known)]
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
-    text = f"def __init__({header}):\n    " + "\n    ".join(lines or ["pass"])
-    exec(text, known)  # of names of fields, as `dataclass` does it
-    init = known["__init__"]
-    init.__qualname__ = f"{cls.__qualname__}.__init__"
-    return init
+    return f"def __init__({header}):\n    " + "\n    ".join(lines or ["pass"])
 
 
 def _parameter(each: Field[Any], known: dict[str, Any]) -> str:

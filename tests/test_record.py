@@ -67,6 +67,21 @@ class Own:
         return 7
 
 
+@record
+class OwnEquality:
+    """Which Python takes for a reason to have no hash."""
+
+    value: int
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OwnEquality) and abs(self.value) == abs(other.value)
+
+
+def test_own_equality_leaves_the_hash() -> None:
+    assert OwnEquality(1) == OwnEquality(-1)
+    assert hash(OwnEquality(1)) == hash((1,))
+
+
 def test_arguments_and_defaults() -> None:
     pair = Pair(1)
     assert (pair.first, pair.second, pair.rest, pair.origin) == (1, 2, [], None)
