@@ -47,5 +47,5 @@ LIBRARY_NAMES: tuple[str, ...] = tuple(
     name if module is np else f"linalg.{name}"
     for module, _, names in FILES
     for name in names
-    if module in (np, np.linalg) and hasattr(module, name)
+    if (module is np or module is np.linalg) and hasattr(module, name)
 )

@@ -157,7 +157,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     values: Any = one if assume_unique else unique(one)
     kept = np.ones(len(values), np.bool_)
     for k in range(len(values)):
-        at: Any = np.searchsorted(other, values[k])
+        at = int(np.searchsorted(other, values[k]))  # pyright: ignore[reportUnknownArgumentType]
         if at < len(other) and other[at] == values[k]:
             kept[k] = False
     return values[kept]
