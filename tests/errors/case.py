@@ -67,19 +67,7 @@ class Case:
 
         So a script that is added to a theme changes no report but its own.
         """
-        file = Path(inspect.getfile(self.wrong))
-        text = self.fail().render(paths="short")
-        text = re.sub(
-            rf"(?<={re.escape(file.name)}:)\d+", lambda found: _line_in_function(file, found), text
-        )
-        text = re.sub(r"(?<= line )\d+", lambda found: _line_in_function(file, found), text)
-        gutter = r"^ *\d+(?= \|)"
-        return re.sub(
-            gutter,
-            lambda found: _line_in_function(file, found).rjust(len(found[0])),
-            text,
-            flags=re.MULTILINE,
-        )
+        return report(self.fail(), Path(inspect.getfile(self.wrong)))
 
     def check_help(self) -> None:
         """What the help suggests is in the right script, and that script works."""
@@ -145,6 +133,18 @@ class Cases:
             return function
 
         return register
+
+
+def report(error: HybridError, file: Path) -> str:
+    """An error as users see it, with lines of `file` counted from the beginning of functions."""
+
+    def line(found: re.Match[str]) -> str:
+        return _line_in_function(file, found).rjust(len(found[0]))
+
+    text = error.render(paths="short")
+    text = re.sub(rf"(?<={re.escape(file.name)}:)\d+", lambda found: line(found).lstrip(), text)
+    text = re.sub(r"(?<= line )\d+", lambda found: line(found).lstrip(), text)
+    return re.sub(r"^ *\d+(?= \|)", line, text, flags=re.MULTILINE)
 
 
 def _line_in_function(file: Path, found: re.Match[str]) -> str:

@@ -17,7 +17,7 @@ import pytest
 from hybridjit import config, hybrid
 from hybridjit.errors import HybridError, ParseError
 from tests.conftest import Golden
-from tests.errors.case import Case, load
+from tests.errors.case import Case, load, report
 from tests.support.own_process import PATIENCE
 from tests.support.rows import check_each
 
@@ -162,7 +162,7 @@ def test_a_method(golden: Golden) -> None:
     holder: Any = Holder
     with pytest.raises(ParseError, match="'tolist' of an array") as caught:
         holder.method.interpret(A)
-    golden.check(caught.value.render(paths="short"), "txt")
+    golden.check(report(caught.value, Path(__file__)), "txt")
 
 
 def test_several_decorators(golden: Golden) -> None:
@@ -177,7 +177,7 @@ def test_several_decorators(golden: Golden) -> None:
     ) -> Any:
         return {unused: a}
 
-    golden.check(fail(decorated).render(paths="short"), "txt")
+    golden.check(report(fail(decorated), Path(__file__)), "txt")
 
 
 CONTINUED = """\
