@@ -15,7 +15,7 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
@@ -71,15 +71,17 @@ def make_parts(choose: Choose) -> Nest:
     return dataclasses.replace(nest, text=str(schedule.func), func=schedule.func)
 
 
-def _records(nest: Nest, func: PrimFunc, *, grouped: bool = False) -> list[Record | None]:
-    """What is touched for each of the variations of the arguments; None where there is an error."""
-    found: list[Record | None] = []
-    for args in nest.variations():
+def _records(nest: Nest, func: PrimFunc, *, grouped: bool = False) -> Iterator[Record | None]:
+    """What is touched for each of the variations of the arguments; None where there is an error.
+
+    Each is run when it is asked for: one that shows a conflict is enough, a large one soonest.
+    """
+    for args in reversed([*nest.variations()]):
         try:
-            found.append(record(func, args, grouped=grouped))
+            found = record(func, args, grouped=grouped)
         except IndexError:
-            found.append(None)
-    return found
+            found = None
+        yield found
 
 
 def judge_reorder(make: Callable[[Choose], Nest], choose: Choose) -> Judgement:

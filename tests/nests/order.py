@@ -82,6 +82,7 @@ class _Run:
         self.values: dict[Var, Any] = {}
         self.arrays: dict[Buffer, Any] = {}
         self.lives: dict[Buffer, int] = {}
+        self.commuting: dict[Store, str | None] = {}
         self.path: list[tuple[Var, int]] = []
         self.block: tuple[str, tuple[int, ...]] = ("", ())
         for param, arg in zip(func.params, args, strict=True):
@@ -137,16 +138,22 @@ class _Run:
         self.block = outer
 
     def _store(self, store: Store) -> None:
-        reduction = find_reduction(store)
-        commutes = None
-        if reduction is not None and (
-            not store.buffer.dtype.is_inexact or (self.grouped and reduction.op.name in _EXTREMA)
-        ):
-            commutes = reduction.op.name
+        if store not in self.commuting:
+            self.commuting[store] = self._commutes(store)
+        commutes = self.commuting[store]
         value = self.value(store.value, (store.buffer, commutes))
         element = self._element(store.buffer, store.indices)
         self._touch(store.buffer, element, True, commutes)
         self.arrays[store.buffer][element] = value
+
+    def _commutes(self, store: Store) -> str | None:
+        """The operator of an update that may be done in another order."""
+        reduction = find_reduction(store)
+        if reduction is None:
+            return None
+        is_exact = not store.buffer.dtype.is_inexact
+        may = is_exact or (self.grouped and reduction.op.name in _EXTREMA)
+        return reduction.op.name if may else None
 
     def _touch(
         self, buffer: Buffer, element: tuple[int, ...], is_write: bool, commutes: str | None
