@@ -139,11 +139,11 @@ def other_memory(
     return Order.AFTER in iterations.meet(load.indices, place)
 
 
-def without_mask(
-    build: Builder, value: ArrayExpr, target: Target, mask: ArrayExpr, stmt: ast.stmt
-) -> ArrayExpr:
-    del build, target, mask, stmt
-    return dataclasses.replace(value, mask=None, buffer=None)
+_put = vars(array_stores)["_put"]
+
+
+def put_without_mask(build: Builder, target: Target, value: ArrayExpr, span: Any) -> None:
+    _put(build, target, dataclasses.replace(value, mask=None), span)
 
 
 def wrapped_late(build: Builder, position: Expr, size: Expr, axis: int, node: ast.AST) -> Expr:
@@ -243,7 +243,7 @@ BUGS = (
     ),
     _bug(
         "masked stores ignore the mask",
-        replaced(array_stores, "_fitted_to_mask", without_mask),
+        replaced(array_stores, "_put", put_without_mask),
         35,
     ),
     _bug(
