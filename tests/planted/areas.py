@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from tests.planted import (
     arrays,
     bounds,
+    computed,
     fusion,
     lanes,
     llvm,
@@ -26,6 +27,7 @@ from tests.planted.bugs import Bug
 AREAS: dict[str, Sequence[Bug]] = {
     "scripts": scripts.BUGS,
     "arrays": arrays.BUGS,
+    "computed": computed.BUGS,
     "fusion": fusion.BUGS,
     "optimizer": optimizer.BUGS,
     "names": names.BUGS,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import linecache
 import re
 import warnings
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -31,6 +32,8 @@ SYMBOLIC_EVERY = 4
 # Every so many have arrays of several vectors and a rest.
 LONG_EVERY = 2
 LONG = Style(sizes=LONG_SIZES, most=4000)
+# Every so many have results of computed size.
+SELECTING_EVERY = 3
 
 
 class Refused(Exception):
@@ -40,7 +43,9 @@ class Refused(Exception):
 def try_number(seed: int, number: int) -> Drawn:
     """One script in every way."""
     label = f"{seed}/{number}"
-    program = Generator(label, LONG if number % LONG_EVERY == 0 else None).program()
+    style = LONG if number % LONG_EVERY == 0 else Style()
+    style = replace(style, selects=number % SELECTING_EVERY == 0)
+    program = Generator(label, style).program()
     drawn = Drawn()
     drawn.counts["programs"] += 1
     try:

@@ -76,9 +76,15 @@ class Expressions:
     """Writes expressions over `names`."""
 
     def __init__(
-        self, choose: random.Random, names: dict[str, Any], noted: dict[str, Noted]
+        self,
+        choose: random.Random,
+        names: dict[str, Any],
+        noted: dict[str, Noted],
+        *,
+        selects: bool = False,
     ) -> None:
         self.choose = choose
+        self._writers = (*WRITERS, *(write_selection,) * 8) if selects else WRITERS
         self.names = names
         self.noted = noted
 
@@ -93,7 +99,7 @@ class Expressions:
     def _make(self, depth: int) -> Operand | None:
         if depth == 0:
             return self.leaf()
-        writer = self.choose.choice(WRITERS)
+        writer = self.choose.choice(self._writers)
         return writer(self, depth - 1)
 
     def keep(self, text: str, *operands: Operand, is_exact: bool = True) -> Operand | None:
@@ -478,6 +484,28 @@ def write_masked_reduction(self: Expressions, depth: int) -> Operand | None:
         False,
         operand.scale * max(1, operand.value.size) * largest(operand.value),
     )
+
+
+def write_selection(self: Expressions, depth: int) -> Operand | None:
+    """As many elements as there are: where a condition holds, that differ, that are not zero."""
+    operand = self.make(depth)
+    if not operand.ndim:
+        return None
+    condition = self.make(depth)
+    axes = condition.ndim
+    selects = condition.kind == "b" and 0 < axes <= operand.ndim
+    if selects and condition.value.shape == operand.value.shape[:axes]:
+        whole = axes == operand.ndim
+        forms = ["({0})[{1}]", "({0})[{1}]"] + [
+            "np.extract({1}, {0})",
+            "({0})[np.where({1})]",
+        ] * whole
+        form = self.choose.choice(forms)
+        return self.keep(form.format(operand.text, condition.text), operand)
+    if not operand.is_exact or operand.kind == "c":
+        return None
+    form = self.choose.choice(("np.unique({0})", "np.flatnonzero({0})", "np.nonzero({0})[0]"))
+    return self.keep(form.format(operand.text), operand)
 
 
 def write_creation(self: Expressions, depth: int) -> Operand | None:

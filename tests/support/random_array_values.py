@@ -103,7 +103,8 @@ class Arguments:
 @dataclass(frozen=True, slots=True)
 class Style:
     """What arguments are like: their sizes and types, how often one is a part of another, how
-    often odd numbers like NaN are among the elements. Arrays have at most `most` elements.
+    often odd numbers like NaN are among the elements. Arrays have at most `most` elements. Scripts
+    that `select` have arrays whose sizes depend on elements.
     """
 
     sizes: tuple[int, ...] = SIZES
@@ -111,6 +112,7 @@ class Style:
     sharing: float = 0.08
     special: float = 0.2
     most: int = 1 << 20
+    selects: bool = False
 
 
 def make_arguments(choose: random.Random, style: Style) -> Arguments:

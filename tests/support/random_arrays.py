@@ -48,7 +48,8 @@ class Generator:
 
     def __init__(self, seed: int | str, style: Style | None = None) -> None:
         self.choose = random.Random(seed)
-        self.arguments = make_arguments(self.choose, style or Style())
+        self.style = style or Style()
+        self.arguments = make_arguments(self.choose, self.style)
         self.lines: list[str] = []
         self.noted: dict[str, Noted] = {}
         self.count = 0
@@ -69,7 +70,8 @@ class Generator:
 
     @property
     def expressions(self) -> Expressions:
-        return Expressions(self.choose, self.names, self.noted)
+        selects = self.style.selects
+        return Expressions(self.choose, self.names, self.noted, selects=selects)
 
     def program(self) -> Program:
         """The script."""
@@ -168,6 +170,8 @@ class Generator:
         if op == "/=" and (not value.is_exact or part.dtype.kind == "c"):
             return False
         if part.dtype.kind in "biu":
+            if op != "=" and np.result_type(part.dtype, value.value.dtype).kind not in "biu":
+                return False  # what float64 makes of uint64 and int64 may be negative
             return value.kind in "biu" or (
                 op == "=" and part.dtype.kind != "b" and fits(value, part.dtype)
             )

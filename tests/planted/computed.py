@@ -1,0 +1,89 @@
+"""Bugs in results of computed size, and in syntax that is written out."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hybridjit.codegen.emit import emitter as emitters
+from hybridjit.codegen.emit.emitter import Emitter
+from hybridjit.frontend import comprehensions, plain_syntax
+from hybridjit.frontend.arrays import memory as array_memory
+from hybridjit.ir.expr import Buffer
+from hybridjit.runtime import given_arrays
+from tests.differential import test_computed_sizes as sizes
+from tests.frontend import test_plain_syntax as syntax
+from tests.planted.bugs import Bug, Check, always, replaced
+from tests.support.oracle import fresh
+
+
+def _agree(kernel: Any) -> Check:
+    def check() -> None:
+        sizes.test_as_plain_python(fresh(kernel), "float64")
+
+    return check
+
+
+def _syntax(function: Callable[..., Any]) -> Check:
+    def check() -> None:
+        plain_syntax._known.clear()  # pyright: ignore[reportPrivateUsage]
+        syntax.test_as_plain_python(function)
+
+    return check
+
+
+def leave_with_nothing(self: Emitter, status: int, kept: Sequence[Buffer] = ()) -> None:
+    _leave(self, status)
+
+
+_leave = Emitter.leave
+_selected = array_memory.each_selected
+
+
+def every_place(build: Any, mask: Any, span: Any) -> Any:
+    return mask.chosen.shape[0]
+
+
+def from_the_end(build: Any, mask: Any, body: Any, span: Any) -> None:
+    """The last place is the first."""
+    _selected(build, mask, lambda indices, position: body(indices[::-1], position), span)
+
+
+class NotRenamed(ast.NodeTransformer):
+    def __init__(self, names: dict[str, str]) -> None:
+        super().__init__()
+
+
+BUGS = (
+    Bug(
+        "what is given away is freed",
+        [replaced(emitters.Emitter, "leave", leave_with_nothing)],
+        _agree(sizes.selected),
+    ),
+    Bug(
+        "as many elements as there are places",
+        [replaced(array_memory, "count_chosen", every_place)],
+        _agree(sizes.selected),
+    ),
+    Bug(
+        "rows are selected by column",
+        [replaced(array_memory, "each_selected", from_the_end)],
+        _agree(sizes.selected_rows),
+    ),
+    Bug(
+        "given memory is never freed",
+        [replaced(given_arrays, "_free", always(None))],
+        sizes.test_memory_is_freed_with_the_array_and_on_errors,
+    ),
+    Bug(
+        "a loop that is left is done",
+        [replaced(plain_syntax, "_has_jump", always(False))],
+        _syntax(syntax.for_else),
+    ),
+    Bug(
+        "names of generators are those around them",
+        [replaced(comprehensions, "_Renaming", NotRenamed)],
+        _syntax(syntax.folds),
+    ),
+)
