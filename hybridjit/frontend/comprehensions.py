@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from hybridjit.record import record
 
 FOLDS = ("sum", "any", "all", "min", "max")
 Fresh = Callable[[str], str]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fold:
     """A call such as `max(...)` of a generator; `start` is what a sum begins with."""
 
