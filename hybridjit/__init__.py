@@ -33,11 +33,11 @@ from hybridjit.script import intrinsic, script
 
 if TYPE_CHECKING:
     from hybridjit import stdlib, te, tir
-    from hybridjit.codegen.target import host_target
     from hybridjit.frontend.parse import parse_text as parse
     from hybridjit.ir.equal import structural_equal
     from hybridjit.ir.func import PrimFunc
     from hybridjit.lowering.entry import lower
+    from hybridjit.processor import host_target
     from hybridjit.runtime.modules.loaded_module import load_module
     from hybridjit.runtime.modules.module import Module, build
     from hybridjit.runtime.pool import get_num_threads, set_num_threads, threads
@@ -56,7 +56,7 @@ else:
             "te": "hybridjit.te",
             "tir": "hybridjit.tir",
             "build": "hybridjit.runtime.modules.module:build",
-            "host_target": "hybridjit.codegen.target:host_target",
+            "host_target": "hybridjit.processor:host_target",
             "get_num_threads": "hybridjit.runtime.pool:get_num_threads",
             "load_module": "hybridjit.runtime.modules.loaded_module:load_module",
             "lower": "hybridjit.lowering.entry:lower",

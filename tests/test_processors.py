@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from hybridjit.codegen.target import host_features, named_target
 from hybridjit.errors import ConfigError
+from hybridjit.processor import host_features, named_target
 from tests.support.processors import PROCESSORS
 
 ROOT = Path(__file__).parent.parent

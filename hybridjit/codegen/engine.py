@@ -15,8 +15,9 @@ import llvmlite.binding as binding
 from llvmlite.binding import newpassmanagers
 
 from hybridjit.codegen.hidden_reference import HiddenReference, hide
-from hybridjit.codegen.target import Target, target_machine
+from hybridjit.codegen.target import target_machine
 from hybridjit.record import record
+from hybridjit.target import Target
 
 # llvmlite has no types that a checker could follow: these names say what is meant.
 llvm: Any = binding

@@ -32,7 +32,6 @@ from hybridjit.codegen.llvm_types import (
 from hybridjit.codegen.module_features import note_features
 from hybridjit.codegen.pool.words import has_pool
 from hybridjit.codegen.sites import ADAPTER, Failure, Site
-from hybridjit.codegen.target import Target
 from hybridjit.ir.dtype import BOOL, INT64, DType
 from hybridjit.ir.expr import Buffer, BufferRef, ExternCall
 from hybridjit.ir.func import PrimFunc
@@ -41,6 +40,7 @@ from hybridjit.ir.signature import ConstantArray
 from hybridjit.ir.stmt import Print, Return
 from hybridjit.ir.visit import walk_stmts
 from hybridjit.record import record
+from hybridjit.target import Target
 
 ENTRY = "hj_kernel"
 Layouts = Mapping[Buffer, ArrayLayout]  # of the parameters

@@ -11,10 +11,10 @@ import llvmlite.binding as binding
 
 from hybridjit.codegen.engine import Library, emit_object, link, optimize
 from hybridjit.codegen.llvm_types import foreign_type
-from hybridjit.codegen.target import current_target
 from hybridjit.errors import ArgumentValueError
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.extern import Pointer
+from hybridjit.processor import current_target
 from hybridjit.record import record
 
 llvm: Any = binding  # llvmlite has no types that a checker could follow

@@ -1,108 +1,16 @@
-"""The machine that code is made for: this one, or the one that HYBRIDJIT_CPU names."""
+"""LLVM's code generator for a processor."""
 
 from __future__ import annotations
 
-import os
-import re
-import sys
-from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 import llvmlite.binding as binding
 
-from hybridjit import config
-from hybridjit.errors import ConfigError
-from hybridjit.target import Caches, Target
+from hybridjit.target import Target
 
 llvm: Any = binding  # llvmlite has no types that a checker could follow
 Machine = Any  # binding.TargetMachine
-
-# Features whose instructions LLVM chooses by itself: code for a processor that has one does not
-# run on one that has not. Others, for systems and cryptography, are only used when asked for.
-_CHOSEN = re.compile(
-    r"s?sse|avx|fma|f16c|evex|bmi|lzcnt|popcnt|movbe|cmov|cx|adx|xop|tbm|gfni|"
-    r"egpr|ndd|ccmp|cf$|zu$|nf$|ppx|push2pop2|64bit|sahf|neon|sve|fullfp16|bf16|lse|dotprod"
-)
-
-
-@cache
-def host_target() -> Target:
-    """The processor that we are running on."""
-    features = host_features()  # which starts LLVM, too
-    return make_target(llvm.get_host_cpu_name(), features)
-
-
-def current_target() -> Target:
-    """The processor that kernels are compiled for: the host's, unless HYBRIDJIT_CPU names one."""
-    cpu = config.current().cpu
-    return host_target() if cpu is None else named_target(cpu, host_features())
-
-
-@cache
-def host_features() -> Mapping[str, bool]:
-    """Every feature that LLVM knows, and whether this processor has it."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    return dict(llvm.get_host_cpu_features())
-
-
-def named_target(cpu: str, host: Mapping[str, bool]) -> Target:
-    """A processor that LLVM knows by name, without what a host does not have."""
-    features = processor_features(cpu)
-    lacking = [name for name in sorted(features) if not host.get(name) and _CHOSEN.match(name)]
-    if lacking:
-        raise ConfigError(
-            f"HYBRIDJIT_CPU is {cpu!r}, which has {', '.join(lacking)}: this processor, "
-            f"{llvm.get_host_cpu_name()}, has not, and could not run the code"
-        )
-    return make_target(cpu, {name: has and name in features for name, has in host.items()})
-
-
-def make_target(cpu: str, features: Mapping[str, bool]) -> Target:
-    """A processor with just these features."""
-    text = ",".join(f"{'+' if has else '-'}{name}" for name, has in sorted(features.items()))
-    return Target(llvm.get_default_triple(), cpu, text, host_caches())
-
-
-@cache
-def host_caches() -> Caches:
-    """The caches of this machine, as far as the system tells."""
-    names = {"first": "SC_LEVEL1_DCACHE_SIZE", "own": "SC_LEVEL2_CACHE_SIZE"}
-    names["shared"] = "SC_LEVEL3_CACHE_SIZE"
-    sizes = {level: _ask_system(name) for level, name in names.items()}
-    return Caches(**{level: size for level, size in sizes.items() if size > 0})
-
-
-def _ask_system(name: str) -> int:
-    """A number that the system knows; 0 if it does not."""
-    try:
-        return os.sysconf(name)
-    except (AttributeError, OSError, ValueError):
-        return 0
-
-
-@cache
-def processor_features(cpu: str) -> frozenset[str]:
-    """The features of a processor, by the name that LLVM has for it."""
-    import subprocess  # noqa: PLC0415 (4 ms, and hardly ever needed)
-
-    program = (
-        f"import runpy, sys; sys.path[:] = {sys.path!r}; "
-        f"runpy.run_path({_PROBE!r}, None, '__main__')"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, cpu], capture_output=True, text=True, check=False
-    )
-    if done.returncode or "not a recognized processor" in done.stderr:
-        raise ConfigError(
-            f"HYBRIDJIT_CPU is {cpu!r}, which LLVM does not know as a 64-bit processor; "
-            "haswell, skylake-avx512 and x86-64 are such names, and 'native' is this one"
-        )
-    return frozenset(done.stdout.split())
-
-
-_PROBE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "feature_probe.py")
 
 
 @cache

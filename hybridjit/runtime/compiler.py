@@ -14,7 +14,6 @@ from hybridjit.analysis.first_writes import find_set_outputs
 from hybridjit.codegen.engine import emit_object, optimize
 from hybridjit.codegen.kernel import KernelModule, emit_kernel
 from hybridjit.codegen.layout import Layout
-from hybridjit.codegen.target import current_target
 from hybridjit.fresh_stack import on_fresh_stack
 from hybridjit.frontend.captures import Capture, Environment
 from hybridjit.frontend.parse import Parsed, parse
@@ -28,6 +27,7 @@ from hybridjit.lowering.pipeline import lower
 from hybridjit.lowering.serialize_loops import serialize_loops
 from hybridjit.optimize.optimize import Optimized
 from hybridjit.optimize.optimize import optimize as optimize_program
+from hybridjit.processor import current_target
 from hybridjit.runtime.callbacks import Callbacks
 from hybridjit.runtime.native import Code
 from hybridjit.runtime.translation import Request, Summary, Work

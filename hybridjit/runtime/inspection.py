@@ -9,7 +9,6 @@ from hybridjit.analysis.refutation import find_refutation
 from hybridjit.codegen.engine import emit_assembly, optimize
 from hybridjit.codegen.kernel import emit_kernel
 from hybridjit.codegen.layout import Layout
-from hybridjit.codegen.target import current_target
 from hybridjit.errors import Span
 from hybridjit.ir.expr import Bounded, BufferRef, Expr, Load, Node
 from hybridjit.ir.func import PrimFunc
@@ -18,6 +17,7 @@ from hybridjit.ir.stmt import Store
 from hybridjit.ir.visit import walk
 from hybridjit.lowering.check_bounds import check_bounds
 from hybridjit.lowering.pipeline import Step, lower_steps
+from hybridjit.processor import current_target
 from hybridjit.record import record
 
 StageName = Literal["tir", "optimized", "lowered", "llvm", "asm", "passes"]

@@ -6,7 +6,6 @@ import math
 from dataclasses import replace
 
 from hybridjit.codegen.emit.memory import MAX_STACK_BYTES
-from hybridjit.codegen.target import current_target
 from hybridjit.ir.expr import Buffer, Const
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr
@@ -14,6 +13,7 @@ from hybridjit.ir.stmt import Allocate, Stmt, flat_stmts
 from hybridjit.ir.visit import children, walk_stmts
 from hybridjit.lowering.pipeline import lower_steps
 from hybridjit.lowering.plan_storage import find_plan, plan_storage
+from hybridjit.processor import current_target
 from hybridjit.record import record
 from hybridjit.schedule.arrays.fusion import Fused, FusionNotes
 

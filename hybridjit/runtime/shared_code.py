@@ -6,9 +6,10 @@ import json
 from collections.abc import Callable
 
 from hybridjit.codegen.engine import emit_object, tidy
-from hybridjit.codegen.target import Target, current_target
+from hybridjit.processor import current_target
 from hybridjit.runtime.cache.disk_cache import active_store
 from hybridjit.runtime.cache.versions import is_unchanged, maker_identity
+from hybridjit.target import Target
 
 
 def shared_code(name: str, emit: Callable[[Target], str]) -> bytes:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from hybridjit.codegen.forks import COMPILE_LOCK
 from hybridjit.codegen.layout import ArrayLayout, Layout
-from hybridjit.codegen.target import current_target
 from hybridjit.fresh_stack import on_fresh_stack
 from hybridjit.frontend.captures import Capture
 from hybridjit.interp.run import compile_func
 from hybridjit.ir.header import Header
 from hybridjit.lazy import lazy_module
+from hybridjit.processor import current_target
 from hybridjit.runtime.arguments import check_writable, flatten, share_memory
 from hybridjit.runtime.cache.disk_cache import active_store
 from hybridjit.runtime.captured_arrays import check_not_captured

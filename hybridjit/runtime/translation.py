@@ -20,12 +20,12 @@ from types import CodeType
 from typing import Any
 
 from hybridjit.codegen.layout import Layout
-from hybridjit.codegen.target import current_target
 from hybridjit.errors import Span
 from hybridjit.frontend.captures import Capture, same_value
 from hybridjit.ir.expr import Buffer, Var
 from hybridjit.ir.header import Header
 from hybridjit.ir.signature import ScalarParam
+from hybridjit.processor import current_target
 from hybridjit.record import record
 from hybridjit.runtime.cache.capture_paths import Read, decode_read, find_reads, look_up
 from hybridjit.runtime.cache.disk_cache import Store

@@ -14,8 +14,8 @@ import numpy as np
 
 from hybridjit import Kernel, __version__, config, hybrid
 from hybridjit.codegen.llvm_version import is_tried, llvm_versions
-from hybridjit.codegen.target import current_target
 from hybridjit.hybrid import allocate, exp, output_tensor, parallel
+from hybridjit.processor import current_target
 from hybridjit.runtime.cache import disk_cache
 from hybridjit.runtime.pool import get_num_threads
 from hybridjit.tools import cache

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hybridjit.codegen.target import current_target
 from hybridjit.ir.printer import name_buffers
+from hybridjit.processor import current_target
 from hybridjit.schedule.handles import LoopHandle
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.stdlib.running.nests import Loop, Nest, name_of, uses

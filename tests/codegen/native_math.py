@@ -15,8 +15,9 @@ from llvmlite import ir
 
 from hybridjit.codegen.math import emit_complex_math, emit_math
 from hybridjit.codegen.module_features import note_features
-from hybridjit.codegen.target import current_target, target_machine
+from hybridjit.codegen.target import target_machine
 from hybridjit.ir.dtype import DType
+from hybridjit.processor import current_target
 
 Array = np.ndarray[Any, Any]
 llvm: Any = llvmlite.binding  # llvmlite has no types

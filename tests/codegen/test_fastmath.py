@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from hybridjit import HybridError, Kernel, hybrid, parse
-from hybridjit.codegen.target import current_target
 from hybridjit.errors import InternalError, ParseError
 from hybridjit.ir.equal import find_difference
 from hybridjit.ir.fastmath import FASTMATH_FLAGS
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Seq
 from hybridjit.ir.verify import verify
+from hybridjit.processor import current_target
 from hybridjit.runtime.cache.kernel_key import find_key
 from tests.corpus.case import Array
 

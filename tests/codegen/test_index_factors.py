@@ -8,9 +8,9 @@ import pytest
 
 import hybridjit as hj
 from hybridjit.codegen.emit.index_factors import find_factor, join_fused
-from hybridjit.codegen.target import current_target
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Load, Mod, Var
+from hybridjit.processor import current_target
 from tests.support.oracle import assert_same
 
 Array = Any

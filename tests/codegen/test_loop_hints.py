@@ -14,9 +14,9 @@ from hybridjit import hybrid
 from hybridjit.codegen.engine import optimize
 from hybridjit.codegen.kernel import emit_kernel
 from hybridjit.codegen.layout import ArrayLayout, Layout
-from hybridjit.codegen.target import current_target
 from hybridjit.hybrid import unroll
 from hybridjit.lowering.pipeline import lower
+from hybridjit.processor import current_target
 from tests.corpus.case import Array
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hybridjit import hybrid
-from hybridjit.codegen.target import current_target
+from hybridjit.processor import current_target
 from tests.lowering.ways import assert_native_agrees
 
 FITS = (0.0, 0.5, -0.5, -0.999, 7.99, -1.0, -1.5, -8.0, -8.5, float("nan"))

@@ -16,8 +16,8 @@ from hybridjit.analysis import traffic
 from hybridjit.codegen.emit import stream_stores as emit_streams
 from hybridjit.codegen.emit.vector_memory import Access
 from hybridjit.codegen.llvm_types import I64
-from hybridjit.codegen.target import host_target
 from hybridjit.hybrid import parallel
+from hybridjit.processor import host_target
 from tests.planted.bugs import Bug, replaced
 from tests.planted.trying import assert_noticed, needs_fork
 from tests.runtime.native_calls import AnyKernel

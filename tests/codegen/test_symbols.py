@@ -15,11 +15,11 @@ from hybridjit import hybrid
 from hybridjit.codegen.engine import emit_object, optimize, tidy
 from hybridjit.codegen.kernel import emit_kernel
 from hybridjit.codegen.layout import ArrayLayout, Layout
-from hybridjit.codegen.target import host_features, make_target, processor_features
 from hybridjit.ir.dtype import DType, dtype_named
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.intrinsics import INTRINSICS
 from hybridjit.lowering.pipeline import lower
+from hybridjit.processor import host_features, make_target, processor_features
 from hybridjit.scalars.builtins import TYPES
 from hybridjit.target import Target
 from tests.frontend.from_text import script_from_text

@@ -9,8 +9,8 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import hybrid
-from hybridjit.codegen.target import current_target
 from hybridjit.lowering.pipeline import lower
+from hybridjit.processor import current_target
 
 np: Any = numpy
 Array = Any

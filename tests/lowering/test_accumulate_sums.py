@@ -10,7 +10,6 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import Kernel, hybrid
-from hybridjit.codegen.target import current_target
 from hybridjit.hybrid import output_tensor
 from hybridjit.ir.expr import Buffer
 from hybridjit.ir.func import PrimFunc
@@ -19,6 +18,7 @@ from hybridjit.ir.verify import Stage, verify
 from hybridjit.ir.visit import walk
 from hybridjit.lowering.accumulate_sums import accumulate_sums
 from hybridjit.lowering.pipeline import lower
+from hybridjit.processor import current_target
 from tests.corpus.case import Array
 from tests.lowering.ways import assert_all_ways_agree
 

@@ -11,7 +11,6 @@ from hypothesis import given
 
 import hybridjit as hj
 from hybridjit import Kernel, hybrid
-from hybridjit.codegen.target import current_target
 from hybridjit.interp.run import compile_func
 from hybridjit.ir.expr import Bounded
 from hybridjit.ir.func import PrimFunc
@@ -22,6 +21,7 @@ from hybridjit.lowering import hoist_checks as hoisting
 from hybridjit.lowering.check_bounds import check_bounds
 from hybridjit.lowering.hoist_checks import hoist_checks
 from hybridjit.lowering.lower_blocks import lower_blocks
+from hybridjit.processor import current_target
 from hybridjit.scalars.builtins import vectorize
 from tests.lowering.index_programs import find_wrong_index, make_program, traces
 from tests.lowering.ways import assert_all_ways_agree, assert_native_agrees

@@ -10,7 +10,6 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import Kernel, hybrid
-from hybridjit.codegen.target import current_target
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For
 from hybridjit.ir.verify import Stage, verify
@@ -18,6 +17,7 @@ from hybridjit.ir.visit import walk
 from hybridjit.lowering import sink_loops as sinking
 from hybridjit.lowering.pipeline import lower
 from hybridjit.lowering.sink_loops import sink_loops
+from hybridjit.processor import current_target
 from tests.corpus.case import Array
 from tests.lowering.ways import assert_all_ways_agree
 

@@ -14,8 +14,8 @@ from typing import Any
 import llvmlite.binding as binding
 
 from hybridjit.codegen import engine
-from hybridjit.codegen.target import Target
 from hybridjit.runtime import compiler
+from hybridjit.target import Target
 from tests.loops.generate import make_program
 from tests.loops.run import Refused, check
 from tests.planted.bugs import Bug, Plant, RandomCheck, replaced

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hybridjit import Kernel, hybrid
-from hybridjit.codegen.target import host_target
+from hybridjit.processor import host_target
 from hybridjit.runtime.cache import kernel_key as kernel_cache
 from hybridjit.runtime.native import layout_of
 from tests.planted.bugs import Check

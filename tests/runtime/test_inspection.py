@@ -9,7 +9,7 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import Kernel, hybrid
-from hybridjit.codegen.target import current_target
+from hybridjit.processor import current_target
 from tests.corpus.case import Array
 
 

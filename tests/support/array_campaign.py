@@ -14,10 +14,10 @@ from functools import partial
 from typing import Any, cast
 
 from hybridjit import Kernel, config
-from hybridjit.codegen.target import current_target
 from hybridjit.errors import HybridError, ParseError, TypeMismatch
 from hybridjit.interp.run import compile_func
 from hybridjit.optimize.optimize import optimize
+from hybridjit.processor import current_target
 from hybridjit.runtime.arguments import flatten, share_memory, spec_of_argument
 from hybridjit.scalars.specs import ArraySpec, Spec
 from tests.campaigns.drawn import Drawn, size_class

@@ -15,12 +15,12 @@ import numpy as np
 
 from hybridjit import Kernel
 from hybridjit.checking.exactness import allowed_error
-from hybridjit.codegen.target import current_target
 from hybridjit.interp.run import compile_func
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import REASSOCIATE, Block
 from hybridjit.ir.visit import walk_stmts
 from hybridjit.optimize.optimize import optimize
+from hybridjit.processor import current_target
 from hybridjit.runtime import compiler
 from hybridjit.runtime.arguments import bind, flatten, share_memory, spec_of_argument
 from hybridjit.target import Target

@@ -16,7 +16,7 @@ import numpy as np
 
 from hybridjit import Kernel
 from hybridjit.codegen.engine import emit_object, link, tidy
-from hybridjit.codegen.target import host_target
+from hybridjit.processor import host_target
 from tests.support.oracle import run_native
 
 PATTERN = 0xFF

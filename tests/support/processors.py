@@ -8,8 +8,8 @@ from contextlib import contextmanager
 import pytest
 
 from hybridjit import config
-from hybridjit.codegen.target import current_target, host_target
 from hybridjit.errors import ConfigError
+from hybridjit.processor import current_target, host_target
 
 # Without SSE4.1; without AVX; with AVX2, F16C and FMA; two kinds of AVX-512; with AVX512-FP16.
 PROCESSORS = (

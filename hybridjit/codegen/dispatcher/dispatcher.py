@@ -26,7 +26,7 @@ from hybridjit.codegen.dispatcher.object_layout import Head, Offsets
 from hybridjit.codegen.dispatcher.run import MISFIT, VOID, emit_run
 from hybridjit.codegen.dispatcher.words import Word, Words
 from hybridjit.codegen.llvm_types import I32, I64
-from hybridjit.codegen.target import Target
+from hybridjit.target import Target
 
 # Far below where 32 bits end, which later versions give a meaning.
 _SMALL_COUNT = 1 << 30

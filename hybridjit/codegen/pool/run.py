@@ -36,7 +36,7 @@ from hybridjit.codegen.llvm_types import I32, I64
 from hybridjit.codegen.pool.layout import MAX_THREADS, POLL, RUN, Pool, Ticket
 from hybridjit.codegen.pool.words import VOID, PoolWords, declare_state, pointer_word
 from hybridjit.codegen.sites import MAX_WORDS as ERROR_WORDS
-from hybridjit.codegen.target import Target
+from hybridjit.target import Target
 
 Function = Any  # ir.Function
 

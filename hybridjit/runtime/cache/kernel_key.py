@@ -11,7 +11,6 @@ import json
 from collections.abc import Iterator
 
 from hybridjit.codegen.layout import Layout
-from hybridjit.codegen.target import Target
 from hybridjit.errors import Span
 from hybridjit.ir.expr import Call, ExternCall, Node
 from hybridjit.ir.func import PrimFunc
@@ -21,6 +20,7 @@ from hybridjit.ir.stmt import Print
 from hybridjit.ir.visit import walk
 from hybridjit.runtime.cache.serialization import encode_span
 from hybridjit.runtime.cache.versions import maker_identity
+from hybridjit.target import Target
 
 
 def find_key(

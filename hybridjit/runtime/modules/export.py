@@ -13,10 +13,10 @@ from pathlib import Path
 from hybridjit.codegen.engine import emit_object, optimize
 from hybridjit.codegen.kernel import ENTRY, emit_kernel
 from hybridjit.codegen.sites import ADAPTER
-from hybridjit.codegen.target import current_target
 from hybridjit.errors import ArgumentValueError, HybridError
 from hybridjit.ir.signature import ArrayResult
 from hybridjit.lowering.pipeline import lower
+from hybridjit.processor import current_target
 from hybridjit.runtime.cache.serialization import Unsavable, encode_sites
 from hybridjit.runtime.modules.built_function import BuiltFunction, usual_layout
 from hybridjit.runtime.modules.c_text import Exported, c_name, make_header, make_source

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from hybridjit import config, hybrid
-from hybridjit.codegen.target import (
+from hybridjit.errors import ConfigError
+from hybridjit.processor import (
     current_target,
     host_caches,
     host_features,
@@ -16,7 +17,6 @@ from hybridjit.codegen.target import (
     named_target,
     processor_features,
 )
-from hybridjit.errors import ConfigError
 from hybridjit.runtime.cache.versions import maker_identity
 from hybridjit.target import Caches, Target
 from tests.corpus.case import Array
@@ -106,7 +106,7 @@ def test_unknown_sizes_of_caches(monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(_: str) -> int:
         return 0
 
-    monkeypatch.setattr("hybridjit.codegen.target._ask_system", unknown)
+    monkeypatch.setattr("hybridjit.processor._ask_system", unknown)
     assert host_caches.__wrapped__() == Caches()
 
 
