@@ -60,6 +60,9 @@ it is added to (`fma`). The interpreter takes the terms in the order of the loop
 `fastmath`, no order is changed but of blocks that say so.
 """
 
+UNROLL = "unroll"
+"""Marks a loop, with the value False, that LLVM is not to unroll: a round of it is long enough."""
+
 STORED_ONCE = "stored_once"
 """Marks a block that, with others so marked, stores each element of its array once, and cannot
 fail: what is made of the elements may be stored in their place.

@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from hybridjit.analysis.limits import AT_MOST, loop_extent
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Lt, Mod, Sub, Var
-from hybridjit.ir.stmt import For, If, Let, LoopKind, Stmt
+from hybridjit.ir.stmt import UNROLL, For, If, Let, LoopKind, Stmt
 from hybridjit.ir.visit import fresh_copy
 from hybridjit.lowering.vector_width import Width
 
 # Above this many vectors, a loop over vectors; below, LLVM cuts one wide vector into registers.
 MAX_WHOLE = 4
-# The annotation of a loop that LLVM is not to unroll: a round of it is long enough.
-UNROLL = "unroll"
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,6 @@ from typing import Any
 
 from hybridjit.analysis.faults import Fault
 from hybridjit.arith.ranges import constant
-from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Buffer, Expr, Load, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, If, Seq, Stmt, While, flat_stmts, seq
@@ -30,6 +29,7 @@ from hybridjit.ir.visit import walk
 from hybridjit.optimize.decisions import BlockOf, Decisions
 from hybridjit.optimize.fuse.inline import inline
 from hybridjit.optimize.reduce_rows import LONG_BITS
+from hybridjit.schedule.arrays.choose_tile import choose_tile, suit_product
 from hybridjit.schedule.arrays.find_product import (
     find_product,
     find_zero,
@@ -38,7 +38,6 @@ from hybridjit.schedule.arrays.find_product import (
     without_zeros,
 )
 from hybridjit.schedule.arrays.fusion import Fusion
-from hybridjit.schedule.arrays.gemm import Tile
 from hybridjit.schedule.arrays.matrix_product import (
     Product,
     find_mirror,
@@ -55,8 +54,6 @@ MIN_BLOCKED_TERMS = 1 << 14
 MIN_JAMMED_TERMS = 64  # of a row: shorter ones are summed one by one
 MIN_SIDE = 3  # of the result: a tile of which less is used is no gain
 TERMS_AT_ONCE = 4  # rows of a matrix that are read side by side
-DEPTH = 256  # a panel of this depth fits the first cache, beside what is read along with it
-VECTORS = 2  # side by side in a tile
 
 
 @dataclass(slots=True)
@@ -77,24 +74,6 @@ def choose_products(
     """`body`, that of `func`, with each product run in its own way, and what was decided."""
     chooser = _Chooser(func, fusion, target, decisions, Products(set(fusion.loops)))
     return chooser.in_list(flat_stmts(body), is_whole=True), chooser.products
-
-
-def choose_tile(dtype: DType, target: Target, height: int | None = None) -> Tile:
-    """The tile that fills the registers: 32 of 512 bits, or 16 smaller ones.
-
-    Of a matrix with few rows, as many tiles as it takes may have fewer rows than fit.
-    """
-    vector_bits = target.vector_bits
-    most = 12 if vector_bits >= 512 else 6
-    most = most // 2 if dtype.is_complex else most
-    lanes = max(1, vector_bits // dtype.component.bits)
-    rows = most if height is None else _best_rows(height, most)
-    return Tile(dtype, rows, VECTORS, lanes, DEPTH, has_fma(target))
-
-
-def _best_rows(height: int, most: int) -> int:
-    """How many rows a tile has for the least work: what it costs besides is one row's worth."""
-    return min(range(most, most * 2 // 3 - 1, -1), key=lambda rows: -(-height // rows) * (rows + 1))
 
 
 @dataclass(slots=True)
@@ -164,9 +143,9 @@ class _Chooser:
         if known is not None and known <= strip_of(tile):
             mirror = None  # too small to gain by it
         if mirror is None:
-            tile = choose_tile(product.result.dtype, self.target, known)
+            tile = suit_product(product, self.target)
         numbers: dict[str, Any] = {"rows": tile.rows, "vectors": tile.vectors, "lanes": tile.lanes}
-        numbers |= {"depth": tile.depth, **self._fma}
+        numbers |= {"depth": tile.depth, "fma": tile.fuse}
         if mirror is not None:
             numbers["symmetric"] = True
         if isinstance(is_large, Expr):

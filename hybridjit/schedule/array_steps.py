@@ -31,10 +31,10 @@ class ArraySteps(State):
         self,
         block: BlockLike,
         *,
-        rows: int,
-        vectors: int,
-        lanes: int,
-        depth: int = 256,
+        rows: int | None = None,
+        vectors: int | None = None,
+        lanes: int | None = None,
+        depth: int | None = None,
         fma: bool | None = None,
         symmetric: bool | None = None,
         least_terms: int | None = None,
@@ -50,14 +50,19 @@ class ArraySteps(State):
                                                               for each panel: a tile of c
 
         A tile has `rows` rows and `vectors` vectors of `lanes` columns; `depth` terms are added in
-        one go. `fma` rounds products together with their sums. Of a `symmetric` product half is
-        computed. Where sizes are known at run time only, products of fewer than `least_terms`
-        terms, or of fewer than `least_side` rows or columns, are computed row by row.
+        one go. `fma` rounds products together with their sums. What is not given suits the machine
+        that the step is taken on. Of a `symmetric` product half is computed. Where sizes are known
+        at run time only, products of fewer than `least_terms` terms, or of fewer than `least_side`
+        rows or columns, are computed row by row.
+
+        A te.sum of products is taken as well, if its order is open (fastmath "reassoc"). It may
+        have more loops over terms, as a convolution has over its windows: then all terms are added
+        in one go, and the first factor is read where it is.
 
         >>> s.gemm("product", rows=6, vectors=2, lanes=8)
         """
-        flags = bool(fma), bool(symmetric)
-        numbers = GemmNumbers(rows, vectors, lanes, depth, *flags, least_terms, least_side or 1)
+        tile = rows, vectors, lanes, depth
+        numbers = GemmNumbers(*tile, fma, bool(symmetric), least_terms, least_side)
         self.func = gemm(self.func, self.find_name(block), numbers)
 
     @step

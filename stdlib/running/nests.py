@@ -50,14 +50,27 @@ class Nest:
         """How many times the block runs."""
         return prod(loop.extent for loop in self.loops)
 
+    @property
+    def sides(self) -> tuple[int, int]:
+        """The rows and columns of a product: elements of the result that only one factor tells."""
+        left, right = self.reads
+        rows = [loop.extent for loop in self.spatial if not _uses(right, loop)]
+        columns = [loop.extent for loop in self.spatial if not _uses(left, loop)]
+        return prod(rows), prod(columns)
+
+    def loop_along_rows(self) -> Loop | None:
+        """The loop along the rows of what is read: those of the result, if it has them, too."""
+        along = self.loop_of_last_axis(self.store)
+        rows = [self.loop_of_last_axis(read) for read in self.reads]
+        return along if along is not None and along in rows else rows[0]
+
     def loop_of_last_axis(self, access: Load | Store) -> Loop | None:
         """The loop that runs along the last axis of what is accessed, element by element."""
         last = access.indices[-1] if access.indices else None
         return next((loop for loop in self.loops if loop.var is last), None)
 
 
-def uses(access: Load, loop: Loop) -> bool:
-    """Whether what is read depends on a loop."""
+def _uses(access: Load, loop: Loop) -> bool:
     return any(node is loop.var for index in access.indices for node in walk(index))
 
 

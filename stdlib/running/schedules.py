@@ -7,10 +7,18 @@ reduction is free, and what is large enough for threads.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from hybridjit.errors import ScheduleError
+from hybridjit.optimize.products import MIN_SIDE
+from hybridjit.schedule.handles import LoopHandle
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.stdlib.running.nests import Loop, Nest, find_nests
-from hybridjit.stdlib.running.tiles import PARALLEL_WORK, find_tile, tile_product
 
+# From this on, threads are worth waking up.
+PARALLEL_WORK = 1 << 21
+# Below this, products as they are take no longer than packed ones, and compile sooner.
+TILED_WORK = 1 << 15
 # Bytes of the partial results of a reduction: two of the widest vectors hide each other's latency.
 PARTIAL_BYTES = 128
 # Below this, reductions as they are take 20 microseconds at most, and compile sooner.
@@ -43,11 +51,32 @@ def _run_parallel(s: Schedule, loop: Loop) -> None:
 def in_tiles(s: Schedule) -> None:
     """Compute products that are added up in tiles, what is too small or no product along rows."""
     for nest in find_nests(s):
-        tile = find_tile(nest)
-        if tile is not None:
-            tile_product(s, nest, tile)
-        elif nest.work >= REDUCED_WORK:
+        is_tiled = nest.work >= TILED_WORK and _multiply(s, nest)
+        if not is_tiled and nest.work >= REDUCED_WORK:
             reduce_along_rows(s, nest)
+
+
+def _multiply(s: Schedule, nest: Nest) -> bool:
+    """Compute a product in tiles, as scripts do; False if it is none."""
+    if len(nest.reads) != 2 or min(nest.sides) < MIN_SIDE:
+        return False
+    try:
+        s.gemm(nest.block)
+    except ScheduleError:
+        return False
+    if nest.work >= PARALLEL_WORK:
+        _run_first_parallel(s, s.loops(nest.block))
+    return True
+
+
+def _run_first_parallel(s: Schedule, loops: Sequence[LoopHandle]) -> None:
+    """Run the outermost loop in parallel that can be: what is packed is shared by those inside."""
+    for loop in loops:
+        try:
+            s.parallel(loop)
+        except ScheduleError:
+            continue
+        return
 
 
 def along_rows(s: Schedule) -> None:
@@ -61,7 +90,7 @@ def reduce_along_rows(s: Schedule, nest: Nest) -> None:
     """Make vectors of a reduction: of neighbouring results, or of partial results of one."""
     if not nest.reduced or not nest.reads:
         return
-    row = nest.loop_of_last_axis(nest.reads[0])
+    row = nest.loop_along_rows()
     if row is None:
         return
     if not row.is_reduced:

@@ -10,7 +10,7 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import config, hybrid
-from hybridjit.optimize import products
+from hybridjit.schedule.arrays import choose_tile
 from tests.support.array_results import assert_agree
 from tests.support.optimized import optimized
 
@@ -24,7 +24,7 @@ DEPTH, DEEP = 16, 40  # terms that are summed at once, and a number that takes t
 @pytest.fixture(autouse=True)
 def shallow_panels(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the depth of a release, products of several panels keep the interpreter busy."""
-    monkeypatch.setattr(products, "DEPTH", DEPTH)
+    monkeypatch.setattr(choose_tile, "DEPTH", DEPTH)
 
 
 def update(alpha: float, beta: float, c: Array, a: Array, b: Array) -> None:

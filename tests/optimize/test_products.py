@@ -12,8 +12,8 @@ import hybridjit as hj
 from hybridjit import hybrid
 from hybridjit.ir.dtype import FLOAT32, FLOAT64
 from hybridjit.optimize.optimize import optimize
-from hybridjit.optimize.products import DEPTH, choose_tile
-from hybridjit.schedule.arrays.gemm import Tile
+from hybridjit.schedule.arrays.choose_tile import DEPTH, choose_tile
+from hybridjit.schedule.arrays.tile import Tile
 from tests.conftest import Golden
 from tests.corpus.case import Array
 from tests.support.array_results import assert_close

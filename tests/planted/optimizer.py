@@ -6,19 +6,29 @@ are in fusion.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 
-from hybridjit import ScheduleError, hybrid
+import hybridjit.stdlib as hs
+from hybridjit import ScheduleError, hybrid, te
 from hybridjit.frontend.parse import parse_text
 from hybridjit.interp.run import interpret
 from hybridjit.ir.expr import Expr, Load
 from hybridjit.ir.stmt import For, Seq, Stmt, Store
 from hybridjit.ir.visit import fresh_copy
 from hybridjit.optimize import optimize, products, reduce_rows
-from hybridjit.schedule.arrays import gemm, reduce_in_lanes, unroll_and_jam, vector_product
+from hybridjit.schedule.arrays import (
+    choose_tile,
+    gemm,
+    reduce_in_lanes,
+    split_init,
+    unroll_and_jam,
+    vector_product,
+)
 from hybridjit.schedule.arrays.gemm import TiledProduct
 from hybridjit.schedule.arrays.lanes import Lanes
 from hybridjit.schedule.primitives import array_fusion
@@ -126,7 +136,7 @@ def in_shallow_panels(check: Check) -> Check:
     """
 
     def checked() -> None:
-        with patch.object(products, "DEPTH", 16):
+        with patch.object(choose_tile, "DEPTH", 16):
             check()
 
     return checked
@@ -184,7 +194,50 @@ def never_cleared(*_: Any, **__: Any) -> Stmt:
     return Seq(())
 
 
+def first_of_block(k: Expr, term: Sequence[Expr]) -> tuple[Expr, ...]:
+    return (k, *term[1:])
+
+
+def windows_are_added() -> None:
+    """A convolution in tiles is what it was."""
+    x, w = (
+        te.placeholder((1, 3, 6, 7), "float64", "x"),
+        te.placeholder((2, 3, 2, 2), "float64", "w"),
+    )
+    func = te.create_prim_func([x, w, hs.conv2d(x, w)], "windows")
+    s = Schedule(replace(func, fastmath=("reassoc",)))
+    s.gemm("conv2d", rows=4, vectors=1, lanes=2)
+    args = [RNG.random(x.shape), RNG.random(w.shape)]
+    outcomes = [np.empty((1, 2, 5, 6)) for _ in range(2)]
+    for program, out in zip((func, s.func), outcomes, strict=True):
+        interpret(program, [*args, out])
+    np.testing.assert_allclose(outcomes[1], outcomes[0], rtol=1e-12)
+
+
+def sums_of_no_known_terms_stay() -> None:
+    """What te declares is taken for an array statement only if there are terms."""
+    n = te.var("n")
+    a, k = te.placeholder((8, n), "int64", "a"), te.reduce_axis((0, n), "k")
+    c = te.compute((8, 8), lambda i, j: te.sum(a[i, k] * a[j, k], axis=k), "c")
+    s = Schedule(te.create_prim_func([a, c], "declared"))
+    try:
+        s.gemm("c")
+    except ScheduleError:
+        return
+    raise AssertionError("a sum of perhaps no terms was taken")
+
+
 BUGS = (
+    Bug(
+        "terms of windows are all the first one",
+        [replaced(gemm, "_moved", first_of_block)],
+        windows_are_added,
+    ),
+    Bug(
+        "a sum of nothing is zero",
+        [replaced(split_init, "_has_terms", always(True))],
+        sums_of_no_known_terms_stay,
+    ),
     Bug(
         "every order is open",
         [replaced(reduce_in_lanes, "_is_open", always(True))],

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy
 import pytest
 
 import hybridjit as hj
-from hybridjit import ScheduleError, hybrid
+import hybridjit.stdlib as hs
+from hybridjit import ScheduleError, hybrid, te
 from hybridjit.interp.run import interpret
 from hybridjit.ir.equal import structural_equal
 from hybridjit.ir.stmt import For
 from hybridjit.ir.visit import walk_stmts
+from hybridjit.processor import current_target
 from hybridjit.schedule.schedule import Schedule
 from tests.support.before_after import replayed, run_example
 from tests.support.optimized import bound_of_order
@@ -278,3 +281,80 @@ def test_sums_that_fastmath_opens_are_taken_apart() -> None:
     s.reduce_in_lanes("j", lanes=8)
     bound = bound_of_order(100, "f8", 200.0)
     np.testing.assert_allclose(kernel.with_schedule(s)(a), a.sum(axis=1), rtol=0, atol=bound)
+
+
+# -- sums of products that are declared with te ----------------------------------------------------
+
+
+def declared(result: Any, *operands: Any, fastmath: tuple[str, ...] = ("reassoc",)) -> Schedule:
+    func = te.create_prim_func([*operands, result], "declared")
+    return Schedule(replace(func, fastmath=fastmath))
+
+
+def run_declared(s: Schedule, result: Any, *arrays: Any) -> Any:
+    out = np.empty(result.shape, result.dtype.numpy)
+    interpret(s.func, [*arrays, out])
+    native = np.empty_like(out)
+    hj.build(s)(*arrays, native)
+    np.testing.assert_array_equal(native, out)
+    return out
+
+
+@pytest.mark.parametrize("order", ["ij", "ji"])
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (7, 5, 3), (13, 33, 17)])
+def test_gemm_of_a_declared_sum(sizes: tuple[int, int, int], order: str) -> None:
+    n, m, inner = sizes
+    a, b = te.placeholder((n, inner), "float64", "a"), te.placeholder((inner, m), "float64", "b")
+    k = te.reduce_axis((0, inner), "k")
+
+    def element(i: Any, j: Any) -> Any:
+        return te.sum(a[i, k] * b[k, j], axis=k)
+
+    shape = {"ij": (n, m), "ji": (m, n)}[order]
+    c = te.compute(shape, element if order == "ij" else lambda j, i: element(i, j), "c")
+    s = declared(c, a, b)
+    s.gemm("c", rows=4, vectors=2, lanes=4, depth=8)
+    x, y = numbers((n, inner)), numbers((inner, m))
+    expected = x @ y if order == "ij" else (x @ y).T
+    np.testing.assert_array_equal(run_declared(s, c, x, y), expected)
+
+
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_gemm_of_windows(size: int, layout: Any) -> None:
+    is_first = layout == "NCHW"
+    x = te.placeholder((2, 3, 9, 11) if is_first else (2, 9, 11, 3), "float64", "x")
+    shape = (5, 3, size, size) if is_first else (size, size, 3, 5)
+    w = te.placeholder(shape, "float64", "w")
+    c = hs.conv2d(x, w, layout=layout)
+    s = declared(c, x, w)
+    before = s.func
+    s.gemm("conv2d", rows=4, vectors=1, lanes=2)
+    a, b = numbers(x.shape), numbers(w.shape)
+    expected = np.empty(c.shape)
+    interpret(before, [a, b, expected])
+    np.testing.assert_array_equal(run_declared(s, c, a, b), expected)
+
+
+def test_gemm_of_a_declared_sum_whose_order_is_not_open() -> None:
+    a, k = te.placeholder((8, 8), "float64", "a"), te.reduce_axis((0, 8), "k")
+    c = te.compute((8, 8), lambda i, j: te.sum(a[i, k] * a[k, j], axis=k), "c")
+    with pytest.raises(ScheduleError, match="'c' is no product of an array statement"):
+        declared(c, a, fastmath=()).gemm("c")
+
+
+def test_gemm_of_a_declared_sum_that_may_read_outside() -> None:
+    a, k = te.placeholder((8, 8), "float64", "a"), te.reduce_axis((0, 8), "k")
+    c = te.compute((8, 8), lambda i, j: te.sum(a[i, k] * a[k + 1, j], axis=k), "c")
+    with pytest.raises(ScheduleError, match="'c' is no product of an array statement"):
+        declared(c, a).gemm("c")
+
+
+def test_gemm_without_numbers_suits_the_machine() -> None:
+    a, b = numbers((30, 40)), numbers((40, 50))
+    s = product_of_matrices.schedule(a, b)
+    s.gemm("product")
+    assert str(s.trace).strip().endswith("s.gemm('product')")
+    np.testing.assert_array_equal(interpret(s.func, [a, b]), a @ b)
+    lanes = current_target().vector_bits // 64
+    assert f"vectorize({lanes})" in str(s.func)

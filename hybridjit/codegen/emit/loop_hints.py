@@ -12,9 +12,8 @@ import re
 
 from hybridjit.analysis.limits import AT_MOST, loop_extent
 from hybridjit.codegen.llvm_types import Module, Value
-from hybridjit.ir.stmt import For, LoopKind, Stmt, While
+from hybridjit.ir.stmt import UNROLL, For, LoopKind, Stmt, While
 from hybridjit.ir.visit import walk_stmts
-from hybridjit.lowering.cut_loops import UNROLL
 
 _LOOP = "llvm.loop"
 # Small nests, such as those over the window of a stencil, become straight code. Of larger ones LLVM

@@ -22,8 +22,14 @@ from hybridjit.schedule.arrays.fusion import Fusion, perfect_nest, variables_alo
 from hybridjit.schedule.arrays.matrix_product import Product
 
 
-def find_product(fusion: Fusion, stmt: Stmt, fastmath: Collection[str] = ()) -> Product | None:
-    """The product that a nest computes, if it is one of matrices or of a matrix and a vector."""
+def find_product(
+    fusion: Fusion, stmt: Stmt, fastmath: Collection[str] = (), *, any_order: bool = False
+) -> Product | None:
+    """The product that a nest computes, if it is one of matrices or of a matrix and a vector.
+
+    In `any_order` of the axes of the result, and with any number of loops over terms, if they are
+    outside of each other in the order of the nest, and how long they are is known.
+    """
     if not isinstance(stmt, For) or not fusion.is_nest(stmt):
         return None
     loops, (*lets, store) = perfect_nest(fusion, stmt)
@@ -37,10 +43,19 @@ def find_product(fusion: Fusion, stmt: Stmt, fastmath: Collection[str] = ()) -> 
     terms = [loop.var for loop in loops if loop.var not in kept]
     if not is_open or factors is None or len(kept) < len(places) or len(set(kept)) < len(kept):
         return None
-    if len(terms) != 1 or len(loops) != len(kept) + 1 or not _is_plain(loops, lets, store.buffer):
+    if not terms or len(loops) != len(kept) + len(terms):
+        return None
+    if not _is_plain(loops, lets, store.buffer):
         return None
     named = tuple(let for let in lets if isinstance(let, Let))
-    return _arranged(Product(stmt, tuple(loops), store, named, terms[0], *factors), kept)
+    product = Product(stmt, tuple(loops), store, named, terms[0], *factors)
+    arranged = _arranged(product, kept) if len(terms) == 1 else None
+    if arranged is not None or not any_order:
+        return arranged
+    windows = tuple(terms[1:])
+    if windows and None in [constant(product.extent(var)) for var in terms]:
+        return None
+    return _in_any_order(replace(product, windows=windows), kept)
 
 
 def _is_plain(loops: Sequence[For], lets: Sequence[Stmt], result: Buffer) -> bool:
@@ -83,6 +98,30 @@ def _arranged(product: Product, kept: Sequence[Var]) -> Product | None:
     if len(columns) != 1 or not rows or [*batch, *rows, *columns] != kept:
         return None
     return replace(product, batch=batch, rows=rows, columns=columns)
+
+
+def _in_any_order(product: Product, kept: Sequence[Var]) -> Product | None:
+    """The product with its axes told apart, wherever they are in the result.
+
+    Of several axes that only the right factor has, all but the last one are as those of a batch.
+    """
+    sides = [(product.left, product.right), (product.right, product.left)]
+    found = [_told_apart(replace(product, left=a, right=b), kept) for a, b in sides]
+    products = [each for each in found if each is not None]
+    # Columns next to each other are stored at once; else, the fewer axes of a batch the better.
+    last = kept[-1] if kept else None
+    return min(products, key=lambda it: (len(it.batch), it.columns[0] is not last), default=None)
+
+
+def _told_apart(product: Product, kept: Sequence[Var]) -> Product | None:
+    left, right = product.variables(product.left), product.variables(product.right)
+    terms = {product.terms, *product.windows}
+    rows = tuple(var for var in kept if var not in right)
+    columns = [var for var in kept if var not in left]
+    if not rows or not columns or not terms <= (left & right) or not set(kept) <= left | right:
+        return None
+    batch = tuple(var for var in kept if var not in (*rows, columns[-1]))
+    return replace(product, batch=batch, rows=rows, columns=(columns[-1],))
 
 
 def is_larger(sizes: Sequence[Expr], terms: int, side: int) -> Expr:

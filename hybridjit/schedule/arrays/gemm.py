@@ -17,6 +17,17 @@
 The terms of an element are added in blocks of `depth`, in order, each product and sum rounded
 once where the machine can (`fma`). Packing reads the factors in any layout, and converts them on
 the way.
+
+Where the terms are those of windows, as in a convolution, neighbouring rows share most of what they
+read: they are not packed, one panel after the other is, and all terms are added in one go.
+
+    for j in range(0, filters, columns):
+        right = the filters j : j + columns
+        for n, y in the images and their rows:
+            for x in range(0, width, rows):
+                for c, dy, dx in the terms:
+                    sums += a[n, c, y + dy, x + dx] * right[term]
+                c[n, j : j + columns, y, x : x + rows] = sums
 """
 
 from __future__ import annotations
@@ -26,7 +37,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from hybridjit.arith.ranges import ZERO, constant, minus, plus, tidy, times
-from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import (
     Add,
     Buffer,
@@ -43,113 +53,19 @@ from hybridjit.ir.expr import (
     Neg,
     const,
 )
-from hybridjit.ir.stmt import If, Store, seq
+from hybridjit.ir.stmt import UNROLL, If, Store, seq
 from hybridjit.schedule.arrays.builder import Builder
 from hybridjit.schedule.arrays.multiply_add import multiply_add
+from hybridjit.schedule.arrays.tile import Factors, Place, RowMemory, Tile, TileMemory
 
 Indices = tuple[Expr, ...]
 
-PACKED_BYTES = 1 << 20  # of packed columns: they stay in the second cache, of 1 to 2 MB
-
 
 @dataclass(frozen=True, slots=True)
-class Tile:
-    """The part of a product that is computed at once, in registers: rows by vectors of lanes.
-
-    The parts of complex numbers are kept apart, so that all of it is real arithmetic.
-    """
-
-    dtype: DType
-    rows: int
-    vectors: int
-    lanes: int
-    # So many terms are added in one go.
-    depth: int
-    # Whether a product and the sum that it is added to are rounded once.
-    fuse: bool
-
-    @property
-    def parts(self) -> int:
-        """How many numbers an element is made of."""
-        return 2 if self.dtype.is_complex else 1
-
-    @property
-    def columns(self) -> int:
-        """The width of the tile."""
-        return self.vectors * self.lanes
-
-    @property
-    def panels(self) -> int:
-        """How many panels are packed at once."""
-        return max(1, PACKED_BYTES // (self.depth * self.columns * self.dtype.bits // 8))
-
-
-@dataclass(frozen=True, slots=True)
-class Factors:
-    """The elements of two matrices, their sizes (rows, inner, columns), and what takes the sums.
-
-    It is given each element of the product once.
-    """
-
-    left: Callable[[Expr, Expr], Expr]
-    right: Callable[[Expr, Expr], Expr]
-    sizes: tuple[Expr, Expr, Expr]
-    put: Callable[[Expr, Expr, Expr], None]
-
-
-@dataclass(frozen=True, slots=True)
-class TileMemory:
-    """Scratch memory for all rows: packed columns, of so many terms at once, and the sums of the
-    terms before, if there are any.
-    """
-
-    depth: int
-    right: Buffer
-    totals: Buffer | None
-
-    @staticmethod
-    def of(code: Builder, tile: Tile, sizes: tuple[Expr, Expr, Expr]) -> TileMemory:
-        """As much of it as a product of these sizes needs."""
-        _, inner, columns = map(constant, sizes)
-        depth = tile.depth if inner is None else min(tile.depth, inner)
-        panels = tile.panels if columns is None else min(tile.panels, -(-columns // tile.columns))
-        dtype, totals = tile.dtype.component, None
-        if inner is None or inner > tile.depth:
-            shape = sizes[0], Const(tile.parts), Const(panels * tile.columns)
-            totals = code.array("totals", dtype, shape)
-        right = code.local("right", dtype, panels, depth, tile.parts, tile.columns)
-        return TileMemory(depth, right, totals)
-
-
-@dataclass(frozen=True, slots=True)
-class RowMemory:
-    """Scratch memory of some rows, which no others use: packed rows, the sums, and the sums on
-    their way out. It is made where the rows are computed, so that threads have their own.
-    """
-
-    left: Buffer
-    sums: Buffer
-    out: Buffer
-
-    @staticmethod
-    def of(code: Builder, tile: Tile, depth: int) -> RowMemory:
-        """As much of it as a tile needs.
-
-        Packed rows are a bit longer than they need to be: apart by a power of two, they would
-        compete for the same lines of the cache.
-        """
-        dtype = tile.dtype.component
-        return RowMemory(
-            code.local("left", dtype, tile.parts, tile.rows, depth + tile.lanes),
-            code.local("sums", dtype, tile.rows, tile.parts, tile.vectors, tile.lanes),
-            code.local("out", dtype, tile.rows, tile.parts, tile.columns),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _TilePlace:
     """Where a tile is: its first row, its panel, its first column, and its first term."""
 
+    around: Place
     i: Expr
     p: Expr
     j: Expr
@@ -193,21 +109,55 @@ class TiledProduct:
         def column_of(p: Expr) -> Expr:
             return plus(j, times(p, Const(columns)))
 
-        def rows_from(i: Expr) -> None:
-            here = replace(self, own=RowMemory.of(code, self.tile, self.memory.depth))
-            here._pack_left(i, k, depth)
-            code.each("p", panels, lambda p: here._tile(_Place(i, p, column_of(p), k), depth))
+        def rows_from(around: Place, i: Expr) -> None:
+            own = RowMemory.of(code, self.tile, self.memory.depth, is_packed=self._is_packed)
+            here = replace(self, own=own)
+            if self._is_packed:
+                here._pack_left(around, i, k, depth)
+
+            def tile(p: Expr) -> None:
+                here._tile(_TilePlace(around, i, p, column_of(p), k), depth)
+
+            code.each("p", panels, tile)
 
         def pack(p: Expr) -> None:
             first = column_of(p)
-            code.each("d", depth, lambda d: self._pack_right(plus(k, d), first, (p, d)))
+            self._each_term(depth, lambda at, d: self._pack_right(_moved(k, at), first, (p, d)))
+
+        def rows_around(around: list[Expr]) -> None:
+            code.each("i", rows, lambda i: rows_from(around, i), step=self.tile.rows)
 
         code.each("p", panels, pack)
-        code.each("i", rows, rows_from, step=self.tile.rows)
+        names = [f"i{number}" for number in range(len(self.factors.around))]
+        code.nest(names, self.factors.around, rows_around)
 
-    def _tile(self, place: _Place, depth: Expr) -> None:
-        self._sum(place.p, depth)
+    @property
+    def _is_packed(self) -> bool:
+        """Whether rows are packed."""
+        return not self.factors.is_read_in_place
+
+    def _tile(self, place: _TilePlace, depth: Expr) -> None:
+        self._sum(place, depth)
         self._store(place)
+
+    def _each_term(self, depth: Expr, body: Callable[[Place, Expr], None]) -> None:
+        """Emit what is done with each of the terms: its place, and its number."""
+        windows = self.factors.windows
+
+        def one(place: list[Expr]) -> None:
+            number = place[0]
+            for at, size in zip(place[1:], windows, strict=True):
+                number = plus(times(number, Const(size)), at)
+            body(place, number)
+
+        names = ["d", *(f"d{number}" for number in range(len(windows)))]
+        sizes = [depth, *map(Const, windows)]
+
+        def innermost(around: list[Expr]) -> None:
+            self.code.each(names[-1], sizes[-1], lambda at: one([*around, at]))
+
+        # LLVM would write all of a window out, with more in flight than there are registers.
+        self.code.nest(names[:-1], sizes[:-1], innermost, ((UNROLL, False),))
 
     def _part(self, size: Expr, start: Expr, most: int, name: str) -> Expr:
         """How many of `size` are left from `start` on, up to `most`."""
@@ -219,30 +169,35 @@ class TiledProduct:
 
     # -- packing -------------------------------------------------------------------------------
 
-    def _pack_left(self, i: Expr, k: Expr, depth: Expr) -> None:
+    def _pack_left(self, around: Place, i: Expr, k: Expr, depth: Expr) -> None:
         """Copy the rows from `i` on; the last row stands for those that are not there."""
-        rows = self.factors.sizes[0]
-        is_whole = self._is_whole(0, self.tile.rows)
 
         def one(r: Expr) -> None:
-            row = plus(i, r)
-            if not is_whole:
-                row = self.code.let(tidy(Min(row, minus(rows, Const(1)))), "row")
+            row = self._row(i, r)
+            row = self.code.let(row, "row") if isinstance(row, Min) else row
             self.code.each("d", depth, lambda d: copy(r, row, d))
 
         def copy(r: Expr, row: Expr, d: Expr) -> None:
-            value = self.factors.left(row, plus(k, d))
+            value = self.factors.left((*around, row), (plus(k, d),))
+            assert self.rows.left is not None
             self._pack(self.rows.left, lambda part: (part, r, d), value)
 
         self.code.each("r", self.tile.rows, one)
 
-    def _pack_right(self, k: Expr, first: Expr, place: tuple[Expr, Expr]) -> None:
+    def _row(self, i: Expr, r: Expr) -> Expr:
+        """A row of the tile that begins at `i`, or the last one there is."""
+        row = plus(i, r)
+        if self._is_whole(0, self.tile.rows):
+            return row
+        return tidy(Min(row, minus(self.factors.sizes[0], Const(1))))
+
+    def _pack_right(self, term: Place, first: Expr, place: tuple[Expr, Expr]) -> None:
         """Copy one row of a panel; there are zeros where there are no columns."""
         code, zero = self.code, const(0, self.tile.dtype.component)
         columns = self.tile.columns
 
         def copy(lane: Expr) -> None:
-            value = self.factors.right(k, plus(first, lane))
+            value = self.factors.right(term, plus(first, lane))
             self._pack(self.memory.right, lambda part: (*place, part, lane), value)
 
         def copy_or_clear(lane: Expr) -> None:
@@ -266,9 +221,8 @@ class TiledProduct:
         if self.tile.parts == 1:
             self.code.emit(Store(buffer, place(Const(0)), value))
             return
-        value = self.code.let(value, "x")
-        for part, name in enumerate(("real", "imag")):
-            self.code.emit(Store(buffer, place(Const(part)), Call(name, (value,))))
+        for part, number in enumerate(_parts(self.code.let(value, "x"))):
+            self.code.emit(Store(buffer, place(Const(part)), number))
 
     # -- tiles ---------------------------------------------------------------------------------
 
@@ -283,8 +237,8 @@ class TiledProduct:
             ),
         )
 
-    def _sum(self, p: Expr, depth: Expr) -> None:
-        """Multiply the packed rows by panel `p`."""
+    def _sum(self, place: _TilePlace, depth: Expr) -> None:
+        """Multiply the rows by a panel."""
         tile, memory, emit = self.tile, self.rows, self.code.emit
         zero = const(0, tile.dtype.component)
 
@@ -298,16 +252,31 @@ class TiledProduct:
                 emit(Store(memory.out, (r, part, column), Load(memory.sums, (r, part, v, lane))))
 
         self._each_sum(clear)
-        self.code.each(
-            "d", depth, lambda d: self._each_sum(lambda r, v, lane: self._term((p, d), r, v, lane))
-        )
+
+        def add_term(at: Place, d: Expr) -> None:
+            self._each_sum(
+                lambda r, v, lane: self._add(
+                    self._left_parts(place, r, at, d), (place.p, d), (r, v, lane)
+                )
+            )
+
+        self._each_term(depth, add_term)
         self._each_sum(write)
 
-    def _term(self, place: tuple[Expr, Expr], r: Expr, v: Expr, lane: Expr) -> None:
+    def _left_parts(self, place: _TilePlace, r: Expr, at: Place, d: Expr) -> list[Expr]:
+        """The parts of an element of the left factor, in a row of a tile: packed, or as it is."""
+        left, parts = self.rows.left, range(self.tile.parts)
+        if left is not None:
+            return [Load(left, (Const(part), r, d)) for part in parts]
+        row = (*place.around, self._row(place.i, r))
+        value = self.factors.left(row, _moved(place.k, at))
+        return _parts(value) if self.tile.parts == 2 else [value]
+
+    def _add(self, x: list[Expr], term: tuple[Expr, Expr], place: Indices) -> None:
         """Add one product to one sum."""
+        r, v, lane = place
         memory, column = self.memory, plus(times(v, Const(self.tile.lanes)), lane)
-        x = [Load(self.rows.left, (Const(part), r, place[1])) for part in range(self.tile.parts)]
-        y = [Load(memory.right, (*place, Const(part), column)) for part in range(self.tile.parts)]
+        y = [Load(memory.right, (*term, Const(part), column)) for part in range(self.tile.parts)]
 
         def add(part: int, factor: Expr, other: Expr) -> None:
             indices = (r, Const(part), v, lane)
@@ -321,7 +290,7 @@ class TiledProduct:
             add(1, x[0], y[1])
             add(1, x[1], y[0])
 
-    def _store(self, place: _Place) -> None:
+    def _store(self, place: _TilePlace) -> None:
         """Put the sums of a tile where they belong, as far as the result goes."""
         code, totals = self.code, self.memory.totals
 
@@ -340,13 +309,14 @@ class TiledProduct:
         is_last = Ge(plus(place.k, Const(self.tile.depth)), self.factors.sizes[1])
         code.emit(If(is_last, seq(*last), seq(*others)))
 
-    def _put(self, place: _Place, r: Expr, lane: Expr) -> None:
+    def _put(self, place: _TilePlace, r: Expr, lane: Expr) -> None:
         loads = [Load(self.rows.out, (r, Const(p), lane)) for p in range(self.tile.parts)]
         value = loads[0] if len(loads) == 1 else Call("complex", tuple(loads))
-        self.factors.put(plus(place.i, r), plus(place.j, lane), value)
+        row = (*place.around, plus(place.i, r))
+        self.factors.put(row, plus(place.j, lane), value)
 
     def _each_part(
-        self, place: _Place, totals: Buffer, update: Callable[[Load, Load], Store]
+        self, place: _TilePlace, totals: Buffer, update: Callable[[Load, Load], Store]
     ) -> None:
         """Emit what is done with each part of a sum and with that of the terms before.
 
@@ -361,7 +331,7 @@ class TiledProduct:
 
         self._each_lane(place, one)
 
-    def _each_element(self, place: _Place, body: Callable[[Expr, Expr], None]) -> None:
+    def _each_element(self, place: _TilePlace, body: Callable[[Expr, Expr], None]) -> None:
         """Emit what is done with each element of a tile that there is: its row and its column."""
         code, columns, size = self.code, self.tile.columns, self.factors.sizes[2]
 
@@ -380,12 +350,24 @@ class TiledProduct:
         is_inside = Le(plus(place.j, Const(columns)), size)
         code.emit(If(is_inside, seq(*whole), seq(*part)))
 
-    def _each_lane(self, place: _Place, body: Callable[[Expr, Expr], None]) -> None:
+    def _each_lane(self, place: _TilePlace, body: Callable[[Expr, Expr], None]) -> None:
         """Emit what is done with each element of the rows that there are."""
         code = self.code
         height = self._part(self.factors.sizes[0], place.i, self.tile.rows, "rows")
         columns = self.tile.columns
+        if self.factors.goes_along_rows:
+            code.each("l", columns, lambda lane: code.lanes("r", height, lambda r: body(r, lane)))
+            return
         code.each("r", height, lambda r: code.lanes("l", columns, lambda lane: body(r, lane)))
+
+
+def _moved(k: Expr, term: Place) -> Indices:
+    """The place of a term of the block that begins at `k`, among all terms."""
+    return (plus(k, term[0]), *term[1:])
+
+
+def _parts(value: Expr) -> list[Expr]:
+    return [Call("real", (value,)), Call("imag", (value,))]
 
 
 def _add_total(out: Load, total: Load) -> Store:

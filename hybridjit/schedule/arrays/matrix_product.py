@@ -18,15 +18,19 @@ from hybridjit.ir.expr import Buffer, Call, Const, Expr, FloorDiv, Load, Min, Mo
 from hybridjit.ir.stmt import ARRAY, Allocate, For, If, Let, Stmt, Store, seq
 from hybridjit.ir.visit import substitute, walk
 from hybridjit.schedule.arrays.builder import Builder
-from hybridjit.schedule.arrays.gemm import Factors, Tile, TiledProduct, TileMemory
+from hybridjit.schedule.arrays.gemm import TiledProduct
 from hybridjit.schedule.arrays.multiply_add import fused_sum, multiply_add
 from hybridjit.schedule.arrays.replace_loads import element_at
+from hybridjit.schedule.arrays.tile import Factors, Place, Tile, TileMemory
 
 Mirror = Callable[[Expr], Expr]
 
 # High enough that packing the columns again for each strip costs little, low enough that little
 # of a strip is on the other side of the diagonal.
 STRIP_TILES = 11
+# Rows of the innermost of several loops that are enough for tiles of their own.
+MIN_APART_ROWS = 7
+MAX_PANELS_IN_PLACE = 2  # of columns, for which rows are read where they are
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +39,7 @@ class Product:
 
     The variable of the `terms` is no index of the result; those are of three kinds: `batch` is in
     both factors, `rows` in the left one, `columns` in the right one. Without columns, the right
-    factor is a vector.
+    factor is a vector. Further loops over terms, inside of that over `terms`, are `windows`.
     """
 
     nest: For
@@ -48,6 +52,7 @@ class Product:
     batch: tuple[Var, ...] = ()
     rows: tuple[Var, ...] = ()
     columns: tuple[Var, ...] = ()
+    windows: tuple[Var, ...] = ()
 
     @property
     def result(self) -> Buffer:
@@ -63,11 +68,52 @@ class Product:
         """How often the loop over a variable runs."""
         return next(loop.stop for loop in self.loops if loop.var is var)
 
+    def known_extent(self, var: Var) -> int:
+        """How often a loop runs that runs equally often whatever the sizes of arrays."""
+        known = constant(self.extent(var))
+        assert known is not None, "the loops over windows are of known lengths"
+        return known
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether tiles have rows of the innermost loop only: if there are enough of them.
+
+        Else all rows are numbered through, and each number is divided to find its element.
+        """
+        last = constant(self.extent(self.rows[-1])) if len(self.rows) > 1 else None
+        return last is not None and (bool(self.windows) or last >= MIN_APART_ROWS)
+
+    @property
+    def goes_along_rows(self) -> bool:
+        """Whether the rows of the result are next to each other in memory, not its columns."""
+        return self.store.indices[-1] is self.rows[-1]
+
+    def reads_in_place(self, tile: Tile) -> bool:
+        """Whether it is no gain to pack the left factor: one that is used once or twice.
+
+        Rows of windows have most of their elements in common. Columns that are apart in the result
+        are on as many pages of memory: a panel of them at a time.
+        """
+        if self.windows:
+            return True
+        width = constant(self.sizes[2])
+        is_narrow = width is not None and width <= MAX_PANELS_IN_PLACE * tile.columns
+        is_read = not self.lets and isinstance(self.left, Load)
+        return is_read and (is_narrow or self.goes_along_rows)
+
+    def has_few_rows(self, tile: Tile) -> bool:
+        """Whether a panel of columns is used once only."""
+        height = constant(self.sizes[0])
+        return not self.is_apart and height is not None and height <= tile.rows
+
     @property
     def sizes(self) -> tuple[Expr, Expr, Expr]:
-        """The rows, terms and columns of what is multiplied at once."""
+        """The rows, terms and columns of what is multiplied at once.
+
+        The terms are those of the outermost loop over them.
+        """
         rows: Expr = ONE
-        for var in self.rows:
+        for var in self.rows[-1:] if self.is_apart else self.rows:
             rows = times(rows, self.extent(var))
         columns = self.extent(self.columns[0]) if self.columns else ONE
         return rows, self.extent(self.terms), columns
@@ -141,6 +187,8 @@ def find_mirror(product: Product) -> Mirror | None:
     """
     if product.batch or len(product.rows) != 1 or not product.columns or product.lets:
         return None
+    if product.windows:
+        return None
     (row,), (column,) = product.rows, product.columns
     other = substitute(product.left, {row: column})
     if product.extent(row) != product.extent(column):
@@ -157,29 +205,40 @@ def _emit_blocked(code: Builder, product: Product, tile: Tile, mirror: Mirror | 
         _emit_half(code, product, tile, mirror)
         return set()
     sizes, span = product.sizes, product.store.span
-    memory = TileMemory.of(code, tile, sizes)
+    windows = tuple(product.known_extent(var) for var in product.windows)
+    in_place = product.reads_in_place(tile)
+    if in_place or product.has_few_rows(tile):
+        tile = replace(tile, packed_bytes=0)  # one panel at a time
+    memory = TileMemory.of(code, tile, sizes, windows)
     shape = [product.extent(var) for var in product.rows]
     (column,) = product.columns
     loops: set[Var] = set()
+    terms = (product.terms, *product.windows)
 
     def one(batch: Sequence[Expr]) -> None:
         loops.update(place for place in batch if isinstance(place, Var))
         around = dict(zip(product.batch, batch, strict=True))
 
-        def row(i: Expr) -> dict[Var, Expr]:
-            return {**around, **dict(zip(product.rows, _unravel(i, shape), strict=True))}
+        def row(at: Place) -> dict[Var, Expr]:
+            indices = at if product.is_apart else _unravel(at[0], shape)
+            return {**around, **dict(zip(product.rows, indices, strict=True))}
 
-        def put(i: Expr, j: Expr, value: Expr) -> None:
+        def term(at: Place) -> dict[Var, Expr]:
+            return dict(zip(terms, at, strict=True))
+
+        def put(i: Place, j: Expr, value: Expr) -> None:
             place = product.place({**row(i), column: j})
             code.emit(Store(product.result, place, value, span=span))
 
         factors = Factors(
-            lambda i, k: product.factor(code, product.left, {**row(i), product.terms: k}),
-            lambda k, j: product.factor(
-                code, product.right, {**around, product.terms: k, column: j}
-            ),
+            lambda i, k: product.factor(code, product.left, {**row(i), **term(k)}),
+            lambda k, j: product.factor(code, product.right, {**around, **term(k), column: j}),
             sizes,
             put,
+            tuple(shape[:-1]) if product.is_apart else (),
+            windows,
+            goes_along_rows=product.goes_along_rows,
+            is_read_in_place=in_place,
         )
         TiledProduct(code, factors, tile, memory).emit()
 
@@ -207,15 +266,16 @@ def _emit_half(code: Builder, product: Product, tile: Tile, mirror: Mirror) -> N
     def rows_from(first: Expr) -> None:
         height = code.let(tidy(Min(minus(size, first), Const(strip))), "height")
 
-        def put(i: Expr, j: Expr, value: Expr) -> None:
-            place = product.place({row: plus(first, i), column: plus(first, j)})
+        def put(i: Place, j: Expr, value: Expr) -> None:
+            place = product.place({row: plus(first, i[0]), column: plus(first, j)})
             code.emit(Store(result, place, value, span=span))
 
-        def left(i: Expr, k: Expr) -> Expr:
-            return product.factor(code, product.left, {row: plus(first, i), product.terms: k})
+        def left(i: Place, k: Place) -> Expr:
+            return product.factor(code, product.left, {row: plus(first, i[0]), product.terms: k[0]})
 
-        def right(k: Expr, j: Expr) -> Expr:
-            return product.factor(code, product.right, {column: plus(first, j), product.terms: k})
+        def right(k: Place, j: Expr) -> Expr:
+            places = {column: plus(first, j), product.terms: k[0]}
+            return product.factor(code, product.right, places)
 
         factors = Factors(left, right, (height, inner, minus(size, first)), put)
         TiledProduct(code, factors, tile, memory).emit()

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+from functools import partial
+
 from hybridjit.analysis.faults import Fault
 from hybridjit.arith.ranges import constant
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.expr import Expr
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Stmt
+from hybridjit.processor import current_target
 from hybridjit.record import record
+from hybridjit.schedule.arrays.choose_tile import suit_product
 from hybridjit.schedule.arrays.find_product import (
     find_product,
     find_zero,
@@ -16,7 +22,6 @@ from hybridjit.schedule.arrays.find_product import (
     replaced,
     without_zeros,
 )
-from hybridjit.schedule.arrays.gemm import Tile
 from hybridjit.schedule.arrays.matrix_product import (
     Product,
     find_mirror,
@@ -24,6 +29,8 @@ from hybridjit.schedule.arrays.matrix_product import (
     make_gemm,
 )
 from hybridjit.schedule.arrays.plain import Plain
+from hybridjit.schedule.arrays.split_init import split_init
+from hybridjit.schedule.arrays.tile import Tile
 from hybridjit.schedule.arrays.vector_product import add_to_all, sum_in_register
 from hybridjit.schedule.program import the_block
 from hybridjit.schedule.refusal import check_int, refuse
@@ -45,16 +52,19 @@ class _Found:
 
 
 def _find(func: PrimFunc, block_name: str, step: str) -> _Found:
-    plain = Plain.of(func)
+    block = the_block(func, block_name)
+    plain = Plain.of(split_init(func, block))
     nest = plain.find_nest(block_name)
-    product = None if nest is None else find_product(plain.fusion, nest, func.fastmath)
+    find = partial(find_product, any_order=step == "gemm")
+    product = None if nest is None else find(plain.fusion, nest, func.fastmath)
     if product is None:
         raise refuse(
             func,
             f"{step}: block '{block_name}' is no product of an array statement",
-            [the_block(func, block_name)],
-            help="it takes loops around `c[i, j] += a[i, k] * b[k, j]` that `a @ b` is made of; "
-            "the order of a sum in a loop by hand is not open",
+            [block],
+            help="it takes loops around `c[i, j] += a[i, k] * b[k, j]` that `a @ b` is made of, or "
+            "a te.sum of products, if fastmath has 'reassoc'; the order of a sum in a loop by hand "
+            "is not open",
         )
     return _Found(plain, product, plain.list_with(product.nest))
 
@@ -72,26 +82,35 @@ def _find_start(func: PrimFunc, found: _Found, block_name: str, step: str) -> St
 
 @record
 class GemmNumbers:
-    """How a product is cut: see `Schedule.gemm`."""
+    """How a product is cut: see `Schedule.gemm`. What is not given suits the machine."""
 
-    rows: int
-    vectors: int
-    lanes: int
-    depth: int
-    fma: bool
-    symmetric: bool
-    least_terms: int | None
-    least_side: int
+    rows: int | None = None
+    vectors: int | None = None
+    lanes: int | None = None
+    depth: int | None = None
+    fma: bool | None = None
+    symmetric: bool = False
+    least_terms: int | None = None
+    least_side: int | None = None
+
+    def tile(self, product: Product) -> Tile:
+        """The tile for a product; all terms of windows are added in one go."""
+        chosen = suit_product(product, current_target())
+        given = {name: getattr(self, name) for name in ("rows", "vectors", "lanes", "depth")}
+        given["fuse"] = self.fma
+        if product.windows:
+            given["depth"] = math.prod(map(product.known_extent, (product.terms, *product.windows)))
+        return replace(chosen, **{name: it for name, it in given.items() if it is not None})
 
     def check(self) -> None:
         """Refuse numbers that make no tile."""
-        for name in ("rows", "vectors", "lanes", "depth", "least_side"):
-            check_int(getattr(self, name), f"gemm: {name}")
-        if self.least_terms is not None:
-            check_int(self.least_terms, "gemm: least_terms")
-        for name in ("rows", "vectors", "lanes", "depth"):
-            if getattr(self, name) < 1:
-                raise ScheduleError(f"gemm: {name} must be at least 1, got {getattr(self, name)}")
+        for name in ("rows", "vectors", "lanes", "depth", "least_side", "least_terms"):
+            number = getattr(self, name)
+            if number is None:
+                continue
+            check_int(number, f"gemm: {name}")
+            if number < 1 and not name.startswith("least"):
+                raise ScheduleError(f"gemm: {name} must be at least 1, got {number}")
 
 
 def gemm(func: PrimFunc, block_name: str, numbers: GemmNumbers) -> PrimFunc:
@@ -111,11 +130,7 @@ def gemm(func: PrimFunc, block_name: str, numbers: GemmNumbers) -> PrimFunc:
     mirror = find_mirror(product) if numbers.symmetric else None
     if numbers.symmetric and mirror is None:
         raise refuse(func, f"gemm: the product of '{block_name}' is not symmetric", [block])
-    dtype = product.result.dtype
-    shape = numbers.rows, numbers.vectors, numbers.lanes, numbers.depth
-    made, loops = make_gemm(
-        product, Tile(dtype, *shape, numbers.fma), mirror, _large(product, numbers)
-    )
+    made, loops = make_gemm(product, numbers.tile(product), mirror, _large(product, numbers))
     fusion.loops = {*fusion.loops, *loops}
     if mirror is None and fusion.fault(product.nest) is Fault.NEVER:
         fusion.products = {*fusion.products, product.result}
@@ -126,7 +141,7 @@ def _large(product: Product, numbers: GemmNumbers) -> Expr | None:
     """The condition for tiles, if it is not known from the start."""
     if numbers.least_terms is None or None not in map(constant, product.sizes):
         return None
-    return is_larger(product.sizes, numbers.least_terms, numbers.least_side)
+    return is_larger(product.sizes, numbers.least_terms, numbers.least_side or 1)
 
 
 def interchange_product(func: PrimFunc, block_name: str, *, fma: bool) -> PrimFunc:

@@ -1,0 +1,57 @@
+"""The tile of a product that suits a machine and the sizes of the product."""
+
+from __future__ import annotations
+
+from hybridjit.arith.ranges import constant
+from hybridjit.ir.dtype import DType
+from hybridjit.schedule.arrays.matrix_product import Product
+from hybridjit.schedule.arrays.multiply_add import has_fma
+from hybridjit.schedule.arrays.tile import Tile
+from hybridjit.target import Target
+
+DEPTH = 256  # a panel of this depth fits the first cache, beside what is read along with it
+# Side by side in a tile: so many vectors, and more of them if there are few rows.
+VECTORS, MAX_VECTORS = 2, 4
+# Registers for sums, by whether there are 32 of 512 bits or 16 smaller ones.
+_SUMS = {True: 24, False: 12}
+# What rows of windows have in common is kept in registers, too: with 8 rows there are not enough
+# (convolutions of 64 x 64 filters of 3 x 3 ran at 104 GFLOP/s instead of 164).
+_MAX_WINDOW_ROWS = 7
+
+
+def suit_product(product: Product, target: Target) -> Tile:
+    """The tile for a product of which some sizes may be known."""
+    height, _, width = map(constant, product.sizes)
+    dtype = product.result.dtype
+    return choose_tile(dtype, target, height, width, has_windows=bool(product.windows))
+
+
+def choose_tile(
+    dtype: DType,
+    target: Target,
+    height: int | None = None,
+    width: int | None = None,
+    *,
+    has_windows: bool = False,
+) -> Tile:
+    """The tile that fills the registers, and of which little is left over at the edges."""
+    sums = _SUMS[target.vector_bits >= 512] // (2 if dtype.is_complex else 1)
+    most = sums // VECTORS
+    if has_windows:
+        most = min(most, _MAX_WINDOW_ROWS)
+    rows = most if height is None else _best_rows(height, most)
+    lanes = max(1, target.vector_bits // dtype.component.bits)
+    vectors = MAX_VECTORS if rows * MAX_VECTORS <= sums else VECTORS
+    if width is not None:
+        lanes = min(lanes, 1 << (max(1, width) - 1).bit_length())
+        vectors = min(vectors, -(-width // lanes))
+    return Tile(dtype, rows, max(1, vectors), lanes, DEPTH, has_fma(target))
+
+
+def _best_rows(height: int, most: int) -> int:
+    """How many rows a tile has for the least work: what it costs besides is one row's worth.
+
+    Of a matrix with few rows, as many tiles as it takes may have fewer rows than fit.
+    """
+    least = max(1, min(height, most * 2 // 3))
+    return min(range(most, least - 1, -1), key=lambda rows: -(-height // rows) * (rows + 1))

@@ -1,0 +1,122 @@
+"""The part of a product of matrices that is computed at once, and the memory that it needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from hybridjit.arith.ranges import constant
+from hybridjit.ir.dtype import DType
+from hybridjit.ir.expr import Buffer, Const, Expr
+from hybridjit.schedule.arrays.builder import Builder
+
+Place = Sequence[Expr]
+
+PACKED_BYTES = 1 << 20  # of packed columns: they stay in the second cache, of 1 to 2 MB
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """The part of a product that is computed at once, in registers: rows by vectors of lanes.
+
+    The parts of complex numbers are kept apart, so that all of it is real arithmetic.
+    """
+
+    dtype: DType
+    rows: int
+    vectors: int
+    lanes: int
+    # So many terms are added in one go.
+    depth: int
+    # Whether a product and the sum that it is added to are rounded once.
+    fuse: bool
+    packed_bytes: int = PACKED_BYTES
+
+    @property
+    def parts(self) -> int:
+        """How many numbers an element is made of."""
+        return 2 if self.dtype.is_complex else 1
+
+    @property
+    def columns(self) -> int:
+        """The width of the tile."""
+        return self.vectors * self.lanes
+
+    @property
+    def panels(self) -> int:
+        """How many panels are packed at once."""
+        return max(1, self.packed_bytes // (self.depth * self.columns * self.dtype.bits // 8))
+
+
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """The elements of two matrices, their sizes (rows, inner, columns), and what takes the sums.
+
+    It is given each element of the product once, by its row and its column. A row is a place in
+    the loops `around`, if there are any, and a number; a term is a number and a place in the
+    `windows`, of these sizes. What the result has next to each other are columns, or rows. The
+    left factor is packed, or `is_read_in_place`.
+    """
+
+    left: Callable[[Place, Place], Expr]
+    right: Callable[[Place, Expr], Expr]
+    sizes: tuple[Expr, Expr, Expr]
+    put: Callable[[Place, Expr, Expr], None]
+    around: tuple[Expr, ...] = ()
+    windows: tuple[int, ...] = ()
+    goes_along_rows: bool = False
+    is_read_in_place: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TileMemory:
+    """Scratch memory for all rows: packed columns, of so many terms at once, and the sums of the
+    terms before, if there are any.
+    """
+
+    depth: int
+    right: Buffer
+    totals: Buffer | None
+
+    @staticmethod
+    def of(
+        code: Builder, tile: Tile, sizes: tuple[Expr, Expr, Expr], windows: Sequence[int] = ()
+    ) -> TileMemory:
+        """As much of it as a product of these sizes needs."""
+        _, inner, columns = map(constant, sizes)
+        depth = tile.depth if inner is None else min(tile.depth, inner * math.prod(windows))
+        panels = tile.panels if columns is None else min(tile.panels, -(-columns // tile.columns))
+        dtype, totals = tile.dtype.component, None
+        if inner is None or inner > tile.depth:
+            shape = sizes[0], Const(tile.parts), Const(panels * tile.columns)
+            totals = code.array("totals", dtype, shape)
+        right = code.local("right", dtype, panels, depth, tile.parts, tile.columns)
+        return TileMemory(depth, right, totals)
+
+
+@dataclass(frozen=True, slots=True)
+class RowMemory:
+    """Scratch memory of some rows, which no others use: packed rows, the sums, and the sums on
+    their way out. It is made where the rows are computed, so that threads have their own.
+    """
+
+    left: Buffer | None
+    sums: Buffer
+    out: Buffer
+
+    @staticmethod
+    def of(code: Builder, tile: Tile, depth: int, *, is_packed: bool) -> RowMemory:
+        """As much of it as a tile needs.
+
+        Packed rows are a bit longer than they need to be: apart by a power of two, they would
+        compete for the same lines of the cache.
+        """
+        dtype, left = tile.dtype.component, None
+        if is_packed:
+            left = code.local("left", dtype, tile.parts, tile.rows, depth + tile.lanes)
+        return RowMemory(
+            left,
+            code.local("sums", dtype, tile.rows, tile.parts, tile.vectors, tile.lanes),
+            code.local("out", dtype, tile.rows, tile.parts, tile.columns),
+        )
