@@ -155,7 +155,7 @@ class Kernel(NativeCallable, Generic[P, R]):
 
         `print(s.trace)` shows its steps as Python; they replay on other shapes, and with
         `kernel.with_schedule(s.trace)`. Steps of the kernel's own schedule come first. Which loops
-        run in vectors and on several threads is decided later, and is no step of it.
+        run in vectors and on several threads are the last ones, hints to the passes that make them.
         """
         specs, _ = self._bind(args, kwargs)
         return self._with_origin(compiler.auto_schedule(self._request(specs)))

@@ -8,6 +8,7 @@ bound exactly once in a function, so a loop is named by its Var and survives rew
 from __future__ import annotations
 
 from enum import Enum
+from typing import Any
 
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Add, Buffer, Const, Expr, FloorDiv, Max, Min, Node, Sub, Var
@@ -60,6 +61,17 @@ it is added to (`fma`). The interpreter takes the terms in the order of the loop
 `fastmath`, no order is changed but of blocks that say so.
 """
 
+IN_LANES, ON_THREADS = "in_lanes", "on_threads"
+"""Hints of loops: how many lanes they are to have, where that is proved to change nothing, or 1 for
+none; and whether they are to run on several threads.
+"""
+
+ORIGIN, HAS_LANES = "origin", "has_lanes"
+"""What lowering keeps with loops that are numbered: the number, and how many lanes they got."""
+
+HINTS = (IN_LANES, ON_THREADS, ORIGIN, HAS_LANES)
+"""Annotations that stay with a loop whatever becomes of it. With no others, it is a plain one."""
+
 UNROLL = "unroll"
 """Marks a loop, with the value False, that LLVM is not to unroll: a round of it is long enough."""
 
@@ -98,6 +110,20 @@ class For(Stmt):
     kind: LoopKind = LoopKind.SERIAL
     thread: str | None = None
     annotations: Annotations = ()
+
+    @property
+    def hints(self) -> Annotations:
+        """The annotations that lowering keeps with the loop, whatever becomes of it."""
+        return tuple(item for item in self.annotations if item[0] in HINTS)
+
+    @property
+    def has_own_annotations(self) -> bool:
+        """True if there are annotations that are no hints."""
+        return any(name not in HINTS for name, _ in self.annotations)
+
+    def hint(self, name: str) -> Any:
+        """The value of a hint; None without it."""
+        return next((value for found, value in self.annotations if found == name), None)
 
     @property
     def is_unsafe(self) -> bool:

@@ -19,7 +19,7 @@ AUTOMATIC = ("automatic", True)
 
 def make_parallel(loop: For) -> For:
     """`loop` on several threads, by itself."""
-    return replace(loop, kind=LoopKind.PARALLEL, annotations=(AUTOMATIC,))
+    return replace(loop, kind=LoopKind.PARALLEL, annotations=(AUTOMATIC, *loop.hints))
 
 
 @dataclass(slots=True)

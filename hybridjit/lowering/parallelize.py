@@ -53,6 +53,7 @@ from hybridjit.arith.totality import is_total, operation_may_fail
 from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Ge, Max, Min, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
+    ON_THREADS,
     Allocate,
     Break,
     Continue,
@@ -68,7 +69,7 @@ from hybridjit.ir.stmt import (
     While,
     seq,
 )
-from hybridjit.ir.visit import Mutator, fresh_copy, walk
+from hybridjit.ir.visit import Mutator, fresh_copy, walk, walk_stmts
 from hybridjit.lowering.chunks import Chunks, make_parallel
 from hybridjit.lowering.privatize_reductions import split_reductions
 from hybridjit.lowering.split_histograms import can_split, split_histograms
@@ -116,6 +117,8 @@ class _Parallelize(Mutator):
     def rewrite_For(self, node: For) -> Stmt:
         if node.kind.is_concurrent:
             return node
+        if _is_wanted_inside(node):
+            return self._inside(node)
         extent = loop_extent(node)
         if extent is not None and extent < _FEW:
             inner = self._inside(node)
@@ -129,7 +132,9 @@ class _Parallelize(Mutator):
         return rewritten
 
     def _on_threads(self, loop: For) -> Stmt | None:
-        if not is_candidate(loop) or not self._is_worth_it(loop):
+        if not is_candidate(loop) or loop.hint(ON_THREADS) is False:
+            return None
+        if not self._is_worth_it(loop):
             return None
         reduced = find_private_reductions(loop, self.func.fastmath, self.unset)
         buffers = [found.buffer for found in reduced]
@@ -139,7 +144,7 @@ class _Parallelize(Mutator):
         return self._with_copies(loop, buffers)
 
     def _is_worth_it(self, loop: For) -> bool:
-        return is_worth_it(loop, limits_in(self.scope))
+        return loop.hint(ON_THREADS) is True or is_worth_it(loop, limits_in(self.scope))
 
     def _across(self, loop: For) -> Stmt | None:
         """The nest of `loop` in blocks of a loop inside, if that alone tells what iterations touch.
@@ -152,6 +157,8 @@ class _Parallelize(Mutator):
             return None
         independence = Independence.at(self.func, tuple(self.scope))
         for each in inner:
+            if each.hint(ON_THREADS) is False:
+                continue
             if has_own_bounds(each, nest) and independence.prove_independent_along(
                 nest.loops, each, nest.body
             ):
@@ -190,11 +197,19 @@ class _Parallelize(Mutator):
 
 def is_candidate(loop: For) -> bool:
     """True for a plain loop that runs to its end, without effects that others see."""
-    if loop.kind is not LoopKind.SERIAL or loop.annotations or not isinstance(loop.step, Const):
+    if loop.kind is not LoopKind.SERIAL or loop.has_own_annotations:
+        return False
+    if not isinstance(loop.step, Const):
         return False
     if not all(map(is_total, (loop.start, loop.stop))) or has_effects(loop.body):
         return False
     return loop.var not in infer_context(loop).left_early
+
+
+def _is_wanted_inside(loop: For) -> bool:
+    """True if a hint wants a loop inside on several threads, and no hint wants this one there."""
+    inner = (stmt for stmt in walk_stmts(loop.body) if isinstance(stmt, For))
+    return loop.hint(ON_THREADS) is not True and any(each.hint(ON_THREADS) for each in inner)
 
 
 def is_worth_it(loop: For, known: Mapping[Var, Limits]) -> bool:
@@ -294,4 +309,5 @@ def _blocked(loop: For, nest: Nest | None, counts: tuple[Expr, Expr, Expr]) -> F
     if nest is not None:
         loops = tuple(inner if each is loop else each for each in nest.loops)
         body = Nest(loops, nest.body).over(nest.body)
-    return make_parallel(For(block, Const(0), blocks, Const(1), body, span=loop.span))
+    bounds = Const(0), blocks, Const(1)
+    return make_parallel(For(block, *bounds, body, annotations=loop.hints, span=loop.span))

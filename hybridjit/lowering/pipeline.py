@@ -14,6 +14,7 @@ from hybridjit.lowering.check_bounds import check_bounds
 from hybridjit.lowering.check_kinds import check_kinds
 from hybridjit.lowering.compact_buffers import compact_buffers
 from hybridjit.lowering.expand_intrinsics import expand_intrinsics
+from hybridjit.lowering.hints import drop_hints
 from hybridjit.lowering.hoist_checks import hoist_checks
 from hybridjit.lowering.hoist_inits import hoist_inits
 from hybridjit.lowering.lower_blocks import lower_blocks
@@ -80,6 +81,7 @@ PIPELINE: tuple[Pass, ...] = (
     Pass(vectorize_inner, gives=Stage.LOOPS, takes_target=True, makes_lanes=True),
     Pass(vectorize_loops, gives=Stage.LOOPS, takes_target=True),
     Pass(unroll_loops, gives=Stage.LOOPS),
+    Pass(drop_hints, gives=Stage.LOOPS),
 )
 
 

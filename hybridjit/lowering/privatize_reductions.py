@@ -122,7 +122,7 @@ def split_reductions(
     inner = chunks.inner_loop(replace(loop, body=body, kind=LoopKind.SERIAL, annotations=hints))
     outer = For(
         *(chunks.var, _ZERO, chunks.count, _ONE, seq(*opening, inner, *closing), loop.kind),
-        annotations=tuple(hint for hint in loop.annotations if hint == AUTOMATIC),
+        annotations=(*(hint for hint in loop.annotations if hint == AUTOMATIC), *loop.hints),
     )
     last = Var("chunk")
     combined = [

@@ -57,7 +57,9 @@ class _SinkLoops(LoopMutator):
 def _sink(loop: For) -> Nest | None:
     """The loops inside `loop`, around `loop`; None if that is not possible or no gain."""
     is_serial = loop.kind is LoopKind.SERIAL and isinstance(loop.step, Const)
-    if not is_serial or loop.annotations or not (is_total(loop.start) and is_total(loop.stop)):
+    if not is_serial or loop.has_own_annotations:
+        return None
+    if not (is_total(loop.start) and is_total(loop.stop)):
         return None
     extent = loop_extent(loop)
     if extent is not None and extent < _SHORTEST:

@@ -107,7 +107,7 @@ def _make_loop(
         starts.append(_over(found.buffer, places, store))
     inner = chunks.inner_loop(dataclasses.replace(loop, body=body))
     whole = For(chunks.var, Const(0), chunks.count, Const(1), seq(*starts, inner), span=loop.span)
-    return make_parallel(whole)
+    return make_parallel(dataclasses.replace(whole, annotations=loop.hints))
 
 
 def _combine(reduction: PrivateReduction, copy: Buffer, count: Expr) -> For:

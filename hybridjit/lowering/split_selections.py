@@ -135,7 +135,8 @@ def split_selection(loop: For, selection: Selection, fastmath: Sequence[str]) ->
     inner = chunks.inner_loop(replace(loop, body=body, kind=LoopKind.SERIAL))
     keep = (Store(partials[each], (chunks.var,), Load(copies[each])) for each in copies)
     whole = seq(*_starts(selection, copies, fastmath), inner, *keep)
-    outer = For(chunks.var, Const(0), chunks.count, Const(1), whole, span=loop.span)
+    bounds = Const(0), chunks.count, Const(1)
+    outer = For(chunks.var, *bounds, whole, annotations=loop.hints, span=loop.span)
     return seq(
         *chunks.lets,
         *(Allocate(partial, zero=False) for partial in partials.values()),

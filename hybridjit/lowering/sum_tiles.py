@@ -14,9 +14,21 @@ from hybridjit.analysis.cost import count_nodes
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.linear import linear_form
 from hybridjit.ir.expr import Load, Var
-from hybridjit.ir.stmt import Allocate, For, If, LoopKind, Seq, Stmt, Store, flat_stmts, seq
+from hybridjit.ir.stmt import (
+    IN_LANES,
+    Allocate,
+    For,
+    If,
+    LoopKind,
+    Seq,
+    Stmt,
+    Store,
+    flat_stmts,
+    seq,
+)
 from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.lowering.cut_loops import cut
+from hybridjit.lowering.hints import with_lanes
 from hybridjit.lowering.jam_loops import can_jam, jam_loop
 from hybridjit.lowering.update_nests import Nest, indices_of
 from hybridjit.lowering.vector_width import Width, count_lanes
@@ -73,7 +85,7 @@ class Tile:
         if self.row is not None and self.rows > 1:
             jammed = jam_loop(dataclasses.replace(self.row, body=self.body), self.rows)
             loop = dataclasses.replace(loop, body=jammed)
-        parts = cut(loop, Width(self.lanes, self.lanes))
+        parts = cut(with_lanes(loop, self.lanes), Width(self.lanes, self.lanes))
         return Nest(self.outside, loop).over(seq(*parts.names, *parts.loops))
 
 
@@ -111,7 +123,8 @@ def _find_tile(
     most = VECTORS if distance < APART else 1
     vectors = _fit(most, room, None if columns is None else columns // width)
     rows = _fit(_MAX_ROWS, room // vectors, 1 if row is None else loop_extent(row))
-    return Tile(tuple(outside), lane, row, body, vectors * width, rows, distance < APART)
+    lanes = lane.hint(IN_LANES) or vectors * width
+    return Tile(tuple(outside), lane, row, body, lanes, rows, distance < APART)
 
 
 def _are_rows(row: For, lane: For, body: Stmt) -> bool:

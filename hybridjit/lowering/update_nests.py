@@ -56,7 +56,7 @@ def is_counting(loop: For) -> bool:
     bounds = (loop.start, loop.stop)
     return (
         loop.kind is LoopKind.SERIAL
-        and not loop.annotations
+        and not loop.has_own_annotations
         and loop.step == Const(1)
         and all(is_total(bound) for bound in bounds)
     )

@@ -11,7 +11,7 @@ from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.linear import linear_form
 from hybridjit.ir.dtype import INT64, DType
 from hybridjit.ir.expr import Bounded, Call, Const, Expr, Load, Node, Var
-from hybridjit.ir.stmt import Assert, For, If, Raise, Stmt, Store
+from hybridjit.ir.stmt import IN_LANES, Assert, For, If, Raise, Stmt, Store
 from hybridjit.ir.visit import children, walk
 from hybridjit.target import Target
 
@@ -60,7 +60,7 @@ def find_width(loop: For, target: Target, partial_results: Sequence[DType] = ())
     Partial results are handed on from one vector to the next.
     """
     nodes = list(walk(loop.body))
-    lanes = count_lanes(loop.body, target)
+    lanes = find_lanes_wanted(loop, target)
     extent = loop_extent(loop)
     while extent is not None and lanes > max(2, extent):
         lanes //= 2
@@ -76,6 +76,11 @@ def find_width(loop: For, target: Target, partial_results: Sequence[DType] = ())
         _updates(nodes) or _has_short_rest(loop, lanes) or _picks(loop, nodes)
     )
     return Width(lanes, wide, is_masked)
+
+
+def find_lanes_wanted(loop: For, target: Target) -> int:
+    """How many lanes a loop gets that has iterations for them: a hint says, or the machine."""
+    return loop.hint(IN_LANES) or count_lanes(loop.body, target)
 
 
 def count_lanes(body: Stmt, target: Target) -> int:

@@ -18,14 +18,16 @@ from hybridjit.analysis.lanes import Lanes, find_lanes
 from hybridjit.arith.totality import is_total, may_fail
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Node
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, For, If, Let, LoopKind, Seq, Stmt, Store
+from hybridjit.ir.stmt import IN_LANES, Allocate, For, If, Let, LoopKind, Seq, Stmt, Store
 from hybridjit.ir.visit import walk
 from hybridjit.lowering.drop_continues import drop_continues
 from hybridjit.lowering.free_iterations import find_free_iterations
+from hybridjit.lowering.hints import with_lanes
 from hybridjit.lowering.join_branches import join_branches
 from hybridjit.lowering.lane_cost import pays, reduction_pays
 from hybridjit.lowering.loop_mutator import LoopMutator
 from hybridjit.lowering.ordered_sums import find_ordered_sums
+from hybridjit.lowering.vector_width import find_lanes_wanted
 from hybridjit.target import Target
 
 # The annotation of a parallel loop whose threads run their iterations in lanes.
@@ -51,18 +53,24 @@ class _VectorizeInner(LoopMutator):
         return self.go_inside(node) if made is None else made
 
     def _vectorize(self, loop: For) -> Stmt | None:
-        if not _is_counting(loop) or not pays(loop, self.target):
+        if not _is_counting(loop) or not self._pays(loop):
             return None
         lanes = find_lanes(loop, self.func.fastmath, self.unset)
-        if lanes.shared and not reduction_pays(loop):
+        if lanes.shared and not (loop.hint(IN_LANES) or reduction_pays(loop)):
             return None
         if loop.kind is LoopKind.PARALLEL:
             can = not lanes.shared and self._is_legal(lanes)
-            return dataclasses.replace(loop, annotations=((LANES, True),)) if can else None
+            marked = dataclasses.replace(loop, annotations=((LANES, True), *loop.hints))
+            return with_lanes(marked, find_lanes_wanted(loop, self.target)) if can else None
         if self._is_legal(lanes):
             return _in_lanes(loop)
         freed = self._vectorize_freed(lanes)
         return self._vectorize_sums(loop) if freed is None else freed
+
+    def _pays(self, loop: For) -> bool:
+        """Whether lanes are worth it: a hint knows, else the cost model does."""
+        wanted = loop.hint(IN_LANES)
+        return pays(loop, self.target) if wanted is None else wanted > 1
 
     def _vectorize_freed(self, lanes: Lanes) -> Stmt | None:
         """Lanes for iterations that do not need what they hand on to each other."""
@@ -73,7 +81,7 @@ class _VectorizeInner(LoopMutator):
         parts = free.parts()
         self.scope += parts.names
         middle = find_lanes(parts.middle, self.func.fastmath, self.unset)
-        can = pays(parts.middle, self.target) and self._is_legal(middle)
+        can = self._pays(parts.middle) and self._is_legal(middle)
         del self.scope[len(self.scope) - len(parts.names) :]
         return parts.around(_in_lanes(parts.middle)) if can else None
 
@@ -128,7 +136,8 @@ def _in_lanes(loop: For) -> For:
 
 def _is_counting(loop: For) -> bool:
     """True for a plain range whose bounds cannot fail."""
-    is_plain = loop.kind in (LoopKind.SERIAL, LoopKind.PARALLEL) and not loop.annotations
+    is_plain = loop.kind in (LoopKind.SERIAL, LoopKind.PARALLEL)
+    is_plain = is_plain and not loop.has_own_annotations
     return (
         is_plain
         and isinstance(loop.step, Const)

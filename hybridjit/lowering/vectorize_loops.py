@@ -23,9 +23,10 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, Let, LoopKind, Stmt, Store, flat_stmts, seq
 from hybridjit.lowering.cut_loops import cut
 from hybridjit.lowering.drop_continues import drop_continues
+from hybridjit.lowering.hints import with_lanes
 from hybridjit.lowering.loop_mutator import LoopMutator
 from hybridjit.lowering.private_lanes import private_lanes
-from hybridjit.lowering.vector_width import find_width
+from hybridjit.lowering.vector_width import find_lanes_wanted, find_width
 from hybridjit.target import Target
 
 
@@ -48,10 +49,11 @@ class _VectorizeLoops(LoopMutator):
         lanes = find_lanes(vector, self.fastmath, self.unset)
         if not _has_vectors(lanes):
             return dataclasses.replace(self.generic(node), kind=LoopKind.SERIAL)
-        if not lanes.needs_number and self._is_large(vector):
-            return vector
         partial_results = [reduction.buffer.dtype for reduction in lanes.shared]
         width = find_width(vector, self.target, partial_results)
+        vector = with_lanes(vector, find_lanes_wanted(vector, self.target))
+        if not lanes.needs_number and self._is_large(vector):
+            return vector
         parts = cut(vector, width)
         if lanes.needs_number:
             return private_lanes(lanes, parts, self.fastmath)

@@ -19,7 +19,7 @@ from hybridjit.analysis.lanes import find_lanes
 from hybridjit.arith.totality import may_fail
 from hybridjit.ir.expr import Buffer, Expr, Load, Node
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, For, If, Let, LoopKind, Seq, Stmt, Store, seq
+from hybridjit.ir.stmt import IN_LANES, Allocate, For, If, Let, LoopKind, Seq, Stmt, Store, seq
 from hybridjit.ir.visit import fresh_copy, walk
 from hybridjit.lowering.loop_mutator import LoopMutator
 from hybridjit.lowering.sum_tiles import MIN_MOVED_TERMS, MIN_TERMS, Tile, find_tiles, has_long_sums
@@ -71,6 +71,7 @@ class _VectorizeOuter(LoopMutator):
         elif not has_own_updates(nest, self.independence()):
             return None
         tiles = find_tiles(found, self.target, needs_rows=is_moved)
+        tiles = [tile for tile in tiles if tile.lane.hint(IN_LANES) != 1]
         return next((tile for tile in tiles if self._is_legal(tile)), None)
 
     def _apart(self, loop: For) -> Stmt | None:

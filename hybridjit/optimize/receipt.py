@@ -5,14 +5,16 @@
         reduce_in_lanes, j, lanes=8         (i, j) = s.loops("sum")
                                             s.reduce_in_lanes(j, lanes=8)
 
-A decision speaks of loops and buffers of the program that it was taken on. The optimiser is run up
-to each decision in turn; the program that it has made then is the same as that of the schedule, up
-to names, and tells which loop of the schedule is meant.
+A decision speaks of loops and buffers of the program that it was taken on. Those that were there
+from the start are the same in the schedule. If others are meant, which an earlier decision made,
+the optimiser is run again up to this one; the program that it has made then is the same as that of
+the schedule, up to names, and tells which loop of the schedule is meant. In the end both programs
+are compared. What lowering decides by itself comes after that: see lowering/choices.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from dataclasses import replace
 from itertools import count
 
@@ -20,30 +22,49 @@ from hybridjit.errors import InternalError
 from hybridjit.ir.equal import find_correspondence, find_difference
 from hybridjit.ir.expr import Buffer, Node, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.printer import name_buffers
+from hybridjit.ir.printer import name_buffers, name_loops
 from hybridjit.ir.stmt import Block, For, Stmt
 from hybridjit.ir.visit import rewrite, walk_stmts
 from hybridjit.optimize.decisions import BlockOf, Decision, Place
 from hybridjit.optimize.optimize import optimize
 from hybridjit.schedule.arrays.plain import stored_in
 from hybridjit.schedule.handles import LoopHandle
-from hybridjit.schedule.program import loops_around, the_loop
+from hybridjit.schedule.program import blocks_of, loops_around, the_loop
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.target import Target
 
-Correspondence = Mapping[Var | Buffer, Var | Buffer]
+Correspondence = dict[Var | Buffer, Var | Buffer]
 
 
 def make_receipt(schedule: Schedule, target: Target, as_written: PrimFunc | None = None) -> None:
     """Take the steps on `schedule` that the optimiser takes on its program."""
-    start, taken = schedule.func, 0
-    while True:
-        made = optimize(start, target, as_written, limit=taken)
-        decision = made.decisions.refused
-        if decision is None:
-            return
-        _take(schedule, decision, _correspondence(made.func, schedule.func, taken))
-        taken += 1
+    start = schedule.func
+    whole = optimize(start, target, as_written)
+    for taken, found in enumerate(whole.decisions.taken):
+        decision, same = found, Correspondence()
+        if not _is_there(schedule.func, decision):
+            made = optimize(start, target, as_written, limit=taken)
+            same = _correspondence(made.func, schedule.func, taken)
+            assert made.decisions.refused is not None
+            decision = made.decisions.refused
+        _take(schedule, decision, same)
+    _correspondence(whole.func, schedule.func, len(whole.decisions.taken))
+
+
+def _is_there(func: PrimFunc, decision: Decision) -> bool:
+    """True if a decision is about loops and arrays of the program that both began with.
+
+    What has been made since then are other objects in the schedule.
+    """
+    loops = {stmt.var for stmt in walk_stmts(func.body) if isinstance(stmt, For)}
+    buffers = set(name_buffers(func).values())
+    return all(_is_place(place, loops, buffers) for place in decision.places)
+
+
+def _is_place(place: Place, loops: Collection[Var], buffers: Collection[Buffer]) -> bool:
+    if isinstance(place, Var):
+        return place in loops
+    return place.buffer in buffers and (place.inside is None or place.inside in loops)
 
 
 def _correspondence(made: PrimFunc, scheduled: PrimFunc, taken: int) -> Correspondence:
@@ -91,7 +112,7 @@ def _take(schedule: Schedule, decision: Decision, same: Correspondence) -> None:
 
 def _place(schedule: Schedule, place: Place, same: Correspondence) -> LoopHandle | str:
     if isinstance(place, Var):
-        return _loop(schedule, _var(place, same))
+        return find_handle(schedule, _var(place, same))
     root: Stmt = schedule.func.body
     if place.inside is not None:
         root = the_loop(schedule.func, _var(place.inside, same))
@@ -100,15 +121,26 @@ def _place(schedule: Schedule, place: Place, same: Correspondence) -> LoopHandle
     return [block.name for block in blocks if buffer in stored_in(block)][-1]
 
 
-def _loop(schedule: Schedule, var: Var) -> LoopHandle:
-    """A handle that an earlier query gave, or one of the loops around some block in it."""
+def find_handle(schedule: Schedule, var: Var) -> LoopHandle | str:
+    """A handle that an earlier query gave, or one of the loops around some block in it.
+
+    A loop without blocks in it is meant by its name.
+    """
     given = [result for step in schedule.trace.steps for result in step.results]
     handle = LoopHandle(var)
     if handle in given:
         return handle
     loop = the_loop(schedule.func, var)
     inside = [stmt for stmt in walk_stmts(loop) if isinstance(stmt, Block)]
-    block = min(inside, key=lambda found: len(loops_around(schedule.func, found)))
+    if not inside:
+        return next(name for name, found in name_loops(schedule.func).items() if found is loop)
+    names = {block.name for block in blocks_of(schedule.original)}
+
+    def suits(block: Block) -> tuple[bool, int]:
+        """Blocks of the program as it was are there for other sizes, too."""
+        return block.name not in names, len(loops_around(schedule.func, block))
+
+    block = min(inside, key=suits)
     return next(found for found in schedule.loops(block.name) if found == handle)
 
 

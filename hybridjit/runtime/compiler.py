@@ -19,8 +19,8 @@ from hybridjit.frontend.captures import Capture, Environment
 from hybridjit.frontend.parse import Parsed, parse
 from hybridjit.ir.expr import Buffer, BufferRef, ExternCall, Load
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Store
-from hybridjit.ir.visit import walk
+from hybridjit.ir.stmt import For, Store
+from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.lazy import lazy_module
 from hybridjit.lowering.lower_blocks import lower_blocks
 from hybridjit.lowering.pipeline import lower
@@ -33,11 +33,12 @@ from hybridjit.runtime.native import Code
 from hybridjit.runtime.translation import Request, Summary, Work
 
 if TYPE_CHECKING:
-    from hybridjit.lowering import custom_passes
+    from hybridjit.lowering import choices, custom_passes
     from hybridjit.optimize import receipt
     from hybridjit.schedule import recipe, schedule
     from hybridjit.schedule.schedule import Schedule
 else:
+    choices = lazy_module("hybridjit.lowering.choices")
     custom_passes = lazy_module("hybridjit.lowering.custom_passes")
     receipt = lazy_module("hybridjit.optimize.receipt")
     recipe = lazy_module("hybridjit.schedule.recipe")
@@ -76,11 +77,29 @@ def open_schedule(request: Request) -> Schedule:
 
 
 def auto_schedule(request: Request) -> Schedule:
-    """A schedule of a script with the steps of its own, and those that the optimiser takes."""
+    """A schedule of a script with the steps of its own, and those that the optimiser takes.
+
+    What later passes decide are hints, its last steps.
+    """
     opened = open_schedule(request)
     as_written = None if request.schedule is None else opened.original
-    on_fresh_stack(lambda: receipt.make_receipt(opened, current_target(), as_written))
+    on_fresh_stack(lambda: _take_steps(opened, as_written))
     return opened
+
+
+def _take_steps(opened: Schedule, as_written: PrimFunc | None) -> None:
+    target, may_reorder = current_target(), not opened.trace.says_order
+    # Which loops a step makes depends on sizes: how they run is left to those who replay it.
+    own = {stmt.var for stmt in walk_stmts(opened.func.body) if isinstance(stmt, For)}
+    receipt.make_receipt(opened, target, as_written)
+    for choice in choices.find_choices(opened.func, target, may_reorder=may_reorder):
+        if choice.var not in own:
+            continue
+        loop = receipt.find_handle(opened, choice.var)
+        if choice.on_threads:
+            opened.on_threads(loop)
+        if choice.lanes > 1:
+            opened.in_lanes(loop, choice.lanes)
 
 
 def _translate_as_written(request: Request, *, shares_memory: bool = False) -> Parsed:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hybridjit.ir.stmt import LoopKind
+from hybridjit.ir.stmt import IN_LANES, ON_THREADS, LoopKind
 from hybridjit.schedule.handles import LoopLike
-from hybridjit.schedule.primitives.kinds import set_kind
+from hybridjit.schedule.primitives.kinds import set_hint, set_kind
 from hybridjit.schedule.recording import step
 from hybridjit.schedule.state import State
 
@@ -43,6 +43,35 @@ class KindSteps(State):
         self.func = set_kind(
             self.func, self.find_var(loop), LoopKind.VECTORIZED, unsafe=bool(unsafe)
         )
+
+    @step
+    def in_lanes(self, loop: LoopLike, lanes: int) -> None:
+        """Let a loop run in so many lanes, if that is proved to change nothing; in none, if 1.
+
+            for j in range(m):      -->     for j in serial(m, annotations={"in_lanes": 8}):
+                body(j)                         body(j)
+
+        Unlike `vectorize` it is a hint, in the place of what the compiler would choose: a loop
+        stays as it is if an iteration may fail, or need another one, once all checks are where
+        they can be. Loops without it are left to the compiler.
+
+        >>> s.in_lanes("j", 8)
+        """
+        self.func = set_hint(self.func, self.find_var(loop), IN_LANES, lanes)
+
+    @step
+    def on_threads(self, loop: LoopLike, wanted: bool = True) -> None:
+        """Let a loop run on several threads, if that is proved to change nothing, or not.
+
+            for i in range(n):      -->     for i in serial(n, annotations={"on_threads": True}):
+                body(i)                         body(i)
+
+        Unlike `parallel` it is a hint, in the place of what the compiler would choose, and for
+        functions that ask for that (`parallel=True`).
+
+        >>> s.on_threads("i")
+        """
+        self.func = set_hint(self.func, self.find_var(loop), ON_THREADS, bool(wanted))
 
     @step
     def unroll(self, loop: LoopLike) -> None:

@@ -68,11 +68,11 @@ class Trace:
 FORMAT = 1
 
 # Steps that the optimiser takes by itself (optimize/receipt.py), and queries. A schedule of these
-# alone runs as what was optimised does: later passes still choose what runs in vectors.
+# alone runs as what was optimised does: later passes still choose what they say nothing of.
 _AUTOMATIC = {
     *("loops", "loop", "blocks", "block", "compute_inline", "merge", "reverse_compute_inline"),
     *("contract", "store_once", "gemm", "interchange", "sum_in_register", "add_terms"),
-    *("reduce_in_lanes", "unroll_and_jam"),
+    *("reduce_in_lanes", "unroll_and_jam", "in_lanes", "on_threads"),
 }
 
 

@@ -11,7 +11,14 @@ import hybridjit as hj
 from hybridjit import HybridError, Kernel, ScheduleError, hybrid
 from hybridjit.ir.equal import find_difference, structural_equal
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import IN_LANES, ON_THREADS, ORIGIN, For, LoopKind
+from hybridjit.ir.visit import walk_stmts
+from hybridjit.lowering.choices import lower_numbered
+from hybridjit.lowering.hints import drop_hints
+from hybridjit.lowering.pipeline import lower
+from hybridjit.lowering.vectorize_inner import LANES
 from hybridjit.optimize.receipt import without_names
+from hybridjit.processor import current_target
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.schedule.trace import Trace
 from tests.npbench import data, kernels
@@ -81,13 +88,22 @@ def outcome(kernel: Any, args: Any) -> list[Any]:
 
 
 def assert_receipt(kernel: Kernel[..., Any], args: Any) -> Schedule:
-    """The schedule makes the program that is compiled, and so does its trace, read back."""
+    """The schedule makes the program that is compiled, and so does its trace, read back.
+
+    Its hints lead to the same loops in lanes and on threads.
+    """
     s = kernel.auto_schedule(*args)
-    assert_same_program(s.func, optimized(kernel, *args))
+    program = optimized(kernel, *args)
+    assert_same_program(drop_hints(s.func), program)
+    assert_same_program(lowered(s.func), lowered(program))
     again = Schedule(s.original)
     again.replay(Trace.from_json(s.trace.to_json()))
     assert_same_program(again.func, s.func)
     return s
+
+
+def lowered(func: PrimFunc) -> PrimFunc:
+    return lower(func, current_target(), may_reorder=True, may_vectorize=True)
 
 
 KERNELS: dict[str, tuple[Any, tuple[tuple[int, ...], ...]]] = {
@@ -282,13 +298,8 @@ def test_a_step_less_is_taken_by_the_compiler() -> None:
     assert outcome(kernel, args)
 
 
-def test_loops_by_hand_have_nothing_to_decide() -> None:
-    @hybrid.script
-    def twice(a: Array) -> None:
-        for i in range(a.shape[0]):
-            a[i] = a[i] * 2
-
-    s = twice.auto_schedule(hj.f64[8])
+def test_loops_by_hand_stay_as_they_are() -> None:
+    s = running.auto_schedule(hj.f64[8])
     assert str(s.trace) == "def schedule(s):\n    pass"
 
 
@@ -332,3 +343,112 @@ def test_short_sums_are_rounded_alike(size: int) -> None:
 
     x = RNG.random(size) * 1e3
     assert total.with_schedule(total.auto_schedule(x))(x) == total(x)
+
+
+# -- lanes and threads -----------------------------------------------------------------------------
+
+
+def loops_in(func: PrimFunc) -> list[For]:
+    return [stmt for stmt in walk_stmts(func.body) if isinstance(stmt, For)]
+
+
+def assert_tells_lanes_and_threads(kernel: Kernel[..., Any], args: Any) -> None:
+    """The loops that have hints are those that have lanes, or are on threads, in the end.
+
+    Loops that a step made have none: how they run is chosen again.
+    """
+    s = kernel.auto_schedule(*args)
+    written = {loop.var for loop in loops_in(s.original)}
+    loops = loops_in(s.func)
+    lanes, threads = set[For](), set[For]()
+    for made in loops_in(lower_numbered(drop_hints(s.func), current_target(), may_reorder=True)):
+        number: int | None = made.hint(ORIGIN)
+        if number is None or loops[number].var not in written:
+            continue
+        if made.kind is LoopKind.VECTORIZED or (LANES, True) in made.annotations:
+            lanes.add(loops[number])
+        if made.kind is LoopKind.PARALLEL:
+            threads.add(loops[number])
+    assert lanes == {loop for loop in loops if loop.hint(IN_LANES)}
+    assert threads == {loop for loop in loops if loop.hint(ON_THREADS)}
+
+
+@pytest.mark.parametrize("parallel", [False, True], ids=["one thread", "parallel"])
+@pytest.mark.parametrize("name", data.KERNELS)
+def test_the_receipt_tells_lanes_and_threads(name: str, parallel: bool) -> None:
+    kernel: Any = hybrid.script(getattr(kernels, name), parallel=parallel)
+    assert_tells_lanes_and_threads(kernel, data.make(name))
+
+
+@hybrid.script(parallel=True)
+def rows_on_threads(a: Array) -> Array:
+    c = np.empty_like(a)
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            c[i, j] = a[i, j] * 2.0 + 1.0
+    return c
+
+
+def test_the_receipt_of_a_parallel_kernel() -> None:
+    a = RNG.random((512, 512))
+    s = assert_receipt(rows_on_threads, [a])
+    lanes = current_target().vector_bits // 64
+    assert str(s.trace).endswith(f"s.on_threads(i)\n    s.in_lanes(j, {lanes})")
+    again = rows_on_threads.with_schedule(s.trace)
+    assert again.inspect("asm", a) == rows_on_threads.inspect("asm", a)
+
+
+def test_hints_are_edited() -> None:
+    a = RNG.random((512, 512))
+
+    def by_hand(s: Schedule) -> None:
+        s.on_threads("i", False)
+        s.on_threads("j")
+        s.in_lanes("j", 1)
+
+    text = rows_on_threads.with_schedule(by_hand).inspect("lowered", a)
+    assert "vectorize" not in text
+    assert text.index("for i in range") < text.index("parallel(")
+    np.testing.assert_array_equal(rows_on_threads.with_schedule(by_hand)(a), a * 2 + 1)
+
+
+@pytest.mark.parametrize("lanes", [2, 4, 64])
+def test_any_number_of_lanes(lanes: int) -> None:
+    a = RNG.random((7, 203))
+
+    def by_hand(s: Schedule) -> None:
+        s.in_lanes("j", lanes)
+
+    kernel = rows_on_threads.with_schedule(by_hand)
+    assert f", {lanes})" in kernel.inspect("lowered", a)
+    np.testing.assert_array_equal(kernel(a), a * 2 + 1)
+
+
+@hybrid.script
+def running(a: Array) -> None:
+    for i in range(1, a.shape[0]):
+        a[i] += a[i - 1]
+
+
+def test_a_hint_is_no_promise() -> None:
+    def by_hand(s: Schedule) -> None:
+        s.in_lanes("i", 8)
+
+    a = RNG.integers(0, 9, 40).astype(np.float64)
+    expected = np.cumsum(a)
+    running.with_schedule(by_hand)(a)
+    np.testing.assert_array_equal(a, expected)
+
+
+@pytest.mark.parametrize("lanes", [0, 3, 128])
+def test_lanes_that_no_vector_has(lanes: int) -> None:
+    s = running.schedule(hj.f64[40])
+    with pytest.raises(ScheduleError, match=f"a power of two, 64 at most, got {lanes}"):
+        s.in_lanes("i", lanes)
+
+
+def test_hints_for_loops_that_say_how_they_run() -> None:
+    s = rows_on_threads.schedule(hj.f64[8, 8])
+    s.vectorize("j")
+    with pytest.raises(ScheduleError, match="in_lanes: loop 'j' is 'vectorize' already"):
+        s.in_lanes("j", 8)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 from unittest.mock import patch
 
 import numpy as np
@@ -18,8 +18,10 @@ from hybridjit import ScheduleError, hybrid, te
 from hybridjit.frontend.parse import parse_text
 from hybridjit.interp.run import interpret
 from hybridjit.ir.expr import Expr, Load
-from hybridjit.ir.stmt import For, Seq, Stmt, Store
-from hybridjit.ir.visit import fresh_copy
+from hybridjit.ir.stmt import IN_LANES, For, LoopKind, Seq, Stmt, Store
+from hybridjit.ir.visit import fresh_copy, walk_stmts
+from hybridjit.lowering import choices, vectorize_inner
+from hybridjit.lowering.pipeline import lower
 from hybridjit.optimize import optimize, products, reduce_rows
 from hybridjit.schedule.arrays import (
     choose_tile,
@@ -227,7 +229,57 @@ def sums_of_no_known_terms_stay() -> None:
     raise AssertionError("a sum of perhaps no terms was taken")
 
 
+@hybrid.script
+def row_by_row(a: Array, b: Array) -> None:
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            b[i, j] = a[i, j] * 2.0
+
+
+@hybrid.script
+def running(a: Array) -> None:
+    for i in range(1, a.shape[0]):
+        a[i] += a[i - 1]
+
+
+def lanes_are_told() -> None:
+    """The hints of a receipt stand at the loops that have lanes."""
+    a = RNG.random((40, 64))
+    loops = [s for s in walk_stmts(row_by_row.auto_schedule(a, a.copy()).func.body) if is_loop(s)]
+    assert [loop.hint(IN_LANES) is not None for loop in loops] == [False, True]
+
+
+def is_loop(stmt: Stmt) -> TypeGuard[For]:
+    return isinstance(stmt, For)
+
+
+def hints_are_no_promises() -> None:
+    """A loop that needs what it has stored stays as it is."""
+    a = np.ones(40)
+    func = running.prim_func(a)
+    s = Schedule(func)
+    s.in_lanes("i", 8)
+    lowered = lower(s.func, for_vectors(512), may_reorder=True, may_vectorize=True)
+    assert not any(
+        is_loop(stmt) and stmt.kind is LoopKind.VECTORIZED for stmt in walk_stmts(lowered.body)
+    )
+
+
+def numbered_before(numbers: Any) -> None:
+    numbers.count = -1
+
+
 BUGS = (
+    Bug(
+        "the numbers of loops are off by one",
+        [replaced(choices._NumberLoops, "__init__", numbered_before)],  # pyright: ignore[reportPrivateUsage]
+        lanes_are_told,
+    ),
+    Bug(
+        "what a hint wants is not proved",
+        [replaced(vectorize_inner, "prove_lane_order", always(True))],
+        hints_are_no_promises,
+    ),
     Bug(
         "terms of windows are all the first one",
         [replaced(gemm, "_moved", first_of_block)],

@@ -59,7 +59,7 @@ def _find_loops(func: PrimFunc, block: Block) -> list[For] | None:
 
 def _is_plain(loop: For) -> bool:
     is_range = loop.kind is LoopKind.SERIAL and (loop.start, loop.step) == (ZERO, ONE)
-    return is_range and not loop.annotations
+    return is_range and not loop.has_own_annotations
 
 
 def _has_terms(loops: list[For], block: Block) -> bool:

@@ -6,9 +6,11 @@ import dataclasses
 
 from hybridjit.analysis.concurrency import find_obstacle
 from hybridjit.analysis.unrolling import find_long_loop
+from hybridjit.errors import ScheduleError
 from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import THREADS, LoopKind
+from hybridjit.ir.stmt import IN_LANES, THREADS, LoopKind
+from hybridjit.schedule.numbers import check_int
 from hybridjit.schedule.program import replace_stmt, the_loop
 from hybridjit.schedule.refusal import refuse, refuse_obstacle
 
@@ -28,6 +30,29 @@ def set_kind(
     """
     check_kind(func, var, kind, thread=thread, unsafe=unsafe)
     return make_kind(func, var, kind, thread=thread, unsafe=unsafe)
+
+
+MAX_LANES = 64
+
+
+def set_hint(func: PrimFunc, var: Var, name: str, value: int) -> PrimFunc:
+    """Say how lowering is to run the loop over `var`, where it proves that nothing changes.
+
+    for j in range(m):      -->     for j in serial(m, annotations={"in_lanes": 8}):
+        body(j)                         body(j)
+    """
+    loop = the_loop(func, var)
+    if loop.kind is not LoopKind.SERIAL:
+        kind = loop.kind.value
+        raise refuse(func, f"{name}: loop '{var.name}' is '{kind}' already", [loop])
+    if name == IN_LANES:
+        check_int(value, "in_lanes: the number of lanes")
+        if not 1 <= value <= MAX_LANES or value & (value - 1):
+            raise ScheduleError(
+                f"in_lanes: lanes are a power of two, {MAX_LANES} at most, got {value}"
+            )
+    others = tuple(item for item in loop.annotations if item[0] != name)
+    return replace_stmt(func, loop, dataclasses.replace(loop, annotations=(*others, (name, value))))
 
 
 def check_kind(
