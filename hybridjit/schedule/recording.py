@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, TypeVar, cast
 
@@ -10,6 +11,7 @@ import numpy as np
 from typing_extensions import ParamSpec
 
 from hybridjit.config import api_edge
+from hybridjit.errors import ArgumentError
 from hybridjit.schedule.handles import BlockHandle, Handle, LoopHandle
 from hybridjit.schedule.trace import Step
 
@@ -31,6 +33,10 @@ def step(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], 
     @api_edge
     @functools.wraps(method)
     def recorded(self: S, *args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            _signature(method).bind(self, *args, **kwargs)
+        except TypeError as error:
+            raise _refuse_arguments(method, error) from None
         if self.is_in_step:
             return method(self, *args, **kwargs)
         args, kwargs = _plain(args), {name: _plain(value) for name, value in kwargs.items()}  # type: ignore[assignment]
@@ -53,6 +59,28 @@ def step(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], 
 
     recorded.is_step = True  # type: ignore[attr-defined]
     return recorded
+
+
+@functools.cache
+def _signature(method: Callable[..., Any]) -> inspect.Signature:
+    """What a step takes, looked up when it is taken for the first time."""
+    return inspect.signature(method)
+
+
+def _refuse_arguments(method: Callable[..., Any], error: TypeError) -> ArgumentError:
+    """What is wrong with the arguments of a step, and how it is written."""
+    _, *parameters = _signature(method).parameters.values()
+    needed = [
+        f"{it.name}=..." if it.kind is it.KEYWORD_ONLY else it.name
+        for it in parameters
+        if it.default is it.empty and it.kind is not it.VAR_KEYWORD
+    ]
+    options = [it.name for it in parameters if it.default is not it.empty]
+    more = f"; options are {', '.join(options)}" if options else ""
+    name = method.__name__
+    return ArgumentError(
+        f"{name}: {error}", help=f"it is written s.{name}({', '.join(needed)}){more}"
+    )
 
 
 def _plain(value: Any) -> Any:

@@ -358,3 +358,14 @@ def test_gemm_without_numbers_suits_the_machine() -> None:
     np.testing.assert_array_equal(interpret(s.func, [a, b]), a @ b)
     lanes = current_target().vector_bits // 64
     assert f"vectorize({lanes})" in str(s.func)
+
+
+def test_arguments_that_a_step_does_not_have() -> None:
+    s = row_sums.schedule(numbers((4, 40)))
+    before = s.func
+    with pytest.raises(TypeError, match=r"(?s)reduce_in_lanes: missing.*'lanes'.*lanes=\.\.\."):
+        s.reduce_in_lanes("j")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"(?s)unroll_and_jam: got an unexpected.*\(loop, factor\)"):
+        s.unroll_and_jam("i", 4, rows=2)  # type: ignore[call-arg]
+    assert s.func is before
+    assert not s.trace.steps
