@@ -19,6 +19,7 @@ from hybridjit.ir.stmt import (
     Allocate,
     For,
     If,
+    Let,
     LoopKind,
     Seq,
     Stmt,
@@ -29,9 +30,9 @@ from hybridjit.ir.stmt import (
 from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.lowering.cut_loops import cut
 from hybridjit.lowering.hints import with_lanes
-from hybridjit.lowering.jam_loops import can_jam, jam_loop
 from hybridjit.lowering.update_nests import Nest, indices_of
 from hybridjit.lowering.vector_width import Width, count_lanes
+from hybridjit.schedule.arrays.unroll_and_jam import make_unroll_and_jam
 from hybridjit.target import Target
 
 # Code for a tile: more takes longer to compile than it saves, and has no use for so many vectors.
@@ -83,7 +84,7 @@ class Tile:
         """The loops, cut into tiles and a rest."""
         loop = self.lane_loop
         if self.row is not None and self.rows > 1:
-            jammed = jam_loop(dataclasses.replace(self.row, body=self.body), self.rows)
+            jammed = make_unroll_and_jam(dataclasses.replace(self.row, body=self.body), self.rows)
             loop = dataclasses.replace(loop, body=jammed)
         parts = cut(with_lanes(loop, self.lanes), Width(self.lanes, self.lanes))
         return Nest(self.outside, loop).over(seq(*parts.names, *parts.loops))
@@ -130,7 +131,16 @@ def _find_tile(
 def _are_rows(row: For, lane: For, body: Stmt) -> bool:
     """True if all lanes have the same rows, and all rows the same lanes and terms."""
     is_rectangle = not _mentions(lane, row.var) and not _mentions(row, lane.var)
-    return is_rectangle and can_jam(dataclasses.replace(row, body=body))
+    return is_rectangle and has_common_bounds(row, body)
+
+
+def has_common_bounds(row: For, body: Stmt) -> bool:
+    """True if loops in `body` run equally often in all iterations of `row`."""
+    lets = (node.var for node in walk(body) if isinstance(node, Let))
+    own = frozenset((row.var, *lets))
+    inner = (node for node in walk(body) if isinstance(node, For))
+    bounds = [node for loop in inner for bound in (loop.start, loop.stop) for node in walk(bound)]
+    return not any(node in own or isinstance(node, Load) for node in bounds)
 
 
 def _fit(most: int, room: int, count: int | None) -> int:

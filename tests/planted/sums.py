@@ -13,11 +13,12 @@ import numpy as np
 from hybridjit import Kernel
 from hybridjit.analysis.distances import Distances
 from hybridjit.analysis.independence import Independence
-from hybridjit.ir.stmt import Seq
-from hybridjit.ir.visit import Substitute
-from hybridjit.lowering import jam_loops, sum_tiles, update_nests, vectorize_outer
+from hybridjit.arith.ranges import ZERO
+from hybridjit.ir.stmt import Stmt
+from hybridjit.lowering import sum_tiles, update_nests, vectorize_outer
 from hybridjit.lowering.update_nests import Nest
 from hybridjit.runtime.specialization import Specialization
+from hybridjit.schedule.arrays import unroll_and_jam
 from tests.lowering import sum_kernels, sum_programs, test_vectorize_outer
 from tests.lowering.sum_kernels import arrays
 from tests.lowering.ways import assert_native_agrees
@@ -54,8 +55,8 @@ def unguarded(_: Any, then: Any, **__: Any) -> Any:
     return then
 
 
-def no_rest(_: Any) -> Any:
-    return Seq(())
+def itself(stmt: Stmt) -> Stmt:
+    return stmt
 
 
 def outermost_last(self: Nest, body: Any) -> Any:
@@ -113,17 +114,20 @@ BUGS = (
     ),
     Bug(
         "rows share their variables",
-        [replaced(jam_loops, "FreshCopy", Substitute)],
+        [replaced(unroll_and_jam, "fresh_copy", itself)],
         of(sum_kernels.terms_outside),
     ),
     Bug(
         "the last rows are left out",
-        [replaced(jam_loops, "fresh_copy", no_rest)],
+        [replaced(unroll_and_jam, "minus", always(ZERO))],
         of(sum_kernels.terms_outside),
     ),
     Bug(
         "all rows have as many terms as the first",
-        [replaced(sum_tiles, "can_jam", always(True))],
+        [
+            replaced(sum_tiles, "has_common_bounds", always(True)),
+            replaced(unroll_and_jam, "_is_same_loop", always(True)),
+        ],
         of(sum_kernels.fewer_terms_in_a_variable),
     ),
     Bug(

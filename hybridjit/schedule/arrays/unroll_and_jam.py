@@ -18,7 +18,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hybridjit.analysis.independence import LoopProofs
-from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy, times
+from hybridjit.analysis.limits import loop_extent
+from hybridjit.arith.ranges import ONE, ZERO, minus, plus, tidy, times
 from hybridjit.arith.substitution import FoldingSubstitute
 from hybridjit.arith.totality import operation_may_fail
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Load, Node, Var
@@ -62,25 +63,27 @@ def _read_from_memory(nodes: Sequence[Node]) -> set[Var]:
 
 
 def make_unroll_and_jam(loop: For, several: int) -> Stmt:
-    """The loop with `several` iterations at once, and what is left of it after them.
+    """The loop, of step 1, with `several` iterations at once, and what is left of it after them.
 
     A loop that is known to have fewer stays as it is.
     """
-    known = constant(loop.stop)
+    known, trips = loop_extent(loop), loop.safe_extent
     if known is not None and known < several:
         return loop
-    whole = tidy(times(FloorDiv(loop.stop, Const(several)), Const(several)))
+    whole = tidy(times(FloorDiv(trips, Const(several)), Const(several)))
     if known is not None:
-        whole = Const(known // several * several)
+        trips, whole = Const(known), Const(known // several * several)
+    end = plus(loop.start, whole)
     bodies = [_at(loop, plus(loop.var, Const(row))) for row in range(several)]
-    main = replace(loop, stop=whole, step=Const(several), body=_jam(bodies))
-    left = minus(loop.stop, whole)
+    main = replace(loop, stop=end, step=Const(several), body=_jam(bodies))
+    left = minus(trips, whole)
     if left == ZERO:
         return main
     if left == ONE:
-        return seq(main, _at(loop, whole))
+        return seq(main, _at(loop, end))
     var = Var(loop.var.name, span=loop.var.span)
-    return seq(main, replace(loop, var=var, stop=left, body=_at(loop, plus(whole, var))))
+    rest = replace(loop, var=var, start=ZERO, stop=left, body=_at(loop, plus(end, var)))
+    return seq(main, rest)
 
 
 def _at(loop: For, place: Expr) -> Stmt:
