@@ -10,9 +10,8 @@ from hybridjit.errors import ScheduleError
 from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import IN_LANES, THREADS, LoopKind
-from hybridjit.schedule.numbers import check_int
 from hybridjit.schedule.program import replace_stmt, the_loop
-from hybridjit.schedule.refusal import refuse, refuse_obstacle
+from hybridjit.schedule.refusal import check_int, refuse, refuse_obstacle
 
 AXES = ", ".join(THREADS)
 
