@@ -40,10 +40,11 @@ if TYPE_CHECKING:
     from hybridjit.ir.func import PrimFunc
     from hybridjit.lowering import custom_passes
     from hybridjit.lowering.custom_passes import CustomPass, Transform
-    from hybridjit.runtime import compiler, inspection, memory_report, pickling
+    from hybridjit.runtime import compiler, inspection, pickling
+    from hybridjit.runtime import report as reports
     from hybridjit.runtime.inspection import Safety, SpecializationInfo, StageName
-    from hybridjit.runtime.memory_report import MemoryReport
     from hybridjit.runtime.pickling import Frozen
+    from hybridjit.runtime.report import Report
     from hybridjit.schedule import recipe as recipes
     from hybridjit.schedule.recipe import Recipe
     from hybridjit.schedule.schedule import Schedule
@@ -56,7 +57,7 @@ else:
     compiler = lazy_module("hybridjit.runtime.compiler")
     custom_passes = lazy_module("hybridjit.lowering.custom_passes")
     inspection = lazy_module("hybridjit.runtime.inspection")
-    memory_report = lazy_module("hybridjit.runtime.memory_report")
+    reports = lazy_module("hybridjit.runtime.report")
     pickling = lazy_module("hybridjit.runtime.pickling")
     recipes = lazy_module("hybridjit.schedule.recipe")
     tensors = lazy_module("hybridjit.tensors.hybrid")
@@ -227,11 +228,14 @@ class Kernel(NativeCallable, Generic[P, R]):
         return inspection.find_safety(self._specialize(specs).optimized.func)
 
     @api_edge
-    def report(self, *args: Any, **kwargs: Any) -> MemoryReport:
-        """Which arrays between statements were fused away, which remain, why, and their memory."""
-        specs, _ = self._bind(args, kwargs)
-        optimized = self._specialize(specs).optimized
-        return memory_report.make_report(optimized.func, optimized.notes)
+    def report(self, *args: Any, **kwargs: Any) -> Report:
+        """How each loop runs and why not better, which indices are checked, which arrays between
+        statements were fused away, which remain and why, and the memory that they take.
+        """
+        specs, values = self._bind(args, kwargs)
+        made = self._specialize(specs)
+        may_reorder = made.may_reorder(made.layout(specs, values))
+        return reports.make_report(made.optimized, may_reorder=may_reorder)
 
     @api_edge
     def check(self, *args: Any, **kwargs: Any) -> Checked:

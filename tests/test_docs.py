@@ -19,9 +19,12 @@ def blocks_of(text: str, language: str) -> list[str]:
 
 
 def without_places(text: str) -> str:
-    """`text` without file names, line numbers and line breaks, which differ in the README."""
+    """`text` without file names, line numbers and line breaks, which differ in the README, and how
+    many lanes there are, which processors differ in.
+    """
     text = re.sub(r"\S+\.py:\d+:\d+", "FILE", text)
-    text = re.sub(r"line \d+|^ *\d+ \|", "LINE", text, flags=re.MULTILINE)
+    text = re.sub(r"line \d+|^ *\d+ (\||(?= ))", "LINE", text, flags=re.MULTILINE)
+    text = re.sub(r"in \d+ lanes", "in LANES", text)
     return " ".join(text.split())
 
 

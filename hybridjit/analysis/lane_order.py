@@ -17,24 +17,29 @@ from collections.abc import Iterator
 from hybridjit.analysis.accesses import Access, find_accesses
 from hybridjit.analysis.distances import Order
 from hybridjit.analysis.independence import Independence
-from hybridjit.ir.expr import Load
+from hybridjit.ir.expr import Buffer, Load
 from hybridjit.ir.stmt import Allocate, For, While
 from hybridjit.ir.visit import walk
 
 
 def prove_lane_order(independence: Independence, loop: For) -> bool:
     """True if no lane of `loop` gets to an element before an earlier lane that comes later."""
+    return find_conflict(independence, loop) is None
+
+
+def find_conflict(independence: Independence, loop: For) -> Buffer | None:
+    """An array whose elements lanes of `loop` may get to in another order, if there is one."""
     nodes = list(walk(loop.body))
     made = {node.buffer for node in nodes if isinstance(node, Allocate)}
     wrong = Order.AFTER
     if any(isinstance(node, For | While) for node in nodes):
         wrong |= Order.BEFORE
-    return all(
-        not independence.meet(first, second, [loop]).order() & wrong
-        or independence.prove_never_meet(first, second)
-        for first, second in _pairs(loop)
-        if first.buffer not in made
-    )
+    for first, second in _pairs(loop):
+        if first.buffer in made or not independence.meet(first, second, [loop]).order() & wrong:
+            continue
+        if not independence.prove_never_meet(first, second):
+            return first.buffer
+    return None
 
 
 def _pairs(loop: For) -> Iterator[tuple[Access, Access]]:

@@ -44,12 +44,16 @@ def find_choices(func: PrimFunc, target: Target, *, may_reorder: bool) -> list[C
 
 def lower_numbered(func: PrimFunc, target: Target, *, may_reorder: bool) -> PrimFunc:
     """`func` after all passes but the last one, its loops with their numbers."""
-    numbered = dataclasses.replace(func, body=_NumberLoops().rewrite(func.body))
-    made = numbered
+    made = numbered = number_loops(func)
     for step in lower_steps(numbered, target, may_reorder=may_reorder, may_vectorize=True):
         if step.name != drop_hints.__name__:
             made = step.func
     return made
+
+
+def number_loops(func: PrimFunc) -> PrimFunc:
+    """`func` with a number for each loop, in their order, which lowering keeps with it."""
+    return dataclasses.replace(func, body=_NumberLoops().rewrite(func.body))
 
 
 def _choices(loop: For, made: list[For]) -> Iterator[Choice]:

@@ -28,7 +28,7 @@ MAX_SCATTERED_WORK = 4
 def pays(loop: For, target: Target) -> bool:
     """True for a loop over enough iterations, along the rows of its arrays if it does more."""
     extent = loop_extent(loop)
-    if (extent is not None and extent < MIN_EXTENT) or _is_copy(loop):
+    if (extent is not None and extent < MIN_EXTENT) or is_copy(loop):
         return False
     nodes = list(walk(loop.body))
     if any(map(_is_long_division, nodes)) or _waits_for_remainders(loop, nodes, target):
@@ -53,7 +53,7 @@ def reduction_pays(loop: For) -> bool:
     return loop_extent(loop) is not None or all(_is_along(node, loop) for node in nodes)
 
 
-def _is_copy(loop: For) -> bool:
+def is_copy(loop: For) -> bool:
     """True for what LLVM makes a call of C's memcpy or memset of."""
     match flat_stmts(loop.body):
         case [Store(value=Load() as load) as store]:

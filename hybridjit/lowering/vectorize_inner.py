@@ -36,11 +36,13 @@ LANES = "lanes"
 
 def vectorize_inner(func: PrimFunc, target: Target) -> PrimFunc:
     """`func` with lanes for the iterations of its innermost loops, where they may and pay."""
-    body = _VectorizeInner(func, target).rewrite(func.body)
+    body = VectorizeInner(func, target).rewrite(func.body)
     return func if body is func.body else dataclasses.replace(func, body=body)
 
 
-class _VectorizeInner(LoopMutator):
+class VectorizeInner(LoopMutator):
+    """Decides for each loop, outermost first."""
+
     def __init__(self, func: PrimFunc, target: Target) -> None:
         LoopMutator.__init__(self, func)
         self.target = target

@@ -73,7 +73,7 @@ def _fused_text(item: Fused) -> str:
     return f"'{item.name}'{line} is {item.how}{into}"
 
 
-def make_report(func: PrimFunc, notes: FusionNotes) -> MemoryReport:
+def find_memory(func: PrimFunc, notes: FusionNotes) -> MemoryReport:
     """What `func` keeps in memory for itself once it is lowered."""
     before = func
     for step in lower_steps(func, current_target()):

@@ -93,7 +93,7 @@ def all_in_one(self: Any, place: Any, stmt: Any) -> Any:
 
 _at = vars(OrderedSums)["_at"]
 _Earlier = vars(free_iterations)["_Earlier"]
-VectorizeInner = vars(vectorize_inner)["_VectorizeInner"]
+VectorizeInner = vars(vectorize_inner)["VectorizeInner"]
 
 
 def of_this_iteration(self: Any, buffer: Any) -> Any:

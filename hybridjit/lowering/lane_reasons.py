@@ -1,0 +1,122 @@
+"""Why an innermost loop has no lanes: the first thing in the way, in a sentence for people.
+
+Asks what vectorize_inner.py asks, in its order, of the same loop in the same state.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from hybridjit.analysis.lane_order import find_conflict
+from hybridjit.analysis.lanes import find_lanes
+from hybridjit.analysis.limits import loop_extent
+from hybridjit.arith.totality import may_fail
+from hybridjit.ir.expr import Add, Bounded, Expr, ExternCall, Load, Node
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import (
+    ORIGIN,
+    Assert,
+    Break,
+    Continue,
+    For,
+    Print,
+    Raise,
+    Return,
+    Stmt,
+    Store,
+    While,
+)
+from hybridjit.ir.visit import walk
+from hybridjit.lowering.drop_continues import drop_continues
+from hybridjit.lowering.join_branches import join_branches
+from hybridjit.lowering.lane_cost import MIN_EXTENT, is_copy
+from hybridjit.lowering.vectorize_inner import VectorizeInner
+from hybridjit.target import Target
+
+# Not one by one, nor in lanes of ours.
+COPIED = "copied as a whole"
+
+
+def find_lane_reasons(func: PrimFunc, target: Target) -> dict[int, str]:
+    """For each numbered innermost loop of `func`, which vectorize_inner is given, why it stays."""
+    explain = _Explain(func, target)
+    explain.rewrite(func.body)
+    return explain.reasons
+
+
+class _Explain(VectorizeInner):
+    def __init__(self, func: PrimFunc, target: Target) -> None:
+        super().__init__(func, target)
+        self.reasons: dict[int, str] = {}
+
+    def rewrite_For(self, node: For) -> Stmt:
+        known = set(self.reasons)
+        made = super().rewrite_For(node)
+        number = node.hint(ORIGIN)
+        is_innermost = not any(isinstance(inner, For | While) for inner in walk(node.body))
+        if made is node and number is not None and is_innermost and number not in known:
+            body = join_branches(drop_continues(node.body))
+            self.reasons[number] = self._reason(dataclasses.replace(node, body=body))
+        return made
+
+    def _reason(self, loop: For) -> str:
+        nodes = list(walk(loop.body))
+        extent = loop_extent(loop)
+        if extent is not None and extent < MIN_EXTENT:
+            return f"{extent} iterations are too few"
+        if is_copy(loop):
+            return COPIED
+        return self._control(nodes) or self._order(loop, nodes) or "lanes would not be faster"
+
+    def _control(self, nodes: list[Node]) -> str | None:
+        """What may leave the loop, or is done outside of it."""
+        for node in nodes:
+            match node:
+                case Break() | Return():
+                    return "it may end early"
+                case Raise() | Assert():
+                    return "it may raise an error"
+                case ExternCall(callee):
+                    return f"it calls '{callee.name}', which is not known here"
+                case Print():
+                    return "it prints"
+                case Bounded(index=_):
+                    return "an index is checked in it"
+                case Continue() | While():
+                    return "its rounds take different ways"
+                case Load():
+                    pass  # in order, or refused before
+                case Expr() if may_fail(node):
+                    return "an operation in it may fail"
+                case _:
+                    pass
+        return None
+
+    def _order(self, loop: For, nodes: list[Node]) -> str | None:
+        """What an iteration needs of earlier ones."""
+        read = {node.buffer for node in nodes if isinstance(node, Load)}
+        stores = (node for node in nodes if isinstance(node, Store))
+        carried = [node for node in stores if node.buffer.is_register and node.buffer in read]
+        if carried:
+            return _carried_text(carried[0])
+        lanes = find_lanes(loop, self.func.fastmath, self.unset)
+        if lanes.obstacle is not None:
+            return lanes.obstacle
+        conflict = find_conflict(self.independence(), loop)
+        if conflict is not None:
+            return f"iterations may need what earlier ones do to '{conflict.name}'"
+        return None
+
+
+def _carried_text(store: Store) -> str:
+    buffer = store.buffer
+    match store.value:
+        case Add(Load(first), Load(second)) if buffer in (first, second):
+            is_sum = True
+        case Add(Load(first), _) | Add(_, Load(first)):
+            is_sum = first is buffer
+        case _:
+            is_sum = False
+    if is_sum and buffer.dtype.is_inexact:
+        return f"'{buffer.name}' is added up in order; fastmath={{\"reassoc\"}} would free it"
+    return f"each iteration needs '{buffer.name}' of the one before"
