@@ -78,10 +78,13 @@ class Product:
     def is_apart(self) -> bool:
         """Whether tiles have rows of the innermost loop only: if there are enough of them.
 
-        Else all rows are numbered through, and each number is divided to find its element.
+        Else all rows are numbered through, and each number is divided to find its element: for one
+        row of a tile after the other, that costs less than tiles that are not full.
         """
         last = constant(self.extent(self.rows[-1])) if len(self.rows) > 1 else None
-        return last is not None and (bool(self.windows) or last >= MIN_APART_ROWS)
+        if last is None or self.windows:
+            return last is not None
+        return self.goes_along_rows and last >= MIN_APART_ROWS
 
     @property
     def goes_along_rows(self) -> bool:
