@@ -638,6 +638,17 @@ CALLS: dict[str, str] = {
         np.trim_zeros(k), np.trim_zeros(k, "f"), np.trim_zeros(k, trim="b"), v[np.where(b)] * 2
         np.concatenate((v[b], w)), np.stack((v[b], v[b])), np.dot(v[b], w[b]), v[b] @ w[b]
     """,
+    "fft": """
+        np.fft.fft(z), np.fft.ifft(z)
+        np.fft.fft(m, axis=0), np.fft.fft(v, 12)
+        np.fft.rfft(i, n=5), np.fft.rfft(m, norm="ortho")
+        np.fft.irfft(z), np.fft.irfft(z, 9, norm="forward")
+        np.fft.fft2(m)
+        np.fft.ifft2(t, axes=(0, 1))
+        np.fft.fftfreq(8), np.fft.fftfreq(9, d=0.5), np.fft.rfftfreq(8), np.fft.rfftfreq(9, 0.1)
+        np.fft.fftshift(v), np.fft.fftshift(m), np.fft.fftshift(m, axes=1), np.fft.ifftshift(m)
+        np.fft.ifftshift(v), np.fft.fftshift(t, axes=(0, 2)), np.fft.ifftshift(t, (1, 2))
+    """,
     "others": """
         np.copyto(v, w)
         np.putmask(v, v > 0, 0.0)

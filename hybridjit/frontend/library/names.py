@@ -39,13 +39,16 @@ FILES: tuple[tuple[object, str, tuple[str, ...]], ...] = (
     (builtins, "python", ("sum", "any", "all", "sorted", "divmod")),
     (math, "python", ("comb", "perm", "factorial", "isqrt", "gcd", "lcm", "prod", "dist")),
     (math, "python", ("degrees", "radians", "isclose", "modf", "remainder")),
+    (np.fft, "fft", ("fft", "ifft", "rfft", "irfft", "fft2", "ifft2", "fftfreq")),
+    (np.fft, "fft", ("rfftfreq", "fftshift", "ifftshift")),
     (np.linalg, "linalg", ("cholesky", "solve", "inv", "det")),
     (np.linalg, "norms", ("norm", "matrix_power", "multi_dot")),
 )
 # A function that this version of NumPy does not have is left out.
+_PREFIXES: dict[object, str] = {np: "", np.fft: "fft.", np.linalg: "linalg."}
 LIBRARY_NAMES: tuple[str, ...] = tuple(
-    name if module is np else f"linalg.{name}"
+    f"{_PREFIXES[module]}{name}"
     for module, _, names in FILES
     for name in names
-    if (module is np or module is np.linalg) and hasattr(module, name)
+    if module in _PREFIXES and hasattr(module, name)
 )

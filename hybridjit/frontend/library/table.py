@@ -7,6 +7,7 @@ from types import FunctionType, ModuleType
 from hybridjit.frontend.library import arrays as library_arrays
 from hybridjit.frontend.library import differences as library_differences
 from hybridjit.frontend.library import elements as library_elements
+from hybridjit.frontend.library import fft as library_fft
 from hybridjit.frontend.library import linalg as library_linalg
 from hybridjit.frontend.library import nans as library_nans
 from hybridjit.frontend.library import norms as library_norms
@@ -22,6 +23,7 @@ _FILES: dict[str, ModuleType] = {
     "arrays": library_arrays,
     "differences": library_differences,
     "elements": library_elements,
+    "fft": library_fft,
     "linalg": library_linalg,
     "nans": library_nans,
     "norms": library_norms,
