@@ -27,6 +27,7 @@ from hybridjit.runtime.arguments import (
 from hybridjit.runtime.dispatch.call_shape import CallShape
 from hybridjit.runtime.dispatch.native_calls import NativeCalls
 from hybridjit.runtime.dispatch.objects import NativeCallable, native_calls
+from hybridjit.runtime.generators import LentGenerators
 from hybridjit.runtime.specialization import Specialization
 from hybridjit.runtime.specializations import Specializations
 from hybridjit.runtime.translation import Request, Summary
@@ -313,10 +314,11 @@ class Kernel(NativeCallable, Generic[P, R]):
             kwargs = dict(kwargs)
             out = kwargs.pop("out")
         specs, values = self._bind(args, kwargs)
-        if interpret:
-            result = self._specialize(specs).interpret(flatten(specs, values))
-        else:
-            result = self._run(specs, values)
+        with LentGenerators(values) as values:
+            if interpret:
+                result = self._specialize(specs).interpret(flatten(specs, values))
+            else:
+                result = self._run(specs, values)
         return result if out is None else store_results(result, out)
 
     def _run(self, specs: tuple[Spec, ...], values: list[Any]) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,6 +25,8 @@ def _fresh(value: Any, owners: dict[int, NDArray[Any]]) -> Any:
         items = [_fresh(item, owners) for item in value]
         made: Any = type(value)
         return made(*items) if hasattr(value, "_fields") else made(items)
+    if isinstance(value, np.random.Generator):
+        return copy.deepcopy(value)
     return value
 
 
@@ -35,9 +38,9 @@ def _fresh_array(given: NDArray[Any], owners: dict[int, NDArray[Any]]) -> NDArra
         owners[key] = np.frombuffer(bytearray(owner.tobytes("A")), np.uint8)
     memory = owners[key]
     offset = array.ctypes.data - owner.ctypes.data if array.size else 0
-    copy: NDArray[Any] = np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
-    copy.flags.writeable = array.flags.writeable
-    return copy
+    made: NDArray[Any] = np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
+    made.flags.writeable = array.flags.writeable
+    return made
 
 
 def _owner(array: NDArray[Any]) -> NDArray[Any]:

@@ -10,7 +10,13 @@ import numpy as np
 
 from hybridjit.arith.ranges import ZERO, constant
 from hybridjit.frontend.arrays.functions import array_method, call_array_function
-from hybridjit.frontend.arrays.memory import check_writable, elements_of, store_array, view_of
+from hybridjit.frontend.arrays.memory import (
+    check_writable,
+    elements_of,
+    materialize,
+    store_array,
+    view_of,
+)
 from hybridjit.frontend.arrays.refusals import FUNCTION_METHODS
 from hybridjit.frontend.arrays.ufuncs import call_ufunc_method
 from hybridjit.frontend.builder import Builder
@@ -19,7 +25,7 @@ from hybridjit.frontend.call_arguments import arguments, dtype_argument, number_
 from hybridjit.frontend.captures import is_language_name
 from hybridjit.frontend.casts import as_python, cast_to, converted, python_cast
 from hybridjit.frontend.extern_calls import call_extern
-from hybridjit.frontend.library.table import LIBRARY, WITH_WHERE
+from hybridjit.frontend.library.table import GENERATOR_METHODS, LIBRARY, SEEDED, WITH_WHERE
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.refusals import function_help
 from hybridjit.frontend.values import (
@@ -35,6 +41,7 @@ from hybridjit.frontend.values import (
     Nothing,
     NumpyFunction,
     PythonType,
+    RandomGenerator,
     Value,
     View,
     describe,
@@ -79,12 +86,30 @@ def _call_other(build: Builder, callee: Value, node: ast.Call) -> Value:
             return build.language.inline(build, callee, node)
         case ExternValue(extern):
             return call_extern(build, extern, node)
+        case Foreign(value) if value is np.random.default_rng:
+            return _make_generator(build, node)
         case Foreign(value) if value is np.iinfo or value is np.finfo:
             return _limits(build, value, node)
         case Foreign(value):
             raise _refuse_callee(build, value, node)
         case _:
             raise _refuse_value(build, callee, node)
+
+
+def _make_generator(build: Builder, node: ast.Call) -> Value:
+    """`np.random.default_rng(seed)`: its state is an array of the script."""
+    if not node.args and not node.keywords:
+        raise build.refuse(
+            "a generator without a seed cannot be made inside a script",
+            node,
+            help="give it a seed, or make it outside and pass it as an argument",
+        )
+    seed = build.evaluate(node.args[0]) if node.args else None
+    if isinstance(seed, RandomGenerator):
+        return seed
+    state = build.language.inline(build, Callee(SEEDED), node)
+    assert isinstance(state, (Array, ArrayExpr))
+    return RandomGenerator(materialize(build, elements_of(build, state), "rng", build.span(node)))
 
 
 def _limits(
@@ -163,6 +188,9 @@ def _method(build: Builder, owner: Value, name: str, node: ast.Call) -> Value:
             return _only_item(build, owner, node)
         case ((Array() | View() | ArrayExpr()), _):
             return array_method(build, owner, name, node)
+        case RandomGenerator(state), _:
+            callee = Callee(GENERATOR_METHODS[name])
+            return build.language.inline(build, callee, _as_function(build, state, node))
         case NumpyFunction(), _:
             return call_ufunc_method(build, owner, name, node)
         case Scalar(), "astype":

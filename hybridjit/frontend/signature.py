@@ -28,19 +28,28 @@ from hybridjit.frontend.values import (
     ArrayExpr,
     Items,
     Nothing,
+    RandomGenerator,
     Value,
     View,
     buffers_of,
     describe,
 )
-from hybridjit.ir.dtype import DType, ScalarType
+from hybridjit.ir.dtype import UINT64, DType, ScalarType
 from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, Load, Var
 from hybridjit.ir.signature import ArrayResult, Result, ScalarParam, ScalarResult
 from hybridjit.ir.stmt import Allocate, Return
 from hybridjit.ir.visit import substitute, walk
 from hybridjit.scalars.conversion import convert
 from hybridjit.scalars.scalar import Scalar, index
-from hybridjit.scalars.specs import ArraySpec, ConstantSpec, ScalarSpec, Spec, TupleSpec
+from hybridjit.scalars.specs import (
+    STATE_SIZE,
+    ArraySpec,
+    ConstantSpec,
+    GeneratorSpec,
+    ScalarSpec,
+    Spec,
+    TupleSpec,
+)
 
 # An array of the call, a computed one, or the key of a number's type.
 _Result = Buffer | ArrayResult | Key
@@ -69,6 +78,10 @@ def _parameter(build: Builder, name: str, spec: Spec, span: Span) -> Value:
             buffer = Buffer(name, dtype, tuple(_size(build, extent, span) for extent in shape))
             build.signature.params.append(buffer)
             return Array(buffer)
+        case GeneratorSpec():
+            buffer = Buffer(name, UINT64, (Const(STATE_SIZE),))
+            build.signature.params.append(buffer)
+            return RandomGenerator(Array(buffer))
         case ScalarSpec(type):
             scalar = build.signature.number_params.get(name) or Scalar(
                 Var(name, type.dtype, span=span), type

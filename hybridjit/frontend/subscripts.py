@@ -30,6 +30,7 @@ from hybridjit.frontend.arrays.subscripts import (
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.captures import MISSING, AttributeSource, has_plain_attributes
 from hybridjit.frontend.numpy_refusals import RENAMED, ufunc_method_help
+from hybridjit.frontend.library.table import GENERATOR_METHODS
 from hybridjit.frontend.refusals import index_help, refuse_text_arithmetic
 from hybridjit.frontend.values import (
     AnyArray,
@@ -43,6 +44,7 @@ from hybridjit.frontend.values import (
     Module,
     Nothing,
     NumpyFunction,
+    RandomGenerator,
     Text,
     Value,
     View,
@@ -211,6 +213,8 @@ def evaluate_attribute(build: Builder, node: ast.Attribute) -> Value:
         case ElementType(dtype) if node.attr in ("itemsize", "kind"):
             is_size = node.attr == "itemsize"
             return integer(dtype.bits // 8) if is_size else Text(dtype.numpy.kind)
+        case RandomGenerator() if node.attr in GENERATOR_METHODS:
+            return Method(owner, node.attr)
         case NumpyFunction() if node.attr in UFUNC_METHODS:
             return Method(owner, node.attr)
         case _:
@@ -219,6 +223,8 @@ def evaluate_attribute(build: Builder, node: ast.Attribute) -> Value:
 
 def _refuse_attribute_of(build: Builder, owner: Value, node: ast.Attribute) -> ParseError:
     match owner:
+        case RandomGenerator():
+            help = f"it has {', '.join(GENERATOR_METHODS)}"
         case NumpyFunction():
             help = f"call {ast.unparse(node.value)} on the elements in a loop"
         case Callee(pyfunc) if node.attr in dir(np.ufunc):

@@ -109,6 +109,13 @@ class Items:
 
 
 @record
+class RandomGenerator:
+    """A generator of random numbers, by the array that its state lies in."""
+
+    state: Array
+
+
+@record
 class Text:
     """A string: a message, a dtype or a scope name."""
 
@@ -202,6 +209,7 @@ Value = (
     | View
     | ArrayExpr
     | Items
+    | RandomGenerator
     | Text
     | ElementType
     | PythonType
@@ -225,6 +233,8 @@ def buffers_of(value: object) -> Iterator[Buffer]:
     match value:
         case Array(buffer) | View(buffer) | ArrayExpr(shown=Buffer() as buffer):
             yield buffer
+        case RandomGenerator(state):
+            yield state.buffer
         case Items(items):
             for item in items:
                 yield from buffers_of(item)
@@ -243,6 +253,8 @@ def describe(value: Value) -> str:
             return _describe_array(value)
         case Items(items):
             return f"a tuple of {len(items)}"
+        case RandomGenerator():
+            return "a generator of random numbers"
         case Text(text):
             return f"the string {text!r}"
         case ElementType(dtype):

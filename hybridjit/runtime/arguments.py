@@ -19,6 +19,7 @@ from hybridjit.interp.scalars import cast
 from hybridjit.ir.dtype import INT64, DType, ScalarType, find_dtype
 from hybridjit.ir.expr import Buffer
 from hybridjit.ir.header import MAX_EXTENT, Header
+from hybridjit.runtime.generators import check_generator
 from hybridjit.scalars.builtins import ElementTypeObject
 from hybridjit.scalars.kinds import (
     is_array,
@@ -29,7 +30,14 @@ from hybridjit.scalars.kinds import (
     type_name,
     weak_type,
 )
-from hybridjit.scalars.specs import ArraySpec, ConstantSpec, ScalarSpec, Spec, TupleSpec
+from hybridjit.scalars.specs import (
+    ArraySpec,
+    ConstantSpec,
+    GeneratorSpec,
+    ScalarSpec,
+    Spec,
+    TupleSpec,
+)
 from hybridjit.scalars.suggest import did_you_mean
 
 # Their value is part of the specialisation.
@@ -130,9 +138,12 @@ def _spec(name: str, value: object) -> Spec:
     if is_sequence(value):
         _check_length(name, value)
         return TupleSpec(tuple(_spec(f"{name}[{i}]", item) for i, item in enumerate(value)))
+    if isinstance(value, np.random.Generator):
+        check_generator(name, value)
+        return GeneratorSpec()
     if value is None or isinstance(value, _CONSTANTS):
         return ConstantSpec(value)
-    if isinstance(value, (ArraySpec, ScalarSpec, TupleSpec, ConstantSpec)):
+    if isinstance(value, (ArraySpec, ScalarSpec, TupleSpec, ConstantSpec, GeneratorSpec)):
         return value
     raise ArgumentError(
         f"argument '{name}' is {_a_value(value)}; "

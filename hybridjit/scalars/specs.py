@@ -5,6 +5,9 @@ from __future__ import annotations
 from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.record import record
 
+# The state of a generator of random numbers: two numbers of 128 bits, and what is left of a draw.
+STATE_SIZE = 6
+
 
 @record
 class ArraySpec:
@@ -51,4 +54,12 @@ class ConstantSpec:
         return repr(self.value)
 
 
-Spec = ArraySpec | ScalarSpec | TupleSpec | ConstantSpec
+@record
+class GeneratorSpec:
+    """A generator of random numbers, `np.random.Generator`: its state is read and written back."""
+
+    def __str__(self) -> str:
+        return "np.random.Generator"
+
+
+Spec = ArraySpec | ScalarSpec | TupleSpec | ConstantSpec | GeneratorSpec

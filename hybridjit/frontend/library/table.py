@@ -12,6 +12,7 @@ from hybridjit.frontend.library import linalg as library_linalg
 from hybridjit.frontend.library import nans as library_nans
 from hybridjit.frontend.library import norms as library_norms
 from hybridjit.frontend.library import python as library_python
+from hybridjit.frontend.library import random as library_random
 from hybridjit.frontend.library import searching as library_searching
 from hybridjit.frontend.library import selection as library_selection
 from hybridjit.frontend.library import shapes as library_shapes
@@ -57,7 +58,10 @@ WITH_WHERE: dict[str, FunctionType] = {
     "var": library_statistics.var_where,
     "std": library_statistics.std_where,
 }
-_PATHS = {module.__file__ for module in _FILES.values()}
+# What a generator of random numbers can do; its state is the first argument.
+GENERATOR_METHODS: dict[str, FunctionType] = library_random.METHODS
+SEEDED: FunctionType = library_random.seeded
+_PATHS = {library_random.__file__, *(module.__file__ for module in _FILES.values())}
 
 
 def is_in_library(file: str) -> bool:

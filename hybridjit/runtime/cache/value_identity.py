@@ -25,7 +25,14 @@ from hybridjit.ir.dtype import find_dtype
 from hybridjit.runtime.cache.entry import Json
 from hybridjit.scalars.builtins import ElementTypeObject, find_element_type
 from hybridjit.scalars.kinds import find_weak_type
-from hybridjit.scalars.specs import ArraySpec, ConstantSpec, ScalarSpec, Spec, TupleSpec
+from hybridjit.scalars.specs import (
+    ArraySpec,
+    ConstantSpec,
+    GeneratorSpec,
+    ScalarSpec,
+    Spec,
+    TupleSpec,
+)
 from hybridjit.source import FunctionSource, read_function
 
 _OWN_PACKAGE = __name__.partition(".")[0]
@@ -56,6 +63,8 @@ class Identifier:
                 return ["number", type.dtype.name, type.weak]
             case TupleSpec(items):
                 return ["tuple", [self.of_spec(item) for item in items]]
+            case GeneratorSpec():
+                return ["generator"]
             case ConstantSpec(value):
                 return ["constant", self.of(value)]
 

@@ -45,7 +45,14 @@ from hybridjit.runtime.dispatch.inputs import array_record, constant_record, sca
 from hybridjit.runtime.dispatch.memory import Memory, Unsupported, write
 from hybridjit.runtime.dispatch.programs import program_of
 from hybridjit.runtime.native import NativeKernel
-from hybridjit.scalars.specs import ArraySpec, ConstantSpec, ScalarSpec, Spec, TupleSpec
+from hybridjit.scalars.specs import (
+    ArraySpec,
+    ConstantSpec,
+    GeneratorSpec,
+    ScalarSpec,
+    Spec,
+    TupleSpec,
+)
 
 # Giving up the GIL and taking it back costs 40 to 60 ns (measured); a simple iteration 0.2 to 1.
 RELEASE_AT = 4096
@@ -166,7 +173,7 @@ class _Writer:
                 self.places[buffer] = slot, item[0]
                 self.arrays.append((len(self.inputs), buffer))
                 record = self._array(buffer, value)
-            case TupleSpec():
+            case TupleSpec() | GeneratorSpec():
                 raise Unsupported
         write(record, Input.SLOT, slot)
         write(record, Input.ITEM, item[0])

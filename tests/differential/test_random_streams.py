@@ -1,0 +1,337 @@
+"""Random numbers in scripts: bit for bit NumPy's streams, and the state that it would leave."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy
+import pytest
+
+from hybridjit import ArgumentError, ParseError, hybrid
+from hybridjit.errors import ScheduleError
+
+np: Any = numpy
+Array = Any
+Rng = Any
+MANY = 1_000_000
+FEW = 300
+
+
+@hybrid.script
+def random(rng: Rng, n: int) -> Array:
+    return rng.random(n)
+
+
+@hybrid.script
+def uniform(rng: Rng, n: int) -> Array:
+    return rng.uniform(0.3, 2.5, n)
+
+
+@hybrid.script
+def standard_normal(rng: Rng, n: int) -> Array:
+    return rng.standard_normal(n)
+
+
+@hybrid.script
+def normal(rng: Rng, n: int) -> Array:
+    return rng.normal(0.3, 2.5, size=n)
+
+
+@hybrid.script
+def exponential(rng: Rng, n: int) -> Array:
+    return rng.exponential(2.5, n)
+
+
+@hybrid.script
+def small_integers(rng: Rng, n: int) -> Array:
+    return rng.integers(-5, 12, n)
+
+
+@hybrid.script
+def biased_integers(rng: Rng, n: int) -> Array:
+    return rng.integers(3 << 30, size=n)
+
+
+@hybrid.script
+def halves(rng: Rng, n: int) -> Array:
+    return rng.integers(0, 1 << 32, n)
+
+
+@hybrid.script
+def large_integers(rng: Rng, n: int) -> Array:
+    return rng.integers(-(1 << 62), (1 << 62) + 12345, n, endpoint=True)
+
+
+@hybrid.script
+def permutation(rng: Rng, n: int) -> Array:
+    return rng.permutation(n)
+
+
+@hybrid.script
+def choice(rng: Rng, n: int) -> Array:
+    return rng.choice(100, n)
+
+
+@hybrid.script
+def mixture(rng: Rng, n: int) -> Array:
+    out = np.zeros(n)
+    for i in range(n):
+        k = rng.integers(4)
+        if k == 0:
+            out[i] = rng.random()
+        elif k == 1:
+            out[i] = rng.normal(1.0, 2.0) * rng.standard_normal()
+        elif k == 2:
+            out[i] = rng.exponential() + rng.standard_exponential()
+        else:
+            out[i] = rng.uniform(-1, 1) + rng.integers(0, 1 << 40) + rng.choice(9)
+    return out
+
+
+STREAMS = [
+    *(random, uniform, standard_normal, normal, exponential, small_integers, biased_integers),
+    *(halves, large_integers, permutation, choice, mixture),
+]
+
+
+def check(kernel: Any, *args: Any, interpret: bool = False) -> None:
+    """Fail unless a script gives NumPy's bits, and leaves the generator in NumPy's state."""
+    ours, numpys = np.random.default_rng(5), np.random.default_rng(5)
+    found = (kernel.interpret if interpret else kernel)(ours, *args)
+    wanted = kernel.__hybrid_function__(numpys, *args)
+    assert ours.bit_generator.state == numpys.bit_generator.state
+    np.testing.assert_equal(found, wanted)
+    types = [np.asarray(x).dtype for x in (found, wanted) if not isinstance(x, tuple)]
+    assert types[:1] == types[1:]
+
+
+@pytest.mark.parametrize("kernel", STREAMS, ids=lambda kernel: kernel.__name__)
+def test_a_million_draws(kernel: Any) -> None:
+    check(kernel, MANY if kernel is not mixture else MANY // 10)
+
+
+@pytest.mark.parametrize("kernel", STREAMS, ids=lambda kernel: kernel.__name__)
+def test_interpreted(kernel: Any) -> None:
+    check(kernel, FEW, interpret=True)
+
+
+# -- orders ----------------------------------------------------------------------------------------
+
+
+@hybrid.script
+def shuffled(rng: Rng, a: Array) -> Array:
+    x = a.copy()
+    rng.shuffle(x)
+    return x, rng.permutation(a)
+
+
+@hybrid.script
+def sample(rng: Rng, a: Any, n: int) -> Array:
+    return rng.choice(a, n, replace=False)
+
+
+@pytest.mark.parametrize("interpret", [False, True])
+@pytest.mark.parametrize("shape", [(0,), (1,), (50,), (20, 3), (4, 3, 2)])
+def test_elements_and_rows_are_shuffled(shape: tuple[int, ...], interpret: bool) -> None:
+    check(shuffled, np.arange(np.prod(shape, dtype=int)).reshape(shape) * 1.5, interpret=interpret)
+
+
+@pytest.mark.parametrize("size", [(1, 1), (10, 10), (1000, 101), (20000, 5000), (20000, 50)])
+def test_a_sample_without_replacement(size: tuple[int, int]) -> None:
+    check(sample, *size)
+    check(sample, np.arange(size[0]) * 0.5, size[1])
+
+
+# -- shapes, types, names --------------------------------------------------------------------------
+
+
+@hybrid.script
+def of_shapes(rng: Rng) -> Any:
+    return (
+        rng.random((3, 4)),
+        rng.normal(size=(2, 2)),
+        rng.integers(10, size=(2, 3)),
+        rng.choice(np.array([1.5, 2.5]), (2, 2)),
+    )
+
+
+@hybrid.script
+def with_singles(rng: Rng, a: Array) -> Any:
+    return a * rng.random(), a * rng.standard_normal(), a + rng.integers(3)
+
+
+def _drawn(rng: Rng, scale: float) -> float:
+    return rng.standard_normal() * scale
+
+
+@hybrid.script
+def through_a_function(rng: np.random.Generator, n: int) -> float:
+    total = 0.0
+    for i in range(n):
+        total += _drawn(rng, i)
+    return total
+
+
+@hybrid.script
+def of_two(rngs: Any) -> Any:
+    return rngs[0].random(), rngs[1].random()
+
+
+def test_shapes() -> None:
+    check(of_shapes)
+
+
+def test_single_numbers_are_pythons() -> None:
+    check(with_singles, np.ones(3, np.float32))
+
+
+def test_a_generator_goes_through_functions() -> None:
+    check(through_a_function, 30)
+
+
+def test_generators_in_a_tuple() -> None:
+    ours = tuple(np.random.default_rng(seed) for seed in (1, 2))
+    numpys = tuple(np.random.default_rng(seed) for seed in (1, 2))
+    assert of_two(ours) == of_two.__hybrid_function__(numpys)
+    assert [r.bit_generator.state for r in ours] == [r.bit_generator.state for r in numpys]
+
+
+# -- made in the script ----------------------------------------------------------------------------
+
+
+@hybrid.script
+def made(seed: int, n: int) -> Array:
+    rng = np.random.default_rng(seed)
+    return rng.random(n)
+
+
+@hybrid.script
+def made_without_seed() -> float:
+    return np.random.default_rng().random()
+
+
+@pytest.mark.parametrize("seed", [0, 1, 42, (1 << 32) - 1, 1 << 32, (1 << 63) - 1])
+def test_made_from_a_seed(seed: int) -> None:
+    wanted = np.random.default_rng(seed).random(7)
+    np.testing.assert_array_equal(made(seed, 7), wanted)
+    np.testing.assert_array_equal(made.interpret(seed, 7), wanted)
+
+
+def test_a_negative_seed_is_an_error() -> None:
+    with pytest.raises(ValueError, match="expected non-negative integer"):
+        made(-1, 7)
+
+
+def test_one_without_a_seed_is_made_outside() -> None:
+    with pytest.raises(ParseError, match="a generator without a seed"):
+        made_without_seed()
+
+
+# -- errors ----------------------------------------------------------------------------------------
+
+
+@hybrid.script
+def fails_after(rng: Rng, n: int) -> Array:
+    x = rng.random(n)
+    if x[0] >= 0:
+        raise ValueError("after some draws")
+    return x
+
+
+@hybrid.script
+def between(rng: Rng, low: int, high: int) -> int:
+    return rng.integers(low, high)
+
+
+@hybrid.script
+def wide_by(rng: Rng, scale: float) -> float:
+    return rng.normal(0.0, scale)
+
+
+@hybrid.script
+def gamma(rng: Rng) -> float:
+    return rng.gamma(2.0)
+
+
+@hybrid.script
+def small(rng: Rng) -> Array:
+    return rng.integers(5, size=3, dtype=np.int8)
+
+
+@hybrid.script
+def in_parallel(rng: Rng, n: int) -> Array:
+    out = np.zeros(n)
+    for i in hybrid.parallel(n):
+        out[i] = rng.random()
+    return out
+
+
+def test_draws_before_an_error_are_drawn() -> None:
+    ours, numpys = np.random.default_rng(5), np.random.default_rng(5)
+    with pytest.raises(ValueError, match="after some draws"):
+        fails_after(ours, 10)
+    numpys.random(10)
+    assert ours.bit_generator.state == numpys.bit_generator.state
+
+
+@pytest.mark.parametrize(
+    ("kernel", "args", "message"),
+    [
+        (between, (3, 3), "low >= high"),
+        (wide_by, (-1.0,), "scale < 0"),
+        (sample, (3, 4), "Cannot take a larger sample than population"),
+        (sample, (0, 1), "a must be a positive integer"),
+    ],
+)
+def test_wrong_numbers(kernel: Any, args: tuple[Any, ...], message: str) -> None:
+    for run in (kernel, kernel.interpret, kernel.__hybrid_function__):
+        with pytest.raises(ValueError, match=message):
+            run(np.random.default_rng(1), *args)
+
+
+def test_what_a_generator_does_not_have() -> None:
+    with pytest.raises(ParseError, match=r"'rng.gamma' is not supported"):
+        gamma(np.random.default_rng(1))
+    with pytest.raises(ParseError, match="integers are of 64 bits here"):
+        small(np.random.default_rng(1))
+
+
+def test_iterations_that_share_a_generator_are_not_parallel() -> None:
+    with pytest.raises(ScheduleError, match="cannot be parallel"):
+        in_parallel(np.random.default_rng(1), 5)
+
+
+def test_a_generator_is_passed_once() -> None:
+    rng = np.random.default_rng(1)
+    with pytest.raises(ArgumentError, match="two arguments are the same generator"):
+        of_two((rng, rng))
+
+
+def test_other_kinds_of_generators() -> None:
+    with pytest.raises(ArgumentError, match="is a generator of MT19937"):
+        random(np.random.Generator(np.random.MT19937(1)), 3)
+
+
+def test_threads_share_a_generator() -> None:
+    """Each draw is made once, by one of them."""
+    rng, drawn = np.random.default_rng(9), []
+    random(rng, 10)
+
+    def draw() -> None:
+        for _ in range(50):
+            drawn.extend(random(rng, 10))
+
+    threads = [threading.Thread(target=draw) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(drawn) == set(np.random.default_rng(9).random(2010)[10:])
+    assert len(drawn) == 2000
+
+
+def test_check_runs_copies() -> None:
+    rng = np.random.default_rng(1)
+    mixture.check(rng, 50)
+    assert rng.bit_generator.state == np.random.default_rng(1).bit_generator.state
