@@ -74,6 +74,9 @@ def _call(build: Builder, callee: Value, node: ast.Call) -> Value:
             return build.language.inline(build, Callee(WITH_WHERE[name]), node)
         case ArrayFunction(name):
             return call_array_function(build, name, node)
+        case Method(RandomGenerator(state), name):
+            callee = Callee(GENERATOR_METHODS[name])
+            return build.language.inline(build, callee, _as_function(build, state, node))
         case Method(owner, name):
             return _method(build, owner, name, node)
         case _:
@@ -188,9 +191,6 @@ def _method(build: Builder, owner: Value, name: str, node: ast.Call) -> Value:
             return _only_item(build, owner, node)
         case ((Array() | View() | ArrayExpr()), _):
             return array_method(build, owner, name, node)
-        case RandomGenerator(state), _:
-            callee = Callee(GENERATOR_METHODS[name])
-            return build.language.inline(build, callee, _as_function(build, state, node))
         case NumpyFunction(), _:
             return call_ufunc_method(build, owner, name, node)
         case Scalar(), "astype":

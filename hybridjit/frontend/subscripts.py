@@ -29,8 +29,8 @@ from hybridjit.frontend.arrays.subscripts import (
 )
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.captures import MISSING, AttributeSource, has_plain_attributes
-from hybridjit.frontend.numpy_refusals import RENAMED, ufunc_method_help
 from hybridjit.frontend.library.table import GENERATOR_METHODS
+from hybridjit.frontend.numpy_refusals import RENAMED, ufunc_method_help
 from hybridjit.frontend.refusals import index_help, refuse_text_arithmetic
 from hybridjit.frontend.values import (
     AnyArray,

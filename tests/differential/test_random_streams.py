@@ -166,7 +166,7 @@ def _drawn(rng: Rng, scale: float) -> float:
 
 
 @hybrid.script
-def through_a_function(rng: np.random.Generator, n: int) -> float:
+def through_a_function(rng: numpy.random.Generator, n: int) -> float:
     total = 0.0
     for i in range(n):
         total += _drawn(rng, i)
@@ -315,7 +315,8 @@ def test_other_kinds_of_generators() -> None:
 
 def test_threads_share_a_generator() -> None:
     """Each draw is made once, by one of them."""
-    rng, drawn = np.random.default_rng(9), []
+    rng = np.random.default_rng(9)
+    drawn: list[float] = []
     random(rng, 10)
 
     def draw() -> None:

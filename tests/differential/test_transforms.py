@@ -49,7 +49,8 @@ def random(length: int, dtype: str = "complex128") -> Array:
 
 
 def error(found: Array, wanted: Array) -> float:
-    assert found.dtype == wanted.dtype and found.shape == wanted.shape
+    assert found.dtype == wanted.dtype
+    assert found.shape == wanted.shape
     return float(np.linalg.norm(found - wanted) / np.linalg.norm(wanted))
 
 

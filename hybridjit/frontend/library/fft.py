@@ -34,7 +34,7 @@ def _root(k: int, n: int) -> tuple[float, float]:
     c, s = np.cos(angle), np.sin(angle)
     is_steep = (eighth + 1) // 2 % 2 == 1
     x, y = s if is_steep else c, c if is_steep else s
-    return -x if 2 <= eighth and eighth < 6 else x, -y if eighth >= 4 else y
+    return -x if 2 <= eighth < 6 else x, -y if eighth >= 4 else y
 
 
 def _fill_roots(roots: Array, n: int) -> None:
@@ -238,7 +238,7 @@ def _transform_rows(rows: Array, n: int, scale: float, kind: str, result: Array)
             _multiply(
                 a, factors[0 if is_back else 1], size, -1 if is_back else 1, 1 if is_back else -1
             )
-        if step == PLAIN or step == BACK:
+        if step in (PLAIN, BACK):
             _store(a, result[row], scale, kind)
             row += 1
 

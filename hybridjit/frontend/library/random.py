@@ -1,7 +1,7 @@
 """Random numbers of NumPy's generators, written in the language: bit for bit NumPy's streams.
 
-The state of a generator, PCG64, is an array of six: the halves of a number of 128 bits, those of its
-increment, whether half of a draw is left, and that half.
+The state of a generator, PCG64, is an array of six: the halves of a number of 128 bits, those of
+its increment, whether half of a draw is left, and that half.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tables of ziggurats: 256 strips of one area below a density, of which the first has the tail.
 
-For each strip: its width for one step of a mantissa, how many steps lie below the density for all of
-its height, and the density at its end. A stream of random numbers depends on every bit of them.
+For each strip: its width for one step of a mantissa, how many steps lie below the density for all
+of its height, and the density at its end. A stream of random numbers depends on every bit of them.
 """
 
 from __future__ import annotations
