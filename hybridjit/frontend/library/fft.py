@@ -228,17 +228,16 @@ def _transform_rows(rows: Array, n: int, scale: float, kind: str, result: Array)
             _load_chirp(factors[0], a, n)
         elif step != BACK:
             _load(rows[row], a, n, kind)
-        if step == THERE:
+        is_there = step == THERE
+        if is_there:
             _multiply(a, factors[0], n, 1, 1)
         _transform(a, b, roots, size)
         if step == CHIRP:
             factors[1] = a
         elif step != PLAIN:
-            is_back = step == BACK
-            _multiply(
-                a, factors[0 if is_back else 1], size, -1 if is_back else 1, 1 if is_back else -1
-            )
-        if step in (PLAIN, BACK):
+            before = 1 if is_there else -1
+            _multiply(a, factors[1 if is_there else 0], size, before, -before)
+        if step != CHIRP and not is_there:
             _store(a, result[row], scale, kind)
             row += 1
 
