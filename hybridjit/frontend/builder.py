@@ -44,6 +44,7 @@ from hybridjit.frontend.values import (
     Builtin,
     Callee,
     Foreign,
+    InnerFunction,
     Items,
     Value,
     View,
@@ -96,7 +97,7 @@ class Language:
     expressions: Mapping[type[ast.expr], Callable[[Builder, Any], Value]]
     statements: Mapping[type[ast.stmt], Callable[[Builder, Any], bool | None]]
     run_block: Callable[[Builder, Sequence[ast.stmt], int], bool]
-    inline: Callable[[Builder, Callee, ast.Call], Value]
+    inline: Callable[[Builder, Callee | InnerFunction, ast.Call], Value]
     array_of_items: Callable[[Builder, Value, ast.expr], AnyArray]
 
 
@@ -220,7 +221,19 @@ class Builder:
             raise Skip
         if node.id in self.frame.variables.names:
             raise self._used_before_assigned(node)
+        if self.frame.definer is not None:
+            with self.inside(self.frame.definer):
+                return self.read_name(node)
         return self.read_outer(node)
+
+    @contextmanager
+    def inside(self, frame: Frame) -> Generator[None]:
+        """Names mean what they mean in another function, as far as that has come."""
+        outer, self.frame = self.frame, frame
+        try:
+            yield
+        finally:
+            self.frame = outer
 
     def _used_before_assigned(self, node: ast.Name) -> ParseError:
         help = "assign it on a line before this one"
@@ -473,6 +486,8 @@ def _number_help(value: Value) -> str | None:
             return f"call it, as in {name}(...)"
         case Callee(pyfunc):
             return f"call it, as in {pyfunc.__name__}(...)"
+        case InnerFunction(node):
+            return f"call it, as in {node.name}(...)"
         case Items(items) if items:
             return "take one of its items by its index, such as [0]"
         case Foreign(Enum()):

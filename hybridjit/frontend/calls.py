@@ -37,6 +37,7 @@ from hybridjit.frontend.values import (
     ElementType,
     ExternValue,
     Foreign,
+    InnerFunction,
     Method,
     Nothing,
     NumpyFunction,
@@ -85,7 +86,7 @@ def _call(build: Builder, callee: Value, node: ast.Call) -> Value:
 
 def _call_other(build: Builder, callee: Value, node: ast.Call) -> Value:
     match callee:
-        case Callee():
+        case Callee() | InnerFunction():
             return build.language.inline(build, callee, node)
         case ExternValue(extern):
             return call_extern(build, extern, node)

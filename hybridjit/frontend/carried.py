@@ -75,8 +75,10 @@ def _may_copy(build: Builder, value: Array, stmt: ast.stmt) -> bool:
     if value.indices or value.buffer in build.unit.rebound or build.unit.shares_memory:
         return False
     bindings = build.frame.bindings.items()
-    names = {web.name for web, bound in bindings if value.buffer in buffers_of(bound)}
-    return is_only_operand(names, stmt)
+    webs = [web for web, bound in bindings if value.buffer in buffers_of(bound)]
+    if any(web.is_captured for web in webs):
+        return False
+    return is_only_operand({web.name for web in webs}, stmt)
 
 
 def is_carried(build: Builder, stmt: ast.stmt) -> bool:
@@ -462,6 +464,8 @@ def _guard(build: Builder, carry: Carry, exits: Sequence[int], position: int) ->
 
 def _is_read_later(build: Builder, web: Web, stmt: ast.stmt) -> bool:
     """True if a name may be read after a loop: behind it, or in the next round of another."""
+    if web.is_captured:
+        return True
     around = _loops_around(build, stmt)
     reads = [node for node, read in build.frame.variables.reads.items() if read is web]
     return any(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from hybridjit.frontend.inner_functions import Holders, bound_names, defaults, nodes_in, parameters
 from hybridjit.record import record
 
 
@@ -56,17 +57,6 @@ class Place:
         return len(self.steps) > depth and self.steps[:depth] == other.steps
 
 
-def bound_names(body: Iterable[ast.AST]) -> Iterator[ast.Name]:
-    """Every name that a statement of `body` binds, nested blocks included."""
-    stack = list(body)
-    while stack:
-        node = stack.pop(0)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node
-        elif not isinstance(node, (ast.Lambda, ast.ListComp, ast.SetComp, ast.GeneratorExp)):
-            stack[:0] = ast.iter_child_nodes(node)
-
-
 @dataclass(eq=False, slots=True)
 class _Loop:
     """The states that leave the body of one loop other than by its end."""
@@ -94,6 +84,9 @@ class Flow:
         self.declarations: dict[str, Place] = {}
         self.loops_with_break: set[ast.AST] = set()
         self.names: set[str] = set()
+        self.holders = Holders(func)
+        # The reads in functions inside this one.
+        self.captured: set[ast.Name] = set()
 
     def run(self) -> None:
         """Walk the whole function."""
@@ -101,7 +94,7 @@ class Flow:
         start = Place().enter(body, 0)
         state: State = {name.id: frozenset((UNBOUND,)) for name in bound_names(body)}
         self.names.update(state)
-        for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs):
+        for arg in parameters(args):
             self.definitions[arg] = Definition(arg.arg, arg, start)
             state[arg.arg] = frozenset((self.definitions[arg],))
             self.names.add(arg.arg)
@@ -151,7 +144,11 @@ class Flow:
 
     def simple(self, stmt: ast.stmt, state: State) -> State:
         if isinstance(stmt, ast.Assign):
-            self.read(stmt.value, state)
+            if isinstance(stmt.value, ast.Lambda):  # it is called by its name
+                for default in defaults(stmt.value.args).values():
+                    self.read(default, state)
+            else:
+                self.read(stmt.value, state)
             return self.assign(stmt.targets, state)
         if isinstance(stmt, ast.Delete):
             gone = [target.id for target in stmt.targets if isinstance(target, ast.Name)]
@@ -206,9 +203,18 @@ class Flow:
         return state
 
     def read(self, node: ast.AST, state: State) -> None:
-        for child in ast.walk(node):
-            if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load):
+        for child in nodes_in(node):
+            if isinstance(child, ast.Lambda):
+                self.capture(self.holders.read_by(child), state)
+            elif isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load):
                 self.use(child, state)
+                self.capture(self.holders.read_through(child), state)
+
+    def capture(self, names: Iterable[ast.Name], state: State) -> None:
+        """Reads in functions that may be called here, of names as they are here."""
+        for name in names:
+            self.captured.add(name)
+            self.use(name, state)
 
     def use(self, node: ast.Name, state: State) -> None:
         if node.id in state:

@@ -132,6 +132,8 @@ class Frame:
     is_root: bool = True
     # The function that this one is called from.
     caller: Frame | None = None
+    # The function that this one is defined in, whose names it reads.
+    definer: Frame | None = None
 
 
 @dataclass(eq=False, slots=True)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from types import FunctionType
+from weakref import WeakKeyDictionary
 
 from hybridjit.errors import ParseError
 from hybridjit.frontend.arrays.calls import store_in
@@ -16,44 +19,111 @@ from hybridjit.frontend.builder import Builder, Never
 from hybridjit.frontend.call_arguments import arguments
 from hybridjit.frontend.captures import Environment
 from hybridjit.frontend.frame import Frame, Skip
+from hybridjit.frontend.inner_functions import defaults, function_of, is_defined
 from hybridjit.frontend.joint_returns import several_returns, splice
 from hybridjit.frontend.library.table import is_in_library
+from hybridjit.frontend.refusals import refusal
 from hybridjit.frontend.returns import InlineReturn, find_returns
-from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Callee, Items, Nothing, Value
+from hybridjit.frontend.values import (
+    AnyArray,
+    Array,
+    ArrayExpr,
+    Callee,
+    InnerFunction,
+    Items,
+    Nothing,
+    Value,
+)
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.stmt import Allocate, Stmt
+from hybridjit.record import record
 from hybridjit.scalars.scalar import Scalar
 from hybridjit.source import FunctionSource
 
 MAX_CALL_DEPTH = 32
 
 
-def inline(build: Builder, callee: Callee, node: ast.Call) -> Value:
+@record(eq=False)
+class _Called:
+    """A function that is called: its source, and what its names mean."""
+
+    name: str
+    source: FunctionSource
+    environment: Environment
+    defaults: Mapping[str, Callable[[], Value]]
+    is_elementwise: bool = False
+    definer: Frame | None = None
+
+
+def inline(build: Builder, callee: Callee | InnerFunction, node: ast.Call) -> Value:
     """The value of a call whose body is put in place."""
+    if isinstance(callee, Callee):
+        called = _find_called(build, callee, node)
+    else:
+        called = _find_inner(callee)
+    _check_depth(build, called, node)
+    node = _spread_out(build, node)
+    arguments = _bind_arguments(build, called, node)
+    if is_in_library(called.source.file):
+        return _inline_library(build, called, arguments, node)
+    return _inline_elements(build, called, arguments, node)
+
+
+def make_function(build: Builder, node: ast.Lambda) -> Value:
+    """A function that is defined here; its defaults are computed now."""
+    if not is_defined(node):
+        raise refusal(node, build.span(node))
+    values = {name: build.evaluate(value) for name, value in defaults(node.args).items()}
+    kept = ((name, _argument(build, name, value, node)) for name, value in values.items())
+    return InnerFunction(function_of(node), build.frame, tuple(kept))
+
+
+def _find_called(build: Builder, callee: Callee, node: ast.Call) -> _Called:
     pyfunc: FunctionType = callee.pyfunc
-    source = _source_of(build, pyfunc, node)
-    arguments = _bind_arguments(build, pyfunc, source, node)
-    if is_in_library(source.file):
-        return _inline_library(build, callee, source, arguments, node)
-    return _inline_elements(build, callee, source, arguments, node)
+    try:
+        source = build.knowledge.read_callee(pyfunc)
+    except ParseError as error:
+        raise build.refuse(
+            f"cannot inline '{ast.unparse(node.func)}': {error.message}",
+            node.func,
+            help=error.diagnostics[0].help,
+        ) from None
+    args = source.node.args
+    positional, given = [*args.posonlyargs, *args.args], pyfunc.__defaults__ or ()
+    values: dict[str, object] = dict(pyfunc.__kwdefaults__ or {})
+    for arg, value in zip(positional[len(positional) - len(given) :], given, strict=True):
+        values[arg.arg] = value
+    lifted = {name: partial(build.lift, value, name, node) for name, value in values.items()}
+    environment = Environment.of(pyfunc)
+    return _Called(pyfunc.__name__, source, environment, lifted, callee.is_elementwise)
+
+
+def _find_inner(callee: InnerFunction) -> _Called:
+    definer: Frame = callee.definer
+    source = replace(definer.source, name=callee.node.name, node=callee.node)
+    known = {name: partial(_as_it_is, value) for name, value in callee.defaults}
+    return _Called(source.name, source, definer.environment, known, definer=definer)
+
+
+def _as_it_is(value: Value) -> Value:
+    return value
 
 
 def _inline_library(
     build: Builder,
-    callee: Callee,
-    source: FunctionSource,
+    called: _Called,
     arguments: dict[ast.arg, Value],
     node: ast.Call,
 ) -> Value:
     """A function of NumPy: what it takes as `out` is where its result is put."""
     arguments = {
-        arg: without_list(build, value, node) if callee.is_elementwise or _is_array(arg) else value
+        arg: without_list(build, value, node) if called.is_elementwise or _is_array(arg) else value
         for arg, value in arguments.items()
     }
     given = {arg: value for arg, value in arguments.items() if arg.arg == "out"}
-    if callee.is_elementwise and all(_is_weak(value) for value in arguments.values()):
+    if called.is_elementwise and all(_is_weak(value) for value in arguments.values()):
         arguments = {arg: _as_numpy_number(value) for arg, value in arguments.items()}
-    result = _inline_elements(build, callee, source, arguments, node)
+    result = _inline_elements(build, called, arguments, node)
     for target in given.values():
         result = store_in(build, target, result, node, node)
     return result
@@ -61,17 +131,15 @@ def _inline_library(
 
 def _inline_elements(
     build: Builder,
-    callee: Callee,
-    source: FunctionSource,
+    called: _Called,
     arguments: dict[ast.arg, Value],
     node: ast.Call,
 ) -> Value:
     """A call as it stands, or, of a function of numbers, one for each element."""
-    pyfunc: FunctionType = callee.pyfunc
-    if not callee.is_elementwise or not any(
+    if not called.is_elementwise or not any(
         isinstance(value, AnyArray) for value in arguments.values()
     ):
-        return _inline_body(build, pyfunc, source, arguments, node)
+        return _inline_body(build, called, arguments, node)
     operands = {
         arg: value
         for arg, value in arguments.items()
@@ -80,31 +148,31 @@ def _inline_elements(
 
     def element(parts: list[Scalar]) -> Scalar:
         bound: dict[ast.arg, Value] = arguments | dict(zip(operands, parts, strict=True))
-        result = _inline_body(build, pyfunc, source, bound, node)
-        return build.as_scalar(result, node, f"the result of '{pyfunc.__name__}'")
+        result = _inline_body(build, called, bound, node)
+        return build.as_scalar(result, node, f"the result of '{called.name}'")
 
     return elementwise(build, list(operands.values()), element, node)
 
 
 def _inline_body(
     build: Builder,
-    pyfunc: FunctionType,
-    source: FunctionSource,
+    called: _Called,
     arguments: dict[ast.arg, Value],
     node: ast.Call,
 ) -> Value:
-    outer, outer_stack = build.frame, build.stack
+    outer, outer_stack, source = build.frame, build.stack, called.source
     copied_at = build.unit.copied_at
     build.unit.copied_at = copied_at or build.span(node)
     build.stack = (*build.stack, source)
     frame = Frame(
         source,
-        Environment.of(pyfunc),
+        called.environment,
         build.knowledge.variables_of(source.node),
         path=(*outer.path, (id(node), 0)),
         annotations=annotations_in(source.node),
         is_root=False,
         caller=outer,
+        definer=called.definer,
     )
     try:
         bound = {arg: _argument(build, arg.arg, value, node) for arg, value in arguments.items()}
@@ -119,84 +187,119 @@ def _inline_body(
         build.frame, build.stack = outer, outer_stack
         build.unit.copied_at = copied_at
     if len(build.unit.errors) > errors:
-        _note_call(build, errors, pyfunc, node)
+        _note_call(build, errors, called, node)
         raise Skip  # what the call would have returned is not known
-    return _result(build, stmts, goes_on, pyfunc, node)
+    return _result(build, stmts, goes_on, called.name, node)
 
 
-def _source_of(build: Builder, pyfunc: FunctionType, node: ast.Call) -> FunctionSource:
-    name = pyfunc.__name__
+def _check_depth(build: Builder, called: _Called, node: ast.Call) -> None:
+    name = called.name
     if len(build.stack) > MAX_CALL_DEPTH:
         raise build.refuse(
             f"calls are nested more than {MAX_CALL_DEPTH} deep",
             node,
             help=f"call what '{name}' calls directly",
         )
-    try:
-        source = build.knowledge.read_callee(pyfunc)
-    except ParseError as error:
-        raise build.refuse(
-            f"cannot inline '{ast.unparse(node.func)}': {error.message}",
-            node.func,
-            help=error.diagnostics[0].help,
-        ) from None
-    if any(_same_function(source, other) for other in (build.root, *build.stack)):
+    if any(_same_function(called.source, other) for other in (build.root, *build.stack)):
         raise build.refuse(
             f"'{name}' calls itself; calls are inlined, so recursion has no end",
             node,
             help="write the recursion as a loop",
         )
-    return source
 
 
-def _bind_arguments(
-    build: Builder, pyfunc: FunctionType, source: FunctionSource, node: ast.Call
-) -> dict[ast.arg, Value]:
-    args = source.node.args
-    if args.vararg or args.kwarg:
-        raise build.refuse(
-            f"cannot inline '{pyfunc.__name__}': it takes * arguments",
-            node,
-            help="give it named parameters, or one parameter for a tuple",
-        )
+def _spread_out(build: Builder, node: ast.Call) -> ast.Call:
+    """`f(*xs)` as a call with an argument for each item of a tuple."""
+    if not any(isinstance(arg, ast.Starred) for arg in node.args):
+        return node
+    args: list[ast.expr] = []
+    for arg in node.args:
+        args.extend(_items_of(build, arg, node) if isinstance(arg, ast.Starred) else [arg])
+    # A call is known by its node: each has one for each number of its arguments.
+    calls = _SPREAD_CALLS.setdefault(node, {})
+    call = calls.setdefault(len(args), ast.Call(node.func, args, node.keywords))
+    call.args = args
+    return ast.copy_location(call, node)
+
+
+_SPREAD_CALLS: WeakKeyDictionary[ast.Call, dict[int, ast.Call]] = WeakKeyDictionary()
+
+
+def _items_of(build: Builder, arg: ast.Starred, node: ast.Call) -> list[ast.expr]:
+    value = build.evaluate(arg.value)
+    if not isinstance(value, Items):
+        raise refusal(arg, build.span(arg))
+    names: list[ast.expr] = []
+    for item in value.items:
+        name = ast.copy_location(ast.Name(ast.unparse(arg.value), ast.Load()), arg)
+        build.frame.fixed[name] = _argument(build, "item", item, node)
+        names.append(name)
+    return names
+
+
+def _bind_arguments(build: Builder, called: _Called, node: ast.Call) -> dict[ast.arg, Value]:
+    args = called.source.node.args
     positional = [*args.posonlyargs, *args.args]
     every = [*positional, *args.kwonlyargs]
-    defaults: dict[str, object] = dict(pyfunc.__kwdefaults__ or {})
-    given = pyfunc.__defaults__ or ()
-    for arg, value in zip(positional[len(positional) - len(given) :], given, strict=True):
-        defaults[arg.arg] = value
+    rest = node.args[len(positional) :] if args.vararg else []
+    found = _find_arguments(build, called, node, every)
+    missing = [arg.arg for arg in every if arg.arg not in found and arg.arg not in called.defaults]
+    if missing:
+        raise build.refuse(
+            f"{called.name} needs an argument '{missing[0]}'",
+            node,
+            help=f"it takes {', '.join(arg.arg for arg in every)}",
+        )
+    by_position = len(node.args) - len(rest)
+    first, last = list(found)[:by_position], list(found)[by_position:]
+    nodes = [*(found[name] for name in first), *rest, *(found[name] for name in last)]
+    evaluated = evaluate_all(build, nodes)
+    starred = evaluated[len(first) : len(first) + len(rest)]
+    del evaluated[len(first) : len(first) + len(rest)]
+    values = dict(zip((*first, *last), evaluated, strict=True))
+    for name, default in called.defaults.items():
+        if name not in values:
+            values[name] = default()
+    bound = {arg: values[arg.arg] for arg in every}
+    if args.vararg:
+        bound[args.vararg] = Items(tuple(starred))
+    return bound
+
+
+def _find_arguments(
+    build: Builder, called: _Called, node: ast.Call, every: list[ast.arg]
+) -> dict[str, ast.expr]:
+    """The arguments of a call by the names of the parameters, without those of `*args`."""
+    args = called.source.node.args
+    if args.kwarg:
+        raise build.refuse(
+            f"cannot inline '{called.name}': it takes ** arguments",
+            node,
+            help="give it named parameters",
+        )
+    positional = len(args.posonlyargs) + len(args.args)
+    if args.vararg:
+        node = ast.copy_location(ast.Call(node.func, node.args[:positional], node.keywords), node)
     found = arguments(build, node, *(arg.arg for arg in every), required=0)
     unnamed = {arg.arg for arg in args.posonlyargs}
     for keyword in node.keywords:
         if keyword.arg in unnamed:
             raise build.refuse(
-                f"{pyfunc.__name__} takes '{keyword.arg}' by position only",
+                f"{called.name} takes '{keyword.arg}' by position only",
                 keyword,
                 help="give it without its name",
             )
-    if len(node.args) > len(positional):
+    if len(node.args) > positional:
         raise build.refuse(
-            f"{pyfunc.__name__} takes {count(len(positional), 'argument')} by position, "
+            f"{called.name} takes {count(positional, 'argument')} by position, "
             f"found {len(node.args)}",
             node,
             help=f"give the others by name, as in {args.kwonlyargs[0].arg}=...",
         )
-    missing = [arg.arg for arg in every if arg.arg not in found and arg.arg not in defaults]
-    if missing:
-        raise build.refuse(
-            f"{pyfunc.__name__} needs an argument '{missing[0]}'",
-            node,
-            help=f"it takes {', '.join(arg.arg for arg in every)}",
-        )
-    names = list(found)
-    values = dict(zip(names, evaluate_all(build, [found[name] for name in names]), strict=True))
-    for name, default in defaults.items():
-        if name not in values:
-            values[name] = build.lift(default, name, node)
-    return {arg: values[arg.arg] for arg in every}
+    return found
 
 
-def _argument(build: Builder, name: str, value: Value, node: ast.Call) -> Value:
+def _argument(build: Builder, name: str, value: Value, node: ast.expr) -> Value:
     """An argument is evaluated once, before the call."""
     if isinstance(value, Scalar):
         return build.let(value, name, build.span(node))
@@ -207,13 +310,13 @@ def _argument(build: Builder, name: str, value: Value, node: ast.Call) -> Value:
     return value
 
 
-def _note_call(build: Builder, first: int, pyfunc: FunctionType, node: ast.Call) -> None:
+def _note_call(build: Builder, first: int, called: _Called, node: ast.Call) -> None:
     """An error inside an inlined function says where the call is."""
     errors, span = build.unit.errors, build.span(node)
-    if is_in_library(pyfunc.__code__.co_filename):
+    if is_in_library(called.source.file):
         _blame_call(build, first, node)
         return
-    errors[first:] = [error.with_call(pyfunc.__name__, span) for error in errors[first:]]
+    errors[first:] = [error.with_call(called.name, span) for error in errors[first:]]
 
 
 def _blame_call(build: Builder, first: int, node: ast.Call) -> None:
@@ -246,9 +349,7 @@ def check_return_order(build: Builder, stmt: ast.Return) -> None:
             )
 
 
-def _result(
-    build: Builder, stmts: list[Stmt], goes_on: bool, pyfunc: FunctionType, node: ast.Call
-) -> Value:
+def _result(build: Builder, stmts: list[Stmt], goes_on: bool, name: str, node: ast.Call) -> Value:
     returns = find_returns(stmts)
     if not returns and not goes_on and build.is_in_statement:
         build.body.extend(stmts)
@@ -258,14 +359,14 @@ def _result(
         return Nothing()
     if goes_on:
         raise build.refuse(
-            f"'{pyfunc.__name__}' returns a value on some paths and none on others",
+            f"'{name}' returns a value on some paths and none on others",
             node,
-            help=f"add a return to the end of '{pyfunc.__name__}'",
+            help=f"add a return to the end of '{name}'",
         )
     if len(returns) == 1 and stmts[-1] is returns[0]:
         build.body.extend(stmts[:-1])
         return _fresh(build, returns[0].value, stmts)
-    return several_returns(build, stmts, returns, pyfunc, node)
+    return several_returns(build, stmts, returns, name, node)
 
 
 def _fresh(build: Builder, value: Value, stmts: list[Stmt]) -> Value:
@@ -297,7 +398,11 @@ def _as_numpy_number(value: Value) -> Value:
 
 
 def _same_function(a: FunctionSource, b: FunctionSource) -> bool:
-    return (a.file, a.name, a.node.lineno) == (b.file, b.name, b.node.lineno)
+    return (a.file, a.name, *_place(a.node)) == (b.file, b.name, *_place(b.node))
+
+
+def _place(node: ast.FunctionDef) -> tuple[int, int]:
+    return node.lineno, node.col_offset
 
 
 def annotations_in(node: ast.FunctionDef) -> dict[str, ast.expr]:

@@ -15,7 +15,6 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from types import FunctionType
 
 from hybridjit.errors import ParseError
 from hybridjit.frontend.arrays.elementwise import shape_text
@@ -48,12 +47,12 @@ def several_returns(
     build: Builder,
     stmts: list[Stmt],
     returns: list[InlineReturn],
-    pyfunc: FunctionType,
+    name: str,
     node: ast.Call,
 ) -> Value:
     """The result of a call whose statements return in several places."""
     values = [_as_renamed(build, site.value) for site in returns]
-    joint = _Joint(build, stmts, pyfunc.__name__, node)
+    joint = _Joint(build, stmts, name, node)
     result = joint.result(values)
     splice(build, stmts, result, node)
     return _read(build, result, node)

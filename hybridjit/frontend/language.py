@@ -19,7 +19,7 @@ from hybridjit.frontend.expressions import (
     unary_operation,
 )
 from hybridjit.frontend.for_loops import run_for
-from hybridjit.frontend.inline import inline
+from hybridjit.frontend.inline import inline, make_function
 from hybridjit.frontend.messages import run_assert, run_expression, run_raise
 from hybridjit.frontend.signature import run_return
 from hybridjit.frontend.statements import (
@@ -46,6 +46,7 @@ LANGUAGE = Language(
         ast.Compare: comparison,
         ast.BoolOp: bool_operation,
         ast.IfExp: conditional,
+        ast.Lambda: make_function,
     },
     statements={
         ast.Assign: assign,

@@ -9,8 +9,9 @@
                                       rest
 
 So are `while ... else`, `match` on numbers, `:=`, the sum, min, max, any and all of generators, and
-`break` and `continue` in loops over tuples. What comes in a form that is not known is left as it
-is: the translation refuses it at its place.
+`break` and `continue` in loops over tuples. A `def` inside becomes an assignment of the function,
+which stands there as a `lambda` does (frontend/inner_functions.py). What comes in a form that is
+not known is left as it is: the translation refuses it at its place.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from hybridjit.frontend.comprehensions import FOLDS, Fold, fold_of
+from hybridjit.frontend.inner_functions import define, is_defined
 from hybridjit.source import FunctionSource
 
-_SHORT = (ast.NamedExpr, ast.Match, ast.GeneratorExp, ast.ListComp)
+_SHORT = (ast.NamedExpr, ast.Match, ast.GeneratorExp, ast.ListComp, ast.Lambda, ast.FunctionDef)
 _SCOPES = (ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
 _JUMPS = (ast.Break, ast.Continue)
 N = TypeVar("N", bound=ast.AST)
@@ -39,11 +41,11 @@ def written_out(source: FunctionSource) -> FunctionSource:
     node = _known.get(source.node)
     if node is None:
         node = source.node
-        if any(map(_is_short, ast.walk(node))):
+        if any(_is_short(inner) for inner in ast.walk(node) if inner is not node):
             node = copy.deepcopy(node)
             names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
             names |= {arg.arg for arg in ast.walk(node) if isinstance(arg, ast.arg)}
-            node.body = _Writer(names).block(node.body)
+            _Writer(names).function(node)
         _known[source.node] = node
     return source if node is source.node else replace(source, node=node)
 
@@ -95,6 +97,29 @@ class _Writer:
         self._names.add(name)
         return name
 
+    # -- functions -----------------------------------------------------------------------------
+
+    def function(self, node: ast.FunctionDef) -> None:
+        """Write out a function, and those inside it."""
+        node.body = self.block(node.body)
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Lambda) and not is_defined(inner):
+                value = _at(ast.Return(inner.body), inner.body)
+                self._define(inner, "lambda", [value])
+
+    def _define(self, node: ast.Lambda, name: str, body: list[ast.stmt]) -> None:
+        function = _at(ast.FunctionDef(name, node.args, body, []), node)
+        define(node, function)
+        self.function(function)
+
+    def _def(self, stmt: ast.FunctionDef) -> list[ast.stmt]:
+        """A function that is made here, as a name that is given it."""
+        if stmt.decorator_list:
+            return [stmt]
+        node = _at(ast.Lambda(stmt.args, ast.Constant(None)), stmt)
+        self._define(node, stmt.name, stmt.body)
+        return [_assign(stmt.name, node, stmt)]
+
     # -- statements ----------------------------------------------------------------------------
 
     def block(self, stmts: Sequence[ast.stmt]) -> list[ast.stmt]:
@@ -115,6 +140,8 @@ class _Writer:
                 return [stmt]
             case ast.Match():
                 return self._match(stmt)
+            case ast.FunctionDef():
+                return self._def(stmt)
             case ast.Assign() | ast.AugAssign() | ast.AnnAssign() | ast.Return() | ast.Expr():
                 return [*self._hoisted(stmt, "value"), stmt]
             case ast.Assert():

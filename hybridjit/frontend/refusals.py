@@ -23,7 +23,7 @@ REFUSALS: dict[type[ast.AST], tuple[str, str]] = {
     ast.Dict: ("dicts are not supported", "use a variable for each item, or a tuple"),
     ast.Set: ("sets are not supported", "use a tuple"),
     ast.JoinedStr: ("f-strings are not supported", _PARTS),
-    ast.Lambda: ("lambda is not supported", "define a function outside the script and call it"),
+    ast.Lambda: ("lambda cannot stand here", "give it a name on a line before this one"),
     ast.Await: ("await is not supported", "call the script from the coroutine instead"),
     ast.Yield: (
         "yield is not supported: a script is not a generator",
@@ -44,8 +44,8 @@ REFUSALS: dict[type[ast.AST], tuple[str, str]] = {
     ast.NotIn: ("'not in' is not supported", "compare with each value, as in x != 1 and x != 2"),
     # statements
     ast.FunctionDef: (
-        "a function cannot be defined inside a script",
-        "define it outside the script; calls of it are inlined",
+        "a function inside a script cannot be decorated",
+        "leave out the decorator, or define it outside the script; calls of it are inlined",
     ),
     ast.AsyncFunctionDef: (
         "a function cannot be defined inside a script",

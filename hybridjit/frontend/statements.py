@@ -18,8 +18,8 @@ from hybridjit.frontend.carried import (
     run_loop,
 )
 from hybridjit.frontend.expressions import condition
-from hybridjit.frontend.flow import bound_names
 from hybridjit.frontend.frame import Enclosing, LoopScope, Skip
+from hybridjit.frontend.inner_functions import bound_names
 from hybridjit.frontend.refusals import refusal
 from hybridjit.ir.dtype import BOOL, WEAK_BOOL
 from hybridjit.ir.expr import Const, Expr

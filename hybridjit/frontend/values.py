@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
 from types import ModuleType
@@ -170,6 +171,18 @@ class Callee:
 
 
 @record
+class InnerFunction:
+    """A function that is defined inside of the one being translated, or inside of one it calls.
+
+    It reads the names of that, as they are when it is called, in its frame, the `definer`.
+    """
+
+    node: ast.FunctionDef
+    definer: Any  # a Frame, which knows values
+    defaults: tuple[tuple[str, Value], ...] = ()
+
+
+@record
 class ExternValue:
     """A C function or a Python callback."""
 
@@ -217,6 +230,7 @@ Value = (
     | NumpyFunction
     | ArrayFunction
     | Callee
+    | InnerFunction
     | ExternValue
     | Module
     | Nothing
@@ -278,13 +292,22 @@ def _describe_array(value: AnyArray) -> str:
 
 
 def _describe_callable(
-    value: Builtin | NumpyFunction | ArrayFunction | Callee | ExternValue | Module | Method,
+    value: Builtin
+    | NumpyFunction
+    | ArrayFunction
+    | Callee
+    | InnerFunction
+    | ExternValue
+    | Module
+    | Method,
 ) -> str:
     match value:
         case Builtin(name) | NumpyFunction(name) | ArrayFunction(name):
             return f"the function '{name}'"
         case Callee(pyfunc):
             return f"the function '{pyfunc.__name__}'"
+        case InnerFunction(node):
+            return f"the function '{node.name}'"
         case ExternValue(extern):
             return f"the extern function '{extern.name}'"
         case Module(module):

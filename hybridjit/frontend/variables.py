@@ -23,19 +23,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
-from hybridjit.frontend.flow import UNBOUND, Definition, Flow, Place, bound_names
+from hybridjit.frontend.flow import UNBOUND, Definition, Flow, Place, Reaching
+from hybridjit.frontend.inner_functions import bound_names
 from hybridjit.record import record
 
 
 @dataclass(eq=False, slots=True)
 class Web:
-    """One variable: the definitions whose values meet in some read, and where it lives."""
+    """One variable: the definitions whose values meet in some read, and where it lives.
+
+    One that `is_captured` is read by functions inside, wherever these are called.
+    """
 
     name: str
     home: Place
     definitions: list[Definition] = field(default_factory=list[Definition])
     is_mutable: bool = False
     may_be_unbound: bool = False
+    is_captured: bool = False
 
 
 @record
@@ -131,6 +136,8 @@ def _build(flow: Flow) -> Variables:
         union.find(definition)
     for _, _, reaching in flow.uses:
         union.join(reaching)
+    for seen in _seen_by_calls(flow).values():
+        union.join(frozenset[Definition]().union(*seen))
     webs = _webs(flow, union)
     reads, direct, indirect = _resolve_reads(flow, union, webs)
     for web in webs.values():
@@ -171,17 +178,28 @@ def _resolve_reads(
     direct: dict[ast.AST, ast.AST] = {}
     indirect: list[tuple[Web, Place]] = []
     fixed = _fixed_definitions(flow)
+    several = {node for node, seen in _seen_by_calls(flow).items() if len(seen) > 1}
     for node, place, reaching in flow.uses:
         definition = next((d for d in reaching if d is not UNBOUND), None)
         if definition is None:
             continue
         web = reads[node] = webs[union.find(definition)]
         web.home = web.home.common(place)
-        if len(reaching) == 1 and definition.node in fixed:
+        web.is_captured = web.is_captured or node in flow.captured
+        if len(reaching) == 1 and definition.node in fixed and node not in several:
             direct[node] = definition.node
         else:
             indirect.append((web, place))
     return reads, direct, indirect
+
+
+def _seen_by_calls(flow: Flow) -> dict[ast.AST, set[Reaching]]:
+    """What the reads in functions inside see, in one call and in another."""
+    found: dict[ast.AST, set[Reaching]] = {}
+    for node, _, reaching in flow.uses:
+        if node in flow.captured:
+            found.setdefault(node, set()).add(reaching)
+    return found
 
 
 def _fixed_definitions(flow: Flow) -> set[ast.AST]:

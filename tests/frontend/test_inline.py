@@ -267,7 +267,7 @@ def test_names_of_the_callee_are_its_own() -> None:
         ("clamp(1, 2, 3, 4)", "takes at most 3 arguments, found 4"),
         ("clamp(1, lwo=2)", "no argument 'lwo'"),
         ("clamp(1, x=2)", "got 'x' twice"),
-        ("clamp(*(1, 2))", "unpacking is not supported"),
+        ("clamp(*n)", "unpacking is not supported"),
         ("clamp(**{})", r"'\*\*' arguments are not supported"),
     ],
 )

@@ -69,21 +69,6 @@ def formatted_string(a):
     print("a[0] =", a[0])
 
 
-@cases.wrong(ParseError, VECTOR)
-def lambda_expression(a):
-    double = lambda x: 2 * x
-    a[0] = double(a[1])
-
-
-def double(x):
-    return 2 * x
-
-
-@cases.right(VECTOR, says="outside the script")
-def lambda_expression(a):
-    a[0] = double(a[1])
-
-
 @cases.wrong(TypeMismatch, VECTOR)
 def starred_number_in_tuple(a):
     t = a[1]

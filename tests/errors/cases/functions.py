@@ -72,22 +72,22 @@ def given_twice(a):
     a[0] = scale(a[0], factor=3.0)
 
 
-def total(*values):
-    return values[0]
+def total(**values):
+    return 1.0
 
 
 @cases.wrong(ParseError, VECTOR)
-def star_arguments(a):
-    a[0] = total(a[0], a[1])
+def keyword_arguments(a):
+    a[0] = total(x=a[0], y=a[1])
 
 
-def total_of(values):
-    return values[0] + values[1]
+def total_of(x, y):
+    return x + y
 
 
-@cases.right(VECTOR, says="one parameter for a tuple")
-def star_arguments(a):
-    a[0] = total_of((a[0], a[1]))
+@cases.right(VECTOR, says="named parameters")
+def keyword_arguments(a):
+    a[0] = total_of(x=a[0], y=a[1])
 
 
 @hybrid.script

@@ -10,7 +10,7 @@ cases = Cases()
 def three_errors(a):
     x = [1, 2]
     y = {1: 2}
-    z = lambda t: t
+    z = {t: 1 for t in y}
     a[0] = frobnicate(a[1])
 
 
@@ -77,4 +77,4 @@ def helper(x):
 def nothing_follows_from_a_failed_call(a):
     x = helper(a[0])
     a[1] = x + 1.0
-    a[2] = (lambda: 1)()
+    a[2] = {1: 2}[1]

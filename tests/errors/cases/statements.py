@@ -47,7 +47,8 @@ def class_inside(a):
 
 
 @cases.wrong(ParseError, VECTOR)
-def function_inside(a):
+def decorated_inside(a):
+    @abs
     def double(x):
         return 2 * x
 
@@ -59,7 +60,7 @@ def double(x):
 
 
 @cases.right(VECTOR, says="outside the script")
-def function_inside(a):
+def decorated_inside(a):
     a[0] = double(a[1])
 
 
