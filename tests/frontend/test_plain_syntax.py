@@ -219,3 +219,11 @@ def test_errors_are_those_of_python(text: str) -> None:
         calls.py_func(n)
     with pytest.raises(ValueError, match="negative"):
         calls(n)
+
+
+def test_the_type_of_an_array_makes_numbers() -> None:
+    @hybrid.script
+    def scaled(a: Any) -> Any:
+        return a.dtype.type(3) * a[0]
+
+    assert_agree(scaled, [np.ones(2, np.float32)])

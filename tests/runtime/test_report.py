@@ -114,7 +114,7 @@ def test_threads_are_named() -> None:
 def test_the_table() -> None:
     @hybrid.script
     def both(a: Any) -> Any:
-        b = output_tensor(a.shape, a.dtype)  # noqa: F821 # pyright: ignore
+        b = hybrid.output_tensor(a.shape, a.dtype)
         for i in range(a.shape[0]):
             for j in range(1, a.shape[1]):
                 b[i, j] = a[i, j] * 2

@@ -45,10 +45,10 @@ FILES: tuple[tuple[object, str, tuple[str, ...]], ...] = (
     (np.linalg, "norms", ("norm", "matrix_power", "multi_dot")),
 )
 # A function that this version of NumPy does not have is left out.
-_PREFIXES: dict[object, str] = {np: "", np.fft: "fft.", np.linalg: "linalg."}
 LIBRARY_NAMES: tuple[str, ...] = tuple(
-    f"{_PREFIXES[module]}{name}"
+    f"{prefix}{name}"
+    for within, prefix in ((np, ""), (np.fft, "fft."), (np.linalg, "linalg."))
     for module, _, names in FILES
     for name in names
-    if module in _PREFIXES and hasattr(module, name)
+    if module is within and hasattr(module, name)
 )
