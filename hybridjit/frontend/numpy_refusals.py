@@ -16,10 +16,7 @@ _TRIANGLE = "take np.tril(a) or np.triu(a), or compare np.arange(n)[:, None] wit
 _NORM = "write np.linalg.norm(a)"
 _WITH_MASK = "keep the mask in an array of its own, and choose with np.where(mask, x, y)"
 RANDOM = "draw the numbers outside the script and pass them as an array"
-_FFT = (
-    "transform outside the script, and pass the result in; a short one is a product with the "
-    "matrix np.exp(-2j * np.pi * np.outer(k, k) / n), where k = np.arange(n)"
-)
+_FFT = "transform along one axis after the other, as in np.fft.fft(a, axis=0)"
 
 HELP: dict[str, str] = {
     # another function does it
