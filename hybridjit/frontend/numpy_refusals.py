@@ -15,7 +15,10 @@ _MEETING = "use np.result_type(a, b)"
 _TRIANGLE = "take np.tril(a) or np.triu(a), or compare np.arange(n)[:, None] with np.arange(n)"
 _NORM = "write np.linalg.norm(a)"
 _WITH_MASK = "keep the mask in an array of its own, and choose with np.where(mask, x, y)"
-RANDOM = "draw the numbers outside the script and pass them as an array"
+RANDOM = (
+    "draw from np.random.default_rng(seed), or from a generator that is an argument; "
+    "or draw outside the script and pass them as an array"
+)
 _FFT = "transform along one axis after the other, as in np.fft.fft(a, axis=0)"
 
 HELP: dict[str, str] = {
