@@ -210,11 +210,9 @@ def evaluate_attribute(build: Builder, node: ast.Attribute) -> Value:
             raise refuse_text_arithmetic(text, build.span(node))
         case Items():
             raise _refuse_list_attribute(build, node)
-        case ElementType() if node.attr == "type":
-            return owner
-        case ElementType(dtype) if node.attr in ("itemsize", "kind"):
-            is_size = node.attr == "itemsize"
-            return integer(dtype.bits // 8) if is_size else Text(dtype.numpy.kind)
+        case ElementType(dtype) if node.attr in ("itemsize", "kind", "type"):
+            of_type = integer(dtype.bits // 8), Text(dtype.numpy.kind), owner
+            return of_type[("itemsize", "kind", "type").index(node.attr)]
         case RandomGenerator() if node.attr in GENERATOR_METHODS:
             return Method(owner, node.attr)
         case NumpyFunction() if node.attr in UFUNC_METHODS:

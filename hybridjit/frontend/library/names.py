@@ -45,10 +45,11 @@ FILES: tuple[tuple[object, str, tuple[str, ...]], ...] = (
     (np.linalg, "norms", ("norm", "matrix_power", "multi_dot")),
 )
 # A function that this version of NumPy does not have is left out.
+_PREFIXES = {id(np): ("",), id(np.fft): ("fft.",), id(np.linalg): ("linalg.",)}
 LIBRARY_NAMES: tuple[str, ...] = tuple(
     f"{prefix}{name}"
-    for within, prefix in ((np, ""), (np.fft, "fft."), (np.linalg, "linalg."))
     for module, _, names in FILES
+    for prefix in _PREFIXES.get(id(module), ())
     for name in names
-    if module is within and hasattr(module, name)
+    if hasattr(module, name)
 )
