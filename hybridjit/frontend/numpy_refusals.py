@@ -51,7 +51,6 @@ HELP: dict[str, str] = {
     "histogram2d": "find the bins with np.digitize, and count with np.add.at(h, (i, j), 1)",
     "histogramdd": "find the bins with np.digitize, and count with np.add.at(h, (i, j), 1)",
     "histogram_bin_edges": "write np.histogram({}, bins)[1], or np.linspace(low, high, bins + 1)",
-    **dict.fromkeys(("nanpercentile", "nanquantile"), "index np.sort(a): NaNs are last"),
     "frexp": "write e = np.floor(np.log2(np.abs({}))) + 1 and {} / 2.0**e",
     "ldexp": "write {} * 2.0**i",
     **dict.fromkeys(("nextafter", "spacing"), "use np.finfo(dtype).eps * np.abs({})"),

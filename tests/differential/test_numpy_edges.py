@@ -79,6 +79,7 @@ CALLS = """
     np.lcm(bools, bools)
     np.quantile(complexes, 0.5)
     np.percentile(complexes, 50)
+    np.nanquantile(complexes, 0.5)
     np.average(rowless, axis=0)
     np.average(rowless, axis=1)
     np.average(columnless, axis=0)
@@ -121,6 +122,19 @@ CALLS = """
     np.quantile(matrix, (0.25, 0.5), keepdims=True)
     np.percentile(none, 50)
     np.percentile(rowless, (25, 50), axis=0)
+    np.nanquantile(none, 0.5)
+    np.nanquantile(rowless, 0.5, axis=0)
+    np.nanquantile(rowless, 0.5, axis=1)
+    np.nanquantile(columnless, 0.5, axis=1, keepdims=True)
+    np.nanquantile(infinite, 0.4)
+    np.nanquantile(infinite, 0.4, axis=0)
+    np.nanquantile(infinite, (0.4, 1), axis=1)
+    np.nanpercentile(nans, (0, 50), keepdims=True)
+    np.nanquantile(none, 1.5)
+    np.nanquantile(rowless, -0.5, axis=1)
+    np.nanquantile(nans, np.nan)
+    np.nanpercentile(nans, 101)
+    np.quantile(vector, np.nan)
     np.max(rowless, axis=0)
     np.max(rowless, axis=1)
     np.argmin(np.zeros((0, 0)), axis=0)
@@ -214,6 +228,15 @@ def test_refuses_what_numpy_crashes_on(call: str) -> None:
     for found in run_ways(kernel, args, fresh(kernel)).values():
         assert isinstance(found.error, ValueError)
         assert "too big" in str(found.error)
+
+
+@pytest.mark.parametrize("call", ["np.nanquantile(none, [0.1, 0.5])"])
+def test_refuses_what_has_no_axis_for_quantiles_in_numpy(call: str) -> None:
+    """NumPy gives one NaN where there are no elements, and two numbers where there are some."""
+    kernel = _kernel(f"return {call}")
+    for found in run_ways(kernel, [ARRAYS["none"]], fresh(kernel)).values():
+        assert isinstance(found.error, ValueError)
+        assert "at least one element" in str(found.error)
 
 
 @hybrid.script

@@ -23,6 +23,7 @@ SIZES = (0, 1, 33)
 ON_VECTORS = {
     "np.sort(x), np.argsort(x, kind='stable')": (*REALS, "complex64"),
     "np.median(x), np.nanmedian(x)": FLOATS,
+    "np.nanquantile(x, 0.9), np.nanpercentile(x, 30)": REALS,
     "np.searchsorted(np.sort(x), x), np.searchsorted(np.sort(x), x, side='right')": REALS,
     "np.isin(x, x[::3]), np.count_nonzero(x)": NUMBERS,
     "np.diff(x), np.diff(x, 2), np.diff(x, prepend=x[:1]), np.ediff1d(x)": NUMBERS,
@@ -43,6 +44,7 @@ ON_VECTORS = {
 # Those of which NumPy makes nothing where there are no elements.
 ON_FULL_VECTORS = {
     "np.percentile(x, 30), np.quantile(x, 0.9), np.percentile(x, [0, 50, 100])": REALS,
+    "np.nanquantile(x, [0, 0.3, 1]), np.nanpercentile(x, (10, 60))": REALS,
     "np.interp(x, np.sort(x), x), np.digitize(x, np.sort(x))": FLOATS,
     "np.pad(x, 3, 'edge'), np.pad(x, 40, 'wrap'), np.pad(x, (0, 5), 'symmetric')": NUMBERS,
     "np.pad(x, 9, 'reflect')": NUMBERS,
@@ -56,6 +58,7 @@ ON_FULL_VECTORS = {
 ON_MATRICES = {
     "np.sort(m), np.sort(m, axis=0), np.argsort(m, 0, kind='stable')": (*REALS, "complex64"),
     "np.median(m, axis=0), np.median(m, axis=1), np.quantile(m, 0.25, axis=0)": FLOATS,
+    "np.nanquantile(m, 0.25, axis=0), np.nanpercentile(m, (25, 50), axis=1)": FLOATS,
     "np.cumsum(m, axis=0), np.cumsum(m, axis=1), np.cumprod(m, 1)": NUMBERS,
     "np.pad(m, 1), np.pad(m, ((0, 1), (2, 0)), 'edge'), np.pad(m, 2, 'wrap')": NUMBERS,
     "np.pad(m, ((1, 2), (3, 1)), 'reflect'), np.pad(m, 2, 'symmetric')": NUMBERS,

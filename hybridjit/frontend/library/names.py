@@ -23,6 +23,7 @@ FILES: tuple[tuple[object, str, tuple[str, ...]], ...] = (
     (np, "elements", ("isneginf", "isposinf", "isreal", "iscomplex", "around", "round")),
     (np, "nans", ("nansum", "nanprod", "nancumsum", "nancumprod", "nanmax", "nanmin")),
     (np, "nans", ("nanargmax", "nanargmin", "nanmean", "nanvar", "nanstd", "nanmedian")),
+    (np, "nans", ("nanquantile", "nanpercentile")),
     (np, "searching", ("searchsorted", "digitize", "interp", "bincount", "isin")),
     (np, "selection", ("flatnonzero", "nonzero", "argwhere", "extract", "compress")),
     (np, "selection", ("unique", "union1d", "intersect1d", "setxor1d")),

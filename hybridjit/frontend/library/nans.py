@@ -8,7 +8,13 @@ import numpy
 
 from hybridjit.frontend.library.elements import is_inexact
 from hybridjit.frontend.library.shapes import as_rows
-from hybridjit.frontend.library.sorting import mean_between, sort
+from hybridjit.frontend.library.sorting import (
+    at_quantile,
+    check_quantile,
+    mean_between,
+    quantiles,
+    sort,
+)
 
 np: Any = numpy
 Array = Any
@@ -148,3 +154,54 @@ def nanmedian(a: Array, axis: int | None = None, out: Any = None) -> Array:
         return _medians(sort(np.ravel(a))[None])[0]
     ordered = sort(np.moveaxis(a, axis, -1))
     return _medians(as_rows(ordered)).reshape(ordered.shape[:-1])
+
+
+def _at_quantile_of_numbers(ordered: Array, q: Any) -> Array:
+    """What stands at a part of the numbers along the last axis; NaN, if there is none."""
+    if ordered.ndim == 1:
+        return _quantile_of_rows(ordered[None], q)[0]
+    return _quantile_of_rows(as_rows(ordered), q).reshape(ordered.shape[:-1])
+
+
+def _quantile_of_rows(rows: Array, q: Any) -> Array:
+    check_quantile(q)
+    dtype = np.result_type(rows, q) if is_inexact(rows) else np.result_type(rows, q, np.float64)
+    found = np.full(rows.shape[0], np.nan, dtype)
+    for row in range(rows.shape[0]):
+        n = int(np.sum(~np.isnan(rows[row])))
+        if n > 0:
+            found[row] = at_quantile(rows[row, :n], q)
+    return found
+
+
+def nanquantile(
+    a: Array,
+    q: Any,
+    axis: int | None = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Array:
+    """What parts of what is not NaN, from 0 to 1, are below."""
+    if method != "linear":
+        raise NotImplementedError("only method='linear' is supported", "take np.sort(a) and index")
+    if np.ndim(q) > 0 and a.size == 0:  # of which NumPy makes one NaN, without the axis of q
+        raise ValueError("several quantiles need at least one element")
+    return quantiles(a, q, axis, keepdims, _at_quantile_of_numbers)
+
+
+def nanpercentile(
+    a: Array,
+    q: Any,
+    axis: int | None = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Array:
+    """What percentages of what is not NaN are below."""
+    parts = np.asarray(q)
+    if parts.ndim == 0:
+        return nanquantile(a, q / 100, axis, None, False, method, keepdims)
+    return nanquantile(a, parts / 100, axis, None, False, method, keepdims)

@@ -256,13 +256,18 @@ def median(
     return _restored(middle, a, axis, keepdims)
 
 
-def _at_quantile(ordered: Array, q: Any) -> Array:
+def check_quantile(q: Any) -> None:
+    """Raise if a part is not from 0 to 1: NaN is not."""
+    if not 0 <= q <= 1:
+        raise ValueError("Quantiles must be in the range [0, 1]")
+
+
+def at_quantile(ordered: Array, q: Any) -> Array:
     """What stands at a part, from 0 to 1, of the last axis: on a line between two elements."""
     n = ordered.shape[-1]
     if n == 0:
         raise IndexError("index -1 is out of bounds for axis 0 with size 0")
-    if q < 0 or q > 1:
-        raise ValueError("Quantiles must be in the range [0, 1]")
+    check_quantile(q)
     place = q * (n - 1)
     low = min(int(place), n - 1)
     high = min(low + 1, n - 1)
@@ -275,17 +280,18 @@ def _at_quantile(ordered: Array, q: Any) -> Array:
     return found
 
 
-def _quantiles(a: Array, q: Any, axis: int | None, keepdims: bool) -> Array:
+def quantiles(a: Array, q: Any, axis: int | None, keepdims: bool, at: Any) -> Array:
+    """What `at(ordered, q)` finds in the sorted elements, for one part or for each of several."""
     if a.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
     ordered = _along_rows(a, axis)
     parts = np.asarray(q)
     if parts.ndim == 0:
-        return _restored(_at_quantile(ordered, q), a, axis, keepdims)
+        return _restored(at(ordered, q), a, axis, keepdims)
     dtype = np.result_type(a, np.float64, parts)
     found = np.empty((len(parts), *ordered.shape[:-1]), dtype)
     for k in range(len(parts)):
-        found[k] = _at_quantile(ordered, parts[k])
+        found[k] = at(ordered, parts[k])
     if not keepdims:
         return found
     if axis is None:
@@ -305,7 +311,7 @@ def quantile(
     """What parts of the elements, from 0 to 1, are below."""
     if method != "linear":
         raise NotImplementedError("only method='linear' is supported", "take np.sort(a) and index")
-    return _quantiles(a, q, axis, keepdims)
+    return quantiles(a, q, axis, keepdims, at_quantile)
 
 
 def percentile(
@@ -322,5 +328,5 @@ def percentile(
         raise NotImplementedError("only method='linear' is supported", "take np.sort(a) and index")
     parts = np.asarray(q)
     if parts.ndim == 0:
-        return _quantiles(a, q / 100, axis, keepdims)
-    return _quantiles(a, parts / 100, axis, keepdims)
+        return quantiles(a, q / 100, axis, keepdims, at_quantile)
+    return quantiles(a, parts / 100, axis, keepdims, at_quantile)
