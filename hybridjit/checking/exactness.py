@@ -36,7 +36,7 @@ _REDUCTIONS = frozenset(
         *("dot", "vdot", "inner", "outer", "matmul", "tensordot", "einsum", "kron", "cross"),
         *("linalg", "fft", "convolve", "correlate", "polyfit", "polyval", "interp", "gradient"),
         *("percentile", "quantile", "median", "nanmedian", "histogram", "linspace", "vander"),
-        *("nanpercentile", "nanquantile"),
+        *("nanpercentile", "nanquantile", "vecdot", "matvec", "vecmat"),
     )
 )
 

@@ -110,6 +110,18 @@ def test_sound_kernels_agree() -> None:
     assert "within the bound" in str(waves.check(a.astype(np.float32)))
 
 
+@hybrid.script
+def products_along_rows(a: Array, v: Array) -> Array:
+    return np.vecdot(a, v), np.matvec(a, v), np.vecmat(v, a.T)
+
+
+@pytest.mark.skipif(not hasattr(np, "matvec"), reason="NumPy before 2.2")
+def test_sums_of_products_along_rows_agree() -> None:
+    """The order of their terms is open, though no name of a sum is in the script."""
+    a = np.random.default_rng(0).random((300, 333))
+    products_along_rows.check(a, a[0])
+
+
 def test_arguments_stay_as_they_are() -> None:
     b = np.zeros(4)
     scaled.check(np.ones(4), b)
