@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybridjit.scalars.kinds import is_array, is_sequence
+from hybridjit.scalars.kinds import field_names, is_array, is_record, is_sequence
 
 
 def fresh_copies(values: Sequence[Any]) -> list[Any]:
@@ -27,6 +27,11 @@ def _fresh(value: Any, owners: dict[int, NDArray[Any]]) -> Any:
         return made(*items) if hasattr(value, "_fields") else made(items)
     if isinstance(value, np.random.Generator):
         return copy.deepcopy(value)
+    if is_record(value):
+        copied = copy.copy(value)
+        for name in field_names(value) or ():
+            object.__setattr__(copied, name, _fresh(getattr(value, name), owners))
+        return copied
     return value
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hybridjit.arith.ranges import ZERO, constant
 from hybridjit.errors import HybridError, ParseError
@@ -173,7 +174,8 @@ def _frozen(build: Builder, value: Value, name: str, stmt: ast.stmt) -> Value:
         case Scalar():
             return build.let(value, name, span)
         case Items(items):
-            return Items(tuple(_frozen(build, item, name, stmt) for item in items))
+            kept_items = tuple(_frozen(build, item, name, stmt) for item in items)
+            return replace(value, items=kept_items)
         case Array(buffer, indices) if indices:
             kept = (build.let(Scalar(i, ScalarType(i.dtype)), name, span).expr for i in indices)
             return Array(buffer, tuple(kept))

@@ -58,7 +58,7 @@ from hybridjit.ir.signature import ConstantArray
 from hybridjit.ir.stmt import Allocate, Evaluate, Let, Raise, Seq, Stmt, Store
 from hybridjit.record import record
 from hybridjit.scalars.conversion import convert, join_types, store_value
-from hybridjit.scalars.kinds import is_array, is_masked_array, is_sequence
+from hybridjit.scalars.kinds import field_names, is_array, is_masked_array, is_sequence
 from hybridjit.scalars.scalar import Scalar
 from hybridjit.scalars.specs import Spec
 from hybridjit.scalars.suggest import did_you_mean
@@ -317,7 +317,8 @@ class Builder:
         if is_array(value):
             return self._constant_array(value, name, node)
         if is_sequence(value):
-            return Items(tuple(self.lift(item, name, node) for item in value))
+            items = tuple(self.lift(item, name, node) for item in value)
+            return Items(items, fields=field_names(value))
         return lift(value)
 
     def _constant_array(self, array: NDArray[Any], name: str, node: ast.AST) -> Array:

@@ -304,7 +304,8 @@ def _argument(build: Builder, name: str, value: Value, node: ast.expr) -> Value:
     if isinstance(value, Scalar):
         return build.let(value, name, build.span(node))
     if isinstance(value, Items):
-        return Items(tuple(_argument(build, name, item, node) for item in value.items))
+        items = tuple(_argument(build, name, item, node) for item in value.items)
+        return replace(value, items=items)
     if isinstance(value, ArrayExpr):
         return named(build, value, name, node)
     return value

@@ -64,7 +64,7 @@ def _as_renamed(build: Builder, value: Value) -> Value:
         case Array(buffer) | View(buffer):
             return replace(value, buffer=build.unit.renamed.get(buffer, buffer))
         case Items(items):
-            return Items(tuple(map(partial(_as_renamed, build), items)))
+            return replace(value, items=tuple(map(partial(_as_renamed, build), items)))
         case _:
             return value
 

@@ -25,6 +25,7 @@ from hybridjit.ir.extern import Extern
 from hybridjit.ir.intrinsics import CustomIntrinsic
 from hybridjit.scalars.builtins import find_element_type
 from hybridjit.scalars.kinds import (
+    field_names,
     find_weak_type,
     is_sequence,
 )
@@ -49,7 +50,8 @@ def lift(value: object) -> Value:
         case ModuleType():
             return Module(value)
         case _ if is_sequence(value):
-            return Items(tuple(lift(item) for item in value), is_list=isinstance(value, list))
+            items = tuple(lift(item) for item in value)
+            return Items(items, isinstance(value, list), field_names(value))
         case _:
             return _lift_type(value) or _lift_function(value) or Foreign(value)
 

@@ -89,10 +89,13 @@ def _parameter(build: Builder, name: str, spec: Spec, span: Span) -> Value:
             assert isinstance(scalar.expr, Var)
             build.signature.params.append(ScalarParam(scalar.expr, type.weak))
             return scalar
-        case TupleSpec(items):
-            return Items(
-                tuple(_parameter(build, f"{name}_{i}", s, span) for i, s in enumerate(items))
+        case TupleSpec(items, fields):
+            names = range(len(items)) if fields is None else fields
+            parts = (
+                _parameter(build, f"{name}_{part}", item, span)
+                for part, item in zip(names, items, strict=True)
             )
+            return Items(tuple(parts), fields=fields)
         case ConstantSpec(value):
             return lift(value)
 

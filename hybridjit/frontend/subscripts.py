@@ -209,10 +209,9 @@ def evaluate_attribute(build: Builder, node: ast.Attribute) -> Value:
         case Text(text) if hasattr(str, node.attr):
             raise refuse_text_arithmetic(text, build.span(node))
         case Items():
-            raise _refuse_list_attribute(build, node)
-        case ElementType(dtype) if node.attr in ("itemsize", "kind", "type"):
-            of_type = integer(dtype.bits // 8), Text(dtype.numpy.kind), owner
-            return of_type[("itemsize", "kind", "type").index(node.attr)]
+            return _field(build, owner, node)
+        case ElementType() if node.attr in ("type", "itemsize", "kind"):
+            return _type_attribute(owner, node)
         case RandomGenerator() if node.attr in GENERATOR_METHODS:
             return Method(owner, node.attr)
         case NumpyFunction() if node.attr in UFUNC_METHODS:
@@ -295,6 +294,30 @@ def _object_attribute(build: Builder, value: object, node: ast.Attribute) -> Val
     if type(value) in (np.iinfo, np.finfo) and hasattr(value, node.attr):
         return build.lift(getattr(value, node.attr), node.attr, node)
     raise _refuse_object(build, value, node)
+
+
+def _type_attribute(owner: ElementType, node: ast.Attribute) -> Value:
+    if node.attr == "type":
+        return owner
+    dtype = owner.dtype
+    return integer(dtype.bits // 8) if node.attr == "itemsize" else Text(dtype.numpy.kind)
+
+
+def _field(build: Builder, owner: Items, node: ast.Attribute) -> Value:
+    """What a named tuple or a dataclass holds under a name."""
+    fields = owner.fields
+    if fields is None:
+        raise _refuse_list_attribute(build, node)
+    if node.attr in fields:
+        return owner.items[fields.index(node.attr)]
+    value = ast.unparse(node.value)
+    raise build.refuse(
+        f"'{value}' holds no array or number '{node.attr}'",
+        node,
+        help=f"it has {', '.join(fields)}; pass anything else as an argument"
+        if fields
+        else "pass it as an argument",
+    )
 
 
 def _refuse_list_attribute(build: Builder, node: ast.Attribute) -> ParseError:

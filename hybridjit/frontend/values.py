@@ -103,10 +103,14 @@ class Mask:
 
 @record
 class Items:
-    """A tuple or list whose length and elements are known now."""
+    """A tuple or list whose length and elements are known now.
+
+    `fields` are the names of the items: of a named tuple, a dataclass, or `self` of a method.
+    """
 
     items: tuple[Value, ...]
     is_list: bool = field(default=False, compare=False)
+    fields: tuple[str, ...] | None = None
 
 
 @record

@@ -22,10 +22,12 @@ from hybridjit.ir.header import MAX_EXTENT, Header
 from hybridjit.runtime.generators import check_generator
 from hybridjit.scalars.builtins import ElementTypeObject
 from hybridjit.scalars.kinds import (
+    field_names,
     is_array,
     is_masked_array,
     is_numpy_scalar,
     is_python_number,
+    is_record,
     is_sequence,
     type_name,
     weak_type,
@@ -48,7 +50,10 @@ _CONSTANTS: tuple[type, ...] = (str, np.dtype, ElementTypeObject, type)
 _MAX_ENUMERATED = 1_000_000
 # How many candidates NumPy may look at to tell whether two arrays share memory.
 _MAX_WORK: Any = 1_000_000
-_NO_METHOD = "a script is no method: decorate it with @staticmethod, above, and drop 'self'"
+_NO_METHOD = (
+    "as a method, a script reads what self holds in its __dict__; otherwise decorate it with "
+    "@staticmethod, above, and drop 'self'"
+)
 
 
 class NamedCall(AbstractContextManager[None]):
@@ -137,6 +142,9 @@ def _spec(name: str, value: object) -> Spec:
         return ScalarSpec(ScalarType(_supported(name, value.dtype, "a scalar")))
     if is_sequence(value):
         _check_length(name, value)
+        names = field_names(value)
+        if names is not None:
+            return _record_spec(name, value, names)
         return TupleSpec(tuple(_spec(f"{name}[{i}]", item) for i, item in enumerate(value)))
     if isinstance(value, np.random.Generator):
         check_generator(name, value)
@@ -145,11 +153,26 @@ def _spec(name: str, value: object) -> Spec:
         return ConstantSpec(value)
     if isinstance(value, (ArraySpec, ScalarSpec, TupleSpec, ConstantSpec, GeneratorSpec)):
         return value
+    if is_record(value):
+        return _record_spec(name, value, field_names(value) or ())
+    if name == "self" and _has_plain_state(value):
+        state = vars(value).items()
+        return _record_spec(name, value, tuple(key for key, item in state if _is_supported([item])))
     raise ArgumentError(
         f"argument '{name}' is {_a_value(value)}; "
         "expected a NumPy array, a number, or a tuple of these",
         help=_conversion_help(name, value),
     )
+
+
+def _record_spec(name: str, value: object, fields: tuple[str, ...]) -> TupleSpec:
+    items = (_spec(f"{name}.{field}", getattr(value, field)) for field in fields)
+    return TupleSpec(tuple(items), fields)
+
+
+def _has_plain_state(value: object) -> bool:
+    """True for an object whose attributes can be taken one by one."""
+    return hasattr(value, "__dict__") and not isinstance(value, (Enum, type, FunctionType))
 
 
 def _check_length(name: str, value: Sequence[object]) -> None:
@@ -290,6 +313,8 @@ def flatten(specs: Sequence[Spec], values: Sequence[Any]) -> list[Any]:
         match spec:
             case ConstantSpec():
                 pass
+            case TupleSpec(items, fields) if fields is not None:
+                flat.extend(flatten(items, [getattr(value, field) for field in fields]))
             case TupleSpec(items):
                 flat.extend(flatten(items, value))
             case ScalarSpec(type) if not type.weak:

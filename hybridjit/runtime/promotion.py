@@ -85,7 +85,7 @@ def _without_sizes(spec: Spec) -> Spec:
     if isinstance(spec, ArraySpec):
         return replace(spec, shape=("?",) * len(spec.shape))
     if isinstance(spec, TupleSpec):
-        return TupleSpec(tuple(_without_sizes(item) for item in spec.items))
+        return replace(spec, items=tuple(_without_sizes(item) for item in spec.items))
     return spec
 
 
@@ -93,5 +93,5 @@ def _with_sizes(spec: Spec, entries: Iterator[int | str]) -> Spec:
     if isinstance(spec, ArraySpec):
         return replace(spec, shape=tuple(next(entries) for _ in spec.shape))
     if isinstance(spec, TupleSpec):
-        return TupleSpec(tuple(_with_sizes(item, entries) for item in spec.items))
+        return replace(spec, items=tuple(_with_sizes(item, entries) for item in spec.items))
     return spec

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, is_dataclass
 from typing import Any, Protocol, TypeGuard
 
 import numpy as np
@@ -48,6 +49,19 @@ def is_numpy_scalar(value: object) -> TypeGuard[NumpyScalar]:
 def is_sequence(value: object) -> TypeGuard[tuple[object, ...] | list[object]]:
     """True for a tuple or a list."""
     return isinstance(value, (tuple, list))
+
+
+def is_record(value: object) -> bool:
+    """True for an instance of a dataclass."""
+    return is_dataclass(value) and not isinstance(value, type)
+
+
+def field_names(value: object) -> tuple[str, ...] | None:
+    """The names of what a named tuple or a dataclass holds; None for anything else."""
+    if is_dataclass(value):
+        return tuple(field.name for field in fields(value))
+    names: tuple[str, ...] | None = getattr(type(value), "_fields", None)
+    return names if isinstance(value, tuple) else None
 
 
 def is_python_number(value: object) -> TypeGuard[PythonNumber]:

@@ -36,11 +36,18 @@ class ScalarSpec:
 
 @record
 class TupleSpec:
-    """A tuple or list of arguments; its length is a constant of the specialisation."""
+    """A tuple or list of arguments; its length is a constant of the specialisation.
+
+    `fields` are the names of the items: of a named tuple, a dataclass, or `self` of a method.
+    """
 
     items: tuple[Spec, ...]
+    fields: tuple[str, ...] | None = None
 
     def __str__(self) -> str:
+        if self.fields is not None:
+            named = zip(self.fields, self.items, strict=True)
+            return f"({', '.join(f'{name}={item}' for name, item in named)})"
         return f"({', '.join(str(item) for item in self.items)})"
 
 

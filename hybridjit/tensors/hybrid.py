@@ -19,7 +19,7 @@ from typing import Any, cast
 from hybridjit.errors import ArgumentError
 from hybridjit.ir.expr import Const
 from hybridjit.ir.func import PrimFunc
-from hybridjit.scalars.kinds import is_array
+from hybridjit.scalars.kinds import field_names, is_array
 from hybridjit.scalars.specs import ConstantSpec, ScalarSpec, Spec, TupleSpec
 from hybridjit.tensors.expression import Expression
 from hybridjit.tensors.inlined import Hybrid, make_operation
@@ -56,7 +56,8 @@ class TensorCall:
             case tuple() | list():
                 items = cast("Sequence[Any]", value)
                 return TupleSpec(
-                    tuple(self._spec(f"{name}[{k}]", item) for k, item in enumerate(items))
+                    tuple(self._spec(f"{name}[{k}]", item) for k, item in enumerate(items)),
+                    field_names(items),
                 )
             case _ if is_array(value):
                 raise ArgumentError(

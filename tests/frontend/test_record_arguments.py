@@ -1,0 +1,144 @@
+"""Named tuples, dataclasses and `self` as arguments: what they hold is known by its name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from hybridjit import hybrid
+from hybridjit.errors import ArgumentError, ParseError
+from tests.support.array_results import assert_agree
+
+
+class Point(NamedTuple):
+    x: Any
+    y: Any
+
+
+class Turned(NamedTuple):
+    y: Any
+    x: Any
+
+
+@dataclass(frozen=True)
+class Grid:
+    values: Any
+    step: float
+    origin: Point
+    name: str = "grid"
+
+
+@dataclass
+class Labelled:
+    labels: dict[str, int]
+
+
+ORIGIN = Point(1.0, 2.0)
+
+
+def weighed(p: Any) -> Any:
+    q = p
+    return q.x + 10.0 * q.y
+
+
+def through_a_helper(p: Any) -> Any:
+    x, y = p
+    return weighed(p) + x * y + p[1] + len(p)
+
+
+def captured(a: Any) -> Any:
+    return a[0] * ORIGIN.x + ORIGIN.y
+
+
+def scaled(grid: Any) -> Any:
+    for i in range(len(grid.values)):
+        grid.values[i] *= grid.step
+    if grid.name == "grid":
+        return grid.values + grid.origin.x
+    return grid.values * grid.origin.y
+
+
+@pytest.mark.parametrize("script", [weighed, through_a_helper])
+def test_fields_of_a_named_tuple(script: Any) -> None:
+    kernel: Any = hybrid.script(script)
+    for x, y in ((1.5, 2.0), (np.float32(3), 4)):
+        assert_agree(kernel, [Point(x, y)])
+        assert_agree(kernel, [Turned(x, y)])
+
+
+def test_arrays_in_a_named_tuple() -> None:
+    kernel = hybrid.script(weighed)
+    for size in (3, 5, 7):
+        assert_agree(kernel, [Point(np.arange(float(size)), np.ones(size))])
+
+
+def test_a_named_tuple_from_around() -> None:
+    assert_agree(hybrid.script(captured), [np.array([3.0])])
+
+
+def test_a_dataclass_is_read_and_its_arrays_are_written() -> None:
+    kernel = hybrid.script(scaled)
+    for name in ("grid", "other"):
+        values = [np.arange(4.0) for _ in range(3)]
+        ways: Any = [scaled, kernel, kernel.interpret]
+        results = [way(Grid(x, 2.0, ORIGIN, name)) for way, x in zip(ways, values, strict=True)]
+        for found, written in zip(results, values, strict=True):
+            assert found.tolist() == results[0].tolist()
+            assert written.tolist() == [0.0, 2.0, 4.0, 6.0]
+    kernel.check(Grid(np.arange(4.0), 3.0, ORIGIN))
+
+
+class Filter:
+    def __init__(self, weights: Any, gain: float) -> None:
+        self.weights, self.gain = weights, gain
+        self.registry = {"not": "a number"}
+
+    @hybrid.script
+    def run(self, x: Any) -> Any:
+        return (self.weights * x).sum() * self.gain
+
+    @hybrid.script
+    def first(self, x: Any) -> Any:
+        return x[0]
+
+    @hybrid.script
+    def bad(self, x: Any) -> Any:
+        return x[0] + self.registry
+
+    @hybrid.script
+    def assigning(self, x: Any) -> None:
+        self.gain = x[0]
+
+
+def test_a_kernel_as_a_method() -> None:
+    x = np.arange(3.0)
+    for gain in (2.0, 3.0):
+        assert Filter(np.ones(3), gain).run(x) == 3.0 * gain
+    assert Filter(np.ones(3), 1.0).first(x) == 0.0
+
+
+def test_an_attribute_that_is_no_number() -> None:
+    with pytest.raises(ParseError, match="'self' holds no array or number 'registry'"):
+        Filter(np.ones(3), 1.0).bad(np.ones(3))
+
+
+def test_an_attribute_is_not_assigned_to() -> None:
+    with pytest.raises(ParseError, match="cannot assign to the attribute 'gain'"):
+        Filter(np.ones(3), 1.0).assigning(np.ones(3))
+
+
+def test_a_field_that_is_not_there() -> None:
+    with pytest.raises(ParseError, match="'p' holds no array or number 'z'"):
+        hybrid.script(missing_field)(Point(1.0, 2.0))
+
+
+def missing_field(p: Any) -> Any:
+    return p.z
+
+
+def test_a_field_that_no_script_can_take() -> None:
+    with pytest.raises(ArgumentError, match=r"argument 'p.labels' is a dict"):
+        hybrid.script(missing_field)(Labelled({}))
