@@ -7,13 +7,14 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from enum import Enum
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hybridjit.errors import ArgumentError, ArgumentValueError, name_call
+from hybridjit.frontend.captures import function_state
 from hybridjit.interp.base_array import base_array
 from hybridjit.interp.scalars import cast
 from hybridjit.ir.dtype import INT64, DType, ScalarType, find_dtype
@@ -153,6 +154,13 @@ def _spec(name: str, value: object) -> Spec:
         return ConstantSpec(value)
     if isinstance(value, (ArraySpec, ScalarSpec, TupleSpec, ConstantSpec, GeneratorSpec)):
         return value
+    return _spec_of_object(name, value)
+
+
+def _spec_of_object(name: str, value: object) -> Spec:
+    if _is_function(value):
+        state = function_state(value)
+        return ConstantSpec(value, tuple(map(id, state)), state)
     if is_record(value):
         return _record_spec(name, value, field_names(value) or ())
     if name == "self" and _has_plain_state(value):
@@ -168,6 +176,13 @@ def _spec(name: str, value: object) -> Spec:
 def _record_spec(name: str, value: object, fields: tuple[str, ...]) -> TupleSpec:
     items = (_spec(f"{name}.{field}", getattr(value, field)) for field in fields)
     return TupleSpec(tuple(items), fields)
+
+
+def _is_function(value: object) -> bool:
+    """True for what can be called inside of a script: a function, a kernel, one of NumPy."""
+    return isinstance(value, (FunctionType, BuiltinFunctionType, np.ufunc)) or hasattr(
+        value, "__hybrid_function__"
+    )
 
 
 def _has_plain_state(value: object) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import field
+
 from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.record import record
 
@@ -53,9 +55,14 @@ class TupleSpec:
 
 @record
 class ConstantSpec:
-    """An argument whose value is part of the specialisation: a string, a dtype or None."""
+    """An argument whose value is part of the specialisation: a string, a dtype, None, a function.
+
+    A function can be given other code: `state` is what it consists of, and `parts` its identities.
+    """
 
     value: object
+    parts: tuple[int, ...] = ()
+    state: tuple[object, ...] = field(default=(), compare=False, repr=False)
 
     def __str__(self) -> str:
         return repr(self.value)

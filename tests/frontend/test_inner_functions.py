@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -401,3 +402,51 @@ REFUSED = {
 def test_what_is_refused(script: Callable[..., Any]) -> None:
     with pytest.raises(HybridError, match=REFUSED[script]):
         hybrid.script(script)(numpy.ones(4))
+
+
+# functions as arguments of a script
+
+
+def doubled(x: Any) -> Any:
+    return x * 2.0
+
+
+def shifted(x: Any) -> Any:
+    return x + 1.0
+
+
+@hybrid.script
+def summed(f: Any, a: Any) -> Any:
+    s = 0.0
+    for i in range(len(a)):
+        s += f(a[i])
+    return s
+
+
+@pytest.mark.parametrize("f", [doubled, shifted, math.sin, np.sqrt, abs, hybrid.script(doubled)])
+def test_a_function_as_an_argument(f: Any) -> None:
+    values = numpy.array([0.25, 0.5, 3.0])
+    expected = summed.py_func(f, values)
+    assert summed(f, values) == pytest.approx(expected)
+    assert summed.interpret(f, values) == pytest.approx(expected)
+
+
+def test_functions_take_turns() -> None:
+    values = numpy.array([0.25, 0.5, 3.0])
+    for f in (doubled, shifted, doubled, math.sin, shifted, math.cos):
+        assert summed(f, values) == pytest.approx(sum(map(f, values)))
+
+
+def test_a_function_that_is_given_other_code() -> None:
+    def changing(x: Any) -> Any:
+        return x * 2.0
+
+    values = numpy.array([0.25, 0.5, 3.0])
+    assert [summed(changing, values) for _ in range(3)] == [7.5] * 3
+    changing.__code__ = shifted.__code__
+    assert [summed(changing, values) for _ in range(3)] == [6.75] * 3
+
+
+def test_a_lambda_as_an_argument() -> None:
+    with pytest.raises(HybridError, match="a lambda cannot be compiled"):
+        summed(lambda x: x, numpy.ones(3))

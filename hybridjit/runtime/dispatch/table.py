@@ -163,6 +163,8 @@ class _Writer:
         self, slot: int, item: tuple[int, int], spec: Spec, value: Any, params: Any
     ) -> None:
         match spec:
+            case ConstantSpec(parts=parts) if parts:
+                raise Unsupported  # the same function may have other code
             case ConstantSpec(constant):
                 record = constant_record(constant, value, self.memory)
             case ScalarSpec(type):
