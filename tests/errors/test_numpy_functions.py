@@ -23,7 +23,10 @@ _MODULES: tuple[tuple[str, ModuleType], ...] = (
     ("random.", numpy.random),
 )
 # Functions of the language by another name: casts, and what looks things up for people.
-_ELSEWHERE = ("info", "show_config", "show_runtime", "test", "get_include", "iinfo", "finfo")
+_ELSEWHERE = (
+    *("info", "show_config", "show_runtime", "test", "get_include", "iinfo", "finfo"),
+    "default_rng",  # makes an object
+)
 
 
 def _unsupported() -> Iterator[str]:

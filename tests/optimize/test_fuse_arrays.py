@@ -84,8 +84,7 @@ def row_factor(m: Array, v: Array):
 
 def masked_mean(a: Array, b: Array):
     m = a > 0
-    values = b[m]
-    return values.mean()
+    return b[m].mean()
 
 
 def chosen(a: Array, b: Array):

@@ -57,9 +57,13 @@ def extract(condition: Any, arr: Any) -> Array:
 def compress(condition: Any, a: Any, axis: int | None = None) -> Array:
     """The slices along an axis where a condition holds; one that is too short holds no further."""
     wanted = flatnonzero(condition)
+    values = np.asarray(a)
+    size = values.size if axis is None else values.shape[axis]
+    if len(wanted) > 0 and wanted[-1] >= size:
+        raise IndexError("the condition holds beyond the end of the axis")
     if axis is None:
-        return np.ravel(np.asarray(a))[wanted]
-    return np.take(np.asarray(a), wanted, axis)
+        return np.ravel(values)[wanted]
+    return np.take(values, wanted, axis)
 
 
 def _is_new(values: Array, equal_nan: bool) -> Array:
