@@ -65,6 +65,10 @@ else:
     gufuncs = lazy_module("hybridjit.ufuncs.gufunc")
     ufuncs = lazy_module("hybridjit.ufuncs.ufunc")
 
+# What other rooms ask of a kernel.
+_INTERNAL = frozenset(
+    ("annotated", "learn", "native_calls", "options", "specializations", "summary")
+)
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -282,6 +286,14 @@ class Kernel(NativeCallable, Generic[P, R]):
     def clear(self) -> None:
         """Forget all translations and code in memory; the next call starts afresh."""
         self._specializations.clear()
+
+    def __dir__(self) -> list[str]:
+        """What is for users."""
+        return sorted(
+            name
+            for name in object.__dir__(self)
+            if name.startswith("__") or not (name.startswith("_") or name in _INTERNAL)
+        )
 
     def __repr__(self) -> str:
         code = self.__hybrid_function__.__code__

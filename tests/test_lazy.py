@@ -92,3 +92,15 @@ def test_a_lazy_module_is_the_module(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_dir_shows_what_is_for_users_and_nothing_else(module: types.ModuleType) -> None:
     assert dir(module) == sorted(module.__all__)
     assert all(hasattr(module, name) for name in dir(module))
+
+
+def test_dir_of_a_kernel_shows_what_is_for_users() -> None:
+    shown = [name for name in dir(kernel_of_nothing) if not name.startswith("__")]
+    assert {"schedule", "report", "auto_schedule", "check", "inspect", "py_func"} <= {*shown}
+    assert not any(name.startswith("_") for name in shown)
+    assert "native_calls" not in shown
+
+
+@hybridjit.script
+def kernel_of_nothing(n: int) -> int:
+    return n

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 
 from hybridjit.ir.signature import ArrayResult, ScalarResult
 
-_free: Any = ctypes.CDLL(None).free  # the counterpart of what kernels allocate with
+# The counterpart of what kernels allocate with.
+_free: Any = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None).free
 _free.argtypes, _free.restype = [ctypes.c_void_p], None
 
 

@@ -203,7 +203,7 @@ def _load_chirp(chirp: Array, a: Array, n: int) -> None:
 def _plan(rows: int, is_convolved: bool) -> Array:
     """What each step transforms: rows; or of a convolution, the chirp, then rows there and back.
 
-    Read from memory: of a condition that no step changes, a compiler would make two loops.
+    It lies in memory, so that one loop takes steps of every kind.
     """
     plan = np.zeros(2 * rows + 1 if is_convolved else rows, np.int8)
     if is_convolved:

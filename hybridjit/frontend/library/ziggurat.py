@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 STRIPS = 256
 NORMAL_TAIL = 3.6541528853610087963519472518
 EXPONENTIAL_TAIL = 7.6971174701310497140446280481
-# The area as doubles give it; tables in use were computed in them, from the tail to the top.
+# The area as doubles give it: with it, and in doubles from the tail to the top, every number is the
+# one that NumPy has.
 _NORMAL_AREA = 0.004928673233974652
 _NORMAL_STEPS = 2.0**52
 _EXPONENTIAL_STEPS = Decimal(2) ** 53
-# Where the exponential function of the tables in use was rounded upwards.
+# Where the exponential function of the tables in NumPy was rounded upwards.
 _ROUNDED_UP = 38
 
 _Table = NDArray[np.float64]
@@ -31,17 +32,30 @@ def _empty() -> tuple[_Table, NDArray[np.uint64], _Table]:
     return np.zeros(STRIPS), np.zeros(STRIPS, np.uint64), np.zeros(STRIPS)
 
 
+def _exp(x: float) -> float:
+    """Rounded correctly, whatever C's library does."""
+    with localcontext() as context:
+        context.prec = 50
+        return float(Decimal(x).exp())
+
+
+def _log(x: float) -> float:
+    with localcontext() as context:
+        context.prec = 50
+        return float(Decimal(x).ln())
+
+
 def normal_tables() -> tuple[Any, Any, Any]:
     """Widths, steps and densities for exp(-x^2 / 2)."""
     widths, steps, densities = _empty()
     last = NORMAL_TAIL
-    density = math.exp(-0.5 * last * last)
+    density = _exp(-0.5 * last * last)
     widths[0], densities[0] = _NORMAL_AREA / density / _NORMAL_STEPS, 1.0
     widths[-1], densities[-1] = last / _NORMAL_STEPS, density
     steps[0] = int(last * density / _NORMAL_AREA * _NORMAL_STEPS)
     for i in range(STRIPS - 2, 0, -1):
-        x = math.sqrt(-2.0 * math.log(_NORMAL_AREA / last + density))
-        density = math.exp(-0.5 * x * x)
+        x = math.sqrt(-2.0 * _log(_NORMAL_AREA / last + density))
+        density = _exp(-0.5 * x * x)
         if i == _ROUNDED_UP:
             density = float.fromhex("0x1.5ad29acc85c89p-1")
         steps[i + 1] = round(Fraction(x) / Fraction(last) * 2**52)
