@@ -32,22 +32,26 @@ _SCOPES = (ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp
 _JUMPS = (ast.Break, ast.Continue)
 N = TypeVar("N", bound=ast.AST)
 
-# Each function is written out once; its nodes are known by what they are.
-_known: WeakKeyDictionary[ast.FunctionDef, ast.FunctionDef] = WeakKeyDictionary()
+# Each function is written out once; its nodes are known by what they are. None: it stays as it is.
+_known: WeakKeyDictionary[ast.FunctionDef, ast.FunctionDef | None] = WeakKeyDictionary()
 
 
 def written_out(source: FunctionSource) -> FunctionSource:
     """The function in plain syntax; most have no other."""
-    node = _known.get(source.node)
-    if node is None:
-        node = source.node
-        if any(_is_short(inner) for inner in ast.walk(node) if inner is not node):
-            node = copy.deepcopy(node)
-            names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
-            names |= {arg.arg for arg in ast.walk(node) if isinstance(arg, ast.arg)}
-            _Writer(names).function(node)
-        _known[source.node] = node
-    return source if node is source.node else replace(source, node=node)
+    func = source.node
+    if func not in _known:
+        is_short = any(_is_short(inner) for inner in ast.walk(func) if inner is not func)
+        _known[func] = _written_out(func) if is_short else None
+    node = _known[func]
+    return source if node is None else replace(source, node=node)
+
+
+def _written_out(func: ast.FunctionDef) -> ast.FunctionDef:
+    node = copy.deepcopy(func)
+    names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+    names |= {arg.arg for arg in ast.walk(node) if isinstance(arg, ast.arg)}
+    _Writer(names).function(node)
+    return node
 
 
 def _is_short(node: ast.AST) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import math
+import weakref
 from typing import Any
 
 import numpy
@@ -10,6 +12,8 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.errors import ParseError
+from hybridjit.source import read_function
+from tests.frontend.from_text import script_from_text
 from tests.support.array_results import assert_agree
 
 np: Any = numpy
@@ -227,3 +231,13 @@ def test_the_type_of_an_array_makes_numbers() -> None:
         return a.dtype.type(3) * a[0]
 
     assert_agree(scaled, [np.ones(2, np.float32)])
+
+
+def test_what_was_written_out_goes_with_the_function() -> None:
+    for body in ("return a[0]", "return sum(x for x in a)"):
+        kernel = script_from_text(f"def f(a):\n    {body}\n")
+        kernel(np.ones(3))
+        node = weakref.ref(read_function(kernel.__hybrid_function__).node)
+        del kernel
+        gc.collect()
+        assert node() is None
