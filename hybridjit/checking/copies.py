@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybridjit.scalars.kinds import field_names, is_array, is_record, is_sequence
+from hybridjit.scalars.kinds import field_names, is_array, is_generator, is_record, is_sequence
 
 
 def fresh_copies(values: Sequence[Any]) -> list[Any]:
@@ -25,7 +25,7 @@ def _fresh(value: Any, owners: dict[int, NDArray[Any]]) -> Any:
         items = [_fresh(item, owners) for item in value]
         made: Any = type(value)
         return made(*items) if hasattr(value, "_fields") else made(items)
-    if isinstance(value, np.random.Generator):
+    if is_generator(value):
         return copy.deepcopy(value)
     if is_record(value):
         copied = copy.copy(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
@@ -84,13 +85,18 @@ def _call(build: Builder, callee: Value, node: ast.Call) -> Value:
             return _call_other(build, callee, node)
 
 
+def _default_rng() -> object:
+    """`np.random.default_rng`, if somebody has loaded it."""
+    return getattr(sys.modules.get("numpy.random"), "default_rng", None)
+
+
 def _call_other(build: Builder, callee: Value, node: ast.Call) -> Value:
     match callee:
         case Callee() | InnerFunction():
             return build.language.inline(build, callee, node)
         case ExternValue(extern):
             return call_extern(build, extern, node)
-        case Foreign(value) if value is np.random.default_rng:
+        case Foreign(value) if value is _default_rng():
             return _make_generator(build, node)
         case Foreign(value) if value is np.iinfo or value is np.finfo:
             return _limits(build, value, node)

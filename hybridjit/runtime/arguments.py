@@ -25,6 +25,7 @@ from hybridjit.scalars.builtins import ElementTypeObject
 from hybridjit.scalars.kinds import (
     field_names,
     is_array,
+    is_generator,
     is_masked_array,
     is_numpy_scalar,
     is_python_number,
@@ -147,7 +148,7 @@ def _spec(name: str, value: object) -> Spec:
         if names is not None:
             return _record_spec(name, value, names)
         return TupleSpec(tuple(_spec(f"{name}[{i}]", item) for i, item in enumerate(value)))
-    if isinstance(value, np.random.Generator):
+    if is_generator(value):
         check_generator(name, value)
         return GeneratorSpec()
     if value is None or isinstance(value, _CONSTANTS):

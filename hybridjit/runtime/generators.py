@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
-from hybridjit.scalars.kinds import is_sequence
+from hybridjit.scalars.kinds import is_generator, is_sequence
 from hybridjit.scalars.specs import STATE_SIZE
 
 _HALF = 2**64 - 1
@@ -56,7 +56,7 @@ class LentGenerators(AbstractContextManager[list[Any]]):
     def _lent(self, value: Any) -> Any:
         if is_sequence(value):
             return tuple(self._lent(item) for item in value)
-        if not isinstance(value, np.random.Generator):
+        if not is_generator(value):
             return value
         state = _read(value.bit_generator)
         self._states[id(value)] = state
@@ -73,7 +73,7 @@ class LentGenerators(AbstractContextManager[list[Any]]):
 
 def _generators_in(values: Iterable[Any]) -> Iterator[np.random.Generator]:
     for value in values:
-        if isinstance(value, np.random.Generator):
+        if is_generator(value):
             yield value
         elif is_sequence(value):
             yield from _generators_in(value)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import fields, is_dataclass
 from typing import Any, Protocol, TypeGuard
 
@@ -83,3 +84,13 @@ def type_name(value: object) -> str:
     """The name of the type of a Python object, qualified when it is not a built-in."""
     cls = type(value)
     return cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+
+
+def is_generator(value: object) -> TypeGuard[np.random.Generator]:
+    """Whether it is a generator of NumPy's. Where there is one, its module is loaded: we do not.
+
+    NumPy loads it when it is first asked for, and not while a signal finds it being loaded.
+    """
+    module: Any = sys.modules.get("numpy.random")
+    kind: Any = getattr(module, "Generator", None)
+    return kind is not None and isinstance(value, kind)

@@ -153,11 +153,8 @@ CALLS: dict[str, str] = {
         np.nanmedian(h)
         np.nanquantile(h, 0.3)
         np.nanquantile(h2, 0.9, axis=1)
-        np.nanquantile(h2, [0.1, 0.5], axis=0)
-        np.nanquantile(h2, np.array([0.1, 0.5]), axis=-1, keepdims=True)
         np.nanquantile(i, 0.3)
         np.nanpercentile(h, 30)
-        np.nanpercentile(h, (25, 50))
         np.nanpercentile(h2, 25, axis=0, keepdims=True)
         np.sort(np.partition(v, 3)[:3])
         np.partition(v, 3)[3]
