@@ -11,7 +11,6 @@ from hybridjit.frontend.builtin_calls import LOOP_NAMES
 from hybridjit.frontend.expansion import LOOP_HELP, expand_range
 from hybridjit.frontend.item_loops import run_items
 from hybridjit.frontend.loops import is_iterator, run_grid, run_range
-from hybridjit.frontend.statements import ELSE_HELP
 from hybridjit.frontend.values import Builtin, Foreign
 
 # Deeper nests are a slip; the passes recurse over them.
@@ -20,8 +19,6 @@ MAX_LOOP_DEPTH = 16
 
 def run_for(build: Builder, stmt: ast.For) -> bool:
     """A `for` loop."""
-    if stmt.orelse:
-        raise build.refuse("for ... else is not supported", stmt.orelse[0], help=ELSE_HELP)
     depth = sum(1 for loop in build.frame.loops if not loop.is_expanded)
     if depth >= MAX_LOOP_DEPTH:
         raise build.refuse(

@@ -38,8 +38,6 @@ from hybridjit.scalars.scalar import Scalar
 # before it is expanded (`hybridjit.frontend.expansion_size`), the rest is refused after 0.7 to 7 s.
 MAX_STATEMENTS = 20_000
 
-ELSE_HELP = "set a variable, such as found = True, before break, and test it after the loop"
-
 
 def run_block(build: Builder, body: Sequence[ast.stmt], first: int = 0) -> bool:
     """Translate the statements of a block, from `first` on; True if its end can be reached."""
@@ -175,8 +173,6 @@ def run_if(build: Builder, stmt: ast.If) -> bool:
 
 
 def run_while(build: Builder, stmt: ast.While) -> bool:
-    if stmt.orelse:
-        raise build.refuse("while ... else is not supported", stmt.orelse[0], help=ELSE_HELP)
     with build.collect() as needed:
         test = condition(build, stmt.test)
     span = build.span(stmt)

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TypeVar
 
 from hybridjit.analysis.distances import Order
-from hybridjit.analysis.faults import Fault, Faults
 from hybridjit.analysis.order import Iterations
 from hybridjit.arith.ranges import ONE, ZERO, constant, plus, tidy, times
 from hybridjit.errors import Span
@@ -17,7 +16,7 @@ from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Mask, Place, Value, View
 from hybridjit.ir.dtype import INT64, WEAK_INT, ScalarType
 from hybridjit.ir.expr import Add, Buffer, Const, Expr, ExternCall, Load, Node, Pow, Select, Var
-from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store
+from hybridjit.ir.stmt import Allocate, For, If, Let, Stmt, Store
 from hybridjit.ir.visit import walk
 from hybridjit.scalars.conversion import store_value
 from hybridjit.scalars.scalar import Scalar
@@ -102,15 +101,6 @@ def _element_nodes(build: Builder, value: ArrayExpr, indices: Sequence[Expr]) ->
             found.append(value.mask.element(indices).expr)
     roots: list[Node] = [*found, *stmts]
     return [node for root in roots for node in walk(root)]
-
-
-def never_fails(build: Builder, value: ArrayExpr) -> bool:
-    """True if every element of an array can be computed, selected by a mask or not."""
-    indices = [Var(f"i{axis}") for axis in range(len(value.shape))]
-    with build.collect() as stmts:
-        build.emit(Let(Var("x", value.dtype), value.element(indices).expr))
-    ranges = build.ranges.inside(indices, value.shape)
-    return Faults(indices, ranges).find(Seq(tuple(stmts))) is Fault.NEVER
 
 
 # writing
