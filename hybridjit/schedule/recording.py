@@ -44,7 +44,7 @@ def step(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], 
         self.is_in_step = True
         try:
             result = method(self, *args, **kwargs)
-            self.check(method.__name__, before)
+            self.check(method.__name__, before, unsafe=bool(kwargs.get("unsafe")))
         except BaseException:
             self.func = before
             raise

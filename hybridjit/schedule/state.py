@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from hybridjit.analysis.concurrency import find_obstacle
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
@@ -13,7 +14,7 @@ from hybridjit.ir.printer import name_loops
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.schedule.handles import BlockHandle, BlockLike, LoopHandle, LoopLike
 from hybridjit.schedule.program import blocks_of, find_loop, loops_of
-from hybridjit.schedule.refusal import refuse
+from hybridjit.schedule.refusal import refuse, refuse_obstacle
 from hybridjit.schedule.trace import Step, Trace
 
 
@@ -30,10 +31,29 @@ class State:
         self.decision: Any = None
         self._replaced: dict[Var | str, str] = {}
 
-    def check(self, name: str, before: PrimFunc) -> None:
+    def check(self, name: str, before: PrimFunc, *, unsafe: bool = False) -> None:
         """Verify what the step called `name` has made of `before`: always, it costs little."""
         if self.func is not before:
             verify(self.func, Stage.BLOCKS, f"schedule step {name}")
+            if not unsafe:
+                self._check_concurrent(name, before)
+
+    def _check_concurrent(self, name: str, before: PrimFunc) -> None:
+        """Loops that were said to run at once before, and were rewritten, must still be provable:
+        otherwise the program would be refused only when it is compiled.
+        """
+        old = {loop.var: loop for loop in loops_of(before) if loop.kind.is_concurrent}
+        for loop in loops_of(self.func) if old else ():
+            is_checked = loop.var not in old or loop.is_unsafe or loop is old[loop.var]
+            if is_checked or loop.kind is not old[loop.var].kind:
+                continue
+            obstacle = find_obstacle(self.func, loop)
+            if obstacle is not None:
+                error = refuse_obstacle(self.func, loop, obstacle)
+                raise ScheduleError(
+                    f"{name}: after this step it cannot be proved any more: {error.message}",
+                    help=f"take it before s.{loop.kind.value}(...) of that loop",
+                )
 
     def record(self, step: Step, before: PrimFunc) -> None:
         """Note that `step` turned `before` into the present program."""

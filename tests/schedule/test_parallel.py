@@ -3,6 +3,7 @@
 import pytest
 
 import hybridjit as hj
+from hybridjit.schedule.schedule import Schedule
 from tests.conftest import Golden
 from tests.schedule.programs import (
     INIT,
@@ -74,3 +75,18 @@ def f(a: float32[8], c: float32[1]):
 
 def test_a_scan() -> None:
     refuse(SCAN, lambda s: s.parallel("i"), "a scan carries state")
+
+
+def test_a_step_after_which_it_cannot_be_proved_is_refused() -> None:
+    text = """
+def f(b: float32["n", "m"], d: float32["m"]):
+    for i in range(b.shape[0]):
+        for j in range(b.shape[1]):
+            b[i - 1, j] = max(b[i - 1, j], d[j] + 3)
+"""
+    s = Schedule(hj.parse(text))
+    outer, inner = s.split("i", nparts=4)
+    s.parallel(outer)
+    with pytest.raises(hj.ScheduleError, match="fuse: after this step it cannot be proved"):
+        s.fuse(inner, "j")
+    hj.build(s)  # as it was before the step

@@ -23,6 +23,14 @@ def test_what_an_inner_loop_reads() -> None:
     check(NEST, lambda s: s.prefetch("a", "i", 3))
 
 
+def test_what_a_loop_in_lanes_reads() -> None:
+    def steps(s: Schedule) -> None:
+        s.vectorize("i")
+        s.prefetch("a", "j", 1)
+
+    check(NEST, steps)
+
+
 @pytest.mark.parametrize(
     ("buffer", "distance", "match"),
     [

@@ -59,9 +59,16 @@ def _is_wanted(emitter: Emitter, load: Load, request: Request) -> bool:
     return request.var in used and all(var in emitter.values for var in used)
 
 
+def _first_lane(emitter: Emitter, index: Value) -> Value:
+    """An index; of one in lanes, that of the first: its neighbours lie near, or are too many."""
+    if not isinstance(index.type, ir.VectorType):
+        return index
+    return emitter.b.extract_element(index, ir.Constant(I64, 0))
+
+
 def _emit(emitter: Emitter, var: Var, load: Load, ahead: Value) -> None:
     b, now = emitter.b, emitter.values[var]
     emitter.values[var] = b.add(now, ahead)
-    indices = [emitter.emit(index) for index in load.indices]
+    indices = [_first_lane(emitter, emitter.emit(index)) for index in load.indices]
     emitter.values[var] = now
     call_prefetch(b, emitter.arrays[load.buffer].element(b, indices, inside=False))
