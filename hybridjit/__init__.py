@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from hybridjit.runtime.pool import get_num_threads, set_num_threads, threads
     from hybridjit.schedule.schedule import Schedule
     from hybridjit.schedule.trace import Trace
+    from hybridjit.tuning.entry import tune
 else:
     # Loaded when they are used.
     __getattr__ = lazy_names(
@@ -64,6 +65,7 @@ else:
             "set_num_threads": "hybridjit.runtime.pool:set_num_threads",
             "structural_equal": "hybridjit.ir.equal:structural_equal",
             "threads": "hybridjit.runtime.pool:threads",
+            "tune": "hybridjit.tuning.entry:tune",
         },
     )
 
@@ -151,6 +153,7 @@ __all__ = [
     "te",
     "threads",
     "tir",
+    "tune",
     "u8",
     "u16",
     "u32",

@@ -15,7 +15,9 @@ settings for the code that runs inside it. `api_edge` is here because it obeys o
     HYBRIDJIT_NUM_THREADS=4     run parallel loops on at most so many threads
     HYBRIDJIT_PARALLEL=1        compile for all cores, as @hybrid.script(parallel=True) does, what
                                 does not say parallel=False
+    HYBRIDJIT_QUIET=1           no progress on the terminal
     HYBRIDJIT_TRACEBACK=full    keep the frames of this package in tracebacks
+    HYBRIDJIT_TUNE_DB=/path     take the schedules that searches kept in this database
     HYBRIDJIT_VERIFY=0          do not verify the IR after every pass
 """
 
@@ -60,7 +62,9 @@ class Config:
     interpret: bool = False
     num_threads: int | None = None
     parallel: bool = False
+    quiet: bool = False
     traceback: TracebackStyle = "short"
+    tune_db: str | None = None
     verify: bool = True
 
 
@@ -71,7 +75,8 @@ def current() -> Config:
 
 
 class Changes(TypedDict, total=False):
-    """The settings that `scope` takes: those of `Config`, but `hj.threads` sets `num_threads`.
+    """The settings that `scope` takes: those of `Config`, but `hj.threads` sets `num_threads`, and
+    `hj.tune.use` opens `tune_db`.
 
     Nor `cpu`: what is compiled is called from everywhere in the process.
     """
@@ -83,6 +88,7 @@ class Changes(TypedDict, total=False):
     check: bool
     interpret: bool
     parallel: bool
+    quiet: bool
     traceback: TracebackStyle
     verify: bool
 
@@ -94,9 +100,23 @@ def scope(**changes: Unpack[Changes]) -> AbstractContextManager[Config]:
     return _Scope(changes)
 
 
+_opened: dict[str, str | None] = {}
+
+
+def use_database(path: str | None) -> None:
+    """Let kernels take what searches kept in this database; None for none."""
+    _opened["path"] = path
+
+
+def tune_database() -> str | None:
+    """Return the database that was opened, or else that of the environment."""
+    return _opened.get("path", current().tune_db) if _opened else current().tune_db
+
+
 def clear() -> None:
     """Forget what was read from the environment, so that it is read again."""
     _from_environment.cache_clear()
+    _opened.clear()
     may_divert.value = 1
 
 
@@ -183,7 +203,9 @@ def _from_environment() -> Config:
         interpret=interpret,
         num_threads=_read_count("HYBRIDJIT_NUM_THREADS", default=_DEFAULT.num_threads),
         parallel=_read_switch("HYBRIDJIT_PARALLEL", default=_DEFAULT.parallel),
+        quiet=_read_switch("HYBRIDJIT_QUIET", default=_DEFAULT.quiet),
         traceback=_read_traceback("HYBRIDJIT_TRACEBACK", default=_DEFAULT.traceback),
+        tune_db=os.environ.get("HYBRIDJIT_TUNE_DB") or _DEFAULT.tune_db,
         verify=_read_switch("HYBRIDJIT_VERIFY", default=_DEFAULT.verify),
     )
 

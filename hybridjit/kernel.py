@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, overload
 
@@ -50,6 +51,9 @@ if TYPE_CHECKING:
     from hybridjit.schedule.recipe import Recipe
     from hybridjit.schedule.schedule import Schedule
     from hybridjit.tensors import hybrid as tensors
+    from hybridjit.tuning import entry as tuning
+    from hybridjit.tuning import remembered
+    from hybridjit.tuning.result import Tuned
     from hybridjit.ufuncs import gufunc as gufuncs
     from hybridjit.ufuncs import ufunc as ufuncs
     from hybridjit.ufuncs.gufunc import Gufunc
@@ -61,13 +65,24 @@ else:
     reports = lazy_module("hybridjit.runtime.report")
     pickling = lazy_module("hybridjit.runtime.pickling")
     recipes = lazy_module("hybridjit.schedule.recipe")
+    remembered = lazy_module("hybridjit.tuning.remembered")
     tensors = lazy_module("hybridjit.tensors.hybrid")
+    tuning = lazy_module("hybridjit.tuning.entry")
     gufuncs = lazy_module("hybridjit.ufuncs.gufunc")
     ufuncs = lazy_module("hybridjit.ufuncs.ufunc")
 
 # What other rooms ask of a kernel.
 _INTERNAL = frozenset(
-    ("annotated", "learn", "native_calls", "options", "specializations", "summary")
+    [
+        "annotated",
+        "copy",
+        "is_parallel",
+        "learn",
+        "native_calls",
+        "options",
+        "specializations",
+        "summary",
+    ]
 )
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -100,6 +115,7 @@ class Kernel(NativeCallable, Generic[P, R]):
         self._recipe = schedule
         self._passes = passes
         self._parallel = parallel
+        self.tuned: Tuned | None = None
         self.native_calls = NativeCalls()
         self._specializations = Specializations(self.native_calls.forget)
         self._source: FunctionSource | None = None
@@ -179,6 +195,30 @@ class Kernel(NativeCallable, Generic[P, R]):
         """
         recipe = recipes.check_recipe(schedule)
         return self._with(schedule=recipe)
+
+    @api_edge
+    def tune(self, *args: Any, budget: str | float = "60s", **settings: Any) -> Kernel[P, R]:
+        """The same script under the fastest schedule that a search finds for these arguments.
+
+        Candidates are checked like any schedule, run in processes of their own, compared with the
+        script as it is, and timed in turns with the best so far. `tuned` of the kernel that is
+        returned tells how it went: `print(fast.tuned)`. Ctrl-C ends the search with what there is.
+
+        `budget` is how long to search ("60s", "5m", or seconds), `trials=` how many candidates to
+        try, `space=` a function of a Schedule that samples (`s.sample_categorical([4, 8])`),
+        without which the compiler's own decisions are searched; `executor=` any of
+        concurrent.futures, `seed=`, `search=` "evolution", "random" or "grid", `cold=` whether
+        caches are emptied before each run. With `hj.tune.use(path)` what is found is kept.
+        """
+        chosen = tuning.read_settings(budget=budget, **settings)
+        found = tuning.tune_kernel(self, args, chosen)
+        made = self.copy() if found.recipe is None else self.with_schedule(found.recipe)
+        made.tuned = found
+        return made
+
+    def copy(self) -> Kernel[P, R]:
+        """The same script, which knows nothing yet of this one's calls."""
+        return self._with()
 
     @api_edge
     def with_passes(self, passes: Sequence[Transform | CustomPass]) -> Kernel[P, R]:
@@ -387,17 +427,26 @@ class Kernel(NativeCallable, Generic[P, R]):
         return self._source
 
     def _select(self, specs: tuple[Spec, ...]) -> Specialization:
-        return self._specializations.select(specs, self._request)
+        return self._specializations.select(specs, self._request_to_run)
 
     def _specialize(self, specs: tuple[Spec, ...]) -> Specialization:
-        return self._specializations.exact(specs, self._request)
+        return self._specializations.exact(specs, self._request_to_run)
+
+    def _request_to_run(self, specs: tuple[Spec, ...]) -> Request:
+        """What is compiled: with the steps that a search kept, unless there are others."""
+        request = self._request(specs)
+        if self._recipe is not None or config.tune_database() is None:
+            return request
+        func = compiler.open_schedule(request).func
+        options = self.fastmath, self.is_parallel
+        return replace(request, schedule=remembered.find_remembered(func, specs, *options))
 
     def _request(self, specs: tuple[Spec, ...]) -> Request:
-        options = self.fastmath, self._recipe, self._passes, self._is_parallel
+        options = self.fastmath, self._recipe, self._passes, self.is_parallel
         return Request(self.__hybrid_function__, self._read(), specs, *options)
 
     @property
-    def _is_parallel(self) -> bool:
+    def is_parallel(self) -> bool:
         """Whether what is compiled now is for all cores: as the script says, or else the config."""
         return config.current().parallel if self._parallel is None else self._parallel
 

@@ -27,10 +27,11 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("codegen",),
     ("runtime",),
     ("checking",),
+    ("tuning",),
     ("plain_function",),
     ("kernel", "ufuncs"),
     ("script",),
-    ("hybrid", "te", "tir", "tune", "tools", "stdlib", "__init__", "__main__"),
+    ("hybrid", "te", "tir", "tools", "stdlib", "__init__", "__main__"),
 )
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
 

@@ -83,11 +83,18 @@ def _is_code(const: object) -> bool:
 def names_in(pyfunc: FunctionType) -> tuple[set[str], set[str]]:
     """The names that the body of a function reads, and those that only its annotations do."""
     node = read_function(pyfunc).node
-    body = {name for stmt in node.body for name in _names(stmt)}
+    own = set(pyfunc.__code__.co_varnames) - _global_names(pyfunc.__code__)
+    body = {name for stmt in node.body for name in _names(stmt)} - own
     args = node.args
     parameters = [*args.posonlyargs, *args.args, *args.kwonlyargs]
     annotations = [arg.annotation for arg in parameters if arg.annotation is not None]
     return body, {name for entry in annotations for name in _names(entry)} - body
+
+
+def _global_names(code: CodeType) -> set[str]:
+    """Names that a function, or one inside it, looks up in its module, or as attributes."""
+    inner = [item for item in code.co_consts if isinstance(item, CodeType)]
+    return {*code.co_names, *(name for item in inner for name in _global_names(item))}
 
 
 def _names(node: ast.AST) -> Iterator[str]:

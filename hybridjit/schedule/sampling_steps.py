@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.expr import Const, Load, Var
@@ -17,17 +17,24 @@ from hybridjit.schedule.recording import step
 from hybridjit.schedule.refusal import check_int, refuse
 from hybridjit.schedule.state import State
 
+Chooser = Callable[[Sequence[float]], int]
+"""Picks a place among as many as there are weights."""
+
 
 class SamplingSteps(State):
     """sample_perfect_tile, sample_categorical, sample_compute_location."""
 
     def __init__(self, func: PrimFunc) -> None:
         super().__init__(func)
-        self._random = random.Random(0)
+        self._choose = _by_chance(0)
 
     def seed(self, number: int) -> None:
         """Start the random choices from `number`. Without it every schedule chooses alike."""
-        self._random = random.Random(number)
+        self._choose = _by_chance(number)
+
+    def choose_with(self, chooser: Chooser) -> None:
+        """Let `chooser` pick a place among so many weights, in the place of chance: a search."""
+        self._choose = chooser
 
     @step
     def sample_perfect_tile(
@@ -54,10 +61,10 @@ class SamplingSteps(State):
                 [found],
             )
         limit = 64 if max_innermost_factor is None else max_innermost_factor
-        options = _tilings(int(trips.value.real), count, limit)
+        options = find_tilings(int(trips.value.real), count, limit)
         # A decision made for another size is made anew.
         kept = tuple(decision or ())
-        chosen = kept if kept in options else self._random.choice(options)
+        chosen = kept if kept in options else options[self._choose([1.0] * len(options))]
         self.decision = list(chosen)
         return list(chosen)
 
@@ -80,7 +87,7 @@ class SamplingSteps(State):
             )
         place = decision
         if place is None or not 0 <= place < len(candidates):
-            place = self._random.choices(range(len(candidates)), weights)[0]
+            place = self._choose(weights)
         self.decision = place
         return candidates[place]
 
@@ -95,12 +102,17 @@ class SamplingSteps(State):
         options = _readers(self.func, self.find_name(block))
         place = decision
         if place is None or not 0 <= place <= len(options):
-            place = self._random.randrange(len(options) + 1)
+            place = self._choose([1.0] * (len(options) + 1))
         self.decision = place
         return None if place == len(options) else LoopHandle(options[place])
 
 
-def _tilings(trips: int, count: int, limit: int) -> list[tuple[int, ...]]:
+def _by_chance(seed: int) -> Chooser:
+    generator = random.Random(seed)
+    return lambda weights: generator.choices(range(len(weights)), weights)[0]
+
+
+def find_tilings(trips: int, count: int, limit: int) -> list[tuple[int, ...]]:
     """Every way to write `trips` as a product of `count` factors, the last at most `limit`."""
     if count == 1:
         return [(trips,)]

@@ -118,9 +118,14 @@ class Schedule(
                 help="make it with kernel.schedule(*args)",
             )
         versions = [Version(self.origin.with_schedule(self)), *self._in_other_orders(self.origin)]
-        is_open = any(block.is_open for block in blocks_of(self.original))
-        found = verify_kernels(self.origin, versions, args, is_open=is_open)
+        loose = self.is_open or bool(self.origin.fastmath)
+        found = verify_kernels(self.origin, versions, args, loose=loose)
         return dataclasses.replace(found, unsafe=self._count_unsafe())
+
+    @property
+    def is_open(self) -> bool:
+        """True if the program leaves the order of some sums open."""
+        return any(block.is_open for block in blocks_of(self.original))
 
     def _in_other_orders(self, origin: Origin) -> Iterator[Version]:
         """The scheduled program with the loops that are unsafe run one iteration at a time."""

@@ -58,22 +58,22 @@ class Version:
 
 
 def verify_kernels(
-    plain: Origin, versions: Sequence[Version], args: Sequence[Any], *, is_open: bool = False
+    plain: Any, versions: Sequence[Version], args: Sequence[Any], *, loose: bool = False
 ) -> Verified:
     """Call all on `args` and on arguments of other sizes; raise ScheduleError if they differ.
 
-    Where the order of some sums `is_open`, results are the same up to rounding.
+    Where the order of some sums is open, results are the same up to rounding: `loose`.
     """
     seen: list[tuple[tuple[int, ...], ...]] = []
     skipped = 0
     for sizes in _sizes(args):
         changed = [_resized(arg, sizes) for arg in args]
-        expected = _outcome(plain, changed)
+        expected = outcome_of(plain, changed)
         if expected is None:
             skipped += 1
             continue
         try:
-            found = [_outcome(version.run, changed) for version in versions]
+            found = [outcome_of(version.run, changed) for version in versions]
         except ScheduleError:
             if not sizes:
                 raise
@@ -81,7 +81,7 @@ def verify_kernels(
             continue
         shapes = tuple(arg.shape for arg in changed if isinstance(arg, _ARRAY))
         for version, outcome in zip(versions, found, strict=True):
-            same = _Same(loose=is_open or bool(plain.fastmath), ordered=version.is_ordered)
+            same = Same(loose=loose, ordered=version.is_ordered)
             if outcome is None or not all(map(same, expected, outcome)):
                 raise _difference(version, shapes)
         seen.append(shapes)
@@ -117,7 +117,7 @@ def _resized(arg: Any, sizes: dict[int, int]) -> Any:
     return np.zeros(shape, arg.dtype) if arg.size == 0 else np.resize(arg, shape)
 
 
-def _outcome(run: Any, args: Sequence[Any]) -> list[Any] | None:
+def outcome_of(run: Any, args: Sequence[Any]) -> list[Any] | None:
     """The arguments after a run and its result; None if it does not take such arguments."""
     copies = [arg.copy() if isinstance(arg, _ARRAY) else arg for arg in args]
     try:
@@ -131,7 +131,7 @@ def _outcome(run: Any, args: Sequence[Any]) -> list[Any] | None:
 
 
 @record
-class _Same:
+class Same:
     """Whether two results are the same: bit by bit, or else as numbers, or roughly."""
 
     loose: bool

@@ -6,6 +6,8 @@
     report    say how a kernel runs
     show      print a stage of a kernel: program, optimised, lowered, LLVM, assembly
     bench     time a kernel beside its plain function
+    tune      search for a fast schedule of a kernel
+    db        show what searches have kept in a database
 
 Exit codes: 0, all is well; 1, something failed; 2, the command was not understood.
 """
@@ -17,7 +19,7 @@ import sys
 from collections.abc import Sequence
 
 from hybridjit.errors import ConfigError, HybridError
-from hybridjit.tools import bench, cache, demo, doctor, report, show
+from hybridjit.tools import bench, cache, database, demo, doctor, report, show, tune
 from hybridjit.tools.command import FAILED, MISUSED, Command
 from hybridjit.tools.load_kernel import LoadError
 
@@ -29,6 +31,8 @@ COMMANDS: dict[str, Command] = {
     "report": report.COMMAND,
     "show": show.COMMAND,
     "bench": bench.COMMAND,
+    "tune": tune.COMMAND,
+    "db": database.COMMAND,
 }
 
 

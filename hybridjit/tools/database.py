@@ -1,0 +1,66 @@
+"""`python -m hybridjit db list|export|import|prune path`: what searches have kept."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+
+from hybridjit.schedule.trace import Trace
+from hybridjit.tools.command import Command, declare_json
+from hybridjit.tuning.database import Database, Winner
+
+_DAY = 86400.0
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """What to do, and with which file."""
+    parser.add_argument("action", choices=("list", "best", "export", "import", "prune"))
+    parser.add_argument("path", help="the database")
+    parser.add_argument("--name", help="best: of the program of this name only")
+    parser.add_argument("--days", type=float, default=30.0, help="prune: what is older; 30")
+    declare_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print, or change the file."""
+    database = Database(options.path)
+    match options.action:
+        case "export":
+            print(database.dump())
+        case "import":
+            print(f"{database.load(sys.stdin.read())} entries added")
+        case "prune":
+            print(f"{database.prune(time.time() - options.days * _DAY)} measurements removed")
+        case _:
+            found = [w for w in database.winners() if options.name in (None, w.name)]
+            _show(found, with_steps=options.action == "best", as_json=options.json)
+    return 0
+
+
+def _show(winners: list[Winner], *, with_steps: bool, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps([_facts(winner) for winner in winners], indent=2))
+        return
+    for winner in winners:
+        shapes = ", ".join("x".join(map(str, shape)) or "()" for shape in winner.shapes)
+        day = time.strftime("%Y-%m-%d %H:%M", time.localtime(winner.at))
+        print(f"{winner.name:24} {shapes:32} {1 / winner.score:6.2f}x  {day}")
+        if with_steps:
+            print(Trace.from_json(winner.recipe))
+
+
+def _facts(winner: Winner) -> dict[str, object]:
+    return {
+        "name": winner.name,
+        "shapes": winner.shapes,
+        "score": winner.score,
+        "seconds": winner.seconds,
+        "setting": json.loads(winner.setting),
+        "at": winner.at,
+        "trace": json.loads(winner.recipe),
+    }
+
+
+COMMAND = Command("show what searches have kept in a database", declare, run)

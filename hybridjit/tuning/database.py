@@ -1,0 +1,293 @@
+"""What was measured, kept in a file: SQLite, so that several processes may write to it at once.
+
+    programs      what was tuned: a hash of the program, which shapes and types are a part of; its
+                  kind, which they are not; its name and text
+    measurements  every candidate: its steps, its picks, how it looked to the model, what came of it
+    winners       what won a search, verified: this is what kernels take
+
+A measurement says for which target, options and versions it was made. Only a winner of the same
+target, options and versions is used; all measurements are there to learn from.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from hybridjit.errors import TuneError
+from hybridjit.record import record
+
+FORMAT = 1
+_PATIENCE = 10.0  # seconds to wait for another process that writes
+
+_TABLES = """
+create table facts (name text primary key, value text not null);
+create table programs (
+    id integer primary key, hash text unique not null, kind text not null,
+    name text not null, text text not null
+);
+create table measurements (
+    id integer primary key, program integer not null references programs,
+    setting text not null, shapes text not null, recipe text not null, picks text not null,
+    features text not null, status text not null, message text not null, score real,
+    seconds real, spread real, compiling real, at real not null
+);
+create index by_program on measurements (program, setting);
+create table winners (
+    id integer primary key, program integer not null references programs,
+    setting text not null, shapes text not null, recipe text not null,
+    score real not null, seconds real, at real not null
+);
+create index winners_by_program on winners (program, setting);
+"""
+
+
+@record
+class Identity:
+    """A program and where it runs: what measurements are kept under."""
+
+    hash: str
+    kind: str
+    name: str
+    text: str
+    shapes: tuple[tuple[int, ...], ...]
+    setting: str
+
+
+@record
+class Row:
+    """A candidate and what came of it."""
+
+    recipe: str
+    picks: tuple[tuple[int, int], ...]
+    features: tuple[float, ...]
+    status: str
+    message: str = ""
+    score: float | None = None
+    seconds: float | None = None
+    spread: float | None = None
+    compiling: float = 0.0
+
+
+@record
+class Winner:
+    """What won a search."""
+
+    name: str
+    shapes: tuple[tuple[int, ...], ...]
+    recipe: str
+    score: float
+    seconds: float | None
+    setting: str
+    at: float
+
+
+class Database:
+    """A file of measurements. It is opened when it is needed, and made if it is not there."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path: str = os.path.abspath(os.fspath(path))
+
+    @contextmanager
+    def _open(self) -> Generator[sqlite3.Connection]:
+        """A connection, in one transaction; what is wrong with the file is told in our words."""
+        connection = None
+        try:
+            connection = sqlite3.connect(self.path, timeout=_PATIENCE)
+            connection.execute("pragma journal_mode = wal")
+            self._prepare(connection)
+            with connection:
+                yield connection
+        except sqlite3.Error as error:
+            raise self._explain(error) from None
+        finally:
+            if connection is not None:
+                connection.close()
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        (found,) = connection.execute("pragma user_version").fetchone()
+        if found == FORMAT:
+            return
+        if found != 0 or connection.execute("select count(*) from sqlite_master").fetchone()[0]:
+            raise TuneError(
+                f"{self.path} is a database of another kind or version ({found}, not {FORMAT})",
+                help="name another file; this one is left as it is",
+            )
+        with connection:
+            connection.execute("begin immediate")
+            if connection.execute("pragma user_version").fetchone()[0] == 0:
+                for statement in _TABLES.split(";"):
+                    connection.execute(statement)
+                connection.execute(f"pragma user_version = {FORMAT}")
+
+    def _explain(self, error: sqlite3.Error) -> TuneError:
+        text = str(error)
+        if "not a database" in text or "malformed" in text:
+            return TuneError(
+                f"{self.path} is damaged or not a database: {text}",
+                help="move it away; a new one is made in its place",
+            )
+        if "locked" in text:
+            help = "another process writes to it without end; is one hanging?"
+            return TuneError(f"{self.path} is locked: {text}", help=help)
+        return TuneError(f"{self.path} cannot be used: {text}", help="is the disk full?")
+
+    def keep(self, identity: Identity, rows: Sequence[Row]) -> None:
+        """Add measurements."""
+        with self._open() as connection:
+            program = _program(connection, identity)
+            connection.executemany(
+                f"insert into measurements (program, setting, shapes, {_COLUMNS}, at)"
+                " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (program, identity.setting, json.dumps(identity.shapes), *_values(r))
+                    for r in rows
+                ],
+            )
+
+    def crown(self, identity: Identity, recipe: str, score: float, seconds: float | None) -> None:
+        """Add what won a search."""
+        with self._open() as connection:
+            connection.execute(
+                "insert into winners (program, setting, shapes, recipe, score, seconds, at)"
+                " values (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    _program(connection, identity),
+                    *(identity.setting, json.dumps(identity.shapes), recipe, score, seconds),
+                    time.time(),
+                ),
+            )
+
+    def rows(self, identity: Identity) -> list[Row]:
+        """What was measured of this program, in this setting."""
+        with self._open() as connection:
+            found = connection.execute(
+                f"select {_COLUMNS} from measurements join programs on program = programs.id"
+                " where hash = ? and setting = ? order by measurements.id",
+                (identity.hash, identity.setting),
+            ).fetchall()
+        return [_row(values) for values in found]
+
+    def lessons(self, identity: Identity, most: int = 2000) -> list[tuple[list[float], float]]:
+        """The features and scores of other programs, the latest ones."""
+        with self._open() as connection:
+            found = connection.execute(
+                "select features, score from measurements join programs on program = programs.id"
+                " where hash != ? and setting = ? and score is not null"
+                " order by measurements.id desc limit ?",
+                (identity.hash, identity.setting, most),
+            ).fetchall()
+        return [(json.loads(features), score) for features, score in found]
+
+    def winner(self, identity: Identity) -> Winner | None:
+        """The latest winner for this program, else that of the nearest shapes of its kind."""
+        exact = self._winners("hash = ? and setting = ?", (identity.hash, identity.setting))
+        if exact:
+            return exact[0]
+        alike = self._winners("kind = ? and setting = ?", (identity.kind, identity.setting))
+        return min(alike, key=lambda w: _distance(w.shapes, identity.shapes), default=None)
+
+    def winners(self) -> list[Winner]:
+        """All winners, the latest first."""
+        return self._winners("1", ())
+
+    def _winners(self, condition: str, values: tuple[Any, ...]) -> list[Winner]:
+        with self._open() as connection:
+            found = connection.execute(
+                "select name, shapes, recipe, score, seconds, setting, at"
+                " from winners join programs on program = programs.id"
+                f" where {condition} order by winners.id desc",
+                values,
+            ).fetchall()
+        return [Winner(row[0], _shapes(row[1]), *row[2:]) for row in found]
+
+    def prune(self, older_than: float) -> int:
+        """Remove measurements made before that time that are not winners; how many they were."""
+        with self._open() as connection:
+            return connection.execute(
+                "delete from measurements where at < ?", (older_than,)
+            ).rowcount
+
+    def dump(self) -> str:
+        """Everything as JSON."""
+        with self._open() as connection:
+            connection.row_factory = sqlite3.Row
+            tables = {
+                table: [dict(row) for row in connection.execute(f"select * from {table}")]
+                for table in ("programs", "measurements", "winners")
+            }
+        return json.dumps({"format": FORMAT, **tables}, indent=1)
+
+    def load(self, text: str) -> int:
+        """Add what `dump` gave, of another database; how many measurements and winners it has."""
+        try:
+            data = json.loads(text)
+            programs = {row["id"]: row for row in data["programs"]}
+            entries = [(table, row) for table in _KEPT for row in data[table]]
+        except (ValueError, KeyError, TypeError) as error:
+            raise TuneError(f"not the JSON of a tuning database: {error!r}") from None
+        if data["format"] != FORMAT:
+            raise TuneError(f"a tuning database of format {data['format']}, expected {FORMAT}")
+        with self._open() as connection:
+            for table, row in entries:
+                source = programs[row["program"]]
+                values = [_program_of(connection, source), *(row[name] for name in _KEPT[table])]
+                marks = ", ".join("?" * len(values))
+                names = ", ".join(_KEPT[table])
+                connection.execute(
+                    f"insert into {table} (program, {names}) values ({marks})", values
+                )
+        return len(entries)
+
+
+_COLUMNS = "recipe, picks, features, status, message, score, seconds, spread, compiling"
+_KEPT = {
+    "measurements": ("setting", "shapes", *_COLUMNS.split(", "), "at"),
+    "winners": ("setting", "shapes", "recipe", "score", "seconds", "at"),
+}
+
+
+def _program(connection: sqlite3.Connection, identity: Identity) -> int:
+    fields = {name: getattr(identity, name) for name in ("hash", "kind", "name", "text")}
+    return _program_of(connection, fields)
+
+
+def _program_of(connection: sqlite3.Connection, fields: Any) -> int:
+    values = [fields[name] for name in ("hash", "kind", "name", "text")]
+    connection.execute(
+        "insert or ignore into programs (hash, kind, name, text) values (?, ?, ?, ?)", values
+    )
+    (number,) = connection.execute("select id from programs where hash = ?", values[:1]).fetchone()
+    return number
+
+
+def _values(row: Row) -> tuple[Any, ...]:
+    lists = (json.dumps(row.picks), json.dumps(row.features))
+    rest = (row.status, row.message, row.score, row.seconds, row.spread, row.compiling)
+    return (row.recipe, *lists, *rest, time.time())
+
+
+def _row(values: Sequence[Any]) -> Row:
+    recipe, picks, features, *rest = values
+    pairs = tuple((place, count) for place, count in json.loads(picks))
+    return Row(recipe, pairs, tuple(json.loads(features)), *rest)
+
+
+def _shapes(text: str) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(shape) for shape in json.loads(text))
+
+
+def _distance(ours: Sequence[Sequence[int]], theirs: Sequence[Sequence[int]]) -> float:
+    """How far shapes lie apart: the factors between their sizes, times each other."""
+    if [len(shape) for shape in ours] != [len(shape) for shape in theirs]:
+        return float("inf")
+    factor = 1.0
+    for a, b in zip(ours, theirs, strict=True):
+        for n, m in zip(a, b, strict=True):
+            factor *= max(n, m, 1) / max(min(n, m), 1)
+    return factor

@@ -1,0 +1,211 @@
+"""`kernel.tune` and `hj.tune`: what is tuned, in which space, for how long."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import pickle
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import fields
+from typing import Any, Protocol, cast
+
+from hybridjit import config
+from hybridjit.config import api_edge
+from hybridjit.errors import ArgumentError
+from hybridjit.ir.func import PrimFunc
+from hybridjit.optimize.receipt import make_receipt
+from hybridjit.processor import current_target
+from hybridjit.record import record
+from hybridjit.runtime.modules.module import Module
+from hybridjit.schedule.schedule import Schedule
+from hybridjit.schedule.scheduled import as_scheduled
+from hybridjit.schedule.trace import RecordedTrace
+from hybridjit.tuning.budget import read_budget
+from hybridjit.tuning.database import Database, Winner
+from hybridjit.tuning.identity import identify, shapes_of
+from hybridjit.tuning.jobs import Task
+from hybridjit.tuning.knobs import Knobs, TemplateSpace
+from hybridjit.tuning.programs import Built, Function, Program, Script
+from hybridjit.tuning.receipts import Receipt
+from hybridjit.tuning.remembered import database_in_use, options_of
+from hybridjit.tuning.result import Tuned
+from hybridjit.tuning.search import Search, Strategy
+from hybridjit.tuning.session import Limits, Session
+from hybridjit.tuning.space import Automatic, Schedules, Space, Steps
+
+
+class Tunable(Protocol):
+    """What a search asks of a kernel."""
+
+    fastmath: tuple[str, ...]
+
+    @property
+    def is_parallel(self) -> bool: ...
+    def copy(self) -> Any: ...
+    def schedule(self, *args: Any) -> Schedule: ...
+    def auto_schedule(self, *args: Any) -> Schedule: ...
+
+
+@record(eq=False)
+class Settings:
+    """How to search."""
+
+    budget: str | float = "60s"
+    trials: int | None = None
+    space: Steps | None = None
+    executor: Executor | None = None
+    seed: int = 0
+    search: Strategy = "evolution"
+    cold: bool = False
+
+    def limits(self) -> Limits:
+        """When to stop: after the trials, if only those are given."""
+        seconds = None if self.trials is not None and self.budget == "60s" else self.budget
+        return Limits(None if seconds is None else read_budget(seconds), self.trials)
+
+
+def read_settings(**settings: Any) -> Settings:
+    """Settings by name; a name that there is not is an error that lists them."""
+    known = [field.name for field in fields(Settings)]
+    wrong = [name for name in settings if name not in known]
+    if wrong:
+        raise ArgumentError(
+            f"tune has no option '{wrong[0]}'", help=f"its options are {', '.join(known)}"
+        )
+    return Settings(**settings)
+
+
+def tune_kernel(kernel: Tunable, args: Sequence[Any], settings: Settings) -> Tuned:
+    """Search for the best schedule of a kernel, for these arguments."""
+    plain = kernel.schedule(*args)
+    steps = settings.space or _automatic(kernel.auto_schedule(*args), kernel.is_parallel)
+    options = options_of(kernel.fastmath, is_parallel=kernel.is_parallel)
+    task = Task(
+        pickle.dumps(Script(kernel.copy())),
+        pickle.dumps(list(args)),
+        plain.is_open or bool(kernel.fastmath),
+        kernel.is_parallel,
+        settings.cold,
+    )
+    return _search(Schedules(plain.func, steps), task, settings, plain.func, options, args)
+
+
+def _automatic(receipt: Schedule, is_parallel: bool) -> Steps:
+    target = current_target()
+    return Automatic(Receipt(RecordedTrace.of(receipt.trace), target), target, is_parallel)
+
+
+def _search(
+    space: Space,
+    task: Task,
+    settings: Settings,
+    func: PrimFunc,
+    options: Any,
+    args: Sequence[Any],
+) -> Tuned:
+    database = database_in_use()
+    identity = None
+    if database is not None:
+        identity = identify(func, shapes_of(args), current_target(), options)
+    session = Session(
+        task,
+        Search(space, settings.seed, settings.search),
+        settings.limits(),
+        executor=settings.executor,
+        database=database,
+        identity=identity,
+    )
+    return session.run(func.name)
+
+
+class Tune:
+    """`hj.tune(...)` searches; `hj.tune.use(path)` opens a database of what searches found."""
+
+    @api_edge
+    def __call__(self, source: Any, args: Sequence[Any], **settings: Any) -> Any:
+        """Search for a fast way to run `source` on `args`.
+
+        A kernel is tuned by `kernel.tune(*args)`. A function of the IR, tensors, or a schedule of
+        them with its parameters, `(s, [A, B, C])`, is tuned in the compiler's own space, or in
+        that of the schedule function `space`. A Python function is a template: it gets knobs, and
+        returns a schedule and its parameters.
+
+            def product(knobs):
+                ...
+                tile = knobs.sample_categorical([8, 16, 32])
+                s[C].split(C.op.axis[0], factor=tile)
+                return s, [A, B, C]
+
+            fast = hj.tune(product, (a, b, c), budget="60s")
+
+        The result is called like what `hj.build` makes; `fast.tuned` tells how the search went.
+        """
+        chosen = read_settings(**settings)
+        if hasattr(source, "tune"):
+            return source.tune(*args, **settings)
+        if inspect.isfunction(source):
+            return _tune_template(source, args, chosen)
+        return _tune_function(source, args, chosen)
+
+    def use(self, path: str | os.PathLike[str] | None) -> None:
+        """Keep what searches find in this database, and take it from there; None closes it.
+
+        Kernels that ran already go on as they are: `kernel.clear()` makes them look.
+        """
+        config.use_database(None if path is None else os.path.abspath(os.fspath(path)))
+
+    def winners(self) -> list[Winner]:
+        """What the database in use has, the latest first."""
+        return self._database().winners()
+
+    def export(self) -> str:
+        """All of the database in use as JSON."""
+        return self._database().dump()
+
+    def load(self, text: str) -> int:
+        """Add what `export` gave to the database in use; how many entries that were."""
+        return self._database().load(text)
+
+    def _database(self) -> Database:
+        found = database_in_use()
+        if found is None:
+            raise ArgumentError("no database is open", help='open one with hj.tune.use("tuned.db")')
+        return found
+
+    def __repr__(self) -> str:
+        return "hj.tune: hj.tune(source, args, budget='60s'), hj.tune.use(path)"
+
+
+def _tune_function(source: Any, args: Sequence[Any], settings: Settings) -> Module:
+    parts = cast("tuple[Any, Any]", source if isinstance(source, tuple) else (source, None))
+    func = as_scheduled(*parts, None).func
+    opened = Schedule(func)
+    steps = settings.space
+    if steps is None:
+        make_receipt(opened, current_target())
+        steps = _automatic(opened, is_parallel=False)
+    return _tune_module(Function(func), Schedules(func, steps), func, args, settings)
+
+
+def _tune_template(
+    template: Callable[[Knobs], Any], args: Sequence[Any], settings: Settings
+) -> Module:
+    space = TemplateSpace(template)
+    func = space.plain
+    return _tune_module(Built(func), space, func, args, settings)
+
+
+def _tune_module(
+    program: Program, space: Space, func: PrimFunc, args: Sequence[Any], settings: Settings
+) -> Module:
+    loose = Schedule(func).is_open or isinstance(program, Built)
+    task = Task(pickle.dumps(program), pickle.dumps(list(args)), loose, False, settings.cold)
+    options = options_of((), is_parallel=False)
+    found = _search(space, task, settings, func, options, args)
+    made: Any = program.make(found.recipe)
+    made.tuned = found
+    return made
+
+
+tune = Tune()

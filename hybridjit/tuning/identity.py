@@ -1,0 +1,71 @@
+"""What a program is known by in a database: by what it does, not by the names in it.
+
+for row in range(512):            for v0 in range(512):           for v0 in range(N):
+    y[row] = x[row] + 1     -->       v1[v0] = v2[v0] + 1   -->       v1[v0] = v2[v0] + N
+                                  its hash                        its kind
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import keyword
+import tokenize
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hybridjit.codegen.llvm_version import llvm_versions
+from hybridjit.ir.func import PrimFunc
+from hybridjit.target import Target
+from hybridjit.tuning.database import Identity
+
+_ARRAY: type[Any] = np.ndarray
+_NUMBERS = {"inf", "nan"}  # names that stand for something
+
+
+Shapes = tuple[tuple[int, ...], ...]
+
+
+def shapes_of(args: Sequence[Any]) -> Shapes:
+    """The shapes of the arrays among arguments."""
+    return tuple(arg.shape for arg in args if isinstance(arg, _ARRAY))
+
+
+def identify(func: PrimFunc, shapes: Shapes, target: Target, options: Any) -> Identity:
+    """The identity of a program that is called with arrays of such shapes."""
+    text = str(func)
+    named = _renamed(text)
+    setting = json.dumps([target.cpu, _short(target.features), options, list(llvm_versions())])
+    return Identity(
+        _short(named), _short(_renamed(text, sized=False)), func.name, text, shapes, setting
+    )
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _renamed(text: str, *, sized: bool = True) -> str:
+    """A printed program with its names in the order in which they come up; with `sized` false,
+    without its numbers, too.
+    """
+    names: dict[str, str] = {}
+    tokens = [
+        (token.type, token.string) for token in tokenize.generate_tokens(io.StringIO(text).readline)
+    ]
+    made: list[str] = []
+    for number, (kind, string) in enumerate(tokens):
+        before = tokens[number - 1][1] if number else ""
+        after = tokens[number + 1][1] if number + 1 < len(tokens) else ""
+        is_name = kind == tokenize.NAME and not keyword.iskeyword(string) and string not in _NUMBERS
+        is_called = after == "(" and before != "def"
+        is_label = kind == tokenize.STRING and before == "("
+        if (is_name and before != "." and not is_called) or is_label:
+            string = names.setdefault(string, f"v{len(names)}")
+        elif kind == tokenize.NUMBER and not sized:
+            string = "N"
+        made.append(string)
+    return " ".join(made)

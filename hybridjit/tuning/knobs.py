@@ -1,0 +1,81 @@
+"""Templates: functions that make a schedule of tensors, and leave numbers to the search.
+
+def product(knobs):
+    A, B = (te.placeholder((512, 512), "float32") for _ in "AB")
+    k = te.reduce_axis((0, 512))
+    C = te.compute((512, 512), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k))
+    s = te.create_schedule(C.op)
+    _, inner = s[C].split(C.op.axis[1], factor=knobs.sample_categorical([16, 32, 64]))
+    s[C].vectorize(inner)
+    return s, [A, B, C]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from hybridjit.errors import ArgumentError, ArgumentValueError, ScheduleError
+from hybridjit.ir.func import PrimFunc
+from hybridjit.record import record
+from hybridjit.schedule.sampling_steps import find_tilings
+from hybridjit.schedule.scheduled import as_scheduled
+from hybridjit.tuning.picks import Picks, likeliest
+from hybridjit.tuning.space import Candidate, Refused
+
+
+class Knobs:
+    """Numbers that a template leaves open."""
+
+    def __init__(self, picks: Picks) -> None:
+        self._picks = picks
+
+    def sample_categorical(
+        self, candidates: Sequence[Any], probs: Sequence[float] | None = None
+    ) -> Any:
+        """One of `candidates`, which may be anything."""
+        weights = [1.0] * len(candidates) if probs is None else list(probs)
+        if len(weights) != len(candidates) or not sum(weights) > 0 or min(weights) < 0:
+            raise ArgumentValueError(
+                "sample_categorical needs candidates, and a probability for each, not all 0"
+            )
+        return candidates[self._picks(weights)]
+
+    def sample_perfect_tile(
+        self, extent: int, n: int, *, max_innermost_factor: int = 64
+    ) -> list[int]:
+        """`n` factors whose product is `extent`."""
+        options = find_tilings(int(extent), n, max_innermost_factor)
+        return list(options[self._picks([1.0] * len(options))])
+
+
+Template = Callable[[Knobs], Any]
+
+
+@record(eq=False)
+class TemplateSpace:
+    """What a template makes of its knobs."""
+
+    template: Template
+
+    @property
+    def plain(self) -> PrimFunc:
+        """The function as it is without any steps."""
+        return as_scheduled(*self._made(Picks(likeliest)), None).original
+
+    def make(self, picks: Picks) -> Candidate | Refused:
+        """The function that comes of these picks."""
+        try:
+            func = as_scheduled(*self._made(picks), None).func
+        except ScheduleError as error:
+            return Refused(tuple(picks.taken), str(error))
+        return Candidate(tuple(picks.taken), func, func)
+
+    def _made(self, picks: Picks) -> tuple[Any, Any]:
+        made = self.template(Knobs(picks))
+        if not isinstance(made, tuple) or len(cast("tuple[Any, ...]", made)) != 2:
+            raise ArgumentError(
+                f"a template returns a schedule and its parameters, got {made!r}",
+                help="as in `return s, [A, B, C]`",
+            )
+        return cast("tuple[Any, Any]", made)

@@ -1,0 +1,55 @@
+"""The schedules that searches kept: which database is in use, and what it has for a program."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from hybridjit import config
+from hybridjit.errors import HybridError, TuneError
+from hybridjit.ir.func import PrimFunc
+from hybridjit.processor import current_target
+from hybridjit.scalars.specs import ArraySpec, Spec
+from hybridjit.schedule.recipe import apply_recipe
+from hybridjit.schedule.trace import RecordedTrace, Trace
+from hybridjit.tuning.database import Database
+from hybridjit.tuning.identity import identify
+
+
+def database_in_use() -> Database | None:
+    """The database that was opened, if one was."""
+    path = config.tune_database()
+    return None if path is None else Database(path)
+
+
+def options_of(fastmath: Sequence[str], *, is_parallel: bool) -> list[Any]:
+    """What a program is compiled with, as databases know it."""
+    threads = (config.current().num_threads or os.cpu_count()) if is_parallel else 1
+    return [sorted(fastmath), is_parallel, threads]
+
+
+def find_remembered(
+    func: PrimFunc, specs: Sequence[Spec], fastmath: Sequence[str], is_parallel: bool
+) -> RecordedTrace | None:
+    """The steps that won for a program, or for one like it, if they can be taken on it."""
+    database = database_in_use()
+    if database is None:
+        return None
+    arrays = [spec for spec in specs if isinstance(spec, ArraySpec)]
+    shapes = tuple(tuple(n if type(n) is int else 0 for n in spec.shape) for spec in arrays)
+    options = options_of(fastmath, is_parallel=is_parallel)
+    try:
+        winner = database.winner(identify(func, shapes, current_target(), options))
+    except TuneError as error:
+        warnings.warn(f"running without what was tuned: {error}", stacklevel=4)
+        return None
+    if winner is None:
+        return None
+    try:
+        trace = Trace.from_json(winner.recipe)
+        apply_recipe(func, trace)
+    except HybridError:
+        return None  # steps for other shapes need not fit these
+    return trace

@@ -1,0 +1,114 @@
+"""The database: several writers, other versions, damage, full disks, export and import."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+
+from hybridjit.errors import TuneError
+from hybridjit.tuning.database import Database, Identity, Row
+
+
+def identity(hash: str = "h", shapes: tuple[tuple[int, ...], ...] = ((8, 8),)) -> Identity:
+    return Identity(hash, "kind", "f", "def f(): ...", shapes, "[]")
+
+
+def row(recipe: str = "r", score: float | None = 0.5) -> Row:
+    return Row(recipe, ((1, 3), (0, 2)), (1.0, 2.0), "measured", "", score, 1e-3, 0.1, 0.2)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Database:
+    return Database(tmp_path / "tuned.db")
+
+
+def test_what_is_kept_comes_back(database: Database) -> None:
+    database.keep(identity(), [row("a"), row("b", None)])
+    assert database.rows(identity()) == [row("a"), row("b", None)]
+    assert database.rows(identity("other")) == []
+
+
+def test_others_are_there_to_learn_from(database: Database) -> None:
+    database.keep(identity("other"), [row(), row("wrong", None)])
+    assert database.lessons(identity()) == [([1.0, 2.0], 0.5)]
+
+
+def test_the_latest_winner_of_the_program_else_the_nearest_of_its_kind(database: Database) -> None:
+    for size, recipe in ((64, "old"), (64, "new"), (512, "large")):
+        database.crown(identity(f"h{size}", ((size, size),)), recipe, 0.5, None)
+    found = [database.winner(identity(f"h{n}", ((n, n),))) for n in (64, 100, 400)]
+    assert [winner and winner.recipe for winner in found] == ["new", "new", "large"]
+
+
+def test_there_is_no_winner_of_another_kind(database: Database) -> None:
+    database.crown(identity(), "r", 0.5, None)
+    other = Identity("x", "another kind", "g", "", ((8, 8),), "[]")
+    assert database.winner(other) is None
+
+
+def test_several_threads_write_at_once(database: Database) -> None:
+    def write(number: int) -> None:
+        for turn in range(10):
+            database.keep(identity(), [row(f"{number} {turn}")])
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(database.rows(identity())) == 40
+
+
+def test_all_of_it_goes_through_json(database: Database, tmp_path: Path) -> None:
+    database.keep(identity(), [row("a"), row("b")])
+    database.crown(identity(), "a", 0.5, 1e-3)
+    other = Database(tmp_path / "other.db")
+    other.keep(identity("more"), [row("c")])
+    assert other.load(database.dump()) == 3
+    assert other.rows(identity()) == database.rows(identity())
+    assert [winner.recipe for winner in other.winners()] == ["a"]
+
+
+@pytest.mark.parametrize("text", ["{}", "no", '{"format": 1, "programs": 3}', "[]"])
+def test_json_of_something_else_is_refused(database: Database, text: str) -> None:
+    with pytest.raises(TuneError, match="not the JSON of a tuning database"):
+        database.load(text)
+
+
+def test_old_measurements_can_be_removed(database: Database) -> None:
+    database.keep(identity(), [row()])
+    assert database.prune(older_than=0.0) == 0
+    assert database.prune(older_than=1e12) == 1
+    assert database.rows(identity()) == []
+
+
+def test_a_damaged_file_is_named_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "damaged.db"
+    path.write_bytes(b"this is no database" * 100)
+    with pytest.raises(TuneError, match="damaged or not a database"):
+        Database(path).winners()
+    assert path.read_bytes().startswith(b"this is no database")
+
+
+def test_another_version_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "newer.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("pragma user_version = 99")
+    with pytest.raises(TuneError, match="another kind or version"):
+        Database(path).winners()
+
+
+def test_a_database_of_somebody_else_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("create table mine (x)")
+    with pytest.raises(TuneError, match="another kind or version"):
+        Database(path).keep(identity(), [row()])
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(TuneError, match="cannot be used"):
+        Database(tmp_path / "nowhere" / "tuned.db").winners()

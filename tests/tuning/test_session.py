@@ -1,0 +1,234 @@
+"""Searches, with workers that are made up: what is tried, kept, believed and returned."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Executor, Future
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hybridjit.processor import current_target
+from hybridjit.tuning import session as sessions
+from hybridjit.tuning.database import Database
+from hybridjit.tuning.identity import identify
+from hybridjit.tuning.jobs import Job, Measurement, Task, verify
+from hybridjit.tuning.search import Search, Strategy
+from hybridjit.tuning.session import Limits, Session
+from hybridjit.tuning.space import Schedules
+from hybridjit.tuning.timing import Times
+from tests.tuning.kernels import CASES, loops
+
+TASK = Task(b"", b"")
+FACTORS = (2, 4, 8, 16)
+
+
+def template(s: Any) -> None:
+    """The best is 8, then 4."""
+    factor = s.sample_categorical(list(FACTORS))
+    other = s.sample_categorical(list(FACTORS))
+    s.split("i", factor)
+    s.split("j", other)
+
+
+def seconds_of(recipe: str | None) -> float:
+    """Made up: cuts by 8 are best."""
+    if recipe is None:
+        return 1.0
+    factors = [args[1] for args in _args(recipe) if len(args) > 1]
+    return 0.5 + sum(abs(FACTORS.index(factor) - 2) for factor in factors) / 10
+
+
+def _args(recipe: str) -> list[Any]:
+    return [step["args"] for step in json.loads(recipe)["steps"]]
+
+
+class Pretending(Executor):
+    """Does each job at once, by asking `answer`."""
+
+    def __init__(self, answer: Callable[[Job], Measurement] | None = None) -> None:
+        self.answer = answer or pretend
+        self.tried: list[str] = []
+        self.wrong: str | None = None
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        (job,) = args
+        if fn is verify:
+            future.set_result(self.wrong)
+            return future
+        self.tried.append(job.recipe)
+        try:
+            future.set_result(self.answer(job))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+def pretend(job: Job) -> Measurement:
+    times, rival = (Times((seconds_of(recipe),)) for recipe in (job.recipe, job.rival))
+    return Measurement("measured", "", times, rival)
+
+
+def make_session(
+    executor: Executor,
+    *,
+    seed: int = 0,
+    strategy: Strategy = "evolution",
+    trials: int | None = 40,
+    database: Database | None = None,
+) -> Session:
+    args = CASES["loops"][1]
+    func = loops.schedule(*args).func
+    search = Search(Schedules(func, template), seed, strategy)
+    known = identify(func, ((19, 23), (23, 34)), current_target(), [])
+    limits = Limits(None, trials)
+    return Session(TASK, search, limits, executor=executor, database=database, identity=known)
+
+
+@pytest.mark.parametrize("strategy", ["evolution", "random", "grid"])
+def test_the_best_is_found(strategy: Strategy) -> None:
+    found = make_session(Pretending(), strategy=strategy).run()
+    assert found.score == 0.5
+    assert [args[1] for args in _args(found.recipe)] == [8, 8]
+    assert found.counts["measured"] == len(FACTORS) ** 2
+    assert found.curve[-1].score == 0.5
+    assert found.stopped == "there is nothing else to try"
+
+
+def test_the_same_seed_tries_the_same() -> None:
+    runs = [Pretending() for _ in range(3)]
+    for executor, seed in zip(runs, (1, 1, 2), strict=True):
+        make_session(executor, seed=seed).run()
+    assert runs[0].tried == runs[1].tried
+    assert runs[0].tried != runs[2].tried
+
+
+def test_as_many_trials_as_were_asked_for() -> None:
+    executor = Pretending()
+    found = make_session(executor, trials=5).run()
+    assert found.trials == 5
+
+
+def test_nothing_is_returned_if_nothing_is_faster() -> None:
+    slow = Measurement("measured", "", Times((1.0,)), Times((1.0,)))
+    found = make_session(Pretending(lambda job: slow)).run()
+    assert found.recipe is None
+    assert "nothing found that is faster" in str(found)
+
+
+def test_a_winner_that_is_wrong_at_other_sizes_is_not_believed() -> None:
+    executor = Pretending()
+    executor.wrong = "it differs"
+    found = make_session(executor).run()
+    assert found.recipe is None
+    assert found.counts["wrong"] > 0
+
+
+def test_candidates_that_are_wrong_crash_or_are_late_do_not_win() -> None:
+    def answer(job: Job) -> Measurement:
+        if "8" in str(_args(job.recipe)):
+            return Measurement("wrong", "differs", Times((0.1,)), None)
+        return pretend(job)
+
+    found = make_session(Pretending(answer)).run()
+    assert found.counts["wrong"] == 7
+    assert [args[1] for args in _args(found.recipe)] == [4, 4] or found.score == 0.7
+
+
+def test_errors_of_an_executor_are_counted() -> None:
+    def answer(job: Job) -> Measurement:
+        raise ValueError("no")
+
+    found = make_session(Pretending(answer), trials=3).run()
+    assert found.counts["failed"] == 3
+
+
+def test_ctrl_c_ends_with_the_best_so_far() -> None:
+    executor = Pretending()
+
+    def answer(job: Job) -> Measurement:
+        if len(executor.tried) == 6:
+            raise KeyboardInterrupt
+        return pretend(job)
+
+    executor.answer = answer
+    executor.submit = _interrupting(executor)  # type: ignore[method-assign]
+    found = make_session(executor).run()
+    assert found.stopped == "stopped by Ctrl-C"
+    assert found.score == min(map(seconds_of, executor.tried[:5]))
+
+
+def _interrupting(executor: Pretending) -> Any:
+    submit = executor.submit
+
+    def once(fn: Any, /, *args: Any) -> Future[Any]:
+        future = submit(fn, *args)
+        if isinstance(future.exception(), KeyboardInterrupt):
+            raise KeyboardInterrupt
+        return future
+
+    return once
+
+
+def test_an_executor_that_breaks_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    executor = Pretending()
+
+    def answer(job: Job) -> Measurement:
+        if len(executor.tried) > 4:
+            raise BrokenExecutor("gone")
+        return pretend(job)
+
+    executor.answer = answer
+    monkeypatch.setattr(sessions, "Workers", _Context)
+    found = make_session(executor).run()
+    assert found.stopped == "the executor broke: gone"
+    assert found.recipe is not None
+
+
+class _Context:
+    def __init__(self, count: int) -> None:
+        assert count == 1
+
+    def __enter__(self) -> Executor:
+        return Pretending()
+
+    def __exit__(self, *details: object) -> None:
+        return
+
+
+def test_a_second_search_goes_on_where_the_first_ended(tmp_path: Path) -> None:
+    database = Database(tmp_path / "tuned.db")
+    first, second = Pretending(), Pretending()
+    make_session(first, trials=8, database=database).run()
+    found = make_session(second, trials=30, database=database).run()
+    finals = sessions.FINALISTS
+    assert not set(first.tried[:-finals]) & set(second.tried[:-finals])
+    assert found.counts["measured"] == len(FACTORS) ** 2 - 8
+
+
+def test_a_full_disk_does_not_end_a_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def keep(*args: Any) -> None:
+        raise sessions.TuneError("the disk is full")
+
+    database = Database(tmp_path / "tuned.db")
+    monkeypatch.setattr(database, "keep", keep)
+    with pytest.warns(UserWarning, match="is not remembered: the disk is full"):
+        found = make_session(Pretending(), database=database).run()
+    assert found.score == 0.5
+
+
+def test_what_was_found_can_be_read() -> None:
+    text = str(make_session(Pretending()).run())
+    assert text.startswith("2.00 times as fast as what the compiler does by itself\n")
+    assert "16 measured" in text
+    assert "    i_0, j = s.split('i', 8)" in text or "s.split('i', 8)" in text
+
+
+def test_measurements_can_be_sent() -> None:
+    job = Job(TASK, "r")
+    assert pickle.loads(pickle.dumps(job)).recipe == "r"
+    assert pickle.loads(pickle.dumps(pretend(Job(TASK, None)))).ratio == 1.0

@@ -1,0 +1,85 @@
+"""Whatever a search proposes computes the same; the likeliest is what the compiler does."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+
+from hybridjit.processor import current_target
+from hybridjit.schedule.trace import RecordedTrace, Trace
+from hybridjit.schedule.verification import Same, outcome_of
+from hybridjit.tuning.picks import Picks, by_chance, first, likeliest
+from hybridjit.tuning.receipts import Receipt
+from hybridjit.tuning.space import Automatic, Candidate, Refused, Schedules
+from tests.tuning.kernels import CASES, loops, product
+
+
+def automatic(kernel: Any, args: Any, *, parallel: bool = False) -> Schedules:
+    receipt, target = kernel.auto_schedule(*args), current_target()
+    trace = RecordedTrace.of(receipt.trace)
+    return Schedules(receipt.original, Automatic(Receipt(trace, target), target, parallel))
+
+
+def made(space: Schedules, picks: Picks) -> Candidate:
+    found = space.make(picks)
+    assert isinstance(found, Candidate)
+    return found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_likeliest_candidate_is_what_the_compiler_does(name: str) -> None:
+    kernel, args = CASES[name]
+    candidate = made(automatic(kernel, args), Picks(likeliest))
+    again = kernel.with_schedule(candidate.recipe)
+    receipt = kernel.with_schedule(kernel.auto_schedule(*args))
+    assert again.inspect("lowered", *args) == receipt.inspect("lowered", *args)
+
+
+@pytest.mark.parametrize("parallel", [False, True], ids=["one thread", "threads"])
+@pytest.mark.parametrize("name", CASES)
+def test_random_candidates_compute_the_same(name: str, parallel: bool) -> None:
+    kernel, args = CASES[name]
+    space = automatic(kernel, args, parallel=parallel)
+    same = Same(loose=kernel.schedule(*args).is_open, ordered=True)
+    expected = outcome_of(kernel, args)
+    assert expected is not None
+    random = Random(5)
+    recipes = {made(space, Picks(by_chance(random))).recipe for _ in range(8)}
+    assert len(recipes) > 2
+    for recipe in recipes:
+        found = outcome_of(kernel.with_schedule(recipe), args)
+        assert found is not None
+        assert all(map(same, expected, found)), Trace.from_json(recipe)
+
+
+def test_the_same_picks_lead_to_the_same_steps() -> None:
+    kernel, args = CASES["loops"]
+    space = automatic(kernel, args)
+    candidate = made(space, Picks(by_chance(Random(3))))
+    places = [pick.place for pick in candidate.picks]
+    assert made(space, Picks(first, places)).recipe == candidate.recipe
+
+
+def test_places_that_do_not_fit_are_picked_anew() -> None:
+    picks = Picks(first, (7, 1))
+    assert [picks([1.0, 1.0]), picks([1.0, 1.0])] == [0, 1]
+
+
+def test_a_template_that_takes_an_illegal_step_is_refused_with_the_reason() -> None:
+    def template(s: Any) -> None:
+        s.sample_categorical([1, 2])
+        s.vectorize("k")
+
+    args = CASES["loops"][1]
+    found = Schedules(loops.schedule(*args).func, template).make(Picks(first))
+    assert isinstance(found, Refused)
+    assert len(found.picks) == 1
+    assert "vectorize" in found.reason
+
+
+def test_samples_are_not_part_of_the_recipe() -> None:
+    args = CASES["product"][1]
+    recipe = made(automatic(product, args), Picks(likeliest)).recipe
+    assert "sample" not in recipe

@@ -1,0 +1,68 @@
+"""Races on machines that are made up: the clock says how long things take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+from hybridjit.tuning.timing import LEAST_TURNS, Times, race
+
+
+class Machine:
+    """A clock that calls turn on; with noise, each takes up to three times as long."""
+
+    def __init__(self, seed: int | None = None) -> None:
+        self.now = 0.0
+        self.random = None if seed is None else Random(seed)
+
+    def clock(self) -> float:
+        self.now += 1e-7
+        return self.now
+
+    def call(self, seconds: float) -> Callable[[], None]:
+        def run() -> None:
+            slow = 1.0 if self.random is None else self.random.uniform(1.0, 3.0)
+            self.now += seconds * slow
+
+        return run
+
+
+def winner(seed: int) -> bool:
+    machine = Machine(seed)
+    plain, better = race([machine.call(1.1e-3), machine.call(1e-3)], 0.25, clock=machine.clock)
+    return better.best < plain.best
+
+
+def test_the_faster_one_wins_on_a_noisy_machine() -> None:
+    assert sum(map(winner, range(20))) >= 19
+
+
+def test_a_hopeless_candidate_is_not_timed_for_long() -> None:
+    machine = Machine()
+    _, slow = race([machine.call(1e-3), machine.call(1.0)], 5.0, clock=machine.clock)
+    assert len(slow.seconds) == 1
+
+
+def test_one_that_seems_to_win_is_timed_longer() -> None:
+    machine = Machine()
+    calls = (machine.call(1e-3), machine.call(0.9e-3)), (machine.call(1e-3), machine.call(1.2e-3))
+    close, clear = (race(pair, 0.1, clock=machine.clock) for pair in calls)
+    assert len(close[0].seconds) > 2 * len(clear[0].seconds)
+
+
+def test_short_calls_are_timed_together() -> None:
+    machine = Machine()
+    (times,) = race([machine.call(1e-8)], 0.001, clock=machine.clock)
+    assert times.best < 2e-8
+    assert len(times.seconds) >= LEAST_TURNS
+
+
+def test_what_prepares_a_call_is_not_timed() -> None:
+    machine = Machine()
+    runs = [machine.call(1e-3)]
+    (times,) = race(runs, 0.01, prepare=machine.call(1.0), clock=machine.clock)
+    assert times.best < 2e-3
+
+
+def test_spread_is_what_the_middle_lies_above_the_best() -> None:
+    assert Times((1.0, 2.0, 3.0)).spread == 1.0

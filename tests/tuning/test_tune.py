@@ -1,0 +1,159 @@
+"""`kernel.tune` and `hj.tune` as users call them, with real workers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hybridjit as hj
+from hybridjit import config, te
+from hybridjit.processor import current_target
+from hybridjit.tools.command_line import main
+from hybridjit.tuning.database import Database
+from hybridjit.tuning.identity import identify, shapes_of
+from hybridjit.tuning.remembered import options_of
+from tests.tuning.kernels import CASES, loops, matrices, mirrored, product
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Path]:
+    path = tmp_path / "tuned.db"
+    hj.tune.use(path)
+    yield path
+    config.clear()
+
+
+def test_a_tuned_kernel_computes_the_same() -> None:
+    kernel, args = CASES["mirrored"]
+    fast = kernel.tune(*args, trials=4)
+    np.testing.assert_array_equal(fast(*args), kernel(*args))
+    assert fast.tuned is not None
+    assert fast.tuned.trials == 4
+    assert kernel.tuned is None
+
+
+def tiles(s: Any) -> None:
+    i, _, k = s.loops("c")
+    s.split(i, s.sample_categorical([2, 4]))
+    s.split(k, s.sample_perfect_tile(k, 2)[-1])
+
+
+def test_a_space_of_ones_own() -> None:
+    args = CASES["loops"][1]
+    fast = loops.tune(*args, trials=3, space=tiles, search="grid", executor=ThreadPoolExecutor(1))
+    np.testing.assert_array_equal(fast(*args), loops(*args))
+    assert fast.tuned is not None
+    assert fast.tuned.counts["measured"] == 3
+
+
+def test_what_was_found_is_taken_from_the_database(database: Path) -> None:
+    args = CASES["product"][1]
+    kernel = product.copy()
+    _crown(kernel, args)
+    np.testing.assert_array_equal(kernel(*args), product.py_func(*args))
+    assert str(kernel.prim_func(*args)) != str(kernel.schedule(*args).func)
+
+
+def _crown(kernel: Any, args: Any) -> None:
+    """Keep steps as if a search had found them."""
+    schedule = kernel.schedule(*args)
+    options = options_of(kernel.fastmath, is_parallel=False)
+    known = identify(schedule.func, shapes_of(args), current_target(), options)
+    schedule.interchange("product")
+    path = config.tune_database()
+    assert path is not None
+    Database(path).crown(known, schedule.trace.to_json(), 0.5, None)
+    assert [winner.name for winner in hj.tune.winners()] == [schedule.func.name]
+
+
+def test_a_search_keeps_what_it_measured(database: Path) -> None:
+    args = CASES["mirrored"][1]
+    mirrored.copy().tune(*args, trials=3)
+    assert len(json.loads(hj.tune.export())["measurements"]) == 3
+
+
+def template(knobs: Any) -> tuple[Any, list[Any]]:
+    A, B = (te.placeholder((24, 24), "float32", name) for name in "AB")
+    k = te.reduce_axis((0, 24), "k")
+    C = te.compute((24, 24), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
+    s = te.create_schedule(C.op)
+    _, inner = s[C].split(C.op.axis[1], factor=knobs.sample_categorical([4, 8]))
+    tile = knobs.sample_perfect_tile(24, 2)
+    s[C].split(C.op.axis[0], factor=tile[1])
+    s[C].vectorize(inner)
+    return s, [A, B, C]
+
+
+def test_a_template_of_tensors() -> None:
+    a, b = matrices(2, 24, 24)
+    c = np.zeros((24, 24), np.float32)
+    fast = hj.tune(template, (a, b, c), trials=3)
+    fast(a, b, c)
+    np.testing.assert_allclose(c, a @ b, rtol=1e-5)
+    assert fast.tuned.trials == 3
+
+
+def test_tensors_in_the_space_of_the_compiler() -> None:
+    A = te.placeholder((16, 40), "float32", "A")
+    B = te.compute((40, 16), lambda i, j: A[j, i] + 1, name="B")
+    (a,), b = matrices(1, 16, 40), np.zeros((40, 16), np.float32)
+    fast = hj.tune((te.create_schedule(B.op), [A, B]), (a, b), trials=3)
+    fast(a, b)
+    np.testing.assert_array_equal(b, a.T + 1)
+
+
+def test_arguments_that_are_written_are_as_before() -> None:
+    kernel, (x,) = CASES["in_place"]
+    before = x.copy()
+    kernel.tune(x, trials=3)
+    np.testing.assert_array_equal(x, before)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"budget": "soon"}, "budget is 'soon'"),
+        ({"budget": 0}, "budget is 0"),
+        ({"tirals": 3}, "tune has no option 'tirals'"),
+    ],
+)
+def test_settings_that_make_no_sense(settings: Any, message: str) -> None:
+    with pytest.raises(hj.ArgumentError, match=message):
+        mirrored.tune(*CASES["mirrored"][1], **settings)
+
+
+def forgetful(knobs: Any) -> None:
+    knobs.sample_categorical([1, 2])
+
+
+def test_a_template_that_returns_something_else() -> None:
+    with pytest.raises(hj.ArgumentError, match="returns a schedule and its parameters"):
+        hj.tune(forgetful, ())
+
+
+def test_without_a_database_there_are_no_winners() -> None:
+    with pytest.raises(hj.ArgumentError, match="no database is open"):
+        hj.tune.winners()
+
+
+def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(tmp_path / "tuned.db")
+    name = f"{Path(__file__).parent / 'kernels.py'}:mirrored"
+    command = ["tune", name, "--args", "f32[33, 33]", "--trials", "3", "--db", path, "--json"]
+    try:
+        assert main(command) == 0
+        assert json.loads(capsys.readouterr().out)["trials"]["measured"] == 3
+        assert main(["db", "list", path, "--json"]) == 0
+        assert isinstance(json.loads(capsys.readouterr().out), list)
+        assert main(["db", "export", path]) == 0
+        assert len(json.loads(capsys.readouterr().out)["measurements"]) == 3
+        assert main(["db", "prune", path, "--days", "0"]) == 0
+        assert capsys.readouterr().out == "3 measurements removed\n"
+    finally:
+        config.clear()
