@@ -190,7 +190,7 @@ class Database:
         if exact:
             return exact[0]
         alike = self._winners("kind = ? and setting = ?", (identity.kind, identity.setting))
-        return min(alike, key=lambda w: _distance(w.shapes, identity.shapes), default=None)
+        return min(alike, key=lambda w: distance(w.shapes, identity.shapes), default=None)
 
     def winners(self) -> list[Winner]:
         """All winners, the latest first."""
@@ -282,7 +282,7 @@ def _shapes(text: str) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(shape) for shape in json.loads(text))
 
 
-def _distance(ours: Sequence[Sequence[int]], theirs: Sequence[Sequence[int]]) -> float:
+def distance(ours: Sequence[Sequence[int]], theirs: Sequence[Sequence[int]]) -> float:
     """How far shapes lie apart: the factors between their sizes, times each other."""
     if [len(shape) for shape in ours] != [len(shape) for shape in theirs]:
         return float("inf")

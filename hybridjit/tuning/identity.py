@@ -37,10 +37,10 @@ def shapes_of(args: Sequence[Any]) -> Shapes:
 def identify(func: PrimFunc, shapes: Shapes, target: Target, options: Any) -> Identity:
     """The identity of a program that is called with arrays of such shapes."""
     text = str(func)
-    named = _renamed(text)
+    named = renamed(text)
     setting = json.dumps([target.cpu, _short(target.features), options, list(llvm_versions())])
     return Identity(
-        _short(named), _short(_renamed(text, sized=False)), func.name, text, shapes, setting
+        _short(named), _short(renamed(text, sized=False)), func.name, text, shapes, setting
     )
 
 
@@ -48,7 +48,7 @@ def _short(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _renamed(text: str, *, sized: bool = True) -> str:
+def renamed(text: str, *, sized: bool = True) -> str:
     """A printed program with its names in the order in which they come up; with `sized` false,
     without its numbers, too.
     """

@@ -35,7 +35,7 @@ from hybridjit.tuning.space import Candidate
 from hybridjit.tuning.timing import Times
 from hybridjit.tuning.workers import LateError, WorkerError, Workers
 
-RACE = 0.08  # seconds that a candidate is raced
+RACE = 0.05  # seconds that a candidate is raced
 LAST_RACE = 0.25  # and one of the last ones, up to three times as long
 FINALISTS = 4
 WORTH = 0.985  # of the plain program's time: what is less of a gain is none

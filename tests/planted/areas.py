@@ -21,6 +21,7 @@ from tests.planted import (
     scripts,
     sums,
     te,
+    tuning,
     vectors,
 )
 from tests.planted.bugs import Bug
@@ -42,6 +43,7 @@ AREAS: dict[str, Sequence[Bug]] = {
     "sums": sums.BUGS,
     "schedules": (*schedule_loops.BUGS, *schedule_stages.BUGS),
     "te": te.BUGS,
+    "tuning": tuning.BUGS,
 }
 
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+import hybridjit as hj
 from hybridjit.processor import current_target
 from hybridjit.schedule.trace import RecordedTrace, Trace
 from hybridjit.schedule.verification import Same, outcome_of
+from hybridjit.tuning.identity import identify
 from hybridjit.tuning.picks import Picks, by_chance, first, likeliest
 from hybridjit.tuning.receipts import Receipt
 from hybridjit.tuning.space import Automatic, Candidate, Refused, Schedules
@@ -83,3 +85,16 @@ def test_samples_are_not_part_of_the_recipe() -> None:
     args = CASES["product"][1]
     recipe = made(automatic(product, args), Picks(likeliest)).recipe
     assert "sample" not in recipe
+
+
+def test_programs_are_known_by_what_they_do() -> None:
+    texts = [
+        "def f(x: float32[8]):\n    for i in range(8):\n        x[i] = x[i] + 1",
+        "def g(y: float32[8]):\n    for row in range(8):\n        y[row] = y[row] + 1",
+        "def f(x: float32[8]):\n    for i in range(8):\n        x[i] = x[i] + 2",
+        "def f(x: float32[9]):\n    for i in range(9):\n        x[i] = x[i] + 1",
+    ]
+    found = [identify(hj.parse(text), (), current_target(), []) for text in texts]
+    assert found[0].hash == found[1].hash
+    assert len({known.hash for known in found}) == 3
+    assert found[0].kind == found[3].kind

@@ -1,0 +1,109 @@
+"""Bugs in searches: winners that are wrong, slow, lucky or forgotten."""
+
+from __future__ import annotations
+
+import operator
+import pickle
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hybridjit.schedule.verification import Same
+from hybridjit.tuning import database, identity, search, session, timing
+from hybridjit.tuning.jobs import Job, Measurement, Task, measure
+from hybridjit.tuning.picks import Picks
+from tests.planted.bugs import Bug, replaced
+from tests.tuning import kernels
+from tests.tuning import test_database as databases
+from tests.tuning import test_session as sessions
+from tests.tuning import test_space as spaces
+from tests.tuning import test_timing as timings
+
+
+class Negated:
+    """A program whose candidates give something else than it does."""
+
+    def make(self, recipe: Any) -> Any:
+        return kernels.mirrored if recipe is None else operator.neg
+
+
+def wrong_results_are_noticed() -> None:
+    args = kernels.CASES["mirrored"][1]
+    found = _measured(Negated(), list(args))
+    assert found.status == "wrong", found
+
+
+def _measured(program: Any, args: list[Any]) -> Measurement:
+    return measure(Job(Task(pickle.dumps(program), pickle.dumps(args)), "other"))
+
+
+def in_a_folder(test: Any) -> Any:
+    def check() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            test(databases.Database(Path(folder) / "tuned.db"))
+
+    return check
+
+
+_distance = database.distance
+
+
+def yes(*anything: Any) -> bool:
+    return True
+
+
+def farthest(ours: Any, theirs: Any) -> float:
+    return -_distance(ours, theirs)
+
+
+def as_it_is(text: str, *, sized: bool = True) -> str:
+    return text if sized else ""
+
+
+def always_the_last(self: Picks, weights: Sequence[float]) -> int:
+    return len(weights) - 1
+
+
+BUGS = (
+    Bug(
+        "all results are the same",
+        (replaced(Same, "__call__", yes),),
+        wrong_results_are_noticed,
+    ),
+    Bug(
+        "winners are not verified",
+        (replaced(session.Session, "_is_right", yes),),
+        sessions.test_a_winner_that_is_wrong_at_other_sizes_is_not_believed,
+    ),
+    Bug(
+        "whatever seems slow at first is given up",
+        (replaced(timing, "HOPELESS", ((1, 1.05),)),),
+        timings.test_the_faster_one_wins_on_a_noisy_machine,
+    ),
+    Bug(
+        "the largest gain is the smallest",
+        (replaced(session, "WORTH", 10.0),),
+        sessions.test_nothing_is_returned_if_nothing_is_faster,
+    ),
+    Bug(
+        "the same is tried again",
+        (replaced(search.Search, "_is_new", yes),),
+        lambda: sessions.test_the_best_is_found("random"),
+    ),
+    Bug(
+        "given picks are not taken",
+        (replaced(Picks, "__call__", always_the_last),),
+        spaces.test_places_that_do_not_fit_are_picked_anew,
+    ),
+    Bug(
+        "the farthest shapes are the nearest",
+        (replaced(database, "distance", farthest),),
+        in_a_folder(databases.test_the_latest_winner_of_the_program_else_the_nearest_of_its_kind),
+    ),
+    Bug(
+        "programs are known by their names",
+        (replaced(identity, "renamed", as_it_is),),
+        spaces.test_programs_are_known_by_what_they_do,
+    ),
+)
