@@ -10,5 +10,5 @@ setup(
     packages=[
         *find_packages(include=["hybridjit", "hybridjit.*"], exclude=["hybridjit.stdlib*"]),
         *(f"hybridjit.{name}" for name in find_packages(include=["stdlib", "stdlib.*"])),
-    ]
+    ],
 )

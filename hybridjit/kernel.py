@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType, MethodType
@@ -36,6 +37,8 @@ from hybridjit.scalars.specs import Spec
 from hybridjit.source import FunctionSource, read_function
 
 if TYPE_CHECKING:
+    import pathlib
+
     from hybridjit.checking import check as checking
     from hybridjit.checking.check import Checked
     from hybridjit.checking.difference import Outcome
@@ -57,12 +60,14 @@ if TYPE_CHECKING:
     from hybridjit.ufuncs import gufunc as gufuncs
     from hybridjit.ufuncs import ufunc as ufuncs
     from hybridjit.ufuncs.gufunc import Gufunc
+    from hybridjit.viewing import kernel_page as pages
 else:
     checking = lazy_module("hybridjit.checking.check")
     compiler = lazy_module("hybridjit.runtime.compiler")
     custom_passes = lazy_module("hybridjit.lowering.custom_passes")
     inspection = lazy_module("hybridjit.runtime.inspection")
     reports = lazy_module("hybridjit.runtime.report")
+    pages = lazy_module("hybridjit.viewing.kernel_page")
     pickling = lazy_module("hybridjit.runtime.pickling")
     recipes = lazy_module("hybridjit.schedule.recipe")
     remembered = lazy_module("hybridjit.tuning.remembered")
@@ -281,6 +286,21 @@ class Kernel(NativeCallable, Generic[P, R]):
         made = self._specialize(specs)
         may_reorder = made.may_reorder(made.layout(specs, values))
         return reports.make_report(made.optimized, may_reorder=may_reorder)
+
+    @api_edge
+    def view(
+        self, *args: Any, path: str | os.PathLike[str] | None = None, **kwargs: Any
+    ) -> pathlib.Path:
+        """Write a page that a browser opens: the script, the program after each step of its
+        schedule, as it is optimised and lowered, LLVM and assembly, and how each loop runs. Lines
+        that came from the same line of the script are lit together. One file, no network.
+
+        Gives the path of the file, which is a temporary one unless `path` names it.
+        """
+        specs, values = self._bind(args, kwargs)
+        made = self._specialize(specs)
+        page = pages.make_page(self._request(specs), made, made.layout(specs, values))
+        return pages.write_page(page, path)
 
     @api_edge
     def check(self, *args: Any, **kwargs: Any) -> Checked:

@@ -30,7 +30,13 @@ if TYPE_CHECKING:
 
 def print_func(func: PrimFunc, marks: Iterable[Node] = ()) -> str:
     """`func` as hybrid script; the lines of statements and loop variables in `marks` underlined."""
-    return _print(func, _signature_names(func), marks)
+    return "\n".join(_print(func, _signature_names(func), marks).lines)
+
+
+def print_lines(func: PrimFunc) -> list[tuple[str, int | None]]:
+    """The lines of `func`, each with the line of the script that it came from, if there is one."""
+    printer = _print(func, _signature_names(func), ())
+    return list(zip(printer.lines, printer.origins, strict=True))
 
 
 def name_buffers(func: PrimFunc) -> dict[str, Buffer]:
@@ -49,7 +55,7 @@ def name_loops(func: PrimFunc) -> dict[str, For]:
     return {names.text(node.var): node for node in walk(func.body) if isinstance(node, For)}
 
 
-def _print(func: PrimFunc, names: Names, marks: Iterable[Node]) -> str:
+def _print(func: PrimFunc, names: Names, marks: Iterable[Node]) -> StmtPrinter:
     printer = StmtPrinter(names, marks, func.returns or (), func.returns_tuple)
     params = ", ".join(_param(param, names) for param in func.params)
     options = [f"fastmath={print_fastmath(func.fastmath)}"] if func.fastmath else []
@@ -65,7 +71,7 @@ def _print(func: PrimFunc, names: Names, marks: Iterable[Node]) -> str:
             made = f"output_tensor({printer.shape(output.shape)}, {quote(output.dtype.name)})"
             printer.line(f"{names.bind(output)} = {made}")
         printer.stmt(func.body)
-    return "\n".join(printer.lines)
+    return printer
 
 
 def format_expr(expr: Expr) -> str:

@@ -28,6 +28,7 @@ class StmtPrinter:
         returns_tuple: bool = False,
     ) -> None:
         self.lines: list[str] = []
+        self.origins: list[int | None] = []  # of each line, the line of the script it came from
         self._names = names
         self._marks = frozenset(marks)
         self._results = results
@@ -39,8 +40,10 @@ class StmtPrinter:
         """Add a line, underlined if one of the nodes that it shows is marked."""
         margin = _INDENT * self._depth
         self.lines.append(margin + text)
+        self.origins.append(next((node.span.line for node in marks if node.span), None))
         if self._marks and not self._marks.isdisjoint(marks):
             self.lines.append(margin + "^" * len(text.rstrip(":")))
+            self.origins.append(None)
 
     @contextmanager
     def indented(self) -> Generator[None, None, None]:

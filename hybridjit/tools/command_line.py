@@ -4,6 +4,7 @@
     doctor    show processor, LLVM, versions, cache and threads, and run a self-check
     cache     show or clear the compiled kernels on disk
     report    say how a kernel runs
+    view      show a kernel at every stage, as a page for a browser
     show      print a stage of a kernel: program, optimised, lowered, LLVM, assembly
     bench     time a kernel beside its plain function
     tune      search for a fast schedule of a kernel
@@ -19,7 +20,7 @@ import sys
 from collections.abc import Sequence
 
 from hybridjit.errors import ConfigError, HybridError
-from hybridjit.tools import bench, cache, database, demo, doctor, report, show, tune
+from hybridjit.tools import bench, cache, database, demo, doctor, report, show, tune, view
 from hybridjit.tools.command import FAILED, MISUSED, Command
 from hybridjit.tools.load_kernel import LoadError
 
@@ -30,6 +31,7 @@ COMMANDS: dict[str, Command] = {
     "cache": cache.COMMAND,
     "report": report.COMMAND,
     "show": show.COMMAND,
+    "view": view.COMMAND,
     "bench": bench.COMMAND,
     "tune": tune.COMMAND,
     "db": database.COMMAND,

@@ -1,0 +1,61 @@
+"""The page of a kernel for some arguments."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from pathlib import Path
+
+from hybridjit.codegen.layout import Layout
+from hybridjit.lowering.pipeline import lower_steps
+from hybridjit.processor import current_target
+from hybridjit.runtime import compiler
+from hybridjit.runtime.inspection import show_stage
+from hybridjit.runtime.report import make_report
+from hybridjit.runtime.specialization import Specialization
+from hybridjit.runtime.translation import Request
+from hybridjit.viewing.page import Page
+from hybridjit.viewing.stages import find_steps, program_stage, text_stage
+
+
+def make_page(request: Request, made: Specialization, layout: Layout) -> Page:
+    """Everything between the script and its machine code."""
+    may_reorder = made.may_reorder(layout)
+    func = made.compiled_func(layout)
+    lowered = list(lower_steps(func, current_target(), may_reorder=may_reorder))[-1].func
+    steps = find_steps(compiler.auto_schedule(request))
+    report = make_report(made.optimized, may_reorder=may_reorder)
+    llvm, assembly = (
+        show_stage(func, layout, stage, may_reorder=may_reorder) for stage in ("llvm", "asm")
+    )
+    source = request.source
+    numbered = enumerate(source.text.splitlines(), source.first_line)
+    return Page(
+        source.name,
+        ", ".join(map(str, request.specs)),
+        list(numbered),
+        [
+            program_stage("program", compiler.open_schedule(request).func),
+            program_stage("schedule", func),
+            program_stage("optimized", func),
+            program_stage("lowered", lowered),
+            text_stage("LLVM", llvm),
+            text_stage("assembly", assembly),
+        ],
+        steps,
+        report.loops,
+        f"{report.safety}\n{report.memory}",
+    )
+
+
+def write_page(page: Page, path: str | os.PathLike[str] | None) -> Path:
+    """Write the page to a file, or to one of our own in the folder for such; say which."""
+    if path is None:
+        name = re.sub(r"\W", "_", page.name)
+        descriptor, made = tempfile.mkstemp(prefix=f"hybridjit-{name}-", suffix=".html")
+        os.close(descriptor)
+        path = made
+    found = Path(path)
+    found.write_text(page.render(), encoding="utf-8")
+    return found

@@ -1,0 +1,151 @@
+"use strict";
+const data = JSON.parse(document.getElementById("data").textContent);
+const byId = (id) => document.getElementById(id);
+const state = { stage: 0, step: data.steps.length - 1, line: null };
+
+function element(name, className, text) {
+  const made = document.createElement(name);
+  if (className) made.className = className;
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+function row(text, origin, number, className) {
+  const made = element("span", "row" + (className ? " " + className : ""));
+  made.append(element("span", "number", number === null ? "" : String(number)), text || " ");
+  if (origin !== null) {
+    made.classList.add("linked");
+    made.dataset.origin = origin;
+    made.addEventListener("mouseenter", () => light(origin));
+  }
+  return made;
+}
+
+function light(origin) {
+  state.line = origin;
+  for (const lit of document.querySelectorAll(".lit")) lit.classList.remove("lit");
+  if (origin === null) return;
+  for (const found of document.querySelectorAll(`[data-origin="${origin}"]`)) {
+    found.classList.add("lit");
+  }
+  for (const panel of [byId("source"), byId("stage")]) {
+    const first = panel.querySelector(".lit");
+    if (first && !panel.matches(":hover")) first.scrollIntoView({ block: "nearest" });
+  }
+}
+
+function showSource() {
+  byId("source").replaceChildren(
+    ...data.source.map(([number, text]) => row(text, number, number, "")),
+  );
+}
+
+function isStepped() {
+  return data.stages[state.stage].title === "schedule";
+}
+
+function showStage() {
+  const stage = data.stages[state.stage];
+  const stepper = byId("stepper");
+  stepper.hidden = !isStepped();
+  byId("stage-title").textContent = stage.title;
+  const panel = byId("stage");
+  panel.replaceChildren(...(isStepped() ? stepRows() : stage.lines.map(
+    ([text, origin], k) => row(text, origin, k + 1, ""),
+  )));
+  [...byId("tabs").children].forEach((tab, k) => tab.setAttribute("aria-selected", String(k === state.stage)));
+  light(state.line);
+}
+
+function stepRows() {
+  const step = data.steps[state.step];
+  byId("slider").max = data.steps.length - 1;
+  byId("slider").value = state.step;
+  byId("step").textContent = `${state.step} of ${data.steps.length - 1}: ${step.call}`;
+  const made = new Set(step.changed);
+  const rows = [];
+  const gone = (k) => step.removed.filter(([place]) => place === k)
+    .forEach(([, text]) => rows.push(row(text, null, null, "gone")));
+  step.lines.forEach(([text, origin], k) => {
+    gone(k);
+    rows.push(row(text, origin, k + 1, made.has(k) ? "made" : ""));
+  });
+  gone(step.lines.length);
+  return rows;
+}
+
+function showLoops() {
+  byId("loops").replaceChildren(...data.loops.map((loop) => {
+    const made = element("li", loop.on_threads ? "threads" : loop.lanes > 1 ? "lanes" : "");
+    made.style.setProperty("--depth", loop.depth);
+    made.append(element("b", "", loop.name), ` × ${loop.extent}`, element("small", "", loop.runs));
+    if (loop.line !== null) {
+      made.dataset.origin = loop.line;
+      made.addEventListener("mouseenter", () => light(loop.line));
+    }
+    return made;
+  }));
+  byId("remarks").textContent = data.remarks;
+}
+
+function choose(stage) {
+  if (stage < 0 || stage >= data.stages.length) return;
+  state.stage = stage;
+  remember();
+  showStage();
+}
+
+function goTo(step) {
+  state.step = Math.max(0, Math.min(data.steps.length - 1, step));
+  remember();
+  showStage();
+}
+
+function remember() {
+  history.replaceState(null, "", `#stage=${state.stage}&step=${state.step}`);
+}
+
+function moveLine(by) {
+  const lines = data.source.map(([number]) => number);
+  const place = lines.indexOf(state.line);
+  light(lines[Math.max(0, Math.min(lines.length - 1, place < 0 ? 0 : place + by))]);
+}
+
+const KEYS = {
+  ArrowRight: () => isStepped() && goTo(state.step + 1),
+  ArrowLeft: () => isStepped() && goTo(state.step - 1),
+  ArrowDown: () => moveLine(1),
+  ArrowUp: () => moveLine(-1),
+  Escape: () => light(null),
+};
+
+function onKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input")) return;
+  const action = KEYS[event.key] || (/^[1-9]$/.test(event.key) && (() => choose(Number(event.key) - 1)));
+  if (!action) return;
+  event.preventDefault();
+  action();
+}
+
+function begin() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  byId("title").textContent = document.title;
+  data.stages.forEach((stage, k) => {
+    const tab = element("button", "", stage.title);
+    tab.setAttribute("role", "tab");
+    tab.addEventListener("click", () => choose(k));
+    byId("tabs").append(tab);
+  });
+  byId("slider").addEventListener("input", (event) => goTo(Number(event.target.value)));
+  byId("back").addEventListener("click", () => goTo(state.step - 1));
+  byId("forth").addEventListener("click", () => goTo(state.step + 1));
+  document.addEventListener("keydown", onKey);
+  if (given.has("stage")) state.stage = Math.min(Number(given.get("stage")) || 0, data.stages.length - 1);
+  if (given.has("step")) state.step = Math.min(Number(given.get("step")) || 0, data.steps.length - 1);
+  showSource();
+  showLoops();
+  showStage();
+  if (given.has("line")) light(Number(given.get("line")));
+}
+
+begin();

@@ -1,0 +1,97 @@
+"""What there is to see of a kernel: its text at every stage, each line with where it came from."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+from hybridjit.errors import ScheduleError
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.printer import print_lines
+from hybridjit.record import record
+from hybridjit.schedule.handles import Handle
+from hybridjit.schedule.schedule import QUERIES, Schedule
+from hybridjit.schedule.trace import RecordedTrace, Trace
+
+Line = tuple[str, int | None]
+"""The text of a line, and the line of the script that it came from, if that is known."""
+
+
+@record
+class Stage:
+    """A text on the way from the script to machine code."""
+
+    title: str
+    lines: tuple[Line, ...]
+
+
+@record
+class Step:
+    """A step of the schedule: how it is written, and the program after it.
+
+    `changes` says of each line whether the step has made it; `removed` are the lines that are gone,
+    with the place that they had.
+    """
+
+    call: str
+    lines: tuple[Line, ...]
+    changed: tuple[int, ...]
+    removed: tuple[tuple[int, str], ...]
+
+
+def program_stage(title: str, func: PrimFunc) -> Stage:
+    """The printed form of a function."""
+    return Stage(title, tuple(print_lines(func)))
+
+
+def text_stage(title: str, text: str) -> Stage:
+    """A text of which nobody knows where its lines came from."""
+    return Stage(title, tuple((line, None) for line in text.splitlines()))
+
+
+def find_steps(opened: Schedule) -> tuple[Step, ...]:
+    """What each step of a schedule did to the program."""
+    return tuple(_steps(opened.original, opened.trace))
+
+
+def _steps(original: PrimFunc, trace: Trace) -> Iterator[Step]:
+    schedule = Schedule(original)
+    calls = list(RecordedTrace.of(trace).calls())
+    texts = _calls(trace)
+    made: dict[int, Handle] = {}
+    before = print_lines(original)
+    yield Step("as it is written", tuple(before), (), ())
+    for call, text in zip(calls, texts, strict=True):
+        args, options = call.arguments(made)
+        try:
+            results: Any = getattr(schedule, call.name)(*args, **options)
+        except ScheduleError:
+            return  # what the program is like from here on is not known
+        found = cast("tuple[Handle, ...]", results if isinstance(results, tuple) else (results,))
+        made.update(zip(call.results, found, strict=False))
+        if call.name in QUERIES:
+            continue
+        after = print_lines(schedule.func)
+        yield Step(text, tuple(after), *_difference(before, after))
+        before = after
+
+
+def _calls(trace: Trace) -> list[str]:
+    """Each step as it is written, without what it is assigned to."""
+    _, *lines = str(trace).splitlines()
+    return [line.strip().split(" = ", 1)[-1] for line in lines][: len(trace.steps)]
+
+
+def _difference(
+    before: Sequence[Line], after: Sequence[Line]
+) -> tuple[tuple[int, ...], tuple[tuple[int, str], ...]]:
+    old, new = ([text for text, _ in lines] for lines in (before, after))
+    changed: list[int] = []
+    removed: list[tuple[int, str]] = []
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    for tag, first, last, start, stop in matcher.get_opcodes():
+        if tag != "equal":
+            changed += range(start, stop)
+            removed += ((start, text) for text in old[first:last])
+    return tuple(changed), tuple(removed)
