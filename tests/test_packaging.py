@@ -64,6 +64,7 @@ def test_a_source_distribution_is_complete(tree: Path, tmp_path: Path) -> None:
 def test_wheel_holds_every_module_and_nothing_else(wheel: Path) -> None:
     expected = [
         "hybridjit/py.typed",
+        *(f"hybridjit/viewing/page.{kind}" for kind in ("html", "css", "js")),
         *python_modules("hybridjit", "hybridjit"),
         *python_modules("stdlib", "hybridjit/stdlib"),
     ]
