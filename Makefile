@@ -17,7 +17,7 @@ QUICK := $(patsubst %,tests/%,ir arith analysis interp frontend errors illegal r
     $(patsubst %,tests/test_%.py,smoke config errors golden layering oracle script source)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick check golden bench fuzz mutants torture versions size clean
+.PHONY: help demo docs test quick check golden bench fuzz mutants torture versions size clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ golden: $(INSTALLED)  ## rewrite the golden files, then show what changed
 bench: $(INSTALLED)  ## run the benchmarks
 	$(BIN)/python -m pip install --quiet scipy  # Numba compiles `@` and np.linalg only with it
 	$(BIN)/python -m benchmarks.run
+
+docs: $(INSTALLED)  ## build the documentation in docs/site
+	$(BIN)/python -m docs.build docs/site
 
 fuzz: $(INSTALLED)  ## N random programs of every kind, natively; N examples for every property test
 	$(BIN)/python -m tests.campaigns --count $(N)

@@ -1,4 +1,4 @@
-"""What the README shows is what happens: its Python blocks run, and print its text blocks."""
+"""What the README and the pages show is what happens: Python blocks run, and print text blocks."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from docs import build, pictures
+
 ROOT = Path(__file__).parent.parent
 
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = ROOT / "README.md"
+PAGES = sorted((ROOT / "docs").glob("*.md"))
 
 
 def blocks_of(text: str, language: str) -> list[str]:
@@ -28,11 +33,12 @@ def without_places(text: str) -> str:
     return " ".join(text.split())
 
 
-def test_readme_blocks_run_and_print_what_it_says(tmp_path: Path) -> None:
-    python, shown = blocks_of(README, "python"), blocks_of(README, "text")
-    assert len(python) >= 3
-    assert shown
-    script = tmp_path / "readme.py"
+@pytest.mark.parametrize("path", [README, *PAGES], ids=lambda path: path.stem)
+def test_blocks_run_and_print_what_it_says(path: Path, tmp_path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    python, shown = blocks_of(text, "python"), blocks_of(text, "text")
+    assert python
+    script = tmp_path / "example.py"
     script.write_text("\n\n".join(python), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, str(script)],
@@ -42,13 +48,14 @@ def test_readme_blocks_run_and_print_what_it_says(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    for text in shown:
-        assert without_places(text).removesuffix("...") in without_places(done.stdout)
+    for expected in shown:
+        assert without_places(expected).removesuffix("...") in without_places(done.stdout)
 
 
 def test_readme_names_the_two_commands() -> None:
-    assert "make demo" in README
-    assert "make test" in README
+    text = README.read_text(encoding="utf-8")
+    assert "make demo" in text
+    assert "make test" in text
 
 
 def test_blocks_are_found() -> None:
@@ -60,3 +67,32 @@ def test_blocks_are_found() -> None:
 def test_places_are_left_out() -> None:
     one, other = "a.py:1:2: error\n    1 | x\nat line 3", "/b/c.py:30:4: error\n   30 | x at line 9"
     assert without_places(one) == without_places(other)
+
+
+def test_the_site_has_every_page_and_no_dead_links(tmp_path: Path) -> None:
+    made = build.build(tmp_path)
+    assert {path.stem for path in PAGES} <= set(build.PAGES)
+    pages = {path.name: path.read_text(encoding="utf-8") for path in made}
+    for name, text in pages.items():
+        for link in re.findall(r'href="([^"]*)"', text):
+            target, _, anchor = link.partition("#")
+            assert (target or name) in pages, f"{name} links to {link}"
+            assert not anchor or f'id="{anchor}"' in pages[target or name], f"{name}: {link}"
+
+
+def test_the_reference_has_every_step_of_a_schedule(tmp_path: Path) -> None:
+    build.build(tmp_path)
+    text = (tmp_path / "reference.html").read_text(encoding="utf-8")
+    assert all(f'id="Schedule.{step}"' in text for step in ("split", "gemm", "compute_at"))
+    assert 'id="Kernel.tune"' in text
+
+
+@pytest.mark.parametrize("name", pictures.STEPS)
+def test_a_picture_shows_every_element_once(name: str) -> None:
+    order = pictures.visiting_order(name)
+    assert sorted(order.ravel().tolist()) == list(range(pictures.SIZE**2))
+
+
+def test_pictures_differ() -> None:
+    orders = {pictures.visiting_order(name).tobytes() for name in ("as written", "reorder", "tile")}
+    assert len(orders) == 3

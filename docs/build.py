@@ -1,0 +1,148 @@
+"""Build the site: `python -m docs.build [folder]`, or `make docs`. No network is needed.
+
+Pages are Markdown files beside this one. Their Python blocks are run by the tests. The reference of
+names is made of docstrings, and the pictures of schedules of the schedules themselves.
+"""
+
+from __future__ import annotations
+
+import html
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from markdown_it import MarkdownIt
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+
+import hybridjit as hj
+from docs.pictures import draw_steps
+from hybridjit import hybrid, te, tir
+
+HERE = Path(__file__).parent
+PAGES = {
+    "index": "Tour",
+    "language": "The language",
+    "numpy": "NumPy style",
+    "schedules": "Schedules",
+    "te": "Tensor expressions",
+    "tuning": "Search",
+    "performance": "Speed",
+    "numba": "Coming from Numba",
+    "tvm": "Coming from TVM",
+    "safety": "Safety and numerics",
+    "architecture": "How it is built",
+    "reference": "Reference",
+}
+MODULES = {"hj": hj, "hybrid": hybrid, "te": te, "tir": tir}
+
+
+def build(folder: Path) -> list[Path]:
+    """Write every page; say which files were made."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made = [folder / "style.css"]
+    made[0].write_text(_style(), encoding="utf-8")
+    for name, title in PAGES.items():
+        path = folder / f"{name}.html"
+        path.write_text(_page(name, title), encoding="utf-8")
+        made.append(path)
+    return made
+
+
+def _style() -> str:
+    light = HtmlFormatter(style="friendly").get_style_defs("pre")
+    dark = HtmlFormatter(style="github-dark").get_style_defs("pre")
+    own = (HERE / "style.css").read_text(encoding="utf-8")
+    return f"{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}\n{own}"
+
+
+def _page(name: str, title: str) -> str:
+    body = _reference() if name == "reference" else _rendered(name)
+    links = "\n".join(
+        f'<a href="{other}.html"{_current(other == name)}>{html.escape(text)}</a>'
+        for other, text in PAGES.items()
+    )
+    layout = (HERE / "layout.html").read_text(encoding="utf-8")
+    for mark, text in {"title": html.escape(title), "links": links, "body": body}.items():
+        layout = layout.replace(f"<!--{mark}-->", text)
+    return layout
+
+
+def _current(is_here: bool) -> str:
+    return ' aria-current="page"' if is_here else ""
+
+
+def _rendered(name: str) -> str:
+    text = (HERE / f"{name}.md").read_text(encoding="utf-8")
+    markdown = MarkdownIt("commonmark", {"html": True, "highlight": _highlighted}).enable("table")
+    body: str = markdown.render(text)
+    return _with_anchors(body).replace("<!-- pictures -->", draw_steps())
+
+
+def _highlighted(code: str, language: str, _: str) -> str:
+    lexer = get_lexer_by_name(language if language != "text" else "output")
+    return highlight(code, lexer, HtmlFormatter(nowrap=True))
+
+
+def _with_anchors(body: str) -> str:
+    def anchored(found: re.Match[str]) -> str:
+        label = re.sub(r"<.*?>|[^\w -]", "", found[2]).strip().lower().replace(" ", "-")
+        return f'<h{found[1]} id="{label}">{found[2]}</h{found[1]}>'
+
+    return re.sub(r"<h([23])>(.*?)</h\1>", anchored, body)
+
+
+# the reference
+
+
+def _reference() -> str:
+    parts = ["<h1>Reference</h1>"]
+    for prefix, module in MODULES.items():
+        parts.append(f'<h2 id="{prefix}">{prefix}</h2>')
+        parts += _entries(prefix, module, getattr(module, "__all__", dir(module)))
+    for cls in (hj.Kernel, hj.Schedule, hj.Module):
+        name = cls.__name__
+        parts.append(f'<h2 id="{name}">{name}</h2>{_documentation(cls)}')
+        parts += _entries(name, cls, dir(cls))
+    return "\n".join(parts)
+
+
+def _entries(prefix: str, owner: Any, names: list[str]) -> Iterator[str]:
+    for name in sorted(names):
+        value = getattr(owner, name, None)
+        is_shown = callable(value) or isinstance(value, property)
+        if name.startswith("_") or not is_shown or not inspect.getdoc(value):
+            continue
+        label = html.escape(f"{prefix}.{name}")
+        signature = html.escape(_signature(value))
+        yield f'<dl><dt id="{label}"><code>{label}{signature}</code></dt>'
+        yield f"<dd>{_documentation(value)}</dd></dl>"
+
+
+def _signature(value: Any) -> str:
+    if isinstance(value, property) or inspect.isclass(value):
+        return ""
+    try:
+        text = str(inspect.signature(value))
+    except (TypeError, ValueError):
+        return ""
+    return text.replace("(self, ", "(").replace("(self)", "()").replace("'", "")
+
+
+def _documentation(value: Any) -> str:
+    return f"<pre>{html.escape(inspect.getdoc(value) or '')}</pre>"
+
+
+def main() -> None:
+    """Build the site in the folder that is named, or in docs/site."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "site"
+    made = build(folder)
+    print(f"{len(made)} files in {folder}: open {folder / 'index.html'}")
+
+
+if __name__ == "__main__":
+    main()
