@@ -32,7 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("plain_function",),
     ("kernel", "ufuncs"),
     ("script",),
-    ("hybrid", "te", "tir", "tools", "stdlib", "__init__", "__main__"),
+    ("hybrid", "te", "tir", "tools", "stdlib", "compat", "__init__", "__main__"),
 )
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
 
