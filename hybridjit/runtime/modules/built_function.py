@@ -36,6 +36,7 @@ class BuiltSpecialization(Specialization):
 
     def __init__(self, func: PrimFunc, as_written: PrimFunc, original: PrimFunc) -> None:
         self._is_void = False
+        self._has_steps = func is not original
         self.parsed = Parsed(func, (), {}, original)
         self.func_in_order = serialize_loops(as_written)
         self.summary = compiler.summarize(func)
@@ -43,8 +44,8 @@ class BuiltSpecialization(Specialization):
 
     @property
     def is_scheduled(self) -> bool:
-        """Loops stay in the order that they have."""
-        return True
+        """Loops stay in the order that steps gave them."""
+        return self._has_steps
 
     def _known_key(self, layout: Layout) -> None:
         return None  # the IR is there: its text finds the code

@@ -133,7 +133,7 @@ class Module(NativeCallable):
         function = self._find(name)
         made = function.specialization
         layout = function.layout(args) if args else usual_layout(made.header)
-        return show_stage(made.func, layout, stage)
+        return show_stage(made.func, layout, stage, may_reorder=made.may_reorder(layout))
 
     @api_edge
     def safety(self, name: str | None = None) -> Safety:
