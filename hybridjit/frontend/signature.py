@@ -11,6 +11,7 @@ from hybridjit.frontend.arrays.elementwise import shape_text
 from hybridjit.frontend.arrays.memory import (
     elements_of,
     materialize,
+    note_sizes,
     store_array,
     view_of,
     whole,
@@ -77,6 +78,7 @@ def _parameter(build: Builder, name: str, spec: Spec, span: Span) -> Value:
         case ArraySpec(dtype, shape):
             buffer = Buffer(name, dtype, tuple(_size(build, extent, span) for extent in shape))
             build.signature.params.append(buffer)
+            note_sizes(build, buffer)
             return Array(buffer)
         case GeneratorSpec():
             buffer = Buffer(name, UINT64, (Const(STATE_SIZE),))

@@ -45,3 +45,11 @@ def test_squeeze_of_a_slice_of_unknown_size_is_refused() -> None:
 def test_squeeze_along_an_axis_checks_a_run_time_size() -> None:
     func = squeezed_first.prim_func(hj.f64["n", 3])
     assert "if a.shape[0] != 1:" in str(func)
+
+
+def test_sizes_of_arguments_are_not_negative() -> None:
+    @hybrid.script
+    def column(a: Any) -> Any:
+        return a[:, None] + np.ones((a.shape[0], 1))
+
+    assert "max(" not in str(column.prim_func(hj.f64["n"]))

@@ -52,7 +52,7 @@ def view_of(build: Builder, value: Array | View) -> View:
     """An array, or a part of one, as a view of its buffer."""
     if isinstance(value, View):
         return value
-    _note_sizes(build, value.buffer)
+    note_sizes(build, value.buffer)
     fixed = tuple(Place(fixed_index(build, index)) for index in value.indices)
     free = tuple(Place(ZERO, 1, axis) for axis in range(len(value.shape)))
     return View(value.buffer, fixed + free, value.shape)
@@ -157,11 +157,11 @@ def scratch(
     shape = tuple(fixed_index(build, extent, "size") for extent in value.shape)
     buffer = Buffer(name, value.dtype, shape, "global")
     build.emit(Allocate(buffer, zero, span=span))
-    _note_sizes(build, buffer)
+    note_sizes(build, buffer)
     return buffer
 
 
-def _note_sizes(build: Builder, buffer: Buffer) -> None:
+def note_sizes(build: Builder, buffer: Buffer) -> None:
     """The sizes of an array that there is are not negative."""
     build.unit.sizes |= {size for size in buffer.shape if isinstance(size, Var)}
 
