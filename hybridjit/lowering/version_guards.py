@@ -83,6 +83,8 @@ class _Guards:
                 if condition is not None:
                     self.found[stmt] = condition
                 self._collect(then, inner)
+            case If(_, then):  # guards of what is run otherwise are those of a last, partial tile
+                self._collect(then, inner)
             case _:
                 for child in children(stmt):
                     if isinstance(child, Stmt):

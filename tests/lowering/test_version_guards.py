@@ -66,3 +66,20 @@ def f(out: int64["n"], k: int):
 """
     )
     golden.check(str(version_guards(func)), "ir")
+
+
+def test_the_last_tile_that_stands_apart_already_makes_no_second_version() -> None:
+    func = parse(
+        """
+def f(out: int64["n"]):
+    for i in range(out.shape[0] // 8 + 1):
+        if i * 8 + 8 <= out.shape[0]:
+            for j in range(8):
+                out[i * 8 + j] = 1
+        else:
+            for j in range(8):
+                if i * 8 + j < out.shape[0]:
+                    out[i * 8 + j] = 1
+"""
+    )
+    assert version_guards(func) is func
