@@ -139,8 +139,20 @@ class Facts(Forms):
 
     def prove_non_negative(self, form: Linear) -> bool:
         """True if `form` is sure to be >= 0; False means not known."""
+        # Most proofs need no guard: those that do must not use up the steps of those that do not.
+        return any(self._holds_by(form, most) for most in range(_MAX_GUARDS + 1))
+
+    def is_natural(self, form: Linear) -> bool:
+        """True if `form` is sure not to be negative, whether guards hold or not."""
+        steps, self._steps = self._steps, _MAX_STEPS
+        found = self._holds(form, (), 0)
+        self._steps = steps
+        return found
+
+    def _holds_by(self, form: Linear, most: int) -> bool:
+        """Whether that many guards at most are enough to prove `form` >= 0."""
         self._steps = _MAX_STEPS
-        return self._holds(form, self.guards, _MAX_GUARDS)
+        return self._holds(form, self.guards, most)
 
     def prove(self, condition: Expr) -> bool:
         """True if `condition` is sure to hold; False means not known."""
@@ -188,16 +200,17 @@ class Facts(Forms):
         self._steps -= 1
         if self._steps < 0:
             return False
-        var = self._innermost(form, self._is_fixed)
-        if var is not None and any(
-            all(self._holds(part, guards, most) for part in parts)
-            for parts in self._eliminate(form, var)
+        # The guard nearest to a place says most about it.
+        if most > 0 and any(
+            self._holds(form.plus(guards[position], -scale), guards[:position], most - 1)
+            for position in reversed(range(len(guards)))
+            for scale in _scales(form, guards[position])
         ):
             return True
-        return most > 0 and any(
-            self._holds(form.plus(guard, -scale), guards[position + 1 :], most - 1)
-            for position, guard in enumerate(guards)
-            for scale in _scales(form, guard)
+        var = self._innermost(form, self._is_fixed)
+        return var is not None and any(
+            all(self._holds(part, guards, most) for part in parts)
+            for parts in self._eliminate(form, var)
         )
 
     def _is_fixed(self, var: Var) -> bool:

@@ -158,7 +158,7 @@ class Forms:
             case FloorDiv(x, m):
                 return self._quotient(self.exact(x), self._divisor(m))
             case Mod(x, m):
-                return self._remainder(self.exact(x), self._divisor(m))
+                return self._remainder(self.exact(x), self._divisor(m), self._name(FloorDiv(x, m)))
             case Min(a, b):
                 return self._one_of([self.exact(a), self.exact(b)], at_most=True)
             case Max(a, b):
@@ -184,20 +184,26 @@ class Forms:
             return Range()
         # A dividend that has wrapped around is a number of 64 bits all the same.
         low, high = (MIN_INT, MAX_INT) if x is None else self.interval(x)
+        if low < 0 and x is not None and self.is_natural(x):
+            low = 0
         smallest, largest = self.interval(m)
         smallest = max(1, smallest)
         least = low // (smallest if low < 0 else largest)
         most = high // (smallest if high >= 0 else largest)
         return Range(quotient=None if x is None else (x, m), least=least, most=most)
 
-    def _remainder(self, x: Linear | None, m: Linear | None) -> Range:
+    def _remainder(self, x: Linear | None, m: Linear | None, quotient: Var) -> Range:
         if m is None:
             return Range()
         below = m.plus(Linear({}, -1))
         most = self.interval(below)[1]
-        if x is None or self.interval(x)[0] < 0:
+        if x is None:
             return Range((Linear({}),), (below,), least=0, most=most)
-        return Range((Linear({}),), (below, x), least=0, most=min(most, self.interval(x)[1]))
+        cases = (x.plus(self.multiply(m, Linear({quotient: 1})), -1),)
+        if not self.is_natural(x):
+            return Range((Linear({}),), (below,), cases, least=0, most=most)
+        most = min(most, self.interval(x)[1])
+        return Range((Linear({}),), (below, x), cases, least=0, most=most)
 
     def _one_of(
         self, forms: Sequence[Linear | None], *, at_least: bool = False, at_most: bool = False
@@ -215,6 +221,10 @@ class Forms:
         )
 
     # -- numbers -------------------------------------------------------------------------------
+
+    def is_natural(self, form: Linear) -> bool:
+        """True if `form` is sure not to be negative, wherever its variables are known."""
+        return self.interval(form)[0] >= 0
 
     def is_exact(self, form: Linear) -> bool:
         """True if `form`, computed in int64, does not overflow, whatever its variables are."""

@@ -2,6 +2,8 @@
 
     a[idx[i]]  -->  a[checked_index(idx[i], 10)]        a[-1]  -->  a[n - 1]
 
+What is known of indices settles tests of them as well: a branch that is never taken goes.
+
 Relies on: no blocks. Afterwards every index of a `Load` or `Store` is inside [0, n).
 """
 
@@ -14,9 +16,10 @@ from hybridjit.analysis.bounds import Facts
 from hybridjit.analysis.scoped_facts import ScopedFacts
 from hybridjit.arith.linear import Linear
 from hybridjit.arith.simplify import simplify
-from hybridjit.ir.expr import Add, Bounded, BufferRef, Const, Expr, Load, Lt, Select
+from hybridjit.arith.totality import is_total
+from hybridjit.ir.expr import Add, Bounded, BufferRef, Const, Expr, Load, Lt, Not, Select
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Stmt, Store
+from hybridjit.ir.stmt import If, Seq, Stmt, Store
 
 Access = TypeVar("Access", Load, Store)
 
@@ -35,6 +38,15 @@ class _CheckBounds(ScopedFacts):
 
     def rewrite_Store(self, node: Store) -> Stmt:
         return self._checked(self.generic(node))
+
+    def rewrite_If(self, node: If) -> Stmt:
+        if not is_total(node.cond):
+            return super().rewrite_If(node)
+        if self.facts.prove(node.cond):
+            return self.rewrite(node.then)
+        if self.facts.prove(Not(node.cond)):
+            return self.rewrite(node.otherwise or Seq(()))
+        return super().rewrite_If(node)
 
     def rewrite_BufferRef(self, node: BufferRef) -> Expr:
         if not node.starts:

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 
 import hybridjit as hj
-from hybridjit import hybrid
+from hybridjit import hybrid, parse
 from hybridjit.ir.func import PrimFunc
 from hybridjit.lowering.check_bounds import check_bounds
+from hybridjit.lowering.lower_blocks import lower_blocks
 from hybridjit.runtime.inspection import find_safety
 from hybridjit.schedule.schedule import Schedule
 from tests.lowering.index_programs import find_wrong_index, make_program
@@ -196,3 +197,63 @@ def test_sizes_of_results_are_sizes() -> None:
     assert in_steps.safety(40).checks == ()
     with pytest.raises(ValueError, match="negative dimensions"):
         in_steps(-1)
+
+
+@hybrid.script
+def in_blocks(a: Any, n: int) -> Any:
+    """Triangles of blocks of eight, each row in steps of four and a rest, as products are cut."""
+    for first in range(0, a.shape[0], 8):
+        last = min(first + 8, a.shape[0])
+        for k in range(first + 1, last):
+            for j in range(0, (k - first) // 4 * 4, 4):
+                a[first + j + 3] += 1
+            for j in range((k - first) // 4 * 4, k - first):
+                a[first + j] += 1
+            for lane in range(4):
+                if (k - first) // 4 * 4 + lane < k - first:
+                    a[first + (k - first) // 4 * 4 + lane] += 1
+            for j in range((k - first) % 4):
+                a[first + (k - first) // 4 * 4 + j] += 1
+
+
+@pytest.mark.parametrize("size", [30, "n"])
+def test_quotients_and_their_rests_are_known(size: Any) -> None:
+    assert in_blocks.safety(hj.i64[size], 3).checks == ()
+
+
+def test_quotients_and_their_rests_compute_the_same_in_all_ways() -> None:
+    for size in (0, 1, 7, 8, 9, 30):
+        assert_all_ways_agree(in_blocks, np.zeros(size, int), 3)
+
+
+def settled(text: str) -> str:
+    return str(check_bounds(lower_blocks(parse(text))))
+
+
+def test_a_branch_that_is_never_taken_goes() -> None:
+    text = settled(
+        """
+def f(a: int64["n"]):
+    for first in range(0, a.shape[0], 8):
+        for k in range(first, min(first + 8, a.shape[0])):
+            if k - first < 8:
+                a[k] = 1
+            else:
+                a[k] = 2
+            if k < first:
+                a[k] = 3
+"""
+    )
+    assert "a[k] = 1" in text
+    assert not any(gone in text for gone in ("if", "= 2", "= 3"))
+
+
+def test_a_test_that_may_fail_stays() -> None:
+    text = settled(
+        """
+def f(a: int64["n"], b: uint8["m"], k: int):
+    if int64(b[k]) >= 0:
+        a[0] = 1
+"""
+    )
+    assert "if int64(b[checked_index(k, b.shape[0])]) >= 0" in text
