@@ -47,6 +47,9 @@ from hybridjit.lowering.name_invariants import name_invariants
 
 # A second copy of a larger loop costs more to compile than its checks cost to run.
 MAX_NODES = 1000
+# A larger loop that keeps some of its checks anyway has inner loops that are tested on their own:
+# their tests are nearer to what they are about, and their second copies are smaller.
+_MAX_PARTLY_CHECKED = 200
 # Values beyond this are left to the checked loop: sums of a few smaller ones do not overflow.
 _LIMIT = MAX_EXTENT
 _SMALL_LIMIT = 1 << 30  # and sums of products of two do not overflow, if all are below this
@@ -96,7 +99,7 @@ class _HoistChecks(Mutator):
         return seq(*lets, self._run(other)) if len(other.hoisted) >= least else self._run(plan)
 
     def _run(self, plan: _Plan) -> Stmt:
-        if not plan.hoisted:
+        if not plan.hoisted or not plan.is_worth_it:
             return self.generic(plan.loop)
         fast = self.rewrite(_DropChecks(frozenset(plan.hoisted)).rewrite(plan.loop))
         if not plan.conditions:
@@ -121,6 +124,10 @@ class _Plan:
     hoisted: list[Bounded]
     conditions: list[Expr]
     hoists_all: bool
+
+    @property
+    def is_worth_it(self) -> bool:
+        return self.hoists_all or len(self.nodes) <= _MAX_PARTLY_CHECKED
 
     @staticmethod
     def of(func: PrimFunc, loop: For) -> _Plan:

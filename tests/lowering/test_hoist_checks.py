@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 import hybridjit as hj
-from hybridjit import Kernel, hybrid
+from hybridjit import Kernel, hybrid, parse
 from hybridjit.interp.run import compile_func
 from hybridjit.ir.expr import Bounded
 from hybridjit.ir.func import PrimFunc
@@ -303,3 +303,19 @@ def test_every_kind_of_loop(kernel: AnyKernel) -> None:
         kernel(line(8), np.zeros(8), -20)
     with pytest.raises(IndexError, match="out of bounds"):
         kernel(line(8), np.zeros(8), HUGE - 3)
+
+
+def test_a_large_loop_that_keeps_some_checks_is_not_there_twice() -> None:
+    updates = "\n".join(f"            out[j] = out[j] * {n}.0 + a[j + k]" for n in range(30))
+    func = parse(
+        f"""
+def f(a: float64["n"], out: float64["m"], places: int64["l"], k: int):
+    for i in range(places.shape[0]):
+        out[places[i]] = 1.0
+        for j in range(out.shape[0]):
+{updates}
+"""
+    )
+    hoisted = str(hoist_checks(check_bounds(lower_blocks(func))))
+    assert hoisted.count("for i in") == 1
+    assert hoisted.count("for j") == 2
