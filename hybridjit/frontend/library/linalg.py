@@ -91,7 +91,7 @@ def _swap_rows(a: Array, i: int, k: int) -> None:
     a[k] = kept
 
 
-def _eliminate_columns(lu: Array, x: Array, first: int, last: int) -> int:
+def _eliminate_columns(lu: Array, first: int, last: int) -> int:
     """Put the factors that make zeros below the diagonal in their place, in some columns of lu.
 
     Other columns stay, but rows are swapped as a whole. Gives how many are.
@@ -101,7 +101,6 @@ def _eliminate_columns(lu: Array, x: Array, first: int, last: int) -> int:
         pivot = _find_pivot(lu, k)
         if pivot != k:
             _swap_rows(lu, pivot, k)
-            _swap_rows(x, pivot, k)
             swaps += 1
         if lu[k, k] != 0:
             row = lu[k, k + 1 : last].copy()
@@ -114,31 +113,28 @@ def _eliminate_columns(lu: Array, x: Array, first: int, last: int) -> int:
     return swaps
 
 
-def _eliminate(lu: Array, x: Array) -> int:
-    """Factor lu, and solve for x with the lower triangle; gives how many rows are swapped.
+def _eliminate(lu: Array) -> int:
+    """Factor lu, and solve with the lower triangle for the columns that stand to the right of it.
 
-    Block by block, so that most of the work is in products of matrices.
+    Gives how many rows are swapped. Block by block, so that most of the work is in products of
+    matrices.
     """
     n = lu.shape[0]
     swaps = 0
     columns = np.zeros((n, BLOCK), lu.dtype)
-    rows = np.zeros((BLOCK, n), lu.dtype)
-    right = np.zeros((BLOCK, x.shape[1]), lu.dtype)
+    rows = np.zeros((BLOCK, lu.shape[1]), lu.dtype)
     for first in range(0, n, BLOCK):
         last = min(first + BLOCK, n)
-        swaps += _eliminate_columns(lu, x, first, last)
+        swaps += _eliminate_columns(lu, first, last)
         for k in range(first + 1, last):
-            x[k] -= lu[k, first:k] @ x[first:k]
+            lu[k, last:] -= lu[k, first:k] @ lu[first:k, last:]
         if n > BLOCK:
             for k in range(first, last):
-                lu[k, last:] -= lu[k, first:k] @ lu[first:k, last:]
                 rows[k - first, last:] = lu[k, last:]
-                right[k - first] = x[k]
             for i in range(last, n):
                 for k in range(first, last):
                     columns[i, k - first] = lu[i, k]
             lu[last:, last:] -= columns[last:] @ rows[:, last:]
-            x[last:] -= columns[last:] @ right
     return swaps
 
 
@@ -170,13 +166,19 @@ def _substitute(lu: Array, x: Array) -> None:
             x[:first] -= columns[:first] @ rows
 
 
-def _solve_in_place(lu: Array, x: Array) -> None:
-    """x becomes the solution of `lu @ solution = x`; lu is used up."""
-    _eliminate(lu, x)
-    for k in range(lu.shape[0]):
+def _solution(a: Array, b: Array, dtype: Any) -> Array:
+    """The solution x of `a @ x = b`, of matrices."""
+    n = a.shape[0]
+    lu = np.empty((n, n + b.shape[1]), dtype)
+    lu[:, :n] = a
+    lu[:, n:] = b
+    _eliminate(lu)
+    for k in range(n):
         if lu[k, k] == 0:
             raise ValueError("Singular matrix")
+    x = lu[:, n:].copy()
     _substitute(lu, x)
+    return x
 
 
 # -- matrices, and stacks of them --------------------------------------------------------------
@@ -187,14 +189,6 @@ def _matrices(a: Array) -> Array:
     return a.reshape(np.empty(a.shape[:-2]).size, a.shape[-2], a.shape[-1])
 
 
-def _solved(a: Array, b: Array, dtype: Any) -> Array:
-    lu = np.empty((b.shape[0], b.shape[0]), dtype)
-    lu[:] = a
-    x = b.astype(dtype)
-    _solve_in_place(lu, x)
-    return x
-
-
 def solve(a: Array, b: Array) -> Array:
     """The solution x of `a @ x = b`, by elimination with partial pivoting."""
     if a.shape[-2] != b.shape[0 if b.ndim == 1 else -2]:
@@ -202,23 +196,20 @@ def solve(a: Array, b: Array) -> Array:
     right = b[:, None] if b.ndim == 1 else b
     dtype = np.result_type(_square_type(a), _computing_type(b))
     if a.ndim == 2 and right.ndim == 2:
-        x = _solved(a, right, dtype)
+        x = _solution(a, right, dtype)
         return x[:, 0] if b.ndim == 1 else x
     batch = (np.empty(a.shape[:-2]) + np.empty(right.shape[:-2])).shape
     many = _matrices(np.broadcast_to(a, (*batch, *a.shape[-2:])))
     sides = _matrices(np.broadcast_to(right, (*batch, *right.shape[-2:])))
     found = np.empty(sides.shape, dtype)
     for k in range(len(sides)):
-        found[k] = _solved(many[k], sides[k], dtype)
+        found[k] = _solution(many[k], sides[k], dtype)
     x = found.reshape((*batch, *right.shape[-2:]))
     return x[..., 0] if b.ndim == 1 else x
 
 
 def _inverse(a: Array, dtype: Any) -> Array:
-    lu = a.astype(dtype)
-    x = np.eye(a.shape[0], dtype=dtype)
-    _solve_in_place(lu, x)
-    return x
+    return _solution(a, np.eye(a.shape[0]), dtype)
 
 
 def inv(a: Array) -> Array:
@@ -235,7 +226,7 @@ def inv(a: Array) -> Array:
 
 def _determinant(a: Array, dtype: Any) -> Array:
     lu = a.astype(dtype)
-    swaps = _eliminate(lu, np.zeros((a.shape[0], 0), dtype))
+    swaps = _eliminate(lu)
     product = np.ones(1, dtype)
     for k in range(a.shape[0]):
         product[0] *= lu[k, k]
