@@ -6,14 +6,6 @@ They take and return Python floats. `math` raises where C returns an infinity or
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
-
-from hybridjit.lazy import lazy_module
-
-if TYPE_CHECKING:
-    import fractions
-else:
-    fractions = lazy_module("fractions")
 
 
 def sigmoid(x: float) -> float:
@@ -52,39 +44,33 @@ def lgamma(x: float) -> float:
 
 def fma(x: float, y: float, z: float) -> float:
     """x * y + z, rounded once to float64."""
-    found = _exact(x, y, z)
-    return _nearest(found) if isinstance(found, fractions.Fraction) else found
-
-
-def fma32(x: float, y: float, z: float) -> float:
-    """x * y + z such that rounding it to float32 rounds it only once."""
-    found = _exact(x, y, z)
-    if not isinstance(found, fractions.Fraction):
-        return found
-    near = _nearest(found)
-    if math.isinf(near) or fractions.Fraction(near) == found:
-        return near
-    # Between two float64 values take the odd one: it is never half-way between two of float32.
-    other = math.nextafter(near, math.inf if fractions.Fraction(near) < found else -math.inf)
-    return other if _is_even(near) else near
-
-
-def _exact(x: float, y: float, z: float) -> fractions.Fraction | float:
-    """x * y + z, as a fraction; as a float if it is zero or not finite."""
     if not math.isfinite(x * 0.0 + y * 0.0):
         return x * y + z
     if not math.isfinite(z):
         return z
-    exact = fractions.Fraction
-    found = exact(x) * exact(y) + exact(z)
-    return found if found else x * y + z  # which has the sign of a zero
-
-
-def _nearest(value: fractions.Fraction) -> float:
+    (a, b), (c, d), (e, f) = x.as_integer_ratio(), y.as_integer_ratio(), z.as_integer_ratio()
+    numerator = a * c * f + e * b * d
+    if numerator == 0:
+        return x * y + z  # which has the sign of a zero
     try:
-        return value.numerator / value.denominator
+        return numerator / (b * d * f)  # Python rounds a quotient of integers once
     except OverflowError:
-        return math.inf if value > 0 else -math.inf
+        return math.inf if numerator > 0 else -math.inf
+
+
+def fma32(x: float, y: float, z: float) -> float:
+    """x * y + z, of values of float32, such that rounding it to float32 rounds it only once."""
+    product = x * y  # exact
+    near = product + z
+    if not math.isfinite(near):
+        return near
+    # What rounding the sum took away, exactly (Knuth's two-sum).
+    part = near - product
+    rest = (product - (near - part)) + (z - part)
+    if rest == 0.0 or not _is_even(near):
+        return near
+    # Between two float64 values take the odd one: it is never half-way between two of float32.
+    return math.nextafter(near, math.copysign(math.inf, rest))
 
 
 def _is_even(value: float) -> bool:
