@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, cast
+from unittest.mock import patch
 
 import numpy as np
 
 from hybridjit import Kernel
+from hybridjit.frontend.parse import Parsed
+from hybridjit.runtime import compiler
+from hybridjit.runtime.translation import Request
 from tests.support.optimized import is_ordered, run_optimized
 from tests.support.oracle import (
     Outcome,
@@ -44,8 +51,9 @@ def assert_agree(kernel: Kernel[..., Any], args: Sequence[Any]) -> Outcome:
     fail unless all agree. Where no order is open, the optimiser changes no bit.
     """
     plain = run_once(run_plain, kernel, args)
-    exact = fresh(kernel)
-    outcomes = run_ways(kernel, args, exact)
+    exact = _twin(kernel, os.getpid())
+    with _translated_once():
+        outcomes = run_ways(kernel, args, exact)
     for name, found in outcomes.items():
         try:
             _assert_alike(found, plain)
@@ -55,6 +63,34 @@ def assert_agree(kernel: Kernel[..., Any], args: Sequence[Any]) -> Outcome:
     if plain.error is None and is_ordered(exact.prim_func(*args)):
         assert_same_outcome(fast, as_written)
     return plain
+
+
+@lru_cache(maxsize=16)
+def _twin(kernel: Kernel[..., Any], process: int) -> Kernel[..., Any]:
+    """Another kernel of the function, for all calls of it: arrays of one size are translated once.
+
+    Children, in which the compiler may be another one, have their own.
+    """
+    return fresh(kernel)
+
+
+@contextmanager
+def _translated_once() -> Generator[None]:
+    """What two kernels of one function have in common is translated and made fast once."""
+    translate, known = compiler.translate, dict[Any, Parsed]()
+
+    def translate_once(request: Request) -> Parsed:
+        options = request.fastmath, request.schedule, request.passes, request.parallel
+        key = request.function, request.specs, options
+        if key not in known:
+            known[key] = translate(request)
+        return known[key]
+
+    with (
+        patch.object(compiler, "translate", translate_once),
+        patch.object(compiler, "make_fast", lru_cache(compiler.make_fast)),
+    ):
+        yield
 
 
 def _assert_alike(found: Outcome, expected: Outcome) -> None:

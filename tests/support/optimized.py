@@ -8,7 +8,9 @@ unless a block says that the order of its terms is open (`reassociate`); then th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ import numpy as np
 from hybridjit import Kernel
 from hybridjit.checking.exactness import allowed_error
 from hybridjit.interp.run import compile_func
+from hybridjit.ir.expr import Buffer
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import REASSOCIATE, Block
 from hybridjit.ir.visit import walk_stmts
@@ -26,6 +29,7 @@ from hybridjit.runtime.arguments import bind, flatten, share_memory, spec_of_arg
 from hybridjit.target import Target
 from tests.support.oracle import Outcome, assert_same_outcome, run_interpreted, run_native, run_once
 
+Runner = Callable[[Sequence[Any]], Any]
 _SEQUENCE: tuple[type[Any], ...] = (tuple, list)
 
 
@@ -54,10 +58,20 @@ def run_optimized(kernel: Kernel[..., Any], /, *args: Any, **kwargs: Any) -> Any
     values = bind(kernel.signature, args, kwargs)
     specs = [spec_of_argument("argument", value, None) for value in values]
     flat = flatten(specs, values)
-    if share_memory(func.header, compiler.summarize(func).written, flat):
+    written, run = _made_fast(func, os.getpid())
+    if run is None or share_memory(func.header, written, flat):
         return kernel.interpret(*args, **kwargs)
-    fast = optimize(func, current_target()).func
-    return kernel.interpret(*args, **kwargs) if fast is func else compile_func(fast)(flat)
+    return run(flat)
+
+
+@lru_cache(maxsize=16)
+def _made_fast(func: PrimFunc, process: int) -> tuple[frozenset[Buffer], Runner | None]:
+    """What `func` writes to, and how it is run when it is made fast; None if that changes nothing.
+
+    Children, in which the compiler may be another one, ask anew.
+    """
+    fast = compiler.make_fast(func, None).func
+    return compiler.summarize(func).written, None if fast is func else compile_func(fast)
 
 
 def bound_of_order(terms: int, dtype: Any, magnitude: float) -> float:
