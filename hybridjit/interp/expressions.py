@@ -66,6 +66,10 @@ def compile_index(
             return lambda frame: (only(frame),)
         case [first, second]:
             return lambda frame: (first(frame), second(frame))
+        case [first, second, third]:
+            return lambda frame: (first(frame), second(frame), third(frame))
+        case [first, second, third, last]:
+            return lambda frame: (first(frame), second(frame), third(frame), last(frame))
         case several:
             return lambda frame: tuple([index(frame) for index in several])
 
@@ -257,6 +261,8 @@ def _compile_call(expr: ir.Call, scope: Scope) -> Eval:
             return lambda frame: function(only(frame))
         case [first, second]:
             return lambda frame: function(first(frame), second(frame))
+        case [first, second, third]:
+            return lambda frame: function(first(frame), second(frame), third(frame))
         case _:
             return lambda frame: function(*[arg(frame) for arg in args])
 
