@@ -24,7 +24,7 @@ def test_bug_is_noticed(bug: Bug) -> None:
 @needs_fork
 def test_random_arrays_are_well_without_bugs() -> None:
     """Random arrays start at the same script for each bug, so that one each would be one in all."""
-    assert notices(dataclasses.replace(arrays.at_random(), count=20)) is None
+    assert notices(dataclasses.replace(arrays.at_random(), count=8)) is None
 
 
 def test_a_bug_needs_a_seam() -> None:

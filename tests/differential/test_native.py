@@ -19,7 +19,7 @@ from tests.support.oracle import assert_same_outcome, run_interpreted, run_once
 from tests.support.poisoned import run_poisoned
 from tests.support.strategies import programs, wild_programs
 
-SEEDS = range(300)
+SEEDS = range(150)
 CHUNK = 50
 # Functions that are exact: native code must give the very bits of the interpreter.
 EXACT = {

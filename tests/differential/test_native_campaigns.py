@@ -10,7 +10,7 @@ from tests.campaigns.__main__ import CAMPAIGNS
 from tests.campaigns.drawn import Drawn
 
 # Programs of each kind, in chunks that are one test each.
-SLICES = {"loops": 120, "programs": 60, "schedules": 8, "arrays": 40, "graphs": 6, "ufuncs": 40}
+SLICES = {"loops": 60, "programs": 40, "schedules": 8, "arrays": 20, "graphs": 6, "ufuncs": 20}
 CHUNK = 20
 SEED = 2026
 

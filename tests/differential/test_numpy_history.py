@@ -27,7 +27,7 @@ HISTORY = ((7, 4, 5), (9, 6, 8), (1, 1, 1), (2, 1, 3), (3, 2, 1), (0, 0, 0), (0,
 # What NumPy leaves open, and the type of sums of weights, which it takes from how many there are.
 _LEFT_OPEN = ("np.empty", "argpartition", "np.bincount(k, w", "weights=w)[0]")
 CALLS = [call for call in LINES if not any(part in call for part in _LEFT_OPEN)]
-NATIVE_STEP = 8  # one call in so many runs natively: compiling takes half a second each
+NATIVE_STEP = 16  # one call in so many runs natively: compiling takes half a second each
 
 
 def _kernel(call: str) -> Kernel[..., Any]:

@@ -95,7 +95,7 @@ def _kernel(parameter: str, call: str) -> Any:
 
 
 def _strided(x: Any, size: int) -> list[Any]:
-    return [x[:size].copy(), x[: 2 * size : 2], x[:size][::-1]]
+    return [x[:size].copy(), x[: 2 * size : 2][::-1]]
 
 
 @pytest.mark.parametrize("call", [*ON_VECTORS, *ON_FULL_VECTORS])
@@ -116,7 +116,7 @@ def test_on_matrices(call: str) -> None:
     kernel = _kernel("m", call)
     first, *others = ON_MATRICES[call]
     matrix = _numbers((4, 5), first)
-    for m in (matrix, np.asfortranarray(matrix), matrix[::-1], _numbers((33, 5), first)):
+    for m in (matrix, np.asfortranarray(matrix)[::-1], _numbers((33, 5), first)):
         assert_agree(kernel, [m])
     for dtype in others:
         assert_agree(kernel, [_numbers((4, 5), dtype)])

@@ -10,7 +10,7 @@ from tests.programs.program import Program, forget_sources, program_from_seed
 from tests.support.strategies import programs, wild_programs
 
 # Where a run of the suite starts; the programs of a long run are made by hypothesis.
-SEEDS = range(200)
+SEEDS = range(100)
 CHUNK = 25
 # A program is some hundred draws.
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]

@@ -30,7 +30,7 @@ from tests.support.poisoned import run_poisoned
 from tests.support.strategies import programs
 
 SEEDS = range(50)
-LOOPS = range(100)
+LOOPS = range(50)
 CHUNK = 25
 # Of the first seeds, those that compile quickly: a third takes four fifths of the time. Of the bugs
 # in tests/planted/vectors.py, it shows one that the others do not, with the seed that is added.
