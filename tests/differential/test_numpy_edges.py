@@ -169,6 +169,9 @@ CALLS = """
     np.squeeze(matrix, axis=0) * 1
     np.cov(matrix[:1])
     np.corrcoef(matrix[:1])
+    np.setxor1d(nans, infinite), np.intersect1d(nans, infinite)
+    np.setxor1d(none, nans), np.intersect1d(nans, none)
+    np.setxor1d(nans, whole), np.intersect1d(whole, bools)
 """
 
 

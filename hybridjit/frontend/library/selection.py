@@ -130,23 +130,45 @@ def union1d(ar1: Any, ar2: Any) -> Array:
     return unique(np.concatenate((np.ravel(np.asarray(ar1)), np.ravel(np.asarray(ar2)))))
 
 
+def _common(one: Array, other: Array, is_wanted: bool) -> Array:
+    """The different elements, sorted, that two arrays have in common, or that only one has.
+
+    Equal ones of the first array come before those of the other. A NaN is equal to no other, but
+    each array has one at most.
+    """
+    both = np.concatenate((one, other))
+    order = np.argsort(both, kind="stable")
+    ordered = both[order]
+    new = _is_new(ordered, True)
+    kept = np.zeros(len(both), np.bool_)
+    start = 0
+    for k in range(len(both)):
+        if new[k]:
+            start = k
+        if k + 1 == len(both) or new[k + 1]:
+            in_both = order[start] < len(one) <= order[k]
+            is_nan = ordered[k] != ordered[k]
+            kept[k] = (in_both and not is_nan) == is_wanted
+            if in_both and is_nan and not is_wanted:
+                kept[start] = True
+    return ordered[kept]
+
+
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     """The elements of both arrays, sorted."""
     one, other = np.ravel(np.asarray(ar1)), np.ravel(np.asarray(ar2))
-    if assume_unique:
-        ordered = np.sort(np.concatenate((one, other)))
-        return ordered[:-1][ordered[1:] == ordered[:-1]]
-    both = np.sort(np.concatenate((unique(one), unique(other))))
-    return both[:-1][both[1:] == both[:-1]]
+    if not assume_unique:
+        return _common(one, other, True)
+    ordered = np.sort(np.concatenate((one, other)))
+    return ordered[:-1][ordered[1:] == ordered[:-1]]
 
 
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     """The elements of one of two arrays but not the other, sorted."""
     one, other = np.ravel(np.asarray(ar1)), np.ravel(np.asarray(ar2))
-    if assume_unique:
-        both = np.sort(np.concatenate((one, other)))
-    else:
-        both = np.sort(np.concatenate((unique(one), unique(other))))
+    if not assume_unique:
+        return _common(one, other, False)
+    both = np.sort(np.concatenate((one, other)))
     alone = np.ones(len(both), np.bool_)
     for k in range(1, len(both)):
         if both[k] == both[k - 1]:
