@@ -183,7 +183,7 @@ def test_sizes_that_come_at_run_time() -> None:
 @pytest.mark.parametrize("name", data.KERNELS)
 def test_npbench(name: str) -> None:
     kernel: Any = hybrid.script(getattr(kernels, name))
-    assert_receipt(kernel, data.make(name))
+    assert_tells_lanes_and_threads(assert_receipt(kernel, data.make(name)))
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -352,12 +352,11 @@ def loops_in(func: PrimFunc) -> list[For]:
     return [stmt for stmt in walk_stmts(func.body) if isinstance(stmt, For)]
 
 
-def assert_tells_lanes_and_threads(kernel: Kernel[..., Any], args: Any) -> None:
+def assert_tells_lanes_and_threads(s: Schedule) -> None:
     """The loops that have hints are those that have lanes, or are on threads, in the end.
 
     Loops that a step made have none: how they run is chosen again.
     """
-    s = kernel.auto_schedule(*args)
     written = {loop.var for loop in loops_in(s.original)}
     loops = loops_in(s.func)
     lanes, threads = set[For](), set[For]()
@@ -373,11 +372,11 @@ def assert_tells_lanes_and_threads(kernel: Kernel[..., Any], args: Any) -> None:
     assert threads == {loop for loop in loops if loop.hint(ON_THREADS)}
 
 
-@pytest.mark.parametrize("parallel", [False, True], ids=["one thread", "parallel"])
-@pytest.mark.parametrize("name", data.KERNELS)
-def test_the_receipt_tells_lanes_and_threads(name: str, parallel: bool) -> None:
-    kernel: Any = hybrid.script(getattr(kernels, name), parallel=parallel)
-    assert_tells_lanes_and_threads(kernel, data.make(name))
+# The loops of np.linalg, of which there are many, are not for threads.
+@pytest.mark.parametrize("name", [name for name in data.KERNELS if name != "contour_integral"])
+def test_the_receipt_tells_lanes_and_threads(name: str) -> None:
+    kernel: Any = hybrid.script(getattr(kernels, name), parallel=True)
+    assert_tells_lanes_and_threads(kernel.auto_schedule(*data.make(name)))
 
 
 @hybrid.script(parallel=True)
