@@ -65,13 +65,15 @@ class Settings:
         return Limits(None if seconds is None else read_budget(seconds), self.trials)
 
 
+SETTINGS = tuple(field.name for field in fields(Settings))
+
+
 def read_settings(**settings: Any) -> Settings:
     """Settings by name; a name that there is not is an error that lists them."""
-    known = [field.name for field in fields(Settings)]
-    wrong = [name for name in settings if name not in known]
+    wrong = [name for name in settings if name not in SETTINGS]
     if wrong:
         raise ArgumentError(
-            f"tune has no option '{wrong[0]}'", help=f"its options are {', '.join(known)}"
+            f"tune has no option '{wrong[0]}'", help=f"its options are {', '.join(SETTINGS)}"
         )
     return Settings(**settings)
 
@@ -188,6 +190,14 @@ def _tune_function(source: Any, args: Sequence[Any], settings: Settings) -> Modu
     return _tune_module(Function(func), Schedules(func, steps), func, args, settings)
 
 
+def tune_scheduled(opened: Schedule, args: Sequence[Any], settings: Settings) -> Module:
+    """Tune a program that steps of a schedule were taken on: in the space around these steps."""
+    steps = settings.space or _automatic(opened, is_parallel=opened.func.parallel)
+    func = opened.original
+    program = Function(func, opened.trace.to_json())
+    return _tune_module(program, Schedules(func, steps), func, args, settings)
+
+
 def _tune_template(
     template: Callable[[Knobs], Any], args: Sequence[Any], settings: Settings
 ) -> Module:
@@ -199,9 +209,9 @@ def _tune_template(
 def _tune_module(
     program: Program, space: Space, func: PrimFunc, args: Sequence[Any], settings: Settings
 ) -> Module:
-    loose = Schedule(func).is_open or isinstance(program, Built)
+    loose = Schedule(func).is_open or bool(func.fastmath) or isinstance(program, Built)
     task = Task(pickle.dumps(program), pickle.dumps(list(args)), loose, False, settings.cold)
-    options = options_of((), is_parallel=False)
+    options = options_of(func.fastmath, is_parallel=False)
     found = _search(space, task, settings, func, options, args)
     made: Any = program.make(found.recipe)
     made.tuned = found

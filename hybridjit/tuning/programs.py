@@ -35,15 +35,17 @@ class Script:
 
 @record(eq=False)
 class Function:
-    """A function of the IR; a recipe is the JSON of a trace."""
+    """A function of the IR; a recipe is the JSON of a trace. `usual` is the one to beat."""
 
     func: PrimFunc
+    usual: str | None = None
 
     def make(self, recipe: str | None) -> Run:
         """The function, built with these steps taken."""
-        if recipe is None:
+        chosen = self.usual if recipe is None else recipe
+        if chosen is None:
             return build(self.func)
-        return build(apply_recipe(self.func, Trace.from_json(recipe)))
+        return build(apply_recipe(self.func, Trace.from_json(chosen)))
 
 
 @record(eq=False)

@@ -128,7 +128,8 @@ class Session:
                     job = Job(self._task, made.recipe, self._best[0], RACE)
                     waiting[executor.submit(measure, job)] = made, self._best[1]
                 if not waiting:
-                    return "there is nothing else to try"
+                    is_done = sum(self._counts.values()) == self._limits.trials
+                    return "all trials are made" if is_done else "there is nothing else to try"
                 wait(waiting, timeout=1.0, return_when=FIRST_COMPLETED)
                 for future in [future for future in waiting if future.done()]:
                     self._note(future, *waiting.pop(future))

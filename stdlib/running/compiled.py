@@ -67,11 +67,16 @@ class Compiled:
         return tuple(results) if self.is_tuple else results[0]
 
 
+Make = Callable[[Schedule], Callable[..., None]]
+"""Makes code of a program, with the steps taken that its recipe says."""
+
+
 def compile_operator(
     name: str,
     operands: Sequence[Operand],
     define: Callable[[Mapping[str, Any]], Any],
     recipe: Recipe,
+    make: Make = build,
 ) -> Compiled:
     """The code of what `define` makes of placeholders for the operands."""
     shapes = [_shape_of(operand) for operand in operands]
@@ -82,7 +87,7 @@ def compile_operator(
         views, result_view = coalesce(shapes, result_view)
     stand_ins = _stand_ins(operands, views)
     graph = define(stand_ins)
-    code = _build(name, [*stand_ins.values(), *_as_tuple(graph)], recipe)
+    code = _build(name, [*stand_ins.values(), *_as_tuple(graph)], recipe, make)
     changed = tuple(
         (place, view)
         for place, (view, operand) in enumerate(zip(views, operands, strict=True))
@@ -111,11 +116,11 @@ def _as_tuple(graph: Any) -> tuple[Tensor, ...]:
     return cast("tuple[Tensor, ...]", graph) if isinstance(graph, tuple) else (graph,)
 
 
-def _build(name: str, args: Sequence[Any], recipe: Recipe) -> Callable[..., None]:
+def _build(name: str, args: Sequence[Any], recipe: Recipe, make: Make) -> Callable[..., None]:
     func = dataclasses.replace(create_prim_func(args, name), fastmath=recipe.fastmath)
     if any(0 in arg.shape for arg in args if isinstance(arg, Tensor)):
         return build(func)
-    return build(_schedule(func, recipe))
+    return make(_schedule(func, recipe))
 
 
 def _schedule(func: PrimFunc, recipe: Recipe) -> Schedule:

@@ -78,7 +78,10 @@ def find_nests(s: Schedule) -> list[Nest]:
     """The nests of a program that is scheduled for the first time, in the order of the text."""
     extents = {loop.var: _extent(loop) for loop in loops_of(s.func)}
     found = (_read_nest(block, extents) for block in blocks_of(s.func))
-    return [nest for nest in found if nest is not None]
+    nests = [nest for nest in found if nest is not None]
+    for nest in nests:
+        s.loops(nest.block)  # so that the trace knows whose loops these are: names may be the same
+    return nests
 
 
 def _extent(loop: For) -> int | None:

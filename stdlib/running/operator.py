@@ -24,11 +24,16 @@ import numpy as np
 
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError
+from hybridjit.ir.expr import Const
+from hybridjit.ir.signature import ScalarParam
+from hybridjit.schedule.schedule import Schedule
 from hybridjit.stdlib.parts.types import T
 from hybridjit.stdlib.running.compiled import Compiled, Recipe, compile_operator, scheduled_by
 from hybridjit.stdlib.running.operands import Operand, check_operands
 from hybridjit.stdlib.running.schedules import as_written
 from hybridjit.te import Tensor
+from hybridjit.tuning.entry import SETTINGS, read_settings, tune_scheduled
+from hybridjit.tuning.result import Tuned
 
 F = TypeVar("F", bound=Callable[..., Any])
 # Of one operator. The oldest goes when there are more: code for shapes that are not used any more.
@@ -66,6 +71,35 @@ class Operator:
         key, values = self._read_call(args, kwargs)
         compiled = self._find(key)
         return self._first_call(args, kwargs) if compiled is None else compiled(values)
+
+    @api_edge
+    def tune(self, *args: Any, budget: str | float = "60s", **options: Any) -> Tuned:
+        """Search for the fastest way to run on arrays like these; later calls take it.
+
+        `budget`, `trials`, `executor`, `seed` and the like are those of `kernel.tune`; what else is
+        given are options of the operator. What is returned tells how the search went.
+        """
+        chosen = {name: options.pop(name) for name in SETTINGS if name in options}
+        settings = read_settings(budget=budget, **chosen)
+        named = self._bind(args, options)
+        operands = self._operands_in(named)
+        if not operands or check_operands(self._name, operands) is Tensor:
+            raise ArgumentError(
+                f"{self._name}: tune takes arrays", help="as in hs.matmul.tune(a, b)"
+            )
+        values = [operand.value for operand in operands]
+        made: list[Any] = []
+
+        def make(opened: Schedule) -> Callable[..., None]:
+            made.append(tune_scheduled(opened, _arguments(opened, values), settings))
+            return made[0]
+
+        define = functools.partial(self._call_definition, args, options)
+        compiled = compile_operator(self._name, operands, define, self._recipe, make)
+        if not made:
+            raise ArgumentError(f"{self._name}: arrays without elements need no tuning")
+        self._keep(self._read_call(args, options)[0], compiled)
+        return made[0].tuned
 
     def clear(self) -> None:
         """Forget all compiled code."""
@@ -120,11 +154,7 @@ class Operator:
             for name, value in kwargs.items()
         }
         named = self._bind(args, kwargs)
-        operands = [
-            Operand(name, value, self._operands[name])
-            for name, value in named.items()
-            if name in self._operands and value is not None
-        ]
+        operands = self._operands_in(named)
         if check_operands(self._name, operands) is Tensor:
             return self._define(*args, **kwargs)
         key, values = self._read_call(args, kwargs)
@@ -134,6 +164,13 @@ class Operator:
             compiled = compile_operator(self._name, operands, define, self._recipe)
             self._keep(key, compiled)
         return compiled(values)
+
+    def _operands_in(self, named: Mapping[str, Any]) -> list[Operand]:
+        return [
+            Operand(name, value, self._operands[name])
+            for name, value in named.items()
+            if name in self._operands and value is not None
+        ]
 
     def _bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """What is passed, by parameter, in the order in which it is passed."""
@@ -156,6 +193,23 @@ class Operator:
         while len(self._compiled) >= MAX_COMPILED:
             self._compiled.pop(next(iter(self._compiled)), None)
         self._compiled[key] = compiled
+
+
+def _arguments(opened: Schedule, values: Sequence[Any]) -> list[Any]:
+    """What the code of an operator is called with: operands in the shapes that it takes them in,
+    and arrays for its results.
+    """
+    made: list[Any] = []
+    for place, param in enumerate(opened.original.params):
+        if isinstance(param, ScalarParam):
+            made.append(values[place])
+            continue
+        shape = tuple(int(size.value.real) for size in param.shape if isinstance(size, Const))
+        is_operand = place < len(values)
+        made.append(
+            values[place].reshape(shape) if is_operand else np.zeros(shape, param.dtype.numpy)
+        )
+    return made
 
 
 def _frozen(value: Any) -> Any:

@@ -13,12 +13,15 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import config, te
+from hybridjit import stdlib as _stdlib
 from hybridjit.processor import current_target
 from hybridjit.tools.command_line import main
 from hybridjit.tuning.database import Database
 from hybridjit.tuning.identity import identify, shapes_of
 from hybridjit.tuning.remembered import options_of
 from tests.tuning.kernels import CASES, loops, matrices, mirrored, product
+
+hs: Any = _stdlib
 
 
 @pytest.fixture
@@ -70,6 +73,28 @@ def _crown(kernel: Any, args: Any) -> None:
     assert path is not None
     Database(path).crown(known, schedule.trace.to_json(), 0.5, None)
     assert [winner.name for winner in hj.tune.winners()] == [schedule.func.name]
+
+
+@pytest.mark.parametrize("name", ["matmul", "softmax", "add", "sum"])
+def test_operators(name: str) -> None:
+    operator = getattr(hs, name)
+    args: list[Any] = {"matmul": matrices(2, 40, 40), "add": [matrices(1, 40, 40)[0], 2.0]}.get(
+        name, matrices(1, 40, 40)
+    )
+    before = operator(*args)
+    try:
+        found = operator.tune(*args, trials=3)
+        assert found.counts["measured"] == found.trials
+        np.testing.assert_allclose(operator(*args), before, rtol=1e-5)
+    finally:
+        operator.clear()
+
+
+def test_operators_on_nothing() -> None:
+    with pytest.raises(hj.ArgumentError, match="arrays without elements need no tuning"):
+        hs.add.tune(np.ones((0, 3)), np.ones((0, 3)), trials=1)
+    with pytest.raises(hj.ArgumentError, match="tune takes arrays"):
+        hs.exp.tune(te.placeholder((3,), "float32"))
 
 
 def test_a_search_keeps_what_it_measured(database: Path) -> None:
