@@ -63,13 +63,16 @@ it is added to (`fma`). The interpreter takes the terms in the order of the loop
 
 IN_LANES, ON_THREADS = "in_lanes", "on_threads"
 """Hints of loops: how many lanes they are to have, where that is proved to change nothing, or 1 for
-none; and whether they are to run on several threads.
+none; and whether they are to run on several threads. Where that cannot be, it is an error.
 """
+
+IF_POSSIBLE = {IN_LANES: "in_lanes_if_possible", ON_THREADS: "on_threads_if_possible"}
+"""Marks that stand beside a hint: where it cannot be carried out, the compiler chooses."""
 
 ORIGIN, HAS_LANES = "origin", "has_lanes"
 """What lowering keeps with loops that are numbered: the number, and how many lanes they got."""
 
-HINTS = (IN_LANES, ON_THREADS, ORIGIN, HAS_LANES)
+HINTS = (IN_LANES, ON_THREADS, *IF_POSSIBLE.values(), ORIGIN, HAS_LANES)
 """Annotations that stay with a loop whatever becomes of it. With no others, it is a plain one."""
 
 UNROLL = "unroll"
@@ -124,6 +127,11 @@ class For(Stmt):
     def hint(self, name: str) -> Any:
         """The value of a hint; None without it."""
         return next((value for found, value in self.annotations if found == name), None)
+
+    def asks(self, name: str) -> bool:
+        """True if a hint wants something of the loop, and nothing else will do."""
+        wanted: int = self.hint(name) or 0
+        return (wanted is True or wanted > 1) and not self.hint(IF_POSSIBLE[name])
 
     @property
     def is_unsafe(self) -> bool:

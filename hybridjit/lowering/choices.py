@@ -9,15 +9,14 @@ The loops are numbered, and the lowered program, before the numbers are dropped,
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hybridjit.ir.expr import Expr, Var
+from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import HAS_LANES, ORIGIN, For, LoopKind, Stmt
-from hybridjit.ir.visit import Mutator, walk_stmts
-from hybridjit.lowering.hints import drop_hints
+from hybridjit.ir.stmt import HAS_LANES, ORIGIN, For, LoopKind
+from hybridjit.ir.visit import walk_stmts
+from hybridjit.lowering.hints import drop_hints, number_loops
 from hybridjit.lowering.pipeline import lower_steps
 from hybridjit.target import Target
 
@@ -51,11 +50,6 @@ def lower_numbered(func: PrimFunc, target: Target, *, may_reorder: bool) -> Prim
     return made
 
 
-def number_loops(func: PrimFunc) -> PrimFunc:
-    """`func` with a number for each loop, in their order, which lowering keeps with it."""
-    return dataclasses.replace(func, body=_NumberLoops().rewrite(func.body))
-
-
 def _choices(loop: For, made: list[For]) -> Iterator[Choice]:
     lanes = max((found.hint(HAS_LANES) or 1 for found in made), default=1)
     lanes = 1 if loop.kind is LoopKind.VECTORIZED else lanes
@@ -63,16 +57,3 @@ def _choices(loop: For, made: list[For]) -> Iterator[Choice]:
     on_threads = on_threads and loop.kind is not LoopKind.PARALLEL
     if lanes > 1 or on_threads:
         yield Choice(loop.var, lanes, on_threads)
-
-
-class _NumberLoops(Mutator):
-    def __init__(self) -> None:
-        self.count = 0
-
-    def rewrite_Expr(self, node: Expr) -> Expr:
-        return node
-
-    def rewrite_For(self, node: For) -> Stmt:
-        numbered = (*node.annotations, (ORIGIN, self.count))
-        self.count += 1
-        return self.generic(dataclasses.replace(node, annotations=numbered))

@@ -5,7 +5,8 @@
                                                                        b[j] = a[j] + 1.0
 
 Each is read by the pass that it is for, in the place of a decision of its own; whether that is
-legal is proved there, as ever. To find out what was decided (choices.py), loops are numbered.
+legal is proved there, as ever. What cannot be is an error (check_hints.py), if nothing else will
+do. To find out what was decided (choices.py), loops are numbered.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import dataclasses
 
 from hybridjit.ir.expr import Expr
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import HAS_LANES, HINTS, IN_LANES, For, Stmt
+from hybridjit.ir.stmt import HAS_LANES, HINTS, IF_POSSIBLE, IN_LANES, ORIGIN, For, Stmt
 from hybridjit.ir.visit import Mutator, walk_stmts
 
 
@@ -22,8 +23,23 @@ def with_lanes(loop: For, lanes: int) -> For:
     """`loop`, which gets so many lanes: a hint that asked for them has done its work."""
     if not loop.hints:
         return loop
-    others = tuple(item for item in loop.annotations if item[0] not in (IN_LANES, HAS_LANES))
+    done = (IN_LANES, IF_POSSIBLE[IN_LANES], HAS_LANES)
+    others = tuple(item for item in loop.annotations if item[0] not in done)
     return dataclasses.replace(loop, annotations=(*others, (HAS_LANES, lanes)))
+
+
+def wants_lanes(stmt: Stmt) -> bool:
+    """True if a hint wants lanes for a loop in `stmt`: then others leave them to it."""
+    loops = (inner for inner in walk_stmts(stmt) if isinstance(inner, For))
+    return any((loop.hint(IN_LANES) or 1) > 1 for loop in loops)
+
+
+def number_loops(func: PrimFunc) -> PrimFunc:
+    """`func` with a number for each loop, in their order, which lowering keeps with it."""
+    loops = (stmt for stmt in walk_stmts(func.body) if isinstance(stmt, For))
+    if any(loop.hint(ORIGIN) is not None for loop in loops):
+        return func
+    return dataclasses.replace(func, body=_NumberLoops().rewrite(func.body))
 
 
 def drop_hints(func: PrimFunc) -> PrimFunc:
@@ -41,3 +57,16 @@ class _DropHints(Mutator):
         left = tuple(item for item in node.annotations if item[0] not in HINTS)
         same = len(left) == len(node.annotations)
         return self.generic(node if same else dataclasses.replace(node, annotations=left))
+
+
+class _NumberLoops(Mutator):
+    def __init__(self) -> None:
+        self.count = 0
+
+    def rewrite_Expr(self, node: Expr) -> Expr:
+        return node
+
+    def rewrite_For(self, node: For) -> Stmt:
+        numbered = (*node.annotations, (ORIGIN, self.count))
+        self.count += 1
+        return self.generic(dataclasses.replace(node, annotations=numbered))

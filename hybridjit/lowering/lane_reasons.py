@@ -14,6 +14,7 @@ from hybridjit.arith.totality import may_fail
 from hybridjit.ir.expr import Add, Bounded, Expr, ExternCall, Load, Node
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
+    IN_LANES,
     ORIGIN,
     Assert,
     Break,
@@ -35,10 +36,12 @@ from hybridjit.target import Target
 
 # Not one by one, nor in lanes of ours.
 COPIED = "copied as a whole"
+# A hint asks for lanes, and nothing else is known.
+UNPROVED = "its iterations are not proved to be independent"
 
 
 def find_lane_reasons(func: PrimFunc, target: Target) -> dict[int, str]:
-    """For each numbered innermost loop of `func`, which vectorize_inner is given, why it stays."""
+    """For each numbered loop of `func`, if innermost or meant to have lanes, why it stays."""
     explain = _Explain(func, target)
     explain.rewrite(func.body)
     return explain.reasons
@@ -54,19 +57,21 @@ class _Explain(VectorizeInner):
         made = super().rewrite_For(node)
         number = node.hint(ORIGIN)
         is_innermost = not any(isinstance(inner, For | While) for inner in walk(node.body))
-        if made is node and number is not None and is_innermost and number not in known:
+        is_meant = is_innermost or node.hint(IN_LANES) is not None
+        if made is node and number is not None and is_meant and number not in known:
             body = join_branches(drop_continues(node.body))
             self.reasons[number] = self._reason(dataclasses.replace(node, body=body))
         return made
 
     def _reason(self, loop: For) -> str:
         nodes = list(walk(loop.body))
+        found = self._control(nodes) or self._order(loop, nodes)
+        if loop.asks(IN_LANES):
+            return found or UNPROVED
         extent = loop_extent(loop)
         if extent is not None and extent < MIN_EXTENT:
             return f"{extent} iterations are too few"
-        if is_copy(loop):
-            return COPIED
-        return self._control(nodes) or self._order(loop, nodes) or "lanes would not be faster"
+        return COPIED if is_copy(loop) else found or "lanes would not be faster"
 
     def _control(self, nodes: list[Node]) -> str | None:
         """What may leave the loop, or is done outside of it."""

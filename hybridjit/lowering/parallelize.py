@@ -92,9 +92,22 @@ def parallelize(func: PrimFunc) -> PrimFunc:
     return func if body is func.body else dataclasses.replace(func, body=body)
 
 
+def parallelize_asked(func: PrimFunc) -> PrimFunc:
+    """`func` with loops on several threads that a hint wants there, and no others.
+
+    That is all there is to do where other steps of a schedule say in which order loops run.
+    """
+    loops = (stmt for stmt in walk_stmts(func.body) if isinstance(stmt, For))
+    if not func.parallel or not any(loop.hint(ON_THREADS) for loop in loops):
+        return func
+    body = _Parallelize(func, only_asked=True).rewrite(func.body)
+    return func if body is func.body else dataclasses.replace(func, body=body)
+
+
 class _Parallelize(Mutator):
-    def __init__(self, func: PrimFunc) -> None:
+    def __init__(self, func: PrimFunc, *, only_asked: bool = False) -> None:
         self.func = func
+        self.only_asked = only_asked
         self.scope: list[For | Let] = []
 
     @cached_property
@@ -144,7 +157,9 @@ class _Parallelize(Mutator):
         return self._with_copies(loop, buffers)
 
     def _is_worth_it(self, loop: For) -> bool:
-        return loop.hint(ON_THREADS) is True or is_worth_it(loop, limits_in(self.scope))
+        if loop.hint(ON_THREADS) is True or self.only_asked:
+            return loop.hint(ON_THREADS) is True
+        return is_worth_it(loop, limits_in(self.scope))
 
     def _across(self, loop: For) -> Stmt | None:
         """The nest of `loop` in blocks of a loop inside, if that alone tells what iterations touch.

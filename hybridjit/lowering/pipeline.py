@@ -11,6 +11,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.lowering.accumulate_sums import accumulate_sums
 from hybridjit.lowering.check_bounds import check_bounds
+from hybridjit.lowering.check_hints import check_hints, number_hints
 from hybridjit.lowering.check_kinds import check_kinds
 from hybridjit.lowering.compact_buffers import compact_buffers
 from hybridjit.lowering.expand_intrinsics import expand_intrinsics
@@ -18,7 +19,7 @@ from hybridjit.lowering.hints import drop_hints
 from hybridjit.lowering.hoist_checks import hoist_checks
 from hybridjit.lowering.hoist_inits import hoist_inits
 from hybridjit.lowering.lower_blocks import lower_blocks
-from hybridjit.lowering.parallelize import parallelize
+from hybridjit.lowering.parallelize import parallelize, parallelize_asked
 from hybridjit.lowering.plan_storage import plan_storage
 from hybridjit.lowering.privatize_reductions import privatize_reductions
 from hybridjit.lowering.refute_bounds import refute_bounds
@@ -64,11 +65,13 @@ class Step:
 
 PIPELINE: tuple[Pass, ...] = (
     Pass(check_kinds, gives=Stage.BLOCKS),
+    Pass(number_hints, gives=Stage.BLOCKS),
     Pass(lower_blocks, gives=Stage.LOOPS),
     Pass(expand_intrinsics, gives=Stage.LOOPS),
     Pass(check_bounds, gives=Stage.LOOPS),
     Pass(refute_bounds, gives=Stage.LOOPS),
     Pass(parallelize, gives=Stage.LOOPS, reorders=True),
+    Pass(parallelize_asked, gives=Stage.LOOPS, makes_lanes=True),
     Pass(compact_buffers, gives=Stage.LOOPS),
     Pass(plan_storage, gives=Stage.LOOPS),
     Pass(hoist_checks, gives=Stage.LOOPS),
@@ -81,6 +84,7 @@ PIPELINE: tuple[Pass, ...] = (
     Pass(vectorize_inner, gives=Stage.LOOPS, takes_target=True, makes_lanes=True),
     Pass(vectorize_loops, gives=Stage.LOOPS, takes_target=True),
     Pass(unroll_loops, gives=Stage.LOOPS),
+    Pass(check_hints, gives=Stage.LOOPS, takes_target=True, makes_lanes=True),
     Pass(drop_hints, gives=Stage.LOOPS),
 )
 

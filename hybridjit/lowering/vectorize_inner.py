@@ -22,7 +22,7 @@ from hybridjit.ir.stmt import IN_LANES, Allocate, For, If, Let, LoopKind, Seq, S
 from hybridjit.ir.visit import walk
 from hybridjit.lowering.drop_continues import drop_continues
 from hybridjit.lowering.free_iterations import find_free_iterations
-from hybridjit.lowering.hints import with_lanes
+from hybridjit.lowering.hints import wants_lanes, with_lanes
 from hybridjit.lowering.join_branches import join_branches
 from hybridjit.lowering.lane_cost import pays, reduction_pays
 from hybridjit.lowering.loop_mutator import LoopMutator
@@ -72,7 +72,9 @@ class VectorizeInner(LoopMutator):
     def _pays(self, loop: For) -> bool:
         """Whether lanes are worth it: a hint knows, else the cost model does."""
         wanted = loop.hint(IN_LANES)
-        return pays(loop, self.target) if wanted is None else wanted > 1
+        if wanted is None:
+            return not wants_lanes(loop.body) and pays(loop, self.target)
+        return wanted > 1
 
     def _vectorize_freed(self, lanes: Lanes) -> Stmt | None:
         """Lanes for iterations that do not need what they hand on to each other."""

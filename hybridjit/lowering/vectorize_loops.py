@@ -20,7 +20,7 @@ from hybridjit.analysis.limits import loop_extent
 from hybridjit.analysis.traffic import exceeds_caches
 from hybridjit.ir.expr import Const
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import For, Let, LoopKind, Stmt, Store, flat_stmts, seq
+from hybridjit.ir.stmt import HAS_LANES, For, Let, LoopKind, Stmt, Store, flat_stmts, seq
 from hybridjit.lowering.cut_loops import cut
 from hybridjit.lowering.drop_continues import drop_continues
 from hybridjit.lowering.hints import with_lanes
@@ -51,7 +51,8 @@ class _VectorizeLoops(LoopMutator):
             return dataclasses.replace(self.generic(node), kind=LoopKind.SERIAL)
         partial_results = [reduction.buffer.dtype for reduction in lanes.shared]
         width = find_width(vector, self.target, partial_results)
-        vector = with_lanes(vector, find_lanes_wanted(vector, self.target))
+        if vector.hint(HAS_LANES) is None:  # else it is a part of a tile, whose lanes count
+            vector = with_lanes(vector, find_lanes_wanted(vector, self.target))
         if not lanes.needs_number and self._is_large(vector):
             return vector
         parts = cut(vector, width)

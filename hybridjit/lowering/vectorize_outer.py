@@ -21,6 +21,7 @@ from hybridjit.ir.expr import Buffer, Expr, Load, Node
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import IN_LANES, Allocate, For, If, Let, LoopKind, Seq, Stmt, Store, seq
 from hybridjit.ir.visit import fresh_copy, walk
+from hybridjit.lowering.hints import wants_lanes
 from hybridjit.lowering.loop_mutator import LoopMutator
 from hybridjit.lowering.sum_tiles import MIN_MOVED_TERMS, MIN_TERMS, Tile, find_tiles, has_long_sums
 from hybridjit.lowering.update_nests import (
@@ -71,6 +72,8 @@ class _VectorizeOuter(LoopMutator):
         elif not has_own_updates(nest, self.independence()):
             return None
         tiles = find_tiles(found, self.target, needs_rows=is_moved)
+        if wants_lanes(loop):
+            tiles = [tile for tile in tiles if tile.lane.hint(IN_LANES) is not None]
         tiles = [tile for tile in tiles if tile.lane.hint(IN_LANES) != 1]
         return next((tile for tile in tiles if self._is_legal(tile)), None)
 

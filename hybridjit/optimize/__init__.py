@@ -14,6 +14,10 @@ cannot be anything but the truth. The choices are the last steps of the receipt.
 lead to the same code; one that is changed, to another number of lanes, one that is left out, to
 what the compiler chooses.
 
+A hint that a user gave and that cannot be carried out is an error of the compilation, with the
+reason (lowering/check_hints.py). Those of a receipt say `if_possible`: it is for other sizes and
+machines, too, where a loop may need a check that it does not need here.
+
 Loops that a step made (the packing of a GEMM, the rests of lanes) have no hints in a receipt: which
 ones there are depends on sizes, and a receipt is for other sizes, too. What lowering reorders
 (sink_loops, vectorize_outer with its tiles of sums, accumulate_sums) has no step yet: it keeps the

@@ -97,9 +97,9 @@ def _take_steps(opened: Schedule, as_written: PrimFunc | None) -> None:
             continue
         loop = receipt.find_handle(opened, choice.var)
         if choice.on_threads:
-            opened.on_threads(loop)
+            opened.on_threads(loop, if_possible=True)
         if choice.lanes > 1:
-            opened.in_lanes(loop, choice.lanes)
+            opened.in_lanes(loop, choice.lanes, if_possible=True)
 
 
 def _translate_as_written(request: Request, *, shares_memory: bool = False) -> Parsed:

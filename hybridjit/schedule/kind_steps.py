@@ -45,33 +45,41 @@ class KindSteps(State):
         )
 
     @step
-    def in_lanes(self, loop: LoopLike, lanes: int) -> None:
-        """Let a loop run in so many lanes, if that is proved to change nothing; in none, if 1.
+    def in_lanes(self, loop: LoopLike, lanes: int, *, if_possible: bool | None = None) -> None:
+        """Run a loop in so many lanes, in the place of what the compiler chooses; in none, if 1.
 
             for j in range(m):      -->     for j in serial(m, annotations={"in_lanes": 8}):
                 body(j)                         body(j)
 
-        Unlike `vectorize` it is a hint, in the place of what the compiler would choose: a loop
-        stays as it is if an iteration may fail, or need another one, once all checks are where
-        they can be. Loops without it are left to the compiler.
+        Unlike `vectorize` it is proved when the program is compiled, once all checks are where they
+        can be. A loop whose iterations may fail, or need each other, is refused then. With
+        `if_possible`, as the compiler writes it for other sizes and machines than these, it is left
+        to the compiler instead, as loops without a hint are.
 
         >>> s.in_lanes("j", 8)
         """
-        self.func = set_hint(self.func, self.find_var(loop), IN_LANES, lanes)
+        var = self.find_var(loop)
+        self.func = set_hint(self.func, var, IN_LANES, lanes, if_possible=bool(if_possible))
 
     @step
-    def on_threads(self, loop: LoopLike, wanted: bool = True) -> None:
-        """Let a loop run on several threads, if that is proved to change nothing, or not.
+    def on_threads(
+        self, loop: LoopLike, wanted: bool = True, *, if_possible: bool | None = None
+    ) -> None:
+        """Run a loop on several threads, in the place of what the compiler chooses, or not.
 
             for i in range(n):      -->     for i in serial(n, annotations={"on_threads": True}):
                 body(i)                         body(i)
 
-        Unlike `parallel` it is a hint, in the place of what the compiler would choose, and for
-        functions that ask for that (`parallel=True`).
+        For functions that ask for threads (`parallel=True`). Unlike `parallel` it is proved when
+        the program is compiled, which puts sums, histograms and blocks in order for threads; with
+        `if_possible` as in `in_lanes`.
 
         >>> s.on_threads("i")
         """
-        self.func = set_hint(self.func, self.find_var(loop), ON_THREADS, bool(wanted))
+        var = self.find_var(loop)
+        self.func = set_hint(
+            self.func, var, ON_THREADS, bool(wanted), if_possible=bool(if_possible)
+        )
 
     @step
     def unroll(self, loop: LoopLike) -> None:

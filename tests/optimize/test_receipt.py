@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import numpy
@@ -21,7 +22,7 @@ from hybridjit.optimize.receipt import without_names
 from hybridjit.processor import current_target
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.schedule.trace import Trace
-from tests.npbench import data, kernels
+from tests.npbench import data, kernels, loops
 from tests.support.optimized import optimized
 from tests.support.oracle import fresh_copies
 from tests.support.random_arrays import Generator, define
@@ -180,9 +181,10 @@ def test_sizes_that_come_at_run_time() -> None:
     assert_receipt(softmax, [hj.f64["n", "m"]])
 
 
+@pytest.mark.parametrize("form", [kernels, loops], ids=["arrays", "loops"])
 @pytest.mark.parametrize("name", data.KERNELS)
-def test_npbench(name: str) -> None:
-    kernel: Any = hybrid.script(getattr(kernels, name))
+def test_npbench(name: str, form: ModuleType) -> None:
+    kernel: Any = hybrid.script(getattr(form, name))
     assert_tells_lanes_and_threads(assert_receipt(kernel, data.make(name)))
 
 
@@ -391,8 +393,8 @@ def rows_on_threads(a: Array) -> Array:
 def test_the_receipt_of_a_parallel_kernel() -> None:
     a = RNG.random((512, 512))
     s = assert_receipt(rows_on_threads, [a])
-    lanes = current_target().vector_bits // 64
-    assert str(s.trace).endswith(f"s.on_threads(i)\n    s.in_lanes(j, {lanes})")
+    lanes, maybe = current_target().vector_bits // 64, "if_possible=True"
+    assert str(s.trace).endswith(f"s.on_threads(i, {maybe})\n    s.in_lanes(j, {lanes}, {maybe})")
     again = rows_on_threads.with_schedule(s.trace)
     assert again.inspect("asm", a) == rows_on_threads.inspect("asm", a)
 
@@ -429,9 +431,64 @@ def running(a: Array) -> None:
         a[i] += a[i - 1]
 
 
-def test_a_hint_is_no_promise() -> None:
+def test_a_hint_that_cannot_be_carried_out() -> None:
+    kernel = running.with_schedule(lambda s: s.in_lanes("i", 8))
+    reason = "cannot run in 8 lanes: iterations may need what earlier ones do to 'a'"
+    with pytest.raises(ScheduleError, match=f"in_lanes: loop 'i' {reason}") as caught:
+        kernel(np.ones(40))
+    assert "for i in range(1, a.shape[0]):" in str(caught.value)
+
+
+@pytest.mark.parametrize("size", [0, 1, 2])
+def test_a_loop_that_is_too_short_for_a_hint(size: int) -> None:
+    """There is nothing to run side by side, and nothing that could be wrong with it."""
+    a = RNG.integers(0, 9, size).astype(np.float64)
+    expected = np.cumsum(a)
+    running.with_schedule(lambda s: s.in_lanes("i", 8))(a)
+    np.testing.assert_array_equal(a, expected)
+
+
+@hybrid.script(parallel=True)
+def row_by_row(a: Array) -> None:
+    for i in range(1, a.shape[0]):
+        for j in range(a.shape[1]):
+            a[i, j] += a[i - 1, j]
+
+
+def test_threads_that_cannot_be() -> None:
+    """The rows need each other. Along the columns they do not."""
+    a = RNG.integers(0, 9, (40, 50)).astype(np.float64)
+    reason = "`a.1, .*` written by .* in iteration i=1, .* is read by .* in iteration i=2"
+    with pytest.raises(ScheduleError, match=f"loop 'i' cannot run on threads: {reason}"):
+        row_by_row.with_schedule(lambda s: s.on_threads("i"))(a.copy())
+    expected = np.cumsum(a, axis=0)
+    row_by_row.with_schedule(lambda s: s.on_threads("j"))(a)
+    np.testing.assert_array_equal(a, expected)
+
+
+def test_threads_of_a_function_that_runs_on_one() -> None:
+    s = running.schedule(hj.f64[40])
+    with pytest.raises(ScheduleError, match="on_threads: 'running' runs on one thread"):
+        s.on_threads("i")
+    s.on_threads("i", if_possible=True)
+    s.on_threads("i", False)
+
+
+def test_threads_in_an_order_that_steps_say() -> None:
+    def tiled(s: Schedule) -> None:
+        i, _ = s.loops("c")
+        outer, _ = s.split(i, factor=8)
+        s.on_threads(outer)
+
+    a = RNG.random((64, 64))
+    kernel = rows_on_threads.with_schedule(tiled)
+    assert kernel.inspect("lowered", a).count("parallel(") == 1
+    np.testing.assert_array_equal(kernel(a), a * 2 + 1)
+
+
+def test_a_hint_that_holds_where_it_can() -> None:
     def by_hand(s: Schedule) -> None:
-        s.in_lanes("i", 8)
+        s.in_lanes("i", 8, if_possible=True)
 
     a = RNG.integers(0, 9, 40).astype(np.float64)
     expected = np.cumsum(a)
@@ -451,3 +508,41 @@ def test_hints_for_loops_that_say_how_they_run() -> None:
     s.vectorize("j")
     with pytest.raises(ScheduleError, match="in_lanes: loop 'j' is 'vectorize' already"):
         s.in_lanes("j", 8)
+
+
+@hybrid.script
+def sums_of_rows(a: Array, b: Array, c: Array) -> None:
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+@pytest.mark.parametrize("loop", ["i", "j"])
+def test_lanes_where_the_compiler_would_not_have_them(loop: str) -> None:
+    a, b, c = RNG.random((20, 30)), RNG.random((30, 17)), np.zeros((20, 17))
+    kernel = sums_of_rows.with_schedule(lambda s: s.in_lanes(loop, 4))
+    loops = {each.name: each.lanes for each in kernel.report(a, b, c).loops}
+    assert loops == {"i": 1, "j": 1, "k": 1} | {loop: 4}
+    kernel(a, b, c)
+    expected = np.zeros((20, 17))
+    sums_of_rows(a, b, expected)
+    np.testing.assert_array_equal(c, expected)
+
+
+def test_lanes_of_a_sum_in_its_order() -> None:
+    args = [RNG.random((20, 20)) for _ in range(3)]
+    with pytest.raises(
+        ScheduleError, match=r"loop 'k' cannot run in 4 lanes: .* added up in order"
+    ):
+        sums_of_rows.with_schedule(lambda s: s.in_lanes("k", 4))(*args)
+
+
+@pytest.mark.parametrize("shape", [(20, 96), (20, 100), (20, 64), (3, 40)])
+def test_the_receipt_of_a_tile_of_sums(shape: tuple[int, int]) -> None:
+    """Lanes are those of the tile, several vectors of them."""
+    rows, columns = shape
+    args = RNG.random((rows, 30)), RNG.random((30, columns)), np.zeros(shape)
+    s = assert_receipt(sums_of_rows, args)
+    again = sums_of_rows.with_schedule(s.trace)
+    assert again.inspect("asm", *args) == sums_of_rows.inspect("asm", *args)

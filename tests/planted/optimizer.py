@@ -20,7 +20,7 @@ from hybridjit.interp.run import interpret
 from hybridjit.ir.expr import Expr, Load
 from hybridjit.ir.stmt import IN_LANES, For, LoopKind, Seq, Stmt, Store
 from hybridjit.ir.visit import fresh_copy, walk_stmts
-from hybridjit.lowering import choices, vectorize_inner
+from hybridjit.lowering import hints, vectorize_inner
 from hybridjit.lowering.pipeline import lower
 from hybridjit.optimize import optimize, products, reduce_rows
 from hybridjit.schedule.arrays import (
@@ -258,7 +258,7 @@ def hints_are_no_promises() -> None:
     a = np.ones(40)
     func = running.prim_func(a)
     s = Schedule(func)
-    s.in_lanes("i", 8)
+    s.in_lanes("i", 8, if_possible=True)
     lowered = lower(s.func, for_vectors(512), may_reorder=True, may_vectorize=True)
     assert not any(
         is_loop(stmt) and stmt.kind is LoopKind.VECTORIZED for stmt in walk_stmts(lowered.body)
@@ -272,7 +272,7 @@ def numbered_before(numbers: Any) -> None:
 BUGS = (
     Bug(
         "the numbers of loops are off by one",
-        [replaced(choices._NumberLoops, "__init__", numbered_before)],  # pyright: ignore[reportPrivateUsage]
+        [replaced(hints._NumberLoops, "__init__", numbered_before)],  # pyright: ignore[reportPrivateUsage]
         lanes_are_told,
     ),
     Bug(

@@ -1,6 +1,7 @@
 """The example in the docstring of every step runs, on a program made for it."""
 
 import doctest
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -34,7 +35,7 @@ def _declare_double() -> None:
 @pytest.mark.parametrize("step", sorted(STEPS - STAGES))
 def test_the_example_runs(step: str) -> None:
     _declare_double()
-    s = Schedule(hj.parse(EXAMPLES))
+    s = Schedule(replace(hj.parse(EXAMPLES), parallel=True))
     if step == "blocks":
         s = Schedule(hj.parse("def f(a: int64[4]):\n    with block('c'):\n        a[0] = 1\n"))
     if step == "loops":

@@ -1,0 +1,52 @@
+"""Refuse hints of loops that no pass carried out, unless the compiler may choose instead.
+
+    for i in serial(1, n, annotations={"in_lanes": 8}):    -->    error: loop 'i' cannot run in
+        a[i] = a[i] + a[i - 1]                                    lanes: iterations may need ...
+
+The loops are numbered in the beginning: of the loops that have become of one, some must be as the
+hint says. Relies on: passes that hand on hints.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hybridjit.analysis.limits import loop_extent
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import HAS_LANES, IN_LANES, ON_THREADS, ORIGIN, For, LoopKind
+from hybridjit.ir.visit import walk_stmts
+from hybridjit.lazy import lazy_module
+from hybridjit.lowering.hints import number_loops
+from hybridjit.target import Target
+
+if TYPE_CHECKING:
+    from hybridjit.lowering import hint_refusals
+else:
+    hint_refusals = lazy_module("hybridjit.lowering.hint_refusals")
+
+
+def number_hints(func: PrimFunc) -> PrimFunc:
+    """`func` with a number for each loop, if some have hints that must be carried out."""
+    return number_loops(func) if any(map(_asks, _loops(func))) else func
+
+
+def check_hints(func: PrimFunc, target: Target) -> PrimFunc:
+    """`func`, if all its hints are carried out."""
+    left = {loop.hint(ORIGIN): loop for loop in _loops(func) if _asks(loop)}
+    for loop in left.values():
+        made = [each for each in _loops(func) if each.hint(ORIGIN) == loop.hint(ORIGIN)]
+        is_short = loop_extent(loop) in (0, 1)  # there is nothing to run side by side
+        if loop.asks(IN_LANES) and not is_short and not any(each.hint(HAS_LANES) for each in made):
+            raise hint_refusals.refuse_lanes(func, loop, target)
+        on_threads = any(each.kind is LoopKind.PARALLEL for each in made)
+        if loop.asks(ON_THREADS) and not is_short and not on_threads:
+            raise hint_refusals.refuse_threads(func, loop)
+    return func
+
+
+def _asks(loop: For) -> bool:
+    return loop.asks(IN_LANES) or loop.asks(ON_THREADS)
+
+
+def _loops(func: PrimFunc) -> list[For]:
+    return [stmt for stmt in walk_stmts(func.body) if isinstance(stmt, For)]
