@@ -13,9 +13,6 @@ from hybridjit.ir.stmt import UNROLL, For, If, Let, LoopKind, Stmt
 from hybridjit.ir.visit import fresh_copy
 from hybridjit.lowering.vector_width import Width
 
-# Above this many vectors, a loop over vectors; below, LLVM cuts one wide vector into registers.
-MAX_WHOLE = 4
-
 
 @dataclass(frozen=True, slots=True)
 class Cut:
@@ -48,7 +45,7 @@ def cut(loop: For, width: Width) -> Cut:
     extent = loop_extent(loop)
     if extent is None:
         return _cut_at_run_time(loop, width)
-    if extent & (extent - 1) == 0 and extent <= MAX_WHOLE * width.lanes:
+    if extent & (extent - 1) == 0 and extent <= width.whole * width.lanes:
         return Cut((), (loop,), Const(extent))
     loops: list[Stmt] = []
     done = 0

@@ -86,7 +86,7 @@ class Tile:
         if self.row is not None and self.rows > 1:
             jammed = make_unroll_and_jam(dataclasses.replace(self.row, body=self.body), self.rows)
             loop = dataclasses.replace(loop, body=jammed)
-        parts = cut(with_lanes(loop, self.lanes), Width(self.lanes, self.lanes))
+        parts = cut(with_lanes(loop, self.lanes), Width(self.lanes, self.lanes, whole=1))
         return Nest(self.outside, loop).over(seq(*parts.names, *parts.loops))
 
 

@@ -41,12 +41,14 @@ class Width:
     """The lanes of a vector, and of all those that a round of the loop runs.
 
     A round of several vectors runs each operation in all of them. The last iterations run under a
-    mask, or else in smaller vectors and one by one.
+    mask, or else in smaller vectors and one by one. Up to `whole` vectors need no rounds: LLVM cuts
+    one wide vector into registers.
     """
 
     lanes: int
     wide: int
     is_masked: bool = True
+    whole: int = 4
 
     @property
     def halves(self) -> list[int]:

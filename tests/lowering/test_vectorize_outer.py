@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from typing import Any
 
@@ -70,6 +71,17 @@ def test_few_terms_or_columns_are_left_alone() -> None:
     assert not has_lanes(kernel, *arrays(20, 7, 22))
     assert not has_lanes(kernel, *arrays(3, 21, 1))
     assert not has_lanes(sum_kernels.terms_outside, *arrays(20, 15, 22))
+
+
+def test_tiles_are_as_wide_for_powers_of_two() -> None:
+    texts = [
+        sum_kernels.terms_inside.inspect("lowered", *arrays(20, 21, columns))
+        for columns in (64, 96)
+    ]
+    first, second = (re.search(r"vectorize\(j_0, j_0 \+ (\d+)\)", text) for text in texts)
+    assert first is not None
+    assert second is not None
+    assert first[1] == second[1]
 
 
 def test_the_order_of_a_schedule_stays() -> None:
