@@ -137,6 +137,14 @@ class Facts(Forms):
 
     # -- proofs --------------------------------------------------------------------------------
 
+    def prove_inside(self, index: Expr, size: Expr) -> bool:
+        """True if an index is in [0, size)."""
+        form, end = self.form(index), self.form(size)
+        if form is None or end is None or not self.is_exact(end):
+            return False
+        below_end = end.plus(form, -1).plus(Linear({}, -1))
+        return self.prove_non_negative(form) and self.prove_non_negative(below_end)
+
     def prove_non_negative(self, form: Linear) -> bool:
         """True if `form` is sure to be >= 0; False means not known."""
         # Most proofs need no guard: those that do must not use up the steps of those that do not.

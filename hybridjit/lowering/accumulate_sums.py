@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import dataclasses
 
+from hybridjit.analysis.counting_nest import Nest
 from hybridjit.arith.totality import operation_may_fail
 from hybridjit.ir.expr import Const, Expr
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, LoopKind, Stmt, Store
 from hybridjit.ir.visit import walk
-from hybridjit.lowering.update_nests import AccumulateSums, Nest, find_update
+from hybridjit.lowering.update_nests import AccumulateSums, find_update
 
 
 def accumulate_sums(func: PrimFunc) -> PrimFunc:

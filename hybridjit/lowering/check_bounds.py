@@ -66,12 +66,10 @@ class _CheckBounds(ScopedFacts):
 
     def _inside(self, value: Expr, count: Expr, part: BufferRef, axis: int) -> Expr:
         """`value`, proved or checked to be inside [0, count); none counts from the end."""
-        form, size = self.facts.form(value), self.facts.form(count)
+        if self.facts.prove_inside(value, count):
+            return value
+        form = self.facts.form(value)
         is_positive = form is not None and self.facts.prove_non_negative(form)
-        if is_positive and form is not None and size is not None and self.facts.is_exact(size):
-            below_end = size.plus(form, -1).plus(Linear({}, -1))
-            if self.facts.prove_non_negative(below_end):
-                return value
         checked = value if is_positive else Select(Lt(value, Const(0)), count, value)
         return Bounded(checked, count, part.buffer.name, axis, span=part.span)
 
@@ -85,21 +83,19 @@ class _CheckBounds(ScopedFacts):
 
     def _index(self, index: Expr, access: Load | Store | BufferRef, axis: int) -> Expr:
         extent = access.buffer.shape[axis]
-        form, size = self.facts.form(index), self.facts.form(extent)
-        if form is not None and size is not None and self.facts.is_exact(size):
-            below_end = size.plus(form, -1).plus(Linear({}, -1))
-            if self.facts.prove_non_negative(form):
-                if self.facts.prove_non_negative(below_end):
-                    return index
-            elif self._is_from_end(form, size):
-                return _from_end(index, extent)
+        if self.facts.prove_inside(index, extent):
+            return index
+        if self._is_from_end(index, extent):
+            return _from_end(index, extent)
         return Bounded(index, extent, access.buffer.name, axis, span=access.span)
 
-    def _is_from_end(self, form: Linear, size: Linear) -> bool:
+    def _is_from_end(self, index: Expr, extent: Expr) -> bool:
         """Surely inside [-n, 0)."""
-        return self.facts.prove_non_negative(
-            form.times(-1).plus(Linear({}, -1))
-        ) and self.facts.prove_non_negative(size.plus(form))
+        form, size = self.facts.form(index), self.facts.form(extent)
+        if form is None or size is None or not self.facts.is_exact(size):
+            return False
+        before_start = form.times(-1).plus(Linear({}, -1))
+        return all(map(self.facts.prove_non_negative, (before_start, size.plus(form))))
 
 
 def _from_end(index: Expr, extent: Expr) -> Expr:

@@ -39,6 +39,7 @@ from hybridjit.analysis.cost import (
     find_work,
     make_work,
 )
+from hybridjit.analysis.counting_nest import Nest
 from hybridjit.analysis.independence import Independence, has_effects
 from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.analysis.limits import Limits, limits_in, loop_extent
@@ -74,7 +75,6 @@ from hybridjit.lowering.chunks import Chunks, make_parallel
 from hybridjit.lowering.privatize_reductions import split_reductions
 from hybridjit.lowering.split_histograms import can_split, split_histograms
 from hybridjit.lowering.split_selections import find_selection, split_selection
-from hybridjit.lowering.update_nests import Nest
 
 # A loop of fewer iterations leaves threads without work: one inside is better, if there is one.
 _FEW = 8

@@ -23,7 +23,6 @@ from hybridjit.lowering.parallelize import parallelize, parallelize_asked
 from hybridjit.lowering.plan_storage import plan_storage
 from hybridjit.lowering.privatize_reductions import privatize_reductions
 from hybridjit.lowering.refute_bounds import refute_bounds
-from hybridjit.lowering.sink_loops import sink_loops
 from hybridjit.lowering.unroll_loops import unroll_loops
 from hybridjit.lowering.vectorize_inner import vectorize_inner
 from hybridjit.lowering.vectorize_loops import vectorize_loops
@@ -78,7 +77,6 @@ PIPELINE: tuple[Pass, ...] = (
     Pass(privatize_reductions, gives=Stage.LOOPS),
     Pass(version_guards, gives=Stage.LOOPS),
     Pass(hoist_inits, gives=Stage.LOOPS),
-    Pass(sink_loops, gives=Stage.LOOPS, reorders=True),
     Pass(vectorize_outer, gives=Stage.LOOPS, takes_target=True, reorders=True),
     Pass(accumulate_sums, gives=Stage.LOOPS, reorders=True),
     Pass(vectorize_inner, gives=Stage.LOOPS, takes_target=True, makes_lanes=True),

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hybridjit.analysis.cost import count_nodes
+from hybridjit.analysis.counting_nest import Nest
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.linear import linear_form
 from hybridjit.ir.expr import Load, Var
@@ -30,7 +31,7 @@ from hybridjit.ir.stmt import (
 from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.lowering.cut_loops import cut
 from hybridjit.lowering.hints import with_lanes
-from hybridjit.lowering.update_nests import Nest, indices_of
+from hybridjit.lowering.update_nests import indices_of
 from hybridjit.lowering.vector_width import Width, count_lanes
 from hybridjit.schedule.arrays.unroll_and_jam import make_unroll_and_jam
 from hybridjit.target import Target

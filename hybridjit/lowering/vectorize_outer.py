@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from hybridjit.analysis.counting_nest import Nest, is_counting
 from hybridjit.analysis.lanes import find_lanes
 from hybridjit.arith.totality import may_fail
 from hybridjit.ir.expr import Buffer, Expr, Load, Node
@@ -24,14 +25,7 @@ from hybridjit.ir.visit import fresh_copy, walk
 from hybridjit.lowering.hints import wants_lanes
 from hybridjit.lowering.loop_mutator import LoopMutator
 from hybridjit.lowering.sum_tiles import MIN_MOVED_TERMS, MIN_TERMS, Tile, find_tiles, has_long_sums
-from hybridjit.lowering.update_nests import (
-    AccumulateSums,
-    Nest,
-    has_own_updates,
-    indices_of,
-    is_counting,
-    sink_sums,
-)
+from hybridjit.lowering.update_nests import AccumulateSums, has_own_updates, indices_of, sink_sums
 from hybridjit.target import Target
 
 

@@ -1,10 +1,11 @@
 """What makes programs fast without being asked, and how it is told.
 
-Decisions are of two kinds. Those about array statements (fusion, products, folds) are taken here,
-on the program, as steps of a schedule that build what is compiled. Those about lanes and threads
-are taken while a program is lowered, for a reason: whether iterations may run side by side depends
-on where checks of indices end up, which the passes before (check_bounds, hoist_checks,
-version_guards) find out by building it. To ask the same question earlier is to run them earlier.
+Decisions are of two kinds. Those about array statements (fusion, products, folds), and which loop
+goes along rows, are taken here, on the program, as steps of a schedule that build what is compiled.
+Those about lanes and threads are taken while a program is lowered, for a reason: whether iterations
+may run side by side depends on where checks of indices end up, which the passes before
+(check_bounds, hoist_checks, version_guards) find out by building it. To ask the same question
+earlier is to run them earlier.
 
 So such a decision stays where it is, and is *told*: a loop may carry a hint (`in_lanes`,
 `on_threads`), which the pass takes in the place of its own choice, and proves as it would prove its
@@ -20,6 +21,6 @@ machines, too, where a loop may need a check that it does not need here.
 
 Loops that a step made (the packing of a GEMM, the rests of lanes) have no hints in a receipt: which
 ones there are depends on sizes, and a receipt is for other sizes, too. What lowering reorders
-(sink_loops, vectorize_outer with its tiles of sums, accumulate_sums) has no step yet: it keeps the
-bits of all results, and a number of lanes of 1 turns the tiles of sums off.
+(vectorize_outer with its tiles of sums, accumulate_sums) has no step yet: it keeps the bits of all
+results, and a number of lanes of 1 turns the tiles of sums off.
 """

@@ -3,8 +3,8 @@
     front end --> plain program --> optimize --> lower
 
 Every step is checked on the program alone. Except for folds that say that their order is open
-(`reassociate`), each element is computed by the same operations in the same order as before. Loops
-that are written by hand stay as they are.
+(`reassociate`), each element is computed by the same operations in the same order as before. Of
+loops that are written by hand, those along rows may go inside; else they stay as they are.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from hybridjit.analysis.make_blocks import Known, make_blocks
+from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Block
+from hybridjit.ir.stmt import Block, For
 from hybridjit.ir.visit import walk_stmts
 from hybridjit.optimize.decisions import Decisions
 from hybridjit.optimize.fuse.fuse_arrays import fuse_arrays
@@ -21,6 +22,7 @@ from hybridjit.optimize.fuse.merge_updates import merge_updates
 from hybridjit.optimize.jam_rows import jam_rows
 from hybridjit.optimize.products import choose_products
 from hybridjit.optimize.reduce_rows import Folds, reduce_rows
+from hybridjit.optimize.sink_loops import may_sink, sink_loops
 from hybridjit.schedule.arrays.fusion import Fusion, FusionNotes
 from hybridjit.schedule.arrays.marks import count_elements, forget_touched, read_marks
 from hybridjit.target import Target
@@ -47,9 +49,17 @@ def optimize(
     as so many decisions lead. Relies on: arguments that share no memory.
     """
     known = func if as_written is None else forget_touched(func, as_written)
-    if not _has_array_statements(known):
+    has_arrays = _has_array_statements(known)
+    if not has_arrays and not may_sink(func):
         return Optimized(func)
     marks, decisions = read_marks(known), Decisions(limit)
+    is_free = _untouched_loops(func, as_written).__contains__
+    if not has_arrays:
+        body = sink_loops(func, marks.body, is_free, decisions)
+        if body is marks.body:
+            return Optimized(func, decisions=decisions)
+        body = make_blocks(body, known=Known(marks.loops, marks.reassociable, marks.stored_once))
+        return Optimized(replace(func, body=body), decisions=decisions)
     fusion = Fusion.of(func, marks.body, marks.loops)
     fusion.reassociable = set(marks.reassociable)
     body, products = choose_products(func, marks.body, fusion, target, decisions)
@@ -61,8 +71,18 @@ def optimize(
     folds = Folds(fusion.loops, fusion.reassociable, fusion.ranges, target)
     body = reduce_rows(body, folds, decisions)
     body = jam_rows(body, products.rows, decisions)
+    body = sink_loops(func, body, is_free, decisions)
     body = make_blocks(body, known=Known(fusion.loops, fusion.reassociable, fusion.products))
     return Optimized(replace(func, body=body), fusion.notes, decisions)
+
+
+def _untouched_loops(func: PrimFunc, as_written: PrimFunc | None) -> set[Var]:
+    """The loops that steps of a schedule left as they were."""
+    loops = [stmt for stmt in walk_stmts(func.body) if isinstance(stmt, For)]
+    if as_written is not None:
+        written = set(walk_stmts(as_written.body))
+        loops = [loop for loop in loops if loop in written]
+    return {loop.var for loop in loops}
 
 
 def _has_array_statements(func: PrimFunc) -> bool:

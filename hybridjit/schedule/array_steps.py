@@ -15,6 +15,7 @@ from hybridjit.schedule.primitives.array_products import (
     sum_product_in_register,
 )
 from hybridjit.schedule.primitives.array_rows import reduce_in_lanes, unroll_and_jam
+from hybridjit.schedule.primitives.sink import sink
 from hybridjit.schedule.recording import step
 from hybridjit.schedule.state import State
 
@@ -154,6 +155,23 @@ class ArraySteps(State):
         >>> s.unroll_and_jam("i", 2)
         """
         self.func = unroll_and_jam(self.func, self.find_var(loop), factor)
+
+    @step
+    def sink(self, loop: LoopLike) -> None:
+        """Run a loop inside of the nests that it is around, which become one.
+
+            for k in range(n):                  for i in range(m):
+                for i in range(m):                  for k in range(n):
+                    a[i, k] = ...         -->           a[i, k] = ...
+                for i in range(m):                      b[i, k] = ...
+                    b[i, k] = ...
+
+        Refused unless the nests run over the same ranges, none of their iterations can fail, and
+        what they touch is proved to be apart.
+
+        >>> s.sink("k")
+        """
+        self.func = sink(self.func, self.find_var(loop))
 
     @step
     def contract(self, buffer: str) -> None:

@@ -13,6 +13,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+import hybridjit as hj
 import hybridjit.stdlib as hs
 from hybridjit import ScheduleError, hybrid, te
 from hybridjit.frontend.parse import parse_text
@@ -27,6 +28,7 @@ from hybridjit.schedule.arrays import (
     choose_tile,
     gemm,
     reduce_in_lanes,
+    sink,
     split_init,
     unroll_and_jam,
     vector_product,
@@ -265,6 +267,37 @@ def hints_are_no_promises() -> None:
     )
 
 
+@hybrid.script
+def diagonals(a: Array) -> None:
+    for k in range(1, a.shape[2]):
+        for i in range(a.shape[0] - 1):
+            for j in range(a.shape[1]):
+                a[i, j, k] = 0.5 * a[i + 1, j, k - 1]
+
+
+@hybrid.script
+def two_cubes(a: Array, b: Array) -> None:
+    for k in range(a.shape[2]):
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                a[i, j, k] = b[i, j, k]
+
+
+def planes_that_meet_stay() -> None:
+    """An element is read in a row before it is stored in the next one."""
+    a = RNG.random((6, 5, 8))
+    expected = a.copy()
+    diagonals.py_func(expected)
+    diagonals.with_schedule(lambda s: None)(a)
+    np.testing.assert_array_equal(a, expected)
+
+
+def indices_that_may_be_outside_stay() -> None:
+    """The elements before the first error are those of the planes before it."""
+    func = two_cubes.prim_func(hj.f64["n", "m", "l"], hj.f64["n", "m", "o"])
+    assert optimize.optimize(func, for_vectors(512)).func is func
+
+
 def numbered_before(numbers: Any) -> None:
     numbers.count = -1
 
@@ -274,6 +307,16 @@ BUGS = (
         "the numbers of loops are off by one",
         [replaced(hints._NumberLoops, "__init__", numbered_before)],  # pyright: ignore[reportPrivateUsage]
         lanes_are_told,
+    ),
+    Bug(
+        "loops are sunk whose iterations meet",
+        [replaced(sink.Independence, "prove_independent", always(True))],
+        planes_that_meet_stay,
+    ),
+    Bug(
+        "loops are sunk that may fail",
+        [replaced(sink, "find_unproved", always(set[Any]()))],
+        indices_that_may_be_outside_stay,
     ),
     Bug(
         "what a hint wants is not proved",

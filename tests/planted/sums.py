@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from hybridjit import Kernel
+from hybridjit.analysis.counting_nest import Nest
 from hybridjit.analysis.distances import Distances
 from hybridjit.analysis.independence import Independence
 from hybridjit.arith.ranges import ZERO
 from hybridjit.ir.stmt import Stmt
 from hybridjit.lowering import sum_tiles, update_nests, vectorize_outer
-from hybridjit.lowering.update_nests import Nest
 from hybridjit.runtime.specialization import Specialization
 from hybridjit.schedule.arrays import unroll_and_jam
 from tests.lowering import sum_kernels, sum_programs, test_vectorize_outer

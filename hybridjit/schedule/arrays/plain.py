@@ -83,6 +83,12 @@ class Plain:
         is_whole = flat_stmts(self.marks.body)[:1] == stmts[:1]
         return self.func.outputs if is_whole else ()
 
+    def with_new_blocks(self, place: Stmt) -> Plain:
+        """The same, but blocks in `place` are made anew: what their iterations are changes."""
+        inside = set(walk_stmts(place))
+        kept = {stmt: block for stmt, block in self.marks.origins.items() if stmt not in inside}
+        return replace(self, marks=replace(self.marks, origins=kept))
+
     def with_list(self, place: Stmt, stmts: Sequence[Stmt]) -> PrimFunc:
         """The function with other statements for those of the list that `place` stands in."""
         body = _ChangeList(self.fusion, place, stmts).scope(self.marks.body)

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 import hybridjit as hj
-from hybridjit import Kernel, hybrid
+from hybridjit import Kernel, ScheduleError, hybrid
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For
-from hybridjit.ir.verify import Stage, verify
 from hybridjit.ir.visit import walk
-from hybridjit.lowering import sink_loops as sinking
-from hybridjit.lowering.pipeline import lower
-from hybridjit.lowering.sink_loops import sink_loops
+from hybridjit.optimize import sink_loops
+from hybridjit.optimize.optimize import optimize
 from hybridjit.processor import current_target
 from tests.corpus.case import Array
 from tests.lowering.ways import assert_all_ways_agree
+from tests.support.before_after import run_example
+from tests.support.optimized import optimized
 
 AnyKernel = Kernel[..., Any]
 
@@ -145,9 +145,9 @@ def test_arrays_that_overlap() -> None:
     assert memory.tolist() == expected.tolist()
 
 
-def lowered(kernel: AnyKernel, *shape: Any) -> PrimFunc:
+def fast(kernel: AnyKernel, *shape: Any) -> PrimFunc:
     spec = hj.f64[shape]
-    return lower(kernel.prim_func(spec, spec), current_target(), may_reorder=True)
+    return optimized(kernel, spec, spec)
 
 
 def outermost(func: PrimFunc) -> set[str]:
@@ -159,28 +159,77 @@ def outermost(func: PrimFunc) -> set[str]:
 
 @pytest.mark.parametrize("kernel", SUNK, ids=lambda kernel: kernel.__name__)
 def test_loops_along_rows_go_inside(kernel: AnyKernel) -> None:
-    assert "k" not in outermost(lowered(kernel, 7, 8, 9))
+    assert "k" not in outermost(fast(kernel, 7, 8, 9))
 
 
 def test_sizes_of_run_time() -> None:
-    assert "k" not in outermost(lowered(planes, "n", "m", "l"))
+    assert "k" not in outermost(fast(planes, "n", "m", "l"))
 
 
 @pytest.mark.parametrize("kernel", KEPT, ids=lambda kernel: kernel.__name__)
 def test_other_loops_stay(kernel: AnyKernel) -> None:
-    func = lower(kernel.prim_func(hj.f64[7, 8, 9], hj.f64[7, 8, 9]), current_target())
-    assert sink_loops(func) is func
+    spec = hj.f64[7, 8, 9]
+    func = kernel.prim_func(spec, spec)
+    assert optimize(func, current_target()).func is func
 
 
 def test_short_loops_stay() -> None:
-    func = lower(planes.prim_func(hj.f64[7, 8, 4], hj.f64[7, 8, 4]), current_target())
-    assert sink_loops(func) is func
+    assert "k" in outermost(fast(planes, 7, 8, 4))
 
 
-def test_the_pass_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    func = lower(backwards.prim_func(hj.f64[26, 27, 28], hj.f64[26, 27, 28]), current_target())
-    made = sink_loops(func)
-    verify(made, Stage.LOOPS, "sink_loops")
-    assert "if k < 27:" in str(made)
-    monkeypatch.setattr(sinking, "_GAIN", 100)
-    assert sink_loops(func) is func
+def test_conditions_go_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "if k < 27:" in str(fast(backwards, 26, 27, 28))
+    monkeypatch.setattr(sink_loops, "_GAIN", 100)
+    assert "k" in outermost(fast(backwards, 26, 27, 28))
+
+
+def test_what_may_be_outside_stays() -> None:
+    """The first error and what was stored before it are those of the order as written."""
+    specs = hj.f64["n", "m", "l"], hj.f64["n", "m", "o"]
+    func = planes.prim_func(*specs)
+    assert optimize(func, current_target()).func is func
+
+
+# -- the step --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", SUNK, ids=lambda kernel: kernel.__name__)
+def test_the_receipt_says_so(kernel: AnyKernel) -> None:
+    args = cube((7, 8, 9), 1), cube((7, 8, 9), 2)
+    s = kernel.auto_schedule(*args)
+    assert "s.sink(k)" in str(s.trace)
+    again = kernel.with_schedule(s.trace)
+    assert again.inspect("asm", *args) == kernel.inspect("asm", *args)
+
+
+def test_the_step_by_hand() -> None:
+    """Also where the compiler would not: few elements along the rows."""
+    args = cube((7, 8, 3), 1), cube((7, 8, 3), 2)
+    s = planes.schedule(*args)
+    run_example(s, "sink")
+    assert outermost(s.func) == {"i"}
+    assert "equal at" in str(s.verify(*args))
+
+
+def test_what_a_schedule_touched_stays() -> None:
+    args = cube((7, 8, 9), 1), cube((7, 8, 9), 2)
+    kernel = planes.with_schedule(lambda s: s.unroll("j"))
+    assert "for i in range(7)" in kernel.inspect("optimized", *args).partition("range(1, 9)")[2]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "last", "reason"),
+    [
+        (neighbours, "l", "what its iterations touch is not proved to be apart"),
+        (triangles, "l", "it is not one around nests over the same ranges"),
+        (planes, "o", "an index in it is not proved to be inside of its array"),
+        (guarded_by_data, "l", "it is not one around nests over the same ranges"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_refusals(kernel: AnyKernel, last: str, reason: str) -> None:
+    s = kernel.schedule(hj.f64["n", "m", "l"], hj.f64["n", "m", last])
+    before = s.func
+    with pytest.raises(ScheduleError, match=f"sink: loop 'k': {reason}"):
+        s.sink("k")
+    assert s.func is before

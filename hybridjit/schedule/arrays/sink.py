@@ -1,4 +1,4 @@
-"""Run the loop along contiguous elements inside of those that jump from row to row.
+"""Run a loop inside of the nests that it is around, all of them as one.
 
     for k in range(n):                               for i in range(m):
         for i in range(m):                               for j in range(l):
@@ -8,9 +8,8 @@
             for j in range(l):
                 d[i, j, k] = c[i, j, k]
 
-Code in NumPy style that goes through planes `c[:, :, k]` is so: every element is in a cache line of
-its own. Legal where iterations of the loops that go outside share no element, whichever k they
-have. Relies on: indices that are proved or checked; arguments that share no memory.
+Legal where iterations of the loops that go outside share no element, whichever k they have, and
+nothing can fail. Relies on: arguments that share no memory.
 """
 
 from __future__ import annotations
@@ -18,51 +17,38 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from hybridjit.analysis.accesses import find_accesses
-from hybridjit.analysis.limits import loop_extent
-from hybridjit.arith.linear import linear_form
+from hybridjit.analysis.accesses import Scope, scopes_of_loops
+from hybridjit.analysis.bounds import Facts
+from hybridjit.analysis.counting_nest import Nest, is_counting
+from hybridjit.analysis.independence import Independence
+from hybridjit.analysis.unproved import find_unproved
 from hybridjit.arith.totality import is_total, may_fail
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, If, Let, LoopKind, Seq, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import substitute, walk
-from hybridjit.lowering.loop_mutator import LoopMutator
-from hybridjit.lowering.update_nests import Nest, is_counting
-
-# A plane that is read along its rows costs more when it is not than one line of the others gains.
-_GAIN = 2
-_SHORTEST = 4  # iterations along a row that are worth it
 
 
-def sink_loops(func: PrimFunc) -> PrimFunc:
-    """`func` with loops along the last axis of arrays inside of others."""
-    body = _SinkLoops(func).rewrite(func.body)
-    return func if body is func.body else dataclasses.replace(func, body=body)
+@dataclass(frozen=True, slots=True)
+class Sunk:
+    """What becomes of a loop: the loops that were inside, around it."""
+
+    outer: Nest
+    loop: For
+
+    def make(self) -> Stmt:
+        """The loops in their new order."""
+        return self.outer.over(self.loop)
 
 
-class _SinkLoops(LoopMutator):
-    def rewrite_For(self, node: For) -> Stmt:
-        sunk = _sink(node)
-        if sunk is not None and self._is_legal(sunk):
-            return sunk.over(sunk.body)
-        return self.go_inside(node)
-
-    def _is_legal(self, sunk: Nest) -> bool:
-        if not _is_plain(sunk.body):
-            return False
-        return self.independence().prove_independent(sunk.loops, sunk.body)
-
-
-def _sink(loop: For) -> Nest | None:
-    """The loops inside `loop`, around `loop`; None if that is not possible or no gain."""
+def find_sunk(loop: For) -> Sunk | None:
+    """What `loop` is inside of the nests that it consists of; None if it is not just nests."""
     is_serial = loop.kind is LoopKind.SERIAL and isinstance(loop.step, Const)
     if not is_serial or loop.has_own_annotations:
         return None
     if not (is_total(loop.start) and is_total(loop.stop)):
-        return None
-    extent = loop_extent(loop)
-    if extent is not None and extent < _SHORTEST:
         return None
     parts = [_Part.of(stmt) for stmt in flat_stmts(loop.body)]
     known = [part for part in parts if part is not None]
@@ -72,8 +58,8 @@ def _sink(loop: For) -> Nest | None:
     loops = known[0].nest.loops[:depth]
     if not all(part.has_bounds_of(loops) for part in known) or _mention(loop.var, loops):
         return None
-    body = dataclasses.replace(loop, body=seq(*(part.inside(loops) for part in known)))
-    return Nest(loops, body) if _is_gain(body, loops[-1].var) else None
+    inside = dataclasses.replace(loop, body=seq(*(part.inside(loops) for part in known)))
+    return Sunk(Nest(loops, inside), inside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,18 +106,32 @@ def _mention(var: Var, loops: Sequence[For]) -> bool:
     return any(node is var for bound in bounds for node in walk(bound))
 
 
-def _is_gain(body: For, innermost: Var) -> bool:
-    """Whether more accesses go along rows with the variable of `body` than with the other one."""
-    steps = [_last_step(access.indices) for access in find_accesses(body)]
-    sunk = sum(step.get(body.var, 0) in (1, -1) and innermost not in step for step in steps)
-    other = sum(innermost in step for step in steps)
-    return sunk > _GAIN * other
+class SinkProofs:
+    """Whether loops of a program in plain loops may be sunk."""
 
+    def __init__(self, func: PrimFunc, body: Stmt) -> None:
+        self.func = func
+        self.body = body
 
-def _last_step(indices: Sequence[Expr]) -> dict[Var, int]:
-    """How the last index, that along a row, depends on variables."""
-    form = linear_form(indices[-1]) if indices else None
-    return {} if form is None else dict(form.terms)
+    @cached_property
+    def _scopes(self) -> dict[Var, Scope]:
+        return scopes_of_loops(self.body)
+
+    @cached_property
+    def _unproved(self) -> set[Var]:
+        return find_unproved(self.func, self.body)
+
+    def find_obstacle(self, sunk: Sunk) -> str | None:
+        """Why a loop must stay where it is; None if it need not."""
+        if not _is_plain(sunk.loop):
+            return "something in it may fail, or be seen from outside"
+        if sunk.loop.var in self._unproved:
+            return "an index in it is not proved to be inside of its array"
+        facts, around = Facts.of(self.func), self._scopes[sunk.loop.var]
+        independence = Independence.within(facts, around, is_checked=True)
+        if not independence.prove_independent(sunk.outer.loops, sunk.loop):
+            return "what its iterations touch is not proved to be apart"
+        return None
 
 
 def _is_plain(stmt: Stmt) -> bool:
