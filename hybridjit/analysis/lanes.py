@@ -26,6 +26,7 @@ from hybridjit.ir.expr import (
     Var,
 )
 from hybridjit.ir.stmt import (
+    REASSOCIATE,
     Allocate,
     Assert,
     For,
@@ -77,10 +78,11 @@ def _find_shared(
     loop: For, fastmath: Sequence[str], unset: Collection[Buffer]
 ) -> tuple[PrivateReduction, ...]:
     """Lanes take turns: where the order of the updates counts, as for min of -0.0, they cannot."""
+    is_open = loop.hint(REASSOCIATE) or "reassoc" in fastmath
     return tuple(
         reduction
         for reduction in find_private_reductions(loop, fastmath, unset)
-        if not reduction.buffer.dtype.is_inexact or "reassoc" in fastmath
+        if not reduction.buffer.dtype.is_inexact or is_open
     )
 
 

@@ -6,7 +6,7 @@
 
 Where the groups are contiguous and the copies are combined in order, the result is that of the
 plain loop: exactly for integers, bool, min and max, up to rounding for sums and products of
-floats, which are taken only if the function allows reassociation.
+floats, which are taken only if the function allows reassociation, or the block that they stand in.
 """
 
 from __future__ import annotations
@@ -53,7 +53,19 @@ from hybridjit.ir.expr import (
     Sub,
     Var,
 )
-from hybridjit.ir.stmt import Allocate, For, If, Iter, Let, Seq, Stmt, Store, While
+from hybridjit.ir.stmt import (
+    REASSOCIATE,
+    Allocate,
+    Block,
+    For,
+    If,
+    Iter,
+    Let,
+    Seq,
+    Stmt,
+    Store,
+    While,
+)
 from hybridjit.ir.visit import Mutator, children, rewrite, substitute, walk
 from hybridjit.record import record
 
@@ -184,7 +196,7 @@ def find_private_reductions(
     be read.
     """
     updates: dict[Buffer, list[Update]] = {}
-    for update in find_updates(loop.body):
+    for update in find_updates(loop.body, is_open=bool(loop.hint(REASSOCIATE))):
         updates.setdefault(update.reduction.buffer, []).append(update)
     touched = _count_touches(loop.body)
     inside = _Inside(loop)
@@ -273,19 +285,20 @@ class Update:
         return next(node for node in walk(self.stmt) if isinstance(node, Store))
 
 
-def find_updates(stmt: Stmt) -> Iterator[Update]:
-    """The statements in `stmt` that perform reductions."""
+def find_updates(stmt: Stmt, *, is_open: bool = False) -> Iterator[Update]:
+    """The statements in `stmt` that perform reductions; `is_open` if their order is."""
     reduction = None
+    is_open = stmt.is_open if isinstance(stmt, Block) else is_open
     if isinstance(stmt, Store):
         reduction = find_reduction(stmt)
     elif isinstance(stmt, If):
         reduction = find_guarded_reduction(stmt)
     if reduction is not None:
-        yield Update(stmt, reduction)
+        yield Update(stmt, replace(reduction, is_open=is_open))
         return
     for child in children(stmt):
         if isinstance(child, Stmt):
-            yield from find_updates(child)
+            yield from find_updates(child, is_open=is_open)
 
 
 class _Inside:
@@ -347,8 +360,9 @@ def find_flipped(update: Update) -> bool | None:
 
 def may_regroup(reduction: Reduction, fastmath: Sequence[str]) -> bool:
     """Whether updates give the same result in contiguous groups that are combined in order."""
+    is_any = reduction.is_open or "reassoc" in fastmath
     is_extremum = reduction.op in _SMALLEST + _LARGEST
-    return is_extremum or not reduction.buffer.dtype.is_inexact or "reassoc" in fastmath
+    return is_any or is_extremum or not reduction.buffer.dtype.is_inexact
 
 
 def _is_harmless(expr: Expr, loops: Mapping[Var, For]) -> bool:

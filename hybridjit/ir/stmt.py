@@ -58,7 +58,8 @@ REASSOCIATE = "reassociate"
 """Marks a block that folds: the order in which its terms are combined is open, as in NumPy that of
 sums, products and extrema of whole arrays, and a product may be rounded together with the sum that
 it is added to (`fma`). The interpreter takes the terms in the order of the loops. Without
-`fastmath`, no order is changed but of blocks that say so.
+`fastmath`, no order is changed but of blocks that say so. Lowering, which has no blocks, marks the
+parallel and vector loops around them.
 """
 
 IN_LANES, ON_THREADS = "in_lanes", "on_threads"
@@ -72,7 +73,7 @@ IF_POSSIBLE = {IN_LANES: "in_lanes_if_possible", ON_THREADS: "on_threads_if_poss
 ORIGIN, HAS_LANES = "origin", "has_lanes"
 """What lowering keeps with loops that are numbered: the number, and how many lanes they got."""
 
-HINTS = (IN_LANES, ON_THREADS, *IF_POSSIBLE.values(), ORIGIN, HAS_LANES)
+HINTS = (IN_LANES, ON_THREADS, *IF_POSSIBLE.values(), REASSOCIATE, ORIGIN, HAS_LANES)
 """Annotations that stay with a loop whatever becomes of it. With no others, it is a plain one."""
 
 UNROLL = "unroll"

@@ -16,7 +16,8 @@ from hybridjit.arith.simplify import simplify
 from hybridjit.arith.substitution import FoldingSubstitute
 from hybridjit.ir.expr import And, Const, Eq, Expr, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import ARRAY, Block, For, If, Iter, IterKind, Let, Stmt, seq
+from hybridjit.ir.stmt import ARRAY, REASSOCIATE, Block, For, If, Iter, IterKind, Let, Stmt, seq
+from hybridjit.ir.visit import walk_stmts
 
 
 def lower_blocks(func: PrimFunc) -> PrimFunc:
@@ -41,6 +42,8 @@ class _LowerBlocks(FoldingSubstitute):
         if (ARRAY, True) in node.annotations:
             left = tuple(mark for mark in node.annotations if mark[0] != ARRAY)
             node = dataclasses.replace(node, annotations=left)
+        if node.kind.is_concurrent and any(map(_is_open, walk_stmts(node.body))):
+            node = dataclasses.replace(node, annotations=(*node.annotations, (REASSOCIATE, True)))
         return self.generic(node)
 
     def rewrite_Block(self, node: Block) -> Stmt:
@@ -73,6 +76,10 @@ class _LowerBlocks(FoldingSubstitute):
             return it.domain[0]
         assert isinstance(it.value, Var)
         return self.starts[it.value]
+
+
+def _is_open(stmt: Stmt) -> bool:
+    return isinstance(stmt, Block) and stmt.is_open
 
 
 def _all(conditions: list[Expr]) -> Expr:

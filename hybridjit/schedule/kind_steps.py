@@ -20,7 +20,8 @@ class KindSteps(State):
                 body(i)                         body(i)
 
         Refused if two iterations depend on each other, reductions aside that give the same
-        result in any order.
+        result in any order, or whose order is open: that of np.sum, or of all with
+        `fastmath={"reassoc"}`.
 
         >>> s.parallel("i")
         """

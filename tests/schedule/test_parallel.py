@@ -1,8 +1,12 @@
 """parallel: iterations on several threads, where none needs another."""
 
+from typing import Any
+
+import numpy
 import pytest
 
 import hybridjit as hj
+from hybridjit import ScheduleError, hybrid
 from hybridjit.schedule.schedule import Schedule
 from tests.conftest import Golden
 from tests.schedule.programs import (
@@ -15,6 +19,9 @@ from tests.schedule.programs import (
     refuse,
     sort,
 )
+
+np: Any = numpy
+Array = Any
 
 
 def test_which_programs_take_it() -> None:
@@ -90,3 +97,40 @@ def f(b: float32["n", "m"], d: float32["m"]):
     with pytest.raises(hj.ScheduleError, match="fuse: after this step it cannot be proved"):
         s.fuse(inner, "j")
     hj.build(s)  # as it was before the step
+
+
+@hybrid.script
+def whole_sum(a: Array) -> Any:
+    return np.sum(a * 2.0)
+
+
+@hybrid.script
+def sum_and_order(a: Array) -> Any:
+    total, last = np.sum(a), 0.0
+    for i in range(a.shape[0]):
+        last = last * 0.5 + a[i]
+    return total, last
+
+
+@pytest.mark.parametrize("step", ["parallel", "vectorize"])
+@pytest.mark.parametrize("size", [0, 7, 1000, 30011])
+def test_a_sum_whose_order_is_open(step: str, size: int) -> None:
+    a = np.random.default_rng(size).random(size)
+    s = whole_sum.schedule(a)
+    getattr(s, step)(s.loops("sum")[-1])
+    kernel = whole_sum.with_schedule(s.trace)
+    text = kernel.inspect("lowered", a)
+    assert size < 30000 or ("parallel(" if step == "parallel" else "vectorize(") in text
+    results = set[float]()
+    for threads in (1, 2, 3):
+        with hj.threads(threads):
+            results.add(kernel(a))
+    assert len(results) == 1
+    np.testing.assert_allclose(results.pop(), 2.0 * a.sum(), rtol=1e-13)
+
+
+def test_a_sum_of_the_other_kind_beside_it() -> None:
+    s = sum_and_order.schedule(hj.f64[100])
+    s.parallel(s.loops("sum")[0])
+    with pytest.raises(ScheduleError, match="cannot be parallel"):
+        s.parallel("i_1")

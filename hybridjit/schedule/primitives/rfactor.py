@@ -123,12 +123,6 @@ def _find_reduction(func: PrimFunc, loop: For) -> list[Update]:
     return next(iter(whole.values()))
 
 
-def _find_open(loop: For) -> set[Store]:
-    """The stores in blocks that say that the order of their terms is open."""
-    blocks = [node for node in walk(loop.body) if isinstance(node, Block) and node.is_open]
-    return {node for block in blocks for node in walk(block) if isinstance(node, Store)}
-
-
 def _touched(stmt: Stmt) -> dict[Buffer, int]:
     counts: dict[Buffer, int] = {}
     for node in walk(stmt):
@@ -142,11 +136,8 @@ def _check(func: PrimFunc, loop: For, updates: Sequence[Update]) -> None:
     flips = [find_flipped(update) for update in updates]
     if len({update.reduction.op for update in updates}) > 1 or len(set(flips)) > 1:
         raise refuse(func, f"rfactor: '{name}' is updated by different operators", [loop])
-    are_open = _find_open(loop)
-    if flips[0] is None or not all(
-        update.store in are_open or may_regroup(update.reduction, func.fastmath)
-        for update in updates
-    ):
+    may_be = [may_regroup(update.reduction, func.fastmath) for update in updates]
+    if flips[0] is None or not all(may_be):
         raise refuse(
             func,
             f"rfactor: partial results of '{name}' would be rounded otherwise",
