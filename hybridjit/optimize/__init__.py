@@ -19,8 +19,8 @@ A hint that a user gave and that cannot be carried out is an error of the compil
 reason (lowering/check_hints.py). Those of a receipt say `if_possible`: it is for other sizes and
 machines, too, where a loop may need a check that it does not need here.
 
-Loops that a step made (the packing of a GEMM, the rests of lanes) have no hints in a receipt: which
-ones there are depends on sizes, and a receipt is for other sizes, too. What lowering reorders
-(vectorize_outer with its tiles of sums, accumulate_sums) has no step yet: it keeps the bits of all
-results, and a number of lanes of 1 turns the tiles of sums off.
+Loops that a step made (the packing of a GEMM, the rests of lanes) have no lanes in a receipt: which
+ones there are depends on sizes, and a receipt is for other sizes, too. Those on threads are named.
+What lowering reorders (vectorize_outer with its tiles of sums, accumulate_sums) has no step yet: it
+keeps the bits of all results, and a number of lanes of 1 turns the tiles of sums off.
 """

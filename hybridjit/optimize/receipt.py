@@ -121,11 +121,15 @@ def _place(schedule: Schedule, place: Place, same: Correspondence) -> LoopHandle
     return [block.name for block in blocks if buffer in stored_in(block)][-1]
 
 
-def find_handle(schedule: Schedule, var: Var) -> LoopHandle | str:
+def find_handle(schedule: Schedule, var: Var, *, by_name: bool = False) -> LoopHandle | str:
     """A handle that an earlier query gave, or one of the loops around some block in it.
 
-    A loop without blocks in it is meant by its name.
+    A loop without blocks in it is meant by its name, and others `by_name`, if it is theirs alone.
     """
+    printed = {loop.var: name for name, loop in name_loops(schedule.func).items()}
+    called_so = [found for found in printed if found.name == printed[var]]
+    if by_name and called_so in ([], [var]):
+        return printed[var]
     given = [result for step in schedule.trace.steps for result in step.results]
     handle = LoopHandle(var)
     if handle in given:
@@ -133,7 +137,7 @@ def find_handle(schedule: Schedule, var: Var) -> LoopHandle | str:
     loop = the_loop(schedule.func, var)
     inside = [stmt for stmt in walk_stmts(loop) if isinstance(stmt, Block)]
     if not inside:
-        return next(name for name, found in name_loops(schedule.func).items() if found is loop)
+        return printed[var]
     names = {block.name for block in blocks_of(schedule.original)}
 
     def suits(block: Block) -> tuple[bool, int]:

@@ -89,16 +89,15 @@ def auto_schedule(request: Request) -> Schedule:
 
 def _take_steps(opened: Schedule, as_written: PrimFunc | None) -> None:
     target, may_reorder = current_target(), not opened.trace.says_order
-    # Which loops a step makes depends on sizes: how they run is left to those who replay it.
+    # Which loops a step makes depends on sizes: their lanes are left to those who replay it.
     own = {stmt.var for stmt in walk_stmts(opened.func.body) if isinstance(stmt, For)}
     receipt.make_receipt(opened, target, as_written)
     for choice in choices.find_choices(opened.func, target, may_reorder=may_reorder):
-        if choice.var not in own:
-            continue
-        loop = receipt.find_handle(opened, choice.var)
         if choice.on_threads:
+            loop = receipt.find_handle(opened, choice.var, by_name=choice.var not in own)
             opened.on_threads(loop, if_possible=True)
-        if choice.lanes > 1:
+        if choice.lanes > 1 and choice.var in own:
+            loop = receipt.find_handle(opened, choice.var)
             opened.in_lanes(loop, choice.lanes, if_possible=True)
 
 

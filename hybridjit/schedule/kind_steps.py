@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hybridjit.errors import ScheduleError
 from hybridjit.ir.stmt import IN_LANES, ON_THREADS, LoopKind
 from hybridjit.schedule.handles import LoopLike
 from hybridjit.schedule.primitives.kinds import set_hint, set_kind
@@ -73,11 +74,17 @@ class KindSteps(State):
 
         For functions that ask for threads (`parallel=True`). Unlike `parallel` it is proved when
         the program is compiled, which puts sums, histograms and blocks in order for threads; with
-        `if_possible` as in `in_lanes`.
+        `if_possible` as in `in_lanes`, and there need not be one loop of that name: steps on
+        products make others for other sizes.
 
         >>> s.on_threads("i")
         """
-        var = self.find_var(loop)
+        try:
+            var = self.find_var(loop)
+        except ScheduleError:
+            if if_possible and isinstance(loop, str):
+                return
+            raise
         self.func = set_hint(
             self.func, var, ON_THREADS, bool(wanted), if_possible=bool(if_possible)
         )

@@ -357,16 +357,17 @@ def loops_in(func: PrimFunc) -> list[For]:
 def assert_tells_lanes_and_threads(s: Schedule) -> None:
     """The loops that have hints are those that have lanes, or are on threads, in the end.
 
-    Loops that a step made have none: how they run is chosen again.
+    Loops that a step made have no lanes: these are chosen again.
     """
     written = {loop.var for loop in loops_in(s.original)}
     loops = loops_in(s.func)
     lanes, threads = set[For](), set[For]()
     for made in loops_in(lower_numbered(drop_hints(s.func), current_target(), may_reorder=True)):
         number: int | None = made.hint(ORIGIN)
-        if number is None or loops[number].var not in written:
+        if number is None:
             continue
-        if made.kind is LoopKind.VECTORIZED or (LANES, True) in made.annotations:
+        in_lanes = made.kind is LoopKind.VECTORIZED or (LANES, True) in made.annotations
+        if in_lanes and loops[number].var in written:
             lanes.add(loops[number])
         if made.kind is LoopKind.PARALLEL:
             threads.add(loops[number])
@@ -397,6 +398,23 @@ def test_the_receipt_of_a_parallel_kernel() -> None:
     assert str(s.trace).endswith(f"s.on_threads(i, {maybe})\n    s.in_lanes(j, {lanes}, {maybe})")
     again = rows_on_threads.with_schedule(s.trace)
     assert again.inspect("asm", a) == rows_on_threads.inspect("asm", a)
+
+
+@hybrid.script(parallel=True)
+def product_on_threads(a: Array, b: Array) -> Array:
+    return a @ b
+
+
+def test_the_threads_of_a_product() -> None:
+    """The loop over its tiles is one that a step has made; there is none for small products."""
+    a, b = RNG.random((128, 128)), RNG.random((128, 128))
+    s = assert_receipt(product_on_threads, [a, b])
+    assert "s.on_threads('i', if_possible=True)" in str(s.trace)
+    again = product_on_threads.with_schedule(s.trace)
+    assert again.inspect("asm", a, b) == product_on_threads.inspect("asm", a, b)
+    for n in (3, 30, 300):
+        a, b = RNG.random((n, n)), RNG.random((n, n))
+        np.testing.assert_allclose(again(a, b), a @ b, rtol=1e-13)
 
 
 def test_hints_are_edited() -> None:
