@@ -88,6 +88,5 @@ def _find_help(conflict: Conflict, func: PrimFunc) -> str | None:
         )
     return (
         "the order of the updates decides how their result is rounded: "
-        'fastmath={"reassoc"} of @hybrid.script or te.create_schedule allows any order, to '
-        "s.rfactor(loop) as well; that of np.sum is open"
+        'fastmath={"reassoc"} of @hybrid.script or te.create_schedule allows any order'
     )
