@@ -132,6 +132,7 @@ MOVES: dict[str, Move] = {
     "parallel": lambda s, choose: s.parallel(any_loop(s, choose)),
     "vectorize": lambda s, choose: s.vectorize(any_loop(s, choose)),
     "unroll": lambda s, choose: s.unroll(any_loop(s, choose)),
+    "sink": lambda s, choose: s.sink(any_loop(s, choose)),
     "serial": lambda s, choose: s.serial(any_loop(s, choose)),
 }
 """All moves by name. A move that cannot be made raises ScheduleError."""
