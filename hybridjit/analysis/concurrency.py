@@ -11,7 +11,7 @@ from hybridjit.analysis.private_reduction import find_private_reductions, may_re
 from hybridjit.analysis.reduction import find_guarded_store
 from hybridjit.ir.expr import Buffer, Compare, ExternCall, Load, Node
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import For, If, LoopKind, Print
+from hybridjit.ir.stmt import For, If, LoopKind, Print, Reserve
 from hybridjit.ir.visit import walk
 from hybridjit.record import record
 
@@ -71,7 +71,7 @@ def _leads_out(node: Node) -> bool:
     """Whether others see that `node` is evaluated."""
     if isinstance(node, ExternCall):
         return not node.callee.is_reentrant
-    return isinstance(node, Print)
+    return isinstance(node, Print | Reserve)
 
 
 def _find_help(conflict: Conflict, func: PrimFunc) -> str | None:

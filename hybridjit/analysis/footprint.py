@@ -16,6 +16,7 @@ from hybridjit.ir.stmt import (
     Let,
     Print,
     Raise,
+    Reserve,
     Return,
     Stmt,
     Store,
@@ -86,6 +87,8 @@ def find_footprint(stmt: Stmt) -> Footprint:
             case Raise() | Assert():
                 stops = True
             case ExternCall() | Print() | While() | Break() | Continue() | Return() | Block():
+                acts = True
+            case Reserve():
                 acts = True
             case _:
                 pass

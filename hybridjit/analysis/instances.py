@@ -49,6 +49,7 @@ from hybridjit.ir.stmt import (
     Let,
     Print,
     Raise,
+    Reserve,
     Seq,
     Stmt,
     Store,
@@ -420,7 +421,7 @@ def _accesses_inside(stmt: Stmt, names: AffineNames) -> list[AffineAccess]:
 def _is_effect(node: Node) -> bool:
     if isinstance(node, ExternCall):
         return not node.callee.is_reentrant
-    return isinstance(node, Print | Raise | Assert)
+    return isinstance(node, Print | Raise | Assert | Reserve)
 
 
 def _some(text: str | None) -> list[str]:

@@ -31,7 +31,7 @@ from hybridjit.ir.expr import (
     Select,
     Var,
 )
-from hybridjit.ir.stmt import Allocate, For, If, IterKind, LoopKind, Print, Stmt, Store
+from hybridjit.ir.stmt import Allocate, For, If, IterKind, LoopKind, Print, Reserve, Stmt, Store
 from hybridjit.ir.visit import children, walk
 
 
@@ -103,7 +103,7 @@ class _Accesses:
                 self.private.add(node.buffer)
             case BufferRef():
                 self.whole.add(node.buffer)
-            case ExternCall() | Print():
+            case ExternCall() | Print() | Reserve():
                 self.has_effects = True
             case If(then=Store() as store, otherwise=None):
                 self.guarded[store] = node

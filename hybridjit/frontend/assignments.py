@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from hybridjit.arith.ranges import ZERO, constant
 from hybridjit.errors import HybridError, ParseError
+from hybridjit.frontend.arrays.lists import grow, item_at, set_item
 from hybridjit.frontend.arrays.memory import check_writable, then, whole
 from hybridjit.frontend.arrays.names import assign_array, rebind
 from hybridjit.frontend.arrays.refusals import count, element_of, refuse_whole
@@ -23,12 +24,14 @@ from hybridjit.frontend.arrays.subscripts import element_or_part, shown
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.expressions import evaluate_operand
 from hybridjit.frontend.frame import Pending, Skip, Variable
+from hybridjit.frontend.list_methods import extend, item_place, store_item
 from hybridjit.frontend.refusals import refusal
 from hybridjit.frontend.values import (
     AnyArray,
     Array,
     ArrayExpr,
     ElementType,
+    GrowingList,
     Items,
     Place,
     PythonType,
@@ -208,8 +211,8 @@ def assign_name(build: Builder, target: ast.Name, value: Value, stmt: ast.stmt) 
     build.frame.bindings[web] = _frozen(build, value, target.id, stmt)
 
 
-def _keep_array(build: Builder, target: ast.Name, value: Array | View) -> None:
-    """After `a += b` on an array, the name still stands for it."""
+def _keep(build: Builder, target: ast.Name, value: Array | View | GrowingList) -> None:
+    """After `a += b` on an array or a list, the name still stands for it."""
     web = build.frame.variables.writes[target]
     if web.is_mutable:
         rebind(build, web, value, target)
@@ -217,8 +220,20 @@ def _keep_array(build: Builder, target: ast.Name, value: Array | View) -> None:
         build.frame.bindings[web] = value
 
 
+def _list_in(build: Builder, target: ast.Subscript) -> GrowingList | None:
+    """The list that an item is assigned to, if it is one; from the next round on, it grows."""
+    owner = build.evaluate(target.value) if isinstance(target.value, ast.Name) else None
+    if isinstance(owner, Items) and owner.origin is not None:
+        raise grow(build, owner, target)
+    return owner if isinstance(owner, GrowingList) else None
+
+
 def _store(build: Builder, target: ast.Subscript, value: Value, stmt: ast.stmt) -> None:
     node = _value_node(stmt)
+    items = _list_in(build, target)
+    if items is not None:
+        store_item(build, items, target, _frozen(build, value, "t", stmt))
+        return
     if isinstance(value, Items):
         _store_items(build, target, value, stmt)
         return
@@ -305,13 +320,28 @@ def augmented(build: Builder, stmt: ast.AugAssign) -> None:
         if isinstance(current, (Array, View)):
             check_writable(build, current.buffer, stmt.target)
             update(build, target_of(build, current), build.evaluate(stmt.value), stmt)
-            _keep_array(build, stmt.target, current)
+            _keep(build, stmt.target, current)
+            return
+        if isinstance(current, (GrowingList, Items)):
+            _extend(build, current, stmt)
             return
         current, operand = then(build, current, lambda: evaluate_operand(build, stmt.value))
         old = build.as_scalar(current, stmt.target)
         assign_name(build, stmt.target, binary(op, old, operand, build.span(stmt)), stmt)
     else:
         _augmented_element(build, stmt, stmt.target)
+
+
+def _extend(build: Builder, current: GrowingList | Items, stmt: ast.AugAssign) -> None:
+    """`out += [x, y]`, of a list."""
+    if isinstance(current, Items) and current.origin is not None:
+        raise grow(build, current, stmt)
+    if isinstance(current, Items) or not isinstance(stmt.op, ast.Add):
+        build.as_scalar(current, stmt.target)  # refuses it
+        return
+    assert isinstance(stmt.target, ast.Name)
+    extend(build, current, build.evaluate(stmt.value), stmt)
+    _keep(build, stmt.target, current)
 
 
 def _refuse_attribute(build: Builder, target: ast.Attribute) -> ParseError:
@@ -322,7 +352,21 @@ def _refuse_attribute(build: Builder, target: ast.Attribute) -> ParseError:
     )
 
 
+def _augmented_item(
+    build: Builder, stmt: ast.AugAssign, target: ast.Subscript, items: GrowingList
+) -> None:
+    place = item_place(build, items, target)
+    old = build.as_scalar(item_at(build, items, place, target), target)
+    operand = evaluate_operand(build, stmt.value)
+    new = binary(BINARY[type(stmt.op)], old, operand, build.span(stmt))
+    set_item(build, items, place, new, target)
+
+
 def _augmented_element(build: Builder, stmt: ast.AugAssign, target: ast.Subscript) -> None:
+    items = _list_in(build, target)
+    if items is not None:
+        _augmented_item(build, stmt, target, items)
+        return
     part = _target(build, target)
     if part.shape or part.mask is not None:
         update(build, part, build.evaluate(stmt.value), stmt)

@@ -67,6 +67,8 @@ from hybridjit.source import FunctionSource, span_of
 T = TypeVar("T")
 
 
+# Functions that only printed programs call.
+PRINTED = ("reserve", "list_of")
 # A captured array becomes part of the code; a larger one belongs among the arguments.
 MAX_CONSTANT_ELEMENTS = 4096
 
@@ -301,6 +303,8 @@ class Builder:
         environment, name = self.frame.environment, node.id
         value = environment.find(name)
         self.capture(name, value, NameSource(environment, name))
+        if value is MISSING and self.frame.source.is_printed and name in PRINTED:
+            return Builtin(name)
         if value is MISSING:
             help = OTHER_NAMES.get(name)
             help = help or did_you_mean(name, [*self.frame.variables.names, *environment.names()])

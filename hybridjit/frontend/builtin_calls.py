@@ -10,6 +10,7 @@ import numpy as np
 
 from hybridjit.frontend.arrays.calls import apply_once, call_ufunc
 from hybridjit.frontend.arrays.elementwise import elementwise
+from hybridjit.frontend.arrays.lists import length
 from hybridjit.frontend.arrays.memory import whole
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import (
@@ -27,16 +28,20 @@ from hybridjit.frontend.values import (
     Array,
     ArrayExpr,
     Callee,
+    GivenList,
+    GrowingList,
+    ItemPlace,
     Items,
+    Nothing,
     Text,
     Value,
     View,
     describe,
 )
 from hybridjit.ir.dtype import DTYPES
-from hybridjit.ir.expr import Buffer, Div, FloorDiv, Max, Min, Pow
+from hybridjit.ir.expr import Buffer, BufferRef, Div, FloorDiv, Max, Min, Pow
 from hybridjit.ir.intrinsics import INTRINSICS
-from hybridjit.ir.stmt import Allocate
+from hybridjit.ir.stmt import Allocate, Reserve
 from hybridjit.scalars.conversion import truth
 from hybridjit.scalars.functions import (
     Style,
@@ -99,7 +104,7 @@ def call_function(build: Builder, name: str, style: Style, node: ast.Call) -> Va
 def _allocate(build: Builder, node: ast.Call) -> Value:
     args = arguments(build, node, "shape", "dtype", "scope", "zero", required=1)
     scope = text_argument(build, args["scope"], "a scope") if "scope" in args else "global"
-    if scope not in SCOPES:
+    if scope not in SCOPES and not (scope == Buffer.GROWING and build.frame.source.is_printed):
         raise build.mismatch(
             f"unknown scope {scope!r}",
             args["scope"],
@@ -220,7 +225,7 @@ def _extremum(build: Builder, node: ast.Call, op: type[Min] | type[Max]) -> Valu
         if isinstance(value, Items) and value.items:
             scalars = [build.as_scalar(item, node.args[0]) for item in value.items]
             return minimum_of(scalars, op, build.span(node))
-        if isinstance(value, AnyArray):
+        if isinstance(value, (AnyArray, GrowingList)):
             found = SMALLEST if op is Min else LARGEST
             return build.language.inline(build, Callee(found), node)
     numbers = number_arguments(build, node)
@@ -236,6 +241,8 @@ def _len(build: Builder, node: ast.Call) -> Value:
     match value:
         case Items(items):
             return integer(len(items))
+        case GrowingList():
+            return index(length(build, value, node))
         case ArrayExpr() if value.mask is not None:
             return index(whole(build, value, build.span(node)).shape[0])
         case Array() | View() | ArrayExpr() if value.shape:
@@ -244,6 +251,26 @@ def _len(build: Builder, node: ast.Call) -> Value:
             return integer(len(text))
         case _:
             raise build.mismatch(f"{describe(value)} has no length", arg)
+
+
+def _reserve(build: Builder, node: ast.Call) -> Value:
+    """Of a printed program: room in a growing array."""
+    array = build.evaluate(node.args[0])
+    assert isinstance(array, Array)
+    size, span = build.index(node.args[1], "a size"), build.span(node)
+    build.emit(Reserve(BufferRef(array.buffer), size, span=span))
+    return Nothing()
+
+
+def _list_of(build: Builder, node: ast.Call) -> Value:
+    """Of a printed program: arrays with what a list holds at each place, and whether it is weak."""
+    columns: list[tuple[Array, ItemPlace, bool]] = []
+    for arg in node.args:
+        assert isinstance(arg, ast.Tuple)
+        array, (place, weak) = build.evaluate(arg.elts[0]), map(ast.literal_eval, arg.elts[1:])
+        assert isinstance(array, Array)
+        columns.append((array, place, weak))
+    return GivenList(tuple(columns))
 
 
 def _print(build: Builder, node: ast.Call) -> Value:
@@ -269,4 +296,6 @@ _HANDLERS: dict[str, Handler] = {
     "max": _max,
     "len": _len,
     "print": _print,
+    "reserve": _reserve,
+    "list_of": _list_of,
 }

@@ -28,6 +28,7 @@ from hybridjit.frontend.casts import as_python, cast_to, converted, python_cast
 from hybridjit.frontend.extern_calls import call_extern
 from hybridjit.frontend.library.table import GENERATOR_METHODS, LIBRARY, SEEDED, WITH_WHERE
 from hybridjit.frontend.lift import lift
+from hybridjit.frontend.list_methods import call_list_method
 from hybridjit.frontend.refusals import function_help
 from hybridjit.frontend.values import (
     Array,
@@ -38,7 +39,9 @@ from hybridjit.frontend.values import (
     ElementType,
     ExternValue,
     Foreign,
+    GrowingList,
     InnerFunction,
+    Items,
     Method,
     Nothing,
     NumpyFunction,
@@ -182,12 +185,8 @@ def _refuse_value(build: Builder, value: Value, node: ast.Call) -> Exception:
 
 def _method(build: Builder, owner: Value, name: str, node: ast.Call) -> Value:
     match owner, name:
-        case Scalar(), "conjugate" | "conj":
-            number_arguments(build, node, 0)
-            return apply("conj", Style.LANGUAGE, [owner], build.span(node))
-        case Scalar(), "item":
-            number_arguments(build, node, 0)
-            return as_python(build, owner, node)
+        case Scalar(), _:
+            return _number_method(build, owner, name, node)
         case ((Array() | View() | ArrayExpr()), _) if name in FUNCTION_METHODS or (
             name in WITH_WHERE and _has_keyword(node, "where")
         ):
@@ -198,17 +197,29 @@ def _method(build: Builder, owner: Value, name: str, node: ast.Call) -> Value:
             return _only_item(build, owner, node)
         case ((Array() | View() | ArrayExpr()), _):
             return array_method(build, owner, name, node)
+        case ((GrowingList() | Items()), _):
+            return call_list_method(build, owner, name, node)
         case NumpyFunction(), _:
             return call_ufunc_method(build, owner, name, node)
-        case Scalar(), "astype":
+        case _:
+            raise build.refuse(f"{describe(owner)} has no method '{name}'", node.func)
+
+
+def _number_method(build: Builder, owner: Scalar, name: str, node: ast.Call) -> Value:
+    match name:
+        case "conjugate" | "conj":
+            number_arguments(build, node, 0)
+            return apply("conj", Style.LANGUAGE, [owner], build.span(node))
+        case "item":
+            number_arguments(build, node, 0)
+            return as_python(build, owner, node)
+        case "astype":
             args = arguments(build, node, "dtype", required=1)
             dtype = dtype_argument(build, args["dtype"])
             return Scalar(converted(build, owner, dtype, node), ScalarType(dtype))
-        case Scalar(), _:
+        case _:
             alone = ArrayExpr((), owner.type.dtype, lambda _: owner)
             return array_method(build, alone, name, node)
-        case _:
-            raise build.refuse(f"{describe(owner)} has no method '{name}'", node.func)
 
 
 def _in_place(build: Builder, owner: Array | View, name: str, node: ast.Call) -> Value:

@@ -30,6 +30,7 @@ from hybridjit.frontend.operands import is_only_operand
 from hybridjit.frontend.values import (
     Array,
     ArrayExpr,
+    GrowingList,
     Items,
     Nothing,
     Value,
@@ -190,6 +191,8 @@ def _lasting(build: Builder, value: Value | Variable, web: Web, carry: Carry) ->
             if build.unit.made.get(buffer, -1) >= carry.mark:
                 return replace(value, buffer=_lasting_array(build, buffer, carry))
             return value
+        case GrowingList(count=count) if build.unit.made.get(count, -1) >= carry.mark:
+            return _lasting_list(build, value, carry)
         case Scalar():
             return _lasting_number(build, value, web, carry)
         case Items(items):
@@ -232,6 +235,33 @@ def _lasting_array(build: Builder, made: Buffer, carry: Carry) -> Buffer:
             build.unit.reassociable.add(carry.renamed[made])
         build.unit.rebound.add(free or made)
     return carry.renamed[made]
+
+
+def _lasting_list(build: Builder, made: GrowingList, carry: Carry) -> GrowingList:
+    """A list of this round, as one that the next round finds."""
+    parts = list(buffers_of(made))
+    if made.count not in carry.renamed:
+        free = _find_free_list(build, parts, carry)
+        carry.renamed |= dict(zip(parts, free or parts, strict=True))
+        carry.hoisted += [] if free else parts
+    columns = {
+        place: replace(column, buffer=carry.renamed[column.buffer])
+        for place, column in made.columns.items()
+    }
+    lasting = replace(made, count=carry.renamed[made.count], columns=columns)
+    return carry.lists.setdefault(lasting.count, lasting)
+
+
+def _find_free_list(build: Builder, parts: Sequence[Buffer], carry: Carry) -> list[Buffer] | None:
+    """The memory of a list of the same items that no name stood for when the round began."""
+    for value in (value for state in carry.states for value in state):
+        found = list(buffers_of(value)) if isinstance(value, GrowingList) else []
+        is_taken = any(b in carry.known or b in carry.renamed.values() for b in found)
+        if is_taken or len(found) != len(parts) or not all(b in build.unit.made for b in found):
+            continue
+        if all(is_alike(build, one, other) for one, other in zip(found, parts, strict=True)):
+            return found
+    return None
 
 
 def _find_free(build: Builder, made: Buffer, carry: Carry) -> Buffer | None:
@@ -546,6 +576,8 @@ def _value_key(value: Value | Variable) -> object:
             return id(buffer), places, shape
         case Items(items):
             return _key(items)
+        case GrowingList(count=count):
+            return id(count)
         case Variable() | ArrayExpr():
             return id(value)
         case _:

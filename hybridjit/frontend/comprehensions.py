@@ -68,6 +68,14 @@ class Fold:
         return [_set(is_first, ast.Constant(True)), _loop(generators, steps), empty], best
 
 
+def list_made_by(node: ast.ListComp, fresh: Fresh) -> tuple[list[ast.stmt], str]:
+    """`[f(x) for x in a if x > 0]` as a loop that appends, and the name of the list."""
+    element, generators = _with_own_names(node, fresh)
+    items = fresh("items")
+    append = ast.Call(ast.Attribute(_get(items), "append", ast.Load()), [element], [])
+    return [_set(items, ast.List([], ast.Load())), _loop(generators, [ast.Expr(append)])], items
+
+
 def fold_of(node: ast.Call) -> Fold | None:
     """The fold that a call is, if it is one over a generator or a list that is made for it."""
     match node:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from hybridjit.errors import Span
 from hybridjit.frontend.arrays.choices import choose_array
 from hybridjit.frontend.arrays.elementwise import elementwise
+from hybridjit.frontend.arrays.lists import length, make_list, repeated_list
 from hybridjit.frontend.arrays.memory import evaluate_all
 from hybridjit.frontend.arrays.products import product
 from hybridjit.frontend.arrays.refusals import (
@@ -18,12 +19,14 @@ from hybridjit.frontend.arrays.refusals import (
 )
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.frame import Pending, Variable
+from hybridjit.frontend.list_methods import contains
 from hybridjit.frontend.refusals import refusal, refuse_text_arithmetic
 from hybridjit.frontend.values import (
     AnyArray,
     Array,
     ArrayExpr,
     ElementType,
+    GrowingList,
     Items,
     Nothing,
     PythonType,
@@ -48,7 +51,7 @@ from hybridjit.scalars.operators import (
     select,
     unary,
 )
-from hybridjit.scalars.scalar import Scalar
+from hybridjit.scalars.scalar import Scalar, index, integer
 
 # A value that may not be reached, and the statements that compute it.
 Lazy = tuple[Scalar, list[Stmt]]
@@ -58,7 +61,12 @@ MAX_TUPLE = 4096
 
 def tuple_of_items(build: Builder, node: ast.Tuple | ast.List) -> Value:
     """A tuple or a list as it is written."""
-    return Items(tuple(_items(build, node.elts)), is_list=isinstance(node, ast.List))
+    items = tuple(_items(build, node.elts))
+    if node in build.knowledge.growing:
+        return make_list(build, node, items)
+    if not isinstance(node, ast.List):
+        return Items(items)
+    return Items(items, is_list=True, origin=(build.frame.path, node))
 
 
 def _items(build: Builder, nodes: Sequence[ast.expr]) -> list[Value]:
@@ -108,7 +116,8 @@ def binary_operation(build: Builder, node: ast.BinOp) -> Value:
         return product(build, values[0], values[1], node)
     op = BINARY[type(node.op)]
     is_of_arrays = any(isinstance(value, AnyArray) for value in values)
-    is_of_tuples = any(isinstance(value, Items) for value in values) and not is_of_arrays
+    is_of_tuples = any(isinstance(value, (Items, GrowingList)) for value in values)
+    is_of_tuples = is_of_tuples and not is_of_arrays
     if is_of_tuples and isinstance(node.op, (ast.Add, ast.Mult)):
         return _tuple_arithmetic(build, node, *values)
     for value in values:
@@ -128,14 +137,18 @@ def combined(build: Builder, op: type[Binary], parts: list[Scalar], span: Span) 
 
 
 def _tuple_arithmetic(build: Builder, node: ast.BinOp, lhs: Value, rhs: Value) -> Value:
-    """`a.shape + (2,)` and `(4,) * 2`: tuples known now."""
+    """`a.shape + (2,)` and `(4,) * 2`: tuples known now; a list may be repeated at run time."""
     match node.op, lhs, rhs:
         case ast.Add(), Items(left), Items(right):
-            return Items(left + right)
-        case ast.Mult(), Items(items), Scalar() as times if isinstance(times.constant, int):
-            return _repeated(build, items, times.constant, node)
-        case ast.Mult(), Scalar() as times, Items(items) if isinstance(times.constant, int):
-            return _repeated(build, items, times.constant, node)
+            return Items(left + right, lhs.is_list and rhs.is_list)
+        case ast.Mult(), Items(items, True), Scalar() as times if _grows(build, times, node):
+            return repeated_list(build, node, items, times)
+        case ast.Mult(), Scalar() as times, Items(items, True) if _grows(build, times, node):
+            return repeated_list(build, node, items, times)
+        case ast.Mult(), Items(), Scalar() as times if isinstance(times.constant, int):
+            return _repeated(build, lhs, times.constant, node)
+        case ast.Mult(), Scalar() as times, Items() if isinstance(times.constant, int):
+            return _repeated(build, rhs, times.constant, node)
         case _:
             raise build.mismatch(
                 f"cannot combine {describe(lhs)} and {describe(rhs)}",
@@ -144,14 +157,21 @@ def _tuple_arithmetic(build: Builder, node: ast.BinOp, lhs: Value, rhs: Value) -
             )
 
 
-def _repeated(build: Builder, items: tuple[Value, ...], times: int, node: ast.BinOp) -> Items:
+def _grows(build: Builder, times: Scalar, node: ast.BinOp) -> bool:
+    """Whether `[x] * times` is a list whose items lie in memory."""
+    return node in build.knowledge.growing or not isinstance(times.constant, int)
+
+
+def _repeated(build: Builder, value: Items, times: int, node: ast.BinOp) -> Items:
+    items = value.items
     if len(items) * times > MAX_TUPLE:
         raise build.refuse(
             f"this tuple would have {len(items) * times} items; at most {MAX_TUPLE}",
             node,
             help="keep the values in an array: allocate(shape, dtype)",
         )
-    return Items(items * times)
+    origin = (build.frame.path, node) if value.is_list else None
+    return Items(items * times, value.is_list, origin=origin)
 
 
 def unary_operation(build: Builder, node: ast.UnaryOp) -> Value:
@@ -164,11 +184,13 @@ def unary_operation(build: Builder, node: ast.UnaryOp) -> Value:
 
 
 def comparison(build: Builder, node: ast.Compare) -> Value:
-    for op in node.ops:
-        if isinstance(op, (ast.In, ast.NotIn)):
-            raise refusal(op, build.span(node))
+    is_membership = [isinstance(op, (ast.In, ast.NotIn)) for op in node.ops]
+    if any(is_membership) and len(node.ops) > 1:
+        raise refusal(node.ops[is_membership.index(True)], build.span(node))
     nodes = [node.left, node.comparators[0]]
     values = evaluate_all(build, nodes)
+    if any(is_membership):
+        return _membership(build, values[0], values[1], node)
     if len(node.ops) == 1:
         static = _static_comparison(build, node.ops[0], values[0], values[1], node)
         if static is not None:
@@ -193,6 +215,15 @@ def comparison(build: Builder, node: ast.Compare) -> Value:
             result = _both(build, result, link, node)
         last = value
     return result
+
+
+def _membership(build: Builder, item: Value, items: Value, node: ast.Compare) -> Scalar:
+    """`x in items`; of what is neither a list, a tuple nor an array of one axis, a refusal."""
+    is_row = isinstance(items, AnyArray) and len(items.shape) == 1
+    if not is_row and not isinstance(items, (GrowingList, Items)):
+        raise refusal(node.ops[0], build.span(node))
+    found = contains(build, node, item, items)
+    return found if isinstance(node.ops[0], ast.In) else logical_not(found, build.span(node))
 
 
 def _link(build: Builder, op: ast.cmpop, lhs: Scalar, rhs: Scalar, node: ast.Compare) -> Scalar:
@@ -258,6 +289,10 @@ def condition(build: Builder, node: ast.expr) -> Expr:
 
 
 def _tested(build: Builder, value: Value, node: ast.expr) -> Scalar:
+    if isinstance(value, GrowingList):
+        return index(length(build, value, node))
+    if isinstance(value, Items) and value.is_list:
+        return integer(len(value.items))
     if isinstance(value, Array):
         refuse = refuse_part if value.indices else refuse_truth
         raise refuse(value, build.span(node))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from hybridjit.errors import HybridError, Span
 from hybridjit.frontend.captures import Capture, Environment
-from hybridjit.frontend.values import Value
+from hybridjit.frontend.values import GrowingList, Value
 from hybridjit.frontend.variables import Variables, Web
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import Buffer, Expr, Var
@@ -62,6 +62,21 @@ class Pending(Stmt):
 
 
 @record
+class ListPlace:
+    """A place in the items of the list that an expression makes: what is put there has a type."""
+
+    origin: ast.expr
+    place: tuple[int, ...]
+
+
+@record
+class ListResult:
+    """A list that the script returns: what it holds at each place of its items."""
+
+    columns: tuple[ArrayResult, ...]
+
+
+@record
 class LoopScope:
     """A loop around the statement being translated, for `break`, `continue` and `return`."""
 
@@ -93,7 +108,8 @@ class Carry:
     A round begins in the state `entry`, with names for the arrays `known`; arrays numbered from
     `mark` on are its own. At the end of each of its `blocks`, the round is over. What it leaves to
     the next round is `renamed`: an array that there is, or itself, `hoisted` out of the loop;
-    `numbers` are the variables for what are numbers. The loop ends after a round, in one of the
+    `lists` are those that it leaves, by what they are counted in, and
+    `numbers` the variables for what are numbers. The loop ends after a round, in one of the
     states `ended`, or on a `break`, in one of the states `left`.
     """
 
@@ -107,6 +123,7 @@ class Carry:
     mark: int = 0
     renamed: dict[Buffer, Buffer] = field(default_factory=dict[Buffer, Buffer])
     hoisted: list[Buffer] = field(default_factory=list[Buffer])
+    lists: dict[Buffer, GrowingList] = field(default_factory=dict[Buffer, GrowingList])
     numbers: dict[Web, Variable] = field(default_factory=dict[Web, Variable])
     ended: set[int] = field(default_factory=set[int])
     left: set[int] = field(default_factory=set[int])
@@ -152,6 +169,8 @@ class Unit:
     skipped: int = 0
     # True if a branch or a loop was found that has to tell arrays of one name apart.
     found_division: bool = False
+    # True if a list was found that is changed after it is made.
+    found_growing: bool = False
     unresolved: HybridError | None = None
     # How many statements were translated, and where the outermost copying of code began.
     statements: int = 0
@@ -208,7 +227,7 @@ class Signature:
     number_params: dict[str, Scalar] = field(default_factory=dict[str, Scalar])
     dimensions: dict[str, Var] = field(default_factory=dict[str, Var])
     # What the first `return` gives, and whether there was one.
-    results: list[Buffer | ArrayResult | Key] | None = None
+    results: list[Buffer | ArrayResult | ListResult | Key] | None = None
     first_return: ast.Return | None = None
     has_returned: bool = False
     returns_tuple: bool = False

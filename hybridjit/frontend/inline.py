@@ -117,7 +117,9 @@ def _inline_library(
 ) -> Value:
     """A function of NumPy: what it takes as `out` is where its result is put."""
     arguments = {
-        arg: without_list(build, value, node) if called.is_elementwise or _is_array(arg) else value
+        arg: without_list(build, value, node)
+        if called.is_elementwise or _is_array(arg, value)
+        else value
         for arg, value in arguments.items()
     }
     given = {arg: value for arg, value in arguments.items() if arg.arg == "out"}
@@ -380,9 +382,10 @@ def _fresh(build: Builder, value: Value, stmts: list[Stmt]) -> Value:
     return replace(elements_of(build, value), buffer=value.buffer)
 
 
-def _is_array(arg: ast.arg) -> bool:
+def _is_array(arg: ast.arg, value: Value) -> bool:
     """True if a function of the library says that a parameter is an array, or may be one."""
-    return arg.annotation is not None and ast.unparse(arg.annotation).startswith("Array")
+    kind = "" if arg.annotation is None else ast.unparse(arg.annotation)
+    return kind.startswith("Array") or (kind == "Sequence" and isinstance(value, Items))
 
 
 def _is_weak(value: Value) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy, times
 from hybridjit.errors import ShapeMismatch
 from hybridjit.frontend.arrays.elementwise import require_size
+from hybridjit.frontend.arrays.lists import item_at, length
 from hybridjit.frontend.arrays.memory import elements_of, fixed_index, materialize
 from hybridjit.frontend.arrays.subscripts import element_or_part, shown
 from hybridjit.frontend.assignments import assign_name, rows_of
@@ -24,14 +25,29 @@ from hybridjit.frontend.values import (
     ArrayExpr,
     Builtin,
     Foreign,
+    GrowingList,
     Items,
     Place,
     Value,
     describe,
 )
-from hybridjit.ir.expr import Const, Expr, FloorDiv, Load, Max, Min, Mod, Sub, Var
-from hybridjit.ir.stmt import For, LoopKind
-from hybridjit.ir.visit import walk
+from hybridjit.ir.dtype import INT64
+from hybridjit.ir.expr import (
+    Add,
+    Buffer,
+    Const,
+    Expr,
+    FloorDiv,
+    Load,
+    Lt,
+    Max,
+    Min,
+    Mod,
+    Sub,
+    Var,
+)
+from hybridjit.ir.stmt import Allocate, For, Let, LoopKind, Stmt, Store, While, seq
+from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.record import record
 from hybridjit.scalars.scalar import Scalar, index
 
@@ -40,12 +56,15 @@ from hybridjit.scalars.scalar import Scalar, index
 class Walk:
     """What a loop goes through: how many items there are, and the one at a position.
 
-    With `is_tuple`, the items are of several kinds, and the position must be a constant.
+    With `is_tuple`, the items are of several kinds, and the position must be a constant. `lists`
+    are those that may be changed meanwhile; one that is gone through alone `grows`.
     """
 
     extent: Expr
     item: Callable[[Expr], Value]
     is_tuple: bool = False
+    lists: tuple[GrowingList, ...] = ()
+    grows: bool = False
 
 
 def run_items(build: Builder, stmt: ast.For) -> bool:
@@ -69,16 +88,44 @@ def _run_walk(build: Builder, found: Walk, stmt: ast.For) -> None:
     name = stmt.target.id if isinstance(stmt.target, ast.Name) else "item"
     span = build.span(stmt)
     var = Var(f"{name}_index", span=build.span(stmt.target))
-    build.unit.loop_ranges[var] = ZERO, found.extent, ONE
+    # A list may get more items in the loop: nothing is known of how many there will be.
+    build.unit.loop_ranges[var] = ZERO, Var("size") if found.grows else found.extent, ONE
     build.frame.loops.append(LoopScope(LoopKind.SERIAL, "for"))
 
     def bind() -> None:
         _bind_item(build, stmt.target, found.item(var), stmt)
 
-    run_counted(
-        build, stmt, [var], bind, lambda body: For(var, ZERO, found.extent, ONE, body, span=span)
-    )
+    def make(body: Stmt) -> Stmt:
+        changed = _changed(body, found.lists)
+        if changed is not None:
+            return _while_there_are(build, found, var, body, changed, stmt)
+        return For(var, ZERO, found.extent, ONE, body, span=span)
+
+    run_counted(build, stmt, [var], bind, make)
     build.frame.loops.pop()
+
+
+def _changed(body: Stmt, lists: Sequence[GrowingList]) -> GrowingList | None:
+    """A list that has more or fewer items after a round."""
+    stored = {node.buffer for node in walk_stmts(body) if isinstance(node, Store)}
+    return next((found for found in lists if found.count in stored), None)
+
+
+def _while_there_are(
+    build: Builder, found: Walk, var: Var, body: Stmt, changed: GrowingList, stmt: ast.For
+) -> Stmt:
+    """A loop over a list that is changed meanwhile: it looks at the length before each round."""
+    if not found.grows:
+        raise build.refuse(
+            f"the list '{changed.name}' is changed in a loop over it and others",
+            stmt.iter,
+            help="count the rounds, and index the list",
+        )
+    at = Buffer(var.name, INT64, (), Buffer.REGISTER)
+    build.emit(Allocate(at, zero=False))
+    build.emit(Store(at, (), ZERO))
+    step = [Let(var, Load(at)), Store(at, (), Add(var, ONE))]
+    return While(Lt(Load(at), Load(changed.count)), seq(*step, body), span=build.span(stmt))
 
 
 def _bind_item(build: Builder, target: ast.expr, value: Value, stmt: ast.For) -> None:
@@ -122,6 +169,9 @@ def _walk(build: Builder, node: ast.expr) -> Walk:
     if isinstance(value, Items):
         items = value.items
         return Walk(Const(len(items)), lambda at: items[constant(at) or 0], is_tuple=True)
+    if isinstance(value, GrowingList):
+        size = length(build, value, node)
+        return Walk(size, lambda at: item_at(build, value, at, node), lists=(value,), grows=True)
     if isinstance(value, AnyArray):
         return _rows(build, value, node)
     raise refuse_items(build, value, node)
@@ -142,7 +192,7 @@ def _combined(build: Builder, function: object, node: ast.Call) -> Walk:
         is_strict = bool(keywords) and build.scalar(node.keywords[0].value).constant
         return _zipped(build, walks, node if is_strict else None)
     first, last = walks[0], minus(walks[0].extent, ONE)
-    return Walk(first.extent, lambda at: first.item(minus(last, at)), first.is_tuple)
+    return Walk(first.extent, lambda at: first.item(minus(last, at)), first.is_tuple, first.lists)
 
 
 def _enumerated(build: Builder, node: ast.Call) -> Walk:
@@ -153,7 +203,7 @@ def _enumerated(build: Builder, node: ast.Call) -> Walk:
     def item(at: Expr) -> Value:
         return Items((index(plus(at, start)), found.item(at)))
 
-    return Walk(found.extent, item, found.is_tuple)
+    return Walk(found.extent, item, found.is_tuple, found.lists, found.grows)
 
 
 def _elements(build: Builder, node: ast.Call) -> Walk:
@@ -190,7 +240,8 @@ def _zipped(build: Builder, walks: Sequence[Walk], strict: ast.Call | None) -> W
     def item(at: Expr) -> Value:
         return Items(tuple(part.item(at) for part in walks))
 
-    return Walk(extent, item, any(part.is_tuple for part in walks))
+    lists = tuple(changing for part in walks for changing in part.lists)
+    return Walk(extent, item, any(part.is_tuple for part in walks), lists)
 
 
 def _require_length(build: Builder, extent: Expr, other: Expr, node: ast.Call) -> None:

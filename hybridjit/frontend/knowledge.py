@@ -26,7 +26,8 @@ class Knowledge:
     `undecided` those that were not; what they rule out is no part of any variable. `divided` holds
     the branches and loops in which names are given other arrays than they stand for around them:
     such an `if` is divided (branches.py), such a loop carries the names (carried.py). `guarded` are
-    names that are read on some condition before they are given a value.
+    names that are read on some condition before they are given a value. `growing` are expressions
+    that make lists which are changed later (arrays/lists.py).
     """
 
     printed: ast.FunctionDef | None
@@ -39,6 +40,7 @@ class Knowledge:
     undecided: set[ast.If] = field(default_factory=set[ast.If])
     divided: dict[Copy, list[Web]] = field(default_factory=dict[Copy, "list[Web]"])
     guarded: set[Web] = field(default_factory=set[Web])
+    growing: set[ast.expr] = field(default_factory=set[ast.expr])
     variables: dict[ast.FunctionDef, Variables] = field(
         default_factory=dict[ast.FunctionDef, Variables]
     )
@@ -76,6 +78,11 @@ class Knowledge:
 
     def learn(self, unit: Unit) -> bool:
         """Take over what a round found; True if it had known all of it."""
+        if unit.found_growing:
+            # Names that stand for such lists are others now: what was learnt of types is void.
+            self._forget()
+            self.common_results, self.computed_results = set[int](), set[int]()
+            return False
         is_settled = all(
             self.types.get(key, unit.first.get(key)) == type for key, type in unit.found.items()
         )
@@ -93,10 +100,13 @@ class Knowledge:
             return is_settled and not unit.found_division
         # Other branches make other variables: what is known of the old ones is void.
         self.variables.clear()
+        self._forget()
+        return False
+
+    def _forget(self) -> None:
         self.types.clear()
         self.divided.clear()
         self.guarded.clear()
-        return False
 
     def _learn_branches(self, branches: Mapping[ast.If, set[bool | None]]) -> bool:
         """Note which way each static `if` goes; True if that was known."""

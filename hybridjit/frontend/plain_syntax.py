@@ -23,7 +23,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from hybridjit.frontend.comprehensions import FOLDS, Fold, fold_of
+from hybridjit.frontend.comprehensions import FOLDS, Fold, fold_of, list_made_by
 from hybridjit.frontend.inner_functions import define, is_defined
 from hybridjit.source import FunctionSource
 
@@ -290,7 +290,15 @@ class _Hoist(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> Any:
         """The expression without what was taken out; what has a scope of its own stays."""
-        return node if isinstance(node, _SCOPES) else super().visit(node)
+        is_list = isinstance(node, ast.ListComp) and self._is_certain and not self._has_called
+        if isinstance(node, _SCOPES) and not is_list:
+            return node
+        return super().visit(node)
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
+        stmts, result = list_made_by(node, self._writer.fresh)
+        self.before += self._writer.block([_at(stmt, node) for stmt in stmts])
+        return _name(result, node)
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         self._read.add(node.id)

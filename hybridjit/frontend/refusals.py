@@ -16,7 +16,10 @@ _PARTS = 'give the parts separately, as in print("x =", x)'
 
 REFUSALS: dict[type[ast.AST], tuple[str, str]] = {
     # expressions
-    ast.ListComp: ("list comprehensions are not supported", _LOOP),
+    ast.ListComp: (
+        "a list comprehension cannot stand where it may not be reached, or after a call",
+        "make the list on a line of its own, before this one",
+    ),
     ast.SetComp: ("set comprehensions are not supported", _LOOP),
     ast.DictComp: ("dict comprehensions are not supported", _LOOP),
     ast.GeneratorExp: ("generator expressions are not supported", _LOOP),
@@ -40,8 +43,14 @@ REFUSALS: dict[type[ast.AST], tuple[str, str]] = {
     ast.MatMult: ("'@=' is not supported", "write a[:] = a @ b"),
     ast.Is: ("'is' only compares with None", "compare numbers with =="),
     ast.IsNot: ("'is not' only compares with None", "compare numbers with !="),
-    ast.In: ("'in' is not supported", "compare with each value, as in x == 1 or x == 2"),
-    ast.NotIn: ("'not in' is not supported", "compare with each value, as in x != 1 and x != 2"),
+    ast.In: (
+        "'in' is only supported of a list, a tuple or a row, and alone",
+        "compare with each value, as in x == 1 or x == 2",
+    ),
+    ast.NotIn: (
+        "'not in' is only supported of a list, a tuple or a row, and alone",
+        "compare with each value, as in x != 1 and x != 2",
+    ),
     # statements
     ast.FunctionDef: (
         "a function inside a script cannot be decorated",

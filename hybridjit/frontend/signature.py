@@ -8,7 +8,9 @@ from functools import partial
 
 from hybridjit.errors import ParseError, Span, TypeMismatch
 from hybridjit.frontend.arrays.elementwise import shape_text
+from hybridjit.frontend.arrays.lists import column_view, length, refuse_empty
 from hybridjit.frontend.arrays.memory import (
+    copied,
     elements_of,
     materialize,
     note_sizes,
@@ -20,13 +22,15 @@ from hybridjit.frontend.arrays.stores import refuse_alias
 from hybridjit.frontend.assignments import type_in
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.carried import is_alike
-from hybridjit.frontend.frame import Key
+from hybridjit.frontend.frame import Key, ListResult, Skip
 from hybridjit.frontend.inline import check_return_order, return_inlined
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.printed_sizes import read_size
 from hybridjit.frontend.values import (
     Array,
     ArrayExpr,
+    GivenList,
+    GrowingList,
     Items,
     Nothing,
     RandomGenerator,
@@ -53,7 +57,7 @@ from hybridjit.scalars.specs import (
 )
 
 # An array of the call, a computed one, or the key of a number's type.
-_Result = Buffer | ArrayResult | Key
+_Result = Buffer | ArrayResult | ListResult | Key
 
 
 def bind_parameters(build: Builder, node: ast.FunctionDef) -> None:
@@ -144,25 +148,58 @@ def run_return(build: Builder, stmt: ast.Return) -> bool:
     given: list[Expr] = []
     for position, (item, node) in enumerate(zip(items, nodes, strict=True)):
         assert node is not None
-        item = _returned_array(build, item, position, node)
-        if isinstance(item, Array) and position in build.unit.computed_results:
-            buffer = _given_away(build, item, given, node)
-            given.append(BufferRef(buffer, span=build.span(node)))
-            results.append(ArrayResult(buffer.dtype, buffer.ndim))
-            continue
-        if isinstance(item, Array) and not item.indices:
-            results.append(item.buffer)
-            _check_returned(build, item.buffer, results, node)
-            continue
-        scalar = _returned_scalar(build, item, node)
-        key: Key = ((), ("return", position))
-        declared = _declared_result(build, sum(isinstance(result, tuple) for result in results))
-        type = build.join_type(key, declared or scalar.type, build.span(node))
-        given.append(convert(scalar, type.dtype, build.span(node)))
-        results.append(key)
+        if isinstance(item, (GrowingList, GivenList)):
+            results.append(_give_list(build, item, given, node))
+        else:
+            results.append(_give(build, item, position, given, results, node))
     _agree(build, None if isinstance(value, Nothing) else results, value, stmt)
     build.emit(Return(tuple(given), span=build.span(stmt)))
     return False
+
+
+def _give(
+    build: Builder,
+    item: Value,
+    position: int,
+    given: list[Expr],
+    results: list[_Result],
+    node: ast.expr,
+) -> _Result:
+    """One result; a number or a computed array is given by the `Return`."""
+    item = _returned_array(build, item, position, node)
+    if isinstance(item, Array) and position in build.unit.computed_results:
+        buffer = _given_away(build, item, given, node)
+        given.append(BufferRef(buffer, span=build.span(node)))
+        return ArrayResult(buffer.dtype, buffer.ndim)
+    if isinstance(item, Array) and not item.indices:
+        _check_returned(build, item.buffer, results, node)
+        return item.buffer
+    scalar = _returned_scalar(build, item, node)
+    key: Key = ((), ("return", position))
+    declared = _declared_result(build, sum(isinstance(result, tuple) for result in results))
+    type = build.join_type(key, declared or scalar.type, build.span(node))
+    given.append(convert(scalar, type.dtype, build.span(node)))
+    return key
+
+
+def _give_list(
+    build: Builder, item: GrowingList | GivenList, given: list[Expr], node: ast.expr
+) -> ListResult:
+    """A list is given away as arrays of what it holds, of which the caller makes a list."""
+    span = build.span(node)
+    if isinstance(item, GivenList):
+        given += [BufferRef(array.buffer, span=span) for array, _, _ in item.columns]
+        parts = (ArrayResult(a.buffer.dtype, 1, place, weak) for a, place, weak in item.columns)
+        return ListResult(tuple(parts))
+    if not item.columns:
+        raise Skip(refuse_empty(build, item, node))
+    size = length(build, item, node)
+    columns: list[ArrayResult] = []
+    for place, column in item.columns.items():
+        array = elements_of(build, column_view(column, size))
+        given.append(BufferRef(copied(build, array, item.name, span), span=span))
+        columns.append(ArrayResult(column.type.dtype, 1, place, column.type.weak))
+    return ListResult(tuple(columns))
 
 
 def _returned_array(build: Builder, item: Value, position: int, node: ast.expr) -> Value:
@@ -227,7 +264,7 @@ def _common_result(build: Builder, value: ArrayExpr, position: int, node: ast.ex
 def _check_returned(build: Builder, buffer: Buffer, results: list[_Result], node: ast.expr) -> None:
     build.signature.returned_at.setdefault(buffer, build.span(node))
     name = buffer.name
-    if results.count(buffer) > 1:
+    if buffer in results:
         raise build.mismatch(
             f"the array '{name}' is returned twice",
             node,
@@ -282,11 +319,22 @@ def _agree(build: Builder, results: list[_Result] | None, value: Value, stmt: as
     for position, (found, other) in enumerate(
         zip(results or (), build.signature.results or (), strict=True)
     ):
+        if isinstance(found, ListResult) or isinstance(other, ListResult):
+            _check_lists(build, found, other, stmt)
+            continue
         if isinstance(found, ArrayResult) and isinstance(other, ArrayResult) and found != other:
             raise _other_array(build, _computed_text(found), _computed_text(other), stmt)
         if found != other and position not in build.unit.computed_results:
             _check_new(build, found, other, stmt)
             build.unit.common_results.add(position)
+
+
+def _check_lists(build: Builder, found: _Result, other: _Result, stmt: ast.Return) -> None:
+    """Refuse lists of different items, and a list where another return gives an array."""
+    if found != other:
+        texts = [_described_one(result) for result in (found, other)]
+        texts = texts if texts[0] != texts[1] else ["a list", "one of other items"]
+        raise _other_array(build, texts[0], texts[1], stmt)
 
 
 def _are_of_a_kind(results: list[_Result] | None, others: list[_Result] | None) -> bool:
@@ -332,6 +380,8 @@ def _described(results: list[_Result] | None) -> str:
 def _described_one(result: _Result) -> str:
     if isinstance(result, Buffer):
         return f"the array '{result.name}'"
+    if isinstance(result, ListResult):
+        return "a list"
     return "an array" if isinstance(result, ArrayResult) else "a number"
 
 
@@ -345,6 +395,8 @@ def final_results(build: Builder, final: Mapping[Buffer, Buffer]) -> tuple[Resul
             found.append(final.get(result, result))
         elif isinstance(result, ArrayResult):
             found.append(result)
+        elif isinstance(result, ListResult):
+            found.extend(result.columns)
         else:
             type = build.unit.found[result]
             found.append(ScalarResult(type.dtype, type.weak))

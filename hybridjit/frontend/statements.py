@@ -178,15 +178,14 @@ def run_while(build: Builder, stmt: ast.While) -> bool:
     span = build.span(stmt)
     if isinstance(test, Const) and not test.value:
         return True
-    is_endless = isinstance(test, Const) and not needed
     is_plain = not needed and not is_carried(build, stmt)
+    is_endless = isinstance(test, Const) and (is_plain or isinstance(stmt.test, ast.Constant))
     head = test if is_plain else Const(True, BOOL, span=span)
 
     def once() -> bool:
         build.depth += 1
-        if not is_plain and not is_endless:
-            _stop_unless(build, stmt)
-        goes_on = run_block(build, stmt.body)
+        goes_on = is_plain or is_endless or _go_on_if(build, stmt)
+        goes_on = goes_on and run_block(build, stmt.body)
         build.depth -= 1
         return goes_on
 
@@ -196,14 +195,24 @@ def run_while(build: Builder, stmt: ast.While) -> bool:
     return not is_endless or has_break(stmt.body)
 
 
-def _stop_unless(build: Builder, stmt: ast.While) -> None:
-    """Leave a loop whose condition needs statements, or is another in each state."""
+def _go_on_if(build: Builder, stmt: ast.While) -> bool:
+    """Leave a loop whose condition needs statements, or is another in each state.
+
+    True if it may go on.
+    """
     span = build.span(stmt)
-    stop = logical_not(Scalar(condition(build, stmt.test), WEAK_BOOL), span).expr
+    test = condition(build, stmt.test)
+    if isinstance(test, Const) and test.value:
+        return True
     with build.collect() as stmts:
         leave_round(build, and_loop=True)
         build.emit(Break(span=span))
+    if isinstance(test, Const):
+        build.body.extend(stmts)
+        return False
+    stop = logical_not(Scalar(test, WEAK_BOOL), span).expr
     build.emit(If(stop, build.close(stmts), span=span))
+    return True
 
 
 def leave_loop(build: Builder, stmt: ast.Break | ast.Continue) -> bool:

@@ -12,6 +12,7 @@ from hybridjit.frontend.arrays.elementwise import elementwise
 from hybridjit.frontend.arrays.functions import count_selected
 from hybridjit.frontend.arrays.gather import array_part, part_at
 from hybridjit.frontend.arrays.grids import index_grid
+from hybridjit.frontend.arrays.lists import grow
 from hybridjit.frontend.arrays.memory import elements_of, evaluate_all, whole
 from hybridjit.frontend.arrays.refusals import (
     ARRAY_ATTRIBUTES,
@@ -30,6 +31,7 @@ from hybridjit.frontend.arrays.subscripts import (
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.captures import MISSING, AttributeSource, has_plain_attributes
 from hybridjit.frontend.library.table import GENERATOR_METHODS
+from hybridjit.frontend.list_methods import LIST_METHODS, list_item
 from hybridjit.frontend.numpy_refusals import RENAMED, ufunc_method_help
 from hybridjit.frontend.refusals import index_help, refuse_text_arithmetic
 from hybridjit.frontend.values import (
@@ -39,6 +41,7 @@ from hybridjit.frontend.values import (
     Callee,
     ElementType,
     Foreign,
+    GrowingList,
     Items,
     Method,
     Module,
@@ -74,8 +77,10 @@ def evaluate_subscript(build: Builder, node: ast.Subscript) -> Value:
             return _array_subscript(build, owner, node)
         case View() | ArrayExpr():
             return array_part(build, whole(build, owner, build.span(node)), node)
-        case Items(items):
-            return _item(build, items, node)
+        case Items():
+            return _item(build, owner, node)
+        case GrowingList():
+            return list_item(build, owner, node)
         case Scalar():
             raise build.mismatch(
                 f"{describe(owner)} cannot be indexed",
@@ -160,10 +165,13 @@ def _axis_index(build: Builder, value: Value, owner: Array, axis: int, node: ast
     return result
 
 
-def _item(build: Builder, items: tuple[Value, ...], node: ast.Subscript) -> Value:
+def _item(build: Builder, owner: Items, node: ast.Subscript) -> Value:
+    items = owner.items
     if isinstance(node.slice, ast.Slice):
-        return Items(items[_static_slice(build, node.slice)])
+        return Items(items[_static_slice(build, node.slice)], owner.is_list)
     position = build.scalar(node.slice, "an index").constant
+    if not isinstance(position, int) and owner.origin is not None and items:
+        raise grow(build, owner, node)
     if not isinstance(position, int):
         raise build.mismatch(
             "the index of a tuple must be known when the script is compiled",
@@ -208,7 +216,7 @@ def evaluate_attribute(build: Builder, node: ast.Attribute) -> Value:
             return _object_attribute(build, value, node)
         case Text(text) if hasattr(str, node.attr):
             raise refuse_text_arithmetic(text, build.span(node))
-        case Items():
+        case GrowingList() | Items():
             return _field(build, owner, node)
         case ElementType() if node.attr in ("type", "itemsize", "kind"):
             return _type_attribute(owner, node)
@@ -303,10 +311,13 @@ def _type_attribute(owner: ElementType, node: ast.Attribute) -> Value:
     return integer(dtype.bits // 8) if node.attr == "itemsize" else Text(dtype.numpy.kind)
 
 
-def _field(build: Builder, owner: Items, node: ast.Attribute) -> Value:
-    """What a named tuple or a dataclass holds under a name."""
-    fields = owner.fields
-    if fields is None:
+def _field(build: Builder, owner: Items | GrowingList, node: ast.Attribute) -> Value:
+    """What a named tuple or a dataclass holds under a name; a method of a list."""
+    is_list = isinstance(owner, GrowingList) or owner.is_list
+    if is_list and node.attr in LIST_METHODS:
+        return Method(owner, node.attr)
+    fields = None if isinstance(owner, GrowingList) else owner.fields
+    if fields is None or isinstance(owner, GrowingList):
         raise _refuse_list_attribute(build, node)
     if node.attr in fields:
         return owner.items[fields.index(node.attr)]
@@ -338,8 +349,8 @@ def _refuse_list_attribute(build: Builder, node: ast.Attribute) -> ParseError:
     return build.refuse(
         f"'{name}' of a list or tuple is not supported: its items are fixed",
         node,
-        help="make an array with output_tensor(shape, dtype) or "
-        "allocate(shape, dtype) and store into its elements",
+        help="make a list in the script, as in out = [], and append to it; or an array with "
+        "allocate(shape, dtype), and store into its elements",
     )
 
 

@@ -106,11 +106,50 @@ class Items:
     """A tuple or list whose length and elements are known now.
 
     `fields` are the names of the items: of a named tuple, a dataclass, or `self` of a method.
+    `origin` is where the script makes a list: one that it changes later is a `GrowingList`.
     """
 
     items: tuple[Value, ...]
     is_list: bool = field(default=False, compare=False)
     fields: tuple[str, ...] | None = None
+    origin: Origin | None = field(default=None, compare=False)
+
+
+Origin = tuple[tuple[tuple[int, int], ...], ast.expr]
+"""An expression, in one of the copies that expanded loops and inlined calls make of it."""
+
+ItemPlace = tuple[int, ...]
+"""Where a number stands in an item of a list: (1, 0) for x of (t, (x, y)), () for the item itself.
+"""
+
+
+@record(eq=False)
+class Column:
+    """The numbers at one place of the items of a list: a growing array."""
+
+    buffer: Buffer
+    type: ScalarType
+
+
+@record(eq=False)
+class GrowingList:
+    """A list of numbers, or of tuples of numbers, whose length is known when the script runs.
+
+    There are no `columns` as long as it is not known what is put into it. `origin` is the
+    expression that makes it.
+    """
+
+    name: str
+    origin: Origin
+    count: Buffer
+    columns: dict[ItemPlace, Column]
+
+
+@record
+class GivenList:
+    """A list that a printed function returns, by the arrays that are given away in its stead."""
+
+    columns: tuple[tuple[Array, ItemPlace, bool], ...]
 
 
 @record
@@ -226,6 +265,8 @@ Value = (
     | View
     | ArrayExpr
     | Items
+    | GrowingList
+    | GivenList
     | RandomGenerator
     | Text
     | ElementType
@@ -253,6 +294,9 @@ def buffers_of(value: object) -> Iterator[Buffer]:
             yield buffer
         case RandomGenerator(state):
             yield state.buffer
+        case GrowingList(count=count, columns=columns):
+            yield count
+            yield from (column.buffer for column in columns.values())
         case Items(items):
             for item in items:
                 yield from buffers_of(item)
@@ -269,8 +313,8 @@ def describe(value: Value) -> str:
             return f"a {type} value"
         case Array() | View() | ArrayExpr():
             return _describe_array(value)
-        case Items(items):
-            return f"a tuple of {len(items)}"
+        case Items() | GrowingList() | GivenList():
+            return _describe_items(value)
         case RandomGenerator():
             return "a generator of random numbers"
         case Text(text):
@@ -283,6 +327,14 @@ def describe(value: Value) -> str:
             return f"a Python {type_name(found)}"
         case _:
             return _describe_callable(value)
+
+
+def _describe_items(value: Items | GrowingList | GivenList) -> str:
+    if isinstance(value, GrowingList):
+        return f"the list '{value.name}'"
+    if isinstance(value, GivenList):
+        return "a list"
+    return f"a {'list' if value.is_list else 'tuple'} of {len(value.items)}"
 
 
 def _describe_array(value: AnyArray) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hybridjit.errors import ArgumentError, ArgumentValueError, InternalError
 from hybridjit.interp.base_array import base_array
 from hybridjit.interp.expressions import compile_expr
+from hybridjit.interp.list_results import find_lists, put_together
 from hybridjit.interp.scalars import Scalar, as_scalar, cast, dtype_of, is_number
 from hybridjit.interp.scope import ERROR_STATE, RESULTS, Eval, Frame, Scope
 from hybridjit.ir.dtype import DType, Kind
@@ -194,13 +195,14 @@ def compile_results(func: Header, scope: Scope) -> Callable[[Frame], object]:
             weak = isinstance(result, ScalarResult) and result.weak
             readers.append(_compile_given_result(scalars, weak=weak))
             scalars += 1
+    lists = find_lists(func.returns)
 
     def gather(frame: Frame) -> object:
         given = 0 if frame[RESULTS] is None else len(frame[RESULTS])
         if given != scalars:
             message = f"'{func.name}' returned {given} values, not {scalars}"
             raise InternalError(message, "interp", func.span)
-        results = tuple([read(frame) for read in readers])
+        results = put_together([read(frame) for read in readers], lists)
         return results if func.returns_tuple or len(results) != 1 else results[0]
 
     return gather

@@ -260,12 +260,29 @@ def _compile_allocate(stmt: ir.Allocate, scope: Scope) -> Run:
 
     def run(frame: Frame) -> None:
         shape = [int(extent(frame)) for extent in extents]
+        if buffer.is_growing:
+            shape[0] = 0
         try:
             frame[slot] = np.zeros(shape, dtype)
         except ValueError as error:  # a negative extent
             raise site.annotated(error, frame) from None
         if mask is not None:
             frame[mask] = np.zeros(shape, np.bool_)
+
+    return run
+
+
+def _compile_reserve(stmt: ir.Reserve, scope: Scope) -> Run:
+    assert isinstance(stmt.array, BufferRef)
+    buffer, size = stmt.array.buffer, compile_expr(stmt.size, scope)
+    slots = [scope.slot(buffer), scope.masks[buffer]]
+
+    def run(frame: Frame) -> None:
+        missing = int(size(frame)) - len(frame[slots[0]])
+        for slot in slots if missing > 0 else ():
+            old = frame[slot]
+            new = np.zeros((max(missing, len(old)), *old.shape[1:]), old.dtype)
+            frame[slot] = np.concatenate((old, new))
 
     return run
 
@@ -366,6 +383,7 @@ _COMPILERS: dict[type[Stmt], Callable[[Any, Scope], Run]] = {
     ir.Store: _compile_store,
     ir.Let: _compile_let,
     ir.Allocate: _compile_allocate,
+    ir.Reserve: _compile_reserve,
     ir.Evaluate: _compile_evaluate,
     ir.Assert: _compile_assert,
     ir.Raise: _compile_raise,

@@ -328,9 +328,15 @@ class Buffer:
 
     Identity is the buffer. `scope` says where it lives: "global" is main memory, "local" and
     "shared" are TVM's, "register" is a scalar variable (no dimensions, read by its bare name).
+
+    A "growing" one is made without elements, and gets them from `Reserve`. Its first axis has no
+    end that would be known: `MANY` stands for it. No index is checked along that axis, and none is
+    negative: who emits an access knows that the element was reserved.
     """
 
     REGISTER: ClassVar[str] = "register"
+    GROWING: ClassVar[str] = "growing"
+    MANY: ClassVar[int] = 1 << 40
 
     name: str
     dtype: DType
@@ -344,6 +350,10 @@ class Buffer:
     @property
     def is_register(self) -> bool:
         return self.scope == Buffer.REGISTER
+
+    @property
+    def is_growing(self) -> bool:
+        return self.scope == Buffer.GROWING
 
 
 @record

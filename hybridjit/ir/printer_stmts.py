@@ -10,7 +10,7 @@ from hybridjit.ir import stmt as ir
 from hybridjit.ir.expr import Buffer, Const, Expr, Node, Var
 from hybridjit.ir.printer_exprs import format_with, index_text
 from hybridjit.ir.printer_names import Names
-from hybridjit.ir.signature import Result
+from hybridjit.ir.signature import ArrayResult, Result
 from hybridjit.ir.stmt import Iter, IterKind, LoopKind, Stmt, flat_stmts
 
 _INDENT = "    "
@@ -137,6 +137,9 @@ class StmtPrinter:
             f"{name} = allocate({self.shape(buffer.shape)}, {dtype}, {scope}{zero})", allocate
         )
 
+    def _reserve(self, stmt: ir.Reserve) -> None:
+        self.line(f"reserve({self.exprs((stmt.array, stmt.size))})", stmt)
+
     def _block(self, block: ir.Block) -> None:
         self.line(f"with block({self._block_header(block)}:", block)
         outer_loops, self._loops = self._loops, 0
@@ -213,6 +216,10 @@ class StmtPrinter:
         for result in self._results:
             if isinstance(result, Buffer):
                 texts.append(self._names.text(result))
+            elif scalars and isinstance(result, ArrayResult) and result.place is not None:
+                column = f"({scalars.pop()}, {result.place}, {result.weak})"
+                texts += ["list_of()"] if result.begins_list else []
+                texts[-1] = texts[-1][:-1] + (", " * (not result.begins_list)) + column + ")"
             elif scalars:
                 texts.append(scalars.pop())
         texts += reversed(scalars)
@@ -228,6 +235,7 @@ class StmtPrinter:
         ir.Store: _store,
         ir.Let: _let,
         ir.Allocate: _allocate,
+        ir.Reserve: _reserve,
         ir.Block: _block,
         ir.Assert: _assert,
         ir.Raise: _raise,

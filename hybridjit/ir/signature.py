@@ -45,10 +45,22 @@ class ScalarResult:
 
 @record
 class ArrayResult:
-    """An array that the function makes while it runs, and gives away: its size is computed."""
+    """An array that the function makes while it runs, and gives away: its size is computed.
+
+    With a `place`, it holds the numbers at that place of the items of a list, which is returned in
+    its stead: (1, 0) for x of (t, (x, y)), () for items that are numbers. The arrays of one list
+    follow each other in the order of their places. Weak ones hold numbers of Python.
+    """
 
     dtype: DType
     ndim: int
+    place: tuple[int, ...] | None = None
+    weak: bool = False
+
+    @property
+    def begins_list(self) -> bool:
+        """True for the first array of a list."""
+        return self.place is not None and not any(self.place)
 
 
 Param = Buffer | ScalarParam

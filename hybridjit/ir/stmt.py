@@ -207,6 +207,18 @@ class Allocate(Stmt):
 
 
 @record(eq=False)
+class Reserve(Stmt):
+    """See that a growing buffer has at least `size` elements along its first axis.
+
+    It is a `BufferRef`. Elements that it has stay as they are, new ones are unset. Where it grows,
+    it grows to more than is asked for, so that elements that are added one by one cost little.
+    """
+
+    array: Expr
+    size: Expr
+
+
+@record(eq=False)
 class Iter(Node):
     """One iteration variable of a block: `var` takes the value of `value`, an index.
 

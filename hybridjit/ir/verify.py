@@ -195,9 +195,20 @@ class FuncVerifier:
         buffer = allocate.buffer
         if buffer.is_register and allocate.zero:
             raise Fault(f"register '{buffer.name}' is allocated as zero: store the zero instead")
+        if buffer.is_growing and allocate.zero:
+            raise Fault(f"growing buffer '{buffer.name}' is allocated as zero: it has no elements")
         self._exprs.shape(buffer)
         self._scope.bind(buffer)
         return buffer
+
+    def _reserve(self, stmt: ir.Reserve) -> None:
+        array = stmt.array
+        if not isinstance(array, BufferRef) or array.starts or not array.buffer.is_growing:
+            raise Fault("Reserve for something else than a growing buffer")
+        if self._is_concurrent:
+            raise Fault("Reserve in a loop whose iterations may run at the same time")
+        self._scope.check_visible(array.buffer)
+        self._exprs.typed(stmt.size, INT64, "the size of a Reserve")
 
     def _block(self, block: ir.Block) -> None:
         outside = self._scope.loops
@@ -282,7 +293,7 @@ class FuncVerifier:
         buffer = value.buffer
         self._scope.check_visible(buffer)
         own = (*self._func.params, *self._func.outputs, *self._constants)
-        if buffer.is_register or buffer in own:
+        if buffer.is_register or buffer.is_growing or buffer in own:
             raise Fault(f"Return gives away '{buffer.name}', which the function does not make")
         if (buffer.dtype, buffer.ndim) != (result.dtype, result.ndim):
             raise Fault(f"Return gives '{buffer.name}' for an array of {result.dtype}")
@@ -295,6 +306,7 @@ class FuncVerifier:
         ir.Store: _store,
         ir.Let: _let,
         ir.Allocate: _allocate,
+        ir.Reserve: _reserve,
         ir.Block: _block,
         ir.Assert: _assert,
         ir.Raise: _raise,

@@ -112,6 +112,8 @@ class ExprVerifier:
         """Check the extents of `buffer` where it is made."""
         if buffer.is_register and buffer.shape:
             raise Fault(f"register '{buffer.name}' has dimensions")
+        if buffer.is_growing and buffer.shape[:1] != (Const(Buffer.MANY),):
+            raise Fault(f"growing buffer '{buffer.name}' has an end along its first axis")
         for extent in buffer.shape:
             self.typed(extent, INT64, "an extent of buffer", buffer.name)
             if isinstance(extent, Const) and extent.value.real < 0:

@@ -63,6 +63,7 @@ from hybridjit.ir.stmt import (
     Let,
     LoopKind,
     Print,
+    Reserve,
     Return,
     Seq,
     Stmt,
@@ -256,7 +257,8 @@ def has_own_bounds(loop: For, nest: Nest) -> bool:
 def is_plain(loop: For) -> bool:
     """True if nothing in a nest can fail or leave it."""
     return not any(
-        operation_may_fail(node) or isinstance(node, Break | Continue | Return | While | Print)
+        operation_may_fail(node)
+        or isinstance(node, Break | Continue | Return | While | Print | Reserve)
         for node in walk(loop)
     )
 

@@ -22,6 +22,7 @@ from hybridjit.ir.stmt import (
     LoopKind,
     Print,
     Raise,
+    Reserve,
     Return,
     Seq,
     Stmt,
@@ -33,7 +34,7 @@ from hybridjit.record import record
 from hybridjit.schedule.program import path_to, replace_stmt, variables_in, variables_used
 from hybridjit.schedule.refusal import refuse
 
-_NOT_MOVED = (ExternCall, Print, Raise, Assert, Return, Break, Continue, While)
+_NOT_MOVED = (ExternCall, Print, Raise, Assert, Return, Break, Continue, While, Reserve)
 
 
 @record(eq=False)

@@ -105,7 +105,7 @@ def test_in_a_doctest(golden: Golden) -> None:
     >>> import numpy as np
     >>> @hybrid.script
     ... def f(a):
-    ...     return [x for x in a]
+    ...     return {x for x in a}
     >>> try:
     ...     f.interpret(np.zeros(3))
     ... except SyntaxError as error:

@@ -427,13 +427,13 @@ def test_a_function_without_source_is_refused() -> None:
 
 def test_an_error_in_the_callee_says_where_the_call_is() -> None:
     def g(n: Number) -> Number:
-        return [n for _ in range(3)]
+        return {n for _ in range(3)}
 
     @hybrid.script
     def f(n: Number) -> Number:
         return g(n)
 
-    with pytest.raises(ParseError, match=r"(?s)list comprehensions.*in 'g', called at .*:\d+"):
+    with pytest.raises(ParseError, match=r"(?s)set comprehensions.*in 'g', called at .*:\d+"):
         f.interpret(3)
 
 

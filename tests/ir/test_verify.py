@@ -21,6 +21,7 @@ from hybridjit.ir.stmt import (
     LoopKind,
     Print,
     Raise,
+    Reserve,
     Return,
     Seq,
     Stmt,
@@ -258,6 +259,9 @@ def test_iters_are_int64(iters: Iter, message: str) -> None:
         (Allocate(buffer("c", -1)), "buffer 'c' has the negative extent -1"),
         (Allocate(register("r")), "register 'r' is allocated as zero"),
         (Allocate(buffer("r", 8, scope="register"), zero=False), "register 'r' has dimensions"),
+        (Allocate(buffer("g", 8, scope="growing"), zero=False), "has an end along its first axis"),
+        (Allocate(buffer("g", Buffer.MANY, scope="growing")), "it has no elements"),
+        (Reserve(BufferRef(a), i), "Reserve for something else than a growing buffer"),
     ],
 )
 def test_statement_is_refused(stmt: Stmt, message: str) -> None:

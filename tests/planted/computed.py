@@ -6,13 +6,17 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from hybridjit.codegen.emit import allocation as emit_allocation
 from hybridjit.codegen.emit import emitter as emitters
 from hybridjit.codegen.emit.emitter import Emitter
-from hybridjit.frontend import comprehensions, plain_syntax
+from hybridjit.codegen.emit.memory import call_malloc
+from hybridjit.frontend import comprehensions, item_loops, plain_syntax
+from hybridjit.frontend.arrays import lists as array_lists
 from hybridjit.frontend.arrays import memory as array_memory
 from hybridjit.ir.expr import Buffer
 from hybridjit.runtime import given_arrays
 from tests.differential import test_computed_sizes as sizes
+from tests.differential import test_growing_lists as lists
 from tests.frontend import test_plain_syntax as syntax
 from tests.planted.bugs import Bug, Check, always, replaced
 from tests.support.oracle import fresh
@@ -31,6 +35,21 @@ def _syntax(function: Callable[..., Any]) -> Check:
         syntax.test_as_plain_python(function)
 
     return check
+
+
+def _lists(kernel: Any) -> Check:
+    def check() -> None:
+        lists.test_as_plain_python(fresh(kernel))
+
+    return check
+
+
+def as_it_is(build: Any, value: Any, size: Any, node: Any) -> Any:
+    return build.as_index(value, node, "an index")
+
+
+def without_old_elements(b: Any, memory: Any, size: Any) -> Any:
+    return call_malloc(b, size)
 
 
 def leave_with_nothing(self: Emitter, status: int, kept: Sequence[Buffer] = ()) -> None:
@@ -75,6 +94,21 @@ BUGS = (
         "given memory is never freed",
         [replaced(given_arrays, "_free", always(None))],
         sizes.test_memory_is_freed_with_the_array_and_on_errors,
+    ),
+    Bug(
+        "items of a list are not counted from its end",
+        [replaced(array_lists, "_from_start", as_it_is)],
+        _lists(lists.by_index),
+    ),
+    Bug(
+        "a list is gone through as long as it was",
+        [replaced(item_loops, "_changed", always(None))],
+        _lists(lists.changed_meanwhile),
+    ),
+    Bug(
+        "a growing array stays where it was",
+        [replaced(emit_allocation, "call_realloc", without_old_elements)],
+        _lists(lists.appended),
     ),
     Bug(
         "a loop that is left is done",

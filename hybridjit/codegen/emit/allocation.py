@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from llvmlite import ir
 
@@ -15,18 +17,22 @@ from hybridjit.codegen.emit.memory import (
     ArrayAddress,
     ask_for_huge_pages,
     call_malloc,
+    call_realloc,
     call_zero,
     make_register,
     stack_array,
     usual_strides,
 )
 from hybridjit.codegen.emit.vector_values import zeros
-from hybridjit.codegen.llvm_types import I1, I8, I64, Value, find_constant, memory_type
+from hybridjit.codegen.llvm_types import I1, I8, I64, Builder, Value, find_constant, memory_type
 from hybridjit.codegen.sites import Failure
 from hybridjit.errors import InternalError, Span
 from hybridjit.ir import stmt as tis
 from hybridjit.ir.dtype import INT64, DType
-from hybridjit.ir.expr import Buffer, Const, Expr
+from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr
+
+# A growing array begins with room for so many elements.
+_FIRST_ROOM = 16
 
 
 def allocate(emitter: Emitter, stmt: tis.Allocate) -> None:
@@ -37,6 +43,9 @@ def allocate(emitter: Emitter, stmt: tis.Allocate) -> None:
         return
     if emitter.lanes is not None:
         raise InternalError("an array is made in a vector loop", "codegen", stmt.span)
+    if buffer.is_growing:
+        _make_growing(emitter, buffer, stmt.span)
+        return
     shape = [_size(emitter, extent, stmt.span) for extent in buffer.shape]
     size = _bytes(emitter, shape, buffer.dtype)
     memory = _memory(emitter, size, buffer, stmt.span)
@@ -46,6 +55,45 @@ def allocate(emitter: Emitter, stmt: tis.Allocate) -> None:
     array = contiguous(emitter, memory, buffer, shape)
     own = find_constant(shape[0]) if len(shape) == 1 else None
     emitter.arrays[buffer] = replace(array, own_elements=own or 0)
+
+
+def _make_growing(emitter: Emitter, buffer: Buffer, span: Span | None) -> None:
+    """An array without elements: where its memory is, and how many elements fit, may change."""
+    memory = emitter.entry.alloca(I8.as_pointer(), name=buffer.name)
+    room = emitter.entry.alloca(I64, name=f"{buffer.name}.room")
+    emitter.b.store(ir.Constant(I8.as_pointer(), None), memory)
+    emitter.b.store(ir.Constant(I64, 0), room)
+    emitter.heap.append(memory)
+    rows = [_size(emitter, extent, span) for extent in buffer.shape[1:]]
+    emitter.made[buffer] = room, rows
+    strides = usual_strides(emitter.b, buffer.dtype, [ir.Constant(I64, 0), *rows])
+    align = buffer.dtype.component.bits // 8
+    emitter.arrays[buffer] = ArrayAddress(memory, buffer.dtype, strides, align, grows=True)
+
+
+def reserve(emitter: Emitter, stmt: tis.Reserve) -> None:
+    """Let a growing array have so many elements at least; it doubles where it has too few."""
+    assert isinstance(stmt.array, BufferRef)
+    b, buffer = emitter.b, stmt.array.buffer
+    (room, rows), memory = emitter.made[buffer], emitter.arrays[buffer].base
+    size, has = emitter.emit(stmt.size), b.load(room, typ=I64)
+    fits, grow = emitter.fork(b.icmp_signed("<=", size, has))
+    b.position_at_end(grow)
+    double = b.shl(has, ir.Constant(I64, 1))
+    wanted = [double, ir.Constant(I64, _FIRST_ROOM), size]
+    count = functools.reduce(partial(_larger, b), wanted)
+    bytes_needed = _bytes(emitter, [count, *rows], buffer.dtype)
+    grown = call_realloc(b, b.load(memory, typ=I8.as_pointer()), bytes_needed)
+    is_there = b.icmp_unsigned("!=", grown, ir.Constant(grown.type, None))
+    emitter.check(is_there, Failure.MEMORY, stmt.span)
+    b.store(grown, memory)
+    b.store(count, room)
+    b.branch(fits)
+    b.position_at_end(fits)
+
+
+def _larger(b: Builder, x: Value, y: Value) -> Value:
+    return b.select(b.icmp_signed(">", x, y), x, y)
 
 
 def clear(emitter: Emitter, buffer: Buffer) -> None:

@@ -30,7 +30,7 @@ from hybridjit.codegen.emit.vector_values import (
     splat,
     take_lane,
 )
-from hybridjit.codegen.llvm_types import I32, I64, Block, Builder, Function, Module, Value
+from hybridjit.codegen.llvm_types import I8, I32, I64, Block, Builder, Function, Module, Value
 from hybridjit.codegen.sites import MAX_WORDS, Failure, Site
 from hybridjit.errors import InternalError, Span
 from hybridjit.ir.dtype import BOOL, FLOAT64, INT64, UINT64, DType
@@ -316,9 +316,14 @@ class Emitter:
 
     def free_from(self, live: int, kept: Sequence[Value] = ()) -> None:
         """Free the heap arrays made since there were `live` of them, but for those `kept`."""
-        for pointer in reversed(self.heap[live:]):
-            if pointer not in kept:
-                call_free(self.b, pointer)
+        for memory in reversed(self.heap[live:]):
+            if memory not in kept:
+                call_free(self.b, self._where(memory))
+
+    def _where(self, memory: Value) -> Value:
+        """The address of memory; that of a growing array lies in a variable."""
+        is_growing = isinstance(memory, ir.AllocaInstr)
+        return self.b.load(memory, typ=I8.as_pointer()) if is_growing else memory
 
     def words(self, value: Value, dtype: DType) -> list[Value]:
         """A value as the 64-bit words that report it."""

@@ -78,7 +78,7 @@ def _check_c_order(emitter: Emitter, arg: BufferRef, call: ExternCall) -> None:
 def _first_element(emitter: Emitter, arg: BufferRef) -> Value:
     address = emitter.arrays[arg.buffer]
     if not arg.starts:
-        return address.base
+        return address.start(emitter.b)
     # A part may be empty and begin behind the last element.
     return address.element(emitter.b, [emitter.emit(start) for start in arg.starts], inside=False)
 

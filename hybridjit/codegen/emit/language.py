@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hybridjit.codegen.emit.allocation import allocate
+from hybridjit.codegen.emit.allocation import allocate, reserve
 from hybridjit.codegen.emit.calls import emit_call, emit_extern
 from hybridjit.codegen.emit.conversions import convert
 from hybridjit.codegen.emit.elements import emit_bounded, emit_load
@@ -56,6 +56,7 @@ LANGUAGE = Language(
         tis.Store: run_store,
         tis.Let: run_let,
         tis.Allocate: allocate,
+        tis.Reserve: reserve,
         tis.For: run_for,
         tis.While: run_while,
         tis.If: run_if,

@@ -46,7 +46,8 @@ class ArrayAddress:
     """Where an array lies: its first element, its strides in bytes, its known alignment.
 
     A large one is more than is worth keeping in the caches. Of a small array of one axis that only
-    this thread sees, the number of elements is known.
+    this thread sees, the number of elements is known. Of one that grows, and moves meanwhile, the
+    base is the place where the address of the first element is found.
     """
 
     base: Value
@@ -55,6 +56,14 @@ class ArrayAddress:
     align: int
     is_large: bool = False
     own_elements: int = 0
+    grows: bool = False
+
+    def start(self, b: Builder) -> Value:
+        """The address of the first element, as it is now."""
+        if not self.grows:
+            return self.base
+        memory = b.load(self.base, typ=I8.as_pointer())
+        return b.bitcast(memory, memory_type(self.dtype).as_pointer())
 
     def element(self, b: Builder, indices: Sequence[Value], *, inside: bool = True) -> Value:
         """The address of an element (of its real part, for complex types).
@@ -83,10 +92,10 @@ class ArrayAddress:
         A stride that is not known now need not be a whole number of elements: a field of records.
         """
         if not axes:
-            return self.base
+            return self.start(b)
         strides = [self.strides[axis] for axis in axes]
         offset = dot(b, [indices[axis] for axis in axes], strides, exact=inside)
-        start = b.gep(b.bitcast(self.base, I8.as_pointer()), [offset], inbounds=inside)
+        start = b.gep(b.bitcast(self.start(b), I8.as_pointer()), [offset], inbounds=inside)
         return b.bitcast(start, memory_type(self.dtype).as_pointer())
 
     def load(self, b: Builder, indices: Sequence[Value]) -> Value:
@@ -195,6 +204,12 @@ def call_malloc(b: Builder, size: Value) -> Value:
     align = ir.Constant(I64, _ARRAY_ALIGN)
     padded = b.and_(b.add(size, ir.Constant(I64, _ARRAY_ALIGN)), ir.Constant(I64, -_ARRAY_ALIGN))
     return b.call(declare(b.module, "aligned_alloc", function_type), [align, padded])
+
+
+def call_realloc(b: Builder, memory: Value, size: Value) -> Value:
+    """`realloc`; the result may be null."""
+    function_type = ir.FunctionType(I8.as_pointer(), [I8.as_pointer(), I64])
+    return b.call(declare(b.module, "realloc", function_type), [memory, size])
 
 
 def ask_for_huge_pages(b: Builder, memory: Value, size: Value) -> None:

@@ -34,7 +34,18 @@ from hybridjit.codegen.llvm_types import I8, I32, I64, Builder, Complex, Functio
 from hybridjit.codegen.pool.layout import POLL, RUN
 from hybridjit.codegen.sites import Failure, Site
 from hybridjit.ir.expr import Buffer, BufferRef, Const, ExternCall, Load, Node, Var
-from hybridjit.ir.stmt import Allocate, Break, For, LoopKind, Print, Return, Stmt, Store, While
+from hybridjit.ir.stmt import (
+    Allocate,
+    Break,
+    For,
+    LoopKind,
+    Print,
+    Reserve,
+    Return,
+    Stmt,
+    Store,
+    While,
+)
 from hybridjit.ir.visit import children, walk
 from hybridjit.lowering.chunks import AUTOMATIC
 from hybridjit.record import record
@@ -85,9 +96,18 @@ def _capture(emitter: Emitter, loop: For, origin: tuple[Value, Value]) -> _Captu
     return _Captured(
         origin,
         {var: emitter.values[var] for var in known},
-        {buffer: emitter.arrays[buffer] for buffer in uses.buffers if buffer in emitter.arrays},
+        {
+            buffer: _as_it_lies(emitter, emitter.arrays[buffer])
+            for buffer in uses.buffers
+            if buffer in emitter.arrays
+        },
         {buffer: _contents(emitter, emitter.registers[buffer]) for buffer in registers},
     )
+
+
+def _as_it_lies(emitter: Emitter, array: ArrayAddress) -> ArrayAddress:
+    """An array that does not grow as long as the loop runs."""
+    return replace(array, base=array.start(emitter.b), grows=False)
 
 
 def _contents(emitter: Emitter, register: Register) -> _Contents:
@@ -132,7 +152,7 @@ def is_outlined(loop: For) -> bool:
     assigned: set[Buffer] = set()
     for node in walk(loop.body):
         match node:
-            case Print() | Return():
+            case Print() | Return() | Reserve():
                 return False
             case ExternCall(callee) if not callee.is_reentrant:
                 return False

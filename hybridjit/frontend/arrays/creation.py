@@ -12,7 +12,15 @@ from hybridjit.frontend.arrays.calls import cast_element
 from hybridjit.frontend.arrays.memory import elements_of, fixed_index, whole
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import arguments, dtype_argument, shape_argument
-from hybridjit.frontend.values import AnyArray, ArrayExpr, Items, Nothing, Value, describe
+from hybridjit.frontend.values import (
+    AnyArray,
+    ArrayExpr,
+    GrowingList,
+    Items,
+    Nothing,
+    Value,
+    describe,
+)
 from hybridjit.ir.dtype import FLOAT64, INT64, WEAK_FLOAT, DType, ScalarType
 from hybridjit.ir.expr import (
     Add,
@@ -222,7 +230,7 @@ def array_argument(build: Builder, node: ast.expr) -> ArrayExpr:
 def evaluate_array(build: Builder, node: ast.expr) -> AnyArray:
     """The array that an argument must be: one, or a tuple of numbers or arrays."""
     value = build.evaluate(node)
-    if isinstance(value, Items):
+    if isinstance(value, (Items, GrowingList)):
         value = build.language.array_of_items(build, value, node)
     if not isinstance(value, AnyArray):
         raise build.mismatch(f"expected an array, found {describe(value)}", node)

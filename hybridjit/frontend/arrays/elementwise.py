@@ -10,7 +10,7 @@ from hybridjit.errors import BoundsError, ShapeMismatch
 from hybridjit.frontend.arrays.memory import elements_of, whole
 from hybridjit.frontend.arrays.same_values import prove_same
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.values import AnyArray, ArrayExpr, Items, Mask, Value
+from hybridjit.frontend.values import AnyArray, ArrayExpr, GrowingList, Items, Mask, Value
 from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.ir.expr import And, Const, Eq, Expr, Lt, Ne, Select, Var
 from hybridjit.ir.stmt import If, Let, Raise
@@ -80,7 +80,9 @@ def _operand(build: Builder, value: Value, node: ast.expr) -> ArrayExpr | Scalar
 
 def without_list(build: Builder, value: Value, node: ast.expr) -> Value:
     """An operand; a list of numbers or arrays becomes the array that it stands for."""
-    return build.language.array_of_items(build, value, node) if isinstance(value, Items) else value
+    if not isinstance(value, (Items, GrowingList)):
+        return value
+    return build.language.array_of_items(build, value, node)
 
 
 def _only(operand: ArrayExpr | Scalar) -> Scalar:

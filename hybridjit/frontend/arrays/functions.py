@@ -60,7 +60,15 @@ from hybridjit.frontend.arrays.reductions import (
 from hybridjit.frontend.arrays.shapes import axes_argument, axis_of, flip, reshape, transposed
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import arguments, dtype_argument
-from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Items, Value, describe
+from hybridjit.frontend.values import (
+    AnyArray,
+    Array,
+    ArrayExpr,
+    GrowingList,
+    Items,
+    Value,
+    describe,
+)
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import Const, Expr
 from hybridjit.scalars.functions import apply
@@ -131,7 +139,7 @@ def count_selected(build: Builder, value: ArrayExpr, node: ast.expr) -> Scalar:
 def _reducible(build: Builder, value: Value, node: ast.Call) -> ArrayExpr:
     if isinstance(value, Scalar):
         return ArrayExpr((), value.type.dtype, lambda _: value)
-    if isinstance(value, Items):
+    if isinstance(value, (Items, GrowingList)):
         return elements_of(build, build.language.array_of_items(build, value, node))
     if not isinstance(value, AnyArray):
         raise build.mismatch(f"expected an array, found {describe(value)}", node)

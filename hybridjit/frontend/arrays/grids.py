@@ -12,6 +12,7 @@ from hybridjit.frontend.arrays.calls import cast_element, computed, store_out
 from hybridjit.frontend.arrays.creation import array_argument
 from hybridjit.frontend.arrays.elementwise import elementwise
 from hybridjit.frontend.arrays.joins import joined, owned
+from hybridjit.frontend.arrays.lists import array_of_list
 from hybridjit.frontend.arrays.memory import elements_of, fixed_index, nest, scratch
 from hybridjit.frontend.arrays.reductions import Fold, as_dtype, fold_of, sum_dtype
 from hybridjit.frontend.builder import Builder
@@ -22,7 +23,7 @@ from hybridjit.frontend.call_arguments import (
     shape_argument,
     text_argument,
 )
-from hybridjit.frontend.values import AnyArray, ArrayExpr, Items, Nothing, Value
+from hybridjit.frontend.values import AnyArray, ArrayExpr, GrowingList, Items, Nothing, Value
 from hybridjit.ir.dtype import FLOAT64, INT64, ScalarType
 from hybridjit.ir.expr import Const, Eq, Expr, FloorDiv, Load, Max, Min
 from hybridjit.ir.stmt import Store
@@ -160,6 +161,8 @@ def make_array(build: Builder, name: str, node: ast.Call) -> Value:
 
 def array_of_items(build: Builder, value: Value, node: ast.expr) -> AnyArray:
     """Lists of numbers or arrays, as arrays."""
+    if isinstance(value, GrowingList):
+        return array_of_list(build, value, node)
     if not isinstance(value, Items):
         return as_array(build, value, node)
     if all(isinstance(item, Scalar) for item in value.items):

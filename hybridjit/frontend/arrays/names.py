@@ -11,11 +11,21 @@ import ast
 from collections.abc import Sequence
 
 from hybridjit.errors import ParseError
+from hybridjit.frontend.arrays.lists import grow
 from hybridjit.frontend.arrays.memory import view_of
 from hybridjit.frontend.arrays.stores import own_array, replace_array
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.frame import Pending, Variable
-from hybridjit.frontend.values import Array, ArrayExpr, Nothing, Value, View, describe
+from hybridjit.frontend.values import (
+    Array,
+    ArrayExpr,
+    GrowingList,
+    Items,
+    Nothing,
+    Value,
+    View,
+    describe,
+)
 from hybridjit.frontend.variables import Web
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Buffer, Const, Expr, Load
@@ -117,6 +127,7 @@ def _note_bound(build: Builder, web: Web) -> None:
 def rebind(build: Builder, web: Web, value: Value, target: ast.Name) -> None:
     """A name that several assignments share can hold an array only if it is always the same."""
     bound = build.frame.bindings.get(web)
+    _let_grow(build, bound, value, target)
     is_unused = isinstance(bound, Variable) and bound.buffer is None
     if _is_at_home(build, web) and isinstance(value, ArrayExpr):
         _give_memory(build, web, value, target)
@@ -133,6 +144,17 @@ def rebind(build: Builder, web: Web, value: Value, target: ast.Name) -> None:
         return
     build.check_divisible(web)
     raise _refuse_rebinding(build, bound, value, target)
+
+
+def _let_grow(
+    build: Builder, bound: Value | Variable | None, value: Value, target: ast.Name
+) -> None:
+    """Of two lists that a name stands for, both grow, or none."""
+    pair = bound, value
+    if any(isinstance(each, GrowingList) for each in pair):
+        for each in pair:
+            if isinstance(each, Items) and each.origin is not None:
+                raise grow(build, each, target)
 
 
 def _refuse_rebinding(

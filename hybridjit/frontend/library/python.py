@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+Sequence = Any  # an array or a list, as it is
 
 
-def sum(iterable: Array, start: Any = 0) -> Any:
+def sum(iterable: Sequence, start: Any = 0) -> Any:
     """Items added one after the other, to what it starts with."""
     total = start
     for item in iterable:
@@ -29,7 +30,7 @@ def all(iterable: Array) -> bool:
     return bool(np.asarray(iterable).all())
 
 
-def smallest(iterable: Array) -> Any:
+def smallest(iterable: Sequence) -> Any:
     """The first of the smallest items."""
     if len(iterable) == 0:
         raise ValueError("min() iterable argument is empty")
@@ -39,7 +40,7 @@ def smallest(iterable: Array) -> Any:
     return best
 
 
-def largest(iterable: Array) -> Any:
+def largest(iterable: Sequence) -> Any:
     """The first of the largest items."""
     if len(iterable) == 0:
         raise ValueError("max() iterable argument is empty")
@@ -47,6 +48,16 @@ def largest(iterable: Array) -> Any:
     for k in range(1, len(iterable)):
         best = iterable[k] if iterable[k] > best else best
     return best
+
+
+def contains(items: Sequence, item: Any) -> bool:
+    """Whether some item is equal to another."""
+    found = False
+    for other in items:
+        if other == item:
+            found = True
+            break
+    return found
 
 
 def sorted(iterable: Array, reverse: bool = False) -> Array:

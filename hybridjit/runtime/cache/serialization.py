@@ -136,7 +136,7 @@ class _Writer:
         if isinstance(result, ScalarResult):
             return ["number", result.dtype.name, result.weak]
         if isinstance(result, ArrayResult):
-            return ["array", result.dtype.name, result.ndim]
+            return ["array", result.dtype.name, result.ndim, result.place, result.weak]
         if result not in self._buffers:
             raise Unsavable(f"the result {result.name}")
         return self._buffers[result]
@@ -180,9 +180,11 @@ class _Reader:
     def result(self, encoded: Any) -> Result:
         if isinstance(encoded, int):
             return self._buffers[encoded]
-        kind, name, detail = encoded
-        make_result = ArrayResult if kind == "array" else ScalarResult
-        return make_result(dtype_named(name), detail)
+        kind, name, detail, *form = encoded
+        if kind != "array":
+            return ScalarResult(dtype_named(name), detail)
+        place, weak = form
+        return ArrayResult(dtype_named(name), detail, None if place is None else tuple(place), weak)
 
     def expr(self, encoded: Any) -> Expr:
         match encoded:

@@ -265,6 +265,8 @@ class _Writer:
     def _put_results(self, table: list[int]) -> None:
         func = self.call.func
         results = func.returns or ()
+        if any(isinstance(result, ArrayResult) and result.place is not None for result in results):
+            raise Unsupported  # Python makes lists
         scalars = itertools.count()
         records = [self._result(result, scalars) for result in results]
         if func.returns is None:

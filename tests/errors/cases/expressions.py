@@ -10,16 +10,13 @@ cases = Cases()
 
 @cases.wrong(ParseError, VECTOR)
 def list_comprehension(a):
-    squares = [x * x for x in a]
-    return squares
+    return sum(a) if a[0] > 0 else len([x for x in a if x > 1])
 
 
-@cases.right(VECTOR, code="output_tensor(", says="fill it in a loop")
+@cases.right(VECTOR, says="make the list on a line of its own")
 def list_comprehension(a):
-    squares = output_tensor(a.shape, a.dtype)
-    for i in range(len(a)):
-        squares[i] = a[i] * a[i]
-    return squares
+    large = [x for x in a if x > 1]
+    return sum(a) if a[0] > 0 else len(large)
 
 
 @cases.wrong(ParseError, VECTOR)
@@ -141,7 +138,7 @@ def is_not_number(a):
 
 @cases.wrong(ParseError, VECTOR, 3)
 def in_tuple(a, n):
-    if n in (1, 2):
+    if 0 < n in (1, 2):
         a[0] = 1.0
 
 
@@ -153,7 +150,7 @@ def in_tuple(a, n):
 
 @cases.wrong(ParseError, VECTOR, 3)
 def not_in_tuple(a, n):
-    if n not in (1, 2):
+    if 0 < n not in (1, 2):
         a[0] = 1.0
 
 
@@ -163,10 +160,10 @@ def not_in_tuple(a, n):
         a[0] = 1.0
 
 
-@cases.wrong(ParseError, VECTOR)
-def in_array(a):
-    if 1.0 in a:
-        a[0] = 2.0
+@cases.wrong(ParseError, MATRIX)
+def in_array(m):
+    if 1.0 in m:
+        m[0, 0] = 2.0
 
 
 @cases.wrong(TypeMismatch, VECTOR, VECTOR)

@@ -64,7 +64,7 @@ def errors_in_both_branches(a):
     if a[0] > 0:
         a[1] = {1}
     else:
-        a[1] = [x for x in a]
+        a[1] = {x: x for x in a}
     a[2] = sqrtt(a[1])
 
 

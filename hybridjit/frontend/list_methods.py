@@ -1,0 +1,171 @@
+"""What is done to lists: their methods, their items, and `in`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from weakref import WeakKeyDictionary
+
+from hybridjit.arith.ranges import ZERO
+from hybridjit.frontend.arrays.lists import (
+    append,
+    append_all,
+    append_array,
+    checked_index,
+    clipped,
+    copied_list,
+    grow,
+    insert,
+    item_at,
+    length,
+    pop,
+    resize,
+    set_item,
+)
+from hybridjit.frontend.builder import Builder
+from hybridjit.frontend.call_arguments import arguments
+from hybridjit.frontend.library.table import CONTAINS
+from hybridjit.frontend.values import (
+    Array,
+    ArrayExpr,
+    Callee,
+    GrowingList,
+    Items,
+    Nothing,
+    Value,
+    View,
+    describe,
+)
+from hybridjit.ir.expr import Expr
+from hybridjit.scalars.scalar import Scalar
+
+Handler = Callable[[Builder, GrowingList, ast.Call], Value]
+
+
+def call_list_method(
+    build: Builder, owner: GrowingList | Items, name: str, node: ast.Call
+) -> Value:
+    """`out.append(x)` and others."""
+    if isinstance(owner, Items):
+        raise grow(build, owner, node)
+    return _METHODS[name](build, owner, node)
+
+
+def _append(build: Builder, owner: GrowingList, node: ast.Call) -> Value:
+    (item,) = arguments(build, node, "object", required=1).values()
+    append(build, owner, build.evaluate(item), node)
+    return Nothing()
+
+
+def _pop(build: Builder, owner: GrowingList, node: ast.Call) -> Value:
+    args = arguments(build, node, "index", required=0)
+    return pop(build, owner, build.scalar(args["index"]) if args else None, node)
+
+
+def _insert(build: Builder, owner: GrowingList, node: ast.Call) -> Value:
+    at, item = arguments(build, node, "index", "object", required=2).values()
+    insert(build, owner, build.scalar(at), build.evaluate(item), node)
+    return Nothing()
+
+
+def _extend(build: Builder, owner: GrowingList, node: ast.Call) -> Value:
+    (items,) = arguments(build, node, "iterable", required=1).values()
+    extend(build, owner, build.evaluate(items), node)
+    return Nothing()
+
+
+def extend(build: Builder, owner: GrowingList, items: Value, node: ast.AST) -> None:
+    """Add all items of a list, a tuple or an array to a list."""
+    match items:
+        case GrowingList():
+            append_all(build, owner, items, ZERO, length(build, items, node), node)
+        case Items(parts):
+            for item in parts:
+                append(build, owner, item, node)
+        case Array() | View() | ArrayExpr() if len(items.shape) == 1:
+            append_array(build, owner, items, node)
+        case _:
+            raise build.mismatch(
+                f"a list is extended by a list or an array of numbers, found {describe(items)}",
+                node,
+                help="append the items in a loop",
+            )
+
+
+def _clear(build: Builder, owner: GrowingList, node: ast.Call) -> Value:
+    arguments(build, node, required=0)
+    resize(build, owner, ZERO, node)
+    return Nothing()
+
+
+def _copy(build: Builder, owner: GrowingList, node: ast.Call) -> Value:
+    arguments(build, node, required=0)
+    return copied_list(build, owner, ZERO, length(build, owner, node), node)
+
+
+_METHODS: dict[str, Handler] = {
+    "append": _append,
+    "pop": _pop,
+    "insert": _insert,
+    "extend": _extend,
+    "clear": _clear,
+    "copy": _copy,
+}
+LIST_METHODS = tuple(_METHODS)
+
+
+# items
+
+
+def list_item(build: Builder, owner: GrowingList, node: ast.Subscript) -> Value:
+    """`out[i]`, or a part of a list, which is a list of its own."""
+    if isinstance(node.slice, ast.Slice):
+        return _part(build, owner, node.slice, node)
+    return item_at(build, owner, item_place(build, owner, node), node)
+
+
+def item_place(build: Builder, owner: GrowingList, node: ast.Subscript) -> Expr:
+    """Where the item is that a subscript means."""
+    return checked_index(build, owner, build.scalar(node.slice, "an index"), node.slice)
+
+
+def _part(build: Builder, owner: GrowingList, part: ast.Slice, node: ast.Subscript) -> Value:
+    if part.step is not None:
+        raise build.refuse(
+            "a part of a list with a step is not supported",
+            part,
+            help=f"make an array of it, as in np.array({owner.name})[::-1]",
+        )
+    size = length(build, owner, node)
+    start, stop = (
+        default if bound is None else clipped(build, build.scalar(bound, "a bound"), size, bound)
+        for bound, default in ((part.lower, ZERO), (part.upper, size))
+    )
+    return copied_list(build, owner, start, stop, node)
+
+
+def store_item(build: Builder, owner: GrowingList, target: ast.Subscript, value: Value) -> None:
+    """`out[i] = value`."""
+    if isinstance(target.slice, ast.Slice):
+        raise build.refuse(
+            "a part of a list cannot be assigned to", target, help="assign the items in a loop"
+        )
+    set_item(build, owner, item_place(build, owner, target), value, target)
+
+
+# what is in it
+
+# Calls that stand for `x in items`. A node names variables, so each is made once.
+_CALLS: WeakKeyDictionary[ast.Compare, ast.Call] = WeakKeyDictionary()
+
+
+def contains(build: Builder, node: ast.Compare, item: Value, items: Value) -> Scalar:
+    """`item in items`, of a list, a tuple, or an array of one dimension."""
+    call = _CALLS.get(node)
+    if call is None:
+        names = [ast.Name(name, ast.Load()) for name in ("items", "item")]
+        made = ast.Call(ast.Name("contains", ast.Load()), [*names], [])
+        call = _CALLS[node] = ast.fix_missing_locations(ast.copy_location(made, node))
+    for name, value in zip(call.args, (items, item), strict=True):
+        build.frame.fixed[name] = value
+    return build.as_scalar(build.language.inline(build, Callee(CONTAINS), call), node)
