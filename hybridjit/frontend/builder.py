@@ -29,6 +29,7 @@ from hybridjit.frontend.frame import (
     Key,
     Path,
     Pending,
+    Resizable,
     Segment,
     Signature,
     Skip,
@@ -130,6 +131,7 @@ class Builder:
         # The loops around, and the names that each loop carries from round to round.
         self.carries: list[Carry] = []
         self.carried: dict[Copy, list[Web]] = {}
+        self.resized: dict[Copy, dict[Web, Resizable]] = {}
         # What follows the block that is being translated, if it belongs to a branch of its own.
         self.chain: Sequence[Segment] = ()
         # The functions around that are being inlined.
@@ -383,10 +385,11 @@ class Builder:
         homes = (self.homes.get((path[:depth], web)) for depth in range(len(path), -1, -1))
         return next((home for home in homes if home is not None), None)
 
-    def check_divisible(self, web: Web, *, loops: bool = True) -> None:
+    def check_divisible(self, web: Web, *, loops: bool = True, is_resized: bool = False) -> None:
         """Give up, if a branch or a loop stands between a name and where it lives.
 
-        The next round divides the branch, or lets the loop carry the name.
+        The next round divides the branch, or lets the loop carry the name: one that `is_resized`
+        as an array of any size.
         """
         home = self.home_of(web)
         if home is None or home is self.body:
@@ -403,6 +406,8 @@ class Builder:
         loops_inside = [e for e in inside if isinstance(e.stmt, (ast.For, ast.While))]
         divided = loops_inside[-1] if loops_inside else inside[0]
         self.knowledge.divided.setdefault((divided.path, divided.stmt), []).append(web)
+        if is_resized and loops_inside:
+            self.knowledge.resized.setdefault((divided.path, divided.stmt), []).append(web)
         self.unit.found_division = True
         raise Skip
 

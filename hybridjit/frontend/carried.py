@@ -25,8 +25,9 @@ from dataclasses import replace
 from hybridjit.frontend.arrays.elementwise import shape_text
 from hybridjit.frontend.arrays.memory import copied, elements_of, locate, nest, view_of
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.frame import Carry, Pending, State, Variable
+from hybridjit.frontend.frame import Carry, Pending, Resizable, Skip, State, Variable
 from hybridjit.frontend.operands import is_only_operand
+from hybridjit.frontend.resized import as_view, fits, keep, make_home
 from hybridjit.frontend.values import (
     Array,
     ArrayExpr,
@@ -45,13 +46,19 @@ from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store
 from hybridjit.ir.visit import rewrite, substitute, walk, walk_stmts
 from hybridjit.scalars.scalar import Scalar
 
+Stood = Value | Variable | Resizable
+"""What a name stands for."""
+
 # Three names that are exchanged in turn take three; each is a copy of the body.
 MAX_STATES = 12
+# Parts of an array in so many states are likely to be others in each round.
+_FEW_STATES = 3
 
 
 def prepare_loop(build: Builder, stmt: ast.For | ast.While) -> None:
     """Let a loop carry the names that a round before found to be given other arrays in it."""
     build.carried[build.frame.path, stmt] = []
+    build.resized.pop((build.frame.path, stmt), None)
     for web in build.knowledge.divided.get((build.frame.path, stmt), ()):
         if web in build.frame.bindings:
             _carry(build, stmt, web)
@@ -60,7 +67,13 @@ def prepare_loop(build: Builder, stmt: ast.For | ast.While) -> None:
 def _carry(build: Builder, stmt: ast.For | ast.While, web: Web) -> None:
     """Let a loop carry a name; a copy of its own often does as well."""
     value = build.frame.bindings[web]
-    if isinstance(value, Array) and _may_copy(build, value, stmt):
+    place = build.frame.path, stmt
+    if web in build.knowledge.resized.get(place, ()) and isinstance(value, (Array, View)):
+        home = make_home(build, web, value)
+        build.resized.setdefault(place, {})[web] = home
+        if not _is_own(build, value) or build.is_shared(value.buffer, web):
+            build.unit.standins[home.home] = _standin(web.name)
+    elif isinstance(value, Array) and _may_copy(build, value, stmt):
         copy = copied(build, elements_of(build, value), web.name, build.span(stmt))
         build.unit.rebound.add(copy)
         build.unit.standins[copy] = _standin(web.name)
@@ -107,13 +120,14 @@ def run_loop(
     """
     webs = build.carried.get((build.frame.path, stmt), ())
     outer, homes = build.frame.bindings, dict(build.homes)
-    first = tuple(outer[web] for web in webs)
+    resized = build.resized.get((build.frame.path, stmt), {})
+    first = tuple(resized.get(web) or outer[web] for web in webs)
     register = Buffer("arrays", INT64, (), Buffer.REGISTER)
-    carry = Carry(stmt, webs, register, [first])
+    carry = Carry(stmt, webs, register, [first], resized)
     _check_order(build, carry)
     loop = make(_rounds(build, carry, once))
     forget_others(build, outer)
-    build.frame.bindings |= zip(webs, first, strict=True)
+    build.frame.bindings |= {web: outer[web] for web in webs}
     build.homes = homes
     _prepare(build, carry, loop)
     build.emit(loop)
@@ -145,7 +159,11 @@ def _rounds(build: Builder, carry: Carry, once: Callable[[], bool]) -> Stmt:
             raise _refuse_states(build, carry)
         carry.entry = len(sides)
         state = carry.states[carry.entry]
-        build.frame.bindings = outer | dict(zip(carry.webs, state, strict=True))
+        build.frame.bindings = outer | {
+            web: value
+            for web, value in zip(carry.webs, state, strict=True)
+            if not isinstance(value, Resizable)
+        }
         sides.append(_one_round(build, carry, once))
         outer = {web: build.frame.bindings[web] for web in outer}
     body = sides[-1]
@@ -162,6 +180,8 @@ def _one_round(build: Builder, carry: Carry, once: Callable[[], bool]) -> Stmt:
         carry.blocks = [stmts]
         for web in carry.webs:
             build.homes[build.frame.path, web] = stmts
+        for web, home in carry.resized.items():
+            build.frame.bindings[web] = as_view(build, home)
         build.carries.append(carry)
         if once():
             leave_round(build)
@@ -175,6 +195,7 @@ def leave_round(build: Builder, *, and_loop: bool = False) -> None:
     state = tuple(_lasting(build, build.frame.bindings[web], web, carry) for web in carry.webs)
     keys = [_key(known) for known in carry.states]
     if _key(state) not in keys:
+        _check_sizes(build, carry)
         carry.states.append(state)
         keys.append(_key(state))
     position = keys.index(_key(state))
@@ -183,8 +204,59 @@ def leave_round(build: Builder, *, and_loop: bool = False) -> None:
         build.emit(Store(carry.register, (), Const(position)))
 
 
-def _lasting(build: Builder, value: Value | Variable, web: Web, carry: Carry) -> Value | Variable:
+def _check_sizes(build: Builder, carry: Carry) -> None:
+    """Let names have arrays of any size that have had several, in one round after the other."""
+    if len(carry.states) < _FEW_STATES:
+        return
+    for web, first in zip(carry.webs, carry.states[0], strict=True):
+        value = build.frame.bindings[web]
+        if isinstance(first, (Array, View)) and isinstance(value, (Array, View)):
+            is_new = build.unit.made.get(value.buffer, -1) >= carry.mark
+            is_other = is_new and not _agree_in_type(build, value, first)
+            is_part = value.buffer is first.buffer and _value_key(value) != _value_key(first)
+            if is_other or is_part:
+                _let_vary(build, web, value, carry)
+
+
+def _let_vary(build: Builder, web: Web, value: Value | Variable, carry: Carry) -> None:
+    """Let the next round of the translation have a home for the arrays of a name, if one fits."""
+    first = carry.states[0][carry.webs.index(web)]
+    place = build.frame.path, carry.stmt
+    if not isinstance(first, (Array, View)) or not isinstance(value, (Array, View)):
+        return
+    one, other = first.buffer, value.buffer
+    if (one.dtype, len(first.shape)) != (other.dtype, len(value.shape)) or not value.shape:
+        return
+    known = build.knowledge.resized.setdefault(place, [])
+    if web not in known:
+        known.append(web)
+        build.unit.found_division = True
+        raise Skip
+
+
+def _kept(
+    build: Builder, value: Value | Variable, web: Web, home: Resizable, carry: Carry
+) -> Resizable:
+    """Leave an array of any size to the next round."""
+    is_here = isinstance(value, (Array, View)) and (
+        value.buffer is home.home or build.unit.made.get(value.buffer, -1) >= carry.mark
+    )
+    if not is_here or not isinstance(value, (Array, View)) or not fits(build, value, home):
+        rows = shape_text(home.home.shape[1:])
+        raise build.refuse(
+            f"'{web.name}' is given arrays of other sizes in this loop, and "
+            f"{_kind_of(build, value)} cannot take their place",
+            carry.stmt,
+            help=f"give it a copy, with .copy(), of {home.home.dtype} with rows of shape {rows}",
+        )
+    keep(build, value, home)
+    return home
+
+
+def _lasting(build: Builder, value: Value | Variable, web: Web, carry: Carry) -> Stood:
     """What a name stands for, in memory that is still there in the next round."""
+    if web in carry.resized:
+        return _kept(build, value, web, carry.resized[web], carry)
     match value:
         case Array(buffer) | View(buffer):
             _check_place(build, value, web, carry)
@@ -208,6 +280,7 @@ def _check_place(build: Builder, value: Array | View, web: Web, carry: Carry) ->
     """Refuse a part of an array that is found only with what a round computes."""
     nodes = [node for place in view_of(build, value).places for node in walk(place.start)]
     if any(node in build.unit.loop_ranges or node in build.unit.let_values for node in nodes):
+        _let_vary(build, web, value, carry)
         raise build.refuse(
             f"'{web.name}' is {describe(value)}, taken inside a loop, and is used after the "
             "round that takes it",
@@ -309,6 +382,7 @@ def _prepare(build: Builder, carry: Carry, loop: Stmt) -> None:
     for buffer in carry.hoisted:
         nodes = [node for size in buffer.shape for node in walk(size)]
         if any(isinstance(node, Load) or node in inside for node in nodes):
+            _let_arrays_vary(build, buffer, carry)
             raise build.refuse(
                 f"'{buffer.name}' is used after the round of the loop that makes it, and its "
                 "size is known only in that round",
@@ -322,6 +396,14 @@ def _prepare(build: Builder, carry: Carry, loop: Stmt) -> None:
     if len(carry.states) > 1:
         build.emit(Allocate(carry.register, zero=False))
         build.emit(Store(carry.register, (), Const(0)))
+
+
+def _let_arrays_vary(build: Builder, buffer: Buffer, carry: Carry) -> None:
+    """Let names that stand for an array in some state have arrays of any size."""
+    for state in carry.states:
+        for web, value in zip(carry.webs, state, strict=True):
+            if isinstance(value, (Array, View)) and value.buffer is buffer:
+                _let_vary(build, web, value, carry)
 
 
 # after the loop
@@ -362,7 +444,7 @@ def _bring_together(build: Builder, carry: Carry, exits: Sequence[int]) -> None:
 
 def _note_shared(
     build: Builder,
-    values: Sequence[Value | Variable],
+    values: Sequence[Stood],
     targets: Sequence[Buffer],
     named: set[Buffer],
 ) -> None:
@@ -378,7 +460,9 @@ def _note_shared(
                 )
 
 
-def _bind_after(build: Builder, web: Web, value: Value | Variable) -> None:
+def _bind_after(build: Builder, web: Web, value: Stood) -> None:
+    if isinstance(value, Resizable):
+        value = as_view(build, value)
     if _value_key(value) == _value_key(build.frame.bindings[web]):
         return
     build.check_divisible(web)
@@ -386,7 +470,7 @@ def _bind_after(build: Builder, web: Web, value: Value | Variable) -> None:
 
 
 def _common_array(
-    build: Builder, web: Web, values: Sequence[Value | Variable], taken: set[Buffer], carry: Carry
+    build: Builder, web: Web, values: Sequence[Stood], taken: set[Buffer], carry: Carry
 ) -> Buffer:
     """Memory for what a name stands for after the loop, in any state."""
     arrays = [value for value in values if isinstance(value, (Array, View))]
@@ -394,6 +478,7 @@ def _common_array(
         if not isinstance(value, (Array, View)) and not _is_unbound(value):
             raise _refuse_meeting(build, web, values, carry)
         if isinstance(value, (Array, View)) and not _agree_in_type(build, value, arrays[0]):
+            _let_vary(build, web, value, carry)
             raise _refuse_meeting(build, web, values, carry)
     for value in arrays:
         if _is_own(build, value) and value.buffer not in taken:
@@ -412,7 +497,7 @@ def _common_array(
 
 
 def _may_be_copy(
-    build: Builder, values: Sequence[Value | Variable], states: Sequence[State], named: set[Buffer]
+    build: Builder, values: Sequence[Stood], states: Sequence[State], named: set[Buffer]
 ) -> bool:
     """True if a name may stand for an array that has another name, or belongs to the caller."""
     for value, state in zip(values, states, strict=True):
@@ -441,7 +526,7 @@ def _agree_in_type(build: Builder, one: Array | View, other: Array | View) -> bo
 
 
 def _move(
-    build: Builder, position: int, moves: Sequence[tuple[Value | Variable, Buffer]], carry: Carry
+    build: Builder, position: int, moves: Sequence[tuple[Stood, Buffer]], carry: Carry
 ) -> None:
     """Copy arrays to where they are expected, all at once, if the loop ended in a state."""
     pairs = [
@@ -520,9 +605,7 @@ def _refuse_states(build: Builder, carry: Carry) -> Exception:
     )
 
 
-def _refuse_meeting(
-    build: Builder, web: Web, values: Sequence[Value | Variable], carry: Carry
-) -> Exception:
+def _refuse_meeting(build: Builder, web: Web, values: Sequence[Stood], carry: Carry) -> Exception:
     kinds = list(dict.fromkeys(_kind_of(build, value) for value in values))
     is_none = any(isinstance(value, Nothing) for value in values)
     return build.refuse(
@@ -543,12 +626,14 @@ def _refuse_tuple(build: Builder, web: Web, carry: Carry) -> Exception:
     )
 
 
-def _kind_of(build: Builder, value: Value | Variable) -> str:
+def _kind_of(build: Builder, value: Stood) -> str:
     match value:
         case Array() | View():
             return f"{value.buffer.dtype} of shape {shape_text(value.shape)}"
         case Variable() | Scalar():
             return "a number"
+        case Resizable(home=home):
+            return f"{home.dtype} of any size"
         case _:
             return describe(value)
 
@@ -559,7 +644,7 @@ def _standin(name: str) -> tuple[str, str]:
     return why, f"make it an array of its own before the loop: {name} = {name}.copy()"
 
 
-def _is_unbound(value: Value | Variable) -> bool:
+def _is_unbound(value: Stood) -> bool:
     return isinstance(value, Variable) and value.buffer is None
 
 
@@ -568,7 +653,7 @@ def _key(state: State) -> object:
     return tuple(_value_key(value) for value in state)
 
 
-def _value_key(value: Value | Variable) -> object:
+def _value_key(value: Stood) -> object:
     match value:
         case Array(buffer, indices):
             return id(buffer), indices
@@ -576,8 +661,8 @@ def _value_key(value: Value | Variable) -> object:
             return id(buffer), places, shape
         case Items(items):
             return _key(items)
-        case GrowingList(count=count):
-            return id(count)
+        case GrowingList(count=buffer) | Resizable(home=buffer):
+            return id(buffer)
         case Variable() | ArrayExpr():
             return id(value)
         case _:

@@ -55,6 +55,18 @@ class Variable:
 
 
 @record(eq=False)
+class Resizable:
+    """A name that a loop gives arrays of other sizes: where they lie, begin, and how long they are.
+
+    `home` is a growing array, `start` and `size` are registers (frontend/resized.py).
+    """
+
+    home: Buffer
+    start: Buffer
+    size: Buffer
+
+
+@record(eq=False)
 class Pending(Stmt):
     """Where the `Allocate` of a variable will stand."""
 
@@ -97,7 +109,7 @@ class Enclosing(NamedTuple):
 Segment = tuple[Sequence[ast.stmt], int]
 """A block, and the statement of it to begin with."""
 
-State = tuple["Value | Variable", ...]
+State = tuple["Value | Variable | Resizable", ...]
 """What some names stand for."""
 
 
@@ -108,15 +120,16 @@ class Carry:
     A round begins in the state `entry`, with names for the arrays `known`; arrays numbered from
     `mark` on are its own. At the end of each of its `blocks`, the round is over. What it leaves to
     the next round is `renamed`: an array that there is, or itself, `hoisted` out of the loop;
-    `lists` are those that it leaves, by what they are counted in, and
-    `numbers` the variables for what are numbers. The loop ends after a round, in one of the
-    states `ended`, or on a `break`, in one of the states `left`.
+    `lists` are those that it leaves, by what they are counted in, `numbers` the variables for what
+    are numbers. The arrays of names that are `resized` have homes. The loop ends after a round, in
+    one of the states `ended`, or on a `break`, in one of the states `left`.
     """
 
     stmt: ast.For | ast.While
     webs: Sequence[Web]
     register: Buffer
     states: list[State]
+    resized: Mapping[Web, Resizable] = field(default_factory=dict[Web, Resizable])
     entry: int = 0
     blocks: list[list[Stmt]] = field(default_factory=list[list[Stmt]])
     known: set[Buffer] = field(default_factory=set[Buffer])

@@ -25,7 +25,8 @@ class Knowledge:
     `taken` holds the `if`s whose condition was the same constant whenever it was looked at,
     `undecided` those that were not; what they rule out is no part of any variable. `divided` holds
     the branches and loops in which names are given other arrays than they stand for around them:
-    such an `if` is divided (branches.py), such a loop carries the names (carried.py). `guarded` are
+    such an `if` is divided (branches.py), such a loop carries the names (carried.py), those that
+    are `resized` by homes for arrays of any size (resized.py). `guarded` are
     names that are read on some condition before they are given a value. `growing` are expressions
     that make lists which are changed later (arrays/lists.py).
     """
@@ -39,6 +40,7 @@ class Knowledge:
     taken: dict[ast.If, bool] = field(default_factory=dict[ast.If, bool])
     undecided: set[ast.If] = field(default_factory=set[ast.If])
     divided: dict[Copy, list[Web]] = field(default_factory=dict[Copy, "list[Web]"])
+    resized: dict[Copy, list[Web]] = field(default_factory=dict[Copy, "list[Web]"])
     guarded: set[Web] = field(default_factory=set[Web])
     growing: set[ast.expr] = field(default_factory=set[ast.expr])
     variables: dict[ast.FunctionDef, Variables] = field(
@@ -90,6 +92,7 @@ class Knowledge:
             is_settled = is_settled and self.types.keys() == unit.found.keys()
             is_settled = is_settled and not unit.is_first
         if self.is_first:
+            self.resized.clear()
             self.divided.clear()  # with types that are not known yet, arrays may be others
         self.is_first = False
         self.types = dict(unit.found)
@@ -106,6 +109,7 @@ class Knowledge:
     def _forget(self) -> None:
         self.types.clear()
         self.divided.clear()
+        self.resized.clear()
         self.guarded.clear()
 
     def _learn_branches(self, branches: Mapping[ast.If, set[bool | None]]) -> bool:

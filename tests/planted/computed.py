@@ -6,17 +6,20 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from hybridjit.arith.ranges import ZERO
 from hybridjit.codegen.emit import allocation as emit_allocation
 from hybridjit.codegen.emit import emitter as emitters
 from hybridjit.codegen.emit.emitter import Emitter
 from hybridjit.codegen.emit.memory import call_malloc
 from hybridjit.frontend import comprehensions, item_loops, plain_syntax
+from hybridjit.frontend import resized as frontend_resized
 from hybridjit.frontend.arrays import lists as array_lists
 from hybridjit.frontend.arrays import memory as array_memory
 from hybridjit.ir.expr import Buffer
 from hybridjit.runtime import given_arrays
 from tests.differential import test_computed_sizes as sizes
 from tests.differential import test_growing_lists as lists
+from tests.differential import test_resized_names as resized
 from tests.frontend import test_plain_syntax as syntax
 from tests.planted.bugs import Bug, Check, always, replaced
 from tests.support.oracle import fresh
@@ -44,6 +47,17 @@ def _lists(kernel: Any) -> Check:
     return check
 
 
+def _resized(kernel: Any) -> Check:
+    def check() -> None:
+        resized.test_as_plain_python(kernel)
+
+    return check
+
+
+def always_from_zero(build: Any, resizable: Any, start: Any, size: Any) -> None:
+    _set_range(build, resizable, ZERO, size)
+
+
 def as_it_is(build: Any, value: Any, size: Any, node: Any) -> Any:
     return build.as_index(value, node, "an index")
 
@@ -57,6 +71,7 @@ def leave_with_nothing(self: Emitter, status: int, kept: Sequence[Buffer] = ()) 
 
 
 _leave = Emitter.leave
+_set_range = frontend_resized._set_range  # pyright: ignore[reportPrivateUsage]
 _selected = array_memory.each_selected
 
 
@@ -109,6 +124,11 @@ BUGS = (
         "a growing array stays where it was",
         [replaced(emit_allocation, "call_realloc", without_old_elements)],
         _lists(lists.appended),
+    ),
+    Bug(
+        "what is left of an array begins where it did",
+        [replaced(frontend_resized, "_set_range", always_from_zero)],
+        _resized(resized.of_an_argument),
     ),
     Bug(
         "a loop that is left is done",

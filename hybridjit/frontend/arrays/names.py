@@ -28,7 +28,7 @@ from hybridjit.frontend.values import (
 )
 from hybridjit.frontend.variables import Web
 from hybridjit.ir.dtype import INT64
-from hybridjit.ir.expr import Buffer, Const, Expr, Load
+from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
 from hybridjit.ir.stmt import Allocate, Stmt, Store
 from hybridjit.ir.visit import walk
 from hybridjit.scalars.scalar import Scalar
@@ -75,7 +75,10 @@ def _replace(build: Builder, web: Web, old: Array, value: ArrayExpr, target: ast
     elif _is_at_home(build, web):
         _give_memory(build, web, value, target)
     else:
-        build.check_divisible(web, loops=not fits or _differ(value.shape, old.shape))
+        is_resized = not _is_lasting(build, value.shape) or _follows(build, value.shape, old.shape)
+        is_resized = fits and is_resized
+        is_another = not fits or is_resized or _differ(value.shape, old.shape)
+        build.check_divisible(web, loops=is_another, is_resized=is_resized)
         if not fits:
             raise _refuse_rebinding(build, old, value, target)
         replace_array(build, old, value, target)
@@ -186,6 +189,21 @@ def _differ(shape: Sequence[Expr], other: Sequence[Expr]) -> bool:
     """True if arrays are sure to have different shapes."""
     pairs = zip(shape, other, strict=True)
     return any(isinstance(a, Const) and isinstance(b, Const) and a != b for a, b in pairs)
+
+
+def _follows(build: Builder, shape: Sequence[Expr], other: Sequence[Expr]) -> bool:
+    """True if a size is computed from the one that it takes the place of, as n + 1 from n."""
+    pairs = zip(shape, other, strict=False)
+    return any(
+        not build.ranges.same(new, old)
+        and bool(_variables(old))
+        and _variables(old) <= _variables(new)
+        for new, old in pairs
+    )
+
+
+def _variables(size: Expr) -> set[Var]:
+    return {node for node in walk(size) if isinstance(node, Var)}
 
 
 def _place_of(variable: Variable, home: Sequence[Stmt]) -> int:
