@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import sys
 from typing import Any, cast
 from weakref import WeakKeyDictionary
@@ -22,9 +23,15 @@ from hybridjit.frontend.arrays.refusals import FUNCTION_METHODS
 from hybridjit.frontend.arrays.ufuncs import call_ufunc_method
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.builtin_calls import call_builtin, call_function
-from hybridjit.frontend.call_arguments import arguments, dtype_argument, number_arguments
+from hybridjit.frontend.call_arguments import (
+    arguments,
+    dtype_argument,
+    number_arguments,
+    text_argument,
+)
 from hybridjit.frontend.captures import is_language_name
 from hybridjit.frontend.casts import as_python, cast_to, converted, python_cast
+from hybridjit.frontend.classes import is_instance
 from hybridjit.frontend.extern_calls import call_extern
 from hybridjit.frontend.library.table import GENERATOR_METHODS, LIBRARY, SEEDED, WITH_WHERE
 from hybridjit.frontend.lift import lift
@@ -43,6 +50,7 @@ from hybridjit.frontend.values import (
     InnerFunction,
     Items,
     Method,
+    Module,
     Nothing,
     NumpyFunction,
     PythonType,
@@ -101,12 +109,31 @@ def _call_other(build: Builder, callee: Value, node: ast.Call) -> Value:
             return call_extern(build, extern, node)
         case Foreign(value) if value is _default_rng():
             return _make_generator(build, node)
+        case Foreign(value) if value is isinstance:
+            return is_instance(build, node)
+        case Foreign(value) if value is __import__:
+            return _imported(build, node)
         case Foreign(value) if value is np.iinfo or value is np.finfo:
             return _limits(build, value, node)
         case Foreign(value):
             raise _refuse_callee(build, value, node)
         case _:
             raise _refuse_value(build, callee, node)
+
+
+def _imported(build: Builder, node: ast.Call) -> Value:
+    """A module that the script imports (frontend/plain_syntax.py); loading one runs its code."""
+    name = text_argument(build, node.args[0], "the name of a module")
+    if name not in _MODULES:
+        raise build.refuse(
+            f"'{name}' cannot be imported inside a script",
+            node,
+            help="import it at the top of the file",
+        )
+    return Module(_MODULES[name])
+
+
+_MODULES = {"math": math, "numpy": np, "numpy.linalg": np.linalg}
 
 
 def _make_generator(build: Builder, node: ast.Call) -> Value:

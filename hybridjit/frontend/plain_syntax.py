@@ -27,7 +27,10 @@ from hybridjit.frontend.comprehensions import FOLDS, Fold, fold_of, list_made_by
 from hybridjit.frontend.inner_functions import define, is_defined
 from hybridjit.source import FunctionSource
 
-_SHORT = (ast.NamedExpr, ast.Match, ast.GeneratorExp, ast.ListComp, ast.Lambda, ast.FunctionDef)
+_SHORT = (
+    *(ast.NamedExpr, ast.Match, ast.GeneratorExp, ast.ListComp, ast.Lambda, ast.FunctionDef),
+    *(ast.Import, ast.ImportFrom),
+)
 _SCOPES = (ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
 _JUMPS = (ast.Break, ast.Continue)
 N = TypeVar("N", bound=ast.AST)
@@ -146,6 +149,8 @@ class _Writer:
                 return self._match(stmt)
             case ast.FunctionDef():
                 return self._def(stmt)
+            case ast.Import() | ast.ImportFrom():
+                return _imports(stmt)
             case ast.Assign() | ast.AugAssign() | ast.AnnAssign() | ast.Return() | ast.Expr():
                 return [*self._hoisted(stmt, "value"), stmt]
             case ast.Assert():
@@ -223,6 +228,28 @@ class _Writer:
             body = [*_captured(case.pattern, subject), *self.block(case.body)]
             chain = [_at(ast.If(test, body, chain), case.pattern)]
         return [*before, _assign(subject, stmt.subject, stmt.subject), *chain]
+
+
+def _imports(stmt: ast.Import | ast.ImportFrom) -> list[ast.stmt]:
+    """`import math as m` and `from math import pi` as assignments of what is imported."""
+    is_known = isinstance(stmt, ast.Import) or (stmt.module is not None and not stmt.level)
+    if not is_known or any(alias.name == "*" for alias in stmt.names):
+        return [stmt]
+    found: list[ast.stmt] = []
+    for alias in stmt.names:
+        module = alias.name if alias.asname is not None else alias.name.split(".")[0]
+        name = alias.asname or module
+        if isinstance(stmt, ast.ImportFrom):
+            made = ast.Attribute(_module(stmt.module or ""), alias.name, ast.Load())
+            name = alias.asname or alias.name
+        else:
+            made = _module(module)
+        found.append(_assign(name, made, stmt))
+    return found
+
+
+def _module(name: str) -> ast.expr:
+    return ast.Call(ast.Name("__import__", ast.Load()), [ast.Constant(name)], [])
 
 
 def _test_of(pattern: ast.pattern, subject: str) -> ast.expr | None:

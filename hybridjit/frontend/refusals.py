@@ -123,7 +123,6 @@ FUNCTIONS: dict[str, str] = {
     "repr": 'give the parts separately, as in print("x =", x)',
     "format": 'give the parts separately, as in print("x =", x)',
     "type": "compare dtypes: a.dtype == float32",
-    "isinstance": "compare dtypes: a.dtype == float32",
     "divmod": "use // and %",
     "input": "read the value outside the script and pass it as an argument",
     "open": "read the file outside the script and pass its data as an argument",

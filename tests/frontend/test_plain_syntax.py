@@ -162,9 +162,21 @@ def over_elements(a: Any, n: int) -> Any:
     return total + n
 
 
+def kinds(a: Any, n: int) -> Any:
+    found = 0
+    for position, value in enumerate((a, n, a[0], a[0] > 0, 0.5, (1, 2), [n], None, "text")):
+        if isinstance(value, (np.ndarray, int)):
+            found += 1 << position
+        if isinstance(value, (float, np.floating, tuple)):
+            found += 1 << (position + 10)
+        if isinstance(value, (np.bool_, list, str)):
+            found += 1 << (position + 20)
+    return found
+
+
 FUNCTIONS = (
     *(for_else, for_else_without_break, nested_else, while_else, walrus, matches, matches_a_name),
-    *(tuples, folds, functions, of_math, over_elements),
+    *(tuples, folds, functions, of_math, over_elements, kinds),
 )
 
 
@@ -173,6 +185,15 @@ def test_as_plain_python(function: Any) -> None:
     kernel: Any = hybrid.script(function)
     for seed, n in ((0, 0), (1, 1), (2, 2)):
         assert_agree(kernel, [np.random.default_rng(seed).standard_normal(5 + seed), n])
+
+
+def test_imports_inside() -> None:
+    text = """def f(a, n):
+    import math as mathematics, numpy.linalg
+    from math import floor, pi
+    return mathematics.sin(pi * n), floor(a[0]), numpy.linalg.norm(a)
+"""
+    assert_agree(script_from_text(text), [np.arange(3.0) + 0.5, 2])
 
 
 def test_what_comes_before_is_evaluated_before() -> None:

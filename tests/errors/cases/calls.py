@@ -71,15 +71,15 @@ def clock(a):
     return now_packed()
 
 
-@cases.wrong(ParseError, VECTOR)
+@cases.wrong(TypeMismatch, VECTOR)
 def builtin_isinstance(a):
-    if isinstance(a, int):
+    if isinstance(a, "ndarray"):
         a[0] = 1.0
 
 
-@cases.right(VECTOR, code="a.dtype == float32")
+@cases.right(VECTOR, says="name a class")
 def builtin_isinstance(a):
-    if a.dtype == float32:
+    if isinstance(a, np.ndarray):
         a[0] = 1.0
 
 

@@ -74,9 +74,9 @@ def coroutine_inside(a):
 
 @cases.wrong(ParseError, VECTOR)
 def import_inside(a):
-    import math
+    import cmath
 
-    a[0] = math.sqrt(a[1])
+    a[0] = cmath.sqrt(a[1]).real
 
 
 import math
@@ -89,9 +89,9 @@ def import_inside(a):
 
 @cases.wrong(ParseError, VECTOR)
 def import_from_inside(a):
-    from math import sqrt
+    from random import random
 
-    a[0] = sqrt(a[1])
+    a[0] = random()
 
 
 from math import sqrt
