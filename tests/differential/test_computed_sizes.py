@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -187,3 +188,41 @@ def test_shapes_that_do_not_fit_are_errors() -> None:
     stores(np.ones(3), np.arange(1.0))
     with pytest.raises(ValueError, match="do not fit: sizes 2 and 3"):
         stores(np.ones(3), np.arange(2.0))
+
+
+@hybrid.script
+def fails_after(a: Any, k: Any) -> Any:
+    found = a[a > 0]
+    rows = np.zeros((found.size, 2))
+    return found[k], rows
+
+
+@needs_proc
+@pytest.mark.parametrize("kernel", [positive, counted, selected, of_two_sizes, twice_the_same])
+def test_many_calls_leave_nothing_behind(kernel: Any) -> None:
+    a = np.arange(-8.0, 8.0)
+    assert _growth(lambda: kernel(a)) < 4
+
+
+@needs_proc
+def test_many_errors_leave_nothing_behind() -> None:
+    a = np.arange(-8.0, 8.0)
+    fails_after(a, 3)
+
+    def fail() -> None:
+        with pytest.raises(IndexError, match="out of bounds"):
+            fails_after(a, 99)
+
+    assert _growth(fail) < 4
+
+
+def _growth(call: Callable[[], Any], calls: int = 100_000) -> float:
+    """How many megabytes more the process has after as many calls."""
+    for _ in range(calls // 50):
+        call()
+    gc.collect()
+    before = resident_megabytes()
+    for _ in range(calls):
+        call()
+    gc.collect()
+    return resident_megabytes() - before
