@@ -52,5 +52,5 @@ def is_large(buffer: Buffer) -> bool:
 def bytes_of(buffer: Buffer) -> int:
     """The size of an array, if that is known; else more than any."""
     sizes = [int(size.value.real) for size in buffer.shape if isinstance(size, Const)]
-    is_known = len(sizes) == buffer.ndim
+    is_known = len(sizes) == buffer.ndim and not buffer.is_growing
     return math.prod(sizes) * buffer.dtype.bits // 8 if is_known else MAX_EXTENT

@@ -44,6 +44,8 @@ _MOST_ELEMENTS = 1 << 16
 def can_split(reductions: Sequence[PrivateReduction]) -> bool:
     """True if copies of the arrays are small, as far as that is known."""
     sizes = [_size(found.buffer) for found in reductions]
+    if any(found.buffer.is_growing for found in reductions):
+        return False
     return all(
         not isinstance(size, Const) or 0 < int(size.value.real) <= _MOST_ELEMENTS for size in sizes
     )

@@ -116,12 +116,15 @@ def _temporary(stmt: Allocate, notes: FusionNotes, is_on_stack: bool) -> Tempora
 
 
 def _shape(buffer: Buffer) -> str:
-    return f"{buffer.dtype}[{', '.join(map(format_expr, buffer.shape))}]"
+    sizes = [format_expr(size) for size in buffer.shape]
+    if buffer.is_growing:
+        sizes[0] = "..."
+    return f"{buffer.dtype}[{', '.join(sizes)}]"
 
 
 def _bytes(buffer: Buffer) -> int | None:
     sizes = [int(size.value.real) for size in buffer.shape if isinstance(size, Const)]
-    if len(sizes) < buffer.ndim:
+    if len(sizes) < buffer.ndim or buffer.is_growing:
         return None
     return math.prod(sizes) * buffer.dtype.bits // 8
 

@@ -82,3 +82,14 @@ def test_a_large_array_is_on_the_heap():
     (found,) = overlapping.report(numpy.ones(100_001)).temporaries[:1]
     assert found.bytes == 800_000
     assert not found.is_on_stack
+
+
+def test_an_array_that_grows_has_no_size() -> None:
+    @hybrid.script
+    def f(n: Any) -> Any:
+        out: Any = []
+        for i in range(n):
+            out.append(i)
+        return len(out)
+
+    assert "'out', int64[...], size known at run time on the heap" in str(f.report(3))

@@ -53,8 +53,8 @@ def nothing_follows_from_a_failed_output(a):
 
 @cases.wrong(ParseError, VECTOR)
 def nothing_follows_from_a_failed_import(a):
-    import numpy as xp
-    from math import sqrt as root
+    import cmath as xp
+    from random import gauss as root
 
     a[0] = xp.exp(a[1]) + root(a[2])
 
