@@ -407,7 +407,7 @@ class Builder:
         divided = loops_inside[-1] if loops_inside else inside[0]
         self.knowledge.divided.setdefault((divided.path, divided.stmt), []).append(web)
         if is_resized and loops_inside:
-            self.knowledge.resized.setdefault((divided.path, divided.stmt), []).append(web)
+            self.knowledge.resized.setdefault((divided.path, divided.stmt), set()).add(web.name)
         self.unit.found_division = True
         raise Skip
 

@@ -22,7 +22,9 @@ import ast
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
+from hybridjit.arith.ranges import ZERO
 from hybridjit.frontend.arrays.elementwise import shape_text
+from hybridjit.frontend.arrays.lists import append_all, length, list_like, same_items
 from hybridjit.frontend.arrays.memory import copied, elements_of, locate, nest, view_of
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.frame import Carry, Pending, Resizable, Skip, State, Variable
@@ -59,7 +61,10 @@ def prepare_loop(build: Builder, stmt: ast.For | ast.While) -> None:
     """Let a loop carry the names that a round before found to be given other arrays in it."""
     build.carried[build.frame.path, stmt] = []
     build.resized.pop((build.frame.path, stmt), None)
-    for web in build.knowledge.divided.get((build.frame.path, stmt), ()):
+    place = build.frame.path, stmt
+    names = build.knowledge.resized.get(place, ())
+    resized = [web for web in build.frame.bindings if web.is_mutable and web.name in names]
+    for web in dict.fromkeys((*build.knowledge.divided.get(place, ()), *resized)):
         if web in build.frame.bindings:
             _carry(build, stmt, web)
 
@@ -68,7 +73,8 @@ def _carry(build: Builder, stmt: ast.For | ast.While, web: Web) -> None:
     """Let a loop carry a name; a copy of its own often does as well."""
     value = build.frame.bindings[web]
     place = build.frame.path, stmt
-    if web in build.knowledge.resized.get(place, ()) and isinstance(value, (Array, View)):
+    names = build.knowledge.resized.get(place, ())
+    if web.name in names and isinstance(value, (Array, View)):
         home = make_home(build, web, value)
         build.resized.setdefault(place, {})[web] = home
         if not _is_own(build, value) or build.is_shared(value.buffer, web):
@@ -227,9 +233,9 @@ def _let_vary(build: Builder, web: Web, value: Value | Variable, carry: Carry) -
     one, other = first.buffer, value.buffer
     if (one.dtype, len(first.shape)) != (other.dtype, len(value.shape)) or not value.shape:
         return
-    known = build.knowledge.resized.setdefault(place, [])
-    if web not in known:
-        known.append(web)
+    names = build.knowledge.resized.setdefault(place, set())
+    if web.name not in names:
+        names.add(web.name)
         build.unit.found_division = True
         raise Skip
 
@@ -420,7 +426,11 @@ def _bring_together(build: Builder, carry: Carry, exits: Sequence[int]) -> None:
             continue
         values = [carry.states[k][position] for k in exits]
         if len({_value_key(value) for value in values}) > 1:
-            open.append(position)
+            lists = [value for value in values if isinstance(value, GrowingList)]
+            if len(lists) == len(values):
+                _meet_in_list(build, web, lists, exits, carry)
+            else:
+                open.append(position)
             continue
         taken.update(buffers_of(values[0]))
         _bind_after(build, web, values[0])
@@ -440,6 +450,22 @@ def _bring_together(build: Builder, carry: Carry, exits: Sequence[int]) -> None:
         values = [carry.states[k][position] for position in open]
         _note_shared(build, values, targets, named)
         _move(build, k, list(zip(values, targets, strict=True)), carry)
+
+
+def _meet_in_list(
+    build: Builder, web: Web, lists: Sequence[GrowingList], exits: Sequence[int], carry: Carry
+) -> None:
+    """Make a name stand for a list with the items of that which it stands for in each state."""
+    for k, one in zip(exits, lists, strict=True):
+        names = sum(_value_key(other) == _value_key(one) for other in carry.states[k])
+        if names > 1 or build.is_shared(one.count, web) or not same_items(one, lists[0]):
+            raise _refuse_meeting(build, web, lists, carry)
+    made = list_like(build, lists[0], carry.stmt)
+    for k, one in zip(exits, lists, strict=True):
+        with build.collect() as stmts:
+            append_all(build, made, one, ZERO, length(build, one, carry.stmt), carry.stmt)
+        build.emit(If(Eq(Load(carry.register), Const(k)), build.close(stmts)))
+    _bind_after(build, web, made)
 
 
 def _note_shared(

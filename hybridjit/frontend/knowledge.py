@@ -26,8 +26,8 @@ class Knowledge:
     `undecided` those that were not; what they rule out is no part of any variable. `divided` holds
     the branches and loops in which names are given other arrays than they stand for around them:
     such an `if` is divided (branches.py), such a loop carries the names (carried.py), those that
-    are `resized` by homes for arrays of any size (resized.py). `guarded` are
-    names that are read on some condition before they are given a value. `growing` are expressions
+    are `resized` by homes for arrays of any size (resized.py). These go by their names: variables
+    that other branches make need not be looked for again. `guarded` are names that are read on some condition before they are given a value. `growing` are expressions
     that make lists which are changed later (arrays/lists.py).
     """
 
@@ -40,7 +40,7 @@ class Knowledge:
     taken: dict[ast.If, bool] = field(default_factory=dict[ast.If, bool])
     undecided: set[ast.If] = field(default_factory=set[ast.If])
     divided: dict[Copy, list[Web]] = field(default_factory=dict[Copy, "list[Web]"])
-    resized: dict[Copy, list[Web]] = field(default_factory=dict[Copy, "list[Web]"])
+    resized: dict[Copy, set[str]] = field(default_factory=dict[Copy, "set[str]"])
     guarded: set[Web] = field(default_factory=set[Web])
     growing: set[ast.expr] = field(default_factory=set[ast.expr])
     variables: dict[ast.FunctionDef, Variables] = field(
@@ -83,6 +83,7 @@ class Knowledge:
         if unit.found_growing:
             # Names that stand for such lists are others now: what was learnt of types is void.
             self._forget()
+            self.resized.clear()
             self.common_results, self.computed_results = set[int](), set[int]()
             return False
         is_settled = all(
@@ -109,7 +110,6 @@ class Knowledge:
     def _forget(self) -> None:
         self.types.clear()
         self.divided.clear()
-        self.resized.clear()
         self.guarded.clear()
 
     def _learn_branches(self, branches: Mapping[ast.If, set[bool | None]]) -> bool:

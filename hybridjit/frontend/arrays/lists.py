@@ -70,14 +70,37 @@ def make_list(build: Builder, origin: ast.expr, items: Sequence[Value]) -> Growi
 
 def empty_list(build: Builder, origin: ast.expr) -> GrowingList:
     """A list without items; its types are those that the round before found."""
-    name, span = build.hint or "items", build.span(origin)
-    count = Buffer(f"{name}_count", INT64, (), Buffer.REGISTER)
     types = dict(sorted(_known_types(build, origin)))
+    return _made(build, build.hint or "items", (build.frame.path, origin), types, origin)
+
+
+def list_like(build: Builder, other: GrowingList, node: ast.AST) -> GrowingList:
+    """A list without items, for items such as another has."""
+    types = {place: column.type for place, column in other.columns.items()}
+    return _made(build, other.name, other.origin, types, node)
+
+
+def same_items(one: GrowingList, other: GrowingList) -> bool:
+    """True if two lists hold the same types at the same places of their items."""
+    types = [
+        {place: column.type for place, column in each.columns.items()} for each in (one, other)
+    ]
+    return types[0] == types[1]
+
+
+def _made(
+    build: Builder,
+    name: str,
+    origin: Origin,
+    types: Mapping[ItemPlace, ScalarType],
+    node: ast.AST,
+) -> GrowingList:
+    count, span = Buffer(f"{name}_count", INT64, (), Buffer.REGISTER), build.span(node)
     columns = {place: Column(_growing(name, type), type) for place, type in types.items()}
     for buffer in (count, *(column.buffer for column in columns.values())):
         build.emit(Allocate(buffer, zero=False, span=span))
     build.emit(Store(count, (), ZERO, span=span))
-    return GrowingList(name, (build.frame.path, origin), count, columns)
+    return GrowingList(name, origin, count, columns)
 
 
 def repeated_list(
