@@ -27,8 +27,9 @@ class Knowledge:
     the branches and loops in which names are given other arrays than they stand for around them:
     such an `if` is divided (branches.py), such a loop carries the names (carried.py), those that
     are `resized` by homes for arrays of any size (resized.py). These go by their names: variables
-    that other branches make need not be looked for again. `guarded` are names that are read on some condition before they are given a value. `growing` are expressions
-    that make lists which are changed later (arrays/lists.py).
+    that other branches make need not be looked for again. `guarded` are names that are read on some
+    condition before they are given a value. `growing` are expressions that make lists which
+    are changed later (arrays/lists.py).
     """
 
     printed: ast.FunctionDef | None
