@@ -64,8 +64,9 @@ def prepare_loop(build: Builder, stmt: ast.For | ast.While) -> None:
     place = build.frame.path, stmt
     names = build.knowledge.resized.get(place, ())
     resized = [web for web in build.frame.bindings if web.is_mutable and web.name in names]
-    for web in dict.fromkeys((*build.knowledge.divided.get(place, ()), *resized)):
-        if web in build.frame.bindings:
+    # One that is asked for again is carried, since a copy of its array did not do.
+    for web in (*build.knowledge.divided.get(place, ()), *resized):
+        if web in build.frame.bindings and web not in build.resized.get(place, ()):
             _carry(build, stmt, web)
 
 
