@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks import arrays, kernels, math, stdlib
 from hybridjit import hybrid
 from hybridjit import stdlib as hs
-from hybridjit.checking.copies import fresh_copies
+from hybridjit.scalars.contents import fresh_copies
 from tests.npbench import data
 from tests.npbench import kernels as array_kernels
 from tests.npbench import loops as loop_kernels

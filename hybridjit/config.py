@@ -25,8 +25,8 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar, Token
 from dataclasses import replace
 from functools import cache, wraps
@@ -101,6 +101,7 @@ def scope(**changes: Unpack[Changes]) -> AbstractContextManager[Config]:
 
 
 _opened: dict[str, str | None] = {}
+_ignores_database: ContextVar[bool] = ContextVar("hybridjit_ignores_database", default=False)
 
 
 def use_database(path: str | None) -> None:
@@ -108,8 +109,20 @@ def use_database(path: str | None) -> None:
     _opened["path"] = path
 
 
+@contextmanager
+def without_database() -> Generator[None]:
+    """Let kernels take nothing from a database, in this thread or task only."""
+    token = _ignores_database.set(True)
+    try:
+        yield
+    finally:
+        _ignores_database.reset(token)
+
+
 def tune_database() -> str | None:
     """Return the database that was opened, or else that of the environment."""
+    if _ignores_database.get():
+        return None
     return _opened.get("path", current().tune_db) if _opened else current().tune_db
 
 

@@ -18,12 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridjit import config
-from hybridjit.checking.copies import fresh_copies
 from hybridjit.checking.difference import (
     Difference,
     Outcome,
     are_comparable,
-    arrays_in,
     find_difference,
 )
 from hybridjit.checking.exactness import is_exact
@@ -34,6 +32,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Return, Store
 from hybridjit.ir.visit import walk
 from hybridjit.record import record
+from hybridjit.scalars.contents import arrays_in, fresh_copies
 
 
 @record

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hybridjit.checking.exactness import allowed_error
 from hybridjit.errors import DivisionByZero, RefutedIndex
 from hybridjit.record import record
+from hybridjit.scalars.contents import arrays_in
 from hybridjit.scalars.kinds import is_array, is_sequence
 
 # Plain Python has integers without end, and NumPy divides by zero with a warning: there the
@@ -80,17 +81,6 @@ def _error_difference(native: Exception | None, plain: Exception | None) -> Diff
 
 def _ending(error: Exception | None) -> str:
     return "a result" if error is None else f"{type(error).__name__}: {error}".splitlines()[0]
-
-
-def arrays_in(value: Any) -> Iterator[NDArray[Any]]:
-    """The arrays in a value, numbers as arrays without dimensions."""
-    if is_sequence(value):
-        for item in value:
-            yield from arrays_in(item)
-    elif is_array(value):
-        yield value
-    elif isinstance(value, (bool, int, float, complex, np.generic)):
-        yield np.asarray(value)
 
 
 @record

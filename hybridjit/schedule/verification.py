@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hybridjit import config
 from hybridjit.errors import HybridError, ScheduleError
 from hybridjit.ir.stmt import RAISABLE
 from hybridjit.record import record
+from hybridjit.scalars.contents import arrays_in, fresh_copies, with_arrays
+from hybridjit.scalars.kinds import field_names, is_record, is_sequence
 
-_ARRAY: type[Any] = np.ndarray
 _TUPLE: type[Any] = tuple
+_NUMBERS: tuple[type[Any], ...] = (bool, int, float, complex, np.generic, np.ndarray)
 # Fewer than one vector, one, one more and one less than round numbers, primes.
 AWKWARD = (0, 1, 2, 7, 17, 31)
 _RAISABLE: tuple[type[Exception], ...] = tuple(getattr(builtins, name) for name in RAISABLE)
@@ -67,7 +71,7 @@ def verify_kernels(
     seen: list[tuple[tuple[int, ...], ...]] = []
     skipped = 0
     for sizes in _sizes(args):
-        changed = [_resized(arg, sizes) for arg in args]
+        changed = [with_arrays(arg, partial(_resized, sizes=sizes)) for arg in args]
         expected = outcome_of(plain, changed)
         if expected is None:
             skipped += 1
@@ -79,7 +83,7 @@ def verify_kernels(
                 raise
             skipped += 1  # steps that fit the given sizes need not fit others
             continue
-        shapes = tuple(arg.shape for arg in changed if isinstance(arg, _ARRAY))
+        shapes = tuple(array.shape for array in arrays_in(changed) if array.shape)
         for version, outcome in zip(versions, found, strict=True):
             same = Same(loose=loose, ordered=version.is_ordered)
             if outcome is None or not all(map(same, expected, outcome)):
@@ -98,7 +102,7 @@ def _difference(version: Version, shapes: Sequence[tuple[int, ...]]) -> Schedule
 
 def _sizes(args: Sequence[Any]) -> Iterator[dict[int, int]]:
     """What to make of each size that occurs in `args`: itself first, then awkward numbers."""
-    found: list[int] = sorted({n for arg in args if isinstance(arg, _ARRAY) for n in arg.shape})
+    found: list[int] = sorted({n for array in arrays_in(list(args)) for n in array.shape})
     yield {}
     if not found:
         return
@@ -110,16 +114,16 @@ def _sizes(args: Sequence[Any]) -> Iterator[dict[int, int]]:
     yield {size: size + 1 for size in found}
 
 
-def _resized(arg: Any, sizes: dict[int, int]) -> Any:
-    if not isinstance(arg, _ARRAY):
-        return arg
-    shape: Any = tuple(sizes.get(n, n) for n in arg.shape)
-    return np.zeros(shape, arg.dtype) if arg.size == 0 else np.resize(arg, shape)
+def _resized(array: NDArray[Any], sizes: dict[int, int]) -> NDArray[Any]:
+    shape: Any = tuple(sizes.get(n, n) for n in array.shape)
+    if shape == array.shape:
+        return array
+    return np.zeros(shape, array.dtype) if array.size == 0 else np.resize(array, shape)
 
 
 def outcome_of(run: Any, args: Sequence[Any]) -> list[Any] | None:
     """The arguments after a run and its result; None if it does not take such arguments."""
-    copies = [arg.copy() if isinstance(arg, _ARRAY) else arg for arg in args]
+    copies = fresh_copies(args)
     try:
         with config.scope(check=False):  # the original is what it is held against
             result = run(*copies)
@@ -138,8 +142,16 @@ class Same:
     ordered: bool
 
     def __call__(self, a: Any, b: Any) -> bool:
-        if a is None or b is None:
-            return a is b
+        if is_sequence(a) or is_record(a):
+            return type(a) is type(b) and self._same_items(_items(a), _items(b))
+        if not isinstance(a, _NUMBERS) or not isinstance(b, _NUMBERS):
+            return type(a) is type(b)  # None, a name, a generator
+        return self._same_arrays(a, b)
+
+    def _same_items(self, a: Sequence[Any], b: Sequence[Any]) -> bool:
+        return len(a) == len(b) and all(map(self, a, b))
+
+    def _same_arrays(self, a: Any, b: Any) -> bool:
         x: Any = np.asarray(a)
         y: Any = np.asarray(b)
         if x.shape != y.shape or x.dtype != y.dtype:
@@ -148,3 +160,9 @@ class Same:
             return x.tobytes() == y.tobytes()
         tolerance = _LOOSE.get(x.dtype.name, 1e-8) if self.loose else 0.0
         return bool(np.allclose(x, y, rtol=tolerance, atol=tolerance, equal_nan=True))
+
+
+def _items(value: Any) -> list[Any]:
+    if is_sequence(value):
+        return list(value)
+    return [getattr(value, name) for name in field_names(value) or ()]

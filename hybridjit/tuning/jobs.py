@@ -11,7 +11,8 @@ import functools
 import hashlib
 import pickle
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import numpy as np
@@ -20,12 +21,12 @@ from numpy.typing import NDArray
 from hybridjit import config
 from hybridjit.errors import HybridError, InternalError, ScheduleError
 from hybridjit.record import record
+from hybridjit.scalars.contents import arrays_in, fresh_copies
 from hybridjit.schedule.verification import Same, Version, outcome_of, verify_kernels
 from hybridjit.tuning.machine import alone
 from hybridjit.tuning.programs import Program, Run
 from hybridjit.tuning.timing import Times, race
 
-_ARRAY: type[Any] = np.ndarray
 _CACHES = 1 << 27  # bytes: more than most caches hold
 
 Status = Literal["measured", "wrong", "refused", "failed", "crashed", "late"]
@@ -113,12 +114,13 @@ class _Workshop:
 
     def race(self, runs: Sequence[Run], seconds: float) -> list[Times]:
         """Race calls on arguments that are written to as long as one race lasts, not longer."""
-        args = [arg.copy() if isinstance(arg, _ARRAY) else arg for arg in self.args]
-        written = self._written()
+        args = fresh_copies(self.args)
+        pairs = list(zip(arrays_in(args), arrays_in(self.args), strict=True))
+        written = [pairs[place] for place in self._written()]
 
         def prepare() -> None:
-            for place in written:
-                np.copyto(args[place], self.args[place])
+            for array, original in written:
+                np.copyto(array, original)
             if self.task.cold:
                 _sweep()
 
@@ -128,13 +130,10 @@ class _Workshop:
             return race(calls, seconds, prepare=prepare if is_needed else None)
 
     def _written(self) -> list[int]:
-        """The arguments that a run changes."""
-        after = self.expected or []
-        return [
-            place
-            for place, (old, new) in enumerate(zip(self.args, after, strict=False))
-            if isinstance(old, _ARRAY) and old.tobytes() != new.tobytes()
-        ]
+        """Which of the arrays in the arguments a run changes."""
+        after = arrays_in((self.expected or self.args)[: len(self.args)])
+        pairs = zip(arrays_in(self.args), after, strict=True)
+        return [place for place, (a, b) in enumerate(pairs) if a.tobytes() != b.tobytes()]
 
 
 @functools.cache
@@ -157,9 +156,19 @@ def _workshop(task: Task) -> _Workshop:
     return _workshops[task.key]
 
 
+@contextmanager
+def _as_it_is(task: Task) -> Generator[None]:
+    """The program is compiled and run, whatever is set, and takes nothing that an earlier search
+    has kept: that is not what the compiler does by itself.
+    """
+    settings = config.scope(parallel=task.parallel, check=False, interpret=False)
+    with settings, config.without_database():
+        yield
+
+
 def measure(job: Job) -> Measurement:
     """Compile a candidate, compare its results with the plain program's, and race it."""
-    with config.scope(parallel=job.task.parallel, check=False, interpret=False):
+    with _as_it_is(job.task):
         shop = _workshop(job.task)
         start = time.perf_counter()
         try:
@@ -173,13 +182,16 @@ def measure(job: Job) -> Measurement:
         if not is_right:
             message = "its results differ from those of the plain program"
             return Measurement("wrong", message, compiling=compiling)
-        rival, times = shop.race([shop.make(job.rival), run], job.seconds)
+        try:
+            rival, times = shop.race([shop.make(job.rival), run], job.seconds)
+        except Exception as error:  # whatever the program raises for these arguments
+            return Measurement("failed", f"{type(error).__name__}: {error}")
         return Measurement("measured", "", times, rival, compiling)
 
 
 def verify(job: Job) -> str | None:
     """What is wrong with a candidate at sizes that are awkward; None if nothing is."""
-    with config.scope(parallel=job.task.parallel, check=False, interpret=False):
+    with _as_it_is(job.task):
         shop = _workshop(job.task)
         version = Version(shop.make(job.recipe))
         try:

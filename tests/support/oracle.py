@@ -19,8 +19,8 @@ import numpy as np
 
 import hybridjit
 from hybridjit import Kernel, config
-from hybridjit.checking.copies import fresh_copies
 from hybridjit.errors import RefutedIndex
+from hybridjit.scalars.contents import fresh_copies
 
 Run = Callable[..., Any]
 Array = Any  # comparing arrays of unknown types has no static types worth the name

@@ -1,9 +1,9 @@
-"""Copies of arguments that a run may write to, laid out as the originals are."""
+"""What values hold: the arrays in tuples, lists and dataclasses, and copies of them."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,17 +12,26 @@ from numpy.typing import NDArray
 from hybridjit.scalars.kinds import field_names, is_array, is_generator, is_record, is_sequence
 
 
-def fresh_copies(values: Sequence[Any]) -> list[Any]:
-    """Copies of arguments with the same strides; arrays that share memory still do."""
-    owners: dict[int, NDArray[Any]] = {}
-    return [_fresh(value, owners) for value in values]
-
-
-def _fresh(value: Any, owners: dict[int, NDArray[Any]]) -> Any:
+def arrays_in(value: Any) -> Iterator[NDArray[Any]]:
+    """The arrays in a value, numbers as arrays without dimensions."""
     if is_array(value):
-        return _fresh_array(value, owners)
+        yield value
+    elif is_sequence(value):
+        for item in value:
+            yield from arrays_in(item)
+    elif is_record(value):
+        for name in field_names(value) or ():
+            yield from arrays_in(getattr(value, name))
+    elif isinstance(value, (bool, int, float, complex, np.generic)):
+        yield np.asarray(value)
+
+
+def with_arrays(value: Any, change: Callable[[NDArray[Any]], Any]) -> Any:
+    """The value with its arrays changed; what can be written to is not shared with it."""
+    if is_array(value):
+        return change(value)
     if is_sequence(value):
-        items = [_fresh(item, owners) for item in value]
+        items = [with_arrays(item, change) for item in value]
         made: Any = type(value)
         return made(*items) if hasattr(value, "_fields") else made(items)
     if is_generator(value):
@@ -30,9 +39,15 @@ def _fresh(value: Any, owners: dict[int, NDArray[Any]]) -> Any:
     if is_record(value):
         copied = copy.copy(value)
         for name in field_names(value) or ():
-            object.__setattr__(copied, name, _fresh(getattr(value, name), owners))
+            object.__setattr__(copied, name, with_arrays(getattr(value, name), change))
         return copied
     return value
+
+
+def fresh_copies(values: Sequence[Any]) -> list[Any]:
+    """Copies of arguments with the same strides; arrays that share memory still do."""
+    owners: dict[int, NDArray[Any]] = {}
+    return [with_arrays(value, lambda array: _fresh_array(array, owners)) for value in values]
 
 
 def _fresh_array(given: NDArray[Any], owners: dict[int, NDArray[Any]]) -> NDArray[Any]:
