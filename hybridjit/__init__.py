@@ -23,6 +23,7 @@ from hybridjit.errors import (
     ParseError,
     PassError,
     ScheduleError,
+    TuneError,
     TypeMismatch,
 )
 from hybridjit.kernel import Kernel
@@ -113,6 +114,7 @@ __all__ = [
     "Schedule",
     "ScheduleError",
     "Trace",
+    "TuneError",
     "TypeMismatch",
     "__version__",
     "bf16",

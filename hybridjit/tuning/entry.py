@@ -8,11 +8,11 @@ import pickle
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import fields
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, get_args
 
 from hybridjit import config
 from hybridjit.config import api_edge
-from hybridjit.errors import ArgumentError
+from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.func import PrimFunc
 from hybridjit.optimize.receipt import make_receipt
 from hybridjit.processor import current_target
@@ -73,24 +73,58 @@ def read_settings(**settings: Any) -> Settings:
     wrong = [name for name in settings if name not in SETTINGS]
     if wrong:
         raise ArgumentError(
-            f"tune has no option '{wrong[0]}'", help=f"its options are {', '.join(SETTINGS)}"
+            f"tune has no option '{wrong[0]}'",
+            help=f"its options are {', '.join(SETTINGS)}; arguments of a kernel have no names here",
         )
-    return Settings(**settings)
+    made = Settings(**settings)
+    _check_settings(made)
+    return made
+
+
+def _check_settings(settings: Settings) -> None:
+    read_budget(settings.budget)
+    trials, space, executor = settings.trials, settings.space, settings.executor
+    is_count = trials is None or (type(trials) is int and trials > 0)
+    _demand(is_count, "trials", trials, "a number above 0")
+    _demand(type(settings.seed) is int, "seed", settings.seed, "an integer")
+    strategies = ", ".join(map(repr, get_args(Strategy)))
+    is_strategy = settings.search in get_args(Strategy)
+    _demand(is_strategy, "search", settings.search, f"one of {strategies}")
+    _demand(space is None or callable(space), "space", space, "a function of a Schedule")
+    is_executor = executor is None or hasattr(executor, "submit")
+    _demand(is_executor, "executor", executor, "one of concurrent.futures")
+
+
+def _demand(is_good: bool, name: str, value: Any, needed: str) -> None:
+    if not is_good:
+        raise ArgumentValueError(f"{name} is {value!r}: it must be {needed}")
+
+
+def _pickled(value: Any, what: str) -> bytes:
+    """What workers are sent."""
+    try:
+        return pickle.dumps(value)
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        raise ArgumentError(
+            f"{what} cannot be sent to the processes that measure: {error}",
+            help="what it uses must be picklable: no locks, open files or lambdas",
+        ) from None
 
 
 def tune_kernel(kernel: Tunable, args: Sequence[Any], settings: Settings) -> Tuned:
     """Search for the best schedule of a kernel, for these arguments."""
-    plain = kernel.schedule(*args)
+    plain = kernel.schedule(*args)  # with the steps of its own, if it has any
     steps = settings.space or _automatic(kernel.auto_schedule(*args), kernel.is_parallel)
     options = options_of(kernel.fastmath, is_parallel=kernel.is_parallel)
     task = Task(
-        pickle.dumps(Script(kernel.copy())),
-        pickle.dumps(list(args)),
+        _pickled(Script(kernel.copy()), f"'{plain.func.name}'"),
+        _pickled(list(args), "an argument"),
         plain.is_open or bool(kernel.fastmath),
         kernel.is_parallel,
         settings.cold,
     )
-    return _search(Schedules(plain.func, steps), task, settings, plain.func, options, args)
+    # Candidates replace the kernel's own steps; what they compete with is what they are kept under.
+    return _search(Schedules(plain.original, steps), task, settings, plain.func, options, args)
 
 
 def _automatic(receipt: Schedule, is_parallel: bool) -> Steps:
@@ -210,7 +244,8 @@ def _tune_module(
     program: Program, space: Space, func: PrimFunc, args: Sequence[Any], settings: Settings
 ) -> Module:
     loose = Schedule(func).is_open or bool(func.fastmath) or isinstance(program, Built)
-    task = Task(pickle.dumps(program), pickle.dumps(list(args)), loose, False, settings.cold)
+    data = _pickled(program, f"'{func.name}'"), _pickled(list(args), "an argument")
+    task = Task(*data, loose, False, settings.cold)
     options = options_of(func.fastmath, is_parallel=False)
     found = _search(space, task, settings, func, options, args)
     made: Any = program.make(found.recipe)

@@ -77,12 +77,17 @@ class Tuned:
         )
 
     def _counts(self) -> str:
-        parts = [f"{self.counts[name]} {name}" for name in sorted(self.counts) if self.counts[name]]
-        return f"  {', '.join(parts) or 'nothing tried'} in {self.seconds:.0f} s; {self.stopped}"
+        return f"  {describe_counts(self.counts)} in {self.seconds:.0f} s; {self.stopped}"
 
     def _repr_html_(self) -> str:
         text = str(self).replace("&", "&amp;").replace("<", "&lt;")
         return f"{draw_picture(self.curve, self.seconds)}<pre>{text}</pre>"
+
+
+def describe_counts(counts: Counter[str]) -> str:
+    """`4 measured, 1 wrong`."""
+    parts = [f"{counts[name]} {name}" for name in sorted(counts) if counts[name]]
+    return ", ".join(parts) or "nothing tried"
 
 
 def _seconds(value: float) -> str:

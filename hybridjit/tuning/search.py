@@ -61,6 +61,12 @@ class Search:
         self._learned = 0
         self._grid = self._all_in_order() if strategy == "grid" else iter(())
         self.refused = 0
+        self.first_refusal = ""
+
+    @property
+    def is_barren(self) -> bool:
+        """True if whatever was drawn so far is refused."""
+        return self.refused > 0 and not self._seen
 
     def first(self) -> Candidate | None:
         """The likeliest candidate: of the compiler's own space, what it would do by itself."""
@@ -99,10 +105,14 @@ class Search:
         for _ in range(MOST_DRAWS):
             made = self._space.make(pick())
             if isinstance(made, Refused):
-                self.refused += 1
+                self._note_refusal(made)
             elif self._is_new(made):
                 return made
         return None
+
+    def _note_refusal(self, made: Refused) -> None:
+        self.refused += 1
+        self.first_refusal = self.first_refusal or made.reason
 
     def _is_new(self, made: Candidate) -> bool:
         key = pickle.dumps(made.recipe)
@@ -164,7 +174,7 @@ class Search:
         while places is not None:
             made = self._space.make(Picks(first, places))
             if isinstance(made, Refused):
-                self.refused += 1
+                self._note_refusal(made)
             elif self._is_new(made):
                 yield made
             places = _next_places(made.picks)

@@ -29,7 +29,7 @@ from hybridjit.tuning.features import features_of
 from hybridjit.tuning.jobs import Job, Measurement, Task, measure, verify
 from hybridjit.tuning.picks import Pick
 from hybridjit.tuning.progress import Progress
-from hybridjit.tuning.result import Improvement, Tuned
+from hybridjit.tuning.result import Improvement, Tuned, describe_counts
 from hybridjit.tuning.search import Known, Search
 from hybridjit.tuning.space import Candidate
 from hybridjit.tuning.timing import Times
@@ -56,7 +56,7 @@ class Limits:
 
 @record(eq=False)
 class _Scored:
-    candidate: Candidate
+    recipe: Any
     score: float
 
 
@@ -88,6 +88,7 @@ class Session:
         self._curve = [Improvement(0.0, 0, 1.0)]
         self._unkept: list[Row] = []
         self._last_gain = 0
+        self._first_failure = ""
 
     def run(self, name: str = "") -> Tuned:
         """Search until the limits are reached, or Ctrl-C: then with what there is."""
@@ -96,6 +97,7 @@ class Session:
         with self._executor_to_use() as executor:
             try:
                 stopped = self._explore(executor, progress)
+                self._check_some_ran()
             except KeyboardInterrupt:
                 stopped = "stopped by Ctrl-C"
             except BrokenExecutor as error:
@@ -168,10 +170,11 @@ class Session:
     def _note(self, future: Future[Measurement], candidate: Candidate, rival: float) -> None:
         found = _result_of(future)
         self._counts[found.status] += 1
+        self._first_failure = self._first_failure or found.message
         score = found.ratio * rival
         is_measured = found.status == "measured"
         if is_measured:
-            self._found.append(_Scored(candidate, score))
+            self._found.append(_Scored(candidate.recipe, score))
             self._search.learn(candidate, score)
             if score < self._best[1] * 0.995:
                 trials = sum(self._counts.values())
@@ -184,25 +187,39 @@ class Session:
 
     def _finish(self, executor: Executor, stopped: str) -> Tuned:
         self._found.sort(key=lambda scored: scored.score)
-        best: tuple[Measurement, Candidate] | None = None
+        best: tuple[Measurement, Any] | None = None
         for scored in self._found[:FINALISTS]:
-            job = Job(self._task, scored.candidate.recipe, None, LAST_RACE)
+            job = Job(self._task, scored.recipe, None, LAST_RACE)
             found = _result_of(executor.submit(measure, job))
             is_better = best is None or found.ratio < best[0].ratio
             if found.ratio < WORTH and is_better and self._is_right(executor, job):
-                best = found, scored.candidate
+                best = found, scored.recipe
         seconds = self._clock() - self._start
         facts = tuple(self._curve), self._all_counts(), seconds, stopped
         if best is None:
             return Tuned(None, 1.0, None, None, *facts)
-        won, candidate = best
-        self._crown(candidate, won)
-        return Tuned(candidate.recipe, won.ratio, won.times, won.rival, *facts)
+        won, recipe = best
+        self._crown(recipe, won)
+        return Tuned(recipe, won.ratio, won.times, won.rival, *facts)
+
+    def _check_some_ran(self) -> None:
+        """Fail if whatever was tried failed: no schedule is at fault then."""
+        tried = sum(self._counts.values())
+        if self._counts["measured"] or self._counts["wrong"]:
+            return
+        if tried or self._search.is_barren:
+            raise TuneError(
+                f"no candidate could be run: {describe_counts(self._all_counts())}",
+                notes=(f"the first one: {self._first_failure or self._search.first_refusal}",),
+                help="call it without a search first" if tried else "take the steps by hand first",
+            )
 
     def _is_right(self, executor: Executor, job: Job) -> bool:
         try:
             wrong = executor.submit(verify, job).result()
-        except WorkerError as error:
+        except BrokenExecutor:
+            raise
+        except Exception as error:  # of whatever executor it is
             wrong = str(error)
         if wrong is not None:
             self._counts["wrong"] += 1
@@ -222,6 +239,8 @@ class Session:
             if row.score is not None:
                 picks = tuple(Pick(*pair) for pair in row.picks)
                 self._search.resume(Known(picks, row.features, row.score), row.recipe)
+                if row.recipe:  # what a template made is not kept
+                    self._found.append(_Scored(row.recipe, row.score))
 
     def _keep(self, every: int) -> None:
         if self._database is None or self._identity is None or len(self._unkept) < every:
@@ -232,12 +251,12 @@ class Session:
         except TuneError as error:
             self._forget_database(error)
 
-    def _crown(self, candidate: Candidate, won: Measurement) -> None:
-        if self._database is None or self._identity is None or type(candidate.recipe) is not str:
+    def _crown(self, recipe: Any, won: Measurement) -> None:
+        if self._database is None or self._identity is None or type(recipe) is not str:
             return
         seconds = None if won.times is None else won.times.best
         try:
-            self._database.crown(self._identity, candidate.recipe, won.ratio, seconds)
+            self._database.crown(self._identity, recipe, won.ratio, seconds)
         except TuneError as error:
             self._forget_database(error)
 

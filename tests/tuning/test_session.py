@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from hybridjit.errors import TuneError
 from hybridjit.processor import current_target
 from hybridjit.tuning import session as sessions
 from hybridjit.tuning.database import Database
@@ -143,8 +144,8 @@ def test_errors_of_an_executor_are_counted() -> None:
     def answer(job: Job) -> Measurement:
         raise ValueError("no")
 
-    found = make_session(Pretending(answer), trials=3).run()
-    assert found.counts["failed"] == 3
+    with pytest.raises(TuneError, match=r"(?s)no candidate could be run: 3 failed.*ValueError: no"):
+        make_session(Pretending(answer), trials=3).run()
 
 
 def test_ctrl_c_ends_with_the_best_so_far() -> None:
@@ -208,6 +209,13 @@ def test_a_second_search_goes_on_where_the_first_ended(tmp_path: Path) -> None:
     finals = sessions.FINALISTS
     assert not set(first.tried[:-finals]) & set(second.tried[:-finals])
     assert found.counts["measured"] == len(FACTORS) ** 2 - 8
+
+
+def test_a_second_search_remembers_the_best_of_the_first(tmp_path: Path) -> None:
+    database = Database(tmp_path / "tuned.db")
+    make_session(Pretending(), database=database).run()
+    found = make_session(Pretending(), database=database).run()
+    assert (found.trials, found.score) == (0, 0.5)
 
 
 def test_a_full_disk_does_not_end_a_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,13 +6,14 @@ import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 import hybridjit as hj
-from hybridjit import config, te
+from hybridjit import config, hybrid, te
 from hybridjit import stdlib as _stdlib
 from hybridjit.processor import current_target
 from hybridjit.tools.command_line import main
@@ -146,6 +147,12 @@ def test_arguments_that_are_written_are_as_before() -> None:
         ({"budget": "soon"}, "budget is 'soon'"),
         ({"budget": 0}, "budget is 0"),
         ({"tirals": 3}, "tune has no option 'tirals'"),
+        ({"trials": 0}, "trials is 0: it must be a number above 0"),
+        ({"trials": "3"}, "trials is '3'"),
+        ({"search": "gird"}, "search is 'gird': it must be one of 'evolution'"),
+        ({"space": 3}, "space is 3: it must be a function"),
+        ({"executor": 3}, "executor is 3"),
+        ({"seed": "x"}, "seed is 'x'"),
     ],
 )
 def test_settings_that_make_no_sense(settings: Any, message: str) -> None:
@@ -182,3 +189,82 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         assert capsys.readouterr().out == "3 measurements removed\n"
     finally:
         config.clear()
+
+
+class Scaled(NamedTuple):
+    values: Any
+    factor: float
+
+
+@hybrid.script
+def scale_in_place(scaled: Any) -> None:
+    for i in range(scaled.values.shape[0]):
+        scaled.values[i] = scaled.values[i] * scaled.factor + 1.0
+
+
+def test_arguments_that_hold_arrays_are_copied_and_compared() -> None:
+    scaled = Scaled(np.ones(40, np.float32), 3.0)
+    fast = scale_in_place.tune(scaled, trials=2, executor=ThreadPoolExecutor(1))
+    assert fast.tuned is not None
+    assert fast.tuned.counts["measured"] == 2
+    np.testing.assert_array_equal(scaled.values, np.ones(40, np.float32))
+
+
+@hybrid.script
+def refuse_positive(x: Any) -> None:
+    for i in range(x.shape[0]):
+        if x[i] > 0.0:
+            raise ValueError("it is positive")
+
+
+def test_a_kernel_that_raises_is_told_of() -> None:
+    with pytest.raises(hj.TuneError, match=r"(?s)could be run: 1 failed.*it is positive"):
+        refuse_positive.tune(np.ones(4), trials=2, executor=ThreadPoolExecutor(1))
+
+
+def split_nothing(s: Any) -> None:
+    s.split("nothing", s.sample_categorical([2, 4]))
+
+
+def test_a_space_that_is_refused_is_told_of() -> None:
+    with pytest.raises(hj.TuneError, match=r"(?s)could be run: \d+ refused.*'nothing'"):
+        mirrored.tune(*CASES["mirrored"][1], trials=2, space=split_nothing)
+
+
+def by_four(s: Any) -> None:
+    s.split("i", 4)
+
+
+def test_a_kernel_with_a_schedule_competes_with_it() -> None:
+    args = CASES["loops"][1]
+    scheduled = loops.with_schedule(by_four)
+    executor = ThreadPoolExecutor(1)
+    fast = scheduled.tune(*args, trials=2, space=tiles, search="grid", executor=executor)
+    assert fast.tuned is not None
+    assert fast.tuned.counts["measured"] == 2
+    np.testing.assert_array_equal(fast(*args), loops(*args))
+
+
+def test_the_plain_program_takes_nothing_from_the_database(database: Path) -> None:
+    args = CASES["product"][1]
+    _crown(product.copy(), args)
+    with config.without_database():
+        plain = product.copy().prim_func(*args)
+    assert str(plain) == str(product.schedule(*args).func)
+
+
+def test_what_cannot_be_sent_is_told_of() -> None:
+    lock = Lock()
+
+    def callback(x: Any) -> None:
+        with lock:
+            x[0] = 1.0
+
+    packed = hybrid.packed(callback)
+
+    @hybrid.script
+    def calls(x: Any) -> None:
+        packed(x)
+
+    with pytest.raises(hj.ArgumentError, match="'calls' cannot be sent to the processes"):
+        calls.tune(np.ones(3), trials=1)
