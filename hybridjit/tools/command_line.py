@@ -46,6 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ConfigError, LoadError) as error:
         print(error, file=sys.stderr)
         return MISUSED
+    except OSError as error:  # a file that cannot be written
+        print(error, file=sys.stderr)
+        return FAILED
     except HybridError as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return FAILED

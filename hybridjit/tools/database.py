@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 
 from hybridjit.schedule.trace import Trace
 from hybridjit.tools.command import Command, declare_json
+from hybridjit.tools.load_kernel import LoadError
 from hybridjit.tuning.database import Database, Winner
 
 _DAY = 86400.0
@@ -25,6 +27,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print, or change the file."""
+    if options.action != "import" and not os.path.exists(options.path):
+        raise LoadError(f"there is no database {options.path!r}: `tune --db` makes one")
     database = Database(options.path)
     match options.action:
         case "export":

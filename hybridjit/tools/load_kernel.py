@@ -82,7 +82,10 @@ def _load_module(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules.setdefault(path.stem, module)
     sys.path.insert(0, str(path.resolve().parent))  # its neighbours are found, as if it were run
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        raise LoadError(f"{error.filename}:{error.lineno}: {error.msg}") from None
     return module
 
 

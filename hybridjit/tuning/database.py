@@ -15,8 +15,9 @@ import json
 import os
 import sqlite3
 import time
+import urllib.parse
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
 from hybridjit.errors import TuneError
@@ -109,15 +110,57 @@ class Database:
             if connection is not None:
                 connection.close()
 
+    @contextmanager
+    def _read(self) -> Generator[sqlite3.Connection]:
+        """A connection that changes nothing. A file that is not there, or that another process is
+        about to fill, reads like an empty one.
+        """
+        try:
+            with ExitStack() as opened:
+                connection = opened.enter_context(closing(self._connect_to_read()))
+                if self._is_empty(connection):
+                    connection = opened.enter_context(closing(sqlite3.connect(":memory:")))
+                    self._make_tables(connection)
+                self._check_format(connection)
+                yield connection
+        except sqlite3.Error as error:
+            raise self._explain(error) from None
+
+    def _connect_to_read(self) -> sqlite3.Connection:
+        folder = os.path.dirname(self.path)
+        if os.path.isdir(folder) and not os.path.exists(self.path):
+            return sqlite3.connect(":memory:")
+        if not os.path.isdir(folder) or all(os.access(p, os.W_OK) for p in (folder, self.path)):
+            return sqlite3.connect(self.path, timeout=_PATIENCE)
+        return self._connect_where_nobody_writes()
+
+    def _connect_where_nobody_writes(self) -> sqlite3.Connection:
+        """Readers keep a file beside the database, unless they are told that it does not change."""
+        address = f"file:{urllib.parse.quote(self.path)}?mode=ro"
+        is_in_use = os.path.exists(f"{self.path}-wal")
+        return sqlite3.connect(
+            address if is_in_use else f"{address}&immutable=1", uri=True, timeout=_PATIENCE
+        )
+
     def _prepare(self, connection: sqlite3.Connection) -> None:
+        if self._is_empty(connection):
+            self._make_tables(connection)
+        self._check_format(connection)
+
+    def _is_empty(self, connection: sqlite3.Connection) -> bool:
+        (version,) = connection.execute("pragma user_version").fetchone()
+        (tables,) = connection.execute("select count(*) from sqlite_master").fetchone()
+        return version == 0 and tables == 0
+
+    def _check_format(self, connection: sqlite3.Connection) -> None:
         (found,) = connection.execute("pragma user_version").fetchone()
-        if found == FORMAT:
-            return
-        if found != 0 or connection.execute("select count(*) from sqlite_master").fetchone()[0]:
+        if found != FORMAT:
             raise TuneError(
                 f"{self.path} is a database of another kind or version ({found}, not {FORMAT})",
                 help="name another file; this one is left as it is",
             )
+
+    def _make_tables(self, connection: sqlite3.Connection) -> None:
         with connection:
             connection.execute("begin immediate")
             if connection.execute("pragma user_version").fetchone()[0] == 0:
@@ -135,6 +178,9 @@ class Database:
         if "locked" in text:
             help = "another process writes to it without end; is one hanging?"
             return TuneError(f"{self.path} is locked: {text}", help=help)
+        if "unable to open" in text or "readonly" in text:
+            help = "name a file in a folder that is there, and in which you may write"
+            return TuneError(f"{self.path} cannot be opened: {text}", help=help)
         return TuneError(f"{self.path} cannot be used: {text}", help="is the disk full?")
 
     def keep(self, identity: Identity, rows: Sequence[Row]) -> None:
@@ -165,7 +211,7 @@ class Database:
 
     def rows(self, identity: Identity) -> list[Row]:
         """What was measured of this program, in this setting."""
-        with self._open() as connection:
+        with self._read() as connection:
             found = connection.execute(
                 f"select {_COLUMNS} from measurements join programs on program = programs.id"
                 " where hash = ? and setting = ? order by measurements.id",
@@ -175,7 +221,7 @@ class Database:
 
     def lessons(self, identity: Identity, most: int = 2000) -> list[tuple[list[float], float]]:
         """The features and scores of other programs, the latest ones."""
-        with self._open() as connection:
+        with self._read() as connection:
             found = connection.execute(
                 "select features, score from measurements join programs on program = programs.id"
                 " where hash != ? and setting = ? and score is not null"
@@ -197,7 +243,7 @@ class Database:
         return self._winners("1", ())
 
     def _winners(self, condition: str, values: tuple[Any, ...]) -> list[Winner]:
-        with self._open() as connection:
+        with self._read() as connection:
             found = connection.execute(
                 "select name, shapes, recipe, score, seconds, setting, at"
                 " from winners join programs on program = programs.id"
@@ -215,7 +261,7 @@ class Database:
 
     def dump(self) -> str:
         """Everything as JSON."""
-        with self._open() as connection:
+        with self._read() as connection:
             connection.row_factory = sqlite3.Row
             tables = {
                 table: [dict(row) for row in connection.execute(f"select * from {table}")]
@@ -228,15 +274,22 @@ class Database:
         try:
             data = json.loads(text)
             programs = {row["id"]: row for row in data["programs"]}
-            entries = [(table, row) for table in _KEPT for row in data[table]]
+            entries = [
+                (table, programs[row["program"]], [row[name] for name in _KEPT[table]])
+                for table in _KEPT
+                for row in data[table]
+            ]
+            found = data["format"]
         except (ValueError, KeyError, TypeError) as error:
-            raise TuneError(f"not the JSON of a tuning database: {error!r}") from None
-        if data["format"] != FORMAT:
-            raise TuneError(f"a tuning database of format {data['format']}, expected {FORMAT}")
+            raise TuneError(
+                f"not the JSON of a tuning database: {type(error).__name__}: {error}",
+                help="`python -m hybridjit db export` writes such",
+            ) from None
+        if found != FORMAT:
+            raise TuneError(f"a tuning database of format {found}, expected {FORMAT}")
         with self._open() as connection:
-            for table, row in entries:
-                source = programs[row["program"]]
-                values = [_program_of(connection, source), *(row[name] for name in _KEPT[table])]
+            for table, source, row in entries:
+                values = [_program_of(connection, source), *row]
                 marks = ", ".join("?" * len(values))
                 names = ", ".join(_KEPT[table])
                 connection.execute(

@@ -196,6 +196,32 @@ def test_an_error_of_the_kernel_is_printed(script: str, capsys: pytest.CaptureFi
     assert "missing a required argument" in capsys.readouterr().err
 
 
+def test_a_script_that_is_no_python_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "unfinished.py"
+    path.write_text("x = 1\nimport os, (\n")
+    assert main(["view", f"{path}:scale"]) == 2
+    assert capsys.readouterr().err.startswith(f"{path}:2: ")
+
+
+def test_a_page_that_cannot_be_written_is_named(
+    script: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "nowhere" / "page.html"
+    assert main(["view", f"{script}:scale", "--args", "f64[8], 2", "--output", str(path)]) == 1
+    assert str(path) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("action", ["list", "best", "export", "prune"])
+def test_a_database_that_is_not_there_is_not_made(
+    action: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["db", action, str(tmp_path / "tuned.db")]) == 2
+    assert "there is no database" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_every_command_has_a_line_of_help(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from pathlib import Path
@@ -72,7 +73,16 @@ def test_all_of_it_goes_through_json(database: Database, tmp_path: Path) -> None
     assert [winner.recipe for winner in other.winners()] == ["a"]
 
 
-@pytest.mark.parametrize("text", ["{}", "no", '{"format": 1, "programs": 3}', "[]"])
+TEXTS = [
+    "{}",
+    "no",
+    "[]",
+    '{"format": 1, "programs": 3}',
+    '{"format": 1, "programs": [], "measurements": [{"program": 3}], "winners": []}',
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
 def test_json_of_something_else_is_refused(database: Database, text: str) -> None:
     with pytest.raises(TuneError, match="not the JSON of a tuning database"):
         database.load(text)
@@ -110,5 +120,30 @@ def test_a_database_of_somebody_else_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(TuneError, match="cannot be used"):
+    with pytest.raises(TuneError, match=r"(?s)cannot be opened.*a folder that is there"):
         Database(tmp_path / "nowhere" / "tuned.db").winners()
+
+
+def test_reading_makes_no_file(tmp_path: Path) -> None:
+    assert Database(tmp_path / "tuned.db").winners() == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_still_empty_has_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "tuned.db"
+    path.touch()
+    assert Database(path).rows(identity()) == []
+    assert path.read_bytes() == b""
+
+
+def test_it_is_read_where_nobody_may_write(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database.crown(identity(), "a", 0.5, 1e-3)
+
+    def refuse(path: str, mode: int) -> bool:
+        return mode != os.W_OK
+
+    monkeypatch.setattr(os, "access", refuse)
+    assert [winner.recipe for winner in database.winners()] == ["a"]
+    assert os.listdir(os.path.dirname(database.path)) == [os.path.basename(database.path)]
