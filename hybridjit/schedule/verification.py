@@ -118,7 +118,8 @@ def _resized(array: NDArray[Any], sizes: dict[int, int]) -> NDArray[Any]:
     shape: Any = tuple(sizes.get(n, n) for n in array.shape)
     if shape == array.shape:
         return array
-    return np.zeros(shape, array.dtype) if array.size == 0 else np.resize(array, shape)
+    made: Any = np.zeros(shape, array.dtype) if array.size == 0 else np.resize(array, shape)
+    return made
 
 
 def outcome_of(run: Any, args: Sequence[Any]) -> list[Any] | None:
