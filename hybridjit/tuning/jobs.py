@@ -50,6 +50,14 @@ class Measurement:
             return float("inf")
         return self.times.best / self.rival.best
 
+    def is_gain(self, worth: float) -> bool:
+        """True if it takes less than `worth` of the rival's time, at best and in the middle: one
+        lucky turn is no gain.
+        """
+        if self.times is None or self.rival is None:
+            return False
+        return self.ratio < worth and self.times.median < self.rival.median
+
 
 @record(eq=False)
 class Task:

@@ -192,7 +192,7 @@ class Session:
             job = Job(self._task, scored.recipe, None, LAST_RACE)
             found = _result_of(executor.submit(measure, job))
             is_better = best is None or found.ratio < best[0].ratio
-            if found.ratio < WORTH and is_better and self._is_right(executor, job):
+            if found.is_gain(WORTH) and is_better and self._is_right(executor, job):
                 best = found, scored.recipe
         seconds = self._clock() - self._start
         facts = tuple(self._curve), self._all_counts(), seconds, stopped

@@ -38,9 +38,14 @@ class Times:
         return min(self.seconds)
 
     @property
+    def median(self) -> float:
+        """The one in the middle."""
+        return statistics.median(self.seconds)
+
+    @property
     def spread(self) -> float:
         """How far the middle lies above the best, as a share of it."""
-        return statistics.median(self.seconds) / self.best - 1
+        return self.median / self.best - 1
 
 
 def race(

@@ -115,7 +115,7 @@ def test_as_many_trials_as_were_asked_for() -> None:
 
 
 def test_nothing_is_returned_if_nothing_is_faster() -> None:
-    slow = Measurement("measured", "", Times((1.0,)), Times((1.0,)))
+    slow = Measurement("measured", "", Times((0.995,)), Times((1.0,)))
     found = make_session(Pretending(lambda job: slow)).run()
     assert found.recipe is None
     assert "nothing found that is faster" in str(found)
@@ -240,3 +240,9 @@ def test_measurements_can_be_sent() -> None:
     job = Job(TASK, "r")
     assert pickle.loads(pickle.dumps(job)).recipe == "r"
     assert pickle.loads(pickle.dumps(pretend(Job(TASK, None)))).ratio == 1.0
+
+
+def test_one_lucky_turn_does_not_win() -> None:
+    lucky = Measurement("measured", "", Times((0.4, 1.2, 1.2)), Times((1.0, 1.0, 1.0)))
+    found = make_session(Pretending(lambda job: lucky), trials=3).run()
+    assert found.recipe is None
