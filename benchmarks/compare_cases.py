@@ -9,6 +9,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +18,6 @@ import numpy as np
 from benchmarks import arrays, kernels, math, stdlib
 from hybridjit import hybrid
 from hybridjit import stdlib as hs
-from hybridjit.scalars.contents import fresh_copies
 from tests.npbench import data
 from tests.npbench import kernels as array_kernels
 from tests.npbench import loops as loop_kernels
@@ -117,9 +117,9 @@ class Server:
         if case.earlier:
             run(*case.earlier)
         start = time.perf_counter()
-        run(*fresh_copies(args))
+        run(*deepcopy(args))
         seconds = time.perf_counter() - start
-        run(*fresh_copies(args))
+        run(*deepcopy(args))
         self.ready[name] = run, args
         return seconds
 
@@ -129,7 +129,7 @@ class Server:
         changes = self.cases[name].changes
         best, spent = float("inf"), 0.0
         while spent < budget:
-            given = fresh_copies(args) if changes else args
+            given = deepcopy(args) if changes else args
             start = time.perf_counter()
             run(*given)
             seconds = time.perf_counter() - start
