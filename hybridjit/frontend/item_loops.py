@@ -10,7 +10,7 @@ import numpy as np
 from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy, times
 from hybridjit.errors import ShapeMismatch
 from hybridjit.frontend.arrays.elementwise import require_size
-from hybridjit.frontend.arrays.lists import item_at, length
+from hybridjit.frontend.arrays.lists import item_at, length, refuse_empty
 from hybridjit.frontend.arrays.memory import elements_of, fixed_index, materialize
 from hybridjit.frontend.arrays.subscripts import element_or_part, shown
 from hybridjit.frontend.assignments import assign_name, rows_of
@@ -70,6 +70,13 @@ class Walk:
 def run_items(build: Builder, stmt: ast.For) -> bool:
     """A loop over a tuple is expanded, one over an array runs; whether its end is reached."""
     found = _walk(build, stmt.iter)
+    unknown = next((each for each in found.lists if not each.columns), None)
+    if unknown is not None:
+        # Nothing was put into it so far: no rounds. What comes later may tell its types, so names
+        # that the body assigns must keep their values.
+        build.unit.skipped += 1
+        build.unit.unresolved = build.unit.unresolved or refuse_empty(build, unknown, stmt.iter)
+        return True
     if not found.is_tuple:
         _run_walk(build, found, stmt)
         return True

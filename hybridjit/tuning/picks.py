@@ -6,10 +6,11 @@ s.sample_perfect_tile("i", 2)        picks (., 3, ...) -> the fourth way to cut 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from random import Random
 
 from hybridjit.record import record
+from hybridjit.schedule.sampling_steps import Chooser
 
 
 @record
@@ -18,10 +19,6 @@ class Pick:
 
     place: int
     count: int
-
-
-Chooser = Callable[[Sequence[float]], int]
-"""Picks a place among as many as there are weights."""
 
 
 def likeliest(weights: Sequence[float]) -> int:

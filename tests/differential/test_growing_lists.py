@@ -26,6 +26,22 @@ def appended(n: Any) -> Any:
 
 
 @hybrid.script
+def read_before_it_grows(n: Any) -> Any:
+    primes: Any = []
+    seen = 0
+    for i in range(2, n):
+        is_prime = True
+        for p in primes:
+            seen += 1
+            if i % p == 0:
+                is_prime = False
+                break
+        if is_prime:
+            primes.append(i)
+    return primes, seen
+
+
+@hybrid.script
 def of_tuples(n: Any) -> Any:
     out: Any = []
     for i in range(n):
@@ -191,6 +207,7 @@ def changed_meanwhile(n: Any) -> Any:
 
 
 KERNELS = (
+    read_before_it_grows,
     *(changed_meanwhile, appended, as_arrays, by_index, popped, joined, looped_over, in_levels),
     *(made_in_each_round, through_helpers, comprehensions, repeated),
 )
@@ -303,6 +320,16 @@ def test_what_a_list_cannot_hold_is_refused() -> None:
         out.clear()
         return out
 
+    @hybrid.script
+    def over_nothing(n: Any) -> Any:
+        out: Any = []
+        total = 0
+        for x in out:
+            total += x
+        out.clear()
+        return total
+
+    refused(over_nothing, ParseError, "nothing is ever put into it")
     refused(of_types, TypeMismatch, "others in it are Python int")
     refused(of_forms, TypeMismatch, "not all of one form")
     refused(of_lists, TypeMismatch, "a list holds numbers")
