@@ -17,7 +17,7 @@ QUICK := $(patsubst %,tests/%,ir arith analysis interp frontend errors illegal r
     $(patsubst %,tests/test_%.py,smoke config errors golden layering oracle script source)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo docs test quick check golden bench fuzz mutants torture versions size clean
+.PHONY: help demo docs test thorough quick check golden bench fuzz mutants torture versions size clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,9 +31,12 @@ $(INSTALLED): pyproject.toml setup.py
 demo: $(INSTALLED)  ## run a few kernels, check them against NumPy, print a table
 	$(BIN)/python -m hybridjit demo
 
-test: check  ## everything CI runs: check, then the test suite
-	$(PYTEST)
+test: check  ## everything CI runs: check, then the test suite with a sample of its large tables
+	$(PYTEST) --sample
 	$(PYTEST) tests/test_smoke.py  # once more: now the kernels come from the disk cache
+
+thorough: $(INSTALLED)  ## the test suite with every row of every table
+	$(PYTEST)
 
 quick: $(INSTALLED)  ## what needs hardly any native code: front end, IR, analyses, errors; a minute
 	$(PYTEST) $(QUICK)

@@ -1,9 +1,13 @@
-"""Shared fixtures and settings: golden files, hypothesis profiles, --fuzz, caches, the checker."""
+"""Shared fixtures and settings: golden files, hypothesis profiles, --fuzz, samples, caches, the
+checker.
+"""
 
 import difflib
 import gc
 import os
 import re
+import zlib
+from collections import defaultdict
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,9 +36,13 @@ settings.load_profile("fast")
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden files")
     parser.addoption("--fuzz", type=int, metavar="N", help="random examples per property test")
+    parser.addoption(
+        "--sample", action="store_true", help="of tables marked sampled(n), one row in n"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "sampled(n): --sample runs one row in n of this table")
     examples: int | None = config.getoption("--fuzz")
     if examples is None:
         return
@@ -42,7 +50,32 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("fuzz")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--sample"):
+        left_out = _left_out_of_samples(items)
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+    _mark_shared_goldens(items)
+
+
+def _left_out_of_samples(items: list[pytest.Item]) -> set[pytest.Item]:
+    """What --sample does without: all but one row in n of each table, the same in every run.
+
+    Checksums of the names decide. Every n-th row could be always the same one of a parameter.
+    """
+    tables: dict[tuple[int, str], list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        marker = item.get_closest_marker("sampled")
+        if marker is not None:
+            tables[marker.args[0], item.nodeid.partition("[")[0]].append(item)
+    left_out: set[pytest.Item] = set()
+    for (share, _), rows in tables.items():
+        rows.sort(key=lambda row: zlib.crc32(row.name.encode()))
+        left_out.update(rows[-(-len(rows) // share) :])
+    return left_out
+
+
+def _mark_shared_goldens(items: list[pytest.Item]) -> None:
     """Mark tests that would share a golden file with another; the fixture refuses them."""
     owners: dict[Path, str] = {}
     for item in items:

@@ -33,7 +33,9 @@ TESTS = (
 
 
 @pytest.mark.parametrize("cpu", [cpu for cpu in PROCESSORS if cpu in CHOSEN])
-def test_native_code_for_a_processor(cpu: str, tmp_path: Path) -> None:
+def test_native_code_for_a_processor(
+    cpu: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     try:
         named_target(cpu, host_features())
     except ConfigError as error:
@@ -51,6 +53,7 @@ def test_native_code_for_a_processor(cpu: str, tmp_path: Path) -> None:
             "-k",
             CHOSEN[cpu],
             *TESTS,
+            *(["--sample"] if request.config.getoption("--sample") else []),
         ],
         capture_output=True,
         text=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 from collections.abc import Callable
 from typing import Any
@@ -112,6 +113,7 @@ KERNELS = (
 )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int32"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
 def test_as_plain_python(kernel: Any, dtype: str) -> None:
@@ -210,9 +212,11 @@ def test_many_errors_leave_nothing_behind() -> None:
     fails_after(a, 3)
 
     def fail() -> None:
-        with pytest.raises(IndexError, match="out of bounds"):
+        with contextlib.suppress(IndexError):
             fails_after(a, 99)
 
+    with pytest.raises(IndexError, match="out of bounds"):
+        fails_after(a, 99)
     assert _growth(fail) < 4
 
 

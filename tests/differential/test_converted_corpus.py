@@ -22,6 +22,7 @@ pytestmark = pytest.mark.skipif(
 LABELS = {"float16": "float16", "uint32": "uint32", "complex64": "complex64", "int8": "int8-C-7"}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", LABELS)
 def test_every_way_agrees(dtype: str) -> None:
     wanted = re.compile(rf"\b{LABELS[dtype]}\b")

@@ -16,6 +16,7 @@ SEEDS = range(8)
 PROGRAMS = 25
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_interpreted_programs_of_the_first_seeds(seed: int) -> None:
     for found in samples(make_scheduled, PROGRAMS, seed):

@@ -116,6 +116,7 @@ def test_data_is_not_a_fixed_point(name: str):
         assert len(set(found.ravel().tolist())) > 1
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", sorted(OTHER_TYPES))
 def test_other_types(name: str):
     args = data.make(name, dtype=OTHER_TYPES[name])
@@ -123,11 +124,13 @@ def test_other_types(name: str):
     assert_equal_to_numpy(name, args)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", data.KERNELS)
 def test_layout_of_loops(name: str):
     assert_equal_to_numpy(name, in_layout(data.make(name), "strided, backwards"))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", IN_LAYOUTS)
 def test_layouts(name: str):
     """One translation, compiled for each layout."""

@@ -63,6 +63,7 @@ def work(kind: Any, n: int, *shape: int) -> int:
     return pstats.Stats(profile).total_calls  # type: ignore[attr-defined]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("shape", [(40,), (6, 7)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_three_times_the_statements_are_three_times_the_work(kind: Any, shape: Any) -> None:

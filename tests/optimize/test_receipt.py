@@ -181,6 +181,7 @@ def test_sizes_that_come_at_run_time() -> None:
     assert_receipt(softmax, [hj.f64["n", "m"]])
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("form", [kernels, loops], ids=["arrays", "loops"])
 @pytest.mark.parametrize("name", data.KERNELS)
 def test_npbench(name: str, form: ModuleType) -> None:
@@ -376,6 +377,7 @@ def assert_tells_lanes_and_threads(s: Schedule) -> None:
 
 
 # The loops of np.linalg, of which there are many, are not for threads.
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", [name for name in data.KERNELS if name != "contour_integral"])
 def test_the_receipt_tells_lanes_and_threads(name: str) -> None:
     kernel: Any = hybrid.script(getattr(kernels, name), parallel=True)

@@ -161,6 +161,7 @@ def check(kernel: Kernel[..., Any], a: Any, out: Any) -> None:
         assert a.tobytes() == before
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kernel", TWO_AXES, ids=lambda kernel: kernel.__name__.strip("_"))
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
 def test_layouts(kernel: Kernel[..., Any], layout: Callable[[Any], Any]) -> None:

@@ -116,6 +116,7 @@ def test_the_example_runs(step: str) -> None:
             np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("sizes", [(2, 2, 2), (3, 5, 2), (13, 300, 33), (0, 4, 4), (4, 0, 4)])
 def test_gemm_at_awkward_sizes_and_tiles(sizes: tuple[int, int, int]) -> None:
     n, m, k = sizes

@@ -101,6 +101,7 @@ ALL = (
 )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("steps", ALL)
 @pytest.mark.parametrize(
     "store", ["b[i, j] = a[i, j] * 2", "b[n - 1 - i, j] = a[i, m - 1 - j] + c[i] * d[j]"]

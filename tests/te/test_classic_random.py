@@ -21,6 +21,7 @@ from tests.graphs.stages import elementwise
 MAX_GRAPHS = 60
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("first", range(0, 24, 4))
 def test_random_schedules_change_nothing(first: int) -> None:
     drawn = Drawn()

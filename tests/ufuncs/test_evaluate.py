@@ -291,6 +291,7 @@ NESTED = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", NESTED)
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 def test_nested_calls_are_computed_once(kind: str, dtype: str) -> None:
