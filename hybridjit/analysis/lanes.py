@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
+from hybridjit.analysis.packing import Packing, find_packing
 from hybridjit.analysis.private_reduction import PrivateReduction, find_private_reductions
 from hybridjit.ir.expr import (
     Add,
@@ -50,13 +51,20 @@ class Lanes:
     """What is known about the body of a vector loop.
 
     `obstacle` says why it has no vector code. `shared` are the elements that all lanes update,
-    `arrays` those that each iteration makes for itself.
+    `arrays` those that each iteration makes for itself. `packing` is what goes to the next free
+    place.
     """
 
     loop: For
     shared: tuple[PrivateReduction, ...] = ()
     arrays: list[Allocate] = field(default_factory=list[Allocate])
     obstacle: str | None = None
+    packing: Packing | None = None
+
+    @property
+    def plain(self) -> For:
+        """The loop, without what lanes do together when they pack."""
+        return self.loop if self.packing is None else self.packing.plain
 
     @property
     def needs_number(self) -> bool:
@@ -66,11 +74,14 @@ class Lanes:
 
 def find_lanes(loop: For, fastmath: Sequence[str] = (), unset: Collection[Buffer] = ()) -> Lanes:
     """What the lanes of `loop` do, or why it has none; `unset` variables may have no value."""
-    found = Lanes(loop, _find_shared(loop, fastmath, unset))
+    found = Lanes(loop, packing=find_packing(loop))
+    found.shared = _find_shared(found.plain, fastmath, unset)
     try:
         _Body(found).run()
     except _NoLanes as error:
         found.obstacle = str(error)
+    if found.packing is not None and found.needs_number:
+        found.obstacle = "it packs, and more: lanes have numbers of their own"
     return found
 
 
@@ -105,7 +116,7 @@ class _Body:
         self.stored: set[Buffer] = set()
 
     def run(self) -> None:
-        for stmt in flat_stmts(self.found.loop.body):
+        for stmt in flat_stmts(self.found.plain.body):
             if isinstance(stmt, Allocate) and not stmt.buffer.is_register:
                 self._array(stmt)
             else:

@@ -7,7 +7,7 @@ import math
 from hybridjit.analysis.cost import operation_cost
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.linear import linear_form
-from hybridjit.ir.dtype import INT64
+from hybridjit.ir.dtype import INT64, DType
 from hybridjit.ir.expr import Add, Binary, Call, Const, Expr, FloorDiv, Load, Mod, Node, Sub, Var
 from hybridjit.ir.stmt import For, If, Store, flat_stmts
 from hybridjit.ir.visit import walk
@@ -119,6 +119,11 @@ def _step(index: Expr, var: Var) -> int | None:
 def has_gathers(target: Target) -> bool:
     """Whether `target` loads elements from all over an array at once."""
     return target.vector_bits > 128
+
+
+def packs(dtype: DType, target: Target) -> bool:
+    """Whether `target` stores some lanes of a vector of such elements next to each other."""
+    return target.has("avx512f" if dtype.bits >= 32 else "avx512vbmi2")
 
 
 def _gathers(loop: For, nodes: list[Node]) -> bool:

@@ -15,6 +15,7 @@ import dataclasses
 
 from hybridjit.analysis.lane_order import prove_lane_order
 from hybridjit.analysis.lanes import Lanes, find_lanes
+from hybridjit.analysis.packing import Packing
 from hybridjit.arith.totality import is_total, may_fail
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Node
 from hybridjit.ir.func import PrimFunc
@@ -24,7 +25,7 @@ from hybridjit.lowering.drop_continues import drop_continues
 from hybridjit.lowering.free_iterations import find_free_iterations
 from hybridjit.lowering.hints import wants_lanes, with_lanes
 from hybridjit.lowering.join_branches import join_branches
-from hybridjit.lowering.lane_cost import pays, reduction_pays
+from hybridjit.lowering.lane_cost import packs, pays, reduction_pays
 from hybridjit.lowering.loop_mutator import LoopMutator
 from hybridjit.lowering.ordered_sums import find_ordered_sums
 from hybridjit.lowering.vector_width import find_lanes_wanted
@@ -61,11 +62,11 @@ class VectorizeInner(LoopMutator):
         if lanes.shared and not (loop.hint(IN_LANES) or reduction_pays(loop)):
             return None
         if loop.kind is LoopKind.PARALLEL:
-            can = not lanes.shared and self._is_legal(lanes)
+            can = not (lanes.shared or lanes.packing) and self._is_legal(lanes)
             marked = dataclasses.replace(loop, annotations=((LANES, True), *loop.hints))
             return with_lanes(marked, find_lanes_wanted(loop, self.target)) if can else None
         if self._is_legal(lanes):
-            return _in_lanes(loop)
+            return _in_lanes(loop) if self._can_pack(lanes.packing) else None
         freed = self._vectorize_freed(lanes)
         return self._vectorize_sums(loop) if freed is None else freed
 
@@ -106,9 +107,16 @@ class VectorizeInner(LoopMutator):
         if lanes.obstacle is not None or lanes.arrays:
             return False
         shared = {reduction.buffer for reduction in lanes.shared}
-        return self._is_plain(lanes.loop, shared) and prove_lane_order(
-            self.independence(), lanes.loop
+        return self._is_plain(lanes.plain, shared) and prove_lane_order(
+            self.independence(), lanes.plain
         )
+
+    def _can_pack(self, packing: Packing | None) -> bool:
+        """Whether the lanes that are let through can be stored side by side."""
+        if packing is None:
+            return True
+        is_set = self.unset.isdisjoint(group.count for group in packing.groups)
+        return is_set and all(packs(store.buffer.dtype, self.target) for store in packing.stores)
 
     def _is_plain(self, loop: For, variables: set[Buffer]) -> bool:
         """True if nothing can fail, leave the loop, or set variables of others than these."""

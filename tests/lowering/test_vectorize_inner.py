@@ -59,7 +59,7 @@ def counted(a: Array, b: Array, c: Array) -> None:
     n = 0
     for i in range(b.shape[0]):
         if a[i] > 0:
-            b[n] = a[i]
+            b[n] = a[i] + n
             n += 1
 
 

@@ -10,13 +10,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 
 from hybridjit import Kernel
-from hybridjit.analysis import lane_order
+from hybridjit.analysis import lane_order, packing
 from hybridjit.analysis.distances import Order
-from hybridjit.codegen.emit import calls
+from hybridjit.codegen.emit import calls, packed_stores
 from hybridjit.codegen.emit.load_groups import LoadGroups
 from hybridjit.codegen.emit.vector_memory import Access
+from hybridjit.codegen.llvm_types import I64
 from hybridjit.lowering import (
     cut_loops,
     free_iterations,
@@ -29,6 +31,7 @@ from hybridjit.lowering.ordered_sums import OrderedSums
 from tests.codegen import test_math_pairs as pairs
 from tests.lowering import test_free_iterations as free
 from tests.lowering import test_join_branches as branches
+from tests.lowering import test_packing as packing_kernels
 from tests.lowering import test_vectorize_inner as inner
 from tests.planted.bugs import Bug, Check, always, everywhere, replaced
 from tests.support.guarded import check_guarded
@@ -106,6 +109,15 @@ def any_mask(self: Any) -> Any:
 
 def keeps_pairs(self: Any, stored: Any = None) -> None:
     pass
+
+
+def in_little_room(size: int, dtype: Any) -> list[Any]:
+    a, out, other = packing_kernels.arrays(size, dtype)
+    return [a, out[: size // 8], other]
+
+
+def all_lanes(_: Any, flags: Any) -> Any:
+    return ir.Constant(I64, flags.type.count)
 
 
 def one_by_one(least: int, loop: Any) -> Any:
@@ -188,5 +200,25 @@ BUGS = (
         "pairs outlive their mask",
         [replaced(calls, "_place", any_mask)],
         paired,
+    ),
+    Bug(
+        "places are not checked",
+        [replaced(packed_stores, "_check", always(None))],
+        at_sizes(packing_kernels.positive, in_little_room),
+    ),
+    Bug(
+        "lanes that are off take places, too",
+        [replaced(packed_stores, "count_flags", all_lanes)],
+        at_sizes(packing_kernels.positive, packing_kernels.arrays),
+    ),
+    Bug(
+        "what is packed may be read",
+        [replaced(packing, "_is_apart", always(True))],
+        at_sizes(packing_kernels.reads_from_it, packing_kernels.arrays),
+    ),
+    Bug(
+        "places are checked after other stores",
+        [replaced(packing, "_is_checked_first", always(True))],
+        at_sizes(packing_kernels.stores_before, in_little_room),
     ),
 )

@@ -15,6 +15,7 @@ from typing import Any
 from llvmlite import ir
 
 from hybridjit.analysis.limits import Limits
+from hybridjit.analysis.packing import Packing
 from hybridjit.codegen.emit.casts import emit_cast
 from hybridjit.codegen.emit.float_builder import FloatBuilder
 from hybridjit.codegen.emit.interrupt import poll_function
@@ -108,6 +109,7 @@ class Lanes:
     count: int
     piece: int  # how many lanes are a vector
     groups: LoadGroups  # the loads that lie between each other
+    packing: Packing | None = None  # the stores to next free places
     mask: Value | None = None
     # Whether code in all lanes has set something that outlives the loop, and where the iterations
     # run one after the other, if that is needed.

@@ -15,6 +15,7 @@ from hybridjit.codegen.emit.expressions import begin_if_any, choice
 from hybridjit.codegen.emit.externs import call_python
 from hybridjit.codegen.emit.index_factors import find_factor
 from hybridjit.codegen.emit.memory import Register
+from hybridjit.codegen.emit.packed_stores import run_packed
 from hybridjit.codegen.emit.vector_indices import emit_index
 from hybridjit.codegen.emit.vector_values import has_lanes
 from hybridjit.codegen.llvm_types import I64, Value
@@ -45,6 +46,9 @@ def note_limits(emitter: Emitter, var: Var, limits: Limits | None) -> None:
 
 def run_store(emitter: Emitter, stmt: tis.Store) -> None:
     """Set an element or a variable, in the active lanes."""
+    if emitter.lanes is not None and run_packed(emitter, emitter.lanes, stmt):
+        forget_pairs(emitter, stmt.buffer)
+        return
     value = emitter.emit(stmt.value)
     register = emitter.registers.get(stmt.buffer)
     if register is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 
 from hybridjit.analysis.limits import loop_extent
+from hybridjit.analysis.packing import find_packing
 from hybridjit.codegen.emit.emitter import Emitter, Lanes
 from hybridjit.codegen.emit.index_factors import find_factor
 from hybridjit.codegen.emit.load_groups import LoadGroups
@@ -53,7 +54,9 @@ def _run_lanes(emitter: Emitter, loop: tis.For, count: int) -> None:
     emitter.factors[loop.var] = find_factor(loop.start, emitter.factors)  # of the first lane
     emitter.values[loop.var] = Ramp(emitter.emit(loop.start), int(loop.step.value.real))
     piece = count_lanes_of(loop.body, emitter.options.target)
-    lanes = emitter.lanes = Lanes(count, piece, LoadGroups(loop, emitter.arrays))
+    lanes = emitter.lanes = Lanes(
+        count, piece, LoadGroups(loop, emitter.arrays), find_packing(loop)
+    )
     emitter.loop_vars.append(loop.var)
     emitter.run(loop.body)
     emitter.loop_vars.pop()

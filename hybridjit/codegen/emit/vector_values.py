@@ -99,8 +99,19 @@ def first_lane(b: Builder, flags: Value) -> Value:
     bits = _as_bits(b, flags)
     kind = ir.FunctionType(bits.type, [bits.type, I1])
     function = declare(b.module, f"llvm.cttz.i{bits.type.width}", kind)
-    number = b.call(function, [bits, ir.Constant(I1, 0)])
-    width = bits.type.width
+    return _as_index(b, b.call(function, [bits, ir.Constant(I1, 0)]))
+
+
+def count_flags(b: Builder, flags: Value) -> Value:
+    """In how many lanes a flag is set."""
+    bits = _as_bits(b, flags)
+    kind = ir.FunctionType(bits.type, [bits.type])
+    function = declare(b.module, f"llvm.ctpop.i{bits.type.width}", kind)
+    return _as_index(b, b.call(function, [bits]))
+
+
+def _as_index(b: Builder, number: Value) -> Value:
+    width = number.type.width
     return number if width == I64.width else (b.zext if width < I64.width else b.trunc)(number, I64)
 
 
