@@ -32,7 +32,7 @@ from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.lowering.cut_loops import cut
 from hybridjit.lowering.hints import with_lanes
 from hybridjit.lowering.update_nests import indices_of
-from hybridjit.lowering.vector_width import Width, count_lanes
+from hybridjit.lowering.vector_width import Width, count_lanes, picks
 from hybridjit.schedule.arrays.unroll_and_jam import make_unroll_and_jam
 from hybridjit.target import Target
 
@@ -87,7 +87,9 @@ class Tile:
         if self.row is not None and self.rows > 1:
             jammed = make_unroll_and_jam(dataclasses.replace(self.row, body=self.body), self.rows)
             loop = dataclasses.replace(loop, body=jammed)
-        parts = cut(with_lanes(loop, self.lanes), Width(self.lanes, self.lanes, whole=1))
+        is_masked = not picks(loop, list(walk(loop.body)))
+        width = Width(self.lanes, self.lanes, is_masked, whole=1)
+        parts = cut(with_lanes(loop, self.lanes), width)
         return Nest(self.outside, loop).over(seq(*parts.names, *parts.loops))
 
 

@@ -75,7 +75,7 @@ def find_width(loop: For, target: Target, partial_results: Sequence[DType] = ())
         factor = _count_side_by_side(nodes, is_long=target.vector_bits >= _LONG_BITS)
     wide = lanes if extent is not None and extent < 2 * lanes * factor else lanes * factor
     is_masked = has_masks(loop.body, target) and not (
-        _updates(nodes) or _has_short_rest(loop, lanes) or _picks(loop, nodes)
+        _updates(nodes) or _has_short_rest(loop, lanes) or picks(loop, nodes)
     )
     return Width(lanes, wide, is_masked)
 
@@ -119,7 +119,7 @@ def _has_short_rest(loop: For, lanes: int) -> bool:
     return is_short and _is_simple(list(walk(loop.body)))
 
 
-def _picks(loop: For, nodes: Sequence[Node]) -> bool:
+def picks(loop: For, nodes: Sequence[Node]) -> bool:
     """True if elements, a few apart, are picked from rows: under a mask they would be gathered.
 
     An average of windows of 3 x 3, every second one, took 1.4 times as long.
