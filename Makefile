@@ -17,10 +17,10 @@ QUICK := $(patsubst %,tests/%,ir arith analysis interp frontend errors illegal r
     $(patsubst %,tests/test_%.py,smoke config errors golden layering oracle script source)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo docs test thorough quick check golden bench fuzz mutants torture versions size clean
+.PHONY: help demo docs test thorough quick check golden bench bench-peers fuzz mutants torture versions size clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(INSTALLED): pyproject.toml setup.py
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -54,6 +54,10 @@ golden: $(INSTALLED)  ## rewrite the golden files, then show what changed
 bench: $(INSTALLED)  ## run the benchmarks
 	$(BIN)/python -m pip install --quiet scipy  # Numba compiles `@` and np.linalg only with it
 	$(BIN)/python -m benchmarks.run
+
+bench-peers: $(INSTALLED)  ## one table against NumPy, Numba, XLA and onnxruntime; WORDS choose rows
+	$(BIN)/python -m pip install --quiet '.[bench]'
+	$(BIN)/python -m benchmarks.peers $(WORDS) --out benchmarks/results
 
 docs: $(INSTALLED)  ## build the documentation in docs/site
 	$(BIN)/python -m docs.build docs/site
