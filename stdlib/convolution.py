@@ -54,11 +54,15 @@ def conv2d(
     _check_groups(found, groups)
     channel = reduce_axis((0, inputs), "c")
 
-    def read(output: Any) -> Reading:
-        first = output // (outputs // groups) * inputs if groups > 1 else 0
-        return first + channel, (output, channel)
+    if groups == 1:
+        made = found.compute(outputs, [channel], lambda output: (channel, (output, channel)))
+    else:
+        each = outputs // groups
 
-    made = found.compute(outputs, [channel], read)
+        def read(group: Any, output: Any) -> Reading:
+            return group * inputs + channel, (group * each + output, channel)
+
+        made = found.compute_groups(groups, each, [channel], read)
     return finish("conv2d", made, bias, activation, axis=layout.index("C"))
 
 

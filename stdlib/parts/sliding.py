@@ -54,24 +54,53 @@ class Convolution:
 
     def compute(self, outputs: Any, loops: list[Any], read: Callable[[Any], Reading]) -> Any:
         """The products of windows and filters, added up over `loops`, rows and columns."""
+        return convert(self.name, self._products((outputs,), loops, read), self._dtype)
+
+    def compute_groups(
+        self, groups: int, outputs: int, loops: list[Any], read: Callable[[Any, Any], Reading]
+    ) -> Any:
+        """The same for outputs in groups, each of which `read`s other channels.
+
+        The groups are an axis of their own at first: what they read is a product then.
+        """
+        channel = self.layout.index("C")
+        products = self._products((groups, outputs), loops, read)
+
+        def element(*indices: Any) -> Any:
+            output = indices[channel]
+            places = (output // outputs, output % outputs)
+            return products[(*indices[:channel], *places, *indices[channel + 1 :])]
+
+        sizes = list(products.shape)
+        sizes[channel : channel + 2] = [groups * outputs]
+        return convert(self.name, compute(tuple(sizes), element, self.name), self._dtype)
+
+    @property
+    def _dtype(self) -> Any:
+        return call("*", self.x[0, 0, 0, 0], self.w[0, 0, 0, 0]).dtype
+
+    def _products(self, outputs: tuple[Any, ...], loops: list[Any], read: Any) -> Any:
+        """With an axis for each of `outputs` in the place of the channels."""
         padded = extend(self.name, self.x, self.windows, 0, self.layout)
-        dtype = call("*", self.x[0, 0, 0, 0], self.w[0, 0, 0, 0]).dtype
-        working = working_type(dtype)
+        working = working_type(self._dtype)
+        layout = self.layout.replace("C", "GC") if len(outputs) > 1 else self.layout
         offsets = [
             reduce_axis((0, size), axis) for size, axis in zip(self.filters[2:], "ij", strict=True)
         ]
 
         def element(*indices: Any) -> Any:
-            n, output, *places = logical(indices, self.layout)
-            channel, filter_indices = read(output)
+            named = dict(zip(layout, indices, strict=True))
+            channel, filter_indices = read(*(named[axis] for axis in "GC" if axis in named))
+            places = (named["H"], named["W"])
             seen = map(Window.place, self.windows, places, offsets)
-            value = padded[physical((n, channel, *seen), self.layout)].astype(working)
+            value = padded[physical((named["N"], channel, *seen), self.layout)].astype(working)
             weight = self.w[physical((*filter_indices, *offsets), self.filter_layout)]
             return added(value * weight.astype(working), axis=[*loops, *offsets])
 
-        sizes = map(Window.count, self.windows, self.images[2:])
-        shape = physical((self.images[0], outputs, *sizes), self.layout)
-        return convert(self.name, compute(shape, element, self.name), dtype)
+        rows, columns = map(Window.count, self.windows, self.images[2:])
+        sizes = {"N": self.images[0], "H": rows, "W": columns}
+        sizes |= dict(zip("GC"[-len(outputs) :], outputs, strict=True))
+        return compute(tuple(sizes[axis] for axis in layout), element, self.name)
 
 
 def read_convolution(
