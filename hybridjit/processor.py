@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import sys
@@ -23,6 +24,11 @@ _CHOSEN = re.compile(
     r"s?sse|avx|fma|f16c|evex|bmi|lzcnt|popcnt|movbe|cmov|cx|adx|xop|tbm|gfni|"
     r"egpr|ndd|ccmp|cf$|zu$|nf$|ppx|push2pop2|64bit|sahf|neon|sve|fullfp16|bf16|lse|dotprod"
 )
+
+_CACHES = "/sys/devices/system/cpu/cpu0/cache"
+_LEVELS = {"1": "first", "2": "own", "3": "shared"}
+_SIZE = re.compile(r"(\d+)([KMG]?)")
+_SHIFTS = {"": 0, "K": 10, "M": 20, "G": 30}
 
 
 @cache
@@ -67,18 +73,26 @@ def make_target(cpu: str, features: Mapping[str, bool]) -> Target:
 @cache
 def host_caches() -> Caches:
     """The caches of this machine, as far as the system tells."""
-    names = {"first": "SC_LEVEL1_DCACHE_SIZE", "own": "SC_LEVEL2_CACHE_SIZE"}
-    names["shared"] = "SC_LEVEL3_CACHE_SIZE"
-    sizes = {level: _ask_system(name) for level, name in names.items()}
-    return Caches(**{level: size for level, size in sizes.items() if size > 0})
+    return read_caches(_CACHES)
 
 
-def _ask_system(name: str) -> int:
-    """A number that the system knows; 0 if it does not."""
+def read_caches(folder: str) -> Caches:
+    """The caches that Linux describes in a folder: the sizes of those for data, by their level."""
+    sizes: dict[str, int] = {}
+    for entry in sorted(glob.glob(f"{folder}/index*")):
+        level = _LEVELS.get(_read(f"{entry}/level"))
+        size = _SIZE.fullmatch(_read(f"{entry}/size"))
+        if level is not None and size is not None and _read(f"{entry}/type") != "Instruction":
+            sizes[level] = int(size[1]) << _SHIFTS[size[2]]
+    return Caches(**sizes)
+
+
+def _read(path: str) -> str:
     try:
-        return os.sysconf(name)
-    except (AttributeError, OSError, ValueError):
-        return 0
+        with open(path, encoding="ascii") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
 
 
 @cache

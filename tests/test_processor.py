@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from hybridjit.processor import (
     host_target,
     named_target,
     processor_features,
+    read_caches,
 )
 from hybridjit.runtime.cache.versions import maker_identity
 from hybridjit.target import Caches, Target
@@ -100,14 +102,31 @@ def test_caches_are_those_of_the_machine_or_small_ones() -> None:
     assert caches.own <= caches.shared or caches.shared == Caches().shared
 
 
-def test_unknown_sizes_of_caches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some systems have no such numbers, and some say 0."""
+def test_caches_as_linux_describes_them(tmp_path: Path) -> None:
+    described = [("1", "Data", "48K"), ("1", "Instruction", "32K"), ("2", "Unified", "2048K")]
+    described += [("3", "Unified", "300M"), ("4", "Unified", "1G")]
+    for number, entry in enumerate(described):
+        folder = tmp_path / f"index{number}"
+        folder.mkdir()
+        for name, text in zip(("level", "type", "size"), entry, strict=True):
+            (folder / name).write_text(text + "\n")
+    assert read_caches(str(tmp_path)) == Caches(48 << 10, 2 << 20, 300 << 20)
 
-    def unknown(_: str) -> int:
-        return 0
 
-    monkeypatch.setattr("hybridjit.processor._ask_system", unknown)
-    assert host_caches.__wrapped__() == Caches()
+def test_unknown_sizes_of_caches(tmp_path: Path) -> None:
+    """Some systems have no such folder, and some leave files empty."""
+    assert read_caches(str(tmp_path / "nowhere")) == Caches()
+    (tmp_path / "index0").mkdir()
+    (tmp_path / "index0" / "level").write_text("1\n")
+    (tmp_path / "index0" / "size").write_text("\n")
+    assert read_caches(str(tmp_path)) == Caches()
+
+
+@pytest.mark.skipif(
+    not Path("/sys/devices/system/cpu/cpu0/cache/index0/size").exists(), reason="not told"
+)
+def test_this_machine_tells_its_caches() -> None:
+    assert host_caches() != Caches()
 
 
 def test_code_for_other_caches_is_other_code() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from functools import partial
 from typing import Any
 
@@ -14,6 +15,7 @@ from hybridjit.ir.dtype import FLOAT32, FLOAT64
 from hybridjit.optimize.optimize import optimize
 from hybridjit.schedule.arrays.choose_tile import DEPTH, choose_tile
 from hybridjit.schedule.arrays.tile import Tile
+from hybridjit.target import Caches
 from tests.conftest import Golden
 from tests.corpus.case import Array
 from tests.support.array_results import assert_close
@@ -223,14 +225,27 @@ def test_golden(golden: Golden, sizes: tuple[int, int, int]) -> None:
 
 
 def test_tiles_fill_the_registers() -> None:
-    assert choose_tile(FLOAT64, for_vectors(512)) == Tile(FLOAT64, 12, 2, 8, 256, True)
-    assert choose_tile(FLOAT32, for_vectors(256)) == Tile(FLOAT32, 6, 2, 8, 256, True)
+    small = 1 << 17  # half of the second cache, where nobody knows that
+    assert choose_tile(FLOAT64, for_vectors(512)) == Tile(FLOAT64, 6, 4, 8, 256, True, small)
+    assert choose_tile(FLOAT32, for_vectors(256)) == Tile(FLOAT32, 6, 2, 8, 256, True, small)
+
+
+def test_tiles_use_the_caches_that_there_are() -> None:
+    target = dataclasses.replace(for_vectors(512), caches=Caches(own=1 << 21))
+    assert choose_tile(FLOAT64, target).packed_bytes == 1 << 20
+
+
+def test_what_is_not_much_deeper_than_a_panel_is_one() -> None:
+    text = str(product.auto_schedule(hj.f64[300, 400], hj.f64[400, 300]).trace)
+    assert "depth=512" in text
+    text = str(product.auto_schedule(hj.f64[300, 600], hj.f64[600, 300]).trace)
+    assert "depth=256" in text
 
 
 def test_tiles_leave_few_rows_over() -> None:
-    assert choose_tile(FLOAT64, for_vectors(512), 200).rows == 10
+    assert choose_tile(FLOAT64, for_vectors(512), 205).rows == 6
     assert choose_tile(FLOAT64, for_vectors(512), 64).rows == 11
-    assert choose_tile(FLOAT64, for_vectors(512), 3000).rows == 12
+    assert choose_tile(FLOAT64, for_vectors(512), 100).rows == 5
 
 
 @hybrid.script

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hybridjit.arith.ranges import constant
 from hybridjit.ir.dtype import DType
 from hybridjit.schedule.arrays.matrix_product import Product
 from hybridjit.schedule.arrays.multiply_add import has_fma
-from hybridjit.schedule.arrays.tile import Tile
+from hybridjit.schedule.arrays.tile import LEAST_PACKED, Tile
 from hybridjit.target import Target
 
-DEPTH = 256  # a panel of this depth fits the first cache, beside what is read along with it
+# A panel of this depth fits the first cache, beside what is read along with it; a product that is
+# not much deeper is better off without sums that are kept for later.
+DEPTH, MAX_DEPTH = 256, 512
 # Side by side in a tile: so many vectors, and more of them if there are few rows.
 VECTORS, MAX_VECTORS = 2, 4
 # Registers for sums, by whether there are 32 of 512 bits or 16 smaller ones.
 _SUMS = {True: 24, False: 12}
+# With 24 sums, 6 rows of 4 vectors take 10 loads for each term, 12 rows of 2 vectors 14. Of few
+# rows, the latter are fewer tiles, each of which packs its rows (64 x 64 x 64: 124 GFLOP/s, not
+# 111; but 150, not 140, for 128).
+_FEW_ROWS = 64
 # What rows of windows have in common is kept in registers, too: with 8 rows there are not enough
 # (convolutions of 64 x 64 filters of 3 x 3 ran at 104 GFLOP/s instead of 164).
 _MAX_WINDOW_ROWS = 7
@@ -21,9 +29,13 @@ _MAX_WINDOW_ROWS = 7
 
 def suit_product(product: Product, target: Target) -> Tile:
     """The tile for a product of which some sizes may be known."""
-    height, _, width = map(constant, product.sizes)
+    height, inner, width = map(constant, product.sizes)
     dtype = product.result.dtype
-    return choose_tile(dtype, target, height, width, has_windows=bool(product.windows))
+    has_windows = bool(product.windows)
+    tile = choose_tile(dtype, target, height, width, has_windows=has_windows)
+    if inner is None or has_windows or not tile.depth < inner <= MAX_DEPTH:
+        return tile
+    return replace(tile, depth=MAX_DEPTH)
 
 
 def choose_tile(
@@ -36,7 +48,8 @@ def choose_tile(
 ) -> Tile:
     """The tile that fills the registers, and of which little is left over at the edges."""
     sums = _SUMS[target.vector_bits >= 512] // (2 if dtype.is_complex else 1)
-    most = sums // VECTORS
+    is_low = has_windows or (height is not None and height <= _FEW_ROWS)
+    most = sums // (VECTORS if is_low or sums < _SUMS[True] else MAX_VECTORS)
     if has_windows:
         most = min(most, _MAX_WINDOW_ROWS)
     rows = most if height is None else _best_rows(height, most)
@@ -45,7 +58,8 @@ def choose_tile(
     if width is not None:
         lanes = min(lanes, 1 << (max(1, width) - 1).bit_length())
         vectors = min(vectors, -(-width // lanes))
-    return Tile(dtype, rows, max(1, vectors), lanes, DEPTH, has_fma(target))
+    packed = max(LEAST_PACKED, target.caches.own // 2)
+    return Tile(dtype, rows, max(1, vectors), lanes, DEPTH, has_fma(target), packed)
 
 
 def _best_rows(height: int, most: int) -> int:

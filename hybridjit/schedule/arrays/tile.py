@@ -13,7 +13,7 @@ from hybridjit.schedule.arrays.builder import Builder
 
 Place = Sequence[Expr]
 
-PACKED_BYTES = 1 << 20  # of packed columns: they stay in the second cache, of 1 to 2 MB
+LEAST_PACKED = 1 << 17  # bytes of packed columns, which stay in the second cache if they fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Tile:
     depth: int
     # Whether a product and the sum that it is added to are rounded once.
     fuse: bool
-    packed_bytes: int = PACKED_BYTES
+    packed_bytes: int = 1 << 20
 
     @property
     def parts(self) -> int:
