@@ -245,7 +245,7 @@ def test_what_is_not_much_deeper_than_a_panel_is_one() -> None:
 def test_tiles_leave_few_rows_over() -> None:
     assert choose_tile(FLOAT64, for_vectors(512), 205).rows == 6
     assert choose_tile(FLOAT64, for_vectors(512), 64).rows == 11
-    assert choose_tile(FLOAT64, for_vectors(512), 100).rows == 5
+    assert choose_tile(FLOAT64, for_vectors(512), 80).rows == 5
 
 
 @hybrid.script
