@@ -51,7 +51,7 @@ from hybridjit.analysis.private_reduction import (
 )
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total, operation_may_fail
-from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Ge, Max, Min, Var
+from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Ge, Load, Max, Min, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
     ON_THREADS,
@@ -83,6 +83,8 @@ _FEW = 8
 MOST_SINGLE, MIN_SINGLE = 1 << 13, 1 << 8
 # Blocks: enough for the threads to share evenly, each long enough for rows that run side by side.
 _BLOCKS, _ROWS = 64, 8
+# Blocks of columns: memory is read in pieces of rows, which must not be short.
+_COLUMNS = 512
 
 
 def parallelize(func: PrimFunc) -> PrimFunc:
@@ -296,17 +298,24 @@ def make_blocks(loop: For, nest: Nest | None = None) -> Stmt:
     With `nest`, blocks go around a whole nest that the loop is in.
     """
     trips = loop_extent(loop)
+    least = _ROWS if nest is None or not _goes_along_rows(loop) else _COLUMNS
     if trips is not None:
-        size = -(-trips // min(_BLOCKS, max(trips // _ROWS, min(trips, _ROWS))))
+        size = -(-trips // min(_BLOCKS, max(trips // least, min(trips, _ROWS))))
         size = size if size <= _ROWS else -(-size // _ROWS) * _ROWS
         return _blocked(loop, nest, (Const(trips), Const(size), Const(-(-trips // size))))
     count, size = Var("trips"), Var("size")
     lets = [
         Let(count, simplify(loop.safe_extent)),
-        Let(size, Max(FloorDiv(count + (_BLOCKS - 1), Const(_BLOCKS)), Const(_ROWS))),
+        Let(size, Max(FloorDiv(count + (_BLOCKS - 1), Const(_BLOCKS)), Const(least))),
     ]
     blocks = FloorDiv(count + size - 1, size)
     return seq(*lets, _blocked(loop, nest, (count, size, blocks)))
+
+
+def _goes_along_rows(loop: For) -> bool:
+    """Whether the iterations of a loop touch elements that lie next to each other."""
+    accesses = (node for node in walk(loop.body) if isinstance(node, Load | Store))
+    return any(access.indices and access.indices[-1] is loop.var for access in accesses)
 
 
 def _blocked(loop: For, nest: Nest | None, counts: tuple[Expr, Expr, Expr]) -> For:
