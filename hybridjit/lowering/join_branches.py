@@ -13,7 +13,7 @@ or two, takes longer than a choice. Relies on: nothing in the body that fails.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from hybridjit.ir.expr import And, Buffer, Expr, Load, Node, Or, Select, Var
 from hybridjit.ir.stmt import Allocate, If, Let, Seq, Stmt, Store, seq
@@ -35,9 +35,27 @@ class _JoinBranches(Mutator):
 
     def rewrite_If(self, node: If) -> Stmt:
         names = [Let(Var(load.buffer.name, load.dtype), load) for load in _loaded_again(node)]
-        known: dict[Node, Node] = {name.value: name.var for name in names}
-        branch = self.generic(rewrite(node, known.get) if names else node)
+        branch = self.generic(_with_names(node, names) if names else node)
         return seq(*names, _join(branch))
+
+
+def _with_names(branch: If, names: Sequence[Let]) -> If:
+    """`branch` with names for values; what had another name for one of them has this one, too."""
+    known: dict[Node, Node] = {name.value: name.var for name in names}
+    lets = [node for node in walk(branch) if isinstance(node, Let) and node.value in known]
+    known |= {let.var: known[let.value] for let in lets}
+    needless = {let.var for let in lets}
+
+    def rule(node: Node) -> Node | None:
+        match node:
+            case Let(var) if var in needless:
+                return Seq(())
+            case Seq(stmts):
+                return seq(*stmts)
+            case _:
+                return known.get(node)
+
+    return rewrite(branch, rule)
 
 
 def _loaded_again(branch: If) -> list[Load]:

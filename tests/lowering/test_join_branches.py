@@ -84,8 +84,26 @@ def one_side(a: Array, b: Array, c: Array) -> None:
             b[i] = a[i] - b[i]
 
 
+@hybrid.script
+def renamed(a: Array, b: Array, c: Array) -> None:
+    for i in range(b.shape[0]):
+        t = a[i] + b[i]
+        if a[i] > 0:
+            t = a[i]
+            c[i] = t * 2
+        b[i] = t
+
+
+@hybrid.script
+def renamed_and_left(a: Array, b: Array, c: Array) -> None:
+    for i in range(b.shape[0]):
+        if a[i] > 0:
+            t = a[i]
+            c[i] = t * 2
+
+
 ONCE = (either, one_of_three, in_place, neighbours)
-ALL = (*ONCE, twice, second_part, one_side)
+ALL = (*ONCE, twice, second_part, one_side, renamed, renamed_and_left)
 
 
 def name_of(kernel: AnyKernel) -> str:
