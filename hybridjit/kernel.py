@@ -279,13 +279,14 @@ class Kernel(NativeCallable, Generic[P, R]):
 
     @api_edge
     def report(self, *args: Any, **kwargs: Any) -> Report:
-        """How each loop runs and why not better, which indices are checked, which arrays between
-        statements were fused away, which remain and why, and the memory that they take.
+        """How each loop runs and why not better, which indices are checked and where, which arrays
+        between statements were fused away, which remain and why, and the memory that they take;
+        the operations and bytes of each loop, and how the code came to be, which is made now if
+        there is none.
         """
         specs, values = self._bind(args, kwargs)
         made = self._specialize(specs)
-        may_reorder = made.may_reorder(made.layout(specs, values))
-        return reports.make_report(made.optimized, may_reorder=may_reorder)
+        return reports.report_on(made, made.layout(specs, values), _numbers(specs, values))
 
     @api_edge
     def view(
@@ -299,7 +300,8 @@ class Kernel(NativeCallable, Generic[P, R]):
         """
         specs, values = self._bind(args, kwargs)
         made = self._specialize(specs)
-        page = pages.make_page(self._request(specs), made, made.layout(specs, values))
+        numbers = _numbers(specs, values)
+        page = pages.make_page(self._request(specs), made, made.layout(specs, values), numbers)
         return pages.write_page(page, path)
 
     @api_edge
@@ -488,6 +490,12 @@ class Kernel(NativeCallable, Generic[P, R]):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Kernel[P, R]:
         return self
+
+
+def _numbers(specs: Sequence[Spec], values: Sequence[Any]) -> list[Any]:
+    """The arguments of the IR, or none if types stand for some of them."""
+    is_type = any(value is spec for spec, value in zip(specs, values, strict=True))
+    return [] if is_type else flatten(specs, values)
 
 
 def reduced(made: Any) -> str | tuple[Any, ...]:

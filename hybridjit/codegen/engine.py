@@ -113,6 +113,12 @@ def emit_assembly(module: Optimized, target: Target) -> str:
     return target_machine(target).emit_assembly(module)
 
 
+def code_bytes(image: bytes) -> int:
+    """How much of object code is instructions."""
+    sections = llvm.ObjectFileRef.from_data(image).sections()
+    return sum(section.size() for section in sections if section.is_text())
+
+
 def link(image: bytes, exports: tuple[str, ...], imports: Mapping[str, int]) -> Library:
     """Load object code into the process. `imports` gives the addresses of what it calls of ours."""
     builder = llvm.JITLibraryBuilder().add_object_img(image).add_current_process()

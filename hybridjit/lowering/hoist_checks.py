@@ -23,6 +23,7 @@ from hybridjit.analysis.bounds import Facts
 from hybridjit.analysis.forms import Range
 from hybridjit.analysis.initialization import find_unassigned_reads
 from hybridjit.arith.linear import Linear
+from hybridjit.errors import Span
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import (
     Add,
@@ -69,11 +70,28 @@ def hoist_checks(func: PrimFunc) -> PrimFunc:
     return func if body is func.body else dataclasses.replace(func, body=body)
 
 
+Place = tuple[Span | None, str, int]
+"""Which index is meant: where it stands, of which array, along which axis."""
+
+
+def find_hoisted(func: PrimFunc) -> dict[Place, For]:
+    """The checks that `hoist_checks` takes out, each with the loop that it is tested before."""
+    hoisting = _HoistChecks(func)
+    hoisting.rewrite(func.body)
+    return hoisting.taken_out
+
+
+def place_of(check: Bounded) -> Place:
+    """The place of a check, which later passes do not change."""
+    return check.span, check.buffer, check.axis
+
+
 class _HoistChecks(Mutator):
     """Outer loops first; the version that keeps its checks is left alone."""
 
     def __init__(self, func: PrimFunc) -> None:
         self.func = func
+        self.taken_out: dict[Place, For] = {}
 
     @cached_property
     def unset(self) -> frozenset[Buffer]:
@@ -101,6 +119,8 @@ class _HoistChecks(Mutator):
     def _run(self, plan: _Plan) -> Stmt:
         if not plan.hoisted or not plan.is_worth_it:
             return self.generic(plan.loop)
+        for check in plan.hoisted:
+            self.taken_out.setdefault(place_of(check), plan.loop)
         fast = self.rewrite(_DropChecks(frozenset(plan.hoisted)).rewrite(plan.loop))
         if not plan.conditions:
             return fast

@@ -29,6 +29,7 @@ from hybridjit.optimize.optimize import Optimized
 from hybridjit.optimize.optimize import optimize as optimize_program
 from hybridjit.processor import current_target
 from hybridjit.runtime.callbacks import Callbacks
+from hybridjit.runtime.compile_times import Stages
 from hybridjit.runtime.native import Code
 from hybridjit.runtime.translation import Request, Summary, Work
 
@@ -123,19 +124,24 @@ def make_fast(func: PrimFunc, as_written: PrimFunc | None = None) -> Optimized:
 
 def build(func: PrimFunc, layout: Layout, *, may_reorder: bool = False) -> Code:
     """Object code for `func` on arguments that lie in memory as `layout` says."""
-    target = current_target()
+    target, stages = current_target(), Stages()
 
     def emit() -> tuple[KernelModule, frozenset[Buffer]]:
         may_vectorize = layout.is_disjoint
-        lowered = lower(func, target, may_reorder=may_reorder, may_vectorize=may_vectorize)
-        return emit_kernel(lowered, layout, target), find_set_outputs(lower_blocks(func))
+        with stages.timed("lower"):
+            lowered = lower(func, target, may_reorder=may_reorder, may_vectorize=may_vectorize)
+        with stages.timed("emit"):
+            return emit_kernel(lowered, layout, target), find_set_outputs(lower_blocks(func))
 
     module, are_set = on_fresh_stack(emit)
-    image = emit_object(optimize(module.text, target), target)
+    with stages.timed("LLVM"):
+        optimized = optimize(module.text, target)
+    with stages.timed("assemble"):
+        image = emit_object(optimized, target)
     constants = frozenset(array.buffer for array in func.constants)
     callbacks = Callbacks(module.callbacks, constants)
     set_outputs = tuple(k for k, buffer in enumerate(func.outputs) if buffer in are_set)
-    return Code(image, module.sites, set_outputs, callbacks.addresses, callbacks)
+    return Code(image, module.sites, set_outputs, callbacks.addresses, callbacks, stages)
 
 
 def summarize(func: PrimFunc, captures: tuple[Capture, ...] = ()) -> Summary:

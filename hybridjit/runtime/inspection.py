@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
 from typing import Literal
 
 from hybridjit.analysis.refutation import find_refutation
@@ -13,9 +14,10 @@ from hybridjit.errors import Span
 from hybridjit.ir.expr import Bounded, BufferRef, Expr, Load, Node
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr
-from hybridjit.ir.stmt import Store
-from hybridjit.ir.visit import walk
+from hybridjit.ir.stmt import For, Stmt, Store, While
+from hybridjit.ir.visit import children, walk
 from hybridjit.lowering.check_bounds import check_bounds
+from hybridjit.lowering.hoist_checks import Place, find_hoisted, place_of
 from hybridjit.lowering.pipeline import Step, lower_steps
 from hybridjit.processor import current_target
 from hybridjit.record import record
@@ -61,15 +63,17 @@ class SpecializationInfo:
 
 @record
 class Check:
-    """An index that is checked at run time."""
+    """An index that is checked at run time, and how often: `stands` says where."""
 
     buffer: str
     axis: int
     index: str
     span: Span | None
+    stands: str = field(default="", kw_only=True)
 
     def __str__(self) -> str:
-        return f"{self.place} is checked: it is not known to stay inside the array"
+        where = f"; {self.stands}" if self.stands else ""
+        return f"{self.place} is checked: it is not known to stay inside the array{where}"
 
     @property
     def place(self) -> str:
@@ -109,15 +113,15 @@ class Safety:
 
 def find_safety(func: PrimFunc) -> Safety:
     """Which indices of `func` are proved, which are checked when it runs, and which one fails."""
-    name = check_bounds.__name__
-    checked = next(step.func for step in lower_steps(func, current_target()) if step.name == name)
+    checked = _before_hoisting(func)
     indices = [index for node in walk(checked.body) for index in _indices(node)]
     refuted = find_refutation(checked)
     bounded = [index for index in indices if isinstance(index, Bounded)]
+    stands = dict(_standing(checked.body, None, find_hoisted(checked) if bounded else {}))
     return Safety(
         len(indices) - len(bounded),
         tuple(
-            Check(*_describe(index))
+            Check(*_describe(index), stands=stands.get(place_of(index), ""))
             for index in bounded
             if refuted is None or index is not refuted.access
         ),
@@ -125,6 +129,36 @@ def find_safety(func: PrimFunc) -> Safety:
         if refuted is None
         else Refuted(*_describe(refuted.access), refuted.index, refuted.size, refuted.iteration),
     )
+
+
+def _before_hoisting(func: PrimFunc) -> PrimFunc:
+    """`func` with its checks, where the script has them."""
+    name = check_bounds.__name__
+    return next(step.func for step in lower_steps(func, current_target()) if step.name == name)
+
+
+def _standing(
+    stmt: Stmt, around: For | While | None, hoisted: Mapping[Place, For]
+) -> Iterator[tuple[Place, str]]:
+    """Where the checks in `stmt` end up: before a loop, or in the innermost one around them."""
+    inside = stmt if isinstance(stmt, For | While) else around
+    for child in children(stmt):
+        if isinstance(child, Stmt):
+            yield from _standing(child, inside, hoisted)
+            continue
+        for node in walk(child):
+            if isinstance(node, Bounded):
+                place = place_of(node)
+                yield place, _standing_text(hoisted.get(place), inside)
+
+
+def _standing_text(hoisted: For | None, around: For | While | None) -> str:
+    if hoisted is not None:
+        return f"once, before the loop over '{hoisted.var.name}'; in it, if that fails"
+    if around is None:
+        return "once"
+    loop = f"the loop over '{around.var.name}'" if isinstance(around, For) else "the while loop"
+    return f"in every iteration of {loop}"
 
 
 def _indices(node: Node) -> tuple[Expr, ...]:

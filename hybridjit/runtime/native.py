@@ -42,7 +42,8 @@ class Code:
     """Object code, what its failures mean, and the addresses of what it calls in this process.
 
     `set_outputs` are the numbers of the outputs whose elements it sets before it reads any.
-    `callbacks` are behind the addresses, and must live as long as the code.
+    `callbacks` are behind the addresses, and must live as long as the code. `seconds` tells how
+    long it took to make, by stage.
     """
 
     image: bytes = field(repr=False)
@@ -50,6 +51,12 @@ class Code:
     set_outputs: tuple[int, ...] = ()
     imports: Mapping[str, int] = field(default_factory=dict[str, int])
     callbacks: object = None
+    seconds: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    @property
+    def is_kept(self) -> bool:
+        """True if later processes can have the code: it calls nothing in this one."""
+        return not self.imports
 
     @property
     def is_parallel(self) -> bool:
@@ -68,7 +75,7 @@ def find_code(key: bytes, root: Span | None) -> Code | None:
 
 def keep_code(key: bytes, code: Code, root: Span | None) -> None:
     """Keep code for later processes, unless it calls something in this one."""
-    if not code.imports and is_unchanged():
+    if code.is_kept and is_unchanged():
         meta = {"sites": encode_sites(code.sites, root), "set_outputs": code.set_outputs}
         active_store().save(key, meta, code.image)
 

@@ -4,26 +4,35 @@ line  loop  extent  runs
    4  i     512     on threads
    5    j   512     in 16 lanes
    9  k     512     one by one: each iteration needs 's' of the one before
+
+Below that, which indices are checked and where, the arrays that it makes, the work of each loop,
+and how long it took to compile.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-from hybridjit.ir.expr import Const
+from hybridjit.analysis.loop_work import LoopWork, find_loop_work
+from hybridjit.codegen.layout import Layout
+from hybridjit.ir.expr import Const, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr
+from hybridjit.ir.signature import ScalarParam
 from hybridjit.ir.stmt import HAS_LANES, ORIGIN, For, LoopKind, Stmt
 from hybridjit.ir.visit import children, walk_stmts
 from hybridjit.lowering.hints import drop_hints, number_loops
 from hybridjit.lowering.lane_reasons import COPIED, find_lane_reasons
 from hybridjit.lowering.pipeline import lower_steps
 from hybridjit.lowering.vectorize_inner import vectorize_inner
-from hybridjit.optimize.optimize import Optimized
 from hybridjit.processor import current_target
 from hybridjit.record import record
+from hybridjit.runtime.compile_times import Compiled
 from hybridjit.runtime.inspection import Safety, find_safety
 from hybridjit.runtime.memory_report import MemoryReport, Temporary, find_memory
+from hybridjit.runtime.specialization import Specialization
 from hybridjit.schedule.arrays.fusion import Fused
 
 
@@ -32,6 +41,7 @@ class LoopReport:
     """A loop of the optimised program: where it stands, how often it runs, how, and why so.
 
     `lanes` is 1 without lanes. `reason` says why an innermost loop has none; it may be empty.
+    `work` is what it does in one call, or None if only a run can tell.
     """
 
     name: str
@@ -42,6 +52,7 @@ class LoopReport:
     on_threads: bool = False
     is_unrolled: bool = False
     reason: str = ""
+    work: LoopWork | None = None
 
     @property
     def runs(self) -> str:
@@ -56,12 +67,15 @@ class LoopReport:
 
 @record
 class Report:
-    """How a kernel runs for some arguments: its loops, its checks, and the memory that it takes."""
+    """How a kernel runs for some arguments: its loops, its checks, the memory that it takes, and
+    the code that was made of it.
+    """
 
     name: str
     loops: tuple[LoopReport, ...]
     safety: Safety
     memory: MemoryReport
+    compiled: Compiled
 
     @property
     def fused(self) -> tuple[Fused, ...]:
@@ -79,34 +93,80 @@ class Report:
         return self.memory.peak_bytes
 
     def __str__(self) -> str:
-        return "\n".join([*_table(self.loops), str(self.safety), str(self.memory)])
+        parts = [*_table(self.loops), str(self.safety), str(self.memory)]
+        return "\n".join([*parts, *_work_table(self.loops), str(self.compiled)])
 
 
 def _table(loops: tuple[LoopReport, ...]) -> Iterator[str]:
     if not loops:
         yield "no loops"
         return
-    rows = [("line", "loop", "extent", "runs")]
-    for loop in loops:
-        line = "" if loop.line is None else str(loop.line)
-        rows.append((line, "  " * loop.depth + loop.name, loop.extent, loop.runs))
-    first, second, third = (max(len(row[k]) for row in rows) for k in range(3))
-    for line, name, extent, runs in rows:
-        yield f"{line:>{first}}  {name:{second}}  {extent:{third}}  {runs}"
+    rows = [(*name_cells(loop), loop.extent, loop.runs) for loop in loops]
+    yield from aligned([("line", "loop", "extent", "runs"), *rows], "><<<")
 
 
-def make_report(optimized: Optimized, *, may_reorder: bool) -> Report:
-    """How an optimised program runs."""
+def _work_table(loops: tuple[LoopReport, ...]) -> Iterator[str]:
+    """What there is to do, in one call; nothing of loops whose length only a run tells."""
+    counted = [(loop, loop.work) for loop in loops if loop.work is not None]
+    if not counted:
+        return
+    rows = [(*name_cells(loop), *_work_cells(work)) for loop, work in counted]
+    yield from aligned([("line", "loop", "times", "flops", "bytes", "work"), *rows], "><>>>>")
+
+
+def _work_cells(work: LoopWork) -> tuple[str, str, str, str]:
+    share = "" if work.share is None else f"{100 * work.share:.0f} %"
+    return f"{work.runs:.0f}", short_count(work.flops), short_count(work.bytes), share
+
+
+def name_cells(loop: LoopReport) -> tuple[str, str]:
+    """The line of a loop, and its name as deep as it stands."""
+    return "" if loop.line is None else str(loop.line), "  " * loop.depth + loop.name
+
+
+def aligned(rows: Sequence[Sequence[str]], sides: str) -> Iterator[str]:
+    """Rows of text in columns, each to its side: "<" or ">"."""
+    widths = [max(len(row[k]) for row in rows) for k in range(len(sides))]
+    for row in rows:
+        cells = (f"{cell:{side}{n}}" for cell, side, n in zip(row, sides, widths, strict=True))
+        yield "  ".join(cells).rstrip()
+
+
+def short_count(number: float) -> str:
+    """Three digits and k, M, G or T."""
+    for unit, factor in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if number >= factor:
+            return f"{number / factor:.3g} {unit}"
+    return f"{number:.0f}"
+
+
+def report_on(made: Specialization, layout: Layout, args: Sequence[Any]) -> Report:
+    """How a translation runs on arguments with this layout; `args` are empty for types."""
+    optimized = made.optimized
     func = optimized.func
+    known = known_values(func, args)
     return Report(
         func.name,
-        find_loops(func, may_reorder=may_reorder),
+        find_loops(func, known, may_reorder=made.may_reorder(layout)),
         find_safety(func),
         find_memory(func, optimized.notes),
+        made.compiled(layout),
     )
 
 
-def find_loops(func: PrimFunc, *, may_reorder: bool) -> tuple[LoopReport, ...]:
+def known_values(func: PrimFunc, args: Sequence[Any]) -> dict[Var, float]:
+    """What a call says of the numbers among the parameters; no values are given for types."""
+    params = zip(func.params, args, strict=True) if args else ()
+    return {
+        param.var: float(value)
+        for param, value in params
+        if isinstance(param, ScalarParam) and param.var.dtype.is_integer
+    }
+
+
+def find_loops(
+    func: PrimFunc, known: Mapping[Var, float], *, may_reorder: bool
+) -> tuple[LoopReport, ...]:
     """How the loops of `func`, which is optimised, run once they are lowered."""
     target = current_target()
     numbered = number_loops(func)
@@ -122,7 +182,10 @@ def find_loops(func: PrimFunc, *, may_reorder: bool) -> tuple[LoopReport, ...]:
         if isinstance(stmt, For) and stmt.hint(ORIGIN) is not None:
             made.setdefault(stmt.hint(ORIGIN), []).append(stmt)
     found = _with_depths(numbered.body, 0)
-    return tuple(_describe(loop, depth, made, reasons) for loop, depth in found)
+    works = find_loop_work(numbered.body, known, target.caches.shared)
+    return tuple(
+        replace(_describe(loop, depth, made, reasons), work=works[loop]) for loop, depth in found
+    )
 
 
 def _with_depths(stmt: Stmt, depth: int) -> Iterator[tuple[For, int]]:

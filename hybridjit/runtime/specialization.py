@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from hybridjit.codegen.engine import code_bytes
 from hybridjit.codegen.forks import COMPILE_LOCK
 from hybridjit.codegen.layout import ArrayLayout, Layout
 from hybridjit.fresh_stack import on_fresh_stack
@@ -17,6 +18,7 @@ from hybridjit.processor import current_target
 from hybridjit.runtime.arguments import check_writable, flatten, share_memory
 from hybridjit.runtime.cache.disk_cache import active_store
 from hybridjit.runtime.captured_arrays import check_not_captured
+from hybridjit.runtime.compile_times import Compiled, Source, Stages
 from hybridjit.runtime.native import NativeKernel, find_code, keep_code, layout_of, load_native
 from hybridjit.runtime.translation import Request, SavedTranslation, Summary
 from hybridjit.scalars.specs import Spec
@@ -39,14 +41,21 @@ class Specialization:
     """
 
     def __init__(self, request: Request) -> None:
+        self._begin()
         self._request = request
-        self._is_void = False
         self._saved = SavedTranslation(request, active_store())
         self.summary = self._saved.find() or self._translate()
+
+    def _begin(self) -> None:
+        """There is no code yet."""
+        self._is_void = False
+        self._stages = Stages()
+        self._times: dict[Layout, tuple[Source, Stages]] = {}
         self.natives: dict[Layout, NativeKernel] = {}
 
     def _translate(self) -> Summary:
-        self.parsed = parsed = compiler.translate(self._request)
+        with self._stages.timed("parse"):
+            self.parsed = parsed = compiler.translate(self._request)
         summary = compiler.summarize(parsed.func, parsed.captures)
         self._saved.keep(summary, parsed.callees)
         return summary
@@ -54,7 +63,8 @@ class Specialization:
     @cached_property
     def parsed(self) -> Parsed:
         """The translation of the script."""
-        return self._checked(compiler.translate(self._request))
+        with self._stages.timed("parse"):
+            return self._checked(compiler.translate(self._request))
 
     @property
     def func(self) -> PrimFunc:
@@ -69,7 +79,9 @@ class Specialization:
     @cached_property
     def optimized(self) -> Optimized:
         """The IR made fast, as far as no schedule says how it runs."""
-        return compiler.make_fast(self.func, self.parsed.as_written)
+        parsed = self.parsed
+        with self._stages.timed("optimise"):
+            return compiler.make_fast(parsed.func, parsed.as_written)
 
     def _checked(self, parsed: Parsed) -> Parsed:
         """A translation that was made after the summary, of the same values if possible.
@@ -148,13 +160,30 @@ class Specialization:
         if key is None:
             func = self.compiled_func(layout)
             key = kernel_cache.find_key(func, layout, current_target(), may_reorder=may_reorder)
-        code = None if key is None else find_code(key, root)
+        stages = Stages()
+        with stages.timed("read"):
+            code = None if key is None else find_code(key, root)
+        source: Source = "read from disk"
         if code is None:
             func = self.compiled_func(layout)
             code = on_fresh_stack(lambda: compiler.build(func, layout, may_reorder=may_reorder))
+            source, stages = "compiled now", Stages({**self._stages, **code.seconds})
             if key is not None and self.is_current():
                 keep_code(key, code, root)
-        return on_fresh_stack(lambda: load_native(self.header, layout, code))
+        with stages.timed("link"):
+            native = on_fresh_stack(lambda: load_native(self.header, layout, code))
+        self._times[layout] = source, stages
+        return native
+
+    def compiled(self, layout: Layout) -> Compiled:
+        """What is known of the code for arguments with this layout, made now if there is none."""
+        was_there = layout in self.natives
+        code = self.compile(layout).code
+        source, stages = self._times[layout]
+        is_kept = code.is_kept and active_store().location.path is not None
+        return Compiled(
+            "in memory" if was_there else source, code_bytes(code.image), is_kept, stages
+        )
 
     def _known_key(self, layout: Layout) -> bytes | None:
         """The key of the code in the disk cache, if it is known without the IR."""

@@ -5,27 +5,29 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from hybridjit.codegen.layout import Layout
 from hybridjit.lowering.pipeline import lower_steps
 from hybridjit.processor import current_target
 from hybridjit.runtime import compiler
 from hybridjit.runtime.inspection import show_stage
-from hybridjit.runtime.report import make_report
+from hybridjit.runtime.report import report_on
 from hybridjit.runtime.specialization import Specialization
 from hybridjit.runtime.translation import Request
 from hybridjit.viewing.page import Page
 from hybridjit.viewing.stages import find_steps, program_stage, text_stage
 
 
-def make_page(request: Request, made: Specialization, layout: Layout) -> Page:
-    """Everything between the script and its machine code."""
+def make_page(request: Request, made: Specialization, layout: Layout, args: Sequence[Any]) -> Page:
+    """Everything between the script and its machine code; `args` are empty for types."""
     may_reorder = made.may_reorder(layout)
     func = made.compiled_func(layout)
     lowered = list(lower_steps(func, current_target(), may_reorder=may_reorder))[-1].func
     steps = find_steps(compiler.auto_schedule(request))
-    report = make_report(made.optimized, may_reorder=may_reorder)
+    report = report_on(made, layout, args)
     llvm, assembly = (
         show_stage(func, layout, stage, may_reorder=may_reorder) for stage in ("llvm", "asm")
     )
@@ -45,7 +47,7 @@ def make_page(request: Request, made: Specialization, layout: Layout) -> Page:
         ],
         steps,
         report.loops,
-        f"{report.safety}\n{report.memory}",
+        f"{report.safety}\n{report.memory}\n{report.compiled}",
     )
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy
 import pytest
 
-from hybridjit import hybrid
+from hybridjit import config, hybrid
 
 np: Any = numpy
 A = np.linspace(0.0, 1.0, 1000)
@@ -126,8 +127,51 @@ def test_the_table() -> None:
     assert lines[1].split()[1:] == ["i", "30", "one", "by", "one"]
     assert re.fullmatch(r" *\d+    j +63 +in \d+ lanes", lines[2])
     assert "indices are proved" in lines[3]
+    assert lines[6].split() == ["line", "loop", "times", "flops", "bytes", "work"]
+    assert lines[8].split()[2:] == ["30", "1.89", "k", "30.2", "k", "100", "%"]
+    assert lines[9].startswith("code: ")
+    assert lines[10].startswith("compile time: ")
     assert dataclasses.asdict(found)["loops"][1]["name"] == "j"
     assert str(hybrid.script(lambda_free).report(1)).startswith("no loops")
+
+
+def test_where_checks_stand() -> None:
+    @hybrid.script
+    def gathered(a: Any, k: Any, n: Any) -> Any:
+        total = a[n]
+        for i in range(n):
+            total += a[k[i]]
+        return total
+
+    checks = {check.index: check.stands for check in gathered.report(A, K, 10).safety.checks}
+    assert checks["n"] == "once"
+    assert checks["i"] == "once, before the loop over 'i'; in it, if that fails"
+    (other,) = {check for index, check in checks.items() if index.startswith("k[")}
+    assert other == "in every iteration of the loop over 'i'"
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_where_code_came_from(tmp_path: Path) -> None:
+    with config.scope(cache_dir=str(tmp_path), cache_enabled=True):
+        kernel: Any = hybrid.script(elementwise)
+        first, second = (kernel.report(A, K).compiled for _ in range(2))
+        third = kernel.copy().report(A, K).compiled
+    assert [each.source for each in (first, second, third)] == [
+        "compiled now",
+        "in memory",
+        "read from disk",
+    ]
+    stages = ["parse", "optimise", "lower", "emit", "LLVM", "assemble", "link"]
+    assert list(first.seconds) == list(second.seconds) == stages
+    assert list(third.seconds) == ["read", "link"]
+    assert first.code_bytes == third.code_bytes > 0
+    assert first.is_kept
+
+
+def test_code_that_is_not_kept() -> None:
+    with config.scope(cache_enabled=False):
+        kernel: Any = hybrid.script(elementwise)
+        assert "compiled now; not kept on disk" in str(kernel.report(A, K))
 
 
 def lambda_free(n: Any) -> Any:

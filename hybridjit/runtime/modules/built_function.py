@@ -35,12 +35,11 @@ class BuiltSpecialization(Specialization):
     """
 
     def __init__(self, func: PrimFunc, as_written: PrimFunc, original: PrimFunc) -> None:
-        self._is_void = False
+        self._begin()
         self._has_steps = func is not original
         self.parsed = Parsed(func, (), {}, original)
         self.func_in_order = serialize_loops(as_written)
         self.summary = compiler.summarize(func)
-        self.natives = {}
 
     @property
     def is_scheduled(self) -> bool:

@@ -28,7 +28,7 @@ class LoadedSpecialization(Specialization):
     """A function of a library: its code serves one layout, and its IR is gone."""
 
     def __init__(self, library: ctypes.CDLL, entry: Mapping[str, Any]) -> None:
-        self._is_void = False
+        self._begin()
         self.summary = decode_summary(entry["summary"], (), None)
         address = ctypes.cast(getattr(library, entry["adapter"]), ctypes.c_void_p).value or 0
         code = Code(b"", decode_sites(entry["sites"], None))
