@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from llvmlite import ir
@@ -14,6 +15,7 @@ from hybridjit.codegen.emit.interrupt import ignore_signals
 from hybridjit.codegen.emit.language import LANGUAGE
 from hybridjit.codegen.emit.loop_hints import finish_hints
 from hybridjit.codegen.emit.memory import ArrayAddress
+from hybridjit.codegen.emit.source_lines import SourceLines
 from hybridjit.codegen.layout import ArrayLayout, Convention, Layout, convention
 from hybridjit.codegen.llvm_functions import link_functions
 from hybridjit.codegen.llvm_types import (
@@ -43,6 +45,7 @@ from hybridjit.record import record
 from hybridjit.target import Target
 
 ENTRY = "hj_kernel"
+_DEFINITION = re.compile(r"^(define .*?)( !dbg !\d+)?$")
 Layouts = Mapping[Buffer, ArrayLayout]  # of the parameters
 
 
@@ -57,12 +60,17 @@ class KernelModule:
 
 
 def emit_kernel(
-    func: PrimFunc, layout: Layout, target: Target, *, standalone: bool = False
+    func: PrimFunc,
+    layout: Layout,
+    target: Target,
+    *,
+    standalone: bool = False,
+    with_lines: bool = False,
 ) -> KernelModule:
     """The LLVM module of `func`, which is lowered to checked loops.
 
     Standalone code needs neither Python nor the thread pool. It begins with the zeros of its
-    outputs, which Python makes otherwise.
+    outputs, which Python makes otherwise. With lines, instructions know where they came from.
     """
     call = convention(func.header, layout)
     module = ir.Module(name=func.name)
@@ -83,6 +91,7 @@ def emit_kernel(
         given=frozenset(func.buffers),
         given_away=find_given_away(func),
         doubtful=find_unassigned_reads(func),
+        lines=SourceLines(module, func.name, func.span) if with_lines else None,
     )
     emitter = Emitter(LANGUAGE, options, function, function.args[-1])
     _bind_parameters(emitter, function, call, layouts)
@@ -109,7 +118,7 @@ def find_given_away(func: PrimFunc) -> frozenset[Buffer]:
 
 def _with_vector_width(text: str, bits: int) -> str:
     """Ask for the widest vectors: LLVM takes half of them by default. llvmlite cannot say it."""
-    lines = [f"{line} #0" if line.startswith("define ") else line for line in text.splitlines()]
+    lines = [_DEFINITION.sub(r"\1 #0\2", line) for line in text.splitlines()]
     lines.append(f'attributes #0 = {{ "prefer-vector-width"="{bits}" }}')
     return "\n".join(lines)
 

@@ -26,9 +26,16 @@ StageName = Literal["tir", "optimized", "lowered", "llvm", "asm", "passes"]
 
 
 def show_stage(
-    func: PrimFunc, layout: Layout, stage: StageName, *, may_reorder: bool = False
+    func: PrimFunc,
+    layout: Layout,
+    stage: StageName,
+    *,
+    may_reorder: bool = False,
+    with_lines: bool = False,
 ) -> str:
-    """The kernel as text, at one stage after it was made fast."""
+    """The kernel as text, at one stage after it was made fast; LLVM and assembly with debug lines
+    if these are asked for.
+    """
     target = current_target()
     steps = lower_steps(func, target, may_reorder=may_reorder, may_vectorize=layout.is_disjoint)
     match stage:
@@ -40,7 +47,8 @@ def show_stage(
             *_, last = steps
     if stage == "lowered":
         return str(last.func)
-    module = optimize(emit_kernel(last.func, layout, target).text, target)
+    emitted = emit_kernel(last.func, layout, target, with_lines=with_lines)
+    module = optimize(emitted.text, target)
     return str(module) if stage == "llvm" else emit_assembly(module, target)
 
 

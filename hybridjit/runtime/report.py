@@ -11,6 +11,7 @@ and how long it took to compile.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -41,7 +42,8 @@ class LoopReport:
     """A loop of the optimised program: where it stands, how often it runs, how, and why so.
 
     `lanes` is 1 without lanes. `reason` says why an innermost loop has none; it may be empty.
-    `work` is what it does in one call, or None if only a run can tell.
+    `work` is what it does in one call, or None if only a run can tell. `file` is where the line
+    stands, if that is not the file of the script.
     """
 
     name: str
@@ -53,6 +55,7 @@ class LoopReport:
     is_unrolled: bool = False
     reason: str = ""
     work: LoopWork | None = None
+    file: str = ""
 
     @property
     def runs(self) -> str:
@@ -121,7 +124,9 @@ def _work_cells(work: LoopWork) -> tuple[str, str, str, str]:
 
 def name_cells(loop: LoopReport) -> tuple[str, str]:
     """The line of a loop, and its name as deep as it stands."""
-    return "" if loop.line is None else str(loop.line), "  " * loop.depth + loop.name
+    line = "" if loop.line is None else str(loop.line)
+    place = f"{os.path.basename(loop.file)}:{line}" if loop.file else line
+    return place, "  " * loop.depth + loop.name
 
 
 def aligned(rows: Sequence[Sequence[str]], sides: str) -> Iterator[str]:
@@ -183,9 +188,18 @@ def find_loops(
             made.setdefault(stmt.hint(ORIGIN), []).append(stmt)
     found = _with_depths(numbered.body, 0)
     works = find_loop_work(numbered.body, known, target.caches.shared)
+    home = "" if func.span is None else func.span.file
     return tuple(
-        replace(_describe(loop, depth, made, reasons), work=works[loop]) for loop, depth in found
+        replace(
+            _describe(loop, depth, made, reasons), work=works[loop], file=_other_file(loop, home)
+        )
+        for loop, depth in found
     )
+
+
+def _other_file(loop: For, home: str) -> str:
+    """The file of a loop that stands in a function of another one."""
+    return "" if loop.span is None or loop.span.file == home else loop.span.file
 
 
 def _with_depths(stmt: Stmt, depth: int) -> Iterator[tuple[For, int]]:

@@ -17,8 +17,9 @@ from hybridjit.runtime.inspection import show_stage
 from hybridjit.runtime.report import report_on
 from hybridjit.runtime.specialization import Specialization
 from hybridjit.runtime.translation import Request
+from hybridjit.viewing.debug_lines import read_assembly, read_llvm
 from hybridjit.viewing.page import Page
-from hybridjit.viewing.stages import find_steps, program_stage, text_stage
+from hybridjit.viewing.stages import Stage, find_steps, program_stage
 
 
 def make_page(request: Request, made: Specialization, layout: Layout, args: Sequence[Any]) -> Page:
@@ -29,7 +30,8 @@ def make_page(request: Request, made: Specialization, layout: Layout, args: Sequ
     steps = find_steps(compiler.auto_schedule(request))
     report = report_on(made, layout, args)
     llvm, assembly = (
-        show_stage(func, layout, stage, may_reorder=may_reorder) for stage in ("llvm", "asm")
+        show_stage(func, layout, stage, may_reorder=may_reorder, with_lines=True)
+        for stage in ("llvm", "asm")
     )
     source = request.source
     numbered = enumerate(source.text.splitlines(), source.first_line)
@@ -42,8 +44,8 @@ def make_page(request: Request, made: Specialization, layout: Layout, args: Sequ
             program_stage("schedule", func),
             program_stage("optimized", func),
             program_stage("lowered", lowered),
-            text_stage("LLVM", llvm),
-            text_stage("assembly", assembly),
+            Stage("LLVM", read_llvm(llvm)),
+            Stage("assembly", read_assembly(assembly)),
         ],
         steps,
         report.loops,

@@ -45,11 +45,6 @@ def program_stage(title: str, func: PrimFunc) -> Stage:
     return Stage(title, tuple(print_lines(func)))
 
 
-def text_stage(title: str, text: str) -> Stage:
-    """A text of which nobody knows where its lines came from."""
-    return Stage(title, tuple((line, None) for line in text.splitlines()))
-
-
 def find_steps(opened: Schedule) -> tuple[Step, ...]:
     """What each step of a schedule did to the program."""
     return tuple(_steps(opened.original, opened.trace))

@@ -135,6 +135,20 @@ def test_the_table() -> None:
     assert str(hybrid.script(lambda_free).report(1)).startswith("no loops")
 
 
+def test_loops_of_other_files_say_so() -> None:
+    @hybrid.script
+    def total(n: Any) -> Any:
+        found = [0]
+        for i in range(n):
+            found.append(i)
+        return sum(found)
+
+    here, there = total.report(100).loops
+    assert here.file == ""
+    assert there.file.endswith("python.py")
+    assert f"python.py:{there.line}" in str(total.report(100))
+
+
 def test_where_checks_stand() -> None:
     @hybrid.script
     def gathered(a: Any, k: Any, n: Any) -> Any:

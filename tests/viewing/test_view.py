@@ -77,6 +77,16 @@ def test_lines_know_where_they_came_from(page: Path) -> None:
     assert origins <= numbers
 
 
+@pytest.mark.parametrize("title", ["LLVM", "assembly"])
+def test_instructions_know_where_they_came_from(page: Path, title: str) -> None:
+    data = data_of(page)
+    numbers = [number for number, _ in data["source"]]
+    (lines,) = (stage["lines"] for stage in data["stages"] if stage["title"] == title)
+    origins = {origin for _, origin in lines if origin is not None}
+    assert set(numbers[-2:]) <= origins <= set(numbers)
+    assert not any(re.search(r"!dbg|\.loc|DILocation", text) for text, _ in lines)
+
+
 def test_steps_lead_from_the_program_to_what_is_optimized(page: Path) -> None:
     data = data_of(page)
     first, *_, last = data["steps"]

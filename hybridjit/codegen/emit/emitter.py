@@ -21,6 +21,7 @@ from hybridjit.codegen.emit.float_builder import FloatBuilder
 from hybridjit.codegen.emit.interrupt import poll_function
 from hybridjit.codegen.emit.load_groups import LoadGroups
 from hybridjit.codegen.emit.memory import ArrayAddress, Register, call_free
+from hybridjit.codegen.emit.source_lines import SourceLines
 from hybridjit.codegen.emit.streams import Streamed
 from hybridjit.codegen.emit.vector_values import (
     Index,
@@ -74,6 +75,8 @@ class Options:
     given_away: frozenset[Buffer] = frozenset()
     # Variables that may be read before they are assigned.
     doubtful: frozenset[Buffer] = frozenset()
+    # Which lines instructions came from, if that is to be known.
+    lines: SourceLines | None = None
 
 
 @record
@@ -135,6 +138,7 @@ class Emitter:
         self.module: Module = function.module
         self.entry: Builder = ir.IRBuilder(function.append_basic_block("entry"))
         self.b: Builder = FloatBuilder(function.append_basic_block("start"), options.fastmath)
+        self._scope = None if options.lines is None else options.lines.enter(function)
         # The function that looks for signals, and how much work may be done before it is called.
         self.poll = poll
         self.poll_work = POLL_WORK if poll_work is None else poll_work
@@ -177,7 +181,10 @@ class Emitter:
         emit_node = self.language.expressions.get(type(expr))
         if emit_node is None:
             raise InternalError(f"no code for {type(expr).__name__}", "codegen", expr.span)
-        return self.spread(emit_node(self, expr))
+        if self._scope is None:
+            return self.spread(emit_node(self, expr))
+        with self._located(expr.span):
+            return self.spread(emit_node(self, expr))
 
     def operands(self, *exprs: Expr) -> list[Value]:
         """The values of the operands of one operator: all of them with lanes, or none."""
@@ -201,7 +208,19 @@ class Emitter:
         run_node = self.language.statements.get(type(stmt))
         if run_node is None:
             raise InternalError(f"no code for {type(stmt).__name__}", "codegen", stmt.span)
-        run_node(self, stmt)
+        with self._located(stmt.span):
+            run_node(self, stmt)
+
+    @contextmanager
+    def _located(self, span: Span | None) -> Generator[None]:
+        """Let the instructions that are emitted know the line that they came from."""
+        lines = self.options.lines
+        if lines is None or span is None:
+            yield
+            return
+        outside, self.b.debug_metadata = self.b.debug_metadata, lines.locate(self._scope, span)
+        yield
+        self.b.debug_metadata = outside
 
     # -- lanes ---------------------------------------------------------------------------------
 

@@ -1,0 +1,110 @@
+"""What reports say of lanes, held against the code of the whole corpus, loop by loop."""
+
+from __future__ import annotations
+
+import ast
+import platform
+import re
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hybridjit as hj
+from hybridjit.codegen.kernel import emit_kernel
+from hybridjit.lowering.pipeline import lower
+from hybridjit.processor import current_target
+from hybridjit.runtime.inspection import show_stage
+from hybridjit.runtime.report import LoopReport
+from hybridjit.source import read_function
+from hybridjit.viewing.debug_lines import read_assembly
+from tests.corpus import THEMES
+from tests.corpus.case import Case
+from tests.support.rows import check_each
+
+ARRAY: Any = np.ndarray
+NAMES = {"float64": hj.f64, "float32": hj.f32, "int64": hj.i64, "int32": hj.i32}
+# What works on several numbers at once, with wide registers or by its name.
+PACKED = re.compile(
+    r"\t(v\S+.*%[yz]mm|v?\w+p[sd]\b|v?p[a-z]+[bwdq]\d*\b.*%xmm|vpternlog|vpbroadcast)"
+)
+VECTOR = re.compile(r"<\d+ x ")
+# A float becomes an integer by an instruction that takes it in the first place of a vector.
+CONVERSION = re.compile(r"cvttss|cvttsd|insertelement <\d x \w+> <(float|double) 0\.0")
+# Of at most 4 iterations, as LLVM finds: the loop of all lanes is dropped.
+DROPPED = ("matmul_tiled",)
+
+
+def of_any_size(value: Any) -> Any:
+    """A type in the place of an array, so that its loops are as long as any."""
+    is_array = isinstance(value, ARRAY) and value.ndim > 0 and value.flags.c_contiguous
+    kind: Any = NAMES.get(value.dtype.name) if is_array else None
+    if kind is None or 0 in value.shape:
+        return value
+    return kind[tuple(f"n{size}" if size > 3 else size for size in value.shape)]
+
+
+def arguments_of(case: Case) -> tuple[Any, ...]:
+    return tuple(map(of_any_size, case.arguments[0].args))
+
+
+class Code:
+    """The code of a kernel for some arguments, before and after LLVM has worked on it."""
+
+    def __init__(self, kernel: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        specs, values = kernel._bind(args, dict(kwargs))
+        made = kernel._specialize(specs)
+        layout = made.layout(specs, values)
+        func, reorder = made.compiled_func(layout), made.may_reorder(layout)
+        target, disjoint = current_target(), layout.is_disjoint
+        lowered = lower(func, target, may_reorder=reorder, may_vectorize=disjoint)
+        emitted = emit_kernel(lowered, layout, target).text.splitlines()
+        self.has_lanes = any(VECTOR.search(x) and not CONVERSION.search(x) for x in emitted)
+        assembly = show_stage(func, layout, "asm", may_reorder=reorder, with_lines=True)
+        self.assembly = read_assembly(assembly)
+        self.is_disjoint = disjoint
+
+    @property
+    def packed_lines(self) -> set[int]:
+        """The lines of the script that vector instructions came from."""
+        return {line for text, line in self.assembly if line is not None and PACKED.match(text)}
+
+
+def lines_of(kernel: Any, loop: LoopReport) -> range:
+    """The lines of the statement that a loop came from."""
+    source = read_function(kernel.__hybrid_function__)
+    statements = [node for node in ast.walk(source.node) if isinstance(node, ast.stmt)]
+    first = loop.line or 0
+    ends = [node.end_lineno or 0 for node in statements if node.lineno == first]
+    return range(first, max([first, *ends]) + 1)
+
+
+def check_claims(case: Case) -> None:
+    kernel: Any = case.kernel
+    args, kwargs = arguments_of(case), case.arguments[0].kwargs
+    loops = kernel.report(*args, **kwargs).loops
+    code = Code(kernel, args, kwargs)
+    in_lanes = [loop for loop in loops if loop.lanes > 1]
+    if not in_lanes:
+        assert not code.has_lanes, "no loop is said to have lanes"
+    for loop in in_lanes if code.is_disjoint else []:
+        check_lanes(kernel, loop, code)
+
+
+def check_lanes(kernel: Any, loop: LoopReport, code: Code) -> None:
+    text = "\n".join(line for line, _ in code.assembly)
+    is_folded = not re.search(r"\tj\w+\t\.LBB", text)  # no loop is left: all is known
+    if is_folded or kernel.__name__ in DROPPED or platform.machine() != "x86_64":
+        return
+    if loop.line is None or loop.file:
+        assert PACKED.search(text), f"{loop.name}: no vector instructions"
+        return
+    found = code.packed_lines.intersection(lines_of(kernel, loop))
+    assert found, f"line {loop.line}, {loop.name}: no vector instructions"
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.__name__.rpartition(".")[2])
+def test_lanes(theme: ModuleType) -> None:
+    check_each(theme.CASES, check_claims, lambda case: case.name)
