@@ -33,6 +33,7 @@ from hybridjit.runtime.generators import LentGenerators
 from hybridjit.runtime.specialization import Specialization
 from hybridjit.runtime.specializations import Specializations
 from hybridjit.runtime.translation import Request, Summary
+from hybridjit.scalars.contents import fresh_copies
 from hybridjit.scalars.specs import Spec
 from hybridjit.source import FunctionSource, read_function
 
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from hybridjit.ir.func import PrimFunc
     from hybridjit.lowering import custom_passes
     from hybridjit.lowering.custom_passes import CustomPass, Transform
+    from hybridjit.profiling import measure as measuring
+    from hybridjit.profiling.profile import Profile
     from hybridjit.runtime import compiler, inspection, pickling
     from hybridjit.runtime import report as reports
     from hybridjit.runtime.inspection import Safety, SpecializationInfo, StageName
@@ -68,6 +71,7 @@ else:
     inspection = lazy_module("hybridjit.runtime.inspection")
     reports = lazy_module("hybridjit.runtime.report")
     pages = lazy_module("hybridjit.viewing.kernel_page")
+    measuring = lazy_module("hybridjit.profiling.measure")
     pickling = lazy_module("hybridjit.runtime.pickling")
     recipes = lazy_module("hybridjit.schedule.recipe")
     remembered = lazy_module("hybridjit.tuning.remembered")
@@ -287,6 +291,26 @@ class Kernel(NativeCallable, Generic[P, R]):
         specs, values = self._bind(args, kwargs)
         made = self._specialize(specs)
         return reports.report_on(made, made.layout(specs, values), _numbers(specs, values))
+
+    @api_edge
+    def profile(self, *args: Any, **kwargs: Any) -> Profile:
+        """Where the time of a call with these arguments goes: measured for each loop that runs
+        long enough, with the part of each thread, and how near it comes to the best that the
+        machine can do.
+
+        The kernel is run a few times, and so is a copy of it that has counters. What it would
+        write to are copies: the arguments stay as they are.
+        """
+        specs, values = self._bind(args, kwargs)
+        made = self._specialize(specs)
+
+        def copied() -> Sequence[Any]:
+            with LentGenerators(fresh_copies(values)) as lent:
+                return flatten(specs, lent)
+
+        always = copied()
+        arguments = copied if made.summary.written else lambda: always
+        return measuring.measure_profile(made, always, arguments)
 
     @api_edge
     def view(

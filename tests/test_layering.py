@@ -28,6 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("runtime",),
     ("checking",),
     ("tuning",),
+    ("profiling",),
     ("viewing",),
     ("plain_function",),
     ("kernel", "ufuncs"),

@@ -16,6 +16,7 @@ from hybridjit.codegen.emit.language import LANGUAGE
 from hybridjit.codegen.emit.loop_hints import finish_hints
 from hybridjit.codegen.emit.memory import ArrayAddress
 from hybridjit.codegen.emit.source_lines import SourceLines
+from hybridjit.codegen.emit.timers import WHOLE, Timers
 from hybridjit.codegen.layout import ArrayLayout, Convention, Layout, convention
 from hybridjit.codegen.llvm_functions import link_functions
 from hybridjit.codegen.llvm_types import (
@@ -66,11 +67,13 @@ def emit_kernel(
     *,
     standalone: bool = False,
     with_lines: bool = False,
+    timers: Timers | None = None,
 ) -> KernelModule:
     """The LLVM module of `func`, which is lowered to checked loops.
 
     Standalone code needs neither Python nor the thread pool. It begins with the zeros of its
-    outputs, which Python makes otherwise. With lines, instructions know where they came from.
+    outputs, which Python makes otherwise. With lines, instructions know where they came from; with
+    timers, the code notes how long it takes.
     """
     call = convention(func.header, layout)
     module = ir.Module(name=func.name)
@@ -92,6 +95,7 @@ def emit_kernel(
         given_away=find_given_away(func),
         doubtful=find_unassigned_reads(func),
         lines=SourceLines(module, func.name, func.span) if with_lines else None,
+        timers=timers,
     )
     emitter = Emitter(LANGUAGE, options, function, function.args[-1])
     _bind_parameters(emitter, function, call, layouts)
@@ -99,7 +103,8 @@ def emit_kernel(
         emitter.arrays[array.buffer] = _constant_array(emitter, array)
     for buffer in func.outputs if standalone else ():
         clear(emitter, buffer)
-    emitter.run(func.body)
+    with emitter.timed(WHOLE):
+        emitter.run(func.body)
     if not emitter.is_closed:
         emitter.leave(0)
     emitter.entry.branch(function.basic_blocks[1])

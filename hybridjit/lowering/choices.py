@@ -41,10 +41,12 @@ def find_choices(func: PrimFunc, target: Target, *, may_reorder: bool) -> list[C
     return [choice for k, found in sorted(made.items()) for choice in _choices(loops[k], found)]
 
 
-def lower_numbered(func: PrimFunc, target: Target, *, may_reorder: bool) -> PrimFunc:
+def lower_numbered(
+    func: PrimFunc, target: Target, *, may_reorder: bool, may_vectorize: bool = True
+) -> PrimFunc:
     """`func` after all passes but the last one, its loops with their numbers."""
     made = numbered = number_loops(func)
-    for step in lower_steps(numbered, target, may_reorder=may_reorder, may_vectorize=True):
+    for step in lower_steps(numbered, target, may_reorder=may_reorder, may_vectorize=may_vectorize):
         if step.name != drop_hints.__name__:
             made = step.func
     return made

@@ -4,6 +4,7 @@
     doctor    show processor, LLVM, versions, cache and threads, and run a self-check
     cache     show or clear the compiled kernels on disk
     report    say how a kernel runs
+    profile   measure where the time of a call goes
     view      show a kernel at every stage, as a page for a browser
     show      print a stage of a kernel: program, optimised, lowered, LLVM, assembly
     bench     time a kernel beside its plain function
@@ -20,7 +21,18 @@ import sys
 from collections.abc import Sequence
 
 from hybridjit.errors import ConfigError, HybridError
-from hybridjit.tools import bench, cache, database, demo, doctor, report, show, tune, view
+from hybridjit.tools import (
+    bench,
+    cache,
+    database,
+    demo,
+    doctor,
+    profile,
+    report,
+    show,
+    tune,
+    view,
+)
 from hybridjit.tools.command import FAILED, MISUSED, Command
 from hybridjit.tools.load_kernel import LoadError
 
@@ -30,6 +42,7 @@ COMMANDS: dict[str, Command] = {
     "doctor": doctor.COMMAND,
     "cache": cache.COMMAND,
     "report": report.COMMAND,
+    "profile": profile.COMMAND,
     "show": show.COMMAND,
     "view": view.COMMAND,
     "bench": bench.COMMAND,

@@ -23,6 +23,7 @@ from hybridjit.codegen.emit.load_groups import LoadGroups
 from hybridjit.codegen.emit.memory import ArrayAddress, Register, call_free
 from hybridjit.codegen.emit.source_lines import SourceLines
 from hybridjit.codegen.emit.streams import Streamed
+from hybridjit.codegen.emit.timers import Timers, note_time, read_clock
 from hybridjit.codegen.emit.vector_values import (
     Index,
     Ramp,
@@ -77,6 +78,8 @@ class Options:
     doubtful: frozenset[Buffer] = frozenset()
     # Which lines instructions came from, if that is to be known.
     lines: SourceLines | None = None
+    # Which loops are timed, in code that is profiled.
+    timers: Timers | None = None
 
 
 @record
@@ -165,6 +168,7 @@ class Emitter:
         # The loops around.
         self.loop_vars: list[Var] = []
         self.loops: list[LoopTargets] = []
+        self._timed: list[tuple[int, Value]] = []  # slots, and when they began
         self.leaves: dict[Block, Block] = {}  # where `break` goes from the end of a chunk
         self.counting: For | None = None  # the innermost loop that counts
         self.is_polled = False  # whether a loop around looks for signals now and then
@@ -221,6 +225,20 @@ class Emitter:
         outside, self.b.debug_metadata = self.b.debug_metadata, lines.locate(self._scope, span)
         yield
         self.b.debug_metadata = outside
+
+    @contextmanager
+    def timed(self, slot: int | None) -> Generator[None]:
+        """Add the time that the code takes to a slot, unless that counts already."""
+        timers = self.options.timers
+        if timers is None or slot is None or slot in dict(self._timed) or self.lanes is not None:
+            yield
+            return
+        begin = read_clock(self.b, self.module)
+        self._timed.append((slot, begin))
+        yield
+        self._timed.pop()
+        if not self.is_closed:
+            note_time(self.b, self.module, timers, slot, begin)
 
     # -- lanes ---------------------------------------------------------------------------------
 
@@ -333,6 +351,9 @@ class Emitter:
     def leave(self, status: int, kept: Sequence[Buffer] = ()) -> None:
         """Free what is on the heap, but for what the caller is given, and return."""
         self.free_from(0, [self.made[buffer][0] for buffer in kept])
+        if self.options.timers is not None and status == 0:
+            for slot, begin in reversed(self._timed):
+                note_time(self.b, self.module, self.options.timers, slot, begin)
         self.b.ret(ir.Constant(I32, status))
 
     def free_from(self, live: int, kept: Sequence[Value] = ()) -> None:

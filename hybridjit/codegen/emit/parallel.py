@@ -12,7 +12,8 @@ private to the chunk. Loops inside the chunk run one iteration after the other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from llvmlite import ir
@@ -29,6 +30,7 @@ from hybridjit.codegen.emit.emitter import POLL_WORK, Emitter
 from hybridjit.codegen.emit.loops import iterate, loop_bounds, loop_value
 from hybridjit.codegen.emit.memory import ArrayAddress, Register, make_register
 from hybridjit.codegen.emit.stream_stores import begin_stream, end_stream, run_loop, run_uncut
+from hybridjit.codegen.emit.timers import Timers, note_chunk, read_clock
 from hybridjit.codegen.emit.vector_loops import is_whole
 from hybridjit.codegen.llvm_types import I8, I32, I64, Builder, Complex, Function, Module, Value
 from hybridjit.codegen.pool.layout import POLL, RUN
@@ -56,10 +58,12 @@ _RECORD = I64.as_pointer()
 
 def run_for(emitter: Emitter, loop: For) -> None:
     """Run a loop; the outermost parallel loops of a kernel run on the pool, if they can."""
-    if emitter.options.runs_parallel and emitter.lanes is None and is_outlined(loop):
-        _run_on_pool(emitter, loop)
-    else:
-        run_loop(emitter, loop)
+    timers = emitter.options.timers
+    with emitter.timed(None if timers is None else timers.slots.get(loop)):
+        if emitter.options.runs_parallel and emitter.lanes is None and is_outlined(loop):
+            _run_on_pool(emitter, loop)
+        else:
+            run_loop(emitter, loop)
 
 
 def _run_on_pool(emitter: Emitter, loop: For) -> None:
@@ -255,8 +259,8 @@ def _emit_chunk(kernel: Emitter, loop: For, captured: _Captured) -> Value:
     begin, end, error, *arguments = function.args
     emitter = Emitter(
         kernel.language,
-        # What runs on the pool already is no work for it.
-        replace(kernel.options, runs_parallel=False),
+        # What runs on the pool already is no work for it, and threads have no counters in common.
+        replace(kernel.options, runs_parallel=False, timers=None),
         function,
         error,
         poll=_poll_function,
@@ -271,12 +275,25 @@ def _emit_chunk(kernel: Emitter, loop: For, captured: _Captured) -> Value:
         if not _is_constant(address.base):
             address.base.add_attribute("noalias")
     is_streamed = begin_stream(emitter, loop)
-    _run_some(emitter, loop, origin, (begin, end))
+    with _timed_chunk(emitter, kernel.options.timers, loop):
+        _run_some(emitter, loop, origin, (begin, end))
     if is_streamed:
         end_stream(emitter)
     emitter.leave(0)
     emitter.entry.branch(function.basic_blocks[1])
     return _emit_unpacking(module, function, values)
+
+
+@contextmanager
+def _timed_chunk(emitter: Emitter, timers: Timers | None, loop: For) -> Generator[None]:
+    """Note how long the chunk took, and on which thread: each has an error record of its own."""
+    slot = None if timers is None else timers.slots.get(loop)
+    if timers is None or slot is None:
+        yield
+        return
+    begin = read_clock(emitter.b, emitter.module)
+    yield
+    note_chunk(emitter.b, emitter.module, timers, slot, emitter.error, begin)
 
 
 def _poll_function(module: Module) -> Function:

@@ -1,0 +1,169 @@
+"""Run a copy of a kernel that has counters, in turns with the kernel itself, and read them."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hybridjit.codegen.emit.timers import CHUNK_WORDS, MAX_CHUNKS, RECORDING, WHOLE, Timers
+from hybridjit.codegen.engine import emit_object, optimize
+from hybridjit.codegen.kernel import emit_kernel
+from hybridjit.codegen.layout import Layout
+from hybridjit.fresh_stack import on_fresh_stack
+from hybridjit.ir.dtype import FLOAT64
+from hybridjit.ir.expr import Expr, Var
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import For
+from hybridjit.ir.visit import walk, walk_stmts
+from hybridjit.lowering.choices import lower_numbered
+from hybridjit.processor import current_target
+from hybridjit.profiling.choose import choose_loops
+from hybridjit.profiling.limits import find_limits, rounded_footprint, seconds_per_tick
+from hybridjit.profiling.profile import LoopTime, Profile, outermost
+from hybridjit.record import record
+from hybridjit.runtime.callbacks import Callbacks
+from hybridjit.runtime.native import Code, NativeKernel, load_native
+from hybridjit.runtime.report import LoopReport, find_loops, known_values
+from hybridjit.runtime.specialization import Specialization
+
+SECONDS = 0.5  # to measure for, about
+LEAST_TURNS, MOST_TURNS = 5, 200
+
+Words = Any  # an array of int64, whose methods checkers do not follow
+MakeArguments = Callable[[], Sequence[Any]]
+
+
+@record(eq=False)
+class _Counted:
+    """A kernel with counters: where they are, and the number of the loop that each slot is of."""
+
+    native: NativeKernel
+    memory: Words
+    timers: Timers
+    numbers: Mapping[int, int]
+
+
+@record(eq=False)
+class _Turn:
+    """What one call took, by the clock and by its counters."""
+
+    seconds: float
+    memory: Words
+
+
+def measure_profile(
+    made: Specialization, given: Sequence[Any], arguments: MakeArguments
+) -> Profile:
+    """Where the time of a call with `given` goes; `arguments` are the same, for each turn."""
+    layout, _ = made.prepare(given)
+    func = made.compiled_func(layout)
+    known = known_values(func, given)
+    counted = _make_counted(made, layout, known)
+    plain, best = _race(made.compile(layout), counted, arguments)
+    loops = find_loops(func, known, may_reorder=made.may_reorder(layout))
+    times = _read_loops(counted, best, loops, func)
+    whole = float(best.memory[WHOLE]) * seconds_per_tick()
+    inside = sum(each.seconds or 0.0 for each in outermost(times))
+    return Profile(func.name, times, best.seconds, whole - inside, best.seconds - whole, plain)
+
+
+def _make_counted(made: Specialization, layout: Layout, known: Mapping[Var, float]) -> _Counted:
+    target, func = current_target(), made.compiled_func(layout)
+
+    def emit() -> tuple[Any, Timers, dict[int, int]]:
+        numbered = lower_numbered(
+            func,
+            target,
+            may_reorder=made.may_reorder(layout),
+            may_vectorize=layout.is_disjoint,
+        )
+        plain, chosen = choose_loops(numbered, known, target.caches.shared)
+        numbers = {number: k for k, number in enumerate(sorted({*chosen.values()}), WHOLE + 1)}
+        timers = Timers({loop: numbers[number] for loop, number in chosen.items()})
+        return emit_kernel(plain, layout, target, timers=timers), timers, numbers
+
+    module, timers, numbers = on_fresh_stack(emit)
+    memory = np.zeros(timers.words, np.int64)
+    callbacks = Callbacks(module.callbacks, frozenset(array.buffer for array in func.constants))
+    imports = {**callbacks.addresses, RECORDING: memory.ctypes.data}
+    image = emit_object(optimize(module.text, target), target)
+    set_outputs = made.compile(layout).code.set_outputs
+    code = Code(image, module.sites, set_outputs, imports, callbacks)
+    native = load_native(made.header, layout, code)
+    return _Counted(native, memory, timers, {slot: number for number, slot in numbers.items()})
+
+
+def _race(plain: NativeKernel, counted: _Counted, arguments: MakeArguments) -> tuple[float, _Turn]:
+    """The best time of the plain kernel, and the best turn of the other: in turns, as ever."""
+    without: list[float] = []
+    turns: list[_Turn] = []
+    end = time.perf_counter() + SECONDS
+    while len(turns) < MOST_TURNS and (len(turns) < LEAST_TURNS or time.perf_counter() < end):
+        without.append(_time(plain, arguments()))
+        given = arguments()
+        counted.memory[:] = 0
+        turns.append(_Turn(_time(counted.native, given), counted.memory.copy()))
+    return min(without), min(turns, key=lambda turn: turn.seconds)
+
+
+def _time(native: NativeKernel, given: Sequence[Any]) -> float:
+    start = time.perf_counter()
+    native(given)
+    return time.perf_counter() - start
+
+
+def _read_loops(
+    counted: _Counted, turn: _Turn, loops: Sequence[LoopReport], func: PrimFunc
+) -> tuple[LoopTime, ...]:
+    slots = {number: slot for slot, number in counted.numbers.items()}
+    stmts = [stmt for stmt in walk_stmts(func.body) if isinstance(stmt, For)]
+    times = [_read_loop(counted, turn, slots.get(k), loop) for k, loop in enumerate(loops)]
+    return tuple(
+        _with_limits(each, stmts[k], _count_threads(times[k:])) for k, each in enumerate(times)
+    )
+
+
+def _read_loop(counted: _Counted, turn: _Turn, slot: int | None, loop: LoopReport) -> LoopTime:
+    """The counters of a loop; inside of parallel ones, and where nothing ran, there are none."""
+    runs = 0 if slot is None else int(turn.memory[counted.timers.slot_count + slot])
+    if slot is None or runs == 0:
+        return LoopTime(loop)
+    tick = seconds_per_tick()
+    threads = tuple(ticks * tick for ticks in _thread_ticks(counted.timers, turn.memory, slot))
+    return LoopTime(loop, float(turn.memory[slot]) * tick, runs, threads)
+
+
+def _count_threads(times: Sequence[LoopTime]) -> int:
+    """How many threads are at the first of these loops, or at one inside of it."""
+    first, *others = times
+    inside = itertools.takewhile(lambda each: each.loop.depth > first.loop.depth, others)
+    return max(1, len(first.threads), *(len(each.threads) for each in inside))
+
+
+def _with_limits(each: LoopTime, stmt: For, threads: int) -> LoopTime:
+    """How near a loop comes to the best: with its kind of numbers, and with as much memory."""
+    work, seconds = each.loop.work, each.seconds
+    if work is None or not seconds or work.flops + work.bytes <= 0:
+        return each
+    floats = [node.dtype for node in walk(stmt) if isinstance(node, Expr) and node.dtype.is_inexact]
+    kind = "double" if any(dtype.component is FLOAT64 for dtype in floats) else "float"
+    limits = find_limits(kind, rounded_footprint(work.footprint / threads), threads)
+    reach = limits.least_seconds(work.flops, work.bytes) / seconds
+    return replace(each, reach=reach, limits=limits)
+
+
+def _thread_ticks(timers: Timers, memory: Words, slot: int) -> list[float]:
+    """How long each thread was at the chunks of a loop, the busiest first."""
+    first = 2 * timers.slot_count
+    count = min(int(memory[first]), MAX_CHUNKS)
+    chunks = memory[first + 1 : first + 1 + CHUNK_WORDS * count].reshape(count, CHUNK_WORDS)
+    ticks: dict[int, float] = {}
+    for number, thread, taken in chunks.tolist():
+        if number == slot:
+            ticks[thread] = ticks.get(thread, 0.0) + taken
+    return sorted(ticks.values(), reverse=True)

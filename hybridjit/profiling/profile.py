@@ -1,0 +1,106 @@
+"""What a profile says: the time of each loop, of each thread, and how far that is from the best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from hybridjit.profiling.limits import Limits
+from hybridjit.record import record
+from hybridjit.runtime.report import LoopReport, aligned, name_cells, short_count
+
+
+@record
+class LoopTime:
+    """A loop, how often it ran, and the seconds that all its runs took.
+
+    `seconds` is None if it is too short for counters: its time is in that of the loop around it, or
+    outside of loops. `threads` are the seconds of each thread that took part. `reach` says how near
+    it comes to what the machine can do, 1 at best, and `limits` what that is.
+    """
+
+    loop: LoopReport
+    seconds: float | None = None
+    runs: int = 0
+    threads: tuple[float, ...] = ()
+    reach: float | None = None
+    limits: Limits | None = None
+
+    @property
+    def bound(self) -> str:
+        """What keeps it from being faster at best: "memory" or "arithmetic"."""
+        work, limits = self.loop.work, self.limits
+        if work is None or limits is None:
+            return ""
+        return "memory" if limits.is_memory(work.flops, work.bytes) else "arithmetic"
+
+
+@record
+class Profile:
+    """Where the time of one call went, in seconds.
+
+    `total` is the best of several calls with counters, and `without_counters` of those without.
+    `outside` is what the kernel spent outside of the timed loops, `entering` what it took to get
+    into it and back: arrays are made, and arguments looked at.
+    """
+
+    name: str
+    loops: tuple[LoopTime, ...]
+    total: float
+    outside: float
+    entering: float
+    without_counters: float
+
+    @property
+    def cost(self) -> float:
+        """How much longer a call took for the counters, as a share."""
+        return self.total / self.without_counters - 1
+
+    def __str__(self) -> str:
+        heads = ("line", "loop", "runs", "time", "share", "threads", "of the best")
+        rows = [self._row(each) for each in self.loops]
+        rows.append(("", "outside of loops", "", *self._time(self.outside), "", ""))
+        rows.append(("", "the call itself", "", *self._time(self.entering), "", ""))
+        lines = [*aligned([heads, *rows], "><>>><<")]
+        total, without = format_time(self.total), format_time(self.without_counters)
+        lines.append(f"{total} in all, {without} without counters")
+        return "\n".join([*lines, *self._limits()])
+
+    def _row(self, each: LoopTime) -> tuple[str, ...]:
+        line, name = name_cells(each.loop)
+        if each.seconds is None:
+            return line, name, "", "", "", "", ""
+        reach = "" if each.reach is None else f"{100 * each.reach:.0f} % ({each.bound})"
+        taken = sum(each.threads) or 1
+        threads = " ".join(f"{100 * part / taken:.0f} %" for part in each.threads)
+        return line, name, str(each.runs), *self._time(each.seconds), threads, reach
+
+    def _time(self, seconds: float) -> tuple[str, str]:
+        return format_time(seconds), f"{100 * seconds / self.total:.0f} %"
+
+    def _limits(self) -> Iterator[str]:
+        for limits in dict.fromkeys(each.limits for each in self.loops if each.limits is not None):
+            yield (
+                f"the best of this machine: {short_count(limits.flops)}flop/s and "
+                f"{short_count(limits.bytes)}B/s on {limits.threads} "
+                f"thread{'s' if limits.threads > 1 else ''}"
+            )
+
+
+def outermost(loops: Sequence[LoopTime]) -> Iterator[LoopTime]:
+    """The timed loops that are in no other one."""
+    inside: int | None = None
+    for each in loops:
+        if inside is not None and each.loop.depth > inside:
+            continue
+        inside = None
+        if each.seconds is not None:
+            inside = each.loop.depth
+            yield each
+
+
+def format_time(seconds: float) -> str:
+    """Three digits and a unit: 1.25 ms."""
+    for unit, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"

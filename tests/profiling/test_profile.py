@@ -1,0 +1,212 @@
+"""`kernel.profile(...)`: the times of loops add up to that of the call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import pytest
+
+from hybridjit import hybrid
+from hybridjit.profiling.limits import find_limits, rounded_footprint, seconds_per_tick
+from hybridjit.profiling.profile import Profile, outermost
+from hybridjit.tools.command_line import main
+
+np: Any = numpy
+N = 2_000_000
+A = np.linspace(0.0, 1.0, N)
+M = np.linspace(0.0, 1.0, 900 * 900).reshape(900, 900)
+
+
+def exponentials(a: Any) -> Any:
+    return (np.exp(a) + np.log(a + 1.0)).sum()
+
+
+def recurrence(a: Any) -> Any:
+    x = 0.0
+    for i in range(a.shape[0]):
+        x = 0.5 * x + a[i]
+    return x
+
+
+def two_loops(a: Any) -> Any:
+    b = np.empty_like(a)
+    for i in range(a.shape[0]):
+        b[i] = np.sin(a[i])
+    x = 0.0
+    for i in range(a.shape[0]):
+        x = x * b[i] + 1.0
+    return x
+
+
+def gathered(a: Any) -> Any:
+    x = 0.0
+    for i in range(a.shape[0]):
+        x += a[i * 7919 % N]
+    return x
+
+
+def product(m: Any) -> Any:
+    return (m @ m).sum()
+
+
+def heat(m: Any) -> Any:
+    a, b = m.copy(), m.copy()
+    for _ in range(20):
+        b[1:-1, 1:-1] = 0.25 * (a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:])
+        a, b = b, a
+    return a.sum()
+
+
+def triangle(m: Any) -> Any:
+    x = 0.0
+    for i in range(m.shape[0]):
+        for j in range(i):
+            x = np.exp(x * m[i, j] - m[j, i])
+    return x
+
+
+def searched(a: Any) -> Any:
+    n = 0
+    for _ in range(3):
+        for i in range(a.shape[0]):
+            if a[i] > 0.999:
+                break
+            n += i
+    return n
+
+
+def returns_inside(a: Any) -> Any:
+    x = 0.0
+    for i in range(a.shape[0]):
+        x = x * 0.5 + a[i]
+        if i == 1_900_000:
+            return x
+    return 0.0
+
+
+def smallest(m: Any) -> Any:
+    best = np.ones(m.shape[0])
+    for i in range(m.shape[0]):
+        for j in range(m.shape[0]):
+            best[j] = min(best[j], np.exp(m[i, j] * m[j, i]))
+    return best
+
+
+KERNELS: dict[Callable[..., Any], Any] = {
+    **dict.fromkeys((exponentials, recurrence, two_loops, gathered, searched, returns_inside), A),
+    **dict.fromkeys((product, heat, triangle, smallest), M),
+}
+
+
+def profile_of(function: Callable[..., Any], *args: Any, **options: Any) -> Profile:
+    kernel: Any = hybrid.script(function, **options)
+    return kernel.profile(*args)
+
+
+@pytest.mark.parametrize("function", KERNELS, ids=lambda function: function.__name__)
+def test_the_parts_add_up_to_the_whole(function: Callable[..., Any]) -> None:
+    tries = (profile_of(function, KERNELS[function]) for _ in range(5))
+    # What else the machine does may come between the parts.
+    found = next((each for each in tries if parts_of(each) > 0.95 * each.total), None)
+    assert found is not None
+    assert parts_of(found) <= 1.05 * found.total
+    assert parts_of(found) + found.entering == pytest.approx(found.total)
+    assert found.outside >= 0
+
+
+def parts_of(found: Profile) -> float:
+    return sum(each.seconds or 0 for each in outermost(found.loops)) + found.outside
+
+
+def test_where_the_time_goes() -> None:
+    def uneven(a: Any) -> Any:
+        x = y = 0.0
+        for i in range(a.shape[0]):
+            x = x * 0.5 + np.exp(np.sin(x) + a[i])
+        for i in range(a.shape[0] // 4):
+            y = y * 0.5 + a[i]
+        return x + y
+
+    long, short = profile_of(uneven, A).loops
+    assert long.seconds is not None
+    assert short.seconds is not None
+    assert long.seconds > short.seconds
+
+
+def test_short_loops_have_no_counters() -> None:
+    def nested(a: Any) -> Any:
+        x = 0.0
+        for i in range(a.shape[0] // 8):
+            for j in range(8):
+                x = x * 0.5 + a[8 * i + j]
+        return x
+
+    outer, inner = profile_of(nested, A).loops
+    assert outer.runs == 1
+    assert inner.seconds is None
+
+
+def test_each_run_counts() -> None:
+    found = profile_of(heat, M)
+    assert sum(each.runs for each in found.loops if each.loop.depth == 1) == 20
+
+
+def test_the_arguments_stay_as_they_are() -> None:
+    def doubled(a: Any) -> None:
+        for i in range(a.shape[0]):
+            a[i] = a[i] * 2.0
+
+    given = A.copy()
+    profile_of(doubled, given)
+    assert (given == A).all()
+    generator = np.random.default_rng(3)
+    profile_of(lambda_free, generator)
+    assert generator.random() == np.random.default_rng(3).random()
+
+
+def lambda_free(rng: Any) -> Any:
+    return rng.random(100_000).sum()
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_threads_have_their_parts() -> None:
+    def rows(m: Any) -> Any:
+        return np.exp(np.sin(m)).sum(axis=1)
+
+    found = profile_of(rows, np.ones((2000, 500)), parallel=True)
+    (each,) = outermost(found.loops)
+    assert each.threads
+    assert each.seconds is not None
+    assert max(each.threads) <= each.seconds * 1.01
+    assert each.limits is not None
+    assert each.limits.threads == len(each.threads)
+
+
+def test_the_machine_has_limits() -> None:
+    limits = find_limits("double", rounded_footprint(100_000), 1)
+    assert limits.flops > 0
+    assert limits.bytes > 0
+    assert limits.least_seconds(limits.flops, 0.0) == 1
+    assert limits.is_memory(0.0, 1.0)
+    assert rounded_footprint(100_000) == 1 << 17
+    assert 0 < seconds_per_tick() < 1e-6
+
+
+def test_it_is_a_table() -> None:
+    lines = str(profile_of(two_loops, A)).splitlines()
+    assert lines[0].split()[:5] == ["line", "loop", "runs", "time", "share"]
+    assert lines[3].split()[:3] == ["outside", "of", "loops"]
+    assert "without counters" in lines[5]
+    assert lines[6].startswith("the best of this machine: ")
+
+
+def test_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Any) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from hybridjit import hybrid\n\n\n@hybrid.script\ndef total(a):\n    return a.sum()\n"
+    )
+    assert main(["profile", f"{script}:total", "--args", "f64[100000]", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["name"] == "total"
