@@ -15,6 +15,8 @@ settings for the code that runs inside it. `api_edge` is here because it obeys o
     HYBRIDJIT_NUM_THREADS=4     run parallel loops on at most so many threads
     HYBRIDJIT_PARALLEL=1        compile for all cores, as @hybrid.script(parallel=True) does, what
                                 does not say parallel=False
+    HYBRIDJIT_PERF=1            let perf and gdb know kernels by name, and gdb their lines; code is
+                                then compiled anew in every process
     HYBRIDJIT_QUIET=1           no progress on the terminal
     HYBRIDJIT_TRACEBACK=full    keep the frames of this package in tracebacks
     HYBRIDJIT_TUNE_DB=/path     take the schedules that searches kept in this database
@@ -62,6 +64,7 @@ class Config:
     interpret: bool = False
     num_threads: int | None = None
     parallel: bool = False
+    perf: bool = False
     quiet: bool = False
     traceback: TracebackStyle = "short"
     tune_db: str | None = None
@@ -88,6 +91,7 @@ class Changes(TypedDict, total=False):
     check: bool
     interpret: bool
     parallel: bool
+    perf: bool
     quiet: bool
     traceback: TracebackStyle
     verify: bool
@@ -216,6 +220,7 @@ def _from_environment() -> Config:
         interpret=interpret,
         num_threads=_read_count("HYBRIDJIT_NUM_THREADS", default=_DEFAULT.num_threads),
         parallel=_read_switch("HYBRIDJIT_PARALLEL", default=_DEFAULT.parallel),
+        perf=_read_switch("HYBRIDJIT_PERF", default=_DEFAULT.perf),
         quiet=_read_switch("HYBRIDJIT_QUIET", default=_DEFAULT.quiet),
         traceback=_read_traceback("HYBRIDJIT_TRACEBACK", default=_DEFAULT.traceback),
         tune_db=os.environ.get("HYBRIDJIT_TUNE_DB") or _DEFAULT.tune_db,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hybridjit import config
 from hybridjit.analysis.cost import estimate_work
 from hybridjit.analysis.first_writes import find_set_outputs
 from hybridjit.codegen.engine import emit_object, optimize
@@ -131,7 +132,8 @@ def build(func: PrimFunc, layout: Layout, *, may_reorder: bool = False) -> Code:
         with stages.timed("lower"):
             lowered = lower(func, target, may_reorder=may_reorder, may_vectorize=may_vectorize)
         with stages.timed("emit"):
-            return emit_kernel(lowered, layout, target), find_set_outputs(lower_blocks(func))
+            module = emit_kernel(lowered, layout, target, with_lines=config.current().perf)
+            return module, find_set_outputs(lower_blocks(func))
 
     module, are_set = on_fresh_stack(emit)
     with stages.timed("LLVM"):

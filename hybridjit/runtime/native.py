@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from hybridjit import config
 from hybridjit.codegen.engine import Library, link
 from hybridjit.codegen.layout import ArrayLayout, Convention, Layout, convention
 from hybridjit.codegen.sites import ADAPTER, HELD, RECORD_WORDS, Failure, Site
@@ -32,8 +33,10 @@ from hybridjit.runtime.given_arrays import receive
 from hybridjit.runtime.lent_memory import hold
 
 if TYPE_CHECKING:
+    from hybridjit.runtime import announce as announcing
     from hybridjit.runtime import pool
 else:
+    announcing = lazy_module("hybridjit.runtime.announce")
     pool = lazy_module("hybridjit.runtime.pool")
 
 
@@ -118,6 +121,8 @@ def load_native(func: Header, layout: Layout, code: Code) -> NativeKernel:
     """Bring the code for arguments that lie in memory as `layout` says into the process."""
     threads = pool.pool_addresses() if code.is_parallel else {}
     library = link(code.image, (ADAPTER,), {**code.imports, **threads})
+    if config.current().perf:
+        announcing.announce(code.image, library, func.name, func.span)
     return attach_native(func, layout, code, library)
 
 

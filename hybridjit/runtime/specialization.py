@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from hybridjit import config
 from hybridjit.codegen.engine import code_bytes
 from hybridjit.codegen.forks import COMPILE_LOCK
 from hybridjit.codegen.layout import ArrayLayout, Layout
@@ -157,18 +158,19 @@ class Specialization:
         root = self.header.span
         key = self._known_key(layout)
         may_reorder = self.may_reorder(layout)
+        has_lines = config.current().perf  # code with lines is neither kept nor found
         if key is None:
             func = self.compiled_func(layout)
             key = kernel_cache.find_key(func, layout, current_target(), may_reorder=may_reorder)
         stages = Stages()
         with stages.timed("read"):
-            code = None if key is None else find_code(key, root)
+            code = None if key is None or has_lines else find_code(key, root)
         source: Source = "read from disk"
         if code is None:
             func = self.compiled_func(layout)
             code = on_fresh_stack(lambda: compiler.build(func, layout, may_reorder=may_reorder))
             source, stages = "compiled now", Stages({**self._stages, **code.seconds})
-            if key is not None and self.is_current():
+            if key is not None and not has_lines and self.is_current():
                 keep_code(key, code, root)
         with stages.timed("link"):
             native = on_fresh_stack(lambda: load_native(self.header, layout, code))

@@ -91,7 +91,7 @@ def smallest(m: Any) -> Any:
     best = np.ones(m.shape[0])
     for i in range(m.shape[0]):
         for j in range(m.shape[0]):
-            best[j] = min(best[j], np.exp(m[i, j] * m[j, i]))
+            best[j] = min(best[j], np.exp(np.sin(m[i, j]) * np.cos(m[j, i])))
     return best
 
 

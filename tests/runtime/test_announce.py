@@ -1,0 +1,129 @@
+"""perf and gdb know kernels by name, and gdb their lines."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hybridjit import config, hybrid
+from hybridjit.codegen.elf import find_symbols, is_elf
+from hybridjit.codegen.sites import ADAPTER
+
+SCRIPT = """
+import numpy as np
+from hybridjit import hybrid
+
+@hybrid.script
+def filtered(a):
+    x = 0.0
+    for i in range(a.shape[0]):
+        x = x * 0.5 + a[i]
+    return x
+
+print(filtered(np.ones(3_000_000)))
+"""
+LINE = 9
+on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="not Linux")
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "profiled.py"
+    path.write_text(SCRIPT, encoding="utf-8")
+    return path
+
+
+def run(*command: str | Path) -> str:
+    environment = os.environ | {"HYBRIDJIT_PERF": "1", "PYTHONPATH": os.getcwd()}
+    done = subprocess.run(
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=300,
+        check=False,
+    )
+    return done.stdout + done.stderr
+
+
+@on_linux
+@pytest.mark.usefixtures("unchecked")
+def test_the_map_of_perf_names_kernels() -> None:
+    @hybrid.script
+    def mapped(a: Any) -> Any:
+        return a * 2
+
+    with config.scope(perf=True):
+        mapped(np.ones(10))
+    path = Path(f"/tmp/perf-{os.getpid()}.map")
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    finally:
+        path.unlink()
+    found = [line for line in lines if line.split()[2].startswith("mapped")]
+    assert len(found) >= 2
+    assert all(re.fullmatch(r"[0-9a-f]+ [0-9a-f]+ mapped\S* \S+\.py:\d+", x) for x in found)
+
+
+@on_linux
+def test_symbols_of_object_code() -> None:
+    kernel: Any = hybrid.script(add_one)
+    kernel.compile(1)
+    ((native,),) = (each.natives.values() for each in kernel.specializations)
+    image = native.code.image
+    assert is_elf(image)
+    assert {symbol.name for symbol in find_symbols(image)} >= {ADAPTER, "hj_kernel"}
+    (adapter,) = find_symbols(image, frozenset([ADAPTER.encode()]))
+    assert adapter.size > 0
+
+
+def add_one(n: Any) -> Any:
+    return n + 1
+
+
+@on_linux
+def test_code_with_lines_is_not_kept(tmp_path: Path) -> None:
+    with config.scope(cache_dir=str(tmp_path), cache_enabled=True, perf=True):
+        kernel: Any = hybrid.script(add_one)
+        kernel.compile(1)
+        assert kernel.copy().report(1).compiled.source == "compiled now"
+    Path(f"/tmp/perf-{os.getpid()}.map").unlink()
+
+
+def may_profile() -> bool:
+    perf = shutil.which("perf")
+    if perf is None:
+        return False
+    tried = subprocess.run([perf, "stat", "true"], capture_output=True, check=False)
+    return tried.returncode == 0
+
+
+@on_linux
+@pytest.mark.skipif(not may_profile(), reason="perf is not there, or may not be used")
+def test_perf_sees_kernels(script: Path, tmp_path: Path) -> None:
+    data = tmp_path / "perf.data"
+    run("perf", "record", "-o", data, sys.executable, script)
+    text = run("perf", "report", "-i", data, "--stdio")
+    assert re.search(r"%.*\bfiltered profiled\.py:6", text)
+
+
+@on_linux
+@pytest.mark.skipif(shutil.which("gdb") is None, reason="gdb is not there")
+def test_gdb_stops_at_lines(script: Path) -> None:
+    options = ["-batch", "-nx", "-ex", "set debuginfod enabled off"]
+    steps = ("set breakpoint pending on", f"break profiled.py:{LINE}", "run", "info line", "bt 1")
+    for step in steps:
+        options += ["-ex", step]
+    text = run("gdb", *options, "--args", sys.executable, script)
+    if "ptrace" in text:
+        pytest.skip("processes may not be traced here")
+    assert f"profiled.py:{LINE}" in text.partition("hit")[2]
+    assert f'Line {LINE} of "profiled.py" starts at address' in text
