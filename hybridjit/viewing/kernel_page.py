@@ -17,6 +17,7 @@ from hybridjit.runtime.inspection import show_stage
 from hybridjit.runtime.report import report_on
 from hybridjit.runtime.specialization import Specialization
 from hybridjit.runtime.translation import Request
+from hybridjit.target import Caches
 from hybridjit.viewing.debug_lines import read_assembly, read_llvm
 from hybridjit.viewing.page import Page
 from hybridjit.viewing.stages import Stage, find_steps, program_stage
@@ -49,8 +50,17 @@ def make_page(request: Request, made: Specialization, layout: Layout, args: Sequ
         ],
         steps,
         report.loops,
+        _caches(current_target().caches),
         f"{report.safety}\n{report.memory}\n{report.compiled}",
     )
+
+
+def _caches(caches: Caches) -> list[tuple[str, int]]:
+    return [
+        ("fits into the first cache", caches.first),
+        ("fits into the core's own cache", caches.own),
+        ("fits into the shared cache", caches.shared),
+    ]
 
 
 def write_page(page: Page, path: str | os.PathLike[str] | None) -> Path:

@@ -74,12 +74,21 @@ function stepRows() {
   return rows;
 }
 
+const UNITS = [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"]];
+
+function footprint(bytes) {
+  const [factor, unit] = UNITS.find(([least]) => bytes >= least) || [1, "bytes"];
+  const cache = data.caches.find(([, size]) => bytes <= size);
+  return `a run touches ${Number((bytes / factor).toPrecision(3))} ${unit}, ${cache ? cache[0] : "more than caches hold"}`;
+}
+
 function showLoops() {
   byId("loops").replaceChildren(...data.loops.map((loop) => {
     const made = element("li", loop.on_threads ? "threads" : loop.lanes > 1 ? "lanes" : "");
     made.style.setProperty("--depth", loop.depth);
     made.append(element("b", "", loop.name), ` × ${loop.extent}`, element("small", "", loop.runs));
-    if (loop.line !== null) {
+    if (loop.work !== null) made.append(element("small", "footprint", footprint(loop.work.footprint)));
+    if (loop.line !== null && !loop.file) {
       made.dataset.origin = loop.line;
       made.addEventListener("mouseenter", () => light(loop.line));
     }

@@ -23,6 +23,7 @@ class Page:
     stages: Sequence[Stage]
     steps: Sequence[Step]
     loops: Sequence[Any]  # of runtime/report.py
+    caches: Sequence[tuple[str, int]]  # from the smallest on: what it is for, and its bytes
     remarks: str
 
     def render(self) -> str:
@@ -46,6 +47,7 @@ class Page:
             "stages": [dataclasses.asdict(stage) for stage in self.stages],
             "steps": [dataclasses.asdict(step) for step in self.steps],
             "loops": loops,
+            "caches": self.caches,
             "remarks": self.remarks,
         }
 

@@ -135,6 +135,15 @@ def test_a_browser_shows_every_stage(page: Path) -> None:
 
 
 @needs_browser
+def test_a_browser_shows_what_loops_touch(page: Path) -> None:
+    text = shown(page)
+    counted = [loop for loop in data_of(page)["loops"] if loop["work"] is not None]
+    assert counted
+    assert text.count('class="footprint"') == len(counted)
+    assert "fits into the first cache" in text
+
+
+@needs_browser
 def test_a_browser_shows_what_a_step_changed(page: Path) -> None:
     steps = data_of(page)["steps"]
     number = next(k for k, step in enumerate(steps) if step["changed"] and step["removed"])
