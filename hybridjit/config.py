@@ -17,7 +17,7 @@ settings for the code that runs inside it. `api_edge` is here because it obeys o
                                 does not say parallel=False
     HYBRIDJIT_PERF=1            let perf and gdb know kernels by name, and gdb their lines; code is
                                 then compiled anew in every process
-    HYBRIDJIT_QUIET=1           no progress on the terminal
+    HYBRIDJIT_QUIET=1           no progress on the terminal, and no word of what compiles slowly
     HYBRIDJIT_TRACEBACK=full    keep the frames of this package in tracebacks
     HYBRIDJIT_TUNE_DB=/path     take the schedules that searches kept in this database
     HYBRIDJIT_VERIFY=0          do not verify the IR after every pass

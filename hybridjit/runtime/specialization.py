@@ -21,6 +21,7 @@ from hybridjit.runtime.cache.disk_cache import active_store
 from hybridjit.runtime.captured_arrays import check_not_captured
 from hybridjit.runtime.compile_times import Compiled, Source, Stages
 from hybridjit.runtime.native import NativeKernel, find_code, keep_code, layout_of, load_native
+from hybridjit.runtime.slow_notice import noticed
 from hybridjit.runtime.translation import Request, SavedTranslation, Summary
 from hybridjit.scalars.specs import Spec
 
@@ -151,7 +152,8 @@ class Specialization:
             with COMPILE_LOCK:
                 found = self.natives.get(layout)
                 if found is None:
-                    found = self.natives[layout] = self._compile(layout)
+                    with noticed(self.header.name):
+                        found = self.natives[layout] = self._compile(layout)
         return found
 
     def _compile(self, layout: Layout) -> NativeKernel:
