@@ -14,6 +14,7 @@ from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError
 from hybridjit.frontend.annotations import spec_of
 from hybridjit.frontend.captures import Environment
+from hybridjit.html_text import heading, preformatted, table
 from hybridjit.lazy import lazy_module
 from hybridjit.plain_function import plain_function
 from hybridjit.runtime.arguments import (
@@ -380,6 +381,13 @@ class Kernel(NativeCallable, Generic[P, R]):
             for name in object.__dir__(self)
             if name.startswith("__") or not (name.startswith("_") or name in _INTERNAL)
         )
+
+    def _repr_html_(self) -> str:
+        made = [(each.arguments, each.reason, str(each.layouts)) for each in self.cache_info()]
+        parts = [heading(repr(self).strip("<>")), preformatted(self._read().text)]
+        if made:
+            parts.append(table([("compiled for", "why", "layouts"), *made], "<<>"))
+        return "\n".join(parts)
 
     def __repr__(self) -> str:
         code = self.__hybrid_function__.__code__

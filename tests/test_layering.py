@@ -12,7 +12,18 @@ PACKAGE = Path(__file__).parents[1] / "hybridjit"
 
 # From the bottom up. The rooms named together in one layer may import each other.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "source", "source_identity", "config", "fresh_stack", "lazy", "record", "target"),
+    (
+        "catalogue",
+        "errors",
+        "html_text",
+        "source",
+        "source_identity",
+        "config",
+        "fresh_stack",
+        "lazy",
+        "record",
+        "target",
+    ),
     ("processor", "feature_probe"),
     ("ir",),
     ("arith",),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from hybridjit.errors import Span
+from hybridjit.html_text import preformatted
 from hybridjit.ir.expr import Buffer, Var
 from hybridjit.ir.header import Header, buffers_in, dimensions_in
 from hybridjit.ir.printer import print_func
@@ -59,6 +60,9 @@ class PrimFunc:
 
     def __str__(self) -> str:
         return print_func(self)
+
+    def _repr_html_(self) -> str:
+        return preformatted(str(self))
 
     def __repr__(self) -> str:
         params = ", ".join(param.name for param in self.params)

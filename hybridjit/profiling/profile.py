@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from hybridjit.html_text import heading, preformatted, table
 from hybridjit.profiling.limits import Limits
 from hybridjit.record import record
 from hybridjit.runtime.report import LoopReport, aligned, name_cells, short_count
+
+_SIDES = "><>>><<"
 
 
 @record
@@ -56,14 +59,25 @@ class Profile:
         return self.total / self.without_counters - 1
 
     def __str__(self) -> str:
+        return "\n".join([*aligned(self._rows(), _SIDES), *self._remarks()])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        remarks = preformatted("\n".join(self._remarks()))
+        return "\n".join([heading(self.name), table(self._rows(), _SIDES), remarks])
+
+    def _rows(self) -> list[tuple[str, ...]]:
         heads = ("line", "loop", "runs", "time", "share", "threads", "of the best")
         rows = [self._row(each) for each in self.loops]
         rows.append(("", "outside of loops", "", *self._time(self.outside), "", ""))
         rows.append(("", "the call itself", "", *self._time(self.entering), "", ""))
-        lines = [*aligned([heads, *rows], "><>>><<")]
+        return [heads, *rows]
+
+    def _remarks(self) -> Iterator[str]:
         total, without = format_time(self.total), format_time(self.without_counters)
-        lines.append(f"{total} in all, {without} without counters")
-        return "\n".join([*lines, *self._limits()])
+        yield f"{total} in all, {without} without counters"
+        yield from self._limits()
 
     def _row(self, each: LoopTime) -> tuple[str, ...]:
         line, name = name_cells(each.loop)

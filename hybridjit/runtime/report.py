@@ -18,6 +18,7 @@ from typing import Any
 
 from hybridjit.analysis.loop_work import LoopWork, find_loop_work
 from hybridjit.codegen.layout import Layout
+from hybridjit.html_text import heading, preformatted, table
 from hybridjit.ir.expr import Const, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr
@@ -96,25 +97,35 @@ class Report:
         return self.memory.peak_bytes
 
     def __str__(self) -> str:
-        parts = [*_table(self.loops), str(self.safety), str(self.memory)]
-        return "\n".join([*parts, *_work_table(self.loops), str(self.compiled)])
+        loops = aligned(_rows(self.loops), _SIDES) if self.loops else ["no loops"]
+        work = aligned(_work_rows(self.loops), _WORK_SIDES)
+        return "\n".join([*loops, str(self.safety), str(self.memory), *work, str(self.compiled)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        parts = [heading(self.name)]
+        if self.loops:
+            parts.append(table(_rows(self.loops), _SIDES))
+        parts.append(preformatted(f"{self.safety}\n{self.memory}"))
+        if work := _work_rows(self.loops):
+            parts.append(table(work, _WORK_SIDES))
+        return "\n".join([*parts, preformatted(str(self.compiled))])
 
 
-def _table(loops: tuple[LoopReport, ...]) -> Iterator[str]:
-    if not loops:
-        yield "no loops"
-        return
+_SIDES, _WORK_SIDES = "><<<", "><>>>>"
+
+
+def _rows(loops: tuple[LoopReport, ...]) -> list[tuple[str, ...]]:
     rows = [(*name_cells(loop), loop.extent, loop.runs) for loop in loops]
-    yield from aligned([("line", "loop", "extent", "runs"), *rows], "><<<")
+    return [("line", "loop", "extent", "runs"), *rows]
 
 
-def _work_table(loops: tuple[LoopReport, ...]) -> Iterator[str]:
+def _work_rows(loops: tuple[LoopReport, ...]) -> list[tuple[str, ...]]:
     """What there is to do, in one call; nothing of loops whose length only a run tells."""
     counted = [(loop, loop.work) for loop in loops if loop.work is not None]
-    if not counted:
-        return
     rows = [(*name_cells(loop), *_work_cells(work)) for loop, work in counted]
-    yield from aligned([("line", "loop", "times", "flops", "bytes", "work"), *rows], "><>>>>")
+    return [("line", "loop", "times", "flops", "bytes", "work"), *rows] if rows else []
 
 
 def _work_cells(work: LoopWork) -> tuple[str, str, str, str]:
@@ -131,6 +142,8 @@ def name_cells(loop: LoopReport) -> tuple[str, str]:
 
 def aligned(rows: Sequence[Sequence[str]], sides: str) -> Iterator[str]:
     """Rows of text in columns, each to its side: "<" or ">"."""
+    if not rows:
+        return
     widths = [max(len(row[k]) for row in rows) for k in range(len(sides))]
     for row in rows:
         cells = (f"{cell:{side}{n}}" for cell, side, n in zip(row, sides, widths, strict=True))

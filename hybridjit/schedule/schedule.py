@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from hybridjit.errors import ArgumentError, ScheduleError
+from hybridjit.html_text import folded, heading, preformatted
 from hybridjit.ir.func import PrimFunc
 from hybridjit.schedule.array_steps import ArraySteps
 from hybridjit.schedule.display import show_program
@@ -157,6 +158,10 @@ class Schedule(
 
     def __str__(self) -> str:
         return self.show()
+
+    def _repr_html_(self) -> str:
+        steps = folded("its steps", preformatted(str(self.trace)))
+        return "\n".join([heading(repr(self).strip("<>")), preformatted(str(self)), steps])
 
     def __repr__(self) -> str:
         steps = sum(step.name not in QUERIES for step in self.trace.steps)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from hybridjit.html_text import preformatted
 from hybridjit.record import record
 from hybridjit.schedule.trace import RecordedTrace, Trace
 from hybridjit.tuning.timing import Times
@@ -80,8 +81,7 @@ class Tuned:
         return f"  {describe_counts(self.counts)} in {self.seconds:.0f} s; {self.stopped}"
 
     def _repr_html_(self) -> str:
-        text = str(self).replace("&", "&amp;").replace("<", "&lt;")
-        return f"{draw_picture(self.curve, self.seconds)}<pre>{text}</pre>"
+        return f"{draw_picture(self.curve, self.seconds)}{preformatted(str(self))}"
 
 
 def describe_counts(counts: Counter[str]) -> str:
