@@ -7,6 +7,7 @@ plain Python would have raised in its place. `str(error)` is the finished report
        12 |     c[i] = foo(a[i])
           |            ^^^
           = help: define it or pass it as an argument
+          = code: HJ101
 
 `InternalError` stands apart: it says that the fault is ours.
 """
@@ -23,7 +24,10 @@ from hybridjit.record import record
 
 if TYPE_CHECKING:
     import unicodedata
+
+    from hybridjit.catalogue import find as catalogue
 else:
+    catalogue = lazy_module("hybridjit.catalogue.find")
     unicodedata = lazy_module("unicodedata")
 
 # A person mends a handful of errors before running again; more would scroll the first one away.
@@ -66,8 +70,11 @@ class Diagnostic:
     # The calls that led here, innermost first: the function, and where it is called.
     calls: tuple[tuple[str, Span], ...] = ()
 
-    def render(self, paths: PathStyle = "relative") -> str:
-        """Return the report as text; `paths="short"` names files without their directories."""
+    def render(self, paths: PathStyle = "relative", code: str | None = None) -> str:
+        """Return the report as text; `paths="short"` names files without their directories.
+
+        The code, of the catalogue of errors, is its last line.
+        """
         lines = [self.message]
         if self.span is not None:
             lines = [f"{_place(self.span, paths)}: error: {self.message}", *_excerpt(self.span)]
@@ -76,6 +83,8 @@ class Diagnostic:
         lines.extend(_remark("note", note) for note in self.notes)
         for name, span in self.calls:
             lines.append(_remark("note", f"in '{name}', called at {_place(span, paths)}"))
+        if code is not None:
+            lines.append(_remark("code", code))
         return "\n".join(lines)
 
 
@@ -168,7 +177,19 @@ class HybridError(Exception):
 
     def render(self, paths: PathStyle = "relative") -> str:
         """Return all diagnostics as text; `paths="short"` leaves out directories."""
-        return "\n".join(diagnostic.render(paths) for diagnostic in self.diagnostics)
+        pairs = zip(self.diagnostics, self.codes, strict=True)
+        return "\n".join(diagnostic.render(paths, code) for diagnostic, code in pairs)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes of the diagnostics: `python -m hybridjit explain HJ101` prints their pages."""
+        messages = (diagnostic.message for diagnostic in self.diagnostics)
+        return tuple(catalogue.find_code(type(self), message) for message in messages)
+
+    @property
+    def code(self) -> str:
+        """The code of the first diagnostic."""
+        return self.codes[0]
 
     def with_call(self, name: str, span: Span) -> "HybridError":
         """The same error, reached through a call of the function `name` at `span`."""
@@ -299,7 +320,12 @@ class InternalError(RuntimeError):
         )
 
     def __str__(self) -> str:
-        return self.diagnostic.render()
+        return self.diagnostic.render(code=self.code)
+
+    @property
+    def code(self) -> str:
+        """Its code in the catalogue of errors."""
+        return catalogue.find_code(type(self), str(self.args[0]))
 
 
 def combine(errors: Sequence[HybridError]) -> HybridError:

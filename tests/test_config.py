@@ -94,7 +94,7 @@ def test_a_malformed_switch_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(2):
         with pytest.raises(
             ConfigError,
-            match=r"^HYBRIDJIT_VERIFY is 'maybe'; it must be one of 1, true, on, 0, false, off$",
+            match=r"^HYBRIDJIT_VERIFY is 'maybe'; it must be one of 1, true, on, 0, false, off\n",
         ):
             config.current()
 
@@ -102,7 +102,7 @@ def test_a_malformed_switch_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_malformed_traceback_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HYBRIDJIT_TRACEBACK", "long")
     with pytest.raises(
-        ConfigError, match=r"^HYBRIDJIT_TRACEBACK is 'long'; it must be one of short, full$"
+        ConfigError, match=r"^HYBRIDJIT_TRACEBACK is 'long'; it must be one of short, full\n"
     ):
         config.current()
 

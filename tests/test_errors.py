@@ -47,7 +47,8 @@ FOO_REPORT = """\
     3 |         c[i] = foo(a[i])
       |                ^^^
       = help: define it first
-      = note: the call is in kernel"""
+      = note: the call is in kernel
+      = code: HJ101"""
 
 
 @pytest.fixture(autouse=True)
@@ -75,12 +76,16 @@ def test_a_report_shows_line_carets_help_and_notes() -> None:
 
 def test_without_a_span_the_message_stands_alone() -> None:
     error = HybridError("a has 3 columns but b has 4 rows", help="transpose b")
-    assert str(error) == "a has 3 columns but b has 4 rows\n      = help: transpose b"
+    assert str(error) == (
+        "a has 3 columns but b has 4 rows\n      = help: transpose b\n      = code: HJ000"
+    )
 
 
 def test_without_source_there_is_no_excerpt() -> None:
     error = HybridError("lost", Span("<nowhere>", 3, 4, 3, 5), help="look elsewhere")
-    assert str(error) == "<nowhere>:3:5: error: lost\n      = help: look elsewhere"
+    assert str(error) == (
+        "<nowhere>:3:5: error: lost\n      = help: look elsewhere\n      = code: HJ000"
+    )
 
 
 def test_a_span_of_several_lines_is_underlined_to_the_end_of_its_first() -> None:
@@ -140,7 +145,8 @@ def test_a_long_line_number_moves_the_gutter(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_note_of_several_lines_is_indented() -> None:
     error = HybridError("no", notes=["the program is\nfor i in range(3):\n\n    body"])
     assert str(error) == (
-        "no\n      = note: the program is\n        for i in range(3):\n\n            body"
+        "no\n      = note: the program is\n        for i in range(3):\n\n            body\n"
+        "      = code: HJ000"
     )
 
 
@@ -156,7 +162,7 @@ def test_a_path_below_the_working_directory_is_relative(
 
 def test_short_paths_leave_out_directories(tmp_path: Path) -> None:
     error = HybridError("m", Span(str(tmp_path / "sub" / "k.py"), 1, 0, 1, 1))
-    assert error.render(paths="short") == "k.py:1:1: error: m"
+    assert error.render(paths="short") == "k.py:1:1: error: m\n      = code: HJ000"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps a directory that is in use")
@@ -216,7 +222,8 @@ def test_an_internal_error_says_so_and_names_the_pass() -> None:
         "    3 |         c[i] = foo(a[i])\n"
         "      |                ^^^\n"
         "      = help: this is a bug in hybridjit; please report it with the code that led to it\n"
-        "      = note: the IR is in x"
+        "      = note: the IR is in x\n"
+        "      = code: HJ900"
     )
     assert not isinstance(error, HybridError)
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
@@ -228,7 +235,8 @@ def test_an_internal_error_says_so_and_names_the_pass() -> None:
 def test_combine_holds_all_diagnostics_in_order() -> None:
     error = combine([errors.TypeMismatch("one"), ParseError("two"), ParseError("three")])
     assert type(error) is errors.TypeMismatch
-    assert str(error) == "one\ntwo\nthree"
+    code = "      = code: HJ200"
+    assert str(error) == f"one\n{code}\ntwo\n{code}\nthree\n{code}"
     assert error.message == "one"
 
 
@@ -240,12 +248,14 @@ def test_combine_returns_a_single_error_as_it_is() -> None:
 def test_combine_counts_what_it_leaves_out() -> None:
     error = combine([ParseError(f"error {n}", notes=["n"]) for n in range(8)])
     assert len(error.diagnostics) == 5
-    assert str(error).endswith("error 4\n      = note: n\n      = note: and 3 more")
+    assert str(error).endswith(
+        "error 4\n      = note: n\n      = note: and 3 more\n      = code: HJ100"
+    )
 
 
 def test_combine_says_the_same_thing_once() -> None:
     assert str(combine([ParseError("same"), ParseError("same"), ParseError("other")])) == (
-        "same\nother"
+        "same\n      = code: HJ100\nother\n      = code: HJ100"
     )
 
 
@@ -280,6 +290,7 @@ def test_an_uncaught_parse_error_shows_the_report_once(tmp_path: Path) -> None:
         "    1 | from hybridjit.errors import ParseError, Span\n"
         "      |      ^^^^^^^^^\n"
         "      = help: h\n"
+        "      = code: HJ100\n"
     )
     assert ran.stderr.count("error: bad") == 1
 

@@ -385,7 +385,8 @@ def test_a_lambda_is_refused(tmp_path: Path) -> None:
         "kernels.py:2:5: error: a lambda cannot be compiled\n"
         "    2 | f = lambda a: a\n"
         "      |     ^^^^^^\n"
-        "      = help: write it as a function with 'def'"
+        "      = help: write it as a function with 'def'\n"
+        "      = code: HJ102"
     )
 
 
@@ -402,7 +403,8 @@ def test_an_async_function_is_refused(tmp_path: Path) -> None:
         "kernels.py:2:1: error: 'f' is an async function, which cannot be compiled\n"
         "    2 | async def f(a):\n"
         "      | ^^^^^^^^^^^^^^^\n"
-        "      = help: write it with 'def' alone"
+        "      = help: write it with 'def' alone\n"
+        "      = code: HJ102"
     )
 
 
@@ -418,7 +420,8 @@ def test_a_function_without_text_is_refused() -> None:
     assert str(caught.value) == (
         "source of 'f' is not available: it was defined in <nowhere>\n"
         "      = help: save it in a file or a notebook cell; exec, python -c and the interactive "
-        "prompt leave no text behind"
+        "prompt leave no text behind\n"
+        "      = code: HJ409"
     )
 
 
@@ -451,7 +454,8 @@ def test_a_file_that_was_changed_is_refused(tmp_path: Path, edit: str) -> None:
     assert str(caught.value) == (
         f"source of 'f' is not at line 2 of {file} any more: "
         "the file was changed after it was imported\n"
-        "      = help: reload the module or restart Python"
+        "      = help: reload the module or restart Python\n"
+        "      = code: HJ409"
     )
 
 
@@ -498,7 +502,8 @@ def test_a_large_function_is_refused() -> None:
         "<hybridjit 1>:1:1: error: function 'f' is too large: more than 20000 syntax nodes\n"
         "    1 | def f(a):\n"
         "      | ^^^^^^^^^\n"
-        "      = help: split it into several functions"
+        "      = help: split it into several functions\n"
+        "      = code: HJ105"
     )
 
 
@@ -511,7 +516,8 @@ def test_text_is_read_and_shown_in_errors() -> None:
     assert (source.name, source.file) == ("g", "<hybridjit 2>")
     report = ParseError("m", span_of(source.node.body[0], source))
     assert str(report) == (
-        "<hybridjit 2>:2:5: error: m\n    2 |     return b\n      |     ^^^^^^^^"
+        "<hybridjit 2>:2:5: error: m\n    2 |     return b\n      |     ^^^^^^^^\n"
+        "      = code: HJ100"
     )
 
 

@@ -7,6 +7,7 @@
     profile   measure where the time of a call goes
     view      show a kernel at every stage, as a page for a browser
     show      print a stage of a kernel: program, optimised, lowered, LLVM, assembly
+    explain   print the page of an error by its code
     bench     time a kernel beside its plain function
     tune      search for a fast schedule of a kernel
     db        show what searches have kept in a database
@@ -27,6 +28,7 @@ from hybridjit.tools import (
     database,
     demo,
     doctor,
+    explain,
     profile,
     report,
     show,
@@ -45,6 +47,7 @@ COMMANDS: dict[str, Command] = {
     "profile": profile.COMMAND,
     "show": show.COMMAND,
     "view": view.COMMAND,
+    "explain": explain.COMMAND,
     "bench": bench.COMMAND,
     "tune": tune.COMMAND,
     "db": database.COMMAND,

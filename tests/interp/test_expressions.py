@@ -93,7 +93,7 @@ def test_index_out_of_bounds(index: int) -> None:
     expected = f"index {index} is out of bounds for axis 0 of 'a' with size 10"
     with pytest.raises(BoundsError, match=expected) as caught:
         run(Evaluate(Load(a, (Const(index),), span=SPAN)), np.zeros(10, np.int64), params=(a,))
-    assert str(caught.value) == f"kernel.py:3:5: error: {expected}"
+    assert str(caught.value) == f"kernel.py:3:5: error: {expected}\n      = code: HJ301"
     with pytest.raises(IndexError, match=expected):
         run(store(a, index, 0), np.zeros(10, np.int64), params=(a,))
 
@@ -105,7 +105,8 @@ def test_index_out_of_bounds_says_in_which_iteration() -> None:
         run(loop(i, 4, loop(j, 3, read)), np.zeros((4, 5), np.int64), params=(a,))
     assert str(caught.value) == (
         "kernel.py:3:5: error: index 5 is out of bounds for axis 1 of 'a' with size 5\n"
-        "      = note: in iteration i=3, j=2"
+        "      = note: in iteration i=3, j=2\n"
+        "      = code: HJ301"
     )
 
 
