@@ -22,6 +22,8 @@ from pygments.lexers import get_lexer_by_name
 import hybridjit as hj
 from docs.pictures import draw_steps
 from hybridjit import hybrid, te, tir
+from hybridjit.catalogue.entry import Entry
+from hybridjit.catalogue.find import PAGES as PAGES_OF_ERRORS
 
 HERE = Path(__file__).parent
 PAGES = {
@@ -35,7 +37,9 @@ PAGES = {
     "numba": "Coming from Numba",
     "tvm": "Coming from TVM",
     "safety": "Safety and numerics",
+    "debugging": "Finding errors",
     "architecture": "How it is built",
+    "errors": "Errors",
     "reference": "Reference",
 }
 MODULES = {"hj": hj, "hybrid": hybrid, "te": te, "tir": tir}
@@ -61,7 +65,8 @@ def _style() -> str:
 
 
 def _page(name: str, title: str) -> str:
-    body = _reference() if name == "reference" else _rendered(name)
+    made = {"reference": _reference, "errors": _errors}
+    body = made[name]() if name in made else _rendered((HERE / f"{name}.md").read_text("utf-8"))
     links = "\n".join(
         f'<a href="{other}.html"{_current(other == name)}>{html.escape(text)}</a>'
         for other, text in PAGES.items()
@@ -76,8 +81,7 @@ def _current(is_here: bool) -> str:
     return ' aria-current="page"' if is_here else ""
 
 
-def _rendered(name: str) -> str:
-    text = (HERE / f"{name}.md").read_text(encoding="utf-8")
+def _rendered(text: str) -> str:
     markdown = MarkdownIt("commonmark", {"html": True, "highlight": _highlighted}).enable("table")
     body: str = markdown.render(text)
     return _with_anchors(body).replace("<!-- pictures -->", draw_steps())
@@ -94,6 +98,43 @@ def _with_anchors(body: str) -> str:
         return f'<h{found[1]} id="{label}">{found[2]}</h{found[1]}>'
 
     return re.sub(r"<h([23])>(.*?)</h\1>", anchored, body)
+
+
+# the catalogue of errors
+
+
+def _errors() -> str:
+    intro = """# Errors
+
+The last line of an error is its code. `python -m hybridjit explain HJ101` prints what stands here.
+Examples begin with `import numpy as np`, `import hybridjit as hj` and
+`from hybridjit import hybrid, te, tir`.
+"""
+    parts = [
+        intro,
+        *(f"- [{code}](#{code.lower()}): {e.title}" for code, e in PAGES_OF_ERRORS.items()),
+    ]
+    body = _rendered("\n".join(parts))
+    return body + "\n".join(map(_error, PAGES_OF_ERRORS.values()))
+
+
+def _error(entry: Entry) -> str:
+    page = f"""{entry.text.strip()}
+
+Wrong:
+
+```python
+{entry.wrong.strip()}
+```
+
+Right:
+
+```python
+{entry.right.strip()}
+```
+"""
+    title = html.escape(f"{entry.code}: {entry.title}")
+    return f'<h2 id="{entry.code.lower()}">{title}</h2>\n{_rendered(page)}'
 
 
 # the reference

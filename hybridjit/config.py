@@ -11,6 +11,8 @@ settings for the code that runs inside it. `api_edge` is here because it obeys o
     HYBRIDJIT_CPU=haswell       compile for this processor, by LLVM's name for it, not for the one
                                 we run on, which must be able to run the code; the same for the
                                 whole process
+    HYBRIDJIT_DEBUG=1           compile programs as they are written, check every index, also those
+                                that are proved, and fill np.empty with NaN (integers: the largest)
     HYBRIDJIT_INTERPRET=1       run kernels in the IR interpreter instead of compiling them
     HYBRIDJIT_NUM_THREADS=4     run parallel loops on at most so many threads
     HYBRIDJIT_PARALLEL=1        compile for all cores, as @hybrid.script(parallel=True) does, what
@@ -61,6 +63,7 @@ class Config:
     cache_strict: bool = False
     check: bool = False
     cpu: str | None = None
+    debug: bool = False
     interpret: bool = False
     num_threads: int | None = None
     parallel: bool = False
@@ -81,7 +84,7 @@ class Changes(TypedDict, total=False):
     """The settings that `scope` takes: those of `Config`, but `hj.threads` sets `num_threads`, and
     `hj.tune.use` opens `tune_db`.
 
-    Nor `cpu`: what is compiled is called from everywhere in the process.
+    Nor `cpu` and `debug`: what is compiled is called from everywhere in the process.
     """
 
     cache_dir: str | None
@@ -217,6 +220,7 @@ def _from_environment() -> Config:
         cache_strict=_read_switch("HYBRIDJIT_CACHE_STRICT", default=_DEFAULT.cache_strict),
         check=check,
         cpu=_read_cpu("HYBRIDJIT_CPU"),
+        debug=_read_switch("HYBRIDJIT_DEBUG", default=_DEFAULT.debug),
         interpret=interpret,
         num_threads=_read_count("HYBRIDJIT_NUM_THREADS", default=_DEFAULT.num_threads),
         parallel=_read_switch("HYBRIDJIT_PARALLEL", default=_DEFAULT.parallel),

@@ -50,7 +50,9 @@ if TYPE_CHECKING:
     from hybridjit.profiling import measure as measuring
     from hybridjit.profiling.profile import Profile
     from hybridjit.runtime import compiler, inspection, pickling
+    from hybridjit.runtime import explanation as explaining
     from hybridjit.runtime import report as reports
+    from hybridjit.runtime.explanation import Explanation
     from hybridjit.runtime.inspection import Safety, SpecializationInfo, StageName
     from hybridjit.runtime.pickling import Frozen
     from hybridjit.runtime.report import Report
@@ -69,6 +71,7 @@ else:
     checking = lazy_module("hybridjit.checking.check")
     compiler = lazy_module("hybridjit.runtime.compiler")
     custom_passes = lazy_module("hybridjit.lowering.custom_passes")
+    explaining = lazy_module("hybridjit.runtime.explanation")
     inspection = lazy_module("hybridjit.runtime.inspection")
     reports = lazy_module("hybridjit.runtime.report")
     pages = lazy_module("hybridjit.viewing.kernel_page")
@@ -148,7 +151,9 @@ class Kernel(NativeCallable, Generic[P, R]):
     def interpret(self, *args: Any, out: Any, **kwargs: Any) -> R: ...
     @api_edge
     def interpret(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the IR of the script in the interpreter."""
+        """Run the IR of the script in the interpreter. A debugger of Python stops at breakpoints in
+        the script, and shows its variables.
+        """
         return self._call(args, kwargs, interpret=True)
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
@@ -328,6 +333,18 @@ class Kernel(NativeCallable, Generic[P, R]):
         numbers = _numbers(specs, values)
         page = pages.make_page(self._request(specs), made, made.layout(specs, values), numbers)
         return pages.write_page(page, path)
+
+    @api_edge
+    def explain(self, error: BaseException, *args: Any, **kwargs: Any) -> Explanation:
+        """What the script was at when it failed with `error`: the iteration, and the values of all
+        its variables. It is run again in the interpreter, on copies of the arguments of that call;
+        give them as they were before it.
+        """
+        specs, values = self._bind(args, kwargs)
+        made = self._specialize(specs)
+        with LentGenerators(fresh_copies(values)) as lent:
+            flat = flatten(specs, lent)
+            return explaining.explain_failure(made.func_in_order, self._read(), flat, error)
 
     @api_edge
     def check(self, *args: Any, **kwargs: Any) -> Checked:

@@ -60,20 +60,32 @@ class KernelModule:
     callbacks: Mapping[str, ExternCall | Print]
 
 
+@record(eq=False)
+class Extras:
+    """What code does besides computing: `has_lines` lets instructions know where they came from,
+    `timers` notes how long loops take, `fills_unset` makes elements NaN that have no value yet.
+    """
+
+    has_lines: bool = False
+    timers: Timers | None = None
+    fills_unset: bool = False
+
+
+_NO_EXTRAS = Extras()
+
+
 def emit_kernel(
     func: PrimFunc,
     layout: Layout,
     target: Target,
     *,
     standalone: bool = False,
-    with_lines: bool = False,
-    timers: Timers | None = None,
+    extras: Extras = _NO_EXTRAS,
 ) -> KernelModule:
     """The LLVM module of `func`, which is lowered to checked loops.
 
     Standalone code needs neither Python nor the thread pool. It begins with the zeros of its
-    outputs, which Python makes otherwise. With lines, instructions know where they came from; with
-    timers, the code notes how long it takes.
+    outputs, which Python makes otherwise.
     """
     call = convention(func.header, layout)
     module = ir.Module(name=func.name)
@@ -94,8 +106,9 @@ def emit_kernel(
         given=frozenset(func.buffers),
         given_away=find_given_away(func),
         doubtful=find_unassigned_reads(func),
-        lines=SourceLines(module, func.name, func.span) if with_lines else None,
-        timers=timers,
+        fills_unset=extras.fills_unset,
+        lines=SourceLines(module, func.name, func.span) if extras.has_lines else None,
+        timers=extras.timers,
     )
     emitter = Emitter(LANGUAGE, options, function, function.args[-1])
     _bind_parameters(emitter, function, call, layouts)

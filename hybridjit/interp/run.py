@@ -20,6 +20,7 @@ from hybridjit.ir.expr import Buffer
 from hybridjit.ir.header import Header
 from hybridjit.ir.signature import Param, ScalarParam, ScalarResult
 from hybridjit.lazy import lazy_module
+from hybridjit.record import record
 
 if TYPE_CHECKING:
     from hybridjit.interp import statements
@@ -37,23 +38,55 @@ def interpret(func: PrimFunc, args: Sequence[object]) -> object:
     return compile_func(func)(args)
 
 
-def compile_func(func: PrimFunc) -> Callable[[Sequence[object]], object]:
-    """The function from arguments to results that interprets `func`; it may be called often."""
-    scope = Scope(span=func.span)
-    begin = compile_prologue(func.header, scope)
+def compile_func(
+    func: PrimFunc, *, has_steps: bool = False
+) -> Callable[[Sequence[object]], object]:
+    """The function from arguments to results that interprets `func`; it may be called often.
+
+    With steps, a debugger of Python sees the lines of the script.
+    """
+    program = compile_program(func, has_steps=has_steps)
+
+    def run(args: Sequence[object]) -> object:
+        frame = program.begin(args)
+        program.run(frame)
+        return program.gather(frame)
+
+    return run
+
+
+@record(eq=False)
+class Program:
+    """A function in parts: what makes a frame of arguments, runs in it, and takes results from it.
+
+    `scope` knows which slot of the frame holds what.
+    """
+
+    scope: Scope
+    begin: Callable[[Sequence[object]], Frame]
+    run: Callable[[Frame], None]
+    gather: Callable[[Frame], object]
+
+
+def compile_program(func: PrimFunc, *, has_steps: bool = False) -> Program:
+    """What interprets `func`, in parts."""
+    scope = Scope(span=func.span, name=func.name, has_steps=has_steps)
+    prologue = compile_prologue(func.header, scope)
     constants = [(scope.bind(item.buffer), _read_only(item.data)) for item in func.constants]
     body = statements.compile_stmt(func.body, scope)
     gather = compile_results(func.header, scope)
 
-    def run(args: Sequence[object]) -> object:
-        frame = begin(args)
+    def begin(args: Sequence[object]) -> Frame:
+        frame = prologue(args)
         for slot, data in constants:
             frame[slot] = data
+        return frame
+
+    def run(frame: Frame) -> None:
         with np.errstate(all="ignore"):
             body(frame)
-        return gather(frame)
 
-    return run
+    return Program(scope, begin, run, gather)
 
 
 def compile_prologue(

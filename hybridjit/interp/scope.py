@@ -105,6 +105,10 @@ class Scope:
     loops: tuple[tuple[str, int], ...] = ()
     span: Span | None = None
     size: int = _FIRST_FREE
+    # Of the function, and whether a debugger is to see its lines.
+    name: str = ""
+    has_steps: bool = False
+    last_line: tuple[str, int] = ("", 0)
 
     def reserve(self) -> int:
         """A new slot."""

@@ -20,6 +20,7 @@ from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Add, Bounded, BufferRef, Const, Expr, Load, Lt, Not, Select
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import If, Seq, Stmt, Store
+from hybridjit.ir.visit import Mutator
 
 Access = TypeVar("Access", Load, Store)
 
@@ -30,6 +31,31 @@ def check_bounds(func: PrimFunc) -> PrimFunc:
     body = _CheckBounds(facts).rewrite(func.body)
     is_same = body is func.body and func.is_checked
     return func if is_same else dataclasses.replace(func, body=body, is_checked=True)
+
+
+def check_all_bounds(func: PrimFunc) -> PrimFunc:
+    """`func` with every index checked, whatever is proved."""
+    body = _CheckAll().rewrite(func.body)
+    return dataclasses.replace(func, body=body, is_checked=True)
+
+
+class _CheckAll(Mutator):
+    def rewrite_Load(self, node: Load) -> Expr:
+        return _with_checks(self.generic(node))
+
+    def rewrite_Store(self, node: Store) -> Stmt:
+        return _with_checks(self.generic(node))
+
+
+def _with_checks(access: Access) -> Access:
+    buffer = access.buffer
+    indices = tuple(
+        index
+        if isinstance(index, Bounded) or (buffer.is_growing and axis == 0)
+        else Bounded(index, buffer.shape[axis], buffer.name, axis, span=access.span)
+        for axis, index in enumerate(access.indices)
+    )
+    return dataclasses.replace(access, indices=indices)
 
 
 class _CheckBounds(ScopedFacts):

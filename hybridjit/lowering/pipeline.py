@@ -10,7 +10,7 @@ from hybridjit import config
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.lowering.accumulate_sums import accumulate_sums
-from hybridjit.lowering.check_bounds import check_bounds
+from hybridjit.lowering.check_bounds import check_all_bounds, check_bounds
 from hybridjit.lowering.check_hints import check_hints, number_hints
 from hybridjit.lowering.check_kinds import check_kinds
 from hybridjit.lowering.compact_buffers import compact_buffers
@@ -85,6 +85,27 @@ PIPELINE: tuple[Pass, ...] = (
     Pass(check_hints, gives=Stage.LOOPS, takes_target=True, makes_lanes=True),
     Pass(drop_hints, gives=Stage.LOOPS),
 )
+
+
+# As little as code can be made of: everything is checked where it stands.
+DEBUG_PIPELINE: tuple[Pass, ...] = (
+    Pass(check_kinds, gives=Stage.BLOCKS),
+    Pass(number_hints, gives=Stage.BLOCKS),
+    Pass(lower_blocks, gives=Stage.LOOPS),
+    Pass(expand_intrinsics, gives=Stage.LOOPS),
+    Pass(check_bounds, gives=Stage.LOOPS),
+    Pass(check_all_bounds, gives=Stage.LOOPS),
+    Pass(unroll_loops, gives=Stage.LOOPS),
+    Pass(drop_hints, gives=Stage.LOOPS),
+)
+
+
+def lower_to_debug(func: PrimFunc) -> PrimFunc:
+    """`func` as plain loops in order, every index checked."""
+    for step in DEBUG_PIPELINE:
+        func = step.run(func)
+        verify(func, step.gives, step.name)
+    return func
 
 
 def lower(

@@ -12,7 +12,7 @@ import numpy as np
 
 from hybridjit.codegen.emit.timers import CHUNK_WORDS, MAX_CHUNKS, RECORDING, WHOLE, Timers
 from hybridjit.codegen.engine import emit_object, optimize
-from hybridjit.codegen.kernel import emit_kernel
+from hybridjit.codegen.kernel import Extras, emit_kernel
 from hybridjit.codegen.layout import Layout
 from hybridjit.fresh_stack import on_fresh_stack
 from hybridjit.ir.dtype import FLOAT64
@@ -85,7 +85,7 @@ def _make_counted(made: Specialization, layout: Layout, known: Mapping[Var, floa
         plain, chosen = choose_loops(numbered, known, target.caches.shared)
         numbers = {number: k for k, number in enumerate(sorted({*chosen.values()}), WHOLE + 1)}
         timers = Timers({loop: numbers[number] for loop, number in chosen.items()})
-        return emit_kernel(plain, layout, target, timers=timers), timers, numbers
+        return emit_kernel(plain, layout, target, extras=Extras(timers=timers)), timers, numbers
 
     module, timers, numbers = on_fresh_stack(emit)
     memory = np.zeros(timers.words, np.int64)

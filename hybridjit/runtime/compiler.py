@@ -13,7 +13,7 @@ from hybridjit import config
 from hybridjit.analysis.cost import estimate_work
 from hybridjit.analysis.first_writes import find_set_outputs
 from hybridjit.codegen.engine import emit_object, optimize
-from hybridjit.codegen.kernel import KernelModule, emit_kernel
+from hybridjit.codegen.kernel import Extras, KernelModule, emit_kernel
 from hybridjit.codegen.layout import Layout
 from hybridjit.fresh_stack import on_fresh_stack
 from hybridjit.frontend.captures import Capture, Environment
@@ -24,7 +24,7 @@ from hybridjit.ir.stmt import For, Store
 from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.lazy import lazy_module
 from hybridjit.lowering.lower_blocks import lower_blocks
-from hybridjit.lowering.pipeline import lower
+from hybridjit.lowering.pipeline import lower, lower_to_debug
 from hybridjit.lowering.serialize_loops import serialize_loops
 from hybridjit.optimize.optimize import Optimized
 from hybridjit.optimize.optimize import optimize as optimize_program
@@ -125,14 +125,18 @@ def make_fast(func: PrimFunc, as_written: PrimFunc | None = None) -> Optimized:
 
 def build(func: PrimFunc, layout: Layout, *, may_reorder: bool = False) -> Code:
     """Object code for `func` on arguments that lie in memory as `layout` says."""
-    target, stages = current_target(), Stages()
+    target, stages, wanted = current_target(), Stages(), config.current()
+    extras = Extras(has_lines=wanted.perf, fills_unset=wanted.debug)
 
     def emit() -> tuple[KernelModule, frozenset[Buffer]]:
         may_vectorize = layout.is_disjoint
         with stages.timed("lower"):
-            lowered = lower(func, target, may_reorder=may_reorder, may_vectorize=may_vectorize)
+            if wanted.debug:
+                lowered = lower_to_debug(func)
+            else:
+                lowered = lower(func, target, may_reorder=may_reorder, may_vectorize=may_vectorize)
         with stages.timed("emit"):
-            module = emit_kernel(lowered, layout, target, with_lines=config.current().perf)
+            module = emit_kernel(lowered, layout, target, extras=extras)
             return module, find_set_outputs(lower_blocks(func))
 
     module, are_set = on_fresh_stack(emit)

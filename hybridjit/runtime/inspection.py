@@ -8,7 +8,7 @@ from typing import Literal
 
 from hybridjit.analysis.refutation import find_refutation
 from hybridjit.codegen.engine import emit_assembly, optimize
-from hybridjit.codegen.kernel import emit_kernel
+from hybridjit.codegen.kernel import Extras, emit_kernel
 from hybridjit.codegen.layout import Layout
 from hybridjit.errors import Span
 from hybridjit.ir.expr import Bounded, BufferRef, Expr, Load, Node
@@ -47,7 +47,7 @@ def show_stage(
             *_, last = steps
     if stage == "lowered":
         return str(last.func)
-    emitted = emit_kernel(last.func, layout, target, with_lines=with_lines)
+    emitted = emit_kernel(last.func, layout, target, extras=Extras(has_lines=with_lines))
     module = optimize(emitted.text, target)
     return str(module) if stage == "llvm" else emit_assembly(module, target)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -120,6 +121,8 @@ class Specialization:
     def interpret(self, args: Sequence[Any]) -> object:
         """Run the IR in the interpreter."""
         self._check(args)
+        if sys.gettrace() is not None:  # somebody looks: the program as it is written
+            return compile_func(self.func_in_order, has_steps=True)(args)
         if self._layout(args).is_disjoint:
             return self._interpreter(args)
         return self._interpreter_in_order(args)
@@ -160,19 +163,20 @@ class Specialization:
         root = self.header.span
         key = self._known_key(layout)
         may_reorder = self.may_reorder(layout)
-        has_lines = config.current().perf  # code with lines is neither kept nor found
+        # What is made for debuggers is neither kept nor found.
+        is_special = config.current().perf or config.current().debug
         if key is None:
             func = self.compiled_func(layout)
             key = kernel_cache.find_key(func, layout, current_target(), may_reorder=may_reorder)
         stages = Stages()
         with stages.timed("read"):
-            code = None if key is None or has_lines else find_code(key, root)
+            code = None if key is None or is_special else find_code(key, root)
         source: Source = "read from disk"
         if code is None:
             func = self.compiled_func(layout)
             code = on_fresh_stack(lambda: compiler.build(func, layout, may_reorder=may_reorder))
             source, stages = "compiled now", Stages({**self._stages, **code.seconds})
-            if key is not None and not has_lines and self.is_current():
+            if key is not None and not is_special and self.is_current():
                 keep_code(key, code, root)
         with stages.timed("link"):
             native = on_fresh_stack(lambda: load_native(self.header, layout, code))
@@ -206,8 +210,11 @@ class Specialization:
         return self.parsed.says_order if callable(schedule) else schedule.says_order
 
     def compiled_func(self, layout: Layout) -> PrimFunc:
-        """What code is made of: the optimised program, unless arguments share memory."""
-        return self.optimized.func if layout.is_disjoint else self.func_in_order
+        """What code is made of: the optimised program, unless arguments share memory, or somebody
+        looks for an error.
+        """
+        is_plain = not layout.is_disjoint or config.current().debug
+        return self.func_in_order if is_plain else self.optimized.func
 
     def layout(self, specs: Sequence[Spec], values: Sequence[Any]) -> Layout:
         """The layout of arguments; types given in their place stand for disjoint C order."""

@@ -16,6 +16,7 @@ from hybridjit.codegen.emit.memory import (
     MAX_STACK_BYTES,
     ArrayAddress,
     ask_for_huge_pages,
+    call_fill,
     call_malloc,
     call_realloc,
     call_zero,
@@ -33,6 +34,7 @@ from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr
 
 # A growing array begins with room for so many elements.
 _FIRST_ROOM = 16
+_NAN_BYTE = 0xFF  # floats of such bytes are NaN, integers -1
 
 
 def allocate(emitter: Emitter, stmt: tis.Allocate) -> None:
@@ -52,6 +54,8 @@ def allocate(emitter: Emitter, stmt: tis.Allocate) -> None:
     emitter.made[buffer] = memory, shape
     if stmt.zero:
         call_zero(emitter.b, memory, size)
+    elif emitter.options.fills_unset:
+        call_fill(emitter.b, memory, size, _NAN_BYTE)
     array = contiguous(emitter, memory, buffer, shape)
     own = find_constant(shape[0]) if len(shape) == 1 else None
     emitter.arrays[buffer] = replace(array, own_elements=own or 0)

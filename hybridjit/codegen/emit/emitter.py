@@ -76,6 +76,8 @@ class Options:
     given_away: frozenset[Buffer] = frozenset()
     # Variables that may be read before they are assigned.
     doubtful: frozenset[Buffer] = frozenset()
+    # Whether elements that have no value yet are NaN, so that one that is read is seen.
+    fills_unset: bool = False
     # Which lines instructions came from, if that is to be known.
     lines: SourceLines | None = None
     # Which loops are timed, in code that is profiled.

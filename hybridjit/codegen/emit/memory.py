@@ -233,9 +233,13 @@ def call_free(b: Builder, pointer: Value) -> None:
 
 def call_zero(b: Builder, pointer: Value, size: Value) -> None:
     """Fill memory with zero bytes."""
+    call_fill(b, pointer, size, 0)
+
+
+def call_fill(b: Builder, pointer: Value, size: Value, byte: int) -> None:
+    """Fill memory with bytes of one value."""
     memset = b.module.declare_intrinsic("llvm.memset", [I8.as_pointer(), I64])
-    zero = ir.Constant(I8, 0)
-    b.call(memset, [pointer, zero, size, ir.Constant(I1, 0)])
+    b.call(memset, [pointer, ir.Constant(I8, byte), size, ir.Constant(I1, 0)])
 
 
 def call_prefetch(b: Builder, address: Value) -> None:

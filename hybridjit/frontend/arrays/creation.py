@@ -6,6 +6,7 @@ import ast
 import math
 from collections.abc import Sequence
 
+from hybridjit import config
 from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy
 from hybridjit.errors import Span
 from hybridjit.frontend.arrays.calls import cast_element
@@ -55,7 +56,7 @@ def make_filled(build: Builder, name: str, node: ast.Call) -> Value:
     args = arguments(build, node, "shape", "dtype", required=1)
     shape = _shape(build, args["shape"])
     dtype = _dtype(build, args) or FLOAT64
-    return _uniform(build, shape, Scalar(const(_FILLED_WITH[name], dtype), ScalarType(dtype)))
+    return _uniform(build, shape, Scalar(_filling(name, dtype), ScalarType(dtype)))
 
 
 def make_filled_like(build: Builder, name: str, node: ast.Call) -> Value:
@@ -63,8 +64,15 @@ def make_filled_like(build: Builder, name: str, node: ast.Call) -> Value:
     args = arguments(build, node, "a", "dtype", required=1)
     pattern = array_argument(build, args["a"])
     dtype = _dtype(build, args) or pattern.dtype
-    filling = const(_FILLED_WITH[name.removesuffix("_like")], dtype)
+    filling = _filling(name.removesuffix("_like"), dtype)
     return _uniform(build, pattern.shape, Scalar(filling, ScalarType(dtype)))
+
+
+def _filling(name: str, dtype: DType) -> Const:
+    """What an array begins with; where errors are looked for, an empty one with no useful value."""
+    if name == "empty" and config.current().debug and not dtype.is_bool:
+        return const(math.nan if dtype.is_inexact else dtype.bounds[1], dtype)
+    return const(_FILLED_WITH[name], dtype)
 
 
 def make_full(build: Builder, name: str, node: ast.Call) -> Value:

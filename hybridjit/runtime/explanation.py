@@ -1,0 +1,70 @@
+"""What a kernel was at when it failed: `kernel.explain(error, ...)`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hybridjit.errors import ArgumentValueError
+from hybridjit.html_text import preformatted
+from hybridjit.interp.failure import find_failure
+from hybridjit.ir.func import PrimFunc
+from hybridjit.record import record
+from hybridjit.source import FunctionSource
+
+_ARRAY: type[Any] = np.ndarray
+_MOST_ELEMENTS = 8  # of an array, that are shown
+
+
+@record(eq=False)
+class Explanation:
+    """An error, and what the variables of the script held when it came about."""
+
+    error: Exception
+    values: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        notes: Sequence[str] = getattr(self.error, "__notes__", ())
+        width = max(map(len, self.values), default=0)
+        lines = (f"  {name:{width}} = {_text(value)}" for name, value in self.values.items())
+        head = f"{type(self.error).__name__}: {self.error}"
+        return "\n".join([head, *notes, "there, the variables of the script were", *lines])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return preformatted(str(self))
+
+
+def explain_failure(
+    func: PrimFunc, source: FunctionSource, args: Sequence[Any], error: BaseException
+) -> Explanation:
+    """Run the script again in the interpreter, on arguments that it may change, until it fails."""
+    found = find_failure(func, args)
+    if found is None:
+        raise ArgumentValueError(
+            f"with these arguments, '{func.name}' does not fail: it gave {type(error).__name__}",
+            help="pass the arguments as they were before the call that failed",
+        )
+    names = _names_in(source)
+    values = {name: value for name, value in found.values.items() if name in names}
+    return Explanation(found.error, dict(sorted(values.items(), key=lambda item: names[item[0]])))
+
+
+def _names_in(source: FunctionSource) -> dict[str, int]:
+    """The names of a script, by where they first stand."""
+    nodes = [node for node in ast.walk(source.node) if isinstance(node, ast.arg | ast.Name)]
+    nodes.sort(key=lambda node: (node.lineno, node.col_offset))
+    found = dict.fromkeys(node.arg if isinstance(node, ast.arg) else node.id for node in nodes)
+    return {name: place for place, name in enumerate(found)}
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, _ARRAY) or value.ndim == 0:
+        return repr(value.item() if hasattr(value, "item") else value)
+    shape = ", ".join(map(str, value.shape))
+    shown = np.array2string(value, threshold=_MOST_ELEMENTS, edgeitems=3, separator=", ")
+    return f"{value.dtype}[{shape}] {' '.join(shown.split())}"
