@@ -22,7 +22,7 @@ from hybridjit.ir.expr import Const, Expr
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, LoopKind, Stmt, Store
 from hybridjit.ir.visit import walk
-from hybridjit.lowering.update_nests import AccumulateSums, find_update
+from hybridjit.schedule.arrays.update_nests import AccumulateSums, find_update
 
 
 def accumulate_sums(func: PrimFunc) -> PrimFunc:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.hints import number_loops
 from hybridjit.ir.stmt import HAS_LANES, IN_LANES, ON_THREADS, ORIGIN, For, LoopKind
 from hybridjit.ir.visit import walk_stmts
 from hybridjit.lazy import lazy_module
-from hybridjit.lowering.hints import number_loops
 from hybridjit.target import Target
 
 if TYPE_CHECKING:

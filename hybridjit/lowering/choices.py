@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.hints import drop_hints, number_loops
 from hybridjit.ir.stmt import HAS_LANES, ORIGIN, For, LoopKind
 from hybridjit.ir.visit import walk_stmts
-from hybridjit.lowering.hints import drop_hints, number_loops
 from hybridjit.lowering.pipeline import lower_steps
 from hybridjit.target import Target
 

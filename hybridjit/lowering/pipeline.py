@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from hybridjit import config
+from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.hints import drop_hints
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.lowering.accumulate_sums import accumulate_sums
 from hybridjit.lowering.check_bounds import check_bounds
@@ -15,10 +17,8 @@ from hybridjit.lowering.check_hints import check_hints, number_hints
 from hybridjit.lowering.check_kinds import check_kinds
 from hybridjit.lowering.compact_buffers import compact_buffers
 from hybridjit.lowering.expand_intrinsics import expand_intrinsics
-from hybridjit.lowering.hints import drop_hints
 from hybridjit.lowering.hoist_checks import hoist_checks
 from hybridjit.lowering.hoist_inits import hoist_inits
-from hybridjit.lowering.lower_blocks import lower_blocks
 from hybridjit.lowering.parallelize import parallelize, parallelize_asked
 from hybridjit.lowering.plan_storage import plan_storage
 from hybridjit.lowering.privatize_reductions import privatize_reductions

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from hybridjit.analysis.cost import count_nodes
 from hybridjit.analysis.counting_nest import Nest
 from hybridjit.analysis.limits import loop_extent
+from hybridjit.analysis.vector_width import Width, count_lanes, picks
 from hybridjit.arith.linear import linear_form
 from hybridjit.ir.expr import Load, Var
+from hybridjit.ir.hints import with_lanes
 from hybridjit.ir.stmt import (
     IN_LANES,
     Allocate,
@@ -30,10 +32,8 @@ from hybridjit.ir.stmt import (
 )
 from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.lowering.cut_loops import cut
-from hybridjit.lowering.hints import with_lanes
-from hybridjit.lowering.update_nests import indices_of
-from hybridjit.lowering.vector_width import Width, count_lanes, picks
 from hybridjit.schedule.arrays.unroll_and_jam import make_unroll_and_jam
+from hybridjit.schedule.arrays.update_nests import indices_of
 from hybridjit.target import Target
 
 # Code for a tile: more takes longer to compile than it saves, and has no use for so many vectors.

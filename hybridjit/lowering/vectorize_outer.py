@@ -17,15 +17,20 @@ import dataclasses
 
 from hybridjit.analysis.counting_nest import Nest, is_counting
 from hybridjit.analysis.lanes import find_lanes
-from hybridjit.arith.totality import may_fail
-from hybridjit.ir.expr import Buffer, Expr, Load, Node
+from hybridjit.analysis.loop_mutator import LoopMutator
+from hybridjit.analysis.plain import is_plain
+from hybridjit.ir.expr import Load
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import IN_LANES, Allocate, For, If, Let, LoopKind, Seq, Stmt, Store, seq
+from hybridjit.ir.hints import wants_lanes
+from hybridjit.ir.stmt import IN_LANES, For, LoopKind, Seq, Stmt, Store, seq
 from hybridjit.ir.visit import fresh_copy, walk
-from hybridjit.lowering.hints import wants_lanes
-from hybridjit.lowering.loop_mutator import LoopMutator
 from hybridjit.lowering.sum_tiles import MIN_MOVED_TERMS, MIN_TERMS, Tile, find_tiles, has_long_sums
-from hybridjit.lowering.update_nests import AccumulateSums, has_own_updates, indices_of, sink_sums
+from hybridjit.schedule.arrays.update_nests import (
+    AccumulateSums,
+    has_own_updates,
+    indices_of,
+    sink_sums,
+)
 from hybridjit.target import Target
 
 
@@ -58,7 +63,7 @@ class _VectorizeOuter(LoopMutator):
         # Where the loop over lanes was innermost, it has vectors already. It is moved for rows.
         is_moved = len(found.loops) < len(nest.loops) and found.loops[-1] is nest.loops[-1]
         least = MIN_MOVED_TERMS if is_moved else MIN_TERMS
-        if not has_long_sums(found.body, least) or not is_plain(loop):
+        if not has_long_sums(found.body, least) or not _is_plain_nest(loop):
             return None
         if found is nest:
             accumulating = AccumulateSums(self.func, (*self.scope, *nest.loops))
@@ -88,7 +93,7 @@ class _VectorizeOuter(LoopMutator):
         parts = {part: self._find_tile(part) for part in copies if isinstance(part, For)}
         if not any(tile is not None and tile.is_of(part) for part, tile in parts.items()):
             return None
-        if not is_plain(loop) or not self.independence().prove_independent([loop], loop.body):
+        if not _is_plain_nest(loop) or not self.independence().prove_independent([loop], loop.body):
             return None
         made = parts.items()
         return seq(*(self.rewrite(part) if tile is None else tile.make() for part, tile in made))
@@ -102,24 +107,7 @@ class _VectorizeOuter(LoopMutator):
         return is_set and find_lanes(tile.lane_loop, self.func.fastmath).obstacle is None
 
 
-def is_plain(loop: For) -> bool:
-    """True if nothing in `loop` can fail, leave it, or have an effect outside of the program."""
-    nodes = list(walk(loop))
-    made = {node.buffer for node in nodes if isinstance(node, Allocate)}
-    return all(_is_plain_node(node, made) for node in nodes)
-
-
-def _is_plain_node(node: Node, made: set[Buffer]) -> bool:
-    match node:
-        case Load() | Seq() | Let() | If():
-            return True
-        case For():
-            return is_counting(node)
-        case Store(buffer):
-            return buffer in made or not buffer.is_register
-        case Allocate(buffer):
-            return buffer.is_register
-        case Expr():
-            return not may_fail(node)
-        case _:
-            return False
+def _is_plain_nest(loop: For) -> bool:
+    """True if nothing in `loop` is seen from outside but for arrays, and its loops count."""
+    loops = (node for node in walk(loop) if isinstance(node, For))
+    return all(map(is_counting, loops)) and is_plain(loop)

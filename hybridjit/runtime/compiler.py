@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from hybridjit.analysis.cost import estimate_work
 from hybridjit.analysis.first_writes import find_set_outputs
+from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.codegen.engine import emit_object, optimize
 from hybridjit.codegen.kernel import KernelModule, emit_kernel
 from hybridjit.codegen.layout import Layout
@@ -22,7 +23,6 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, Store
 from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.lazy import lazy_module
-from hybridjit.lowering.lower_blocks import lower_blocks
 from hybridjit.lowering.pipeline import lower
 from hybridjit.lowering.serialize_loops import serialize_loops
 from hybridjit.optimize.optimize import Optimized

@@ -11,11 +11,11 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import Kernel, hybrid, te
+from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.frontend.parse import parse_text
 from hybridjit.interp.run import interpret
 from hybridjit.ir.equal import structural_equal
 from hybridjit.ir.func import PrimFunc
-from hybridjit.lowering.lower_blocks import lower_blocks
 from hybridjit.optimize.optimize import optimize
 from hybridjit.processor import current_target
 from hybridjit.runtime import compiler

@@ -23,11 +23,12 @@ from hybridjit.analysis.accesses import Scope, scopes_of_loops
 from hybridjit.analysis.bounds import Facts
 from hybridjit.analysis.counting_nest import Nest, is_counting
 from hybridjit.analysis.independence import Independence
+from hybridjit.analysis.plain import find_variables_read, is_plain
 from hybridjit.analysis.unproved import find_unproved
-from hybridjit.arith.totality import is_total, may_fail
-from hybridjit.ir.expr import Buffer, Const, Expr, Load, Node, Var
+from hybridjit.arith.totality import is_total
+from hybridjit.ir.expr import Const, Expr, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, For, If, Let, LoopKind, Seq, Stmt, Store, flat_stmts, seq
+from hybridjit.ir.stmt import For, If, LoopKind, Stmt, flat_stmts, seq
 from hybridjit.ir.visit import substitute, walk
 
 
@@ -123,7 +124,7 @@ class SinkProofs:
 
     def find_obstacle(self, sunk: Sunk) -> str | None:
         """Why a loop must stay where it is; None if it need not."""
-        if not _is_plain(sunk.loop):
+        if not is_plain(sunk.loop) or find_variables_read(sunk.loop):
             return "something in it may fail, or be seen from outside"
         if sunk.loop.var in self._unproved:
             return "an index in it is not proved to be inside of its array"
@@ -132,26 +133,3 @@ class SinkProofs:
         if not independence.prove_independent(sunk.outer.loops, sunk.loop):
             return "what its iterations touch is not proved to be apart"
         return None
-
-
-def _is_plain(stmt: Stmt) -> bool:
-    """True if nothing in `stmt` can fail, leave it, or be seen from outside but for arrays."""
-    nodes = list(walk(stmt))
-    made = {node.buffer for node in nodes if isinstance(node, Allocate)}
-    return all(_is_plain_node(node, made) for node in nodes)
-
-
-def _is_plain_node(node: Node, made: set[Buffer]) -> bool:
-    match node:
-        case Load(buffer) | Store(buffer):
-            return buffer in made or not buffer.is_register
-        case Seq() | Let() | If():
-            return True
-        case For(step=step):
-            return isinstance(step, Const)
-        case Allocate(buffer):
-            return buffer.is_register
-        case Expr():
-            return not may_fail(node)
-        case _:
-            return False

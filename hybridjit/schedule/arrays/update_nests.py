@@ -19,10 +19,10 @@ from functools import reduce
 
 from hybridjit.analysis.counting_nest import Nest
 from hybridjit.analysis.independence import Independence
+from hybridjit.analysis.loop_mutator import LoopMutator
 from hybridjit.ir.expr import And, Buffer, Const, Expr, Load, Lt, Node
 from hybridjit.ir.stmt import Allocate, For, If, Let, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import Mutator, walk
-from hybridjit.lowering.loop_mutator import LoopMutator
 
 
 def sink_sums(nest: Nest) -> Nest | None:
