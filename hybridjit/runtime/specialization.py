@@ -69,7 +69,8 @@ class Specialization:
     @cached_property
     def optimized(self) -> Optimized:
         """The IR made fast, as far as no schedule says how it runs."""
-        return compiler.make_fast(self.func, self.parsed.as_written)
+        written = self.parsed.as_written
+        return compiler.make_fast(self.func, written, says_order=self.is_scheduled)
 
     def _checked(self, parsed: Parsed) -> Parsed:
         """A translation that was made after the summary, of the same values if possible.

@@ -5,6 +5,7 @@
         s.gemm("c", rows=12, vectors=2, ...)          a tile that fits the registers, a depth
         s.reduce_in_lanes(j, lanes=16, vectors=4)     8, 16, 32 lanes of 1, 2, 4, 8 vectors
         s.in_lanes(j, 16)                             1, 8, 16, 32, 64 lanes
+        s.sums_in_lanes(j, i, lanes=32, rows=4)       1, 16, ... lanes of 1, 2, 4, 8 rows
 
 The likeliest choice everywhere is the optimiser's own. A step that is refused, since one before it
 was not taken, is left out.
@@ -23,8 +24,9 @@ from hybridjit.schedule.schedule import QUERIES, Schedule
 from hybridjit.schedule.trace import RecordedCall, RecordedTrace
 from hybridjit.target import Target
 
-HINTS = ("in_lanes", "on_threads")
-_NUMBERS = {"in_lanes": "lanes", "on_threads": "wanted"}  # what they take besides the loop
+HINTS = ("in_lanes", "on_threads", "sums_in_lanes", "in_register")
+# What they take besides the loop.
+_NUMBERS = {"in_lanes": "lanes", "on_threads": "wanted", "in_register": "wanted"}
 _LIKELY = 0.85  # that a step is taken which has no numbers
 _ROWS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28)
 _VECTORS = (1, 2, 3, 4, 6)
@@ -86,7 +88,7 @@ class Receipt:
     def _with_other_numbers(
         self, schedule: Schedule, call: RecordedCall, args: list[Any], options: dict[str, Any]
     ) -> tuple[list[Any], dict[str, Any]]:
-        if call.name in HINTS:
+        if call.name in _NUMBERS:
             numbers = dict(zip((_NUMBERS[call.name],), args[1:], strict=False))
             args, options = args[:1], {**options, **numbers}
         for changes in _changes(call.name, options, self.target):
@@ -112,7 +114,10 @@ def _changes(step: str, options: Options, target: Target) -> list[list[Options]]
             return [_numbers(options, "factor", (2, 4, 6, 8))]
         case "in_lanes":
             return [_numbers(options, "lanes", (1, *_around(options["lanes"])))]
-        case "on_threads":
+        case "sums_in_lanes":
+            lanes = _numbers(options, "lanes", (1, *_around(options["lanes"])))
+            return [lanes, _numbers(options, "rows", (1, 2, 4, 8) if "rows" in options else ())]
+        case "on_threads" | "in_register":
             return [[{"wanted": False}]]
         case _:
             return []

@@ -16,6 +16,7 @@ from hybridjit import parse
 from hybridjit.interp.run import interpret
 from hybridjit.ir.func import PrimFunc
 from hybridjit.lowering.pipeline import lower
+from hybridjit.optimize.optimize import optimize
 from hybridjit.target import Target
 from tests.nests.check import backwards, run_native
 
@@ -124,16 +125,17 @@ def check_number(number: int, *, native: bool = False) -> bool:
     """Fail unless a program means the same with its sums side by side; True if it has any."""
     text = make_program(number)
     func = parse(text)
-    lowered = lower(func, NARROW, may_reorder=True)
-    if "vectorize(" not in str(lowered):
+    made = optimize(func, NARROW).func
+    if "sums_in_lanes" not in str(made):
         return False
+    lowered = lower(made, NARROW, may_vectorize=True)
     ways = {"in lanes": lowered, "last lanes first": backwards(lowered)}
     for size in SIZES:
         expected = _run(func, size)
         for way, version in ways.items():
             assert _run(version, size) == expected, f"{way}, n = {size}:\n{text}\n{lowered}"
         if native:
-            args = run_native(func, _arguments(size), may_reorder=True)
+            args = run_native(made, _arguments(size))
             assert _bytes(args) == expected, f"natively, n = {size}:\n{text}\n{lowered}"
     return True
 

@@ -1,4 +1,4 @@
-"""Bugs planted in the lowering of sums: in what is proved, in what is moved, in rows and lanes.
+"""Bugs planted in sums side by side: in what is proved, in what is moved, in rows and lanes.
 
 Each must be noticed by a comparison of native code with the interpreter, or by random programs.
 """
@@ -17,10 +17,10 @@ from hybridjit.analysis.distances import Distances
 from hybridjit.analysis.independence import Independence
 from hybridjit.arith.ranges import ZERO
 from hybridjit.ir.stmt import Stmt
-from hybridjit.lowering import sum_tiles, update_nests, vectorize_outer
 from hybridjit.runtime.specialization import Specialization
-from hybridjit.schedule.arrays import unroll_and_jam
-from tests.lowering import sum_kernels, sum_programs, test_vectorize_outer
+from hybridjit.schedule.arrays import sum_tiles, unroll_and_jam, update_nests
+from hybridjit.schedule.arrays.sum_tiles import TileSums
+from tests.lowering import sum_kernels, sum_programs, test_sums_in_lanes
 from tests.lowering.sum_kernels import arrays
 from tests.lowering.ways import assert_native_agrees
 from tests.planted.bugs import Bug, Check, RandomCheck, always, replaced
@@ -48,8 +48,6 @@ def at_random(first: int) -> RandomCheck:
 
 
 # -- the bugs --------------------------------------------------------------------------------------
-
-_VectorizeOuter = vars(vectorize_outer)["_VectorizeOuter"]
 
 
 def unguarded(_: Any, then: Any, **__: Any) -> Any:
@@ -106,7 +104,7 @@ BUGS = (
     Bug(
         "elements without terms are touched",
         [replaced(update_nests, "If", unguarded)],
-        test_vectorize_outer.test_elements_without_terms_are_not_touched,
+        test_sums_in_lanes.test_elements_without_terms_are_not_touched,
     ),
     Bug(
         "loops that go inside change their order",
@@ -138,12 +136,12 @@ BUGS = (
     ),
     Bug(
         "variables have a value everywhere",
-        [replaced(_VectorizeOuter, "unset", frozenset())],
+        [replaced(TileSums, "unset", frozenset())],
         of(sum_kernels.maybe_unset),
     ),
     Bug(
         "anything in a loop may run side by side",
-        [replaced(vectorize_outer, "is_plain", always(True))],
+        [replaced(sum_tiles, "is_plain", always(True))],
         of(sum_kernels.asserts),
     ),
     Bug(

@@ -21,6 +21,7 @@ from hybridjit.analysis.counting_nest import Nest
 from hybridjit.analysis.independence import Independence
 from hybridjit.analysis.loop_mutator import LoopMutator
 from hybridjit.ir.expr import And, Buffer, Const, Expr, Load, Lt, Node
+from hybridjit.ir.hints import with_register
 from hybridjit.ir.stmt import Allocate, For, If, Let, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import Mutator, walk
 
@@ -53,12 +54,13 @@ class AccumulateSums(LoopMutator):
     def rewrite_For(self, node: For) -> Stmt:
         nest = Nest.of(node)
         store = find_update(nest.body)
-        if store is not None and _is_one_element(nest, store):
+        if store is not None and is_one_element(nest, store):
             return accumulate(nest, store) if has_own_updates(nest, self.independence()) else node
         return self.go_inside(node)
 
 
-def _is_one_element(nest: Nest, store: Store) -> bool:
+def is_one_element(nest: Nest, store: Store) -> bool:
+    """True if all iterations of `nest` update the same element."""
     indices = indices_of(store)
     is_same = not any(loop.var in indices for loop in nest.loops)
     return is_same and _can_reorder(nest.loops, nest.loops)
@@ -90,6 +92,7 @@ def accumulate(sums: Nest, store: Store) -> Stmt:
     """The loops of `sums`, which update the element of `store`, with its value in a variable."""
     total = Buffer(f"{store.buffer.name}_value", store.buffer.dtype, (), Buffer.REGISTER)
     element = Load(store.buffer, store.indices, span=store.span)
+    sums = Nest((with_register(sums.loops[0]), *sums.loops[1:]), sums.body)
     run = seq(
         Allocate(total, zero=False, span=store.span),
         Store(total, (), element, span=store.span),
