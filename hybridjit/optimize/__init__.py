@@ -27,7 +27,7 @@ A hint that a user gave and that cannot be carried out is an error of the compil
 reason (lowering/check_hints.py). Those of a receipt say `if_possible`: it is for other sizes and
 machines, too, where a loop may need a check that it does not need here.
 
-Loops that a step made (the packing of a GEMM, the rests of lanes) have no lanes in a receipt, and no
-marks: which ones there are depends on sizes, and a receipt is for other sizes, too. Those on threads
-are named.
+Loops that a step made (the packing of a GEMM, the rests of lanes) have no lanes and no marks in a
+receipt: which ones there are depends on sizes, and a receipt is for other sizes, too. Those on
+threads are named.
 """

@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from hybridjit.errors import ArgumentError, ScheduleError
 from hybridjit.record import record
 from hybridjit.schedule.handles import Handle
+from hybridjit.schedule.replay import Replay
 from hybridjit.schedule.schedule import QUERIES, Schedule
 from hybridjit.schedule.trace import RecordedCall, RecordedTrace
 from hybridjit.target import Target
@@ -53,37 +54,34 @@ class Receipt:
     trace: RecordedTrace
     target: Target
 
-    def take(self, schedule: Schedule) -> dict[int, Handle]:
+    def take(self, schedule: Schedule) -> Replay:
         """Take the steps that rewrite the program."""
-        made: dict[int, Handle] = {}
+        replay = Replay(schedule)
         for call in self.trace.calls():
             if call.name not in HINTS:
-                self._take(schedule, call, made)
-        return made
+                self._take(schedule, call, replay)
+        return replay
 
-    def hint(self, schedule: Schedule, made: dict[int, Handle]) -> None:
+    def hint(self, schedule: Schedule, replay: Replay) -> None:
         """Then say how loops are run."""
         for call in self.trace.calls():
             if call.name in HINTS:
-                self._take(schedule, call, made)
+                self._take(schedule, call, replay)
 
-    def _take(self, schedule: Schedule, call: RecordedCall, made: dict[int, Handle]) -> None:
+    def _take(self, schedule: Schedule, call: RecordedCall, replay: Replay) -> None:
         try:
-            args, options = call.arguments(made)
+            args, options = call.arguments(replay.made)
         except ArgumentError:
             return  # about a loop of a step that was not taken
         if call.name not in QUERIES:
             if pick(schedule, [_LIKELY, 1 - _LIKELY]) == 1:
-                made.update(_instead(call, args))
+                replay.made.update(_instead(call, args))
                 return
             args, options = self._with_other_numbers(schedule, call, args, options)
         try:
-            results: Any = getattr(schedule, call.name)(*args, **options)
+            replay.take_with(call, args, options)
         except (ScheduleError, ArgumentError):
-            made.update(_instead(call, args))
-            return
-        found = cast("tuple[Handle, ...]", results if isinstance(results, tuple) else (results,))
-        made.update(zip(call.results, found, strict=False))
+            replay.made.update(_instead(call, args))
 
     def _with_other_numbers(
         self, schedule: Schedule, call: RecordedCall, args: list[Any], options: dict[str, Any]

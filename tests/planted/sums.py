@@ -17,12 +17,19 @@ from hybridjit.analysis.distances import Distances
 from hybridjit.analysis.independence import Independence
 from hybridjit.arith.ranges import ZERO
 from hybridjit.ir.stmt import Stmt
-from hybridjit.runtime.specialization import Specialization
+from hybridjit.lowering import sums_in_registers
+from hybridjit.runtime import specialization
 from hybridjit.schedule.arrays import sum_tiles, unroll_and_jam, update_nests
 from hybridjit.schedule.arrays.sum_tiles import TileSums
-from tests.lowering import sum_kernels, sum_programs, test_sums_in_lanes
+from tests.lowering import (
+    sum_kernels,
+    sum_programs,
+    test_sums_in_lanes,
+    test_sums_in_registers,
+)
 from tests.lowering.sum_kernels import arrays
 from tests.lowering.ways import assert_native_agrees
+from tests.optimize import test_mark_sums
 from tests.planted.bugs import Bug, Check, RandomCheck, always, replaced
 from tests.planted.vectors import guarded
 
@@ -145,8 +152,23 @@ BUGS = (
         of(sum_kernels.asserts),
     ),
     Bug(
+        "what is marked needs no proof",
+        [replaced(TileSums, "_is_legal", always(True))],
+        test_mark_sums.test_sums_that_need_each_other_are_refused,
+    ),
+    Bug(
+        "a sum is in a register though a failure shows what it is",
+        [replaced(sums_in_registers, "_can_fail", always(False))],
+        test_sums_in_registers.test_what_was_added_before_a_failure_is_there,
+    ),
+    Bug(
+        "every sum is in a register, wanted or not",
+        [replaced(sums_in_registers, "_is_wanted", always(True))],
+        test_sums_in_registers.test_the_pass_alone,
+    ),
+    Bug(
         "arguments that share memory are taken for disjoint ones",
-        [replaced(Specialization, "may_reorder", always(True))],
+        [replaced(specialization, "share_memory", always(False))],
         on_shared_memory,
     ),
     Bug(
