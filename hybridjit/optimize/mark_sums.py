@@ -44,12 +44,12 @@ def mark_sums(
 
 
 def _has_sums(func: PrimFunc) -> bool:
-    """True if some statement updates a float: a look that costs little."""
+    """True if some statement updates what it stores to: a look that costs little."""
     return any(map(_is_update, walk_stmts(func.body)))
 
 
 def _is_update(stmt: Stmt) -> bool:
-    if not isinstance(stmt, Store) or not stmt.buffer.dtype.is_inexact:
+    if not isinstance(stmt, Store):
         return False
     return any(isinstance(node, Load) and node.buffer is stmt.buffer for node in walk(stmt.value))
 

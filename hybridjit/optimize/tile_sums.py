@@ -104,7 +104,8 @@ class _ChooseTiles(TileSums):
         return _has_long_sums(sunk.body, MIN_MOVED_TERMS if _is_moved(nest, sunk) else MIN_TERMS)
 
     def find_tiles(self, nest: Nest, sunk: Nest) -> Sequence[Tile]:
-        found = find_tiles(sunk, self.target, needs_rows=_is_moved(nest, sunk))
+        is_open = "reassoc" in self.func.fastmath
+        found = find_tiles(sunk, self.target, needs_rows=_is_moved(nest, sunk), is_open=is_open)
         if wants_lanes(nest.loops[0]):
             found = [tile for tile in found if tile.lane.hint(IN_LANES) is not None]
         return [tile for tile in found if tile.lane.hint(IN_LANES) != 1]
@@ -129,17 +130,22 @@ def _is_moved(nest: Nest, sunk: Nest) -> bool:
     return len(sunk.loops) < len(nest.loops) and sunk.loops[-1] is nest.loops[-1]
 
 
-def find_tiles(nest: Nest, target: Target, *, needs_rows: bool) -> list[Tile]:
+def find_tiles(
+    nest: Nest, target: Target, *, needs_rows: bool, is_open: bool = False
+) -> list[Tile]:
     """The ways to run loops of `nest` side by side that are worth it, the best one first.
 
     With `needs_rows`, there are vectors of what lies side by side already. Lanes alone would only
-    read it in another order, one that caches do not foresee.
+    read it in another order, one that caches do not foresee. Where the order of terms `is_open`,
+    lanes along them need not gather.
     """
     found: list[tuple[bool, Tile]] = []
     for outside, lane, row in ways_to_tile(nest):
         distance = _find_distance(nest.body, lane.var)
         is_far = distance == APART
         if distance is None or (needs_rows and row is None and not is_far):
+            continue
+        if is_far and is_open:
             continue
         numbers = _find_numbers(lane, row, nest.body, is_far=is_far, target=target)
         tile = None if numbers is None else Tile(outside, lane, row, nest.body, *numbers)

@@ -155,6 +155,31 @@ def test_what_a_schedule_did_not_touch_is_marked() -> None:
     assert "c_value" in split.inspect("lowered", *arrays(20, 21, 64))
 
 
+@hybrid.script
+def column_sums(out: Array, a: Array) -> None:
+    for i in range(out.shape[0]):
+        for k in range(a.shape[1]):
+            out[i] += a[i, k]
+
+
+open_sums = hybrid.script(column_sums.__hybrid_function__, fastmath={"reassoc"})
+
+
+def test_lanes_do_not_gather_where_the_order_is_open() -> None:
+    args = np.zeros(20), np.ones((20, 64))
+    (line,) = steps(column_sums.auto_schedule(*args), "sums_in_lanes", "in_register")
+    assert line.startswith("s.sums_in_lanes(i, lanes=")
+    (line,) = steps(open_sums.auto_schedule(*args), "sums_in_lanes", "in_register")
+    assert line == "s.in_register(k, if_possible=True)"
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.uint64, np.bool_], ids=str)
+def test_integers_are_kept_in_registers(dtype: Any) -> None:
+    args = np.ones(5, dtype), np.arange(5 * 67).reshape(5, 67).astype(dtype)
+    assert steps(column_sums.auto_schedule(*args), "in_register")
+    assert_native_agrees(Kernel(column_sums.__hybrid_function__), *args)
+
+
 # -- refused ---------------------------------------------------------------------------------------
 
 REFUSED: dict[str, tuple[Callable[[Schedule], object], str]] = {

@@ -23,13 +23,14 @@ from hybridjit.analysis.accesses import Scope, scopes_of_loops
 from hybridjit.analysis.bounds import Facts
 from hybridjit.analysis.counting_nest import Nest, is_counting
 from hybridjit.analysis.independence import Independence
+from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.analysis.plain import find_variables_read, is_plain
 from hybridjit.analysis.unproved import find_unproved
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Const, Expr, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import For, If, LoopKind, Stmt, flat_stmts, seq
-from hybridjit.ir.visit import substitute, walk
+from hybridjit.ir.stmt import Block, For, If, LoopKind, Stmt, flat_stmts, seq
+from hybridjit.ir.visit import substitute, walk, walk_stmts
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +47,8 @@ class Sunk:
 
 def find_sunk(loop: For) -> Sunk | None:
     """What `loop` is inside of the nests that it consists of; None if it is not just nests."""
-    is_serial = loop.kind is LoopKind.SERIAL and isinstance(loop.step, Const)
-    if not is_serial or loop.has_own_annotations:
+    is_plain_loop = loop.kind in (LoopKind.SERIAL, LoopKind.SCAN) and isinstance(loop.step, Const)
+    if not is_plain_loop or loop.has_own_annotations:
         return None
     if not (is_total(loop.start) and is_total(loop.stop)):
         return None
@@ -115,17 +116,34 @@ class SinkProofs:
         self.body = body
 
     @cached_property
+    def _plain(self) -> Stmt:
+        """The program without blocks: what they are bound to stands in their indices."""
+        if not any(isinstance(stmt, Block) for stmt in walk_stmts(self.body)):
+            return self.body
+        return lower_blocks(dataclasses.replace(self.func, body=self.body)).body
+
+    @cached_property
+    def _loops(self) -> dict[Var, For]:
+        return {stmt.var: stmt for stmt in walk_stmts(self._plain) if isinstance(stmt, For)}
+
+    @cached_property
     def _scopes(self) -> dict[Var, Scope]:
-        return scopes_of_loops(self.body)
+        return scopes_of_loops(self._plain)
 
     @cached_property
     def _unproved(self) -> set[Var]:
-        return find_unproved(self.func, self.body)
+        return find_unproved(self.func, self._plain)
+
+    def without_blocks(self, sunk: Sunk) -> Sunk | None:
+        """The same of the program without blocks; None if that is not just nests."""
+        return find_sunk(self._loops[sunk.loop.var])
 
     def find_obstacle(self, sunk: Sunk) -> str | None:
         """Why a loop must stay where it is; None if it need not."""
-        if not is_plain(sunk.loop) or find_variables_read(sunk.loop):
+        found = self.without_blocks(sunk)
+        if found is None or not is_plain(found.loop) or find_variables_read(found.loop):
             return "something in it may fail, or be seen from outside"
+        sunk = found
         if sunk.loop.var in self._unproved:
             return "an index in it is not proved to be inside of its array"
         facts, around = Facts.of(self.func), self._scopes[sunk.loop.var]

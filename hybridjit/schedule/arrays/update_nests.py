@@ -72,13 +72,12 @@ def indices_of(access: Load | Store) -> set[Node]:
 
 
 def find_update(body: Stmt) -> Store | None:
-    """The store, after names at most, that is all there is, if it updates a float in place."""
+    """The store, after names at most, that is all there is, if it updates an element in place."""
     *names, last = flat_stmts(body) or [body]
     if not isinstance(last, Store) or not all(isinstance(stmt, Let) for stmt in names):
         return None
     old = Load(last.buffer, last.indices)
-    is_update = last.buffer.dtype.is_inexact and old in walk(last.value)
-    return last if is_update and not last.buffer.is_register else None
+    return last if old in walk(last.value) and not last.buffer.is_register else None
 
 
 def _can_reorder(loops: Sequence[For], inner: Sequence[For]) -> bool:
