@@ -27,7 +27,7 @@ from hybridjit.ir.hints import with_lanes
 from hybridjit.ir.stmt import SUMS_IN_LANES, SUMS_IN_ROWS, For, Stmt, seq
 from hybridjit.ir.visit import fresh_copy, walk, walk_stmts
 from hybridjit.lowering.cut_loops import cut
-from hybridjit.schedule.arrays.sum_tiles import Tile, TileSums, ways_to_tile
+from hybridjit.schedule.arrays.sum_tiles import Tile, TileSums, find_sums, ways_to_tile
 from hybridjit.schedule.arrays.unroll_and_jam import make_unroll_and_jam
 
 
@@ -42,7 +42,10 @@ def sums_in_lanes(func: PrimFunc) -> PrimFunc:
 
 class _SumsInLanes(TileSums):
     def is_candidate(self, nest: Nest, sunk: Nest) -> bool:
-        return any((loop.hint(SUMS_IN_LANES) or 1) > 1 for loop in sunk.loops[-2:])
+        if not any((loop.hint(SUMS_IN_LANES) or 1) > 1 for loop in sunk.loops[-2:]):
+            return False
+        inner = (stmt for stmt in walk_stmts(sunk.body) if isinstance(stmt, For))
+        return any(map(find_sums, inner))  # loops over terms that run on threads are not inside
 
     def find_tiles(self, nest: Nest, sunk: Nest) -> Sequence[Tile]:
         ways = [way for way in ways_to_tile(sunk) if _is_marked(*way[1:])]

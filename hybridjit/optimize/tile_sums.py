@@ -40,7 +40,7 @@ from hybridjit.ir.stmt import (
     flat_stmts,
 )
 from hybridjit.ir.visit import walk, walk_stmts
-from hybridjit.schedule.arrays.sum_tiles import Tile, TileSums, ways_to_tile
+from hybridjit.schedule.arrays.sum_tiles import Tile, TileSums, find_sums, ways_to_tile
 from hybridjit.schedule.arrays.update_nests import indices_of
 from hybridjit.target import Target
 
@@ -209,7 +209,7 @@ def _distance(access: Load | Store, var: Var) -> int | None:
 def _has_long_sums(body: Stmt, least: int) -> bool:
     """True if `body` adds up floats one after the other, at least so many of them."""
     loops = [stmt for stmt in walk_stmts(body) if isinstance(stmt, For)]
-    return any(_is_long(Nest.of(loop).loops, least) and _sums(loop) for loop in loops)
+    return any(_is_long(Nest.of(loop).loops, least) and _sums_floats(loop) for loop in loops)
 
 
 def _outermost_loops(body: Stmt) -> Iterator[For]:
@@ -221,15 +221,8 @@ def _outermost_loops(body: Stmt) -> Iterator[For]:
             yield from _outermost_loops(stmt.otherwise or Seq(()))
 
 
-def _sums(loop: For) -> bool:
-    """True if a float is computed, in each iteration, from what the iteration before has left."""
-    return any(
-        isinstance(node, Store)
-        and node.buffer.dtype.is_inexact
-        and loop.var not in indices_of(node)
-        and Load(node.buffer, node.indices) in walk(node.value)
-        for node in walk_stmts(loop.body)
-    )
+def _sums_floats(loop: For) -> bool:
+    return any(store.buffer.dtype.is_inexact for store in find_sums(loop))
 
 
 def _is_long(loops: Sequence[For], least: int) -> bool:

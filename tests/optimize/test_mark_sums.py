@@ -155,6 +155,21 @@ def test_what_a_schedule_did_not_touch_is_marked() -> None:
     assert "c_value" in split.inspect("lowered", *arrays(20, 21, 64))
 
 
+@hybrid.script(parallel=True)
+def of_rows(c: Array, a: Array) -> None:
+    for k in range(a.shape[0]):
+        for i in range(c.shape[0]):
+            for j in range(c.shape[1]):
+                c[i, j] += a[k, i] * a[k, j]
+
+
+def test_what_threads_leave_without_terms_is_no_tile() -> None:
+    shapes = hj.f64["n", "n"], hj.f64["m", "n"]
+    assert steps(of_rows.auto_schedule(*shapes), "sums_in_lanes")
+    for loop in of_rows.inspect("lowered", *shapes).split("vectorize(")[1:]:
+        assert "c_value" in loop or "i + 1" not in loop
+
+
 @hybrid.script
 def column_sums(out: Array, a: Array) -> None:
     for i in range(out.shape[0]):

@@ -24,7 +24,7 @@ from hybridjit.analysis.loop_mutator import LoopMutator
 from hybridjit.analysis.plain import is_plain
 from hybridjit.ir.expr import Load
 from hybridjit.ir.stmt import For, Let, LoopKind, Seq, Stmt, Store, seq
-from hybridjit.ir.visit import walk
+from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.schedule.arrays.update_nests import (
     AccumulateSums,
     has_own_updates,
@@ -79,6 +79,17 @@ def ways_to_tile(nest: Nest) -> list[tuple[tuple[For, ...], For, For | None]]:
         return [alone]
     *others, before = outside
     return [(tuple(others), last, before), (tuple(others), before, last), alone]
+
+
+def find_sums(loop: For) -> list[Store]:
+    """What is computed, in each iteration of `loop`, from what the iteration before has left."""
+    stores = (stmt for stmt in walk_stmts(loop.body) if isinstance(stmt, Store))
+    return [
+        store
+        for store in stores
+        if loop.var not in indices_of(store)
+        and Load(store.buffer, store.indices) in walk(store.value)
+    ]
 
 
 def has_common_bounds(row: For, body: Stmt) -> bool:
