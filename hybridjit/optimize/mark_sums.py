@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from hybridjit.analysis.lower_blocks import lower_blocks
-from hybridjit.ir.expr import Expr, Load, Node, Var
+from hybridjit.ir.expr import Expr, Load, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Block, For, Let, Seq, Stmt, Store, seq
-from hybridjit.ir.visit import Mutator, rewrite, walk, walk_stmts
+from hybridjit.ir.visit import Mutator, walk, walk_stmts
 from hybridjit.optimize.decisions import Decisions
 from hybridjit.optimize.promote_sums import choose_promoted_sums
 from hybridjit.optimize.tile_sums import choose_sum_tiles
@@ -59,13 +59,16 @@ def _plain_loops(func: PrimFunc) -> PrimFunc:
 
     Inits of sums stand in front of the loops over terms then, and bounds that are read have names.
     """
-    body = rewrite(func.body, _without_init)
-    plain = lower_blocks(replace(func, body=body))
+    plain = lower_blocks(replace(func, body=_WithoutInits().rewrite(func.body)))
     return replace(plain, body=_NameBounds().rewrite(plain.body), is_checked=True)
 
 
-def _without_init(node: Node) -> Node | None:
-    return replace(node, init=None) if isinstance(node, Block) and node.init is not None else None
+class _WithoutInits(Mutator):
+    def rewrite_Expr(self, node: Expr) -> Expr:
+        return node
+
+    def rewrite_Block(self, node: Block) -> Stmt:
+        return self.generic(node if node.init is None else replace(node, init=None))
 
 
 class _NameBounds(Mutator):

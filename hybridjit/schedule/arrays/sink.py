@@ -136,7 +136,7 @@ class SinkProofs:
 
     def without_blocks(self, sunk: Sunk) -> Sunk | None:
         """The same of the program without blocks; None if that is not just nests."""
-        return find_sunk(self._loops[sunk.loop.var])
+        return sunk if self._plain is self.body else find_sunk(self._loops[sunk.loop.var])
 
     def find_obstacle(self, sunk: Sunk) -> str | None:
         """Why a loop must stay where it is; None if it need not."""
