@@ -18,12 +18,12 @@ from hybridjit.lowering.compact_buffers import compact_buffers
 from hybridjit.lowering.expand_intrinsics import expand_intrinsics
 from hybridjit.lowering.hoist_checks import hoist_checks
 from hybridjit.lowering.hoist_inits import hoist_inits
+from hybridjit.lowering.keep_in_registers import keep_in_registers
 from hybridjit.lowering.parallelize import parallelize, parallelize_asked
 from hybridjit.lowering.plan_storage import plan_storage
 from hybridjit.lowering.privatize_reductions import privatize_reductions
 from hybridjit.lowering.refute_bounds import refute_bounds
-from hybridjit.lowering.sums_in_lanes import sums_in_lanes
-from hybridjit.lowering.sums_in_registers import sums_in_registers
+from hybridjit.lowering.sum_in_lanes import sum_in_lanes
 from hybridjit.lowering.unroll_loops import unroll_loops
 from hybridjit.lowering.vectorize_inner import vectorize_inner
 from hybridjit.lowering.vectorize_loops import vectorize_loops
@@ -77,8 +77,8 @@ PIPELINE: tuple[Pass, ...] = (
     Pass(privatize_reductions, gives=Stage.LOOPS),
     Pass(version_guards, gives=Stage.LOOPS),
     Pass(hoist_inits, gives=Stage.LOOPS),
-    Pass(sums_in_lanes, gives=Stage.LOOPS, makes_lanes=True),
-    Pass(sums_in_registers, gives=Stage.LOOPS, makes_lanes=True),
+    Pass(sum_in_lanes, gives=Stage.LOOPS, makes_lanes=True),
+    Pass(keep_in_registers, gives=Stage.LOOPS, makes_lanes=True),
     Pass(vectorize_inner, gives=Stage.LOOPS, takes_target=True, makes_lanes=True),
     Pass(vectorize_loops, gives=Stage.LOOPS, takes_target=True),
     Pass(unroll_loops, gives=Stage.LOOPS),

@@ -1,7 +1,7 @@
 """Mark the loops of sums: which run side by side, and which keep their sums in variables.
 
 The marks are hints that lowering carries out, each once it has proved it: see the docstrings of
-lowering/sums_in_lanes.py and lowering/sums_in_registers.py for why that is not done here.
+lowering/sum_in_lanes.py and lowering/keep_in_registers.py for why that is not done here.
 """
 
 from __future__ import annotations

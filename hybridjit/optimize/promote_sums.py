@@ -5,7 +5,7 @@
                                                        a[i, j] = a[i, j] - a[i, k] * a[k, j]
 
 LLVM cannot always tell that it may, and sums that go to memory have no lanes. What becomes of such
-a loop: lowering/sums_in_registers.py.
+a loop: lowering/keep_in_registers.py.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@
 One sum after the other would wait for each addition, and where the sums are spread over the
 iterations of an outer loop they would go to memory and back for each. Lanes go along elements that
 lie side by side in memory; rows share what is read for them. Each sum keeps the order of its terms.
-What a tile is, and what it becomes: schedule/arrays/sum_tiles.py, lowering/sums_in_lanes.py.
+What a tile is, and what it becomes: schedule/arrays/sum_tiles.py, lowering/sum_in_lanes.py.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def test_the_receipt_tells_lanes_and_rows() -> None:
     assert "rows=4" in line
 
 
-def test_the_receipt_tells_sums_in_registers() -> None:
+def test_the_receipt_tells_keep_in_registers() -> None:
     lines = steps(factor.auto_schedule(np.eye(9)), "in_register")
     assert lines == ["s.in_register(k, if_possible=True)"]
 

@@ -17,15 +17,15 @@ from hybridjit.analysis.distances import Distances
 from hybridjit.analysis.independence import Independence
 from hybridjit.arith.ranges import ZERO
 from hybridjit.ir.stmt import Stmt
-from hybridjit.lowering import sums_in_registers
+from hybridjit.lowering import keep_in_registers
 from hybridjit.runtime import specialization
 from hybridjit.schedule.arrays import sum_tiles, unroll_and_jam, update_nests
 from hybridjit.schedule.arrays.sum_tiles import TileSums
 from tests.lowering import (
     sum_kernels,
     sum_programs,
-    test_sums_in_lanes,
-    test_sums_in_registers,
+    test_keep_in_registers,
+    test_sum_in_lanes,
 )
 from tests.lowering.sum_kernels import arrays
 from tests.lowering.ways import assert_native_agrees
@@ -111,7 +111,7 @@ BUGS = (
     Bug(
         "elements without terms are touched",
         [replaced(update_nests, "If", unguarded)],
-        test_sums_in_lanes.test_elements_without_terms_are_not_touched,
+        test_sum_in_lanes.test_elements_without_terms_are_not_touched,
     ),
     Bug(
         "loops that go inside change their order",
@@ -158,13 +158,13 @@ BUGS = (
     ),
     Bug(
         "a sum is in a register though a failure shows what it is",
-        [replaced(sums_in_registers, "_can_fail", always(False))],
-        test_sums_in_registers.test_what_was_added_before_a_failure_is_there,
+        [replaced(keep_in_registers, "_can_fail", always(False))],
+        test_keep_in_registers.test_what_was_added_before_a_failure_is_there,
     ),
     Bug(
         "every sum is in a register, wanted or not",
-        [replaced(sums_in_registers, "_is_wanted", always(True))],
-        test_sums_in_registers.test_the_pass_alone,
+        [replaced(keep_in_registers, "_is_wanted", always(True))],
+        test_keep_in_registers.test_the_pass_alone,
     ),
     Bug(
         "arguments that share memory are taken for disjoint ones",

@@ -8,7 +8,7 @@
 
 A tile is the part of the results that is computed at once. Which loops of a nest may make one is
 asked twice, by the same walk: when it is chosen, on the program as if all indices were proved
-(optimize/tile_sums.py), and when it is built, where that is known (lowering/sums_in_lanes.py).
+(optimize/tile_sums.py), and when it is built, where that is known (lowering/sum_in_lanes.py).
 """
 
 from __future__ import annotations

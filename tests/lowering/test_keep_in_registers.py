@@ -1,4 +1,4 @@
-"""sums_in_registers: elements in variables, unless someone could see the difference."""
+"""keep_in_registers: elements in variables, unless someone could see the difference."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from hybridjit.ir.hints import drop_hints
 from hybridjit.ir.stmt import Store
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.ir.visit import walk
+from hybridjit.lowering.keep_in_registers import keep_in_registers
 from hybridjit.lowering.pipeline import lower
-from hybridjit.lowering.sums_in_registers import sums_in_registers
 from hybridjit.processor import current_target
 from tests.corpus.case import Array
 from tests.lowering.ways import assert_all_ways_agree
@@ -161,9 +161,9 @@ def test_what_is_kept_in_a_variable(kernel: AnyKernel, specs: Any, kept: bool) -
 
 def test_the_pass_alone() -> None:
     func = lower_blocks(optimized(factor, hj.f64[9, 9]))
-    made = sums_in_registers(func)
-    verify(made, Stage.LOOPS, "sums_in_registers")
+    made = keep_in_registers(func)
+    verify(made, Stage.LOOPS, "keep_in_registers")
     assert variables(made) == ["a_value"]
-    assert sums_in_registers(made) is made
+    assert keep_in_registers(made) is made
     bare = drop_hints(func)
-    assert sums_in_registers(bare) is bare
+    assert keep_in_registers(bare) is bare

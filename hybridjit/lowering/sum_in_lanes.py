@@ -31,16 +31,16 @@ from hybridjit.schedule.arrays.sum_tiles import Tile, TileSums, find_sums, ways_
 from hybridjit.schedule.arrays.unroll_and_jam import make_unroll_and_jam
 
 
-def sums_in_lanes(func: PrimFunc) -> PrimFunc:
+def sum_in_lanes(func: PrimFunc) -> PrimFunc:
     """`func` with lanes and rows for sums, as its loops say."""
     loops = (stmt for stmt in walk_stmts(func.body) if isinstance(stmt, For))
     if not any(loop.hint(SUMS_IN_LANES) for loop in loops):
         return func
-    body = _SumsInLanes(func).rewrite(func.body)
+    body = _SumInLanes(func).rewrite(func.body)
     return func if body is func.body else dataclasses.replace(func, body=body)
 
 
-class _SumsInLanes(TileSums):
+class _SumInLanes(TileSums):
     def is_candidate(self, nest: Nest, sunk: Nest) -> bool:
         if not any((loop.hint(SUMS_IN_LANES) or 1) > 1 for loop in sunk.loops[-2:]):
             return False

@@ -27,9 +27,9 @@ DTYPES = (np.float64, np.float32, np.float16, ml_dtypes.bfloat16, np.complex128,
 
 def has_lanes(kernel: AnyKernel, *args: Any) -> bool:
     passes = kernel.inspect("passes", *args)
-    if "# sums_in_lanes: " not in passes:
+    if "# sum_in_lanes: " not in passes:
         return False
-    return "no change" not in passes.partition("# sums_in_lanes: ")[2].splitlines()[0]
+    return "no change" not in passes.partition("# sum_in_lanes: ")[2].splitlines()[0]
 
 
 def anew(kernel: AnyKernel) -> AnyKernel:

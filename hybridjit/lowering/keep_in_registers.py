@@ -11,7 +11,7 @@ built. An iteration that fails would find the element as it was before the loop:
 fail keeps only elements of arrays that nobody sees then, and that are sure to be there: the first
 iteration may fail before it gets to its element. That is why it is not built before: which checks
 are left, in which version of a loop, is known after hoist_checks only. What is marked to run in
-lanes (sums_in_lanes.py) and does not is kept in variables as well. Relies on: indices that are
+lanes (sum_in_lanes.py) and does not is kept in variables as well. Relies on: indices that are
 proved or checked; arguments that share no memory.
 """
 
@@ -30,15 +30,15 @@ from hybridjit.schedule.arrays.update_nests import AccumulateSums, find_update
 _WANTED = (IN_REGISTER, SUMS_IN_LANES, SUMS_IN_ROWS)
 
 
-def sums_in_registers(func: PrimFunc) -> PrimFunc:
+def keep_in_registers(func: PrimFunc) -> PrimFunc:
     """`func` with variables for the elements that loops update, as these say."""
     if not any(isinstance(stmt, For) and _is_wanted(stmt) for stmt in walk_stmts(func.body)):
         return func
-    body = _SumsInRegisters(func, ()).rewrite(func.body)
+    body = _KeepInRegisters(func, ()).rewrite(func.body)
     return func if body is func.body else dataclasses.replace(func, body=body)
 
 
-class _SumsInRegisters(AccumulateSums):
+class _KeepInRegisters(AccumulateSums):
     def rewrite_For(self, node: For) -> Stmt:
         if node.kind in (LoopKind.VECTORIZED, LoopKind.UNROLLED):
             return node
