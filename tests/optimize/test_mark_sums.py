@@ -77,7 +77,7 @@ def test_the_receipt_tells_lanes_and_rows() -> None:
     assert "rows=4" in line
 
 
-def test_the_receipt_tells_keep_in_registers() -> None:
+def test_the_receipt_tells_what_is_in_registers() -> None:
     lines = steps(factor.auto_schedule(np.eye(9)), "in_register")
     assert lines == ["s.in_register(k, if_possible=True)"]
 
@@ -193,7 +193,8 @@ def test_lanes_do_not_gather_where_the_order_is_open() -> None:
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int32, np.uint64, np.bool_], ids=str)
 def test_integers_are_kept_in_registers(dtype: Any) -> None:
-    args = np.ones(5, dtype), np.arange(5 * 67).reshape(5, 67).astype(dtype)
+    elements: Any = np.arange(5 * 67)
+    args = np.ones(5, dtype), elements.reshape(5, 67).astype(dtype)
     assert steps(column_sums.auto_schedule(*args), "in_register")
     assert_native_agrees(Kernel(column_sums.__hybrid_function__), *args)
 
