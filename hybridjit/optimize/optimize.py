@@ -4,7 +4,8 @@
 
 Every step is checked on the program alone. Except for folds that say that their order is open
 (`reassociate`), each element is computed by the same operations in the same order as before. Of
-loops that are written by hand, those along rows may go inside; else they stay as they are.
+loops that are written by hand, those along rows may go inside, and those across rows run in
+squares; else they stay as they are.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from hybridjit.optimize.mark_sums import mark_sums
 from hybridjit.optimize.products import choose_products
 from hybridjit.optimize.reduce_rows import Folds, reduce_rows
 from hybridjit.optimize.sink_loops import may_sink, sink_loops
+from hybridjit.optimize.transpose_tiles import may_cross, transpose_tiles
 from hybridjit.schedule.arrays.fusion import Fusion, FusionNotes
 from hybridjit.schedule.arrays.marks import count_elements, forget_touched, read_marks
 from hybridjit.target import Target
@@ -69,11 +71,12 @@ def _rewrite(
     """`func` with other loops: all but the marks on them."""
     known = func if as_written is None else forget_touched(func, as_written)
     has_arrays = _has_array_statements(known)
-    if not has_arrays and not may_sink(func):
+    if not has_arrays and not may_sink(func) and not may_cross(func):
         return Optimized(func, decisions=decisions)
     marks = read_marks(known)
     if not has_arrays:
         body = sink_loops(func, marks.body, is_free, decisions)
+        body = transpose_tiles(func, body, is_free, target, decisions)
         if body is marks.body:
             return Optimized(func, decisions=decisions)
         body = make_blocks(body, known=Known(marks.loops, marks.reassociable, marks.stored_once))
@@ -90,6 +93,7 @@ def _rewrite(
     body = reduce_rows(body, folds, decisions)
     body = jam_rows(body, products.rows, decisions)
     body = sink_loops(func, body, is_free, decisions)
+    body = transpose_tiles(func, body, is_free, target, decisions)
     body = make_blocks(body, known=Known(fusion.loops, fusion.reassociable, fusion.products))
     return Optimized(replace(func, body=body), fusion.notes, decisions)
 

@@ -16,7 +16,9 @@ from hybridjit.schedule.primitives.array_products import (
 )
 from hybridjit.schedule.primitives.array_rows import reduce_in_lanes, unroll_and_jam
 from hybridjit.schedule.primitives.sink import sink
+from hybridjit.schedule.primitives.squares import squares
 from hybridjit.schedule.recording import step
+from hybridjit.schedule.refusal import check_int
 from hybridjit.schedule.state import State
 
 
@@ -172,6 +174,27 @@ class ArraySteps(State):
         >>> s.sink("k")
         """
         self.func = sink(self.func, self.find_var(loop))
+
+    @step
+    def squares(self, loop: LoopLike, size: int = 16, least: int = 0) -> None:
+        """Run a loop and the one inside of it in squares: where rows of one array are columns of
+        another, what a line of a cache holds is used while it is there.
+
+            for i in range(n):                for i_0 in range(0, n, 16):
+                for j in range(m):                for j_0 in range(0, m, 16):
+                    b[i, j] = a[j, i]   -->           for j in vectorize(j_0, j_0 + 16):
+                                                          for i in range(i_0, i_0 + 16):
+                                                              b[i, j] = a[j, i]
+
+        What is left over at the edges runs as it did, and so does everything where the inner loop
+        is shorter than `least`. Refused unless the ranges are independent of each other, nothing
+        can fail, and what the iterations touch is proved to be apart.
+
+        >>> s.squares("i", 16)
+        """
+        check_int(size, "squares: size")
+        check_int(least, "squares: least")
+        self.func = squares(self.func, self.find_var(loop), size, least)
 
     @step
     def contract(self, buffer: str) -> None:

@@ -133,6 +133,7 @@ MOVES: dict[str, Move] = {
     "vectorize": lambda s, choose: s.vectorize(any_loop(s, choose)),
     "unroll": lambda s, choose: s.unroll(any_loop(s, choose)),
     "sink": lambda s, choose: s.sink(any_loop(s, choose)),
+    "squares": lambda s, choose: s.squares(any_loop(s, choose), 2 + choose(3), 5 * choose(2)),
     "serial": lambda s, choose: s.serial(any_loop(s, choose)),
 }
 """All moves by name. A move that cannot be made raises ScheduleError."""

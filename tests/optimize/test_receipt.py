@@ -358,7 +358,7 @@ def loops_in(func: PrimFunc) -> list[For]:
 def assert_tells_lanes_and_threads(s: Schedule) -> None:
     """The loops that have hints are those that have lanes, or are on threads, in the end.
 
-    Loops that a step made have no lanes: these are chosen again.
+    Loops that a step made have no lanes: these are chosen again, if it did not give them some.
     """
     written = {loop.var for loop in loops_in(s.original)}
     loops = loops_in(s.func)
@@ -368,7 +368,8 @@ def assert_tells_lanes_and_threads(s: Schedule) -> None:
         if number is None:
             continue
         in_lanes = made.kind is LoopKind.VECTORIZED or (LANES, True) in made.annotations
-        if in_lanes and loops[number].var in written:
+        is_asked = loops[number].kind is LoopKind.VECTORIZED
+        if in_lanes and loops[number].var in written and not is_asked:
             lanes.add(loops[number])
         if made.kind is LoopKind.PARALLEL:
             threads.add(loops[number])

@@ -16,6 +16,7 @@ import numpy as np
 import hybridjit as hj
 import hybridjit.stdlib as hs
 from hybridjit import ScheduleError, hybrid, te
+from hybridjit.arith.simplify import simplify
 from hybridjit.frontend.parse import parse_text
 from hybridjit.interp.run import interpret
 from hybridjit.ir import hints
@@ -31,6 +32,7 @@ from hybridjit.schedule.arrays import (
     reduce_in_lanes,
     sink,
     split_init,
+    squares,
     unroll_and_jam,
     vector_product,
 )
@@ -38,9 +40,11 @@ from hybridjit.schedule.arrays.gemm import TiledProduct
 from hybridjit.schedule.arrays.lanes import Lanes
 from hybridjit.schedule.primitives import array_fusion
 from hybridjit.schedule.schedule import Schedule
+from tests.optimize import test_transpose_tiles as transposes
 from tests.planted.bugs import Bug, Check, always, first, replaced
 from tests.support.array_results import assert_agree
 from tests.support.optimized import for_vectors
+from tests.support.oracle import fresh
 
 Array = Any
 RNG: Any = np.random.default_rng(17)
@@ -303,6 +307,18 @@ def numbered_before(numbers: Any) -> None:
     numbers.count = -1
 
 
+def squares_of_any_size() -> None:
+    transposes.check_sizes(fresh(transposes.transposed))
+
+
+def squares_that_meet_are_refused() -> None:
+    transposes.test_refusals(transposes.in_place, "what its iterations touch is not proved")
+
+
+def whole_and_more(loop: Any, size: int, _: Any) -> Any:
+    return simplify(loop.start + (loop.safe_extent + size - 1) // size * size)
+
+
 BUGS = (
     Bug(
         "the numbers of loops are off by one",
@@ -313,6 +329,16 @@ BUGS = (
         "loops are sunk whose iterations meet",
         [replaced(sink.Independence, "prove_independent", always(True))],
         planes_that_meet_stay,
+    ),
+    Bug(
+        "squares go over the edge",
+        [replaced(squares, "_whole", whole_and_more)],
+        squares_of_any_size,
+    ),
+    Bug(
+        "loops run in squares whose iterations meet",
+        [replaced(sink.Independence, "prove_independent", always(True))],
+        squares_that_meet_are_refused,
     ),
     Bug(
         "loops are sunk that may fail",

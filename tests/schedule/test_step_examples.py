@@ -19,7 +19,7 @@ STAGES = {
     *("double_buffer", "rolling_buffer", "compute_at", "reverse_compute_at", "compute_root"),
     *("compute_inline", "reverse_compute_inline"),
     *("gemm", "interchange", "sum_in_register", "add_terms", "reduce_in_lanes"),
-    *("unroll_and_jam", "contract", "store_once", "sink"),
+    *("unroll_and_jam", "contract", "store_once", "sink", "squares"),
 }
 
 

@@ -10,12 +10,8 @@ from typing import Any
 
 import numpy
 
-from hybridjit.frontend.library.ziggurat import (
-    EXPONENTIAL_TAIL,
-    NORMAL_TAIL,
-    exponential_tables,
-    normal_tables,
-)
+from hybridjit.frontend.library import ziggurat
+from hybridjit.frontend.library.ziggurat import EXPONENTIAL_TAIL, NORMAL_TAIL
 from hybridjit.scalars.specs import STATE_SIZE
 
 np: Any = numpy
@@ -25,8 +21,6 @@ LOW = 0xFFFFFFFF
 # The multiplier of PCG64.
 FACTOR_HIGH, FACTOR_LOW = 0x2360ED051FC65DA4, 0x4385DF649FCCF645
 INVERSE_NORMAL_TAIL = 0.27366123732975827203338247596
-NORMAL_WIDTHS, NORMAL_STEPS, NORMAL_DENSITIES = normal_tables()
-WIDTHS, STEPS, DENSITIES = exponential_tables()
 # Samples of a larger share than this of a large population are shuffled from all of it.
 SHARE, LARGE = 50, 10000
 
@@ -178,17 +172,17 @@ def _normal(state: State) -> float:
         drawn = _bits(state)
         strip = int(drawn & 0xFF)
         steps = (drawn >> 9) & 0x000FFFFFFFFFFFFF
-        x = float(steps) * NORMAL_WIDTHS[strip]
+        x = float(steps) * ziggurat.NORMAL_WIDTHS[strip]
         if (drawn >> 8) & 1 != 0:
             x = -x
-        if steps < NORMAL_STEPS[strip]:
+        if steps < ziggurat.NORMAL_STEPS[strip]:
             break
         if strip == 0:
             x = _normal_tail(state)
             if (steps >> 8) & 1 != 0:
                 x = -x
             break
-        low, high = NORMAL_DENSITIES[strip], NORMAL_DENSITIES[strip - 1]
+        low, high = ziggurat.NORMAL_DENSITIES[strip], ziggurat.NORMAL_DENSITIES[strip - 1]
         if (high - low) * _fraction(state) + low < np.exp(-0.5 * x * x):
             break
     return x
@@ -209,13 +203,13 @@ def _exponential(state: State) -> float:
     while True:
         drawn = _bits(state) >> 3
         strip, steps = int(drawn & 0xFF), drawn >> 8
-        x = float(steps) * WIDTHS[strip]
-        if steps < STEPS[strip]:
+        x = float(steps) * ziggurat.WIDTHS[strip]
+        if steps < ziggurat.STEPS[strip]:
             break
         if strip == 0:
             x = EXPONENTIAL_TAIL - np.log1p(-_fraction(state))
             break
-        low, high = DENSITIES[strip], DENSITIES[strip - 1]
+        low, high = ziggurat.DENSITIES[strip], ziggurat.DENSITIES[strip - 1]
         if (high - low) * _fraction(state) + low < np.exp(-x):
             break
     return x

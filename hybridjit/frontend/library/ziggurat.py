@@ -2,6 +2,7 @@
 
 For each strip: its width for one step of a mantissa, how many steps lie below the density for all
 of its height, and the density at its end. A stream of random numbers depends on every bit of them.
+To compute them takes a while: as attributes of this module they are there once they are asked for.
 """
 
 from __future__ import annotations
@@ -82,3 +83,17 @@ def exponential_tables() -> tuple[Any, Any, Any]:
             steps[i] = 2 * int(below / x * _EXPONENTIAL_STEPS / 2)
     densities[0] = 1.0
     return widths, steps, densities
+
+
+_NAMES = {
+    normal_tables: ("NORMAL_WIDTHS", "NORMAL_STEPS", "NORMAL_DENSITIES"),
+    exponential_tables: ("WIDTHS", "STEPS", "DENSITIES"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for compute, names in _NAMES.items():
+        if name in names:
+            globals().update(zip(names, compute(), strict=True))
+            return globals()[name]
+    raise AttributeError(name)

@@ -110,7 +110,7 @@ class TiledProduct:
             return plus(j, times(p, Const(columns)))
 
         def rows_from(around: Place, i: Expr) -> None:
-            own = RowMemory.of(code, self.tile, self.memory.depth, is_packed=self._is_packed)
+            own = RowMemory.of(code, self.tile, self.memory.depth, self.factors)
             here = replace(self, own=own)
             if self._is_packed:
                 here._pack_left(around, i, k, depth)
@@ -171,18 +171,37 @@ class TiledProduct:
 
     def _pack_left(self, around: Place, i: Expr, k: Expr, depth: Expr) -> None:
         """Copy the rows from `i` on; the last row stands for those that are not there."""
-
-        def one(r: Expr) -> None:
-            row = self._row(i, r)
-            row = self.code.let(row, "row") if isinstance(row, Min) else row
-            self.code.each("d", depth, lambda d: copy(r, row, d))
+        code = self.code
 
         def copy(r: Expr, row: Expr, d: Expr) -> None:
             value = self.factors.left((*around, row), (plus(k, d),))
             assert self.rows.left is not None
-            self._pack(self.rows.left, lambda part: (part, r, d), value)
+            self._pack(self.rows.left, lambda part: self._left_place(part, r, d), value)
 
-        self.code.each("r", self.tile.rows, one)
+        def one_row(r: Expr) -> None:
+            row = self._row(i, r)
+            row = code.let(row, "row") if isinstance(row, Min) else row
+            code.each("d", depth, lambda d: copy(r, row, d))
+
+        def one_term(d: Expr) -> None:
+            code.each("r", self.tile.rows, lambda r: copy(r, plus(i, r), d))
+
+        if not self.factors.term_by_term:
+            code.each("r", self.tile.rows, one_row)
+            return
+        with code.collect() as by_term:
+            code.each("d", depth, one_term)
+        if self._is_whole(0, self.tile.rows):
+            code.emit(seq(*by_term))
+            return
+        with code.collect() as by_row:
+            code.each("r", self.tile.rows, one_row)
+        is_full = Le(plus(i, Const(self.tile.rows)), self.factors.sizes[0])
+        code.emit(If(is_full, seq(*by_term), seq(*by_row)))
+
+    def _left_place(self, part: Expr, r: Expr, d: Expr) -> Indices:
+        """Where an element of the left factor is packed."""
+        return (part, d, r) if self.factors.term_by_term else (part, r, d)
 
     def _row(self, i: Expr, r: Expr) -> Expr:
         """A row of the tile that begins at `i`, or the last one there is."""
@@ -267,7 +286,7 @@ class TiledProduct:
         """The parts of an element of the left factor, in a row of a tile: packed, or as it is."""
         left, parts = self.rows.left, range(self.tile.parts)
         if left is not None:
-            return [Load(left, (Const(part), r, d)) for part in parts]
+            return [Load(left, self._left_place(Const(part), r, d)) for part in parts]
         row = (*place.around, self._row(place.i, r))
         value = self.factors.left(row, _moved(place.k, at))
         return _parts(value) if self.tile.parts == 2 else [value]

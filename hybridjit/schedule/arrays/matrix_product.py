@@ -242,12 +242,22 @@ def _emit_blocked(code: Builder, product: Product, tile: Tile, mirror: Mirror | 
             windows,
             goes_along_rows=product.goes_along_rows,
             is_read_in_place=in_place,
+            term_by_term=_lies_along_rows(product),
         )
         TiledProduct(code, factors, tile, memory).emit()
 
     names = [var.name for var in product.batch]
     code.nest(names, [product.extent(var) for var in product.batch], one, ((ARRAY, True),))
     return loops
+
+
+def _lies_along_rows(product: Product) -> bool:
+    """Whether what lies next to each other in the left factor are rows of the product."""
+    loads = [node for node in walk(product.left) if isinstance(node, Load) and node.buffer.ndim > 1]
+    last = [set(walk(load.indices[-1])) for load in loads]
+    return bool(loads) and all(
+        product.terms not in nodes and not nodes.isdisjoint(product.rows) for nodes in last
+    )
 
 
 def strip_of(tile: Tile) -> int:

@@ -109,7 +109,7 @@ def _mention(var: Var, loops: Sequence[For]) -> bool:
 
 
 class SinkProofs:
-    """Whether loops of a program in plain loops may be sunk."""
+    """Whether loops of a program in plain loops may be sunk, or run in any order."""
 
     def __init__(self, func: PrimFunc, body: Stmt) -> None:
         self.func = func
@@ -141,13 +141,21 @@ class SinkProofs:
     def find_obstacle(self, sunk: Sunk) -> str | None:
         """Why a loop must stay where it is; None if it need not."""
         found = self.without_blocks(sunk)
-        if found is None or not is_plain(found.loop) or find_variables_read(found.loop):
+        if found is None:
             return "something in it may fail, or be seen from outside"
-        sunk = found
-        if sunk.loop.var in self._unproved:
+        return self._obstacle(found.loop, Nest(found.outer.loops, found.loop))
+
+    def find_obstacle_in(self, nest: Nest) -> str | None:
+        """Why the iterations of a nest must run in their order; None if they need not."""
+        return self._obstacle(nest.loops[0], nest)
+
+    def _obstacle(self, loop: For, nest: Nest) -> str | None:
+        if not is_plain(loop) or find_variables_read(loop):
+            return "something in it may fail, or be seen from outside"
+        if loop.var in self._unproved:
             return "an index in it is not proved to be inside of its array"
-        facts, around = Facts.of(self.func), self._scopes[sunk.loop.var]
+        facts, around = Facts.of(self.func), self._scopes[loop.var]
         independence = Independence.within(facts, around, is_checked=True)
-        if not independence.prove_independent(sunk.outer.loops, sunk.loop):
+        if not independence.prove_independent(nest.loops, nest.body):
             return "what its iterations touch is not proved to be apart"
         return None

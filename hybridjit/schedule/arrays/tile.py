@@ -56,7 +56,8 @@ class Factors:
     It is given each element of the product once, by its row and its column. A row is a place in
     the loops `around`, if there are any, and a number; a term is a number and a place in the
     `windows`, of these sizes. What the result has next to each other are columns, or rows. The
-    left factor is packed, or `is_read_in_place`.
+    left factor is packed, or `is_read_in_place`; packed row by row, or `term_by_term` if rows of
+    the product are what lies next to each other there.
     """
 
     left: Callable[[Place, Place], Expr]
@@ -67,6 +68,7 @@ class Factors:
     windows: tuple[int, ...] = ()
     goes_along_rows: bool = False
     is_read_in_place: bool = False
+    term_by_term: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +108,16 @@ class RowMemory:
     out: Buffer
 
     @staticmethod
-    def of(code: Builder, tile: Tile, depth: int, *, is_packed: bool) -> RowMemory:
+    def of(code: Builder, tile: Tile, depth: int, factors: Factors) -> RowMemory:
         """As much of it as a tile needs.
 
         Packed rows are a bit longer than they need to be: apart by a power of two, they would
         compete for the same lines of the cache.
         """
         dtype, left = tile.dtype.component, None
-        if is_packed:
-            left = code.local("left", dtype, tile.parts, tile.rows, depth + tile.lanes)
+        if not factors.is_read_in_place:
+            sizes = (depth, tile.rows) if factors.term_by_term else (tile.rows, depth + tile.lanes)
+            left = code.local("left", dtype, tile.parts, *sizes)
         return RowMemory(
             left,
             code.local("sums", dtype, tile.rows, tile.parts, tile.vectors, tile.lanes),
