@@ -17,7 +17,7 @@ from hybridjit.ir.stmt import (
     While,
     flat_stmts,
 )
-from hybridjit.ir.visit import children, walk
+from hybridjit.ir.visit import children, walk, walk_stmts
 
 Assigned = frozenset[Buffer]
 
@@ -108,4 +108,4 @@ def _runs(loop: For) -> bool:
 
 
 def _has_continue(loop: For) -> bool:
-    return any(isinstance(node, Continue) for node in walk(loop.body))
+    return any(isinstance(stmt, Continue) for stmt in walk_stmts(loop.body))

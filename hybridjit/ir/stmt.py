@@ -67,13 +67,29 @@ IN_LANES, ON_THREADS = "in_lanes", "on_threads"
 none; and whether they are to run on several threads. Where that cannot be, it is an error.
 """
 
-IF_POSSIBLE = {IN_LANES: "in_lanes_if_possible", ON_THREADS: "on_threads_if_possible"}
+SUMS_IN_LANES, SUMS_IN_ROWS = "sums_in_lanes", "sums_in_rows"
+"""Hints of loops around sums: so many iterations are to run side by side, each with its sums in
+variables, as lanes of one of the loops and as rows of another one; 1 for none.
+"""
+
+IN_REGISTER = "in_register"
+"""A hint of a loop over terms: whether the element that it updates is to be kept in a variable."""
+
+IF_POSSIBLE = {
+    name: f"{name}_if_possible" for name in (IN_LANES, ON_THREADS, SUMS_IN_LANES, IN_REGISTER)
+}
 """Marks that stand beside a hint: where it cannot be carried out, the compiler chooses."""
 
-ORIGIN, HAS_LANES = "origin", "has_lanes"
-"""What lowering keeps with loops that are numbered: the number, and how many lanes they got."""
+ORIGIN, HAS_LANES, HAS_REGISTER = "origin", "has_lanes", "has_register"
+"""What lowering keeps with loops that are numbered: the number, how many lanes they got, and that
+what they update is in a variable.
+"""
 
-HINTS = (IN_LANES, ON_THREADS, *IF_POSSIBLE.values(), REASSOCIATE, ORIGIN, HAS_LANES)
+HINTS = (
+    *IF_POSSIBLE,
+    *IF_POSSIBLE.values(),
+    *(SUMS_IN_ROWS, REASSOCIATE, ORIGIN, HAS_LANES, HAS_REGISTER),
+)
 """Annotations that stay with a loop whatever becomes of it. With no others, it is a plain one."""
 
 UNROLL = "unroll"

@@ -9,14 +9,25 @@ hint says. Relies on: passes that hand on hints.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import HAS_LANES, IN_LANES, ON_THREADS, ORIGIN, For, LoopKind
+from hybridjit.ir.hints import number_loops
+from hybridjit.ir.stmt import (
+    HAS_LANES,
+    HAS_REGISTER,
+    IN_LANES,
+    IN_REGISTER,
+    ON_THREADS,
+    ORIGIN,
+    SUMS_IN_LANES,
+    For,
+    LoopKind,
+)
 from hybridjit.ir.visit import walk_stmts
 from hybridjit.lazy import lazy_module
-from hybridjit.lowering.hints import number_loops
 from hybridjit.target import Target
 
 if TYPE_CHECKING:
@@ -34,18 +45,26 @@ def check_hints(func: PrimFunc, target: Target) -> PrimFunc:
     """`func`, if all its hints are carried out."""
     left = {loop.hint(ORIGIN): loop for loop in _loops(func) if _asks(loop)}
     for loop in left.values():
+        if loop_extent(loop) in (0, 1):
+            continue  # there is nothing to run side by side
         made = [each for each in _loops(func) if each.hint(ORIGIN) == loop.hint(ORIGIN)]
-        is_short = loop_extent(loop) in (0, 1)  # there is nothing to run side by side
-        if loop.asks(IN_LANES) and not is_short and not any(each.hint(HAS_LANES) for each in made):
-            raise hint_refusals.refuse_lanes(func, loop, target)
-        on_threads = any(each.kind is LoopKind.PARALLEL for each in made)
-        if loop.asks(ON_THREADS) and not is_short and not on_threads:
-            raise hint_refusals.refuse_threads(func, loop)
+        for name, is_done in OUTCOMES.items():
+            if loop.asks(name) and not any(map(is_done, made)):
+                raise hint_refusals.refuse_hint(func, loop, name, target)
     return func
 
 
+OUTCOMES: dict[str, Callable[[For], bool]] = {
+    IN_LANES: lambda loop: loop.hint(HAS_LANES) is not None,
+    SUMS_IN_LANES: lambda loop: loop.hint(HAS_LANES) is not None,
+    IN_REGISTER: lambda loop: loop.hint(HAS_REGISTER) is not None,
+    ON_THREADS: lambda loop: loop.kind is LoopKind.PARALLEL,
+}
+"""What a loop is like for which a hint was carried out."""
+
+
 def _asks(loop: For) -> bool:
-    return loop.asks(IN_LANES) or loop.asks(ON_THREADS)
+    return any(map(loop.asks, OUTCOMES))
 
 
 def _loops(func: PrimFunc) -> list[For]:

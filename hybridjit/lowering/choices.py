@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import HAS_LANES, ORIGIN, For, LoopKind
+from hybridjit.ir.hints import drop_hints, number_loops
+from hybridjit.ir.stmt import HAS_LANES, ORIGIN, SUMS_IN_LANES, For, LoopKind
 from hybridjit.ir.visit import walk_stmts
-from hybridjit.lowering.hints import drop_hints, number_loops
 from hybridjit.lowering.pipeline import lower_steps
 from hybridjit.target import Target
 
@@ -54,7 +54,8 @@ def lower_numbered(
 
 def _choices(loop: For, made: list[For]) -> Iterator[Choice]:
     lanes = max((found.hint(HAS_LANES) or 1 for found in made), default=1)
-    lanes = 1 if loop.kind is LoopKind.VECTORIZED else lanes
+    is_told = loop.kind is LoopKind.VECTORIZED or loop.hint(SUMS_IN_LANES) is not None
+    lanes = 1 if is_told else lanes
     on_threads = any(found.kind is LoopKind.PARALLEL for found in made)
     on_threads = on_threads and loop.kind is not LoopKind.PARALLEL
     if lanes > 1 or on_threads:

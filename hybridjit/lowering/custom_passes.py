@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast, overload
 
+from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.errors import ArgumentError, InternalError, PassError
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.verify import Stage, verify
-from hybridjit.lowering.lower_blocks import lower_blocks
 
 Transform = Callable[[PrimFunc], PrimFunc]
 StageName = Literal["blocks", "loops"]

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hybridjit.analysis.limits import AT_MOST, loop_extent
+from hybridjit.analysis.vector_width import Width
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Lt, Mod, Sub, Var
 from hybridjit.ir.stmt import UNROLL, For, If, Let, LoopKind, Stmt
 from hybridjit.ir.visit import fresh_copy
-from hybridjit.lowering.vector_width import Width
 
 
 @dataclass(frozen=True, slots=True)

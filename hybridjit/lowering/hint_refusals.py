@@ -5,7 +5,7 @@ from __future__ import annotations
 from hybridjit.analysis.concurrency import find_obstacle
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import IN_LANES, ORIGIN, For
+from hybridjit.ir.stmt import ORIGIN, For
 from hybridjit.lowering.lane_reasons import UNPROVED, find_lane_reasons
 from hybridjit.schedule.refusal import describe
 from hybridjit.target import Target
@@ -13,23 +13,39 @@ from hybridjit.target import Target
 HELP = "with if_possible=True the compiler chooses where it cannot be"
 
 
-def refuse_lanes(func: PrimFunc, loop: For, target: Target) -> ScheduleError:
-    """The error for a loop of the lowered `func` that was to run in lanes."""
-    reason = find_lane_reasons(func, target).get(loop.hint(ORIGIN), UNPROVED)
-    lanes = f"{loop.hint(IN_LANES)} lanes"
-    return ScheduleError(
-        f"in_lanes: loop '{loop.var.name}' cannot run in {lanes}: {reason}", loop.span, help=HELP
-    )
+_SUMS = "its sums are not proved to be apart, or something in it may fail"
+_REGISTER = (
+    "it is not proved to update one element only, or an iteration that fails would leave another "
+    "value there"
+)
 
 
-def refuse_threads(func: PrimFunc, loop: For) -> ScheduleError:
-    """The error for a loop of the lowered `func` that was to run on threads."""
+def refuse_hint(func: PrimFunc, loop: For, name: str, target: Target) -> ScheduleError:
+    """The error for a loop of the lowered `func` that was to run as hint `name` says."""
+    called = f"loop '{loop.var.name}'"
+    match name:
+        case "on_threads":
+            return _refuse_threads(func, loop)
+        case "in_register":
+            return _refuse(loop, f"{name}: {called} cannot keep what it updates", _REGISTER)
+        case "sums_in_lanes":
+            what = f"{name}: sums in {called} cannot run in {loop.hint(name)} lanes"
+            return _refuse(loop, what, _SUMS)
+        case _:
+            reason = find_lane_reasons(func, target).get(loop.hint(ORIGIN), UNPROVED)
+            what = f"{name}: {called} cannot run in {loop.hint(name)} lanes"
+            return _refuse(loop, what, reason)
+
+
+def _refuse(loop: For, what: str, reason: str, help: str = HELP) -> ScheduleError:
+    return ScheduleError(f"{what}: {reason}", loop.span, help=help)
+
+
+def _refuse_threads(func: PrimFunc, loop: For) -> ScheduleError:
     obstacle = find_obstacle(func, loop)
     reason, help = UNPROVED, HELP
     if obstacle is not None:
         conflict = obstacle.conflict
         reason = obstacle.reason if conflict is None else describe(conflict)
         help = obstacle.help or HELP
-    return ScheduleError(
-        f"on_threads: loop '{loop.var.name}' cannot run on threads: {reason}", loop.span, help=help
-    )
+    return _refuse(loop, f"on_threads: loop '{loop.var.name}' cannot run on threads", reason, help)

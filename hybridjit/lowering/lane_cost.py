@@ -6,12 +6,12 @@ import math
 
 from hybridjit.analysis.cost import operation_cost
 from hybridjit.analysis.limits import loop_extent
+from hybridjit.analysis.vector_width import count_lanes, has_masks
 from hybridjit.arith.linear import linear_form
 from hybridjit.ir.dtype import INT64, DType
 from hybridjit.ir.expr import Add, Binary, Call, Const, Expr, FloorDiv, Load, Mod, Node, Sub, Var
 from hybridjit.ir.stmt import For, If, Store, flat_stmts
 from hybridjit.ir.visit import walk
-from hybridjit.lowering.vector_width import count_lanes, has_masks
 from hybridjit.target import Target
 
 # Loops inside, such as those over the window of a stencil, that run at most so often in all.

@@ -19,12 +19,12 @@ from dataclasses import dataclass, field
 
 from hybridjit.analysis.cost import is_dear
 from hybridjit.analysis.limits import loop_extent
+from hybridjit.analysis.vector_width import find_width, has_masks
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Load, Lt, Mod, Sub, Var
 from hybridjit.ir.stmt import Allocate, For, If, LoopKind, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import Mutator, fresh_copy, walk
 from hybridjit.lowering.cut_loops import Names, at_most
-from hybridjit.lowering.vector_width import find_width, has_masks
 from hybridjit.target import Target
 
 

@@ -7,26 +7,26 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from hybridjit import config
+from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.hints import drop_hints
 from hybridjit.ir.verify import Stage, verify
-from hybridjit.lowering.accumulate_sums import accumulate_sums
 from hybridjit.lowering.check_bounds import check_all_bounds, check_bounds
 from hybridjit.lowering.check_hints import check_hints, number_hints
 from hybridjit.lowering.check_kinds import check_kinds
 from hybridjit.lowering.compact_buffers import compact_buffers
 from hybridjit.lowering.expand_intrinsics import expand_intrinsics
-from hybridjit.lowering.hints import drop_hints
 from hybridjit.lowering.hoist_checks import hoist_checks
 from hybridjit.lowering.hoist_inits import hoist_inits
-from hybridjit.lowering.lower_blocks import lower_blocks
+from hybridjit.lowering.keep_in_registers import keep_in_registers
 from hybridjit.lowering.parallelize import parallelize, parallelize_asked
 from hybridjit.lowering.plan_storage import plan_storage
 from hybridjit.lowering.privatize_reductions import privatize_reductions
 from hybridjit.lowering.refute_bounds import refute_bounds
+from hybridjit.lowering.sum_in_lanes import sum_in_lanes
 from hybridjit.lowering.unroll_loops import unroll_loops
 from hybridjit.lowering.vectorize_inner import vectorize_inner
 from hybridjit.lowering.vectorize_loops import vectorize_loops
-from hybridjit.lowering.vectorize_outer import vectorize_outer
 from hybridjit.lowering.version_guards import version_guards
 from hybridjit.target import Target
 
@@ -37,7 +37,7 @@ class Pass:
 
     The function takes the target too, if what it makes depends on it. A pass that `reorders` the
     iterations of loops is left out where they are as a schedule wants them, or arrays may overlap;
-    one that `makes_lanes`, where arrays may overlap.
+    one that `makes_lanes`, or keeps values in variables, where arrays may overlap.
     """
 
     run: Callable[..., PrimFunc]
@@ -77,8 +77,8 @@ PIPELINE: tuple[Pass, ...] = (
     Pass(privatize_reductions, gives=Stage.LOOPS),
     Pass(version_guards, gives=Stage.LOOPS),
     Pass(hoist_inits, gives=Stage.LOOPS),
-    Pass(vectorize_outer, gives=Stage.LOOPS, takes_target=True, reorders=True),
-    Pass(accumulate_sums, gives=Stage.LOOPS, reorders=True),
+    Pass(sum_in_lanes, gives=Stage.LOOPS, makes_lanes=True),
+    Pass(keep_in_registers, gives=Stage.LOOPS, makes_lanes=True),
     Pass(vectorize_inner, gives=Stage.LOOPS, takes_target=True, makes_lanes=True),
     Pass(vectorize_loops, gives=Stage.LOOPS, takes_target=True),
     Pass(unroll_loops, gives=Stage.LOOPS),

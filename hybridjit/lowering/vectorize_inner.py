@@ -15,20 +15,21 @@ import dataclasses
 
 from hybridjit.analysis.lane_order import prove_lane_order
 from hybridjit.analysis.lanes import Lanes, find_lanes
+from hybridjit.analysis.loop_mutator import LoopMutator
 from hybridjit.analysis.packing import Packing
-from hybridjit.arith.totality import is_total, may_fail
-from hybridjit.ir.expr import Buffer, Const, Expr, Load, Node
+from hybridjit.analysis.plain import is_plain
+from hybridjit.analysis.vector_width import find_lanes_wanted
+from hybridjit.arith.totality import is_total
+from hybridjit.ir.expr import Buffer, Const, Load
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import IN_LANES, Allocate, For, If, Let, LoopKind, Seq, Stmt, Store
+from hybridjit.ir.hints import wants_lanes, with_lanes
+from hybridjit.ir.stmt import IN_LANES, For, LoopKind, Stmt
 from hybridjit.ir.visit import walk
 from hybridjit.lowering.drop_continues import drop_continues
 from hybridjit.lowering.free_iterations import find_free_iterations
-from hybridjit.lowering.hints import wants_lanes, with_lanes
 from hybridjit.lowering.join_branches import join_branches
 from hybridjit.lowering.lane_cost import packs, pays, reduction_pays
-from hybridjit.lowering.loop_mutator import LoopMutator
 from hybridjit.lowering.ordered_sums import find_ordered_sums
-from hybridjit.lowering.vector_width import find_lanes_wanted
 from hybridjit.target import Target
 
 # The annotation of a parallel loop whose threads run their iterations in lanes.
@@ -120,26 +121,12 @@ class VectorizeInner(LoopMutator):
 
     def _is_plain(self, loop: For, variables: set[Buffer]) -> bool:
         """True if nothing can fail, leave the loop, or set variables of others than these."""
-        nodes = list(walk(loop.body))
-        own = variables | {node.buffer for node in nodes if isinstance(node, Allocate)}
-        return all(self._is_plain_node(node, own) for node in nodes)
-
-    def _is_plain_node(self, node: Node, own: set[Buffer]) -> bool:
-        match node:
-            case Load(buffer):
-                return buffer not in self.unset
-            case Seq() | Let() | If():
-                return True
-            case For():
-                return node.kind is LoopKind.SERIAL and _is_counting(node)
-            case Store(buffer):
-                return buffer in own or not buffer.is_register
-            case Allocate(buffer):
-                return buffer.is_register
-            case Expr():
-                return not may_fail(node)
-            case _:
-                return False
+        inside = list(walk(loop.body))
+        loops = (node for node in inside if isinstance(node, For))
+        if any(node.kind is not LoopKind.SERIAL or not _is_counting(node) for node in loops):
+            return False
+        read = {node.buffer for node in inside if isinstance(node, Load)}
+        return self.unset.isdisjoint(read) and is_plain(loop.body, variables)
 
 
 def _in_lanes(loop: For) -> For:

@@ -17,16 +17,16 @@ import dataclasses
 
 from hybridjit.analysis.lanes import Lanes, find_lanes
 from hybridjit.analysis.limits import loop_extent
+from hybridjit.analysis.loop_mutator import LoopMutator
 from hybridjit.analysis.traffic import exceeds_caches
+from hybridjit.analysis.vector_width import find_lanes_wanted, find_width
 from hybridjit.ir.expr import Const
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.hints import with_lanes
 from hybridjit.ir.stmt import HAS_LANES, For, Let, LoopKind, Stmt, Store, flat_stmts, seq
 from hybridjit.lowering.cut_loops import cut
 from hybridjit.lowering.drop_continues import drop_continues
-from hybridjit.lowering.hints import with_lanes
-from hybridjit.lowering.loop_mutator import LoopMutator
 from hybridjit.lowering.private_lanes import private_lanes
-from hybridjit.lowering.vector_width import find_lanes_wanted, find_width
 from hybridjit.target import Target
 
 

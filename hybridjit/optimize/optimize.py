@@ -10,6 +10,7 @@ squares; else they stay as they are.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from hybridjit.analysis.make_blocks import Known, make_blocks
@@ -21,6 +22,7 @@ from hybridjit.optimize.decisions import Decisions
 from hybridjit.optimize.fuse.fuse_arrays import fuse_arrays
 from hybridjit.optimize.fuse.merge_updates import merge_updates
 from hybridjit.optimize.jam_rows import jam_rows
+from hybridjit.optimize.mark_sums import mark_sums
 from hybridjit.optimize.products import choose_products
 from hybridjit.optimize.reduce_rows import Folds, reduce_rows
 from hybridjit.optimize.sink_loops import may_sink, sink_loops
@@ -44,18 +46,34 @@ def optimize(
     target: Target,
     as_written: PrimFunc | None = None,
     limit: int | None = None,
+    *,
+    says_order: bool = True,
 ) -> Optimized:
     """`func` with its array statements run together, in tiles, lanes and in other orders.
 
-    What the steps of a schedule made of `as_written` stays as they made it. With a `limit`, as far
-    as so many decisions lead. Relies on: arguments that share no memory.
+    What the steps of a schedule made of `as_written` stays as they made it; if these do not say in
+    which order loops run, sums run side by side all the same. With a `limit`, as far as so many
+    decisions lead. Relies on: arguments that share no memory.
     """
+    is_free = _untouched_loops(func, as_written).__contains__
+    made = _rewrite(func, target, as_written, is_free, Decisions(limit))
+    may_mark = is_free if says_order and as_written is not None else _always
+    return replace(made, func=mark_sums(made.func, target, may_mark, made.decisions))
+
+
+def _rewrite(
+    func: PrimFunc,
+    target: Target,
+    as_written: PrimFunc | None,
+    is_free: Callable[[Var], bool],
+    decisions: Decisions,
+) -> Optimized:
+    """`func` with other loops: all but the marks on them."""
     known = func if as_written is None else forget_touched(func, as_written)
     has_arrays = _has_array_statements(known)
     if not has_arrays and not may_sink(func) and not may_cross(func):
-        return Optimized(func)
-    marks, decisions = read_marks(known), Decisions(limit)
-    is_free = _untouched_loops(func, as_written).__contains__
+        return Optimized(func, decisions=decisions)
+    marks = read_marks(known)
     if not has_arrays:
         body = sink_loops(func, marks.body, is_free, decisions)
         body = transpose_tiles(func, body, is_free, target, decisions)
@@ -78,6 +96,10 @@ def optimize(
     body = transpose_tiles(func, body, is_free, target, decisions)
     body = make_blocks(body, known=Known(fusion.loops, fusion.reassociable, fusion.products))
     return Optimized(replace(func, body=body), fusion.notes, decisions)
+
+
+def _always(_: Var) -> bool:
+    return True
 
 
 def _untouched_loops(func: PrimFunc, as_written: PrimFunc | None) -> set[Var]:

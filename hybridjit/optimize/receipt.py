@@ -26,6 +26,7 @@ from hybridjit.ir.printer import name_buffers, name_loops
 from hybridjit.ir.stmt import Block, For, Stmt
 from hybridjit.ir.visit import rewrite, walk_stmts
 from hybridjit.optimize.decisions import BlockOf, Decision, Place
+from hybridjit.optimize.mark_sums import MARKS
 from hybridjit.optimize.optimize import optimize
 from hybridjit.schedule.arrays.plain import stored_in
 from hybridjit.schedule.handles import LoopHandle
@@ -36,14 +37,25 @@ from hybridjit.target import Target
 Correspondence = dict[Var | Buffer, Var | Buffer]
 
 
-def make_receipt(schedule: Schedule, target: Target, as_written: PrimFunc | None = None) -> None:
-    """Take the steps on `schedule` that the optimiser takes on its program."""
+def make_receipt(
+    schedule: Schedule,
+    target: Target,
+    as_written: PrimFunc | None = None,
+    *,
+    says_order: bool = True,
+) -> None:
+    """Take the steps on `schedule` that the optimiser takes on its program.
+
+    Which loops a step makes depends on sizes: marks on these are left to those who replay it.
+    """
     start = schedule.func
-    whole = optimize(start, target, as_written)
+    whole = optimize(start, target, as_written, says_order=says_order)
     for taken, found in enumerate(whole.decisions.taken):
         decision, same = found, Correspondence()
+        if decision.step in MARKS and not _is_there(start, decision):
+            continue
         if not _is_there(schedule.func, decision):
-            made = optimize(start, target, as_written, limit=taken)
+            made = optimize(start, target, as_written, taken, says_order=says_order)
             same = _correspondence(made.func, schedule.func, taken)
             assert made.decisions.refused is not None
             decision = made.decisions.refused

@@ -52,9 +52,13 @@ class _SinkLoops(Mutator):
 
     def rewrite_For(self, node: For) -> Stmt:
         sunk = find_sunk(node) if self.is_free(node.var) else None
-        if sunk is None or not _is_gain(sunk) or self.proofs.find_obstacle(sunk) is not None:
+        if sunk is None or not self._is_gain(sunk) or self.proofs.find_obstacle(sunk) is not None:
             return self.generic(node)
         return sunk.make() if self.decisions.take("sink", node.var) else node
+
+    def _is_gain(self, sunk: Sunk) -> bool:
+        plain = self.proofs.without_blocks(sunk)
+        return plain is not None and _is_gain(plain)
 
 
 def _is_gain(sunk: Sunk) -> bool:

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 from hybridjit.analysis.loop_work import LoopWork, find_loop_work
 from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.hints import drop_hints
 from hybridjit.ir.stmt import ORIGIN, For, Stmt, While
 from hybridjit.ir.visit import children, walk_stmts
-from hybridjit.lowering.hints import drop_hints
 
 # Two readings of the clock and the sums take about 100 cycles, and vector code does up to 16
 # operations in one: a loop of so many takes 20 times as long.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from hybridjit import config
 from hybridjit.analysis.cost import estimate_work
 from hybridjit.analysis.first_writes import find_set_outputs
+from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.codegen.engine import emit_object, optimize
 from hybridjit.codegen.kernel import Extras, KernelModule, emit_kernel
 from hybridjit.codegen.layout import Layout
@@ -23,7 +24,6 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, Store
 from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.lazy import lazy_module
-from hybridjit.lowering.lower_blocks import lower_blocks
 from hybridjit.lowering.pipeline import lower, lower_to_debug
 from hybridjit.lowering.serialize_loops import serialize_loops
 from hybridjit.optimize.optimize import Optimized
@@ -90,11 +90,11 @@ def auto_schedule(request: Request) -> Schedule:
 
 
 def _take_steps(opened: Schedule, as_written: PrimFunc | None) -> None:
-    target, may_reorder = current_target(), not opened.trace.says_order
+    target, says_order = current_target(), opened.trace.says_order
     # Which loops a step makes depends on sizes: their lanes are left to those who replay it.
     own = {stmt.var for stmt in walk_stmts(opened.func.body) if isinstance(stmt, For)}
-    receipt.make_receipt(opened, target, as_written)
-    for choice in choices.find_choices(opened.func, target, may_reorder=may_reorder):
+    receipt.make_receipt(opened, target, as_written, says_order=says_order)
+    for choice in choices.find_choices(opened.func, target, may_reorder=not says_order):
         if choice.on_threads:
             loop = receipt.find_handle(opened, choice.var, by_name=choice.var not in own)
             opened.on_threads(loop, if_possible=True)
@@ -115,12 +115,16 @@ def _translate_as_written(request: Request, *, shares_memory: bool = False) -> P
     )
 
 
-def make_fast(func: PrimFunc, as_written: PrimFunc | None = None) -> Optimized:
+def make_fast(
+    func: PrimFunc, as_written: PrimFunc | None = None, *, says_order: bool = True
+) -> Optimized:
     """What is compiled of a program, for arguments that share no memory.
 
     With a schedule, what it did not touch of the program `as_written` is made fast.
     """
-    return on_fresh_stack(lambda: optimize_program(func, current_target(), as_written))
+    return on_fresh_stack(
+        lambda: optimize_program(func, current_target(), as_written, says_order=says_order)
+    )
 
 
 def build(func: PrimFunc, layout: Layout, *, may_reorder: bool = False) -> Code:

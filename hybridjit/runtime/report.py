@@ -21,11 +21,11 @@ from hybridjit.codegen.layout import Layout
 from hybridjit.html_text import heading, preformatted, table
 from hybridjit.ir.expr import Const, Var
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.hints import drop_hints, number_loops
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.signature import ScalarParam
 from hybridjit.ir.stmt import HAS_LANES, ORIGIN, For, LoopKind, Stmt
 from hybridjit.ir.visit import children, walk_stmts
-from hybridjit.lowering.hints import drop_hints, number_loops
 from hybridjit.lowering.lane_reasons import COPIED, find_lane_reasons
 from hybridjit.lowering.pipeline import lower_steps
 from hybridjit.lowering.vectorize_inner import vectorize_inner

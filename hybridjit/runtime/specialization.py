@@ -84,7 +84,7 @@ class Specialization:
         """The IR made fast, as far as no schedule says how it runs."""
         parsed = self.parsed
         with self._stages.timed("optimise"):
-            return compiler.make_fast(parsed.func, parsed.as_written)
+            return compiler.make_fast(parsed.func, parsed.as_written, says_order=self.is_scheduled)
 
     def _checked(self, parsed: Parsed) -> Parsed:
         """A translation that was made after the summary, of the same values if possible.

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from hybridjit.errors import ScheduleError
-from hybridjit.ir.stmt import IN_LANES, ON_THREADS, LoopKind
+from hybridjit.ir.stmt import LoopKind
 from hybridjit.schedule.handles import LoopLike
-from hybridjit.schedule.primitives.kinds import set_hint, set_kind
+from hybridjit.schedule.primitives.hints import (
+    set_in_register,
+    set_lanes,
+    set_sums_in_lanes,
+    set_threads,
+)
+from hybridjit.schedule.primitives.kinds import set_kind
 from hybridjit.schedule.recording import step
 from hybridjit.schedule.state import State
 
 
 class KindSteps(State):
-    """parallel, vectorize, unroll, bind, serial."""
+    """parallel, vectorize, unroll, bind, serial, and hints for what lowering chooses."""
 
     @step
     def parallel(self, loop: LoopLike, *, unsafe: bool | None = None) -> None:
@@ -60,8 +66,7 @@ class KindSteps(State):
 
         >>> s.in_lanes("j", 8)
         """
-        var = self.find_var(loop)
-        self.func = set_hint(self.func, var, IN_LANES, lanes, if_possible=bool(if_possible))
+        self.func = set_lanes(self.func, self.find_var(loop), lanes, if_possible=bool(if_possible))
 
     @step
     def on_threads(
@@ -85,8 +90,58 @@ class KindSteps(State):
             if if_possible and isinstance(loop, str):
                 return
             raise
-        self.func = set_hint(
-            self.func, var, ON_THREADS, bool(wanted), if_possible=bool(if_possible)
+        self.func = set_threads(self.func, var, bool(wanted), if_possible=bool(if_possible))
+
+    @step
+    def sums_in_lanes(
+        self,
+        loop: LoopLike,
+        rows_of: LoopLike | None = None,
+        *,
+        lanes: int,
+        rows: int | None = None,
+        if_possible: bool | None = None,
+    ) -> None:
+        """Compute sums side by side, in lanes of a loop around them, and in rows of another one.
+
+            for i in range(n):                        for j in range(0, m, 32), in 32 lanes:
+                for k in range(l):                        for i in range(0, n, 4):
+                    for j in range(m):         -->            for k in range(l):
+                        c[i, j] += a[i, k]                        add to c[i : i + 4, j], which
+                                   * b[k, j]                      are in variables
+
+        Every sum has its terms in the same order as before, so that no bit changes. The loop over
+        rows goes inside of the lanes; `rows` of them run at once, as far as they may. What else the
+        loops do runs in loops of its own. As with `in_lanes` it is proved when the program is
+        compiled, and with `if_possible` left to the compiler where it cannot be; 1 lane is none.
+
+        >>> s.sums_in_lanes("j", "i", lanes=32, rows=4)
+        """
+        row = None if rows_of is None else self.find_var(rows_of)
+        numbers = lanes, 1 if rows is None else rows
+        self.func = set_sums_in_lanes(
+            self.func, self.find_var(loop), row, *numbers, if_possible=bool(if_possible)
+        )
+
+    @step
+    def in_register(
+        self, loop: LoopLike, wanted: bool = True, *, if_possible: bool | None = None
+    ) -> None:
+        """Keep the element that a loop updates in a register, or not.
+
+            for w in range(v):                        value = a[u, v]
+                a[u, v] -= a[u, w] * a[w, v]   -->    for w in range(v):
+                                                          value -= a[u, w] * a[w, v]
+                                                      a[u, v] = value
+
+        As with `in_lanes` it is proved when the program is compiled: an iteration that fails may
+        not leave another value behind. With `if_possible` it is left to the compiler where it
+        cannot be.
+
+        >>> s.in_register("w")
+        """
+        self.func = set_in_register(
+            self.func, self.find_var(loop), bool(wanted), if_possible=bool(if_possible)
         )
 
     @step

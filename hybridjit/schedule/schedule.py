@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import inspect
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from hybridjit.errors import ArgumentError, ScheduleError
+from hybridjit.errors import ArgumentError
 from hybridjit.html_text import folded, heading, preformatted
 from hybridjit.ir.func import PrimFunc
 from hybridjit.schedule.array_steps import ArraySteps
 from hybridjit.schedule.display import show_program
-from hybridjit.schedule.handles import BlockHandle, BlockLike, Handle, LoopHandle, LoopLike
+from hybridjit.schedule.handles import BlockHandle, BlockLike, LoopHandle, LoopLike
 from hybridjit.schedule.hardware_steps import HardwareSteps
 from hybridjit.schedule.kind_steps import KindSteps
 from hybridjit.schedule.loop_steps import LoopSteps
@@ -24,10 +23,11 @@ from hybridjit.schedule.program import blocks_of, loops_around, loops_of, the_bl
 from hybridjit.schedule.recording import step
 from hybridjit.schedule.reduction_steps import ReductionSteps
 from hybridjit.schedule.refusal import names
+from hybridjit.schedule.replay import Replay
 from hybridjit.schedule.sampling_steps import SamplingSteps
 from hybridjit.schedule.stage_steps import StageSteps
 from hybridjit.schedule.state import handles
-from hybridjit.schedule.trace import RecordedCall, RecordedTrace, Trace
+from hybridjit.schedule.trace import RecordedTrace, Trace
 from hybridjit.schedule.verification import Origin, Verified, Version, verify_kernels
 
 
@@ -88,21 +88,9 @@ class Schedule(
     def replay(self, trace: Trace | RecordedTrace) -> None:
         """Take the steps of `trace`, which may come from another program, on this one."""
         recorded = RecordedTrace.of(trace) if isinstance(trace, Trace) else trace
-        made: dict[int, Handle] = {}
+        replay = Replay(self)
         for call in recorded.calls():
-            if call.name not in STEPS:
-                raise ArgumentError(f"a trace with a step '{call.name}', which does not exist")
-            args, options = call.arguments(made)
-            method = getattr(self, call.name)
-            try:
-                inspect.signature(method).bind(*args, **options)
-            except TypeError as error:
-                raise ArgumentError(f"a trace with a wrong step '{call.name}': {error}") from None
-            results: Any = method(*args, **options)
-            values = cast("tuple[Any, ...]", results) if isinstance(results, tuple) else (results,)
-            if call.results and len(values) != len(call.results):
-                raise _refuse_other_loops(call, len(values))
-            made.update(zip(call.results, values, strict=False))
+            replay.take(call)
 
     def verify(self, *args: Any) -> Verified:
         """Run the scheduled kernel against the original one on `args`, and at awkward sizes.
@@ -178,17 +166,6 @@ def _rearranged(trace: Trace, order: Order, schedule: Schedule) -> None:
     """Take the steps of `trace`; then run the loops that are unsafe in this order."""
     schedule.replay(trace)
     schedule.func = rearrange(schedule.func, order, lambda loop: loop.is_unsafe)
-
-
-def _refuse_other_loops(call: RecordedCall, count: int) -> ScheduleError:
-    was = len(call.results)
-    asked = ", ".join(map(repr, call.args))
-    return ScheduleError(
-        f"s.{call.name}({asked}) of this trace gives {count} here, and gave {was} where it was "
-        "recorded: the loops are others",
-        help="an axis of one element has no loop; take the steps anew for such shapes, or leave "
-        "these to the kernel without the trace",
-    )
 
 
 def _hint(name: str) -> str:

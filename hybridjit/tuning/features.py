@@ -13,11 +13,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.ir.expr import Const, Expr, Load, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import IN_LANES, Allocate, For, LoopKind, Stmt, Store, While
 from hybridjit.ir.visit import children, walk
-from hybridjit.lowering.lower_blocks import lower_blocks
 from hybridjit.record import record
 
 _UNKNOWN = 64  # iterations of a loop whose length is not known

@@ -5,6 +5,7 @@
         s.gemm("c", rows=12, vectors=2, ...)          a tile that fits the registers, a depth
         s.reduce_in_lanes(j, lanes=16, vectors=4)     8, 16, 32 lanes of 1, 2, 4, 8 vectors
         s.in_lanes(j, 16)                             1, 8, 16, 32, 64 lanes
+        s.sums_in_lanes(j, i, lanes=32, rows=4)       1, 16, ... lanes of 1, 2, 4, 8 rows
 
 The likeliest choice everywhere is the optimiser's own. A step that is refused, since one before it
 was not taken, is left out.
@@ -14,17 +15,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from hybridjit.errors import ArgumentError, ScheduleError
 from hybridjit.record import record
 from hybridjit.schedule.handles import Handle
+from hybridjit.schedule.replay import Replay
 from hybridjit.schedule.schedule import QUERIES, Schedule
 from hybridjit.schedule.trace import RecordedCall, RecordedTrace
 from hybridjit.target import Target
 
-HINTS = ("in_lanes", "on_threads")
-_NUMBERS = {"in_lanes": "lanes", "on_threads": "wanted"}  # what they take besides the loop
+HINTS = ("in_lanes", "on_threads", "sums_in_lanes", "in_register")
+# What they take besides the loop.
+_NUMBERS = {"in_lanes": "lanes", "on_threads": "wanted", "in_register": "wanted"}
 _LIKELY = 0.85  # that a step is taken which has no numbers
 _ROWS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28)
 _VECTORS = (1, 2, 3, 4, 6)
@@ -51,42 +54,39 @@ class Receipt:
     trace: RecordedTrace
     target: Target
 
-    def take(self, schedule: Schedule) -> dict[int, Handle]:
+    def take(self, schedule: Schedule) -> Replay:
         """Take the steps that rewrite the program."""
-        made: dict[int, Handle] = {}
+        replay = Replay(schedule)
         for call in self.trace.calls():
             if call.name not in HINTS:
-                self._take(schedule, call, made)
-        return made
+                self._take(schedule, call, replay)
+        return replay
 
-    def hint(self, schedule: Schedule, made: dict[int, Handle]) -> None:
+    def hint(self, schedule: Schedule, replay: Replay) -> None:
         """Then say how loops are run."""
         for call in self.trace.calls():
             if call.name in HINTS:
-                self._take(schedule, call, made)
+                self._take(schedule, call, replay)
 
-    def _take(self, schedule: Schedule, call: RecordedCall, made: dict[int, Handle]) -> None:
+    def _take(self, schedule: Schedule, call: RecordedCall, replay: Replay) -> None:
         try:
-            args, options = call.arguments(made)
+            args, options = call.arguments(replay.made)
         except ArgumentError:
             return  # about a loop of a step that was not taken
         if call.name not in QUERIES:
             if pick(schedule, [_LIKELY, 1 - _LIKELY]) == 1:
-                made.update(_instead(call, args))
+                replay.made.update(_instead(call, args))
                 return
             args, options = self._with_other_numbers(schedule, call, args, options)
         try:
-            results: Any = getattr(schedule, call.name)(*args, **options)
+            replay.take_with(call, args, options)
         except (ScheduleError, ArgumentError):
-            made.update(_instead(call, args))
-            return
-        found = cast("tuple[Handle, ...]", results if isinstance(results, tuple) else (results,))
-        made.update(zip(call.results, found, strict=False))
+            replay.made.update(_instead(call, args))
 
     def _with_other_numbers(
         self, schedule: Schedule, call: RecordedCall, args: list[Any], options: dict[str, Any]
     ) -> tuple[list[Any], dict[str, Any]]:
-        if call.name in HINTS:
+        if call.name in _NUMBERS:
             numbers = dict(zip((_NUMBERS[call.name],), args[1:], strict=False))
             args, options = args[:1], {**options, **numbers}
         for changes in _changes(call.name, options, self.target):
@@ -112,7 +112,10 @@ def _changes(step: str, options: Options, target: Target) -> list[list[Options]]
             return [_numbers(options, "factor", (2, 4, 6, 8))]
         case "in_lanes":
             return [_numbers(options, "lanes", (1, *_around(options["lanes"])))]
-        case "on_threads":
+        case "sums_in_lanes":
+            lanes = _numbers(options, "lanes", (1, *_around(options["lanes"])))
+            return [lanes, _numbers(options, "rows", (1, 2, 4, 8) if "rows" in options else ())]
+        case "on_threads" | "in_register":
             return [[{"wanted": False}]]
         case _:
             return []

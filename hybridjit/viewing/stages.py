@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Sequence
-from typing import Any, cast
 
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import print_lines
 from hybridjit.record import record
-from hybridjit.schedule.handles import Handle
+from hybridjit.schedule.replay import Replay
 from hybridjit.schedule.schedule import QUERIES, Schedule
 from hybridjit.schedule.trace import RecordedTrace, Trace
 
@@ -51,20 +50,16 @@ def find_steps(opened: Schedule) -> tuple[Step, ...]:
 
 
 def _steps(original: PrimFunc, trace: Trace) -> Iterator[Step]:
-    schedule = Schedule(original)
+    replay = Replay(schedule := Schedule(original))
     calls = list(RecordedTrace.of(trace).calls())
     texts = _calls(trace)
-    made: dict[int, Handle] = {}
     before = print_lines(original)
     yield Step("as it is written", tuple(before), (), ())
     for call, text in zip(calls, texts, strict=True):
-        args, options = call.arguments(made)
         try:
-            results: Any = getattr(schedule, call.name)(*args, **options)
+            replay.take(call)
         except ScheduleError:
             return  # what the program is like from here on is not known
-        found = cast("tuple[Handle, ...]", results if isinstance(results, tuple) else (results,))
-        made.update(zip(call.results, found, strict=False))
         if call.name in QUERIES:
             continue
         after = print_lines(schedule.func)

@@ -19,8 +19,6 @@ from hybridjit.stdlib.running.nests import Loop, Nest, find_nests
 PARALLEL_WORK = 1 << 21
 # Below this, products as they are take no longer than packed ones, and compile sooner.
 TILED_WORK = 1 << 15
-# Bytes of the partial results of a reduction: two of the widest vectors hide each other's latency.
-PARTIAL_BYTES = 128
 # Below this, reductions as they are take 20 microseconds at most, and compile sooner.
 REDUCED_WORK = 1 << 13
 # Elements from which on stages are taken through row by row, which takes a while to compile.
@@ -93,10 +91,11 @@ def reduce_along_rows(s: Schedule, nest: Nest) -> None:
     row = nest.loop_along_rows()
     if row is None:
         return
-    if not row.is_reduced:
-        _combine_rows(s, nest, row)
+    if row.is_reduced:
+        # Its lanes are the compiler's choice, once its result is in a register.
+        s.in_register(nest.reduced[0].handle, if_possible=True)
     else:
-        _combine_lanes(s, nest, row)
+        _combine_rows(s, nest, row)
 
 
 def _combine_rows(s: Schedule, nest: Nest, row: Loop) -> None:
@@ -114,26 +113,6 @@ def _combine_rows(s: Schedule, nest: Nest, row: Loop) -> None:
     s.decompose_reduction(nest.block, inner)
     inner, *reduced = s.loops(nest.block)[-len(reduced) - 1 :]
     s.reorder(*reduced, inner)
-
-
-def _combine_lanes(s: Schedule, nest: Nest, row: Loop) -> None:
-    """Combine every 32nd element, say, to a partial result each, and these at the end.
-
-    for k: c = max(c, a[k])    -->    for k_0: for k_1, lanes: p[k_1] = max(p[k_1], a[k_0, k_1])
-                                      for k_1: c = max(c, p[k_1])
-    """
-    lanes = PARTIAL_BYTES // (nest.reads[0].buffer.dtype.bits // 8)
-    if row.extent < 2 * lanes:
-        return
-    depth = len(nest.reduced) + 1
-    s.decompose_reduction(nest.block, nest.reduced[0].handle)
-    s.split(s.loops(nest.block)[-1], factor=lanes)
-    *others, lane = s.loops(nest.block)[-depth:]
-    s.reorder(lane, *others)
-    s.rfactor(lane)
-    lane, *others = s.loops(nest.block)[-depth:]
-    s.reorder(*others, lane)
-    s.vectorize(lane)
 
 
 def row_by_row(s: Schedule) -> None:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from hybridjit.analysis.first_writes import find_set_outputs
+from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.frontend.parse import parse_text
 from hybridjit.interp.run import interpret
 from hybridjit.ir.func import PrimFunc
-from hybridjit.lowering.lower_blocks import lower_blocks
 
 HEAD = 'a: float64[6, 5], b: float64["n", 5], k: int'
 

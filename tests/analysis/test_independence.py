@@ -14,6 +14,7 @@ from hybridjit.analysis.accesses import Access, find_accesses, scopes_of_loops
 from hybridjit.analysis.bounds import Facts
 from hybridjit.analysis.distances import Order
 from hybridjit.analysis.independence import Independence, LoopProofs
+from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.arith.simplify import simplify
 from hybridjit.frontend.parse import parse_text
 from hybridjit.ir.dtype import INT64
@@ -22,7 +23,6 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Evaluate, For, Let, Seq, Stmt, Store, seq
 from hybridjit.ir.visit import substitute, walk
 from hybridjit.lowering.check_bounds import check_bounds
-from hybridjit.lowering.lower_blocks import lower_blocks
 from tests.frontend.from_text import script_from_text
 from tests.support.rows import in_each
 

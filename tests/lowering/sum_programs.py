@@ -16,6 +16,8 @@ from hybridjit import parse
 from hybridjit.interp.run import interpret
 from hybridjit.ir.func import PrimFunc
 from hybridjit.lowering.pipeline import lower
+from hybridjit.optimize.optimize import optimize
+from hybridjit.schedule.schedule import Schedule
 from hybridjit.target import Target
 from tests.nests.check import backwards, run_native
 
@@ -124,18 +126,38 @@ def check_number(number: int, *, native: bool = False) -> bool:
     """Fail unless a program means the same with its sums side by side; True if it has any."""
     text = make_program(number)
     func = parse(text)
-    lowered = lower(func, NARROW, may_reorder=True)
-    if "vectorize(" not in str(lowered):
+    made = optimize(func, NARROW).func
+    if "sums_in_lanes" not in str(made):
         return False
+    _check(text, func, made, native=native)
+    return True
+
+
+def check_marked(number: int) -> bool:
+    """Fail unless a program means the same with marks anywhere; True if some are carried out."""
+    text = make_program(number)
+    s, chance = Schedule(func := parse(text)), random.Random(number)
+    loops = list(s.loops())
+    for loop in loops:
+        s.in_register(loop, if_possible=True)
+    for lane in chance.sample(loops, min(2, len(loops))):
+        row = chance.choice([other for other in loops if other != lane] or [None])
+        numbers = {"lanes": chance.choice((2, 4, 8)), "rows": chance.choice((1, 2, 3))}
+        s.sums_in_lanes(lane, row, **numbers if row else {"lanes": 4}, if_possible=True)
+    return "vectorize(" in str(_check(text, func, s.func))
+
+
+def _check(text: str, func: PrimFunc, made: PrimFunc, *, native: bool = False) -> PrimFunc:
+    lowered = lower(made, NARROW, may_vectorize=True)
     ways = {"in lanes": lowered, "last lanes first": backwards(lowered)}
     for size in SIZES:
         expected = _run(func, size)
         for way, version in ways.items():
             assert _run(version, size) == expected, f"{way}, n = {size}:\n{text}\n{lowered}"
         if native:
-            args = run_native(func, _arguments(size), may_reorder=True)
+            args = run_native(made, _arguments(size))
             assert _bytes(args) == expected, f"natively, n = {size}:\n{text}\n{lowered}"
-    return True
+    return lowered
 
 
 def _run(func: PrimFunc, size: int) -> list[bytes]:

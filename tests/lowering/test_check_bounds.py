@@ -10,9 +10,9 @@ from hypothesis import given
 
 import hybridjit as hj
 from hybridjit import hybrid, parse
+from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.ir.func import PrimFunc
 from hybridjit.lowering.check_bounds import check_bounds
-from hybridjit.lowering.lower_blocks import lower_blocks
 from hybridjit.runtime.inspection import find_safety
 from hybridjit.schedule.schedule import Schedule
 from tests.lowering.index_programs import find_wrong_index, make_program

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import hybridjit as hj
+from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.ir.visit import walk
 from hybridjit.lowering.compact_buffers import compact_buffers
-from hybridjit.lowering.lower_blocks import lower_blocks
 from tests.support.before_after import outcome
 from tests.support.oracle import assert_same
 

@@ -11,6 +11,7 @@ from hypothesis import given
 
 import hybridjit as hj
 from hybridjit import Kernel, hybrid, parse
+from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.interp.run import compile_func
 from hybridjit.ir.expr import Bounded
 from hybridjit.ir.func import PrimFunc
@@ -20,7 +21,6 @@ from hybridjit.ir.visit import walk
 from hybridjit.lowering import hoist_checks as hoisting
 from hybridjit.lowering.check_bounds import check_bounds
 from hybridjit.lowering.hoist_checks import hoist_checks
-from hybridjit.lowering.lower_blocks import lower_blocks
 from hybridjit.processor import current_target
 from hybridjit.scalars.builtins import vectorize
 from tests.lowering.index_programs import find_wrong_index, make_program, traces

@@ -9,9 +9,9 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import Kernel, hybrid
+from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.ir.func import PrimFunc
 from hybridjit.lowering.hoist_inits import hoist_inits
-from hybridjit.lowering.lower_blocks import lower_blocks
 from tests.corpus.case import Array
 from tests.support.oracle import run_all_ways
 

@@ -10,6 +10,7 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import Kernel, hybrid
+from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.interp.run import compile_func
 from hybridjit.ir.expr import Bounded
 from hybridjit.ir.func import PrimFunc
@@ -18,7 +19,6 @@ from hybridjit.ir.verify import Stage, verify
 from hybridjit.ir.visit import walk
 from hybridjit.lowering.check_bounds import check_bounds
 from hybridjit.lowering.hoist_checks import hoist_checks
-from hybridjit.lowering.lower_blocks import lower_blocks
 from tests.lowering.ways import assert_all_ways_agree, assert_native_agrees
 from tests.support.oracle import assert_same_outcome, run_once
 

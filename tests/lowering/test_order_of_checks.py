@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from hybridjit import hybrid
+from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.interp.run import compile_func
 from hybridjit.lowering.check_bounds import check_bounds
-from hybridjit.lowering.lower_blocks import lower_blocks
 from tests.lowering.ways import assert_all_ways_agree
 from tests.support.oracle import run_native
 

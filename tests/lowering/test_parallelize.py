@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from hybridjit import Kernel, config, hybrid, threads
+from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.errors import ParseError
 from hybridjit.frontend.parse import parse_text
 from hybridjit.hybrid import prange
 from hybridjit.ir.equal import structural_equal
 from hybridjit.lowering.check_bounds import check_bounds
-from hybridjit.lowering.lower_blocks import lower_blocks
 from hybridjit.lowering.parallelize import parallelize
 from tests.conftest import Golden
 from tests.corpus.case import Array

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from hybridjit import hybrid
+from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.frontend.parse import parse_text
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For
 from hybridjit.ir.visit import walk_stmts
-from hybridjit.lowering.lower_blocks import lower_blocks
 from hybridjit.lowering.plan_storage import plan_storage
 from tests.support.array_results import assert_agree
 

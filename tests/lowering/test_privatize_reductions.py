@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from hybridjit import PrimFunc, parse
+from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.analysis.private_reduction import find_identity
 from hybridjit.analysis.reduction import ReductionOp
 from hybridjit.interp.run import compile_func
@@ -18,7 +19,6 @@ from hybridjit.ir.verify import Stage, verify
 from hybridjit.ir.visit import walk
 from hybridjit.lowering.check_bounds import check_bounds
 from hybridjit.lowering.hoist_checks import hoist_checks
-from hybridjit.lowering.lower_blocks import lower_blocks
 from hybridjit.lowering.privatize_reductions import privatize_reductions
 from tests.support.oracle import assert_same, fresh
 from tests.support.parallel_programs import REDUCTIONS, SIZES, Program, eager

@@ -9,6 +9,7 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import Kernel, hybrid
+from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.analysis.unrolling import MAX_STATEMENTS
 from hybridjit.errors import ScheduleError
 from hybridjit.hybrid import unroll
@@ -16,7 +17,6 @@ from hybridjit.interp.run import compile_func
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.lowering.check_kinds import check_kinds
-from hybridjit.lowering.lower_blocks import lower_blocks
 from hybridjit.lowering.unroll_loops import unroll_loops
 from tests.corpus.case import Array
 from tests.support.oracle import assert_same_outcome, run_native, run_once

@@ -10,6 +10,7 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import Kernel, hybrid
+from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.hybrid import allocate
 from hybridjit.interp.run import compile_func
 from hybridjit.ir.expr import Const
@@ -18,7 +19,6 @@ from hybridjit.ir.stmt import For
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.ir.visit import walk
 from hybridjit.lowering.check_bounds import check_bounds
-from hybridjit.lowering.lower_blocks import lower_blocks
 from hybridjit.lowering.vectorize_loops import vectorize_loops
 from hybridjit.scalars.builtins import vectorize
 from hybridjit.target import Target

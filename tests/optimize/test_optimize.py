@@ -11,11 +11,11 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import Kernel, hybrid, te
+from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.frontend.parse import parse_text
 from hybridjit.interp.run import interpret
 from hybridjit.ir.equal import structural_equal
 from hybridjit.ir.func import PrimFunc
-from hybridjit.lowering.lower_blocks import lower_blocks
 from hybridjit.optimize.optimize import optimize
 from hybridjit.processor import current_target
 from hybridjit.runtime import compiler
@@ -129,9 +129,9 @@ def test_once_for_each_specialisation(monkeypatch: pytest.MonkeyPatch) -> None:
     """Translating does not optimise, and layouts share what is made of a translation."""
     made: list[PrimFunc] = []
 
-    def count(func: PrimFunc, target: Target, as_written: PrimFunc | None = None) -> Any:
+    def count(func: PrimFunc, *args: Any, **options: Any) -> Any:
         made.append(func)
-        return optimize(func, target, as_written)
+        return optimize(func, *args, **options)
 
     monkeypatch.setattr(compiler, "optimize_program", count)
     kernel: Any = Kernel[..., Any](chain)

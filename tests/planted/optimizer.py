@@ -19,10 +19,11 @@ from hybridjit import ScheduleError, hybrid, te
 from hybridjit.arith.simplify import simplify
 from hybridjit.frontend.parse import parse_text
 from hybridjit.interp.run import interpret
+from hybridjit.ir import hints
 from hybridjit.ir.expr import Expr, Load
 from hybridjit.ir.stmt import IN_LANES, For, LoopKind, Seq, Stmt, Store
 from hybridjit.ir.visit import fresh_copy, walk_stmts
-from hybridjit.lowering import hints, vectorize_inner
+from hybridjit.lowering import vectorize_inner
 from hybridjit.lowering.pipeline import lower
 from hybridjit.optimize import optimize, products, reduce_rows
 from hybridjit.schedule.arrays import (

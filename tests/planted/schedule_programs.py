@@ -143,3 +143,11 @@ def leaves(a: float32[8]):
             break
         a[i] = a[i] + 1.0
 """
+WAITS_FOR_ALL = """
+def waits_for_all(a: float64["n"]):
+    t = allocate((a.shape[0],), "float64")
+    for i in range(a.shape[0]):
+        t[i] = a[i] + a[a.shape[0] - 1 - i]
+    for j in range(a.shape[0]):
+        a[j] = t[j] * 2.0
+"""

@@ -159,6 +159,11 @@ BUGS = (
         at_random(4, "reverse compute at"),
     ),
     Bug(
+        "reverse_compute_inline: a reader may write to what the other nest reads",
+        [replaced(reverse_compute_inline, "_prove_apart", always(True))],
+        scheduled(programs.WAITS_FOR_ALL, lambda s: s.reverse_compute_inline("a")),
+    ),
+    Bug(
         "reverse_compute_inline: readers never wait",
         [replaced(reverse_compute_inline, "find_hindrance", always(None))],
         scheduled(programs.WAITS, lambda s: s.reverse_compute_inline("a")),

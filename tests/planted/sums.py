@@ -1,4 +1,4 @@
-"""Bugs planted in the lowering of sums: in what is proved, in what is moved, in rows and lanes.
+"""Bugs planted in sums side by side: in what is proved, in what is moved, in rows and lanes.
 
 Each must be noticed by a comparison of native code with the interpreter, or by random programs.
 """
@@ -11,17 +11,25 @@ from typing import Any
 import numpy as np
 
 from hybridjit import Kernel
+from hybridjit.analysis import plain
 from hybridjit.analysis.counting_nest import Nest
 from hybridjit.analysis.distances import Distances
 from hybridjit.analysis.independence import Independence
 from hybridjit.arith.ranges import ZERO
 from hybridjit.ir.stmt import Stmt
-from hybridjit.lowering import sum_tiles, update_nests, vectorize_outer
-from hybridjit.runtime.specialization import Specialization
-from hybridjit.schedule.arrays import unroll_and_jam
-from tests.lowering import sum_kernels, sum_programs, test_vectorize_outer
+from hybridjit.lowering import keep_in_registers
+from hybridjit.runtime import specialization
+from hybridjit.schedule.arrays import sum_tiles, unroll_and_jam, update_nests
+from hybridjit.schedule.arrays.sum_tiles import TileSums
+from tests.lowering import (
+    sum_kernels,
+    sum_programs,
+    test_keep_in_registers,
+    test_sum_in_lanes,
+)
 from tests.lowering.sum_kernels import arrays
 from tests.lowering.ways import assert_native_agrees
+from tests.optimize import test_mark_sums
 from tests.planted.bugs import Bug, Check, RandomCheck, always, replaced
 from tests.planted.vectors import guarded
 
@@ -47,8 +55,6 @@ def at_random(first: int) -> RandomCheck:
 
 
 # -- the bugs --------------------------------------------------------------------------------------
-
-_VectorizeOuter = vars(vectorize_outer)["_VectorizeOuter"]
 
 
 def unguarded(_: Any, then: Any, **__: Any) -> Any:
@@ -105,7 +111,7 @@ BUGS = (
     Bug(
         "elements without terms are touched",
         [replaced(update_nests, "If", unguarded)],
-        test_vectorize_outer.test_elements_without_terms_are_not_touched,
+        test_sum_in_lanes.test_elements_without_terms_are_not_touched,
     ),
     Bug(
         "loops that go inside change their order",
@@ -132,22 +138,37 @@ BUGS = (
     ),
     Bug(
         "failures come in any order",
-        [replaced(vectorize_outer, "may_fail", always(False))],
+        [replaced(plain, "may_fail", always(False))],
         of(sum_kernels.divides),
     ),
     Bug(
         "variables have a value everywhere",
-        [replaced(_VectorizeOuter, "unset", frozenset())],
+        [replaced(TileSums, "unset", frozenset())],
         of(sum_kernels.maybe_unset),
     ),
     Bug(
         "anything in a loop may run side by side",
-        [replaced(vectorize_outer, "is_plain", always(True))],
+        [replaced(sum_tiles, "is_plain", always(True))],
         of(sum_kernels.asserts),
     ),
     Bug(
+        "what is marked needs no proof",
+        [replaced(TileSums, "_is_legal", always(True))],
+        test_mark_sums.test_sums_that_need_each_other_are_refused,
+    ),
+    Bug(
+        "a sum is in a register though a failure shows what it is",
+        [replaced(keep_in_registers, "_can_fail", always(False))],
+        test_keep_in_registers.test_what_was_added_before_a_failure_is_there,
+    ),
+    Bug(
+        "every sum is in a register, wanted or not",
+        [replaced(keep_in_registers, "_is_wanted", always(True))],
+        test_keep_in_registers.test_the_pass_alone,
+    ),
+    Bug(
         "arguments that share memory are taken for disjoint ones",
-        [replaced(Specialization, "may_reorder", always(True))],
+        [replaced(specialization, "share_memory", always(False))],
         on_shared_memory,
     ),
     Bug(

@@ -89,6 +89,10 @@ STEPS = {
         s = chain.schedule(np.ones((48, 40)))
         s.compute_inline("t")
         """,
+    "inlined in reverse": """
+        s = chain.schedule(np.ones((48, 40)))
+        s.reverse_compute_inline("c")
+        """,
     "merged": """
         s = beside.schedule(v, v.copy(), v.copy())
         s.merge("i", "j")

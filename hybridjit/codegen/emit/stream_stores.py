@@ -19,6 +19,7 @@ from llvmlite import ir
 
 from hybridjit.analysis.limits import limits_of_loop
 from hybridjit.analysis.traffic import bytes_of
+from hybridjit.analysis.vector_width import find_width
 from hybridjit.codegen.emit.casts import declare
 from hybridjit.codegen.emit.elements import emit_indices
 from hybridjit.codegen.emit.emitter import Emitter
@@ -30,7 +31,6 @@ from hybridjit.ir.expr import Buffer, Const, Var
 from hybridjit.ir.stmt import For, LoopKind, Store
 from hybridjit.ir.visit import fresh_copy
 from hybridjit.lowering.cut_loops import at_most
-from hybridjit.lowering.vector_width import find_width
 
 
 def run_loop(emitter: Emitter, loop: For) -> None:

@@ -9,6 +9,8 @@ import dataclasses
 
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.analysis.packing import find_packing
+from hybridjit.analysis.vector_width import count_lanes as count_lanes_of
+from hybridjit.analysis.vector_width import find_width
 from hybridjit.codegen.emit.emitter import Emitter, Lanes
 from hybridjit.codegen.emit.index_factors import find_factor
 from hybridjit.codegen.emit.load_groups import LoadGroups
@@ -20,8 +22,6 @@ from hybridjit.ir.expr import Const
 from hybridjit.ir.stmt import LoopKind, Stmt, seq
 from hybridjit.ir.visit import walk
 from hybridjit.lowering.cut_loops import cut
-from hybridjit.lowering.vector_width import count_lanes as count_lanes_of
-from hybridjit.lowering.vector_width import find_width
 from hybridjit.lowering.vectorize_inner import LANES
 
 MAX_LANES = 1 << 9

@@ -23,12 +23,14 @@ from hybridjit.analysis.accesses import Scope, scopes_of_loops
 from hybridjit.analysis.bounds import Facts
 from hybridjit.analysis.counting_nest import Nest, is_counting
 from hybridjit.analysis.independence import Independence
+from hybridjit.analysis.lower_blocks import lower_blocks
+from hybridjit.analysis.plain import find_variables_read, is_plain
 from hybridjit.analysis.unproved import find_unproved
-from hybridjit.arith.totality import is_total, may_fail
-from hybridjit.ir.expr import Buffer, Const, Expr, Load, Node, Var
+from hybridjit.arith.totality import is_total
+from hybridjit.ir.expr import Const, Expr, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, For, If, Let, LoopKind, Seq, Stmt, Store, flat_stmts, seq
-from hybridjit.ir.visit import substitute, walk
+from hybridjit.ir.stmt import Block, For, If, LoopKind, Stmt, flat_stmts, seq
+from hybridjit.ir.visit import substitute, walk, walk_stmts
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +47,8 @@ class Sunk:
 
 def find_sunk(loop: For) -> Sunk | None:
     """What `loop` is inside of the nests that it consists of; None if it is not just nests."""
-    is_serial = loop.kind is LoopKind.SERIAL and isinstance(loop.step, Const)
-    if not is_serial or loop.has_own_annotations:
+    is_plain_loop = loop.kind in (LoopKind.SERIAL, LoopKind.SCAN) and isinstance(loop.step, Const)
+    if not is_plain_loop or loop.has_own_annotations:
         return None
     if not (is_total(loop.start) and is_total(loop.stop)):
         return None
@@ -114,23 +116,41 @@ class SinkProofs:
         self.body = body
 
     @cached_property
+    def _plain(self) -> Stmt:
+        """The program without blocks: what they are bound to stands in their indices."""
+        if not any(isinstance(stmt, Block) for stmt in walk_stmts(self.body)):
+            return self.body
+        return lower_blocks(dataclasses.replace(self.func, body=self.body)).body
+
+    @cached_property
+    def _loops(self) -> dict[Var, For]:
+        return {stmt.var: stmt for stmt in walk_stmts(self._plain) if isinstance(stmt, For)}
+
+    @cached_property
     def _scopes(self) -> dict[Var, Scope]:
-        return scopes_of_loops(self.body)
+        return scopes_of_loops(self._plain)
 
     @cached_property
     def _unproved(self) -> set[Var]:
-        return find_unproved(self.func, self.body)
+        return find_unproved(self.func, self._plain)
+
+    def without_blocks(self, sunk: Sunk) -> Sunk | None:
+        """The same of the program without blocks; None if that is not just nests."""
+        return sunk if self._plain is self.body else find_sunk(self._loops[sunk.loop.var])
 
     def find_obstacle(self, sunk: Sunk) -> str | None:
         """Why a loop must stay where it is; None if it need not."""
-        return self._obstacle(sunk.loop, Nest(sunk.outer.loops, sunk.loop))
+        found = self.without_blocks(sunk)
+        if found is None:
+            return "something in it may fail, or be seen from outside"
+        return self._obstacle(found.loop, Nest(found.outer.loops, found.loop))
 
     def find_obstacle_in(self, nest: Nest) -> str | None:
         """Why the iterations of a nest must run in their order; None if they need not."""
         return self._obstacle(nest.loops[0], nest)
 
     def _obstacle(self, loop: For, nest: Nest) -> str | None:
-        if not _is_plain(loop):
+        if not is_plain(loop) or find_variables_read(loop):
             return "something in it may fail, or be seen from outside"
         if loop.var in self._unproved:
             return "an index in it is not proved to be inside of its array"
@@ -139,26 +159,3 @@ class SinkProofs:
         if not independence.prove_independent(nest.loops, nest.body):
             return "what its iterations touch is not proved to be apart"
         return None
-
-
-def _is_plain(stmt: Stmt) -> bool:
-    """True if nothing in `stmt` can fail, leave it, or be seen from outside but for arrays."""
-    nodes = list(walk(stmt))
-    made = {node.buffer for node in nodes if isinstance(node, Allocate)}
-    return all(_is_plain_node(node, made) for node in nodes)
-
-
-def _is_plain_node(node: Node, made: set[Buffer]) -> bool:
-    match node:
-        case Load(buffer) | Store(buffer):
-            return buffer in made or not buffer.is_register
-        case Seq() | Let() | If():
-            return True
-        case For(step=step):
-            return isinstance(step, Const)
-        case Allocate(buffer):
-            return buffer.is_register
-        case Expr():
-            return not may_fail(node)
-        case _:
-            return False

@@ -6,20 +6,14 @@ import dataclasses
 
 from hybridjit.analysis.concurrency import find_obstacle
 from hybridjit.analysis.unrolling import find_long_loop
-from hybridjit.errors import ScheduleError
 from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
-    IF_POSSIBLE,
-    IN_LANES,
-    ON_THREADS,
     THREADS,
-    Annotations,
-    For,
     LoopKind,
 )
 from hybridjit.schedule.program import replace_stmt, the_loop
-from hybridjit.schedule.refusal import check_int, refuse, refuse_obstacle
+from hybridjit.schedule.refusal import refuse, refuse_obstacle
 
 AXES = ", ".join(THREADS)
 
@@ -37,45 +31,6 @@ def set_kind(
     """
     check_kind(func, var, kind, thread=thread, unsafe=unsafe)
     return make_kind(func, var, kind, thread=thread, unsafe=unsafe)
-
-
-MAX_LANES = 64
-
-
-def set_hint(
-    func: PrimFunc, var: Var, name: str, value: int, *, if_possible: bool = False
-) -> PrimFunc:
-    """Say how lowering is to run the loop over `var`, where it proves that nothing changes.
-
-    for j in range(m):      -->     for j in serial(m, annotations={"in_lanes": 8}):
-        body(j)                         body(j)
-    """
-    loop = the_loop(func, var)
-    hints: Annotations = ((name, value),)
-    if if_possible:
-        hints = (*hints, (IF_POSSIBLE[name], True))
-    others = (item for item in loop.annotations if item[0] not in (name, IF_POSSIBLE[name]))
-    hinted = dataclasses.replace(loop, annotations=(*others, *hints))
-    _check_hint(func, hinted, name)
-    return replace_stmt(func, loop, hinted)
-
-
-def _check_hint(func: PrimFunc, loop: For, name: str) -> None:
-    if loop.kind is not LoopKind.SERIAL:
-        kind = loop.kind.value
-        raise refuse(func, f"{name}: loop '{loop.var.name}' is '{kind}' already", [loop])
-    if name == ON_THREADS and loop.asks(name) and not func.parallel:
-        raise ScheduleError(
-            f"on_threads: '{func.name}' runs on one thread",
-            help="@hybrid.script(parallel=True) allows more, and s.parallel(loop) asks for them",
-        )
-    if name == IN_LANES:
-        lanes = loop.hint(IN_LANES)
-        check_int(lanes, "in_lanes: the number of lanes")
-        if not 1 <= lanes <= MAX_LANES or lanes & (lanes - 1):
-            raise ScheduleError(
-                f"in_lanes: lanes are a power of two, {MAX_LANES} at most, got {lanes}"
-            )
 
 
 def check_kind(

@@ -5,17 +5,21 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
+from hybridjit.analysis.accesses import find_accesses, scope_of
 from hybridjit.analysis.coverage import Coverage
 from hybridjit.analysis.elements import Elements
 from hybridjit.analysis.folding import find_hindrance
-from hybridjit.analysis.inside import find_outside
+from hybridjit.analysis.footprint import find_footprint
+from hybridjit.analysis.independence import has_effects
+from hybridjit.analysis.inside import find_outside, prove_inside
 from hybridjit.analysis.instances import AffineAccess, Instances, Part, infer_instances
 from hybridjit.arith.linear import linear_form
 from hybridjit.arith.simplify import simplify
 from hybridjit.arith.substitution import FoldingSubstitute
+from hybridjit.arith.totality import operation_may_fail
 from hybridjit.ir.expr import Buffer, Const, Expr, Ge, Load, Lt, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Allocate, Block, For, Iter, Let, Seq, Stmt, Store, seq
+from hybridjit.ir.stmt import Allocate, Block, For, Iter, Let, LoopKind, Seq, Stmt, Store, seq
 from hybridjit.ir.visit import substitute, walk
 from hybridjit.record import record
 from hybridjit.schedule.bind_loops import bind_loops
@@ -68,12 +72,14 @@ def reverse_compute_inline(func: PrimFunc, block_name: str) -> PrimFunc:
     fold = _find_fold(func, the_block(func, block_name))
     func, stage = with_names_first(func, fold.stage, STEP)
     fold = dataclasses.replace(fold, stage=stage)
-    _check(func, fold, block_name)
+    goes_along = _prove_goes_along(func, fold)
+    _check(func, fold, block_name, goes_along=goes_along)
 
     value = fold.store.value
     is_simple = isinstance(value, Const | Var)
     element = value if is_simple else Var(fold.buffer.name, fold.buffer.dtype)
-    folded = guarded(_find_guards(func, fold), _Unwrap(fold, element).rewrite(fold.nest))
+    guards = [] if goes_along else _find_guards(func, fold)
+    folded = guarded(guards, _Unwrap(fold, element).rewrite(fold.nest))
     if isinstance(element, Var) and not is_simple:
         folded = seq(Let(element, value, span=fold.store.span), folded)
     changes: dict[Stmt, Stmt] = {
@@ -144,7 +150,64 @@ def _values(nest: Stmt) -> dict[Var, Expr]:
     return values
 
 
-def _check(func: PrimFunc, fold: Fold, block_name: str) -> None:
+def _prove_goes_along(func: PrimFunc, fold: Fold) -> bool:
+    """The quick proof of what `_check` asks isl for: both nests go through the same elements.
+
+    They are one store each, in the same loops, right after each other; nothing in them can fail,
+    and the reader writes to nothing that the other one touches.
+    """
+    target, nest, stmts = fold.stage.target, fold.nest, fold.stage.scope.stmts
+    between = stmts[stmts.index(target) + 1 : stmts.index(nest)]
+    if not all(isinstance(stmt, Allocate) for stmt in between):
+        return False
+    made, read = _find_rectangle(target), _find_rectangle(nest)
+    if made is None or read is None or len(made) != len(read):
+        return False
+    places = [fold.loops.get(loop) for loop in read]
+    if places != [(axis, Const(0), 1) for axis in range(fold.buffer.ndim)]:
+        return False
+    values = _values(target)
+    stored = tuple(simplify(substitute(index, values)) for index in fold.store.indices)
+    same_ranges = all(
+        (a.start, a.stop) == (b.start, b.stop) for a, b in zip(made, read, strict=True)
+    )
+    if stored != tuple(loop.var for loop in made) or not same_ranges:
+        return False
+    return _prove_apart(func, fold)
+
+
+def _prove_apart(func: PrimFunc, fold: Fold) -> bool:
+    """True if nests can run in any order but for the buffer, and whatever happens in them."""
+    nests = (fold.stage.target, fold.nest)
+    if any(operation_may_fail(node) for nest in nests for node in walk(nest)):
+        return False
+    if any(map(has_effects, nests)):
+        return False
+    around = scope_of(func.body, fold.stage.scope)
+    if not all(prove_inside(func, around, access) for access in find_accesses(*nests)):
+        return False
+    first, second = map(find_footprint, nests)
+    return set(second.writes).isdisjoint((*first.reads, *first.writes))
+
+
+def _find_rectangle(nest: Stmt) -> list[For] | None:
+    """The loops around one store, which is all that they run; None if it is not just that."""
+    loops: list[For] = []
+    while not isinstance(nest, Store):
+        match nest:
+            case For(kind=LoopKind.SERIAL, step=step) if step == Const(1):
+                loops.append(nest)
+            case Block(init=None):
+                pass
+            case _:
+                return None
+        nest = nest.body
+    own = {loop.var for loop in loops}
+    bounds = (node for loop in loops for end in (loop.start, loop.stop) for node in walk(end))
+    return None if any(node in own or isinstance(node, Load) for node in bounds) else loops
+
+
+def _check(func: PrimFunc, fold: Fold, block_name: str, *, goes_along: bool) -> None:
     buffer, loop = fold.buffer, fold.stage.loop
     if count_accesses(func.body, buffer) != 1 + count_accesses(fold.nest, buffer):
         raise refuse(func, f"{STEP}: '{buffer.name}' is used elsewhere, too", [fold.nest])
@@ -157,6 +220,8 @@ def _check(func: PrimFunc, fold: Fold, block_name: str) -> None:
         )
     if any(inner.step != Const(1) for inner in fold.loops):
         raise refuse(func, f"{STEP}: the loops of the reader must have step 1", [*fold.loops])
+    if goes_along:
+        return
     part = infer_instances(func, fold.stage.scope)
     (store,) = (found for found in part.statements if found.node is fold.store)
     (access,) = (found for found in store.accesses if found.is_write)

@@ -1,8 +1,8 @@
 """Blocks become loops: what a constant iteration makes of the body."""
 
 import hybridjit as hj
+from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.ir.verify import Stage, verify
-from hybridjit.lowering.lower_blocks import lower_blocks
 from tests.support.before_after import assert_unchanged
 from tests.support.memory_programs import integers
 

@@ -1,4 +1,4 @@
-"""accumulate_sums: elements in variables, unless someone could see the difference."""
+"""keep_in_registers: elements in variables, unless someone could see the difference."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import Kernel, hybrid
+from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.hybrid import output_tensor
 from hybridjit.ir.expr import Buffer
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.hints import drop_hints
 from hybridjit.ir.stmt import Store
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.ir.visit import walk
-from hybridjit.lowering.accumulate_sums import accumulate_sums
+from hybridjit.lowering.keep_in_registers import keep_in_registers
 from hybridjit.lowering.pipeline import lower
 from hybridjit.processor import current_target
 from tests.corpus.case import Array
 from tests.lowering.ways import assert_all_ways_agree
+from tests.support.optimized import optimized
 
 AnyKernel = Kernel[..., Any]
 
@@ -133,7 +136,7 @@ def test_arrays_that_overlap() -> None:
 
 
 def lowered(kernel: AnyKernel, *specs: Any) -> PrimFunc:
-    return lower(kernel.prim_func(*specs), current_target(), may_reorder=True)
+    return lower(optimized(kernel, *specs), current_target(), may_vectorize=True)
 
 
 def variables(func: PrimFunc) -> list[str]:
@@ -157,8 +160,10 @@ def test_what_is_kept_in_a_variable(kernel: AnyKernel, specs: Any, kept: bool) -
 
 
 def test_the_pass_alone() -> None:
-    func = lower(factor.prim_func(hj.f64[9, 9]), current_target())
-    made = accumulate_sums(func)
-    verify(made, Stage.LOOPS, "accumulate_sums")
+    func = lower_blocks(optimized(factor, hj.f64[9, 9]))
+    made = keep_in_registers(func)
+    verify(made, Stage.LOOPS, "keep_in_registers")
     assert variables(made) == ["a_value"]
-    assert accumulate_sums(made) is made
+    assert keep_in_registers(made) is made
+    bare = drop_hints(func)
+    assert keep_in_registers(bare) is bare

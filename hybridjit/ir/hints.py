@@ -12,20 +12,41 @@ do. To find out what was decided (choices.py), loops are numbered.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 from hybridjit.ir.expr import Expr
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import HAS_LANES, HINTS, IF_POSSIBLE, IN_LANES, ORIGIN, For, Stmt
+from hybridjit.ir.stmt import (
+    HAS_LANES,
+    HAS_REGISTER,
+    HINTS,
+    IF_POSSIBLE,
+    IN_LANES,
+    IN_REGISTER,
+    ORIGIN,
+    SUMS_IN_LANES,
+    For,
+    Stmt,
+)
 from hybridjit.ir.visit import Mutator, walk_stmts
 
 
 def with_lanes(loop: For, lanes: int) -> For:
     """`loop`, which gets so many lanes: a hint that asked for them has done its work."""
+    return _carried_out(loop, (IN_LANES, SUMS_IN_LANES), (HAS_LANES, lanes))
+
+
+def with_register(loop: For) -> For:
+    """`loop`, which updates a variable instead of an element, as a hint may have asked for."""
+    return _carried_out(loop, (IN_REGISTER,), (HAS_REGISTER, True))
+
+
+def _carried_out(loop: For, names: Sequence[str], outcome: tuple[str, int]) -> For:
     if not loop.hints:
         return loop
-    done = (IN_LANES, IF_POSSIBLE[IN_LANES], HAS_LANES)
+    done = (*names, *(IF_POSSIBLE[name] for name in names), outcome[0])
     others = tuple(item for item in loop.annotations if item[0] not in done)
-    return dataclasses.replace(loop, annotations=(*others, (HAS_LANES, lanes)))
+    return dataclasses.replace(loop, annotations=(*others, outcome))
 
 
 def wants_lanes(stmt: Stmt) -> bool:

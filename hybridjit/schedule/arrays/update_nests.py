@@ -19,10 +19,11 @@ from functools import reduce
 
 from hybridjit.analysis.counting_nest import Nest
 from hybridjit.analysis.independence import Independence
+from hybridjit.analysis.loop_mutator import LoopMutator
 from hybridjit.ir.expr import And, Buffer, Const, Expr, Load, Lt, Node
+from hybridjit.ir.hints import with_register
 from hybridjit.ir.stmt import Allocate, For, If, Let, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import Mutator, walk
-from hybridjit.lowering.loop_mutator import LoopMutator
 
 
 def sink_sums(nest: Nest) -> Nest | None:
@@ -53,12 +54,13 @@ class AccumulateSums(LoopMutator):
     def rewrite_For(self, node: For) -> Stmt:
         nest = Nest.of(node)
         store = find_update(nest.body)
-        if store is not None and _is_one_element(nest, store):
+        if store is not None and is_one_element(nest, store):
             return accumulate(nest, store) if has_own_updates(nest, self.independence()) else node
         return self.go_inside(node)
 
 
-def _is_one_element(nest: Nest, store: Store) -> bool:
+def is_one_element(nest: Nest, store: Store) -> bool:
+    """True if all iterations of `nest` update the same element."""
     indices = indices_of(store)
     is_same = not any(loop.var in indices for loop in nest.loops)
     return is_same and _can_reorder(nest.loops, nest.loops)
@@ -70,13 +72,12 @@ def indices_of(access: Load | Store) -> set[Node]:
 
 
 def find_update(body: Stmt) -> Store | None:
-    """The store, after names at most, that is all there is, if it updates a float in place."""
+    """The store, after names at most, that is all there is, if it updates an element in place."""
     *names, last = flat_stmts(body) or [body]
     if not isinstance(last, Store) or not all(isinstance(stmt, Let) for stmt in names):
         return None
     old = Load(last.buffer, last.indices)
-    is_update = last.buffer.dtype.is_inexact and old in walk(last.value)
-    return last if is_update and not last.buffer.is_register else None
+    return last if old in walk(last.value) and not last.buffer.is_register else None
 
 
 def _can_reorder(loops: Sequence[For], inner: Sequence[For]) -> bool:
@@ -90,6 +91,7 @@ def accumulate(sums: Nest, store: Store) -> Stmt:
     """The loops of `sums`, which update the element of `store`, with its value in a variable."""
     total = Buffer(f"{store.buffer.name}_value", store.buffer.dtype, (), Buffer.REGISTER)
     element = Load(store.buffer, store.indices, span=store.span)
+    sums = Nest((with_register(sums.loops[0]), *sums.loops[1:]), sums.body)
     run = seq(
         Allocate(total, zero=False, span=store.span),
         Store(total, (), element, span=store.span),

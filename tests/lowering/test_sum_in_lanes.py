@@ -14,7 +14,7 @@ import hybridjit as hj
 from hybridjit import Kernel
 from tests.lowering import sum_kernels
 from tests.lowering.sum_kernels import IN_ORDER, SIDE_BY_SIDE, arrays
-from tests.lowering.sum_programs import check_number
+from tests.lowering.sum_programs import check_marked, check_number
 from tests.lowering.ways import assert_all_ways_agree, assert_native_agrees
 from tests.support.guarded import check_guarded
 
@@ -27,9 +27,9 @@ DTYPES = (np.float64, np.float32, np.float16, ml_dtypes.bfloat16, np.complex128,
 
 def has_lanes(kernel: AnyKernel, *args: Any) -> bool:
     passes = kernel.inspect("passes", *args)
-    if "# vectorize_outer: " not in passes:
+    if "# sum_in_lanes: " not in passes:
         return False
-    return "no change" not in passes.partition("# vectorize_outer: ")[2].splitlines()[0]
+    return "no change" not in passes.partition("# sum_in_lanes: ")[2].splitlines()[0]
 
 
 def anew(kernel: AnyKernel) -> AnyKernel:
@@ -91,6 +91,10 @@ def test_the_order_of_a_schedule_stays() -> None:
 
 def test_random_programs() -> None:
     assert sum(check_number(number) for number in range(60)) > 10
+
+
+def test_random_marks() -> None:
+    assert sum(check_marked(number) for number in range(60)) > 10
 
 
 # -- what ------------------------------------------------------------------------------------------

@@ -1,0 +1,88 @@
+"""Mark the loops of sums: which run side by side, and which keep their sums in variables.
+
+The marks are hints that lowering carries out, each once it has proved it: see the docstrings of
+lowering/sum_in_lanes.py and lowering/keep_in_registers.py for why that is not done here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from hybridjit.analysis.lower_blocks import lower_blocks
+from hybridjit.ir.expr import Expr, Load, Var
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import Block, For, Let, Seq, Stmt, Store, seq
+from hybridjit.ir.visit import Mutator, walk, walk_stmts
+from hybridjit.optimize.decisions import Decisions
+from hybridjit.optimize.promote_sums import choose_promoted_sums
+from hybridjit.optimize.tile_sums import choose_sum_tiles
+from hybridjit.schedule.primitives.hints import make_in_register, make_sums_in_lanes
+from hybridjit.target import Target
+
+MARKS = ("sums_in_lanes", "in_register")
+"""The steps that mark loops and leave the rest of a program as it is."""
+
+
+def mark_sums(
+    func: PrimFunc, target: Target, is_free: Callable[[Var], bool], decisions: Decisions
+) -> PrimFunc:
+    """`func` with marks on loops around sums, those whose order `is_free` to choose."""
+    if not _has_sums(func):
+        return func
+    view = _plain_loops(func)
+    in_tiles: set[Var] = set()
+    for tile in choose_sum_tiles(view, target, is_free):
+        in_tiles |= tile.loops
+        if decisions.take("sums_in_lanes", *tile.places, **tile.numbers, if_possible=True):
+            numbers = tile.lanes, tile.rows
+            func = make_sums_in_lanes(func, tile.lane, tile.row, *numbers, if_possible=True)
+    for var in choose_promoted_sums(view, is_free):
+        if var not in in_tiles and decisions.take("in_register", var, if_possible=True):
+            func = make_in_register(func, var, if_possible=True)
+    return func
+
+
+def _has_sums(func: PrimFunc) -> bool:
+    """True if some statement updates what it stores to: a look that costs little."""
+    return any(map(_is_update, walk_stmts(func.body)))
+
+
+def _is_update(stmt: Stmt) -> bool:
+    if not isinstance(stmt, Store):
+        return False
+    return any(isinstance(node, Load) and node.buffer is stmt.buffer for node in walk(stmt.value))
+
+
+def _plain_loops(func: PrimFunc) -> PrimFunc:
+    """`func` in plain loops as they are in the end, if every index is inside of its array.
+
+    Inits of sums stand in front of the loops over terms then, and bounds that are read have names.
+    """
+    plain = lower_blocks(replace(func, body=_WithoutInits().rewrite(func.body)))
+    return replace(plain, body=_NameBounds().rewrite(plain.body), is_checked=True)
+
+
+class _WithoutInits(Mutator):
+    def rewrite_Expr(self, node: Expr) -> Expr:
+        return node
+
+    def rewrite_Block(self, node: Block) -> Stmt:
+        return self.generic(node if node.init is None else replace(node, init=None))
+
+
+class _NameBounds(Mutator):
+    def rewrite_Expr(self, node: Expr) -> Expr:
+        return node
+
+    def rewrite_Seq(self, node: Seq) -> Stmt:
+        rewritten = self.generic(node)
+        return rewritten if rewritten is node else seq(*rewritten.stmts)
+
+    def rewrite_For(self, node: For) -> Stmt:
+        loop = self.generic(node)
+        bounds = (loop.start, loop.stop)
+        if not any(isinstance(part, Load) for bound in bounds for part in walk(bound)):
+            return loop
+        start, stop = (Let(Var("bound"), bound) for bound in bounds)
+        return seq(start, stop, replace(loop, start=start.var, stop=stop.var))
