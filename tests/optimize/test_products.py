@@ -13,7 +13,7 @@ import hybridjit as hj
 from hybridjit import hybrid
 from hybridjit.ir.dtype import FLOAT32, FLOAT64
 from hybridjit.optimize.optimize import optimize
-from hybridjit.schedule.arrays.choose_tile import DEPTH, choose_tile
+from hybridjit.schedule.arrays.choose_tile import DEPTH, MAX_DEPTH, choose_tile
 from hybridjit.schedule.arrays.tile import Tile
 from hybridjit.target import Caches
 from tests.conftest import Golden
@@ -72,7 +72,7 @@ def agree(kernel: Any, *args: Any) -> None:
 
 
 # Around the edges of a tile, and of the block that is summed at once.
-EDGES = [(13, 40, 33), (24, 32, 32), (12, DEPTH, 16), (11, DEPTH + 1, 15)]
+EDGES = [(13, 40, 33), (24, 32, 32), (12, DEPTH, 16), (11, DEPTH + 1, 15), (7, MAX_DEPTH + 1, 5)]
 SMALL = [(0, 3, 4), (3, 0, 4), (3, 4, 0), (1, 1, 1), (5, 7, 3), (2, 3, 40)]
 
 

@@ -145,7 +145,7 @@ def in_shallow_panels(check: Check) -> Check:
     """
 
     def checked() -> None:
-        with patch.object(choose_tile, "DEPTH", 16):
+        with patch.multiple(choose_tile, DEPTH=16, MAX_DEPTH=16):
             check()
 
     return checked
