@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from hybridjit.arith.ranges import ZERO, constant
 from hybridjit.errors import HybridError, ParseError
-from hybridjit.frontend.arrays.lists import grow, item_at, set_item
+from hybridjit.frontend.arrays.lists import grow, item_at, set_item, unpacked_list
 from hybridjit.frontend.arrays.memory import check_writable, then, whole
 from hybridjit.frontend.arrays.names import assign_array, rebind
 from hybridjit.frontend.arrays.refusals import count, element_of, refuse_whole
@@ -123,6 +123,8 @@ def _unpack(build: Builder, targets: Sequence[ast.expr], value: Value, stmt: ast
     node, names = _value_node(stmt), count(len(targets), "name")
     if isinstance(value, AnyArray) and value.shape and constant(value.shape[0]) is not None:
         value = Items(tuple(rows_of(build, value, node)))
+    if isinstance(value, GrowingList) and not any(isinstance(t, ast.Starred) for t in targets):
+        value = unpacked_list(build, value, len(targets), node)
     if not isinstance(value, Items):
         raise build.mismatch(
             f"cannot unpack {describe(value)} into {names}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from hybridjit.errors import Span
 from hybridjit.frontend.arrays.choices import choose_array
@@ -179,6 +179,8 @@ def unary_operation(build: Builder, node: ast.UnaryOp) -> Value:
     if isinstance(value, AnyArray) and not isinstance(node.op, ast.Not):
         span = build.span(node)
         return elementwise(build, [value], lambda parts: unary(node.op, parts[0], span), node)
+    if isinstance(node.op, ast.Not):
+        value = _as_length(build, value, node.operand)
     (value,) = build.as_operands([value], [node.operand], node)
     return unary(node.op, value, build.span(node))
 
@@ -195,6 +197,8 @@ def comparison(build: Builder, node: ast.Compare) -> Value:
         static = _static_comparison(build, node.ops[0], values[0], values[1], node)
         if static is not None:
             return static
+        if all(isinstance(value, Items) for value in values):
+            return _order(build, node.ops[0], values[0], values[1], node)
         if any(isinstance(value, AnyArray) for value in values):
             return elementwise(
                 build,
@@ -269,6 +273,24 @@ def _equality(build: Builder, lhs: Value, rhs: Value, node: ast.Compare) -> Scal
             return _decided(build, _static_name(lhs) == _static_name(rhs), node)
 
 
+def _order(build: Builder, op: ast.cmpop, lhs: Value, rhs: Value, node: ast.Compare) -> Scalar:
+    """`(a, b) < (c, d)`: the first items that are not equal decide, or the lengths."""
+    if not isinstance(lhs, Items) or not isinstance(rhs, Items):
+        first, last = build.as_operands([lhs, rhs], [node.left, node.comparators[0]], node)
+        return _link(build, op, first, last, node)
+    sizes = integer(len(lhs.items)), integer(len(rhs.items))
+    result = _link(build, op, *sizes, node)
+    for a, b in reversed(list(zip(lhs.items, rhs.items, strict=False))):
+        tied = _both(build, _equality(build, a, b, node), result, node)
+        before = _order(build, _STRICT.get(type(op), op), a, b, node)
+        expr = conjunction(Or, before.expr, tied.expr, build.span(node))
+        result = Scalar(expr, join_types(before.type, tied.type, None))
+    return result
+
+
+_STRICT: dict[type[ast.cmpop], ast.cmpop] = {ast.LtE: ast.Lt(), ast.GtE: ast.Gt()}
+
+
 def _decided(build: Builder, value: bool, node: ast.expr) -> Scalar:
     return Scalar(Const(value, BOOL, span=build.span(node)), WEAK_BOOL)
 
@@ -285,14 +307,14 @@ def lazily(build: Builder, node: ast.expr) -> Lazy:
 
 def condition(build: Builder, node: ast.expr) -> Expr:
     """The truth of an expression."""
-    return truth(_tested(build, build.evaluate(node), node), build.span(node))
+    return truth(_tested(build, node), build.span(node))
 
 
-def _tested(build: Builder, value: Value, node: ast.expr) -> Scalar:
-    if isinstance(value, GrowingList):
-        return index(length(build, value, node))
-    if isinstance(value, Items) and value.is_list:
-        return integer(len(value.items))
+def _tested(build: Builder, node: ast.expr) -> Scalar:
+    """A number that is as true as the value of an expression."""
+    if isinstance(node, ast.BoolOp):
+        return _joined(build, node, _tested)
+    value = _as_length(build, build.evaluate(node), node)
     if isinstance(value, Array):
         refuse = refuse_part if value.indices else refuse_truth
         raise refuse(value, build.span(node))
@@ -301,17 +323,37 @@ def _tested(build: Builder, value: Value, node: ast.expr) -> Scalar:
     return build.as_scalar(value, node, "a condition")
 
 
+def _as_length(build: Builder, value: Value, node: ast.expr) -> Value:
+    """What is tested in the place of a list: how many items it has."""
+    match value:
+        case GrowingList():
+            return index(length(build, value, node))
+        case Items(items, is_list=True):
+            return integer(len(items))
+        case _:
+            return value
+
+
 def bool_operation(build: Builder, node: ast.BoolOp) -> Value:
-    result = _operands(build, [node.values[0]], node)[0]
+    """`x and y`, whose value is one of the two."""
+    return _joined(build, node, lambda build, side: _operands(build, [side], node)[0])
+
+
+def _joined(
+    build: Builder, node: ast.BoolOp, evaluate: Callable[[Builder, ast.expr], Scalar]
+) -> Scalar:
+    """The operands from the first one on, until it is decided."""
+    result = evaluate(build, node.values[0])
     op = And if isinstance(node.op, ast.And) else Or
     for side in node.values[1:]:
         known = result.constant
         if known is not None and bool(known) == (op is Or):
             return result  # decided: what follows is not even looked at
         if known is not None:
-            result = _operands(build, [side], node)[0]
+            result = evaluate(build, side)
             continue
-        value, stmts = lazily(build, side)
+        with build.collect() as stmts:
+            value = evaluate(build, side)
         result = _join_lazily(build, op, result, value, stmts, node)
     return result
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from types import FunctionType
 from weakref import WeakKeyDictionary
 
 from hybridjit.arith.ranges import ZERO
@@ -24,7 +25,7 @@ from hybridjit.frontend.arrays.lists import (
 )
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import arguments
-from hybridjit.frontend.library.table import CONTAINS
+from hybridjit.frontend.library.table import BACKWARDS, CONTAINS, SORTED
 from hybridjit.frontend.values import (
     Array,
     ArrayExpr,
@@ -103,6 +104,26 @@ def _copy(build: Builder, owner: GrowingList, node: ast.Call) -> Value:
     return copied_list(build, owner, ZERO, length(build, owner, node), node)
 
 
+def _sort(build: Builder, owner: GrowingList, node: ast.Call) -> Value:
+    return _reordered(build, owner, SORTED, node)
+
+
+def _reverse(build: Builder, owner: GrowingList, node: ast.Call) -> Value:
+    arguments(build, node, required=0)
+    return _reordered(build, owner, BACKWARDS, node)
+
+
+def _reordered(build: Builder, owner: GrowingList, order: FunctionType, node: ast.Call) -> Value:
+    """Give a list the items in the order that a function of the list has them in."""
+    result = _call_on(build, order, [owner], node)
+    if isinstance(result, Items):
+        raise grow(build, result, node)
+    assert isinstance(result, GrowingList)
+    resize(build, owner, ZERO, node)
+    append_all(build, owner, result, ZERO, length(build, result, node), node)
+    return Nothing()
+
+
 _METHODS: dict[str, Handler] = {
     "append": _append,
     "pop": _pop,
@@ -110,6 +131,8 @@ _METHODS: dict[str, Handler] = {
     "extend": _extend,
     "clear": _clear,
     "copy": _copy,
+    "sort": _sort,
+    "reverse": _reverse,
 }
 LIST_METHODS = tuple(_METHODS)
 
@@ -155,17 +178,25 @@ def store_item(build: Builder, owner: GrowingList, target: ast.Subscript, value:
 
 # what is in it
 
-# Calls that stand for `x in items`. A node names variables, so each is made once.
-_CALLS: WeakKeyDictionary[ast.Compare, ast.Call] = WeakKeyDictionary()
+# Calls of functions in the place of others. A node names variables, so each is made once.
+_CALLS: WeakKeyDictionary[ast.expr, ast.Call] = WeakKeyDictionary()
+
+
+def _call_on(
+    build: Builder, function: FunctionType, values: Sequence[Value], node: ast.Call | ast.Compare
+) -> Value:
+    """A function of the library on values that are at hand, and then the arguments of a call."""
+    call = _CALLS.get(node)
+    if call is None:
+        names: list[ast.expr] = [ast.Name("item", ast.Load()) for _ in values]
+        args, keywords = (node.args, node.keywords) if isinstance(node, ast.Call) else ([], [])
+        made = ast.Call(ast.Name(function.__name__, ast.Load()), [*names, *args], keywords)
+        call = _CALLS[node] = ast.fix_missing_locations(ast.copy_location(made, node))
+    for name, value in zip(call.args, values, strict=False):
+        build.frame.fixed[name] = value
+    return build.language.inline(build, Callee(function), call)
 
 
 def contains(build: Builder, node: ast.Compare, item: Value, items: Value) -> Scalar:
     """`item in items`, of a list, a tuple, or an array of one dimension."""
-    call = _CALLS.get(node)
-    if call is None:
-        names = [ast.Name(name, ast.Load()) for name in ("items", "item")]
-        made = ast.Call(ast.Name("contains", ast.Load()), [*names], [])
-        call = _CALLS[node] = ast.fix_missing_locations(ast.copy_location(made, node))
-    for name, value in zip(call.args, (items, item), strict=True):
-        build.frame.fixed[name] = value
-    return build.as_scalar(build.language.inline(build, Callee(CONTAINS), call), node)
+    return build.as_scalar(_call_on(build, CONTAINS, [items, item], node), node)

@@ -20,10 +20,9 @@ import ast
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from hybridjit.frontend.comprehensions import FOLDS, Fold, fold_of, list_made_by
+from hybridjit.frontend.hoisting import Hoist, assign_at, at_place, is_list_call, name_at
 from hybridjit.frontend.inner_functions import define, is_defined
 from hybridjit.source import FunctionSource
 
@@ -31,9 +30,7 @@ _SHORT = (
     *(ast.NamedExpr, ast.Match, ast.GeneratorExp, ast.ListComp, ast.Lambda, ast.FunctionDef),
     *(ast.Import, ast.ImportFrom),
 )
-_SCOPES = (ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
 _JUMPS = (ast.Break, ast.Continue)
-N = TypeVar("N", bound=ast.AST)
 
 # Each function is written out once; its nodes are known by what they are. None: it stays as it is.
 _known: WeakKeyDictionary[ast.FunctionDef, ast.FunctionDef | None] = WeakKeyDictionary()
@@ -60,9 +57,9 @@ def _written_out(func: ast.FunctionDef) -> ast.FunctionDef:
 def _is_short(node: ast.AST) -> bool:
     if isinstance(node, ast.For) and isinstance(node.iter, (ast.Tuple, ast.List)):
         return any(map(_has_jump, node.body)) or bool(node.orelse)
-    return isinstance(node, _SHORT) or (
-        isinstance(node, (ast.For, ast.While)) and bool(node.orelse)
-    )
+    if isinstance(node, (ast.For, ast.While)):
+        return bool(node.orelse)
+    return isinstance(node, _SHORT) or is_list_call(node)
 
 
 def _has_jump(stmt: ast.stmt, kinds: tuple[type[ast.stmt], ...] = _JUMPS) -> bool:
@@ -76,19 +73,6 @@ def _has_jump(stmt: ast.stmt, kinds: tuple[type[ast.stmt], ...] = _JUMPS) -> boo
             return any(_has_jump(inner, kinds) for inner in body)
         case _:
             return isinstance(stmt, kinds)
-
-
-def _at(node: N, place: ast.AST) -> N:
-    """A new node, at the place of an old one."""
-    return ast.fix_missing_locations(ast.copy_location(node, place))
-
-
-def _name(name: str, place: ast.AST) -> ast.Name:
-    return _at(ast.Name(name, ast.Load()), place)
-
-
-def _assign(name: str, value: ast.expr, place: ast.AST) -> ast.stmt:
-    return _at(ast.Assign([ast.Name(name, ast.Store())], value), place)
 
 
 class _Writer:
@@ -111,11 +95,11 @@ class _Writer:
         node.body = self.block(node.body)
         for inner in ast.walk(node):
             if isinstance(inner, ast.Lambda) and not is_defined(inner):
-                value = _at(ast.Return(inner.body), inner.body)
+                value = at_place(ast.Return(inner.body), inner.body)
                 self._define(inner, "lambda", [value])
 
     def _define(self, node: ast.Lambda, name: str, body: list[ast.stmt]) -> None:
-        function = _at(ast.FunctionDef(name, node.args, body, []), node)
+        function = at_place(ast.FunctionDef(name, node.args, body, []), node)
         define(node, function)
         self.function(function)
 
@@ -123,9 +107,9 @@ class _Writer:
         """A function that is made here, as a name that is given it."""
         if stmt.decorator_list:
             return [stmt]
-        node = _at(ast.Lambda(stmt.args, ast.Constant(None)), stmt)
+        node = at_place(ast.Lambda(stmt.args, ast.Constant(None)), stmt)
         self._define(node, stmt.name, stmt.body)
-        return [_assign(stmt.name, node, stmt)]
+        return [assign_at(stmt.name, node, stmt)]
 
     # -- statements ----------------------------------------------------------------------------
 
@@ -163,8 +147,9 @@ class _Writer:
         value: ast.expr | None = getattr(stmt, field)
         if value is None:
             return []
-        hoist = _Hoist(self)
-        setattr(stmt, field, hoist.visit(value))
+        hoist = Hoist(self.fresh, self.block)
+        visit = hoist.tested if field == "test" else hoist.visit
+        setattr(stmt, field, visit(value))
         return hoist.before
 
     # -- loops ---------------------------------------------------------------------------------
@@ -184,8 +169,8 @@ class _Writer:
         needed = self._hoisted(stmt, "test")
         if needed:  # in every round
             leave = ast.If(ast.UnaryOp(ast.Not(), stmt.test), [ast.Break()], [])
-            stmt.body = [*needed, _at(leave, stmt.test), *stmt.body]
-            stmt.test = _at(ast.Constant(True), stmt.test)
+            stmt.body = [*needed, at_place(leave, stmt.test), *stmt.body]
+            stmt.test = at_place(ast.Constant(True), stmt.test)
         return [*before, stmt, *after]
 
     def _without_else(self, stmt: ast.For | ast.While) -> tuple[list[ast.stmt], list[ast.stmt]]:
@@ -195,8 +180,8 @@ class _Writer:
             return [], rest
         flag = self.fresh("is_done")
         stmt.body = _Jumps(on_break=flag, value=False).block(stmt.body)
-        test = _at(ast.If(_name(flag, rest[0]), rest, []), rest[0])
-        return [_assign(flag, ast.Constant(True), stmt)], [test]
+        test = at_place(ast.If(name_at(flag, rest[0]), rest, []), rest[0])
+        return [assign_at(flag, ast.Constant(True), stmt)], [test]
 
     def _without_jumps(self, stmt: ast.For) -> list[ast.stmt]:
         """What comes before a loop over a tuple, which is expanded: each round is a loop of one."""
@@ -206,18 +191,18 @@ class _Writer:
         once = ast.Call(ast.Name("range", ast.Load()), [ast.Constant(1)], [])
         round = ast.For(ast.Name(self.fresh("once"), ast.Store()), once, body, [])
         if not leaves:
-            stmt.body = [_at(round, stmt)]
+            stmt.body = [at_place(round, stmt)]
             return []
-        test = ast.If(ast.UnaryOp(ast.Not(), _name(flag, stmt)), [round], [])
-        stmt.body = [_at(test, stmt)]
-        return [_assign(flag, ast.Constant(False), stmt)]
+        test = ast.If(ast.UnaryOp(ast.Not(), name_at(flag, stmt)), [round], [])
+        stmt.body = [at_place(test, stmt)]
+        return [assign_at(flag, ast.Constant(False), stmt)]
 
     # -- match ---------------------------------------------------------------------------------
 
     def _match(self, stmt: ast.Match) -> list[ast.stmt]:
         subject = self.fresh("subject")
         tests = [_test_of(case.pattern, subject) for case in stmt.cases]
-        if any(test is None for test in tests) or any(_guards_a_name(c) for c in stmt.cases):
+        if any(test is None for test in tests) or any(_guards_aname_at(c) for c in stmt.cases):
             return [stmt]
         before = self._hoisted(stmt, "subject")
         chain: list[ast.stmt] = []
@@ -226,8 +211,8 @@ class _Writer:
             if case.guard is not None:
                 test = ast.BoolOp(ast.And(), [test, case.guard])
             body = [*_captured(case.pattern, subject), *self.block(case.body)]
-            chain = [_at(ast.If(test, body, chain), case.pattern)]
-        return [*before, _assign(subject, stmt.subject, stmt.subject), *chain]
+            chain = [at_place(ast.If(test, body, chain), case.pattern)]
+        return [*before, assign_at(subject, stmt.subject, stmt.subject), *chain]
 
 
 def _imports(stmt: ast.Import | ast.ImportFrom) -> list[ast.stmt]:
@@ -244,7 +229,7 @@ def _imports(stmt: ast.Import | ast.ImportFrom) -> list[ast.stmt]:
             name = alias.asname or alias.name
         else:
             made = _module(module)
-        found.append(_assign(name, made, stmt))
+        found.append(assign_at(name, made, stmt))
     return found
 
 
@@ -256,7 +241,7 @@ def _test_of(pattern: ast.pattern, subject: str) -> ast.expr | None:
     """Whether a value matches a pattern; None for a pattern that is not known."""
     match pattern:
         case ast.MatchValue(value=value):
-            return ast.Compare(_name(subject, pattern), [ast.Eq()], [value])
+            return ast.Compare(name_at(subject, pattern), [ast.Eq()], [value])
         case ast.MatchOr(patterns=patterns):
             tests = [_test_of(inner, subject) for inner in patterns]
             known = [test for test in tests if test is not None]
@@ -267,13 +252,13 @@ def _test_of(pattern: ast.pattern, subject: str) -> ast.expr | None:
             return None
 
 
-def _guards_a_name(case: ast.match_case) -> bool:
+def _guards_aname_at(case: ast.match_case) -> bool:
     return case.guard is not None and bool(_captured(case.pattern, ""))
 
 
 def _captured(pattern: ast.pattern, subject: str) -> list[ast.stmt]:
     if isinstance(pattern, ast.MatchAs) and pattern.pattern is None and pattern.name is not None:
-        return [_assign(pattern.name, _name(subject, pattern), pattern)]
+        return [assign_at(pattern.name, name_at(subject, pattern), pattern)]
     return []
 
 
@@ -290,9 +275,9 @@ class _Jumps:
     def _statement(self, stmt: ast.stmt) -> list[ast.stmt]:
         match stmt:
             case ast.Break() if self._flag is not None:
-                return [_assign(self._flag, ast.Constant(self._value), stmt), stmt]
+                return [assign_at(self._flag, ast.Constant(self._value), stmt), stmt]
             case ast.Continue() if self._value:  # the round is a loop of its own
-                return [_at(ast.Break(), stmt)]
+                return [at_place(ast.Break(), stmt)]
             case ast.If():
                 stmt.body, stmt.orelse = self.block(stmt.body), self.block(stmt.orelse)
             case ast.With():
@@ -300,80 +285,3 @@ class _Jumps:
             case _:
                 pass
         return [stmt]
-
-
-class _Hoist(ast.NodeTransformer):
-    """Takes out of an expression what takes statements, if it is sure to be evaluated, and first.
-
-    What is evaluated before it must not read what it sets, nor call anything.
-    """
-
-    def __init__(self, writer: _Writer) -> None:
-        self._writer = writer
-        self.before: list[ast.stmt] = []
-        self._is_certain = True
-        self._read: set[str] = set()
-        self._has_called = False
-
-    def visit(self, node: ast.AST) -> Any:
-        """The expression without what was taken out; what has a scope of its own stays."""
-        is_list = isinstance(node, ast.ListComp) and self._is_certain and not self._has_called
-        if isinstance(node, _SCOPES) and not is_list:
-            return node
-        return super().visit(node)
-
-    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
-        stmts, result = list_made_by(node, self._writer.fresh)
-        self.before += self._writer.block([_at(stmt, node) for stmt in stmts])
-        return _name(result, node)
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        self._read.add(node.id)
-        return node
-
-    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
-        name = node.target.id
-        if not self._is_certain or self._has_called or name in self._read:
-            return node
-        value: ast.expr = self.visit(node.value)
-        self.before.append(_assign(name, value, node))
-        return _name(name, node)
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        fold = fold_of(node)
-        if fold is not None and self._is_certain and not self._has_called:
-            return self._fold(fold, node)
-        self.generic_visit(node)
-        self._has_called = self._has_called or not self._is_free(node)
-        return node
-
-    def _is_free(self, node: ast.Call) -> bool:
-        """Whether a call has no effect: one of a builtin, which only computes."""
-        return isinstance(node.func, ast.Name) and node.func.id in ("len", "abs", *FOLDS)
-
-    def _fold(self, fold: Fold, node: ast.Call) -> ast.expr:
-        stmts, result = fold.statements(self._writer.fresh)
-        self.before += self._writer.block([_at(stmt, node) for stmt in stmts])
-        return _name(result, node)
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
-        node.values[0] = self.visit(node.values[0])
-        node.values[1:] = [self._uncertain(value) for value in node.values[1:]]
-        return node
-
-    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
-        node.test = self.visit(node.test)
-        node.body, node.orelse = self._uncertain(node.body), self._uncertain(node.orelse)
-        return node
-
-    def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        node.left = self.visit(node.left)
-        node.comparators[0] = self.visit(node.comparators[0])
-        node.comparators[1:] = [self._uncertain(value) for value in node.comparators[1:]]
-        return node
-
-    def _uncertain(self, node: ast.expr) -> ast.expr:
-        was, self._is_certain = self._is_certain, False
-        visited: ast.expr = self.visit(node)
-        self._is_certain = was
-        return visited

@@ -17,7 +17,7 @@ _PARTS = 'give the parts separately, as in print("x =", x)'
 REFUSALS: dict[type[ast.AST], tuple[str, str]] = {
     # expressions
     ast.ListComp: (
-        "a list comprehension cannot stand where it may not be reached, or after a call",
+        "a list comprehension cannot stand behind a call in the same expression",
         "make the list on a line of its own, before this one",
     ),
     ast.SetComp: ("set comprehensions are not supported", _LOOP),
@@ -115,7 +115,7 @@ FUNCTIONS: dict[str, str] = {
     "sorted": "write np.sort({})",
     "map": "write a loop",
     "filter": "write a loop with an if",
-    "list": "make an array with output_tensor(shape, dtype) or allocate(shape, dtype)",
+    "list": "make the list on a line of its own, before this one",
     "dict": "use a variable for each item, or a tuple",
     "set": "use a tuple",
     "tuple": "write the items in parentheses: (x, y)",

@@ -163,6 +163,8 @@ def run_if(build: Builder, stmt: ast.If) -> bool:
     seen = build.unit.branches.setdefault(stmt, set())
     if isinstance(cond, Const):
         seen.add(bool(cond.value))
+        if build.knowledge.taken.get(stmt, bool(cond.value)) != bool(cond.value):
+            raise Skip  # another call went the other way: the next round knows both
         return run_block(build, stmt.body if cond.value else stmt.orelse)
     seen.add(None)
     then, then_goes_on = nested(build, stmt.body)

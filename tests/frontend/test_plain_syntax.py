@@ -174,7 +174,42 @@ def kinds(a: Any, n: int) -> Any:
     return found
 
 
+def behind_conditions(a: Any, n: int) -> Any:
+    found = []
+    for x in a:
+        if n > 0 and all(x > y for y in found):
+            found.append(x)
+    both = n > 0 and any(x > 1 for x in a) and n < 2 or len(found) > 2
+    most = max(x for x in a) if n > 1 else sum(x for x in found) + np.sqrt(abs(a[0]))
+    rest = [x for x in found] if n > 0 else [x for x in a]
+    while found and any(x > 0 for x in found):
+        found.pop()
+    y = -1.0
+    if n > 0 and (y := a[n]) > 0:
+        y += 10
+    return both, most, len(rest), found, not found, y
+
+
+def lists_of_anything(a: Any, n: int) -> Any:
+    numbers, empty = list(range(n)), list()
+    pairs = list(enumerate(a))
+    for x in a[: n + 1]:
+        empty.append(x)
+    pairs.sort(key=lambda pair: -pair[1])
+    numbers.reverse()
+    low, middle, high = sorted((a[0], a[1], a[2]))
+    pairs_are_in_order = pairs[0] > pairs[1] or (n, 1) <= (n, 1, 0)
+    return numbers, empty, pairs, low + 2 * middle + 3 * high, pairs_are_in_order
+
+
+def in_order(a: Any, n: int) -> Any:
+    signs = [(x > 0, x) for x in a]
+    largest = sorted(a, reverse=True)[: n + 1]
+    return sorted(signs), largest, sorted([(k % 2, k) for k in range(9)], key=lambda p: p[0])
+
+
 FUNCTIONS = (
+    *(behind_conditions, lists_of_anything, in_order),
     *(for_else, for_else_without_break, nested_else, while_else, walrus, matches, matches_a_name),
     *(tuples, folds, functions, of_math, over_elements, kinds),
 )
@@ -205,13 +240,13 @@ def test_what_comes_before_is_evaluated_before() -> None:
         return x + (x := a[0])
 
     @hybrid.script
-    def on_a_condition(a: Any) -> Any:
-        return a[0] > 0 and sum(x for x in a) > 1
+    def calls_first(a: Any) -> Any:
+        return a.sum() > 0 and sum(x for x in a) > 1
 
     with pytest.raises(ParseError, match="':=' is not supported"):
         reads_first(np.ones(2))
     with pytest.raises(ParseError, match="generator expressions are not supported"):
-        on_a_condition(np.ones(2))
+        calls_first(np.ones(2))
 
 
 def test_folds_of_nothing() -> None:

@@ -217,6 +217,17 @@ def item_at(build: Builder, owner: GrowingList, position: Expr, node: ast.AST) -
     return put_together(numbers)
 
 
+def unpacked_list(build: Builder, owner: GrowingList, count: int, node: ast.AST) -> Items:
+    """`x, y = out`: as many items as there are names, or a ValueError."""
+    size, span = length(build, owner, node), build.span(node)
+    few = (f"not enough values to unpack (expected {count}, got ", size, ")")
+    many = (f"too many values to unpack (expected {count})",)
+    for test, message in ((Lt(size, Const(count)), few), (Lt(Const(count), size), many)):
+        error = Raise("ValueError", message, is_text=True, span=span)
+        build.emit(If(test, error, span=span))
+    return Items(tuple(item_at(build, owner, Const(k), node) for k in range(count)))
+
+
 def put_together(numbers: Mapping[ItemPlace, Value]) -> Value:
     """An item from the numbers in it."""
     if () in numbers:

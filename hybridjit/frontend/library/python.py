@@ -60,10 +60,44 @@ def contains(items: Sequence, item: Any) -> bool:
     return found
 
 
-def sorted(iterable: Array, reverse: bool = False) -> Array:
-    """The items in order, in an array."""
-    ordered: Any = np.sort(iterable)
-    return ordered[::-1].copy() if reverse else ordered
+def _is_before(one: Any, other: Any, reverse: bool) -> bool:
+    return other < one if reverse else one < other
+
+
+def _order_of(keys: Any, reverse: bool) -> Array:
+    """Where the items stand that come first, second and so on: runs are merged, equals stay."""
+    size = len(keys)
+    order, merged = np.arange(size), np.empty(size, np.int64)
+    width = 1
+    while width < size:
+        for start in range(0, size, 2 * width):
+            middle, stop = min(start + width, size), min(start + 2 * width, size)
+            i, j = start, middle
+            for k in range(start, stop):
+                takes_right = i >= middle
+                if i < middle and j < stop:
+                    takes_right = _is_before(keys[order[j]], keys[order[i]], reverse)
+                merged[k] = order[j] if takes_right else order[i]
+                j += int(takes_right)
+                i += 1 - int(takes_right)
+        order[:] = merged
+        width *= 2
+    return order
+
+
+def sorted(iterable: Any, key: Any = None, reverse: bool = False) -> Any:
+    """The items in order, in a list."""
+    items = [item for item in iterable]
+    if key is None:
+        order = _order_of(items, reverse)
+    else:
+        order = _order_of([key(item) for item in items], reverse)
+    return [items[k] for k in order]
+
+
+def backwards(items: Any) -> Any:
+    """The items from the last to the first, in a list."""
+    return [items[len(items) - 1 - k] for k in range(len(items))]
 
 
 def divmod(x: Any, y: Any) -> Any:

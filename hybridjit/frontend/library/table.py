@@ -52,6 +52,7 @@ ELEMENTWISE: frozenset[FunctionType] = frozenset(
 # Python's functions of one array that are more than one function of ours.
 SMALLEST, LARGEST = library_python.smallest, library_python.largest
 CONTAINS = library_python.contains
+SORTED, BACKWARDS = library_python.sorted, library_python.backwards
 POWER_MODULO = library_python.power_modulo
 # Reductions that take a condition.
 WITH_WHERE: dict[str, FunctionType] = {

@@ -94,20 +94,6 @@ def builtin_str(a):
 
 
 @cases.wrong(ParseError, VECTOR)
-def builtin_list(a):
-    b = list(a)
-    return b
-
-
-@cases.right(VECTOR, code="output_tensor(")
-def builtin_list(a):
-    b = output_tensor(a.shape, a.dtype)
-    for i in range(len(a)):
-        b[i] = a[i]
-    return b
-
-
-@cases.wrong(ParseError, VECTOR)
 def builtin_dict(a):
     d = dict(x=1)
     a[0] = d["x"]

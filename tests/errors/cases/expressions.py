@@ -10,13 +10,13 @@ cases = Cases()
 
 @cases.wrong(ParseError, VECTOR)
 def list_comprehension(a):
-    return sum(a) if a[0] > 0 else len([x for x in a if x > 1])
+    return a.sum() + len([x for x in a if x > 1])
 
 
 @cases.right(VECTOR, says="make the list on a line of its own")
 def list_comprehension(a):
     large = [x for x in a if x > 1]
-    return sum(a) if a[0] > 0 else len(large)
+    return a.sum() + len(large)
 
 
 @cases.wrong(ParseError, VECTOR)

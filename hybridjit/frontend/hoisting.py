@@ -1,0 +1,208 @@
+"""What takes statements is taken out of the expressions that it stands in.
+
+    if ok and all(x > 0 for x in a):          chosen = ok
+        ...                                   if chosen:
+                                       -->        <the loop that finds out>
+                                                  chosen = found
+                                              if chosen:
+                                                  ...
+
+What is evaluated before it must not read what it sets, nor call anything: the order of effects
+stays that of the text.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from hybridjit.frontend.comprehensions import FOLDS, Fold, Fresh, fold_of, list_made_by
+
+_SCOPES = (ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
+N = TypeVar("N", bound=ast.AST)
+
+
+def at_place(node: N, place: ast.AST) -> N:
+    """A new node, at the place of an old one."""
+    return ast.fix_missing_locations(ast.copy_location(node, place))
+
+
+def name_at(name: str, place: ast.AST) -> ast.Name:
+    return at_place(ast.Name(name, ast.Load()), place)
+
+
+def assign_at(name: str, value: ast.expr, place: ast.AST) -> ast.stmt:
+    return at_place(ast.Assign([ast.Name(name, ast.Store())], value), place)
+
+
+def is_list_call(node: ast.AST) -> bool:
+    """True for `list(x)` and `list()`, which are comprehensions by another name."""
+    match node:
+        case ast.Call(ast.Name("list"), [] | [ast.expr()], []):
+            return not any(isinstance(arg, ast.Starred) for arg in node.args)
+        case _:
+            return False
+
+
+class Hoist(ast.NodeTransformer):
+    """Takes out of an expression what takes statements; `before` has them afterwards."""
+
+    def __init__(self, fresh: Fresh, write: Callable[[Sequence[ast.stmt]], list[ast.stmt]]) -> None:
+        self._fresh, self._write = fresh, write
+        self.before: list[ast.stmt] = []
+        self._read: set[str] = set()
+        self._has_called = False
+
+    def visit(self, node: ast.AST) -> Any:
+        """The expression without what was taken out; what has a scope of its own stays."""
+        is_list = isinstance(node, ast.ListComp) and not self._has_called
+        if isinstance(node, _SCOPES) and not is_list:
+            return node
+        return super().visit(node)
+
+    def tested(self, node: ast.expr) -> ast.expr:
+        """An expression of which only the truth counts: what it chooses between may be lists."""
+        return (
+            self._joined(node, is_tested=True) if isinstance(node, ast.BoolOp) else self.visit(node)
+        )
+
+    # -- what is taken out ---------------------------------------------------------------------
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
+        stmts, result = list_made_by(node, self._fresh)
+        return self._taken_out(stmts, result, node)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
+        name = node.target.id
+        if self._has_called or name in self._read:
+            return node
+        value: ast.expr = self.visit(node.value)
+        self.before.append(assign_at(name, value, node))
+        return name_at(name, node)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        fold = fold_of(node)
+        if fold is not None and not self._has_called:
+            return self._fold(fold, node)
+        if is_list_call(node) and not self._has_called:
+            return self._list(node)
+        self.generic_visit(node)
+        self._has_called = self._has_called or not _only_computes(node)
+        return node
+
+    def _fold(self, fold: Fold, node: ast.Call) -> ast.expr:
+        stmts, result = fold.statements(self._fresh)
+        return self._taken_out(stmts, result, node)
+
+    def _list(self, node: ast.Call) -> ast.expr:
+        """`list(x)` as `[item for item in x]`."""
+        if not node.args:
+            return at_place(ast.List([], ast.Load()), node)
+        part = ast.comprehension(ast.Name("item", ast.Store()), self.visit(node.args[0]), [], 0)
+        made = ast.ListComp(ast.Name("item", ast.Load()), [part])
+        return self.visit_ListComp(at_place(made, node))
+
+    def _taken_out(self, stmts: Sequence[ast.stmt], result: str, node: ast.expr) -> ast.expr:
+        self.before += self._write([at_place(stmt, node) for stmt in stmts])
+        return name_at(result, node)
+
+    # -- what may not be reached ---------------------------------------------------------------
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        self._read.add(node.id)
+        return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        return self._joined(node, is_tested=False)
+
+    def _joined(self, node: ast.BoolOp, *, is_tested: bool) -> ast.expr:
+        visit = self.tested if is_tested else self.visit
+        node.values[0] = visit(node.values[0])
+        for position in range(1, len(node.values)):
+            value, needed = self._aside(node.values[position], visit)
+            node.values[position] = value
+            if needed:
+                return self._chosen(node, position, needed, is_tested=is_tested)
+        return node
+
+    def _chosen(
+        self, node: ast.BoolOp, position: int, needed: list[ast.stmt], *, is_tested: bool
+    ) -> ast.expr:
+        """`x and y` where y takes statements: they stand under a condition."""
+        chosen = self._fresh("chosen")
+        first, rest = node.values[:position], node.values[position + 1 :]
+        known = first[0] if len(first) == 1 else at_place(ast.BoolOp(node.op, first), node)
+        self.before.append(assign_at(chosen, _truth(known) if is_tested else known, node))
+        test: ast.expr = name_at(chosen, node)
+        if isinstance(node.op, ast.Or):
+            test = ast.UnaryOp(ast.Not(), test)
+        value = node.values[position]
+        value = _truth(value) if is_tested else value
+        body = [*needed, assign_at(chosen, value, node)]
+        self.before.append(at_place(ast.If(test, body, []), node))
+        if not rest:
+            return name_at(chosen, node)
+        left = ast.BoolOp(node.op, [name_at(chosen, node), *rest])
+        return self._joined(at_place(left, node), is_tested=is_tested)
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        node.test = self.tested(node.test)
+        node.body, then = self._aside(node.body, self.visit)
+        node.orelse, otherwise = self._aside(node.orelse, self.visit)
+        if not then and not otherwise:
+            return node
+        chosen = self._fresh("chosen")
+        then.append(assign_at(chosen, node.body, node.body))
+        otherwise.append(assign_at(chosen, node.orelse, node.orelse))
+        self.before.append(at_place(ast.If(node.test, then, otherwise), node))
+        return name_at(chosen, node)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        node.left = self.visit(node.left)
+        node.comparators[0] = self.visit(node.comparators[0])
+        for position, value in enumerate(node.comparators[1:], 1):
+            node.comparators[position] = self._left_alone(value)
+        return node
+
+    def _left_alone(self, node: ast.expr) -> ast.expr:
+        """An operand that may not be reached: what it would take stays, and is refused there."""
+        was, self._has_called = self._has_called, True
+        visited: ast.expr = self.visit(node)
+        self._has_called = was
+        return visited
+
+    def _aside(
+        self, node: ast.expr, visit: Callable[[ast.expr], ast.expr]
+    ) -> tuple[ast.expr, list[ast.stmt]]:
+        """An operand that may not be reached, and the statements that it takes."""
+        outer, self.before = self.before, []
+        visited = visit(node)
+        needed, self.before = self.before, outer
+        return visited, needed
+
+
+def _only_computes(node: ast.Call) -> bool:
+    """Whether a call is sure to have no effect: one of a builtin, or of most functions of NumPy."""
+    if any(keyword.arg in (None, "out") for keyword in node.keywords):
+        return False
+    match node.func:
+        case ast.Name(name):
+            return name in _PURE
+        case ast.Attribute(ast.Name("np" | "numpy" | "math"), name):
+            return name not in _IN_PLACE
+        case _:
+            return False
+
+
+_PURE = (
+    *("len", "abs", "int", "float", "sorted", "range", "enumerate", "zip", "reversed"),
+    *FOLDS,
+)
+_IN_PLACE = ("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask")
+
+
+def _truth(node: ast.expr) -> ast.expr:
+    """Whether a value is true: `not not x`."""
+    twice = ast.UnaryOp(ast.Not(), ast.UnaryOp(ast.Not(), node))
+    return at_place(twice, node)
