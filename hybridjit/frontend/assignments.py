@@ -26,6 +26,7 @@ from hybridjit.frontend.expressions import evaluate_operand
 from hybridjit.frontend.frame import Pending, Skip, Variable
 from hybridjit.frontend.list_methods import extend, item_place, store_item
 from hybridjit.frontend.refusals import refusal
+from hybridjit.frontend.tuple_variables import assign_tuple, declare_tuple
 from hybridjit.frontend.values import (
     AnyArray,
     Array,
@@ -55,13 +56,18 @@ def declare(build: Builder, web: Web, stmt: ast.stmt) -> None:
     build.frame.bindings[web] = variable
     variable.block = build.body
     build.homes[build.frame.path, web] = build.body
-    build.emit(Pending(variable=variable, span=build.span(stmt)))
+    if web in build.knowledge.spread:
+        declare_tuple(build, web, stmt)
+    else:
+        build.emit(Pending(variable=variable, span=build.span(stmt)))
     for definition in web.definitions:
         value = build.frame.fixed.get(definition.node)
         if not isinstance(definition.node, ast.arg) or value is None:
             continue
         if isinstance(value, Scalar):
             build.assign_variable(variable, value, build.span(definition.node))
+        elif web in build.knowledge.spread:
+            assign_tuple(build, web, value, definition.node)
         else:
             build.frame.bindings[web] = value
 
@@ -197,6 +203,11 @@ def assign_name(build: Builder, target: ast.Name, value: Value, stmt: ast.stmt) 
     span = build.span(stmt)
     if isinstance(value, ArrayExpr):
         value = whole(build, value, span)
+    if web in build.frame.tuples:
+        assign_tuple(build, web, _frozen(build, value, target.id, stmt), target)
+        if isinstance(bound, Variable):
+            raise Skip  # what the variables hold is known from the next round on
+        return
     if isinstance(bound, Variable) and isinstance(value, Scalar):
         build.assign_variable(bound, value, span)
         return
@@ -204,6 +215,8 @@ def assign_name(build: Builder, target: ast.Name, value: Value, stmt: ast.stmt) 
         assign_array(build, web, value, target)
         return
     if web.is_mutable:
+        # The items of a tuple are computed here, whatever becomes of what they are read from.
+        value = _frozen(build, value, target.id, stmt) if isinstance(value, Items) else value
         rebind(build, web, value, target)
         return
     if isinstance(value, Scalar):

@@ -19,10 +19,11 @@ from collections.abc import Mapping, Sequence
 from hybridjit.frontend.assignments import declare
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.carried import leave_round
-from hybridjit.frontend.frame import Path, Segment, Variable
+from hybridjit.frontend.frame import LoopEnd, Path, Resizable, Segment, Variable
+from hybridjit.frontend.resized import as_view
 from hybridjit.frontend.values import Value
 from hybridjit.frontend.variables import Web
-from hybridjit.ir.expr import Const, Expr
+from hybridjit.ir.expr import Const, Eq, Expr, Load
 from hybridjit.ir.stmt import If, Stmt
 
 
@@ -35,19 +36,51 @@ def divide(build: Builder, stmt: ast.If, cond: Expr, rest: Sequence[Segment], we
     """Translate an `if`, and what follows it, for each branch on its own."""
     if isinstance(cond, Const):  # what is to be divided stands in the branch that is taken
         return _run_chain(build, [(stmt.body if cond.value else stmt.orelse, 0), *rest])
+    blocks = ([(stmt.body, 0), *rest], [(stmt.orelse, 0), *rest])
+    sides, goes_on = _divided(build, blocks, [{}, {}], stmt, [web])
+    build.emit(If(cond, sides[0], sides[1], span=build.span(stmt)))
+    return goes_on
+
+
+def divide_after(build: Builder, stmt: ast.stmt, end: LoopEnd, rest: Sequence[Segment]) -> bool:
+    """Translate what follows a loop for each state in which it may have ended."""
+    webs, states = end.carry.webs, [end.carry.states[k] for k in end.exits]
+    stood = [{web: _stood(build, v) for web, v in zip(webs, s, strict=True)} for s in states]
+    sides, goes_on = _divided(build, [rest] * len(states), stood, stmt, webs)
+    body = sides[-1]
+    for position, side in reversed(list(zip(end.exits[:-1], sides[:-1], strict=True))):
+        test = Eq(Load(end.carry.register), Const(position))
+        body = If(test, side, body, span=build.span(stmt))
+    build.emit(body)
+    return goes_on
+
+
+def _stood(build: Builder, value: Value | Variable | Resizable) -> Value | Variable:
+    return as_view(build, value) if isinstance(value, Resizable) else value
+
+
+def _divided(
+    build: Builder,
+    chains: Sequence[Sequence[Segment]],
+    stood: Sequence[Mapping[Web, Value | Variable]],
+    stmt: ast.stmt,
+    webs: Sequence[Web],
+) -> tuple[list[Stmt], bool]:
+    """Blocks to the end, with what names stand for in each; whether an end can be reached."""
     bindings, homes, home = build.frame.bindings, dict(build.homes), build.body
     blocks = build.carries[-1].blocks if build.carries else []
     ends_round = any(block is home for block in blocks)
     sides: list[Stmt] = []
     goes_on = False
-    for branch in (stmt.body, stmt.orelse):
-        build.frame.bindings, build.homes = dict(bindings), dict(homes)
+    for chain, known in zip(chains, stood, strict=True):
+        build.frame.bindings, build.homes = {**bindings, **known}, dict(homes)
         with build.collect() as stmts:
             build.depth += 1
-            _settle(build, web, home, stmt)
+            for web in webs:
+                _settle(build, web, home, stmt)
             if ends_round:
                 blocks.append(stmts)
-            side_goes_on = _run_chain(build, [(branch, 0), *rest])
+            side_goes_on = _run_chain(build, chain)
             if side_goes_on and ends_round:
                 leave_round(build)
                 side_goes_on = False
@@ -56,8 +89,7 @@ def divide(build: Builder, stmt: ast.If, cond: Expr, rest: Sequence[Segment], we
             sides.append(build.close(stmts))
             _keep_first_arrays(build, bindings, homes, home)
     build.frame.bindings, build.homes = bindings, homes
-    build.emit(If(cond, sides[0], sides[1], span=build.span(stmt)))
-    return goes_on
+    return sides, goes_on
 
 
 def _keep_first_arrays(

@@ -27,6 +27,7 @@ from hybridjit.frontend.frame import (
     Enclosing,
     Frame,
     Key,
+    LoopEnd,
     Path,
     Pending,
     Resizable,
@@ -132,6 +133,8 @@ class Builder:
         self.carries: list[Carry] = []
         self.carried: dict[Copy, list[Web]] = {}
         self.resized: dict[Copy, dict[Web, Resizable]] = {}
+        # A loop that has come to its end in states in which names do not stand for one thing.
+        self.divided_end: LoopEnd | None = None
         # What follows the block that is being translated, if it belongs to a branch of its own.
         self.chain: Sequence[Segment] = ()
         # The functions around that are being inlined.

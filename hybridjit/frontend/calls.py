@@ -36,6 +36,7 @@ from hybridjit.frontend.extern_calls import call_extern
 from hybridjit.frontend.library.table import GENERATOR_METHODS, LIBRARY, SEEDED, WITH_WHERE
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.list_methods import call_list_method
+from hybridjit.frontend.nested_results import is_made_of_fields, make_named
 from hybridjit.frontend.refusals import function_help
 from hybridjit.frontend.values import (
     Array,
@@ -109,6 +110,8 @@ def _call_other(build: Builder, callee: Value, node: ast.Call) -> Value:
             return call_extern(build, extern, node)
         case Foreign(value) if value is _default_rng():
             return _make_generator(build, node)
+        case Foreign(type() as maker) if is_made_of_fields(maker):
+            return make_named(build, maker, node)
         case Foreign(value) if value is isinstance:
             return is_instance(build, node)
         case Foreign(value) if value is __import__:

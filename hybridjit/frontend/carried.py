@@ -22,18 +22,29 @@ import ast
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
-from hybridjit.arith.ranges import ZERO
+from hybridjit.frontend.after_loops import bring_together
 from hybridjit.frontend.arrays.elementwise import shape_text
-from hybridjit.frontend.arrays.lists import append_all, length, list_like, same_items
-from hybridjit.frontend.arrays.memory import copied, elements_of, locate, nest, view_of
+from hybridjit.frontend.arrays.memory import copied, elements_of, nest, view_of
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.frame import Carry, Pending, Resizable, Skip, State, Variable
+from hybridjit.frontend.frame import Carry, Pending, Resizable, Variable
+from hybridjit.frontend.name_states import (
+    Stood,
+    agree_in_type,
+    is_alike,
+    is_own,
+    kind_of,
+    let_vary,
+    standin,
+    state_key,
+    value_key,
+)
 from hybridjit.frontend.operands import is_only_operand
 from hybridjit.frontend.resized import as_view, fits, keep, make_home
+from hybridjit.frontend.tuple_variables import spread
 from hybridjit.frontend.values import (
     Array,
-    ArrayExpr,
     GrowingList,
+    ItemPlace,
     Items,
     Nothing,
     Value,
@@ -42,14 +53,11 @@ from hybridjit.frontend.values import (
     describe,
 )
 from hybridjit.frontend.variables import Web
-from hybridjit.ir.dtype import INT64, ScalarType
-from hybridjit.ir.expr import Buffer, Const, Eq, Expr, Load, Node
+from hybridjit.ir.dtype import INT64
+from hybridjit.ir.expr import Buffer, Const, Eq, Load, Node
 from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store
 from hybridjit.ir.visit import rewrite, substitute, walk, walk_stmts
 from hybridjit.scalars.scalar import Scalar
-
-Stood = Value | Variable | Resizable
-"""What a name stands for."""
 
 # Three names that are exchanged in turn take three; each is a copy of the body.
 MAX_STATES = 12
@@ -65,7 +73,7 @@ def prepare_loop(build: Builder, stmt: ast.For | ast.While) -> None:
     names = build.knowledge.resized.get(place, ())
     resized = [web for web in build.frame.bindings if web.is_mutable and web.name in names]
     # One that is asked for again is carried, since a copy of its array did not do.
-    for web in (*build.knowledge.divided.get(place, ()), *resized):
+    for web in (*build.knowledge.divided_at(place), *resized):
         if web in build.frame.bindings and web not in build.resized.get(place, ()):
             _carry(build, stmt, web)
 
@@ -78,12 +86,12 @@ def _carry(build: Builder, stmt: ast.For | ast.While, web: Web) -> None:
     if web.name in names and isinstance(value, (Array, View)):
         home = make_home(build, web, value)
         build.resized.setdefault(place, {})[web] = home
-        if not _is_own(build, value) or build.is_shared(value.buffer, web):
-            build.unit.standins[home.home] = _standin(web.name)
+        if not is_own(build, value) or build.is_shared(value.buffer, web):
+            build.unit.standins[home.home] = standin(web.name)
     elif isinstance(value, Array) and _may_copy(build, value, stmt):
         copy = copied(build, elements_of(build, value), web.name, build.span(stmt))
         build.unit.rebound.add(copy)
-        build.unit.standins[copy] = _standin(web.name)
+        build.unit.standins[copy] = standin(web.name)
         build.frame.bindings[web] = Array(copy)
         return
     webs = build.carried[build.frame.path, stmt]
@@ -139,7 +147,7 @@ def run_loop(
     _prepare(build, carry, loop)
     build.emit(loop)
     exits = carry.left | carry.ended | ({0} if may_not_run else set[int]())
-    _bring_together(build, carry, sorted(exits))
+    bring_together(build, carry, sorted(exits))
     return loop
 
 
@@ -200,12 +208,12 @@ def leave_round(build: Builder, *, and_loop: bool = False) -> None:
     """Note what the names stand for where a round of the innermost loop ends."""
     carry = build.carries[-1]
     state = tuple(_lasting(build, build.frame.bindings[web], web, carry) for web in carry.webs)
-    keys = [_key(known) for known in carry.states]
-    if _key(state) not in keys:
+    keys = [state_key(known) for known in carry.states]
+    if state_key(state) not in keys:
         _check_sizes(build, carry)
         carry.states.append(state)
-        keys.append(_key(state))
-    position = keys.index(_key(state))
+        keys.append(state_key(state))
+    position = keys.index(state_key(state))
     (carry.left if and_loop else carry.ended).add(position)
     if position != carry.entry:
         build.emit(Store(carry.register, (), Const(position)))
@@ -219,26 +227,10 @@ def _check_sizes(build: Builder, carry: Carry) -> None:
         value = build.frame.bindings[web]
         if isinstance(first, (Array, View)) and isinstance(value, (Array, View)):
             is_new = build.unit.made.get(value.buffer, -1) >= carry.mark
-            is_other = is_new and not _agree_in_type(build, value, first)
-            is_part = value.buffer is first.buffer and _value_key(value) != _value_key(first)
+            is_other = is_new and not agree_in_type(build, value, first)
+            is_part = value.buffer is first.buffer and value_key(value) != value_key(first)
             if is_other or is_part:
-                _let_vary(build, web, value, carry)
-
-
-def _let_vary(build: Builder, web: Web, value: Value | Variable, carry: Carry) -> None:
-    """Let the next round of the translation have a home for the arrays of a name, if one fits."""
-    first = carry.states[0][carry.webs.index(web)]
-    place = build.frame.path, carry.stmt
-    if not isinstance(first, (Array, View)) or not isinstance(value, (Array, View)):
-        return
-    one, other = first.buffer, value.buffer
-    if (one.dtype, len(first.shape)) != (other.dtype, len(value.shape)) or not value.shape:
-        return
-    names = build.knowledge.resized.setdefault(place, set())
-    if web.name not in names:
-        names.add(web.name)
-        build.unit.found_division = True
-        raise Skip
+                let_vary(build, web, value, carry)
 
 
 def _kept(
@@ -252,7 +244,7 @@ def _kept(
         rows = shape_text(home.home.shape[1:])
         raise build.refuse(
             f"'{web.name}' is given arrays of other sizes in this loop, and "
-            f"{_kind_of(build, value)} cannot take their place",
+            f"{kind_of(build, value)} cannot take their place",
             carry.stmt,
             help=f"give it a copy, with .copy(), of {home.home.dtype} with rows of shape {rows}",
         )
@@ -273,12 +265,13 @@ def _lasting(build: Builder, value: Value | Variable, web: Web, carry: Carry) ->
         case GrowingList(count=count) if build.unit.made.get(count, -1) >= carry.mark:
             return _lasting_list(build, value, carry)
         case Scalar():
-            return _lasting_number(build, value, web, carry)
-        case Items(items):
-            is_changed = _value_key(value) != _value_key(carry.states[0][carry.webs.index(web)])
-            if is_changed and any(isinstance(item, (Scalar, Items)) for item in items):
-                raise _refuse_tuple(build, web, carry)
-            return value
+            return _lasting_number(build, value, web, (), carry)
+        case Items():
+            first = carry.states[0][carry.webs.index(web)]
+            if value_key(value) == value_key(first):
+                return value
+            spread(build, web, value)
+            return _lasting_items(build, value, first, web, (), carry)
         case _:
             return value
 
@@ -287,7 +280,7 @@ def _check_place(build: Builder, value: Array | View, web: Web, carry: Carry) ->
     """Refuse a part of an array that is found only with what a round computes."""
     nodes = [node for place in view_of(build, value).places for node in walk(place.start)]
     if any(node in build.unit.loop_ranges or node in build.unit.let_values for node in nodes):
-        _let_vary(build, web, value, carry)
+        let_vary(build, web, value, carry)
         raise build.refuse(
             f"'{web.name}' is {describe(value)}, taken inside a loop, and is used after the "
             "round that takes it",
@@ -296,10 +289,37 @@ def _check_place(build: Builder, value: Array | View, web: Web, carry: Carry) ->
         )
 
 
-def _lasting_number(build: Builder, value: Scalar, web: Web, carry: Carry) -> Variable:
+def _lasting_items(
+    build: Builder, value: Items, first: Stood, web: Web, place: ItemPlace, carry: Carry
+) -> Items:
+    """A tuple of arrays and numbers: each of them is left to the next round."""
+    before = first.items if isinstance(first, Items) else ()
+    items: list[Value] = []
+    for position, item in enumerate(value.items):
+        known = before[position] if position < len(before) else Nothing()
+        here = (*place, position)
+        if value_key(item) == value_key(known):
+            items.append(item)
+        elif isinstance(item, Items):
+            items.append(_lasting_items(build, item, known, web, here, carry))
+        elif isinstance(item, Scalar):
+            number = _lasting_number(build, item, web, here, carry)
+            assert number.buffer is not None
+            assert number.type is not None
+            items.append(Scalar(Load(number.buffer), number.type))
+        else:
+            lasting = _lasting(build, item, web, carry)
+            assert not isinstance(lasting, (Variable, Resizable))
+            items.append(lasting)
+    return replace(value, items=tuple(items))
+
+
+def _lasting_number(
+    build: Builder, value: Scalar, web: Web, place: ItemPlace, carry: Carry
+) -> Variable:
     """A number that a round leaves to the next one, in a variable."""
-    key = build.frame.path, (web, carry.stmt)
-    variable = carry.numbers.setdefault(web, Variable(key, web.name))
+    key = build.frame.path, (web, place, carry.stmt)
+    variable = carry.numbers.setdefault((web, place), Variable(key, web.name))
     build.assign_variable(variable, value, value.expr.span)
     return variable
 
@@ -355,12 +375,6 @@ def _find_free(build: Builder, made: Buffer, carry: Carry) -> Buffer | None:
     return None
 
 
-def is_alike(build: Builder, one: Buffer, other: Buffer) -> bool:
-    """True if arrays are sure to have the same type and shape."""
-    is_alike = one.dtype is other.dtype and one.ndim == other.ndim
-    return is_alike and all(map(build.ranges.same, one.shape, other.shape))
-
-
 def _without_arrays(build: Builder, side: Stmt, carry: Carry) -> Stmt:
     """A round that finds the arrays which it leaves to the next one made."""
 
@@ -410,211 +424,7 @@ def _let_arrays_vary(build: Builder, buffer: Buffer, carry: Carry) -> None:
     for state in carry.states:
         for web, value in zip(carry.webs, state, strict=True):
             if isinstance(value, (Array, View)) and value.buffer is buffer:
-                _let_vary(build, web, value, carry)
-
-
-# after the loop
-
-
-def _bring_together(build: Builder, carry: Carry, exits: Sequence[int]) -> None:
-    """Make each name stand for one array after the loop, in whatever state it ended."""
-    others = [web for web in build.frame.bindings if not _is_read_later(build, web, carry.stmt)]
-    others.extend(carry.webs)
-    taken = {b for value in build.bound_values(others) for b in buffers_of(value)}
-    open: list[int] = []
-    for position, web in enumerate(carry.webs):
-        if not exits or not _is_read_later(build, web, carry.stmt):
-            continue
-        values = [carry.states[k][position] for k in exits]
-        if len({_value_key(value) for value in values}) > 1:
-            lists = [value for value in values if isinstance(value, GrowingList)]
-            if len(lists) == len(values):
-                _meet_in_list(build, web, lists, exits, carry)
-            else:
-                open.append(position)
-            continue
-        taken.update(buffers_of(values[0]))
-        _bind_after(build, web, values[0])
-    named = set(taken)
-    targets: list[Buffer] = []
-    for position in open:
-        values = [carry.states[k][position] for k in exits]
-        # A copy is another array: a loop around this one has to see it as one.
-        is_copy = _may_be_copy(build, values, [carry.states[k] for k in exits], named)
-        if is_copy and _loops_around(build, carry.stmt):
-            taken.update(b for value in values for b in buffers_of(value))
-        targets.append(_common_array(build, carry.webs[position], values, taken, carry))
-        taken.add(targets[-1])
-        _guard(build, carry, exits, position)
-        _bind_after(build, carry.webs[position], Array(targets[-1]))
-    for k in exits:
-        values = [carry.states[k][position] for position in open]
-        _note_shared(build, values, targets, named)
-        _move(build, k, list(zip(values, targets, strict=True)), carry)
-
-
-def _meet_in_list(
-    build: Builder, web: Web, lists: Sequence[GrowingList], exits: Sequence[int], carry: Carry
-) -> None:
-    """Make a name stand for a list with the items of that which it stands for in each state."""
-    for k, one in zip(exits, lists, strict=True):
-        names = sum(_value_key(other) == _value_key(one) for other in carry.states[k])
-        if names > 1 or build.is_shared(one.count, web) or not same_items(one, lists[0]):
-            raise _refuse_meeting(build, web, lists, carry)
-    made = list_like(build, lists[0], carry.stmt)
-    for k, one in zip(exits, lists, strict=True):
-        with build.collect() as stmts:
-            append_all(build, made, one, ZERO, length(build, one, carry.stmt), carry.stmt)
-        build.emit(If(Eq(Load(carry.register), Const(k)), build.close(stmts)))
-    _bind_after(build, web, made)
-
-
-def _note_shared(
-    build: Builder,
-    values: Sequence[Stood],
-    targets: Sequence[Buffer],
-    named: set[Buffer],
-) -> None:
-    """An array with two names becomes two arrays: neither sees what is written to the other."""
-    buffers = [next(buffers_of(value), None) for value in values]
-    for buffer, target in zip(buffers, targets, strict=True):
-        if buffer is not None and (buffer in named or buffers.count(buffer) > 1):
-            for copy in (buffer, target):
-                build.unit.standins[copy] = (
-                    f"'{copy.name}' may be an array with two names after a loop, and each of "
-                    "them stands for a copy here",
-                    f"give each name an array of its own, with {copy.name}.copy()",
-                )
-
-
-def _bind_after(build: Builder, web: Web, value: Stood) -> None:
-    if isinstance(value, Resizable):
-        value = as_view(build, value)
-    if _value_key(value) == _value_key(build.frame.bindings[web]):
-        return
-    build.check_divisible(web)
-    build.frame.bindings[web] = value
-
-
-def _common_array(
-    build: Builder, web: Web, values: Sequence[Stood], taken: set[Buffer], carry: Carry
-) -> Buffer:
-    """Memory for what a name stands for after the loop, in any state."""
-    arrays = [value for value in values if isinstance(value, (Array, View))]
-    for value in values:
-        if not isinstance(value, (Array, View)) and not _is_unbound(value):
-            raise _refuse_meeting(build, web, values, carry)
-        if isinstance(value, (Array, View)) and not _agree_in_type(build, value, arrays[0]):
-            _let_vary(build, web, value, carry)
-            raise _refuse_meeting(build, web, values, carry)
-    for value in arrays:
-        if _is_own(build, value) and value.buffer not in taken:
-            break
-    else:
-        first = view_of(build, arrays[0])
-        made = Buffer(web.name, first.dtype, first.shape, "global")
-        build.emit(Allocate(made, zero=False))
-        value = Array(made)
-    build.unit.rebound.add(value.buffer)
-    for other in arrays:
-        if not _is_own(build, other) or other.buffer in build.unit.standins:
-            why = build.unit.standins.get(other.buffer) or _standin(web.name)
-            build.unit.standins[value.buffer] = why
-    return value.buffer
-
-
-def _may_be_copy(
-    build: Builder, values: Sequence[Stood], states: Sequence[State], named: set[Buffer]
-) -> bool:
-    """True if a name may stand for an array that has another name, or belongs to the caller."""
-    for value, state in zip(values, states, strict=True):
-        if not isinstance(value, (Array, View)):
-            continue
-        count = sum(value.buffer in buffers_of(other) for other in state)
-        is_own = _is_own(build, value) and value.buffer not in build.unit.standins
-        if not is_own or value.buffer in named or count > 1:
-            return True
-    return False
-
-
-def _loops_around(build: Builder, stmt: ast.stmt) -> list[ast.For | ast.While]:
-    loops = [e.stmt for e in build.around if isinstance(e.stmt, (ast.For, ast.While))]
-    return [loop for loop in loops if loop is not stmt]
-
-
-def _is_own(build: Builder, value: Array | View) -> bool:
-    """True for all of an array that is made here."""
-    return isinstance(value, Array) and not value.indices and value.buffer in build.unit.made
-
-
-def _agree_in_type(build: Builder, one: Array | View, other: Array | View) -> bool:
-    is_alike = one.buffer.dtype is other.buffer.dtype and len(one.shape) == len(other.shape)
-    return is_alike and all(map(build.ranges.same, one.shape, other.shape))
-
-
-def _move(
-    build: Builder, position: int, moves: Sequence[tuple[Stood, Buffer]], carry: Carry
-) -> None:
-    """Copy arrays to where they are expected, all at once, if the loop ended in a state."""
-    pairs = [
-        (view_of(build, value), target)
-        for value, target in moves
-        if isinstance(value, (Array, View)) and value != Array(target)
-    ]
-    if not pairs:
-        return
-    with build.collect() as stmts:
-        while pairs:
-            shape = pairs[0][1].shape
-            alike = [pair for pair in pairs if len(pair[1].shape) == len(shape)]
-            alike = [p for p in alike if all(map(build.ranges.same, p[1].shape, shape))]
-            pairs = [pair for pair in pairs if pair not in alike]
-            _copy_at_once(build, alike, shape)
-    is_here = Eq(Load(carry.register), Const(position))
-    build.emit(If(is_here, build.close(stmts)))
-
-
-def _copy_at_once(
-    build: Builder, pairs: Sequence[tuple[View, Buffer]], shape: tuple[Expr, ...]
-) -> None:
-    """Elements of several arrays, all read before one is written: they may change places."""
-
-    def body(at: tuple[Expr, ...]) -> None:
-        loads = [Load(view.buffer, locate(view, at)) for view, _ in pairs]
-        values = [Scalar(load, ScalarType(load.dtype)) for load in loads]
-        if len(pairs) > 1:
-            values = [build.let(value, "t", None) for value in values]
-        for (_, to), value in zip(pairs, values, strict=True):
-            build.emit(Store(to, at, value.expr))
-
-    nest(build, shape, body, None)
-
-
-def _guard(build: Builder, carry: Carry, exits: Sequence[int], position: int) -> None:
-    """Let a name that is given no array in some state be looked at only where it has one."""
-    web = carry.webs[position]
-    bound = [k for k in exits if not _is_unbound(carry.states[k][position])]
-    if len(bound) == len(exits):
-        return
-    flag = Buffer(web.name, INT64, (), Buffer.REGISTER)
-    build.emit(Allocate(flag, zero=False))
-    for k in bound:
-        is_here = Eq(Load(carry.register), Const(k))
-        build.emit(If(is_here, Store(flag, (), Const(1))))
-    build.frame.maybe_unbound[web] = flag
-
-
-def _is_read_later(build: Builder, web: Web, stmt: ast.stmt) -> bool:
-    """True if a name may be read after a loop: behind it, or in the next round of another."""
-    if web.is_captured:
-        return True
-    around = _loops_around(build, stmt)
-    reads = [node for node, read in build.frame.variables.reads.items() if read is web]
-    return any(
-        (_start(node) > _start(stmt) and not _is_inside(node, stmt))
-        or any(_is_inside(node, loop) for loop in around)
-        for node in reads
-    )
+                let_vary(build, web, value, carry)
 
 
 # refusals
@@ -630,76 +440,3 @@ def _refuse_states(build: Builder, carry: Carry) -> Exception:
         help="assign the elements, as in a[:] = ..., in place of the name; of a part that moves or "
         "shrinks, keep its start in a variable",
     )
-
-
-def _refuse_meeting(build: Builder, web: Web, values: Sequence[Stood], carry: Carry) -> Exception:
-    kinds = list(dict.fromkeys(_kind_of(build, value) for value in values))
-    is_none = any(isinstance(value, Nothing) for value in values)
-    return build.refuse(
-        f"after this loop, '{web.name}' may be {kinds[0]} or "
-        f"{'another' if len(kinds) == 1 else kinds[1]}",
-        carry.stmt,
-        help="give it a number from the start, such as -inf, inf or nan"
-        if is_none
-        else f"give it one type and shape before the loop, as in {web.name} = np.zeros(shape)",
-    )
-
-
-def _refuse_tuple(build: Builder, web: Web, carry: Carry) -> Exception:
-    return build.refuse(
-        f"'{web.name}' is a tuple of numbers that change from round to round of this loop",
-        carry.stmt,
-        help="keep each number in a variable of its own, or in an array",
-    )
-
-
-def _kind_of(build: Builder, value: Stood) -> str:
-    match value:
-        case Array() | View():
-            return f"{value.buffer.dtype} of shape {shape_text(value.shape)}"
-        case Variable() | Scalar():
-            return "a number"
-        case Resizable(home=home):
-            return f"{home.dtype} of any size"
-        case _:
-            return describe(value)
-
-
-def _standin(name: str) -> tuple[str, str]:
-    """Why an array is not written to that may be another one, and what to do."""
-    why = f"'{name}' may still be the array that it was before a loop, and is a copy of it here"
-    return why, f"make it an array of its own before the loop: {name} = {name}.copy()"
-
-
-def _is_unbound(value: Stood) -> bool:
-    return isinstance(value, Variable) and value.buffer is None
-
-
-def _key(state: State) -> object:
-    """What two states have in common if names stand for the same in both."""
-    return tuple(_value_key(value) for value in state)
-
-
-def _value_key(value: Stood) -> object:
-    match value:
-        case Array(buffer, indices):
-            return id(buffer), indices
-        case View(buffer, places, shape):
-            return id(buffer), places, shape
-        case Items(items):
-            return _key(items)
-        case GrowingList(count=buffer) | Resizable(home=buffer):
-            return id(buffer)
-        case Variable() | ArrayExpr():
-            return id(value)
-        case _:
-            return value
-
-
-def _start(node: ast.AST) -> tuple[int, int]:
-    return node.lineno, node.col_offset  # type: ignore[attr-defined]
-
-
-def _is_inside(node: ast.AST, stmt: ast.stmt) -> bool:
-    end = stmt.end_lineno or stmt.lineno, stmt.end_col_offset or 0
-    return _start(stmt) <= _start(node) < end

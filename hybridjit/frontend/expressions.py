@@ -21,6 +21,7 @@ from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.frame import Pending, Variable
 from hybridjit.frontend.list_methods import contains
 from hybridjit.frontend.refusals import refusal, refuse_text_arithmetic
+from hybridjit.frontend.tuple_variables import leaves_of, read_tuple
 from hybridjit.frontend.values import (
     AnyArray,
     Array,
@@ -389,8 +390,35 @@ def conditional(build: Builder, node: ast.IfExp) -> Value:
     if isinstance(then[0], AnyArray) and isinstance(otherwise[0], AnyArray):
         arrays = [(then[0], then[1]), (otherwise[0], otherwise[1])]
         return choose_array(build, cond, arrays, node)
+    if isinstance(then[0], Items) and isinstance(otherwise[0], Items):
+        sides = [(then[0], then[1]), (otherwise[0], otherwise[1])]
+        return _choose_tuple(build, cond, sides, node)
     numbers = _as_number(build, then, node.body), _as_number(build, otherwise, node.orelse)
     return _choose(build, cond, *numbers, node)
+
+
+def _choose_tuple(
+    build: Builder, cond: Expr, sides: Sequence[tuple[Items, list[Stmt]]], node: ast.IfExp
+) -> Items:
+    """One of two tuples of numbers: all of one is computed, or all of the other."""
+    (then, _), (otherwise, _) = sides
+    flat = [dict(leaves_of(side)) for side, _ in sides]
+    if flat[0].keys() != flat[1].keys():
+        raise build.mismatch(
+            f"cannot choose between {describe(then)} and {describe(otherwise)} of another form",
+            node,
+            help="give both as many numbers, in the same places",
+        )
+    results = [fresh_variable(build, "t", node, k) for k in range(len(flat[0]))]
+    bodies: list[Stmt] = []
+    for numbers, (_, stmts) in zip(flat, sides, strict=True):
+        with build.collect() as body:
+            build.body.extend(stmts)
+            for variable, number in zip(results, numbers.values(), strict=True):
+                build.assign_variable(variable, build.as_scalar(number, node), build.span(node))
+        bodies.append(build.close(body))
+    build.emit(If(cond, bodies[0], bodies[1], span=build.span(node)))
+    return read_tuple(then, dict(zip(flat[0], results, strict=True)))
 
 
 def _evaluated(build: Builder, node: ast.expr) -> tuple[Value, list[Stmt]]:

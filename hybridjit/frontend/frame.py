@@ -13,7 +13,7 @@ from hybridjit.frontend.values import GrowingList, Value
 from hybridjit.frontend.variables import Variables, Web
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import Buffer, Expr, Var
-from hybridjit.ir.signature import ArrayResult, ConstantArray, Param
+from hybridjit.ir.signature import ArrayResult, ConstantArray, Nesting, Param
 from hybridjit.ir.stmt import Block, LoopKind, Stmt
 from hybridjit.record import record
 from hybridjit.scalars.scalar import Scalar
@@ -137,9 +137,19 @@ class Carry:
     renamed: dict[Buffer, Buffer] = field(default_factory=dict[Buffer, Buffer])
     hoisted: list[Buffer] = field(default_factory=list[Buffer])
     lists: dict[Buffer, GrowingList] = field(default_factory=dict[Buffer, GrowingList])
-    numbers: dict[Web, Variable] = field(default_factory=dict[Web, Variable])
+    numbers: dict[tuple[Web, tuple[int, ...]], Variable] = field(
+        default_factory=dict[tuple[Web, "tuple[int, ...]"], Variable]
+    )
     ended: set[int] = field(default_factory=set[int])
     left: set[int] = field(default_factory=set[int])
+
+
+@record(eq=False)
+class LoopEnd:
+    """The states in which a loop may have ended, by their positions in it."""
+
+    carry: Carry
+    exits: Sequence[int]
 
 
 @dataclass(eq=False, slots=True)
@@ -151,6 +161,10 @@ class Frame:
     variables: Variables
     path: Path = ()
     bindings: dict[Web, Value | Variable] = field(default_factory=dict[Web, "Value | Variable"])
+    # The variables of names that stand for tuples of numbers, by the places in the tuple.
+    tuples: dict[Web, dict[tuple[int, ...], Variable]] = field(
+        default_factory=dict[Web, "dict[tuple[int, ...], Variable]"]
+    )
     fixed: dict[ast.AST, Value] = field(default_factory=dict[ast.AST, Value])
     loops: list[LoopScope] = field(default_factory=list[LoopScope])
     poisoned: set[Web] = field(default_factory=set[Web])
@@ -243,7 +257,7 @@ class Signature:
     results: list[Buffer | ArrayResult | ListResult | Key] | None = None
     first_return: ast.Return | None = None
     has_returned: bool = False
-    returns_tuple: bool = False
+    nesting: Nesting | None = None
     # The types that a printed function declares for the numbers among its results.
     result_types: list[ScalarType | None] = field(default_factory=list["ScalarType | None"])
     # Arrays that stand for what every path returns at a position; all that is returned, and where.

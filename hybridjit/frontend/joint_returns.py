@@ -20,9 +20,9 @@ from hybridjit.errors import ParseError
 from hybridjit.frontend.arrays.elementwise import shape_text
 from hybridjit.frontend.arrays.memory import elements_of, store_array, view_of
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.carried import is_alike
 from hybridjit.frontend.expressions import fresh_variable
 from hybridjit.frontend.frame import Variable
+from hybridjit.frontend.name_states import is_alike
 from hybridjit.frontend.returns import InlineReturn, structure_returns
 from hybridjit.frontend.values import (
     AnyArray,

@@ -13,6 +13,7 @@ from types import CodeType, FunctionType
 
 from hybridjit.frontend.frame import Copy, Key, Unit
 from hybridjit.frontend.plain_syntax import written_out
+from hybridjit.frontend.values import Items
 from hybridjit.frontend.variables import Variables, Web, find_variables
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.source import FunctionSource, read_function
@@ -27,9 +28,11 @@ class Knowledge:
     the branches and loops in which names are given other arrays than they stand for around them:
     such an `if` is divided (branches.py), such a loop carries the names (carried.py), those that
     are `resized` by homes for arrays of any size (resized.py). These go by their names: variables
-    that other branches make need not be looked for again. `guarded` are names that are read on some
-    condition before they are given a value. `growing` are expressions that make lists which
-    are changed later (arrays/lists.py).
+    that other branches make need not be looked for again. `ended_apart` are loops after which what
+    follows is translated for each state in which they may end (branches.py). `guarded` are names
+    that are read on some condition before they are given a value. `spread` are tuples of numbers
+    that change in loops, in the first form that they have (tuple_variables.py), `growing` are
+    expressions that make lists which are changed later (arrays/lists.py).
     """
 
     printed: ast.FunctionDef | None
@@ -42,7 +45,9 @@ class Knowledge:
     undecided: set[ast.If] = field(default_factory=set[ast.If])
     divided: dict[Copy, list[Web]] = field(default_factory=dict[Copy, "list[Web]"])
     resized: dict[Copy, set[str]] = field(default_factory=dict[Copy, "set[str]"])
+    ended_apart: set[Copy] = field(default_factory=set[Copy])
     guarded: set[Web] = field(default_factory=set[Web])
+    spread: dict[Web, Items] = field(default_factory=dict[Web, Items])
     growing: set[ast.expr] = field(default_factory=set[ast.expr])
     variables: dict[ast.FunctionDef, Variables] = field(
         default_factory=dict[ast.FunctionDef, Variables]
@@ -58,6 +63,10 @@ class Knowledge:
             common_results=set(self.common_results),
             computed_results=set(self.computed_results),
         )
+
+    def divided_at(self, place: Copy) -> list[Web]:
+        """The names that a branch or a loop gives other arrays."""
+        return [web for web in self.divided.get(place, ()) if web not in self.spread]
 
     def variables_of(self, node: ast.FunctionDef) -> Variables:
         """The variables of a function, with what is known of its static branches."""
@@ -111,6 +120,7 @@ class Knowledge:
     def _forget(self) -> None:
         self.types.clear()
         self.divided.clear()
+        self.ended_apart.clear()
         self.guarded.clear()
 
     def _learn_branches(self, branches: Mapping[ast.If, set[bool | None]]) -> bool:

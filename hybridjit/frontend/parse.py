@@ -159,6 +159,7 @@ def _finish(build: Builder, shapes: Mapping[Buffer, tuple[Expr, ...]], blocks: b
         known = Known(build.unit.array_loops, build.unit.reassociable)
         body = make_blocks(body, build.unit.automatic_blocks, known)
     final = {old: Buffer(old.name, old.dtype, shape) for old, shape in shapes.items()}
+    nesting = build.signature.nesting
     func = PrimFunc(
         build.root.name,
         tuple(build.signature.params),
@@ -166,7 +167,8 @@ def _finish(build: Builder, shapes: Mapping[Buffer, tuple[Expr, ...]], blocks: b
         tuple(final.values()),
         tuple(build.unit.constants),
         final_results(build, final),
-        build.signature.returns_tuple,
+        nesting is not None,
+        nesting=None if nesting is None or nesting.is_flat else nesting,
         span=build.span(build.root.node),
     )
     return func if build.knowledge.printed is not None else drop_asserts(func)

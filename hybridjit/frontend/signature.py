@@ -21,10 +21,11 @@ from hybridjit.frontend.arrays.memory import (
 from hybridjit.frontend.arrays.stores import refuse_alias
 from hybridjit.frontend.assignments import type_in
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.carried import is_alike
 from hybridjit.frontend.frame import Key, ListResult, Skip
 from hybridjit.frontend.inline import check_return_order, return_inlined
 from hybridjit.frontend.lift import lift
+from hybridjit.frontend.name_states import is_alike
+from hybridjit.frontend.nested_results import Leaves, flattened
 from hybridjit.frontend.printed_sizes import read_size
 from hybridjit.frontend.values import (
     Array,
@@ -41,7 +42,7 @@ from hybridjit.frontend.values import (
 )
 from hybridjit.ir.dtype import UINT64, DType, ScalarType
 from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, Load, Var
-from hybridjit.ir.signature import ArrayResult, Result, ScalarParam, ScalarResult
+from hybridjit.ir.signature import ArrayResult, Nesting, Result, ScalarParam, ScalarResult
 from hybridjit.ir.stmt import Allocate, Return
 from hybridjit.ir.visit import substitute, walk
 from hybridjit.scalars.conversion import convert
@@ -138,23 +139,27 @@ def run_return(build: Builder, stmt: ast.Return) -> bool:
         return False
     check_return_order(build, stmt)
     value = Nothing() if stmt.value is None else build.evaluate(stmt.value)
-    items = value.items if isinstance(value, Items) else (value,)
-    if isinstance(value, Nothing):
-        items = ()
-    nodes = [stmt.value] * len(items)
-    if isinstance(stmt.value, ast.Tuple) and len(stmt.value.elts) == len(items):
-        nodes = list(stmt.value.elts)  # otherwise some are starred
+    leaves, nesting = _leaves(build, value, stmt)
     results: list[_Result] = []
     given: list[Expr] = []
-    for position, (item, node) in enumerate(zip(items, nodes, strict=True)):
-        assert node is not None
+    for position, (item, node) in enumerate(leaves):
         if isinstance(item, (GrowingList, GivenList)):
             results.append(_give_list(build, item, given, node))
         else:
             results.append(_give(build, item, position, given, results, node))
-    _agree(build, None if isinstance(value, Nothing) else results, value, stmt)
+    _agree(build, None if isinstance(value, Nothing) else results, nesting, stmt)
     build.emit(Return(tuple(given), span=build.span(stmt)))
     return False
+
+
+def _leaves(build: Builder, value: Value, stmt: ast.Return) -> tuple[Leaves, Nesting | None]:
+    """What is returned, one after the other, and how it stands in tuples, if it does."""
+    if isinstance(value, Nothing):
+        return [], None
+    assert stmt.value is not None
+    if isinstance(value, Items):
+        return flattened(build, value, stmt.value)
+    return [(value, stmt.value)], None
 
 
 def _give(
@@ -292,29 +297,31 @@ def _returned_scalar(build: Builder, item: Value, node: ast.expr) -> Scalar:
     help = "return arrays, numbers, or a tuple of these"
     if isinstance(item, (Array, View)):
         help = "return a copy of it, with .copy()"
-    elif isinstance(item, Items):
-        help = "return its items beside the others, in one tuple"
     raise build.mismatch(f"cannot return {describe(item)}", node, help=help)
 
 
-def _agree(build: Builder, results: list[_Result] | None, value: Value, stmt: ast.Return) -> None:
+def _agree(
+    build: Builder, results: list[_Result] | None, nesting: Nesting | None, stmt: ast.Return
+) -> None:
     """Every return must give the same arrays and the same number of scalars."""
     if not build.signature.has_returned:
         build.signature.has_returned = True
         build.signature.results = results
         build.signature.first_return = stmt
-        build.signature.returns_tuple = isinstance(value, Items)
+        build.signature.nesting = nesting
         return
-    if not _are_of_a_kind(
-        results, build.signature.results
-    ) or build.signature.returns_tuple != isinstance(value, Items):
+    is_of_a_kind = _are_of_a_kind(results, build.signature.results)
+    if not is_of_a_kind or build.signature.nesting != nesting:
         assert build.signature.first_return is not None
         line = build.span(build.signature.first_return).line
         raise build.refuse(
-            f"this returns {_described(results)}, and the return in line "
-            f"{line} {_described(build.signature.results)}",
+            f"this returns {_described(results, nesting)}, and the return in line "
+            f"{line} {_described(build.signature.results, build.signature.nesting)}",
             stmt,
-            help="return as many arrays and numbers, in the same order, on every path",
+            help="return as many arrays and numbers, in the same order, on every path"
+            if results is not None and build.signature.results is not None
+            else "return as many arrays and numbers on every path; a number such as -inf, inf or "
+            "nan in place of None",
         )
     for position, (found, other) in enumerate(
         zip(results or (), build.signature.results or (), strict=True)
@@ -370,11 +377,11 @@ def _check_new(build: Builder, found: _Result, other: _Result, stmt: ast.Return)
         )
 
 
-def _described(results: list[_Result] | None) -> str:
+def _described(results: list[_Result] | None, nesting: Nesting | None) -> str:
     if results is None:
         return "nothing"
     items = list(map(_described_one, results))
-    return items[0] if len(items) == 1 else f"({', '.join(items)})"
+    return items[0] if nesting is None else nesting.text(iter(items))
 
 
 def _described_one(result: _Result) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 
 from hybridjit.errors import HybridError, ParseError
 from hybridjit.frontend.assignments import declare
-from hybridjit.frontend.branches import divide, divide_with
+from hybridjit.frontend.branches import divide, divide_after, divide_with
 from hybridjit.frontend.builder import Builder, Never
 from hybridjit.frontend.carried import (
     forget_others,
@@ -47,17 +47,20 @@ def run_block(build: Builder, body: Sequence[ast.stmt], first: int = 0) -> bool:
             continue
         for web in build.frame.variables.mutable_at(body, position):
             declare(build, web, stmt)
-        webs = build.knowledge.divided.get((build.frame.path, stmt))
+        webs = build.knowledge.divided_at((build.frame.path, stmt))
         rest = [(body, position + 1), *chain]
-        if webs is not None and isinstance(stmt, ast.With):
+        if webs and isinstance(stmt, ast.With):
             return divide_with(build, stmt, rest)
-        if webs is None or not isinstance(stmt, ast.If):
+        if not webs or not isinstance(stmt, ast.If):
             goes_on = _guarded(build, stmt, partial(build.run_statement, stmt))
         else:
             found: list[Expr] = []
             goes_on = _guarded(build, stmt, partial(_find_condition, build, stmt, found))
             if found:
                 return divide(build, stmt, found[0], rest, webs[0])
+        end, build.divided_end = build.divided_end, None
+        if end is not None:
+            return divide_after(build, stmt, end, rest)
         if not goes_on:
             return False
     build.chain = chain

@@ -106,12 +106,14 @@ class Items:
     """A tuple or list whose length and elements are known now.
 
     `fields` are the names of the items: of a named tuple, a dataclass, or `self` of a method.
+    `maker` is the class of one that the script makes.
     `origin` is where the script makes a list: one that it changes later is a `GrowingList`.
     """
 
     items: tuple[Value, ...]
     is_list: bool = field(default=False, compare=False)
     fields: tuple[str, ...] | None = None
+    maker: Any = None  # a type; type checkers would take a field of that type for a method
     origin: Origin | None = field(default=None, compare=False)
 
 

@@ -236,6 +236,8 @@ def compile_results(func: Header, scope: Scope) -> Callable[[Frame], object]:
             message = f"'{func.name}' returned {given} values, not {scalars}"
             raise InternalError(message, "interp", func.span)
         results = put_together([read(frame) for read in readers], lists)
+        if func.nesting is not None:
+            return func.nesting.put_together(iter(results))
         return results if func.returns_tuple or len(results) != 1 else results[0]
 
     return gather

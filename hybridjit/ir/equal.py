@@ -203,6 +203,7 @@ class _Comparison:
             else:
                 self._same(x, y, here)
         self._same(a.returns_tuple, b.returns_tuple, path / " as a tuple")
+        self._same(a.nesting, b.nesting, path / " in tuples")
 
     def _pairs(self, a: Sequence[Any], b: Sequence[Any], path: _Path) -> list[_Pair]:
         if len(a) != len(b):

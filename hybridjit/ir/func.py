@@ -9,7 +9,7 @@ from hybridjit.html_text import preformatted
 from hybridjit.ir.expr import Buffer, Var
 from hybridjit.ir.header import Header, buffers_in, dimensions_in
 from hybridjit.ir.printer import print_func
-from hybridjit.ir.signature import ConstantArray, Param, Result
+from hybridjit.ir.signature import ConstantArray, Nesting, Param, Result
 from hybridjit.ir.stmt import Stmt
 from hybridjit.record import record
 
@@ -22,7 +22,8 @@ class PrimFunc:
     first buffer that has them as a whole dimension. `outputs` are made by the call, zero-filled,
     before the body runs; their shapes depend only on parameters. `returns` lists the results:
     buffers (a parameter or an output), scalars, and local arrays that the caller is given, whose
-    shapes may be computed (both named by `Return`); None means no result.
+    shapes may be computed (both named by `Return`); None means no result. `nesting` says how they
+    stand in tuples, if it is more than one tuple of all.
     `fastmath` is what native code may do to floats: flags of ir/fastmath.py, in their order.
     `parallel` asks for all cores: loops may run on several threads where that changes nothing.
     `is_checked` says that every index of a `Load` or `Store` is inside its array, [0, n): proofs
@@ -37,6 +38,7 @@ class PrimFunc:
     returns: tuple[Result, ...] | None = None
     returns_tuple: bool = False
     fastmath: tuple[str, ...] = ()
+    nesting: Nesting | None = field(default=None, kw_only=True)
     parallel: bool = field(default=False, kw_only=True)
     is_checked: bool = field(default=False, kw_only=True)
     span: Span | None = field(default=None, repr=False, kw_only=True)
@@ -55,7 +57,13 @@ class PrimFunc:
     def header(self) -> Header:
         """What a call needs to know."""
         return Header(
-            self.name, self.params, self.outputs, self.returns, self.returns_tuple, span=self.span
+            self.name,
+            self.params,
+            self.outputs,
+            self.returns,
+            self.returns_tuple,
+            self.nesting,
+            span=self.span,
         )
 
     def __str__(self) -> str:

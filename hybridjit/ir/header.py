@@ -7,7 +7,7 @@ from dataclasses import field
 
 from hybridjit.errors import Span
 from hybridjit.ir.expr import Buffer, Var
-from hybridjit.ir.signature import Param, Result
+from hybridjit.ir.signature import Nesting, Param, Result
 from hybridjit.record import record
 
 # The largest size of a dimension: more than any memory holds. Kernels refuse larger ones.
@@ -23,6 +23,7 @@ class Header:
     outputs: tuple[Buffer, ...] = ()
     returns: tuple[Result, ...] | None = None
     returns_tuple: bool = False
+    nesting: Nesting | None = None
     span: Span | None = field(default=None, repr=False, kw_only=True)
 
     @property

@@ -56,7 +56,7 @@ def name_loops(func: PrimFunc) -> dict[str, For]:
 
 
 def _print(func: PrimFunc, names: Names, marks: Iterable[Node]) -> StmtPrinter:
-    printer = StmtPrinter(names, marks, func.returns or (), func.returns_tuple)
+    printer = StmtPrinter(names, marks, func.returns or (), func.returns_tuple, func.nesting)
     params = ", ".join(_param(param, names) for param in func.params)
     options = [f"fastmath={print_fastmath(func.fastmath)}"] if func.fastmath else []
     options += ["parallel=True"] if func.parallel else []

@@ -10,7 +10,7 @@ from hybridjit.ir import stmt as ir
 from hybridjit.ir.expr import Buffer, Const, Expr, Node, Var
 from hybridjit.ir.printer_exprs import format_with, index_text
 from hybridjit.ir.printer_names import Names
-from hybridjit.ir.signature import ArrayResult, Result
+from hybridjit.ir.signature import ArrayResult, Nesting, Result
 from hybridjit.ir.stmt import Iter, IterKind, LoopKind, Stmt, flat_stmts
 
 _INDENT = "    "
@@ -26,6 +26,7 @@ class StmtPrinter:
         marks: Iterable[Node] = (),
         results: Sequence[Result] = (),
         returns_tuple: bool = False,
+        nesting: Nesting | None = None,
     ) -> None:
         self.lines: list[str] = []
         self.origins: list[int | None] = []  # of each line, the line of the script it came from
@@ -33,6 +34,7 @@ class StmtPrinter:
         self._marks = frozenset(marks)
         self._results = results
         self._returns_tuple = returns_tuple
+        self._nesting = nesting
         self._depth = 0
         self._loops = 0  # around the current statement, up to the enclosing block
 
@@ -224,7 +226,9 @@ class StmtPrinter:
                 texts.append(scalars.pop())
         texts += reversed(scalars)
         results = ", ".join(texts)
-        if self._returns_tuple and len(texts) < 2:
+        if self._nesting is not None and texts:
+            results = self._nesting.text(iter(texts))
+        elif self._returns_tuple and len(texts) < 2:
             results = f"({results},)" if texts else "()"
         self.line(f"return {results}".rstrip(), stmt)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from numpy.typing import NDArray
@@ -61,6 +62,34 @@ class ArrayResult:
     def begins_list(self) -> bool:
         """True for the first array of a list."""
         return self.place is not None and not any(self.place)
+
+
+@record
+class Nesting:
+    """How results stand in tuples: of `(x, (y, z))`, the parts are None and another nesting.
+
+    With a `maker`, a class of named tuples or a dataclass, that is called on the parts.
+    """
+
+    parts: tuple[Nesting | None, ...]
+    maker: type[Any] | None = None
+
+    @property
+    def is_flat(self) -> bool:
+        """True for a plain tuple of results."""
+        return self.maker is None and all(part is None for part in self.parts)
+
+    def put_together(self, results: Iterator[Any]) -> Any:
+        """What the caller sees, from the results one after the other."""
+        parts = [next(results) if p is None else p.put_together(results) for p in self.parts]
+        return tuple(parts) if self.maker is None else self.maker(*parts)
+
+    def text(self, results: Iterator[str]) -> str:
+        """The source of what the caller sees."""
+        parts = [next(results) if p is None else p.text(results) for p in self.parts]
+        if self.maker is not None:
+            return f"{self.maker.__name__}({', '.join(parts)})"
+        return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
 
 
 Param = Buffer | ScalarParam

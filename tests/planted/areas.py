@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from tests.planted import (
     arrays,
     bounds,
+    brought,
     computed,
     fusion,
     lanes,
@@ -30,6 +31,7 @@ AREAS: dict[str, Sequence[Bug]] = {
     "scripts": scripts.BUGS,
     "arrays": arrays.BUGS,
     "computed": computed.BUGS,
+    "brought": brought.BUGS,
     "fusion": fusion.BUGS,
     "optimizer": optimizer.BUGS,
     "names": names.BUGS,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hybridjit.frontend import carried
+from hybridjit.frontend import after_loops, carried, name_states
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.frame import Carry
 from hybridjit.ir.expr import Buffer
@@ -31,13 +31,13 @@ def first_like_it(build: Builder, made: Buffer, carry: Carry) -> Buffer | None:
     states: list[Any] = [value for state in carry.states for value in state]
     buffers = [value.buffer for value in states if getattr(value, "buffer", None) is not None]
     return next(
-        (b for b in buffers if b in build.unit.made and carried.is_alike(build, b, made)), None
+        (b for b in buffers if b in build.unit.made and name_states.is_alike(build, b, made)), None
     )
 
 
 BUGS = (
     _bug("what has two names is overwritten", replaced(Builder, "is_shared", always(False)), 85),
-    _bug("arrays are not brought together", replaced(carried, "_move", always(None))),
+    _bug("arrays are not brought together", replaced(after_loops, "_move", always(None))),
     _bug("rounds take what is in use", replaced(carried, "_find_free", first_like_it)),
-    _bug("names are not read later", replaced(carried, "_is_read_later", always(False))),
+    _bug("names are not read later", replaced(after_loops, "_is_read_later", always(False))),
 )

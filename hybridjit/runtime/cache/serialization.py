@@ -14,7 +14,7 @@ from hybridjit.ir import expr as nodes
 from hybridjit.ir.dtype import INT64, DType, dtype_named
 from hybridjit.ir.expr import Binary, Buffer, Const, Expr, Var
 from hybridjit.ir.header import Header
-from hybridjit.ir.signature import ArrayResult, Param, Result, ScalarParam, ScalarResult
+from hybridjit.ir.signature import ArrayResult, Nesting, Param, Result, ScalarParam, ScalarResult
 from hybridjit.runtime.cache.entry import Json
 
 # What sizes of outputs are made of; one with anything else in it is not kept.
@@ -94,6 +94,7 @@ def encode_header(header: Header) -> Json:
         "outputs": [writer.buffer(buffer) for buffer in header.outputs],
         "returns": None if header.returns is None else [*map(writer.result, header.returns)],
         "returns_tuple": header.returns_tuple,
+        "nesting": None if header.nesting is None else _encode_nesting(header.nesting),
         "span": encode_span(header.span, header.span),
     }
 
@@ -110,8 +111,19 @@ def decode_header(encoded: Any, root: Span | None) -> Header:
         outputs,
         None if given is None else tuple([reader.result(result) for result in given]),
         encoded["returns_tuple"],
+        None if encoded["nesting"] is None else _decode_nesting(encoded["nesting"]),
         span=decode_span(encoded["span"], root),
     )
+
+
+def _encode_nesting(nesting: Nesting) -> Json:
+    if nesting.maker is not None:
+        raise Unsavable  # a class is not known by its name
+    return [None if part is None else _encode_nesting(part) for part in nesting.parts]
+
+
+def _decode_nesting(encoded: Any) -> Nesting:
+    return Nesting(tuple([None if part is None else _decode_nesting(part) for part in encoded]))
 
 
 class _Writer:

@@ -265,8 +265,9 @@ class _Writer:
     def _put_results(self, table: list[int]) -> None:
         func = self.call.func
         results = func.returns or ()
-        if any(isinstance(result, ArrayResult) and result.place is not None for result in results):
-            raise Unsupported  # Python makes lists
+        has_list = any(isinstance(r, ArrayResult) and r.place is not None for r in results)
+        if has_list or func.nesting is not None:
+            raise Unsupported  # Python makes lists, and tuples in tuples
         scalars = itertools.count()
         records = [self._result(result, scalars) for result in results]
         if func.returns is None:

@@ -144,14 +144,18 @@ def function(a):
     return exp
 
 
-@cases.wrong(TypeMismatch, VECTOR)
+@cases.wrong(ParseError, VECTOR)
 def nested_tuple(a):
-    return a[0], (a[1], a[2])
-
-
-@cases.right(VECTOR, says="in one tuple")
-def nested_tuple(a):
+    if a[0] > 0:
+        return a[0], (a[1], a[2])
     return a[0], a[1], a[2]
+
+
+@cases.right(VECTOR, says="in the same order")
+def nested_tuple(a):
+    if a[0] > 0:
+        return a[0], (a[1], a[2])
+    return a[0], (a[2], a[1])
 
 
 @cases.wrong(TypeMismatch, VECTOR)

@@ -86,7 +86,7 @@ def array_chosen_by_condition(a, b):
 def tuple_changes(a):
     t = (1.0, 2.0)
     for i in range(8):
-        t = (t[1], t[0])
+        t = (t[1], t[0], 1) if len(t) < 3 else (t[1], t[0])
     a[0] = t[0]
 
 

@@ -1,0 +1,81 @@
+"""Bugs in what people bring: tuples that change, lists in order, generators behind conditions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from hybridjit.frontend import assignments, branches, hoisting, plain_syntax
+from hybridjit.frontend.library import python as library_python
+from hybridjit.ir.signature import Nesting
+from tests.differential import test_tuples as tuples
+from tests.frontend import test_plain_syntax as syntax
+from tests.planted.bugs import Bug, Check, replaced
+from tests.support.oracle import fresh
+
+
+def _tuples(kernel: Any) -> Check:
+    def check() -> None:
+        tuples.test_as_plain_python(fresh(kernel))
+
+    return check
+
+
+def _syntax(function: Callable[..., Any]) -> Check:
+    def check() -> None:
+        plain_syntax._known.clear()  # pyright: ignore[reportPrivateUsage]
+        syntax.test_as_plain_python(function)
+
+    return check
+
+
+def as_it_is(build: Any, value: Any, name: str, stmt: Any) -> Any:
+    return value
+
+
+def all_of_one(build: Any, chains: Any, stood: Any, stmt: Any, webs: Any) -> Any:
+    return _divided(build, chains, [stood[0]] * len(stood), stmt, webs)
+
+
+def flat(self: Nesting, results: Iterator[Any]) -> Any:
+    return tuple(results)
+
+
+def always_reached(self: Any, node: ast.expr, visit: Any) -> Any:
+    return visit(node), []
+
+
+def takes_either(one: Any, other: Any, reverse: bool) -> bool:
+    return one <= other if not reverse else other <= one
+
+
+_divided = branches._divided  # pyright: ignore[reportPrivateUsage]
+
+BUGS = (
+    Bug(
+        "the items of tuples are computed later",
+        [replaced(assignments, "_frozen", as_it_is)],
+        _tuples(tuples.kept_as_they_were),
+    ),
+    Bug(
+        "a loop ends in its first state",
+        [replaced(branches, "_divided", all_of_one)],
+        _tuples(tuples.none_or_a_number),
+    ),
+    Bug(
+        "tuples in tuples are one tuple",
+        [replaced(Nesting, "put_together", flat)],
+        _tuples(tuples.nested),
+    ),
+    Bug(
+        "generators are run unasked",
+        [replaced(hoisting.Hoist, "_aside", always_reached)],
+        _syntax(syntax.behind_conditions),
+    ),
+    Bug(
+        "equal items change places",
+        [replaced(library_python, "_is_before", takes_either)],
+        _syntax(syntax.in_order),
+    ),
+)
