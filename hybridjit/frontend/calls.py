@@ -37,6 +37,7 @@ from hybridjit.frontend.library.table import GENERATOR_METHODS, LIBRARY, SEEDED,
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.list_methods import call_list_method
 from hybridjit.frontend.nested_results import is_made_of_fields, make_named
+from hybridjit.frontend.random_state import global_draw, random_state
 from hybridjit.frontend.refusals import function_help
 from hybridjit.frontend.values import (
     Array,
@@ -110,6 +111,8 @@ def _call_other(build: Builder, callee: Value, node: ast.Call) -> Value:
             return call_extern(build, extern, node)
         case Foreign(value) if value is _default_rng():
             return _make_generator(build, node)
+        case Foreign(value) if (draw := global_draw(value)) is not None:
+            return build.language.inline(build, draw, _with_state(build, node))
         case Foreign(type() as maker) if is_made_of_fields(maker):
             return make_named(build, maker, node)
         case Foreign(value) if value is isinstance:
@@ -122,6 +125,17 @@ def _call_other(build: Builder, callee: Value, node: ast.Call) -> Value:
             raise _refuse_callee(build, value, node)
         case _:
             raise _refuse_value(build, callee, node)
+
+
+def _with_state(build: Builder, node: ast.Call) -> ast.Call:
+    """`np.random.rand(3)` with the state that it draws from, as its first argument."""
+    if not isinstance(node.func, ast.Attribute):
+        raise build.refuse(
+            f"'{ast.unparse(node.func)}' is called by a name of its own",
+            node.func,
+            help="call it through its module, as in np.random.rand()",
+        )
+    return _as_function(build, random_state(build, node), node)
 
 
 def _imported(build: Builder, node: ast.Call) -> Value:

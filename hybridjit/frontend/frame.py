@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from hybridjit.errors import HybridError, Span
 from hybridjit.frontend.captures import Capture, Environment
-from hybridjit.frontend.values import GrowingList, Value
+from hybridjit.frontend.values import GrowingList, Items, Value
 from hybridjit.frontend.variables import Variables, Web
 from hybridjit.ir.dtype import ScalarType
 from hybridjit.ir.expr import Buffer, Expr, Var
@@ -258,6 +258,8 @@ class Signature:
     first_return: ast.Return | None = None
     has_returned: bool = False
     nesting: Nesting | None = None
+    # The arrays that the state of NumPy's global generator lies in, if the script draws from it.
+    random_state: Items | None = None
     # The types that a printed function declares for the numbers among its results.
     result_types: list[ScalarType | None] = field(default_factory=list["ScalarType | None"])
     # Arrays that stand for what every path returns at a position; all that is returned, and where.

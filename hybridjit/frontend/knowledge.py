@@ -32,7 +32,8 @@ class Knowledge:
     follows is translated for each state in which they may end (branches.py). `guarded` are names
     that are read on some condition before they are given a value. `spread` are tuples of numbers
     that change in loops, in the first form that they have (tuple_variables.py), `growing` are
-    expressions that make lists which are changed later (arrays/lists.py).
+    expressions that make lists which are changed later (arrays/lists.py). A script that `draws`
+    borrows the state of NumPy's global generator (random_state.py).
     """
 
     printed: ast.FunctionDef | None
@@ -47,6 +48,7 @@ class Knowledge:
     resized: dict[Copy, set[str]] = field(default_factory=dict[Copy, "set[str]"])
     ended_apart: set[Copy] = field(default_factory=set[Copy])
     guarded: set[Web] = field(default_factory=set[Web])
+    draws: bool = False
     spread: dict[Web, Items] = field(default_factory=dict[Web, Items])
     growing: set[ast.expr] = field(default_factory=set[ast.expr])
     variables: dict[ast.FunctionDef, Variables] = field(

@@ -25,6 +25,7 @@ from hybridjit.frontend.knowledge import Knowledge
 from hybridjit.frontend.language import LANGUAGE
 from hybridjit.frontend.options import printed_options
 from hybridjit.frontend.plain_syntax import written_out
+from hybridjit.frontend.random_state import borrow_state, give_back_state
 from hybridjit.frontend.signature import bind_parameters, final_results, find_outputs, output_shape
 from hybridjit.ir.expr import Buffer, Expr
 from hybridjit.ir.func import PrimFunc
@@ -117,7 +118,10 @@ def _run(build: Builder) -> dict[Buffer, tuple[Expr, ...]] | None:
     unit, results = build.unit, build.signature
     node = build.root.node
     bind_parameters(build, node)
+    borrow_state(build)
     goes_on = build.run_block(node.body)
+    if goes_on:
+        give_back_state(build, None)
     if goes_on and results.results is not None:
         unit.errors.append(
             build.refuse(

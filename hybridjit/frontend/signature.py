@@ -27,6 +27,7 @@ from hybridjit.frontend.lift import lift
 from hybridjit.frontend.name_states import is_alike
 from hybridjit.frontend.nested_results import Leaves, flattened
 from hybridjit.frontend.printed_sizes import read_size
+from hybridjit.frontend.random_state import give_back_state
 from hybridjit.frontend.values import (
     Array,
     ArrayExpr,
@@ -148,6 +149,7 @@ def run_return(build: Builder, stmt: ast.Return) -> bool:
         else:
             results.append(_give(build, item, position, given, results, node))
     _agree(build, None if isinstance(value, Nothing) else results, nesting, stmt)
+    give_back_state(build, build.span(stmt))
     build.emit(Return(tuple(given), span=build.span(stmt)))
     return False
 

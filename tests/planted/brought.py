@@ -6,9 +6,11 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from hybridjit.frontend import assignments, branches, hoisting, plain_syntax
+from hybridjit.frontend import assignments, branches, hoisting, plain_syntax, random_state
+from hybridjit.frontend.library import legacy_random
 from hybridjit.frontend.library import python as library_python
 from hybridjit.ir.signature import Nesting
+from tests.differential import test_global_random as draws
 from tests.differential import test_tuples as tuples
 from tests.frontend import test_plain_syntax as syntax
 from tests.planted.bugs import Bug, Check, replaced
@@ -52,7 +54,25 @@ def takes_either(one: Any, other: Any, reverse: bool) -> bool:
 
 _divided = branches._divided  # pyright: ignore[reportPrivateUsage]
 
+
+def loses_half(build: Any, extern: Any, span: Any) -> None:
+    if extern is random_state.BORROW:
+        _call(build, extern, span)
+
+
+_call = random_state._call  # pyright: ignore[reportPrivateUsage]
+
 BUGS = (
+    Bug(
+        "the global generator twists otherwise",
+        [replaced(legacy_random, "TWIST", 0x9908B0DE)],
+        lambda: draws.test_streams(draws.mixture, 0),
+    ),
+    Bug(
+        "what was drawn is drawn again",
+        [replaced(random_state, "_call", loses_half)],
+        lambda: draws.test_streams(draws.arrays, 0),
+    ),
     Bug(
         "the items of tuples are computed later",
         [replaced(assignments, "_frozen", as_it_is)],

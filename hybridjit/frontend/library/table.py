@@ -8,6 +8,7 @@ from hybridjit.frontend.library import arrays as library_arrays
 from hybridjit.frontend.library import differences as library_differences
 from hybridjit.frontend.library import elements as library_elements
 from hybridjit.frontend.library import fft as library_fft
+from hybridjit.frontend.library import legacy_random as library_legacy
 from hybridjit.frontend.library import linalg as library_linalg
 from hybridjit.frontend.library import nans as library_nans
 from hybridjit.frontend.library import norms as library_norms
@@ -63,7 +64,14 @@ WITH_WHERE: dict[str, FunctionType] = {
 # What a generator of random numbers can do; its state is the first argument.
 GENERATOR_METHODS: dict[str, FunctionType] = library_random.METHODS
 SEEDED: FunctionType = library_random.seeded
-_PATHS = {library_random.__file__, *(module.__file__ for module in _FILES.values())}
+# Functions of np.random that draw from its global generator.
+GLOBAL_DRAWS: dict[str, FunctionType] = library_legacy.FUNCTIONS
+BORROW, GIVE_BACK = library_legacy.BORROW, library_legacy.GIVE_BACK
+_PATHS = {
+    library_random.__file__,
+    library_legacy.__file__,
+    *(module.__file__ for module in _FILES.values()),
+}
 
 
 def is_in_library(file: str) -> bool:

@@ -15,7 +15,7 @@ cases = Cases()
 
 @cases.wrong(ParseError, VECTOR)
 def numpy_random(a):
-    a[0] = np.random.rand()
+    a[0] = np.random.beta(1.0, 2.0)
 
 
 @cases.right(VECTOR, np.random.default_rng(0).random(8), says="pass them as an array")
