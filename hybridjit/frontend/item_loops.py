@@ -11,7 +11,7 @@ from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy, times
 from hybridjit.errors import ShapeMismatch
 from hybridjit.frontend.arrays.elementwise import require_size
 from hybridjit.frontend.arrays.lists import item_at, length, refuse_empty
-from hybridjit.frontend.arrays.memory import elements_of, fixed_index, materialize
+from hybridjit.frontend.arrays.memory import elements_of, evaluate_all, fixed_index, materialize
 from hybridjit.frontend.arrays.subscripts import element_or_part, shown
 from hybridjit.frontend.assignments import assign_name, rows_of
 from hybridjit.frontend.builder import Builder
@@ -189,6 +189,8 @@ def _combined(build: Builder, function: object, node: ast.Call) -> Walk:
         return _enumerated(build, node)
     if function is np.ndenumerate:
         return _elements(build, node)
+    if function is np.ndindex:
+        return _places(build, node)
     args, keywords = node.args, [keyword.arg for keyword in node.keywords]
     if keywords and (function is not zip or keywords != ["strict"]):
         raise refuse_keyword(build, ast.unparse(node.func), node.keywords[0])
@@ -220,18 +222,42 @@ def _elements(build: Builder, node: ast.Call) -> Walk:
     if not isinstance(value, AnyArray):
         raise refuse_items(build, value, node)
     kept = elements_of(build, _steady(build, value, arg))
-    extent: Expr = ONE
-    for size in kept.shape:
-        extent = times(extent, size)
 
     def item(at: Expr) -> Value:
-        indices: list[Expr] = []
-        for size in reversed(kept.shape):
-            indices.insert(0, tidy(Mod(at, size)))
-            at = tidy(FloorDiv(at, size))
+        indices = _unravelled(kept.shape, at)
         return Items((Items(tuple(map(index, indices))), kept.element(indices)))
 
-    return Walk(fixed_index(build, extent), item)
+    return Walk(_product(build, kept.shape), item)
+
+
+def _places(build: Builder, node: ast.Call) -> Walk:
+    """`np.ndindex(n, m)` or `np.ndindex(a.shape)`: the indices of every place, in tuples."""
+    nodes = [arg.value if isinstance(arg, ast.Starred) else arg for arg in node.args]
+    values = evaluate_all(build, nodes)
+    if len(values) == 1 and isinstance(values[0], Items):
+        values = list(values[0].items)
+    what = "the sizes of np.ndindex"
+    shape = [
+        fixed_index(build, build.as_index(build.as_scalar(value, node, what), node, what))
+        for value in values
+    ]
+    return Walk(_product(build, shape), lambda at: Items(tuple(map(index, _unravelled(shape, at)))))
+
+
+def _product(build: Builder, shape: Sequence[Expr]) -> Expr:
+    extent: Expr = ONE
+    for size in shape:
+        extent = times(extent, tidy(Max(size, ZERO)))
+    return fixed_index(build, extent)
+
+
+def _unravelled(shape: Sequence[Expr], at: Expr) -> list[Expr]:
+    """The index of each axis, from how many places come before."""
+    indices: list[Expr] = []
+    for size in reversed(shape):
+        indices.insert(0, tidy(Mod(at, size)))
+        at = tidy(FloorDiv(at, size))
+    return indices
 
 
 def _zipped(build: Builder, walks: Sequence[Walk], strict: ast.Call | None) -> Walk:

@@ -265,9 +265,12 @@ def _extents(build: Builder, node: ast.Call) -> list[Expr]:
     return extents
 
 
+_ITERATORS: tuple[object, ...] = (enumerate, zip, reversed, np.ndenumerate, np.ndindex)
+
+
 def is_iterator(function: object) -> bool:
     """True for the functions of Python that a loop can go through."""
-    return any(function is known for known in (enumerate, zip, reversed, np.ndenumerate))
+    return any(function is known for known in _ITERATORS)
 
 
 def _surely_runs(bounds: tuple[Expr, Expr, Expr]) -> bool:

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, cast
 
-from hybridjit.frontend.arrays.memory import evaluate_all
+from hybridjit.arith.ranges import constant
+from hybridjit.frontend.arrays.memory import evaluate_all, view_of
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import arguments
-from hybridjit.frontend.values import Items, Value
-from hybridjit.ir.signature import Nesting
+from hybridjit.frontend.values import Array, Items, Value, View
+from hybridjit.ir.signature import Nesting, Part
+from hybridjit.scalars.scalar import index, integer
 
 Leaves = list[tuple[Value, ast.expr]]
 
@@ -27,14 +29,41 @@ def flattened(build: Builder, value: Items, node: ast.expr) -> tuple[Leaves, Nes
     leaves: Leaves = []
     parts: list[Nesting | None] = []
     for item, place in zip(value.items, _places(value, node), strict=True):
-        if isinstance(item, Items):
-            inner, nesting = flattened(build, item, place)
-            leaves += inner
-            parts.append(nesting)
-        else:
-            leaves.append((item, place))
-            parts.append(None)
+        inner, nesting = leaves_of_result(build, item, place)
+        leaves += inner
+        parts.append(nesting)
     return leaves, Nesting(tuple(parts), value.maker)
+
+
+def leaves_of_result(build: Builder, value: Value, node: ast.expr) -> tuple[Leaves, Nesting | None]:
+    """What is returned, one after the other, and how it stands in tuples, if it does."""
+    if isinstance(value, Items):
+        return flattened(build, value, node)
+    if isinstance(value, (Array, View)) and _is_part_of_argument(build, value):
+        return _part(view_of(build, value), node)
+    return [(value, node)], None
+
+
+def _is_part_of_argument(build: Builder, value: Array | View) -> bool:
+    if value.buffer not in build.signature.params or value == Array(value.buffer):
+        return False
+    view = view_of(build, value)
+    shown = [place.axis for place in view.places]
+    others = [size for axis, size in enumerate(view.shape) if axis not in shown]
+    return bool(view.shape) and all(constant(size) == 1 for size in others)
+
+
+def _part(view: View, node: ast.expr) -> tuple[Leaves, Nesting]:
+    """A view of an argument: that, and the numbers that tell where the view is (`Part`)."""
+    values: list[Value] = [Array(view.buffer)]
+    for place in view.places:
+        values.append(index(place.start))
+        if place.axis is not None:
+            step = place.step
+            values.append(integer(step) if isinstance(step, int) else index(step))
+            values.append(index(view.shape[place.axis]))
+    maker = Part(tuple(place.axis for place in view.places), len(view.shape))
+    return [(value, node) for value in values], Nesting((None,) * len(values), maker)
 
 
 def _places(value: Items, node: ast.expr) -> Sequence[ast.expr]:

@@ -25,7 +25,7 @@ from hybridjit.frontend.frame import Key, ListResult, Skip
 from hybridjit.frontend.inline import check_return_order, return_inlined
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.name_states import is_alike
-from hybridjit.frontend.nested_results import Leaves, flattened
+from hybridjit.frontend.nested_results import Leaves, leaves_of_result
 from hybridjit.frontend.printed_sizes import read_size
 from hybridjit.frontend.random_state import give_back_state
 from hybridjit.frontend.values import (
@@ -159,9 +159,7 @@ def _leaves(build: Builder, value: Value, stmt: ast.Return) -> tuple[Leaves, Nes
     if isinstance(value, Nothing):
         return [], None
     assert stmt.value is not None
-    if isinstance(value, Items):
-        return flattened(build, value, stmt.value)
-    return [(value, stmt.value)], None
+    return leaves_of_result(build, value, stmt.value)
 
 
 def _give(
@@ -271,7 +269,7 @@ def _common_result(build: Builder, value: ArrayExpr, position: int, node: ast.ex
 def _check_returned(build: Builder, buffer: Buffer, results: list[_Result], node: ast.expr) -> None:
     build.signature.returned_at.setdefault(buffer, build.span(node))
     name = buffer.name
-    if buffer in results:
+    if buffer in results and buffer not in build.signature.params:
         raise build.mismatch(
             f"the array '{name}' is returned twice",
             node,

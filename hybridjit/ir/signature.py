@@ -65,14 +65,45 @@ class ArrayResult:
 
 
 @record
+class Part:
+    """What makes a view of an argument that is returned: NumPy does, so that it is one of its own.
+
+    `axes` says, for each dimension of the argument, which axis of the view shows it, if one does;
+    that is told by numbers that come with the argument: the first index, and for an axis the step
+    and how many there are. Other axes of the view have one place.
+    """
+
+    axes: tuple[int | None, ...]
+    ndim: int
+
+    def __call__(self, array: Any, *numbers: int) -> Any:
+        left = iter(numbers)
+        view = array[tuple([self._entry(axis, left) for axis in self.axes])]
+        shown = [axis for axis in self.axes if axis is not None]
+        view = view.transpose(sorted(range(len(shown)), key=shown.__getitem__))
+        if len(shown) == self.ndim:
+            return view
+        return view[tuple([slice(None) if k in shown else None for k in range(self.ndim)])]
+
+    def _entry(self, axis: int | None, left: Iterator[int]) -> int | slice:
+        start = next(left)
+        if axis is None:
+            return start
+        step, extent = next(left), next(left)
+        stop = start + step * extent
+        return slice(start, None if stop < 0 else stop, step) if extent > 0 else slice(0, 0)
+
+
+@record
 class Nesting:
     """How results stand in tuples: of `(x, (y, z))`, the parts are None and another nesting.
 
-    With a `maker`, a class of named tuples or a dataclass, that is called on the parts.
+    With a `maker`, a class of named tuples or a dataclass, that is called on the parts; so is what
+    makes a view of an argument.
     """
 
     parts: tuple[Nesting | None, ...]
-    maker: type[Any] | None = None
+    maker: type[Any] | Part | None = None
 
     @property
     def is_flat(self) -> bool:
@@ -87,6 +118,8 @@ class Nesting:
     def text(self, results: Iterator[str]) -> str:
         """The source of what the caller sees."""
         parts = [next(results) if p is None else p.text(results) for p in self.parts]
+        if isinstance(self.maker, Part):
+            return f"a part of {parts[0]}"
         if self.maker is not None:
             return f"{self.maker.__name__}({', '.join(parts)})"
         return f"({', '.join(parts)}{',' * (len(parts) == 1)})"

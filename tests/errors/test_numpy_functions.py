@@ -35,9 +35,10 @@ def _unsupported() -> Iterator[str]:
         for name in dir(module):
             value: Any = getattr(module, name, None)
             is_function = callable(value) and not isinstance(value, type)
-            if is_function and not name.startswith("_") and name not in _ELSEWHERE:
-                if prefix != "random." or name not in GLOBAL_DRAWS:
-                    yield prefix + name
+            is_drawn = prefix == "random." and name in GLOBAL_DRAWS
+            is_known = name.startswith("_") or name in _ELSEWHERE or is_drawn
+            if is_function and not is_known:
+                yield prefix + name
 
 
 def _is_supported(name: str) -> bool:

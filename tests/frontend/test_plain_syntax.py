@@ -159,7 +159,18 @@ def over_elements(a: Any, n: int) -> Any:
         total += m[place] * x
     for x in m.flat:
         total += x
+    for place in np.ndindex(*m.shape):
+        total += m[place] * place[0]
+    for place in np.ndindex(2, n):
+        total += m[place] * place[1]
     return total + n
+
+
+def bounds_that_may_be_none(a: Any, n: int) -> Any:
+    behind = a[n or None :].sum(), a[: None if n > 1 else n].sum()
+    computed = a[n if n > 1 else None : int(abs(a[1])) + 1 if n else None]
+    down = a[: n or None : -1].copy(), a[None if n else 2 :: -2].copy()
+    return behind, computed.sum(), down
 
 
 def kinds(a: Any, n: int) -> Any:
@@ -175,11 +186,11 @@ def kinds(a: Any, n: int) -> Any:
 
 
 def behind_conditions(a: Any, n: int) -> Any:
-    found = []
+    found: list[Any] = []
     for x in a:
         if n > 0 and all(x > y for y in found):
             found.append(x)
-    both = n > 0 and any(x > 1 for x in a) and n < 2 or len(found) > 2
+    both = (n > 0 and any(x > 1 for x in a) and n < 2) or len(found) > 2
     most = max(x for x in a) if n > 1 else sum(x for x in found) + np.sqrt(abs(a[0]))
     rest = [x for x in found] if n > 0 else [x for x in a]
     while found and any(x > 0 for x in found):
@@ -191,11 +202,12 @@ def behind_conditions(a: Any, n: int) -> Any:
 
 
 def lists_of_anything(a: Any, n: int) -> Any:
-    numbers, empty = list(range(n)), list()
-    pairs = list(enumerate(a))
+    numbers: Any = list(range(n))
+    empty: Any = list()  # pyright: ignore
+    pairs: Any = list(enumerate(a))  # pyright: ignore
     for x in a[: n + 1]:
         empty.append(x)
-    pairs.sort(key=lambda pair: -pair[1])
+    pairs.sort(key=lambda pair: -pair[1])  # pyright: ignore
     numbers.reverse()
     low, middle, high = sorted((a[0], a[1], a[2]))
     pairs_are_in_order = pairs[0] > pairs[1] or (n, 1) <= (n, 1, 0)
@@ -209,7 +221,7 @@ def in_order(a: Any, n: int) -> Any:
 
 
 FUNCTIONS = (
-    *(behind_conditions, lists_of_anything, in_order),
+    *(bounds_that_may_be_none, behind_conditions, lists_of_anything, in_order),
     *(for_else, for_else_without_break, nested_else, while_else, walrus, matches, matches_a_name),
     *(tuples, folds, functions, of_math, over_elements, kinds),
 )

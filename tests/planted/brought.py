@@ -9,8 +9,9 @@ from typing import Any
 from hybridjit.frontend import assignments, branches, hoisting, plain_syntax, random_state
 from hybridjit.frontend.library import legacy_random
 from hybridjit.frontend.library import python as library_python
-from hybridjit.ir.signature import Nesting
+from hybridjit.ir.signature import Nesting, Part
 from tests.differential import test_global_random as draws
+from tests.differential import test_returned_views as views
 from tests.differential import test_tuples as tuples
 from tests.frontend import test_plain_syntax as syntax
 from tests.planted.bugs import Bug, Check, replaced
@@ -62,7 +63,20 @@ def loses_half(build: Any, extern: Any, span: Any) -> None:
 
 _call = random_state._call  # pyright: ignore[reportPrivateUsage]
 
+
+def from_the_front(self: Part, axis: Any, left: Iterator[int]) -> Any:
+    entry = _entry(self, axis, left)
+    return slice(0, entry.stop, entry.step) if isinstance(entry, slice) else entry
+
+
+_entry = Part._entry  # pyright: ignore[reportPrivateUsage]
+
 BUGS = (
+    Bug(
+        "views begin where the array does",
+        [replaced(Part, "_entry", from_the_front)],
+        lambda: views.test_parts_are_views("C", None),
+    ),
     Bug(
         "the global generator twists otherwise",
         [replaced(legacy_random, "TWIST", 0x9908B0DE)],

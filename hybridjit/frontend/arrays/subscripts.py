@@ -15,11 +15,13 @@ from hybridjit.frontend.arrays.memory import at, compose, elements_of, fixed_ind
 from hybridjit.frontend.arrays.refusals import count
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Items, Nothing, Place, Value, View
-from hybridjit.ir.dtype import ScalarType
+from hybridjit.ir.dtype import INT64, WEAK_BOOL, ScalarType
 from hybridjit.ir.expr import Buffer, Const, Eq, Expr, Ge, Load, Lt, Node, Or, Select, Var
-from hybridjit.ir.stmt import If, Raise
+from hybridjit.ir.stmt import Allocate, If, Raise, Store
 from hybridjit.ir.visit import walk
 from hybridjit.record import record
+from hybridjit.scalars.conversion import truth
+from hybridjit.scalars.operators import logical_not
 from hybridjit.scalars.scalar import Scalar
 
 
@@ -176,7 +178,10 @@ def sliced(build: Builder, entry: ast.Slice | None, size: Expr, axis: int) -> tu
 
 def _slice(build: Builder, node: ast.Slice, size: Expr) -> Span1D:
     step = 1 if node.step is None else _step(build, node.step)
-    bounds = _bound(build, node.lower), _bound(build, node.upper)
+    ends: tuple[Expr | None, ...] = (None, None)
+    if isinstance(step, int):  # what a bound that may be None is then
+        ends = (ZERO, size) if step > 0 else (minus(size, ONE), minus(Const(-1), size))
+    bounds = _bound(build, node.lower, ends[0]), _bound(build, node.upper, ends[1])
     if isinstance(step, int):
         return slice_span(size, bounds, step, build.ranges)
     found = slice_at_run_time(size, bounds, step, build.ranges)
@@ -205,14 +210,48 @@ def _step(build: Builder, node: ast.expr) -> int | Expr:
     return kept
 
 
-def _bound(build: Builder, node: ast.expr | None) -> Expr | None:
+def _bound(build: Builder, node: ast.expr | None, end: Expr | None) -> Expr | None:
+    """A bound of a slice; one that is None if a condition holds is the `end` then."""
     if node is None:
         return None
+    chosen = None if end is None else _bound_or_end(build, node, end)
+    if chosen is not None:
+        return fixed_index(build, chosen)
     value = build.evaluate(node)
     if isinstance(value, Nothing):
         return None
     bound = build.as_index(build.as_scalar(value, node, "a bound"), node, "a bound of a slice")
     return fixed_index(build, bound)
+
+
+def _bound_or_end(build: Builder, node: ast.expr, end: Expr) -> Expr | None:
+    """`n or None`, or `n if c else None`, where the condition is known only at run time."""
+    match node:
+        case ast.BoolOp(ast.Or(), [ast.expr() as value, ast.Constant(None)]):
+            test = value
+        case ast.IfExp(test, ast.Constant(None), value) | ast.IfExp(
+            test, value, ast.Constant(None)
+        ):
+            pass
+        case _:
+            return None
+    cond = truth(build.scalar(test, "a condition"), build.span(test))
+    if isinstance(cond, Const) and not isinstance(node, ast.BoolOp):
+        return None
+    cond = build.let(Scalar(cond, WEAK_BOOL), "is_set", build.span(test)).expr
+    with build.collect() as stmts:
+        bound = _bound(build, value, end)
+    if bound is None:
+        return end
+    if isinstance(node, ast.IfExp) and isinstance(node.body, ast.Constant):
+        cond = logical_not(Scalar(cond, WEAK_BOOL), build.span(test)).expr
+    if not stmts:
+        return Select(cond, bound, end)
+    found = Buffer("bound", INT64, (), Buffer.REGISTER)
+    build.emit(Allocate(found, zero=False))
+    build.emit(Store(found, (), end))
+    build.emit(If(cond, build.close([*stmts, Store(found, (), bound)]), span=build.span(node)))
+    return Load(found)
 
 
 def single_index(build: Builder, value: Scalar, owner: AnyArray, axis: int, node: ast.expr) -> Expr:

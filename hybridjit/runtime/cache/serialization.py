@@ -14,7 +14,15 @@ from hybridjit.ir import expr as nodes
 from hybridjit.ir.dtype import INT64, DType, dtype_named
 from hybridjit.ir.expr import Binary, Buffer, Const, Expr, Var
 from hybridjit.ir.header import Header
-from hybridjit.ir.signature import ArrayResult, Nesting, Param, Result, ScalarParam, ScalarResult
+from hybridjit.ir.signature import (
+    ArrayResult,
+    Nesting,
+    Param,
+    Part,
+    Result,
+    ScalarParam,
+    ScalarResult,
+)
 from hybridjit.runtime.cache.entry import Json
 
 # What sizes of outputs are made of; one with anything else in it is not kept.
@@ -117,13 +125,17 @@ def decode_header(encoded: Any, root: Span | None) -> Header:
 
 
 def _encode_nesting(nesting: Nesting) -> Json:
-    if nesting.maker is not None:
+    maker = nesting.maker
+    if not isinstance(maker, Part | None):
         raise Unsavable  # a class is not known by its name
-    return [None if part is None else _encode_nesting(part) for part in nesting.parts]
+    parts = [None if part is None else _encode_nesting(part) for part in nesting.parts]
+    return [parts, None if maker is None else [maker.axes, maker.ndim]]
 
 
 def _decode_nesting(encoded: Any) -> Nesting:
-    return Nesting(tuple([None if part is None else _decode_nesting(part) for part in encoded]))
+    inside, maker = encoded
+    parts = tuple([None if part is None else _decode_nesting(part) for part in inside])
+    return Nesting(parts, None if maker is None else Part(tuple(maker[0]), maker[1]))
 
 
 class _Writer:

@@ -108,16 +108,6 @@ def repeats_of_each(a):
     return np.repeat(a, 2)
 
 
-@cases.wrong(TypeMismatch, MATRIX)
-def return_a_view(m):
-    return m[1:]
-
-
-@cases.right(MATRIX, code=".copy()")
-def return_a_view(m):
-    return m[1:].copy()
-
-
 @cases.wrong(ParseError, VECTOR)
 def array_or_number_in_a_condition(a):
     return a + 1 if a[0] > 0 else 0.0

@@ -119,16 +119,6 @@ def arrays_of_two_types(a):
     return (a * 2).astype(np.float64)
 
 
-@cases.wrong(TypeMismatch, MATRIX)
-def row(m):
-    return m[0]
-
-
-@cases.right(MATRIX, code=".copy()")
-def row(m):
-    return m[0].copy()
-
-
 @cases.wrong(TypeMismatch, VECTOR)
 def string(a):
     return "done"
@@ -204,11 +194,6 @@ def output_in_branch(a):
     if a[0] > 0:
         b = output_tensor(a.shape, a.dtype)
     return b
-
-
-@cases.wrong(TypeMismatch, VECTOR)
-def returned_slice(a):
-    return a[:4]
 
 
 @cases.wrong(ParseError, VECTOR)

@@ -1,0 +1,81 @@
+"""Views of arguments that are returned: NumPy's memory, base, strides and writeability."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+
+from hybridjit import hybrid
+from hybridjit.errors import HybridError
+from tests.support.oracle import fresh, run_interpreted, run_native, run_plain
+
+np: Any = numpy
+
+
+@hybrid.script
+def several(a: Any) -> Any:
+    return a[1:], (a.T, a[::-1, 1]), a[1], a[:, None, ::2]
+
+
+@hybrid.script
+def by_paths(a: Any, k: Any = 2) -> Any:
+    if k > 2:
+        return a[k:, ::-1]
+    return a[:k, ::-1]
+
+
+@hybrid.script
+def after_writing(a: Any, k: Any = 1) -> Any:
+    part = a[k or None :]
+    total = part.sum()
+    return part, total
+
+
+def assert_same_view(found: Any, wanted: Any) -> None:
+    """Two results are the same memory, seen in the same way."""
+    if isinstance(wanted, tuple):
+        for pair in zip(found, wanted, strict=True):  # pyright: ignore[reportUnknownVariableType]
+            assert_same_view(*pair)
+        return
+    if not isinstance(wanted, numpy.ndarray):
+        assert np.isclose(found, wanted)
+        return
+    assert found.base is wanted.base
+    assert (found.shape, found.strides, found.dtype) == (wanted.shape, wanted.strides, wanted.dtype)
+    assert found.ctypes.data == wanted.ctypes.data or found.size == 0
+    assert found.flags.writeable == wanted.flags.writeable
+
+
+def _arrays() -> dict[str, Any]:
+    plain = np.arange(12.0).reshape(3, 4).copy()
+    locked = plain.copy()
+    locked.flags.writeable = False
+    return {"C": plain, "read-only": locked, "F": np.asfortranarray(plain), "view": plain[:, ::-1]}
+
+
+@pytest.mark.parametrize("layout", list(_arrays()))
+def test_parts_are_views(layout: str, unchecked: None) -> None:
+    array = _arrays()[layout]
+    calls = [(several,), (by_paths, 0), (by_paths, 3), (by_paths, 1), (after_writing, 0)]
+    for kernel, *args in calls:
+        wanted = run_plain(kernel, array, *args)
+        for way in (run_interpreted, run_native, run_native):
+            assert_same_view(way(kernel, array, *args), wanted)
+
+
+def test_from_the_disk(unchecked: None) -> None:
+    """What is kept of a translation says how the view is made."""
+    array = np.arange(12.0).reshape(3, 4)
+    assert_same_view(run_native(fresh(several), array), run_plain(several, array))
+    assert_same_view(run_native(fresh(several), array), run_plain(several, array))
+
+
+def test_views_that_may_be_copies_are_refused() -> None:
+    @hybrid.script
+    def reshaped(a: Any) -> Any:
+        return a.reshape(4, 3)
+
+    with pytest.raises(HybridError, match="copy"):
+        reshaped(np.ones((3, 4)))
