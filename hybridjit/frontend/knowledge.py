@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType
 
+from hybridjit.frontend.captures import Environment
 from hybridjit.frontend.frame import Copy, Key, Unit
 from hybridjit.frontend.plain_syntax import written_out
+from hybridjit.frontend.tail_calls import without_tail_calls
 from hybridjit.frontend.values import Items
 from hybridjit.frontend.variables import Variables, Web, find_variables
 from hybridjit.ir.dtype import ScalarType
@@ -82,7 +84,8 @@ class Knowledge:
         """The source of a function that is called; it is read once."""
         code = pyfunc.__code__
         if code not in self.callees:
-            self.callees[code] = written_out(read_function(pyfunc))
+            source = without_tail_calls(read_function(pyfunc), Environment.of(pyfunc))
+            self.callees[code] = written_out(source)
         return self.callees[code]
 
     def knows_results(self, unit: Unit) -> bool:

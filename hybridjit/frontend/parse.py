@@ -27,6 +27,7 @@ from hybridjit.frontend.options import printed_options
 from hybridjit.frontend.plain_syntax import written_out
 from hybridjit.frontend.random_state import borrow_state, give_back_state
 from hybridjit.frontend.signature import bind_parameters, final_results, find_outputs, output_shape
+from hybridjit.frontend.tail_calls import without_tail_calls
 from hybridjit.ir.expr import Buffer, Expr
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Stmt
@@ -70,7 +71,7 @@ def parse(
     With `shares_memory`, arrays may lie in each other's memory: statements on whole arrays then
     compute all of their right side before they store any of it.
     """
-    source = written_out(source)
+    source = written_out(without_tail_calls(source, environment))
     printed = source.node if source.is_printed else None
     knowledge = Knowledge(printed, shares_memory=shares_memory)
     try:

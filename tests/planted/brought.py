@@ -6,7 +6,16 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from hybridjit.frontend import assignments, branches, hoisting, plain_syntax, random_state
+import pytest
+
+from hybridjit.frontend import (
+    assignments,
+    branches,
+    hoisting,
+    plain_syntax,
+    random_state,
+    tail_calls,
+)
 from hybridjit.frontend.library import legacy_random
 from hybridjit.frontend.library import python as library_python
 from hybridjit.ir.signature import Nesting, Part
@@ -14,7 +23,8 @@ from tests.differential import test_global_random as draws
 from tests.differential import test_returned_views as views
 from tests.differential import test_tuples as tuples
 from tests.frontend import test_plain_syntax as syntax
-from tests.planted.bugs import Bug, Check, replaced
+from tests.frontend import test_tail_calls as tails
+from tests.planted.bugs import Bug, Check, always, replaced
 from tests.support.oracle import fresh
 
 
@@ -71,7 +81,18 @@ def from_the_front(self: Part, axis: Any, left: Iterator[int]) -> Any:
 
 _entry = Part._entry  # pyright: ignore[reportPrivateUsage]
 
+
+def _tail_calls() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        tails.test_a_name_that_is_given_another_function(patch)
+
+
 BUGS = (
+    Bug(
+        "a function of the same name is taken for the function itself",
+        [replaced(tail_calls, "_is_itself", always(True))],
+        _tail_calls,
+    ),
     Bug(
         "views begin where the array does",
         [replaced(Part, "_entry", from_the_front)],

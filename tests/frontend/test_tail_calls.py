@@ -1,0 +1,84 @@
+"""Functions that call themselves last are loops; other recursion is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+
+from hybridjit import hybrid
+from hybridjit.errors import ParseError
+from tests.support.array_results import assert_agree
+
+np: Any = numpy
+
+
+@hybrid.script
+def gcd(a: Any, b: Any) -> Any:
+    if b == 0:
+        return a
+    return gcd(b, a % b)
+
+
+@hybrid.script
+def power(x: Any, n: Any, product: Any = 1.0) -> Any:
+    """By squaring."""
+    if n == 0:
+        return product
+    if n % 2 == 1:
+        return power(x * x, n // 2, product=product * x)
+    return power(x * x, n // 2, product)
+
+
+def search(a: Any, x: Any, low: Any, high: Any) -> Any:
+    if low >= high:
+        return low
+    middle = (low + high) // 2
+    if a[middle] < x:
+        return search(a, x, middle + 1, high)
+    else:  # noqa: RET505
+        return search(a, x, low, middle)
+
+
+@hybrid.script
+def found(a: Any, x: Any) -> Any:
+    return search(a, x, 0, len(a)), gcd(12, len(a))
+
+
+@hybrid.script
+def count_down(a: Any, n: Any) -> Any:
+    if n < 0:
+        return
+    a[n] = n
+    count_down(a, n - 1)
+
+
+@hybrid.script
+def factorial(n: Any) -> Any:
+    return 1 if n < 2 else n * factorial(n - 1)
+
+
+def test_as_plain_python() -> None:
+    for pair in ((48, 36), (7, 0), (0, 5), (17, 5)):
+        assert_agree(gcd, pair)
+    for n in (0, 1, 13):
+        assert_agree(power, [1.5, n])
+    for x in (-1.0, 3.5, 99.0):
+        assert_agree(found, [np.arange(10.0), x])
+
+
+def test_other_recursion_is_refused() -> None:
+    for kernel, args in ((factorial, (3,)), (count_down, (np.zeros(3), 2))):
+        with pytest.raises(ParseError, match="calls itself; calls are inlined"):
+            kernel(*args)
+
+
+def test_a_name_that_is_given_another_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    def other(a: Any, b: Any) -> Any:
+        return 77
+
+    first = gcd
+    assert first(48, 36) == 12
+    monkeypatch.setitem(globals(), "gcd", other)
+    assert first(48, 36) == 77
