@@ -58,7 +58,25 @@ def _are_last(func: ast.FunctionDef, count: int) -> bool:
     """Whether all calls are what is returned, with an argument for each parameter."""
     args = func.args
     has_others = args.vararg or args.kwarg or args.kwonlyargs or args.posonlyargs
-    return not has_others and _count_last(func.body, func) == count
+    return not has_others and _count_last(func.body, func) == count and _may_end(func)
+
+
+def _may_end(func: ast.FunctionDef) -> bool:
+    """False for a function that calls itself on every path: it would be a loop without an end."""
+    ends = (node for node in ast.walk(func) if isinstance(node, ast.Return | ast.Raise))
+    return any(_new_arguments(node, func) is None for node in ends) or not _always_calls(
+        func.body, func
+    )
+
+
+def _always_calls(body: Sequence[ast.stmt], func: ast.FunctionDef) -> bool:
+    match body:
+        case [*_, ast.If(body=then, orelse=otherwise)]:
+            return _always_calls(then, func) and _always_calls(otherwise, func)
+        case [*_, last]:
+            return _new_arguments(last, func) is not None
+        case _:
+            return False
 
 
 def _count_last(body: Sequence[ast.stmt], func: ast.FunctionDef) -> int:
