@@ -10,6 +10,7 @@ from hybridjit.ir.dtype import dtype_named
 from tests.codegen.native_math import Array, compile_loop
 
 INF, NAN = math.inf, math.nan
+pytestmark = pytest.mark.sampled(2)
 VALUES = (0.0, 1.0, 0.5, 2.0, 3.0, 2.5, INF, 1e-40, 1e30, 1e-320, 1e300)
 SIGNED = np.array([*VALUES, *(-v for v in VALUES), NAN])
 

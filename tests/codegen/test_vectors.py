@@ -17,6 +17,7 @@ from tests.corpus.case import Array
 from tests.support.guarded import check_guarded, run_guarded, run_interpreter
 from tests.support.oracle import assert_same_outcome, fresh, run_native, run_once
 
+pytestmark = pytest.mark.sampled(2)
 AnyKernel = Kernel[..., Any]
 INTEGERS: tuple[Any, ...] = (
     *(np.int8, np.int16, np.int32, np.int64),

@@ -391,6 +391,7 @@ def test_memory_is_freed_at_the_end_and_on_errors() -> None:
 
 
 @needs_proc
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kernel", [appended, made_in_each_round, in_levels])
 def test_many_calls_leave_nothing_behind(kernel: Any) -> None:
     for _ in range(1000):

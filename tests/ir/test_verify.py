@@ -64,7 +64,8 @@ def test_refusal_shows_the_place() -> None:
         "            for i in range(8):\n"
         "                pass\n"
         "            break\n"
-        "            ^^^^^"
+        "            ^^^^^\n"
+        "      = code: HJ900"
     )
 
 

@@ -94,11 +94,13 @@ def assert_equal_to_numpy(name: str, args: data.Arguments) -> None:
         assert_close(got, want)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", data.KERNELS)
 def test_numpy_form(name: str):
     assert_agree(decorated(kernels, name), data.make(name))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", data.KERNELS)
 def test_loop_form(name: str):
     assert_equal_to_numpy(name, data.make(name))
