@@ -36,16 +36,19 @@ def after_writing(a: Any, k: Any = 1) -> Any:
 def assert_same_view(found: Any, wanted: Any) -> None:
     """Two results are the same memory, seen in the same way."""
     if isinstance(wanted, tuple):
-        for pair in zip(found, wanted, strict=True):  # pyright: ignore[reportUnknownVariableType]
+        items: Any = wanted  # pyright: ignore[reportUnknownVariableType]
+        for pair in zip(found, items, strict=True):
             assert_same_view(*pair)
         return
     if not isinstance(wanted, numpy.ndarray):
         assert np.isclose(found, wanted)
         return
-    assert found.base is wanted.base
-    assert (found.shape, found.strides, found.dtype) == (wanted.shape, wanted.strides, wanted.dtype)
-    assert found.ctypes.data == wanted.ctypes.data or found.size == 0
-    assert found.flags.writeable == wanted.flags.writeable
+    expected: Any = wanted  # pyright: ignore[reportUnknownVariableType]
+    assert found.base is expected.base
+    for name in ("shape", "strides", "dtype"):
+        assert getattr(found, name) == getattr(expected, name)
+    assert found.ctypes.data == expected.ctypes.data or found.size == 0
+    assert found.flags.writeable == expected.flags.writeable
 
 
 def _arrays() -> dict[str, Any]:
