@@ -70,7 +70,7 @@ T = TypeVar("T")
 
 
 # Functions that only printed programs call.
-PRINTED = ("reserve", "list_of")
+PRINTED = ("reserve", "list_of", "view_of")
 # A captured array becomes part of the code; a larger one belongs among the arguments.
 MAX_CONSTANT_ELEMENTS = 4096
 

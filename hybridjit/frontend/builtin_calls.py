@@ -41,6 +41,7 @@ from hybridjit.frontend.values import (
 from hybridjit.ir.dtype import DTYPES
 from hybridjit.ir.expr import Buffer, BufferRef, Div, FloorDiv, Max, Min, Pow
 from hybridjit.ir.intrinsics import INTRINSICS
+from hybridjit.ir.signature import Part
 from hybridjit.ir.stmt import Allocate, Reserve
 from hybridjit.scalars.conversion import truth
 from hybridjit.scalars.functions import (
@@ -273,6 +274,13 @@ def _list_of(build: Builder, node: ast.Call) -> Value:
     return GivenList(tuple(columns))
 
 
+def _view_of(build: Builder, node: ast.Call) -> Value:
+    """Of a printed program: a view of an argument, which is returned."""
+    axes, ndim = map(ast.literal_eval, node.args[1:3])
+    values = [build.evaluate(arg) for arg in (node.args[0], *node.args[3:])]
+    return Items(tuple(values), maker=Part(axes, ndim))
+
+
 def _print(build: Builder, node: ast.Call) -> Value:
     raise build.refuse("print(...) has no value", node, help="write it on a line of its own")
 
@@ -298,4 +306,5 @@ _HANDLERS: dict[str, Handler] = {
     "print": _print,
     "reserve": _reserve,
     "list_of": _list_of,
+    "view_of": _view_of,
 }

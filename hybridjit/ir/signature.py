@@ -119,7 +119,9 @@ class Nesting:
         """The source of what the caller sees."""
         parts = [next(results) if p is None else p.text(results) for p in self.parts]
         if isinstance(self.maker, Part):
-            return f"a part of {parts[0]}"
+            array, *numbers = parts
+            how = (array, str(self.maker.axes), str(self.maker.ndim))
+            return f"view_of({', '.join([*how, *numbers])})"
         if self.maker is not None:
             return f"{self.maker.__name__}({', '.join(parts)})"
         return f"({', '.join(parts)}{',' * (len(parts) == 1)})"

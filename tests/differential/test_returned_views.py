@@ -7,7 +7,8 @@ from typing import Any
 import numpy
 import pytest
 
-from hybridjit import hybrid
+import hybridjit as hj
+from hybridjit import Kernel, hybrid
 from hybridjit.errors import HybridError
 from tests.support.oracle import fresh, run_interpreted, run_native, run_plain
 
@@ -66,6 +67,13 @@ def test_parts_are_views(layout: str, unchecked: None) -> None:
         wanted = run_plain(kernel, array, *args)
         for way in (run_interpreted, run_native, run_native):
             assert_same_view(way(kernel, array, *args), wanted)
+
+
+@pytest.mark.parametrize("kernel", [several, after_writing], ids=lambda kernel: kernel.__name__)
+def test_what_is_printed_parses_back(kernel: Kernel[..., Any]) -> None:
+    func = kernel.prim_func(np.ones((3, 4)))
+    assert "view_of(a, " in str(func)
+    assert hj.structural_equal(func, hj.parse(str(func)))
 
 
 def test_from_the_disk(unchecked: None) -> None:
