@@ -162,7 +162,11 @@ def run_delete(build: Builder, stmt: ast.Delete) -> None:
 
 
 def run_if(build: Builder, stmt: ast.If) -> bool:
-    cond = condition(build, stmt.test)
+    try:
+        cond = condition(build, stmt.test)
+    except Skip:
+        _learn_from_sides(build, stmt)
+        raise
     seen = build.unit.branches.setdefault(stmt, set())
     if isinstance(cond, Const):
         seen.add(bool(cond.value))
@@ -175,6 +179,16 @@ def run_if(build: Builder, stmt: ast.If) -> bool:
     span = build.span(stmt)
     build.emit(If(cond, then, otherwise if stmt.orelse else None, span=span))
     return then_goes_on or otherwise_goes_on
+
+
+def _learn_from_sides(build: Builder, stmt: ast.If) -> None:
+    """Look at what a condition guards that this round cannot tell: it may give the condition what
+    it needs, as in `if i == 0 or x[i] > top: top = x[i]`. Whether it is right, later rounds see.
+    """
+    errors = len(build.unit.errors)
+    for side in (stmt.body, stmt.orelse):
+        nested(build, side)
+    del build.unit.errors[errors:]
 
 
 def run_while(build: Builder, stmt: ast.While) -> bool:

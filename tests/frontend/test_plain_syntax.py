@@ -220,7 +220,18 @@ def in_order(a: Any, n: int) -> Any:
     return sorted(signs), largest, sorted([(k % 2, k) for k in range(9)], key=lambda p: p[0])
 
 
+def first_set_behind_its_own_condition(a: Any, n: int) -> Any:
+    low = 0.0
+    for i in range(a.shape[0]):
+        if i == 0 or a[i] > top:
+            top = a[i]
+            if i == 0 or low > top:
+                low, where = top, i
+    return low, where
+
+
 FUNCTIONS = (
+    first_set_behind_its_own_condition,
     *(bounds_that_may_be_none, behind_conditions, lists_of_anything, in_order),
     *(for_else, for_else_without_break, nested_else, while_else, walrus, matches, matches_a_name),
     *(tuples, folds, functions, of_math, over_elements, kinds),
