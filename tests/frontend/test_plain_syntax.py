@@ -220,18 +220,7 @@ def in_order(a: Any, n: int) -> Any:
     return sorted(signs), largest, sorted([(k % 2, k) for k in range(9)], key=lambda p: p[0])
 
 
-def first_set_behind_its_own_condition(a: Any, n: int) -> Any:
-    low = 0.0
-    for i in range(a.shape[0]):
-        if i == 0 or a[i] > top:
-            top = a[i]
-            if i == 0 or low > top:
-                low, where = top, i
-    return low, where
-
-
 FUNCTIONS = (
-    first_set_behind_its_own_condition,
     *(bounds_that_may_be_none, behind_conditions, lists_of_anything, in_order),
     *(for_else, for_else_without_break, nested_else, while_else, walrus, matches, matches_a_name),
     *(tuples, folds, functions, of_math, over_elements, kinds),
@@ -243,6 +232,18 @@ def test_as_plain_python(function: Any) -> None:
     kernel: Any = hybrid.script(function)
     for seed, n in ((0, 0), (1, 1), (2, 2)):
         assert_agree(kernel, [np.random.default_rng(seed).standard_normal(5 + seed), n])
+
+
+def test_a_name_that_is_first_set_behind_a_condition_that_reads_it() -> None:
+    text = """def f(a, n):
+    for i in range(a.shape[0]):
+        if i == 0 or a[i] > top:
+            top = a[i]
+            if i == 0 or n > where:
+                where = i
+    return top, where
+"""
+    assert_agree(script_from_text(text), [np.array([0.5, 3.0, -1.0, 4.0]), 2])
 
 
 def test_imports_inside() -> None:
