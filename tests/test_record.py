@@ -155,3 +155,40 @@ def test_dataclasses_know_records() -> None:
 def test_copies(made: object) -> None:
     for other in (copy.copy(made), copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
         assert (type(other), repr(other)) == (type(made), repr(made))
+
+
+@record(frozen=False)
+class Counter:
+    """That changes."""
+
+    name: str
+    count: int = 0
+    seen: list[int] = field(default_factory=list[int])
+
+
+def test_records_that_may_change() -> None:
+    counter = Counter("a")
+    counter.count += 1
+    counter.seen.append(2)
+    assert counter == Counter("a", 1, [2])
+    assert repr(counter) == "Counter(name='a', count=1, seen=[2])"
+    assert not hasattr(counter, "__dict__")
+    assert copy.copy(counter).seen is counter.seen
+    with pytest.raises(TypeError, match="unhashable type: 'Counter'"):
+        hash(counter)
+
+
+def test_classes_of_one_shape_have_names_of_their_own() -> None:
+    assert Counter(name="a").name == "a"
+
+    @record(frozen=False)
+    class Other:
+        label: str
+        total: int = 7
+        parts: list[int] = field(default_factory=list[int])
+
+    assert (Other(label="b").total, Counter("c").count) == (7, 0)
+    assert Other("b") == Other("b")
+    assert Other("b") != Other("c")
+    with pytest.raises(TypeError, match=r"Other\.__init__\(\) got an unexpected keyword .*'name'"):
+        Other(name="b")  # pyright: ignore[reportCallIssue]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from hybridjit.ir.expr import Buffer, Expr, Load, Node, Not, Var
 from hybridjit.ir.stmt import Allocate, Block, For, If, Let, Seq, Stmt, Store, While
@@ -48,7 +47,7 @@ def find_accesses(*roots: Node, scope: Scope = ()) -> list[Access]:
     return collector.found
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class _Collector:
     found: list[Access]
     scope: list[For | Let | Expr]

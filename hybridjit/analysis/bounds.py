@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hybridjit.analysis.forms import (
     MAX_INT,
@@ -31,6 +31,7 @@ from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import And, Compare, Const, Eq, Expr, Ge, Gt, Le, Lt, Ne, Not, Or, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For
+from hybridjit.record import record
 
 # Replacements tried before a proof is given up: those that succeed need about ten.
 _MAX_STEPS = 64
@@ -38,7 +39,7 @@ _MAX_STEPS = 64
 _MAX_GUARDS = 2
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Facts(Forms):
     """What is known at a place: ranges of variables, innermost last, and guards that hold."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hybridjit.ir.expr import Buffer, Expr, Var
 from hybridjit.ir.stmt import (
@@ -54,7 +54,7 @@ def infer_context(root: Stmt) -> Context:
     return Context(walker.bindings, walker.allocations, frozenset(walker.left_early), walker.guards)
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class _Walker:
     bindings: dict[Var, Binding] = field(default_factory=dict[Var, Binding])
     allocations: dict[Buffer, Var | None] = field(default_factory=dict[Buffer, Var | None])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Const
 from hybridjit.ir.stmt import For, LoopKind, Stmt
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Nest:
     """Loops, outermost first, each of which is all that the one before it runs, and their body."""
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Flag
 from itertools import product
 
@@ -45,7 +45,7 @@ class Equation:
     rest: Interval
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Distances:
     """The box: `low` and `high` for each loop of a nest, outermost first; or there is none."""
 

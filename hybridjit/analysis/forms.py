@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hybridjit.arith.linear import Linear
 from hybridjit.ir.dtype import INT64
@@ -58,7 +58,7 @@ class Range:
     most: int = MAX_INT
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Forms:
     """Forms of expressions. Names and ranges of their parts are kept, later parts last.
 

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from hybridjit.analysis.accesses import (
@@ -72,7 +72,7 @@ class _Index:
     rest: Linear
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False, frozen=False)
 class Independence:
     """What can be proved about accesses in one place, which `facts` are known of."""
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hybridjit.analysis.bounds import Facts
 from hybridjit.analysis.products import ProductNames
@@ -104,7 +104,7 @@ class Instances:
         return f"-{dim}" if steps_down(loop) else dim
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False, frozen=False)
 class Part:
     """A part of a program: its statements, and the facts that hold around it."""
 
@@ -158,7 +158,7 @@ def _find_way(stmt: Stmt, root: Stmt) -> list[Stmt] | None:
     return None
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False, frozen=False)
 class _Builder:
     part: Part
     loops: list[For] = field(default_factory=list[For])

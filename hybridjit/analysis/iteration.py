@@ -14,7 +14,7 @@ computed back from them (analysis/recovery.py) is the same in both.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hybridjit.analysis.context import Context, infer_context
 from hybridjit.analysis.recovery import IterationSpace, recover_variables
@@ -33,6 +33,7 @@ from hybridjit.ir.expr import (
 )
 from hybridjit.ir.stmt import Allocate, For, If, IterKind, LoopKind, Print, Reserve, Stmt, Store
 from hybridjit.ir.visit import children, walk
+from hybridjit.record import record
 
 
 def classify(
@@ -74,7 +75,7 @@ def _kind(loop: For, spatial: set[Var], combined: set[Var], context: Context) ->
     return IterKind.REDUCE if loop.var in combined else IterKind.SCAN
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class _Accesses:
     """The accesses of a statement to the buffers that it writes, and what it binds itself.
 

@@ -8,7 +8,7 @@ program, and control that differs from lane to lane, other than `if`, have no ve
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hybridjit.analysis.packing import Packing, find_packing
 from hybridjit.analysis.private_reduction import PrivateReduction, find_private_reductions
@@ -41,12 +41,13 @@ from hybridjit.ir.stmt import (
     flat_stmts,
 )
 from hybridjit.ir.visit import children, walk
+from hybridjit.record import record
 
 # Loops of these kinds run inside a vector loop as they are, once for all lanes.
 _INNER = (LoopKind.SERIAL, LoopKind.UNROLLED, LoopKind.SCAN, LoopKind.BOUND)
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Lanes:
     """What is known about the body of a vector loop.
 

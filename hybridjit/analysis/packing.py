@@ -13,17 +13,16 @@ have an instruction for it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator, Sequence
 
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Add, Bounded, Buffer, Const, Expr, Load, Node, Var
 from hybridjit.ir.stmt import For, If, Let, Seq, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import walk
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Group:
     """The stores to the next free place that one count stands for, and the one that counts."""
 
@@ -38,32 +37,33 @@ class Group:
         return any(isinstance(store.indices[-1], Bounded) for store in self.stores)
 
 
-@dataclass(frozen=True)
+@record
 class Packing:
     """The groups of a loop, at least one."""
 
     loop: For
     groups: tuple[Group, ...]
+    # The loop with arrays of their own for what is packed: each iteration has its place.
+    plain: For
 
     @property
     def stores(self) -> list[Store]:
         """All stores to next free places."""
         return [store for group in self.groups for store in group.stores]
 
-    @cached_property
-    def plain(self) -> For:
-        """The loop with arrays of their own for what is packed: each iteration has its place."""
-        changed: dict[int, Stmt] = {}
-        for group in self.groups:
-            changed |= {id(stmt): Seq(()) for stmt in (*group.names, group.step)}
-            changed |= {id(store): self._in_its_place(store) for store in group.stores}
-        body = _with(self.loop.body, changed)
-        return dataclasses.replace(self.loop, body=body)
 
-    def _in_its_place(self, store: Store) -> Store:
-        like = store.buffer
-        own = Buffer(like.name, like.dtype, (self.loop.stop,), like.scope)
-        return dataclasses.replace(store, buffer=own, indices=(self.loop.var,))
+def _make_plain(loop: For, groups: Sequence[Group]) -> For:
+    changed: dict[int, Stmt] = {}
+    for group in groups:
+        changed |= {id(stmt): Seq(()) for stmt in (*group.names, group.step)}
+        changed |= {id(store): _in_its_place(store, loop) for store in group.stores}
+    return dataclasses.replace(loop, body=_with(loop.body, changed))
+
+
+def _in_its_place(store: Store, loop: For) -> Store:
+    like = store.buffer
+    own = Buffer(like.name, like.dtype, (loop.stop,), like.scope)
+    return dataclasses.replace(store, buffer=own, indices=(loop.var,))
 
 
 def _with(stmt: Stmt, changed: dict[int, Stmt]) -> Stmt:
@@ -90,7 +90,7 @@ def find_packing(loop: For) -> Packing | None:
     lists = list(_straight(loop.body))
     groups = [_find_group(step, nodes, lists) for step in candidates]
     found = tuple(group for group in groups if group is not None)
-    packing = Packing(loop, found)
+    packing = Packing(loop, found, _make_plain(loop, found))
     can = bool(found) and _is_apart(packing, nodes) and _is_checked_first(packing, nodes)
     return packing if can else None
 

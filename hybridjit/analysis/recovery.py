@@ -10,12 +10,13 @@ c[i - 4]        i only if no index counts from the end while another reaches tha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hybridjit.analysis.context import Context
 from hybridjit.arith.linear import Linear, linear_form
 from hybridjit.ir.expr import Buffer, Const, Expr, Var
 from hybridjit.ir.stmt import For
+from hybridjit.record import record
 
 # Indices are int64 and wrap. Up to here they cannot have.
 _LARGEST_INDEX = 1 << 62
@@ -52,7 +53,7 @@ def recover_variables(
     return known
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class IterationSpace:
     """The loops in question, outermost first, and all that can be said about their variables.
 

@@ -12,7 +12,7 @@ is looked for among all: if the guards let it run, it is also the first of those
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 
 from hybridjit.analysis.initialization import find_unassigned_reads
@@ -80,7 +80,7 @@ def find_refutation(func: PrimFunc) -> Refutation | None:
     return walker.first
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class _Walker:
     """Keeps the earliest time at which a run may end, and why it surely does."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from hybridjit.analysis.cost import is_function
 from hybridjit.analysis.limits import loop_extent
@@ -13,6 +12,7 @@ from hybridjit.ir.dtype import INT64, DType
 from hybridjit.ir.expr import Bounded, Call, Const, Expr, Load, Node, Var
 from hybridjit.ir.stmt import IN_LANES, Assert, For, If, Raise, Stmt, Store
 from hybridjit.ir.visit import children, walk
+from hybridjit.record import record
 from hybridjit.target import Target
 
 # Several vectors at once hide the latency of chains of operations, where registers are enough.
@@ -36,7 +36,7 @@ _MASKED_BITS = {512: 32, 256: 32}
 _MAX_HALVES = 2
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Width:
     """The lanes of a vector, and of all those that a round of the loop runs.
 

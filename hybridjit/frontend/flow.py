@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hybridjit.frontend.inner_functions import Holders, bound_names, defaults, nodes_in, parameters
 from hybridjit.record import record
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, frozen=False)
 class Definition:
     """One place that gives a name a value: an assignment, a loop, a parameter, or a loop head.
 
@@ -57,7 +57,7 @@ class Place:
         return len(self.steps) > depth and self.steps[:depth] == other.steps
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, frozen=False)
 class _Loop:
     """The states that leave the body of one loop other than by its end."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from hybridjit.errors import HybridError, Span
@@ -41,7 +41,7 @@ class Skip(Exception):
         self.unless_known = unless_known
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, frozen=False)
 class Variable:
     """A mutable scalar variable of one inlined copy; its buffer is made once its type is known."""
 
@@ -113,7 +113,7 @@ State = tuple["Value | Variable | Resizable", ...]
 """What some names stand for."""
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, frozen=False)
 class Carry:
     """A loop that is being translated, and what the names that it carries have stood for.
 
@@ -152,7 +152,7 @@ class LoopEnd:
     exits: Sequence[int]
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, frozen=False)
 class Frame:
     """One function being translated: the script itself, or a call that is inlined."""
 
@@ -180,7 +180,7 @@ class Frame:
     definer: Frame | None = None
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, frozen=False)
 class Unit:
     """What one round of translating a whole script finds out."""
 
@@ -244,7 +244,7 @@ class Unit:
     automatic_blocks: list[Block] = field(default_factory=list[Block])
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, frozen=False)
 class Signature:
     """What the script takes and gives, as far as it is known."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import CodeType, FunctionType
 
 from hybridjit.frontend.captures import Environment
@@ -18,10 +18,11 @@ from hybridjit.frontend.tail_calls import without_tail_calls
 from hybridjit.frontend.values import Items
 from hybridjit.frontend.variables import Variables, Web, find_variables
 from hybridjit.ir.dtype import ScalarType
+from hybridjit.record import record
 from hybridjit.source import FunctionSource, read_function
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, frozen=False)
 class Knowledge:
     """What one round hands to the next.
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from weakref import WeakKeyDictionary
 
 from hybridjit.frontend.flow import UNBOUND, Definition, Flow, Place, Reaching
@@ -28,7 +28,7 @@ from hybridjit.frontend.inner_functions import bound_names
 from hybridjit.record import record
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, frozen=False)
 class Web:
     """One variable: the definitions whose values meet in some read, and where it lives.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any
 
@@ -94,7 +94,7 @@ class Site:
         return mark_raised(error, Diagnostic("raised here", self.span, notes=self.notes(frame)))
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Scope:
     """The names that are bound so far, while a function is compiled in the order of its text."""
 

@@ -10,7 +10,6 @@ The loops are numbered, and the lowered program, before the numbers are dropped,
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
@@ -18,10 +17,11 @@ from hybridjit.ir.hints import drop_hints, number_loops
 from hybridjit.ir.stmt import HAS_LANES, ORIGIN, SUMS_IN_LANES, For, LoopKind
 from hybridjit.ir.visit import walk_stmts
 from hybridjit.lowering.pipeline import lower_steps
+from hybridjit.record import record
 from hybridjit.target import Target
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Choice:
     """What became of a loop: how many lanes it has, 1 for none, and whether it is on threads."""
 

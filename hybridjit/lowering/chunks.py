@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hybridjit.analysis.cost import MIN_PARALLEL_WORK, find_work
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Max, Min, Var
 from hybridjit.ir.stmt import For, Let, LoopKind, Stmt, seq
+from hybridjit.record import record
 
 # Enough for the threads of a large machine, few enough to combine at no cost.
 MAX_CHUNKS = 256
@@ -22,7 +23,7 @@ def make_parallel(loop: For) -> For:
     return replace(loop, kind=LoopKind.PARALLEL, annotations=(AUTOMATIC, *loop.hints))
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Chunks:
     """Contiguous groups of the iterations of a loop: how many there are, and of which size."""
 

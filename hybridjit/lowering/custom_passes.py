@@ -12,19 +12,19 @@ the key of the code on disk.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, cast, overload
 
 from hybridjit.analysis.lower_blocks import lower_blocks
 from hybridjit.errors import ArgumentError, InternalError, PassError
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.verify import Stage, verify
+from hybridjit.record import record
 
 Transform = Callable[[PrimFunc], PrimFunc]
 StageName = Literal["blocks", "loops"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CustomPass:
     """A function from PrimFunc to PrimFunc, and the stage that it runs at."""
 

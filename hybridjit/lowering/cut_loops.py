@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from hybridjit.analysis.limits import AT_MOST, loop_extent
 from hybridjit.analysis.vector_width import Width
@@ -12,9 +11,10 @@ from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Lt, Mod, Sub, Var
 from hybridjit.ir.stmt import UNROLL, For, If, Let, LoopKind, Stmt
 from hybridjit.ir.visit import fresh_copy
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cut:
     """The loops that replace a vector loop; before them, the names of what they use twice."""
 

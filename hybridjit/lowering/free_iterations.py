@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from functools import cached_property
 
 from hybridjit.analysis.cost import is_dear, operation_cost
@@ -32,6 +31,7 @@ from hybridjit.ir.expr import Buffer, Const, Expr, Gt, Load, Min, Node, Var
 from hybridjit.ir.stmt import Allocate, For, If, Let, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import fresh_copy, rewrite, substitute, walk
 from hybridjit.lowering.cut_loops import Names, at_most, loop_step
+from hybridjit.record import record
 
 # What may be computed again, in operations for each iteration, and from how far back.
 _MAX_COST = 12
@@ -113,7 +113,7 @@ class _Earlier:
         return simplify(substitute(_with_values(end, handed), {self.loop.var: before}))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FreeIterations:
     """A loop, the variables to free its iterations from, and whether their last values count."""
 
@@ -161,7 +161,7 @@ class FreeIterations:
         return at_most(1, end)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parts:
     """The loop whose iterations are free; the names and the iterations before it; those after."""
 

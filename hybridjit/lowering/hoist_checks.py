@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import chain, islice
 
@@ -45,6 +44,7 @@ from hybridjit.ir.header import MAX_EXTENT
 from hybridjit.ir.stmt import Break, Continue, For, If, Let, LoopKind, Return, Seq, Stmt, While, seq
 from hybridjit.ir.visit import Mutator, fresh_copy, rewrite, walk
 from hybridjit.lowering.name_invariants import name_invariants
+from hybridjit.record import record
 
 # A second copy of a larger loop costs more to compile than its checks cost to run.
 MAX_NODES = 1000
@@ -135,7 +135,7 @@ def _has_loaded_bounds(loop: For) -> bool:
     return any(isinstance(node, Load) for bound in bounds for node in walk(bound))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Plan:
     """A loop, the checks in it that can be left out, and when."""
 

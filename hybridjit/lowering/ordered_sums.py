@@ -15,7 +15,7 @@ is for iterations that take many instructions besides. Relies on: nothing in the
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hybridjit.analysis.cost import is_dear
 from hybridjit.analysis.limits import loop_extent
@@ -25,6 +25,7 @@ from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Load, Lt, Mod, Sub,
 from hybridjit.ir.stmt import Allocate, For, If, LoopKind, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import Mutator, fresh_copy, walk
 from hybridjit.lowering.cut_loops import Names, at_most
+from hybridjit.record import record
 from hybridjit.target import Target
 
 
@@ -68,7 +69,7 @@ class _Terms(Mutator):
         return Load(terms, (self.lane,), span=node.span)
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class OrderedSums:
     """The statements that run in lanes, with terms in the place of updates, and the updates."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from hybridjit import config
 from hybridjit.analysis.lower_blocks import lower_blocks
@@ -28,10 +27,11 @@ from hybridjit.lowering.unroll_loops import unroll_loops
 from hybridjit.lowering.vectorize_inner import vectorize_inner
 from hybridjit.lowering.vectorize_loops import vectorize_loops
 from hybridjit.lowering.version_guards import version_guards
+from hybridjit.record import record
 from hybridjit.target import Target
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pass:
     """One step: a pure function, and the stage that its result is at.
 
@@ -52,7 +52,7 @@ class Pass:
         return self.run.__name__
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Step:
     """What one pass did."""
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hybridjit.analysis.first_writes import prove_sets_all
 from hybridjit.analysis.footprint import Footprint, find_footprint
@@ -31,6 +31,7 @@ from hybridjit.ir.expr import Add, Buffer, BufferRef, Const, Expr, Load, Mul, Va
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, If, Let, Stmt, Store, While, flat_stmts, seq
 from hybridjit.ir.visit import substitute, walk, walk_stmts
+from hybridjit.record import record
 
 # Arrays of at most so many bytes do not share: they may live in registers, each on its own.
 _SMALL_BYTES = 1024
@@ -41,7 +42,7 @@ def plan_storage(func: PrimFunc) -> PrimFunc:
     return find_plan(func).func
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StoragePlan:
     """A function with less scratch memory, and which arrays live in that of which others."""
 
@@ -62,7 +63,7 @@ def _is_array(stmt: Stmt) -> bool:
     return isinstance(stmt, Allocate) and not stmt.buffer.is_register
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class _Planner:
     """`sizes` are variables that are not negative; `shared` is found on the way."""
 
@@ -166,7 +167,7 @@ def _nest(stmt: Stmt) -> tuple[list[For], list[Stmt]]:
 # -- sharing ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Home:
     """The arrays that live in one memory, one after the other, and where it is used last."""
 

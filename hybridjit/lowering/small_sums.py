@@ -6,7 +6,7 @@ read from memory, is so only if that number is: which is then to be tested befor
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hybridjit.analysis.bounds import Facts
 from hybridjit.analysis.forms import Range
@@ -16,9 +16,10 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.header import MAX_EXTENT
 from hybridjit.ir.stmt import For, Let
 from hybridjit.ir.visit import walk
+from hybridjit.record import record
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class SmallSums:
     """The ranges of variables, if those whose range is not known are small.
 

@@ -20,7 +20,7 @@ NaN is what is looked for.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hybridjit.analysis.private_reduction import find_identity
 from hybridjit.analysis.reduction import ReductionOp
@@ -42,9 +42,10 @@ from hybridjit.ir.expr import (
 from hybridjit.ir.stmt import Allocate, For, If, LoopKind, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import Mutator, rewrite, walk
 from hybridjit.lowering.chunks import Chunks, make_parallel
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Selection:
     """`if value < best: best = value; ...`, which is all that a loop does with these variables."""
 

@@ -8,15 +8,16 @@ of the program before it (receipt.py).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 from hybridjit.ir.expr import Buffer, Var
+from hybridjit.record import record
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BlockOf:
     """The last block that stores to `buffer`; only in the loop over `inside`, if that is given."""
 
@@ -28,7 +29,7 @@ Place = Var | BlockOf
 """The loop over a variable, or a block."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Decision:
     """A step of a schedule, by name, where it is taken, and its numbers."""
 
@@ -37,7 +38,7 @@ class Decision:
     numbers: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Decisions:
     """The decisions so far, of at most `limit`; the one after those is `refused`, with all later.
 

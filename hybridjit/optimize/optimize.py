@@ -11,7 +11,7 @@ squares; else they stay as they are.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hybridjit.analysis.make_blocks import Known, make_blocks
 from hybridjit.ir.expr import Var
@@ -27,12 +27,13 @@ from hybridjit.optimize.products import choose_products
 from hybridjit.optimize.reduce_rows import Folds, reduce_rows
 from hybridjit.optimize.sink_loops import may_sink, sink_loops
 from hybridjit.optimize.transpose_tiles import may_cross, transpose_tiles
+from hybridjit.record import record
 from hybridjit.schedule.arrays.fusion import Fusion, FusionNotes
 from hybridjit.schedule.arrays.marks import count_elements, forget_touched, read_marks
 from hybridjit.target import Target
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Optimized:
     """A program that was made fast, what was decided, and what became of its temporary arrays."""
 

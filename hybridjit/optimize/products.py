@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from hybridjit.analysis.faults import Fault
@@ -29,6 +29,7 @@ from hybridjit.ir.visit import walk
 from hybridjit.optimize.decisions import BlockOf, Decisions
 from hybridjit.optimize.fuse.inline import inline
 from hybridjit.optimize.reduce_rows import LONG_BITS
+from hybridjit.record import record
 from hybridjit.schedule.arrays.choose_tile import choose_tile, suit_product
 from hybridjit.schedule.arrays.find_product import (
     find_product,
@@ -56,7 +57,7 @@ MIN_SIDE = 3  # of the result: a tile of which less is used is no gain
 TERMS_AT_ONCE = 4  # rows of a matrix that are read side by side
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Products:
     """What was decided: the loops of what was made, the loops over rows that are summed in lanes,
     the products in which each element is stored once, and none fails, and registers for sums.
@@ -76,7 +77,7 @@ def choose_products(
     return chooser.in_list(flat_stmts(body), is_whole=True), chooser.products
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class _Chooser:
     func: PrimFunc
     fusion: Fusion

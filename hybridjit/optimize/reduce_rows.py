@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from hybridjit.analysis.independence import LoopProofs
 from hybridjit.arith.ranges import Ranges, constant
@@ -15,6 +14,7 @@ from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
 from hybridjit.ir.stmt import For, Seq, Stmt, seq
 from hybridjit.ir.visit import Mutator, walk
 from hybridjit.optimize.decisions import Decisions
+from hybridjit.record import record
 from hybridjit.schedule.arrays.lanes import Shape
 from hybridjit.schedule.arrays.multiply_add import has_fma
 from hybridjit.schedule.arrays.reduce_in_lanes import (
@@ -35,7 +35,7 @@ MIN_GATHERED_TERMS = 32  # where lanes are filled one by one, fewer are combined
 BLOCK = 1 << 14  # elements: as many are added in lanes before their sum is
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Folds:
     """Which loops may be reduced in lanes: those over elements of arrays, for folds into buffers
     whose order is open. `ranges` tell how long loops are at most.

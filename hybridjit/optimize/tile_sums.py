@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from hybridjit.analysis.cost import count_nodes
 from hybridjit.analysis.counting_nest import Nest
@@ -40,6 +39,7 @@ from hybridjit.ir.stmt import (
     flat_stmts,
 )
 from hybridjit.ir.visit import walk, walk_stmts
+from hybridjit.record import record
 from hybridjit.schedule.arrays.sum_tiles import Tile, TileSums, find_sums, ways_to_tile
 from hybridjit.schedule.arrays.update_nests import indices_of
 from hybridjit.target import Target
@@ -57,7 +57,7 @@ _MAX_ROWS = 4
 SAME, NEXT, APART = range(3)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SumTile:
     """A tile that is worth it, by the variables of its loops, and of all `loops` in it."""
 

@@ -12,14 +12,15 @@ Dimensions that were equal in every call so far share one size.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from hybridjit.record import record
 from hybridjit.scalars.specs import ArraySpec, Spec, TupleSpec
 
 Sizes = tuple[int | str, ...]
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class _History:
     """What the calls of one pattern had in common: sizes by position of the dimension.
 

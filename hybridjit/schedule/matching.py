@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hybridjit.arith.linear import linear_form
 from hybridjit.arith.simplify import simplify
@@ -51,7 +51,7 @@ class Mismatch(Exception):
     """The programs differ; says where."""
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Matcher:
     """The correspondence found so far between a pattern and a program."""
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, cast
 
 from hybridjit.errors import ArgumentError, ScheduleError
+from hybridjit.record import record
 from hybridjit.schedule.handles import Handle
 from hybridjit.schedule.state import State
 from hybridjit.schedule.trace import RecordedCall
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Replay:
     """A schedule on which steps are taken that were recorded on another one.
 

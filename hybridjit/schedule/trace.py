@@ -7,7 +7,7 @@ import keyword
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, cast
 
 from hybridjit.errors import ArgumentValueError
@@ -28,7 +28,7 @@ class Step:
     is_list: bool = False
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@record(eq=False, repr=False, frozen=False)
 class Trace:
     """The steps of a schedule, in order. `print(trace)` shows a function that replays them."""
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hybridjit.ir.expr import Var
 from hybridjit.ir.printer_names import make_identifier
+from hybridjit.record import record
 from hybridjit.tensors.tensor import Axis, Operation
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class BlockMap:
     """The blocks of each operation, by name, and the variable of the loop over each of its axes.
 

@@ -7,7 +7,7 @@ X[i + k, 2 * j] == X[a, b]   -->   i = a - k  where 0 <= a - k < n,  k and j are
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hybridjit.analysis.bounds import Facts
 from hybridjit.arith.linear import Linear, linear_form
@@ -16,11 +16,12 @@ from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Add, Const, Eq, Expr, Ge, Load, Lt, Mul, Select, Sub, Var
 from hybridjit.ir.stmt import For, seq
 from hybridjit.ir.visit import substitute
+from hybridjit.record import record
 from hybridjit.tensors.guarded_loads import visit_loads
 from hybridjit.tensors.tensor import Axis, AxisKind
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Solution:
     """Axes with a value, conditions that must hold besides, and axes that are left open."""
 

@@ -6,13 +6,13 @@ import argparse
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from hybridjit import Schedule, hybrid
 from hybridjit.hybrid import output_tensor, scan, sqrt, tanh
+from hybridjit.record import record
 from hybridjit.tools.command import Command, declare_json
 from hybridjit.tools.stopwatch import best_times, format_seconds
 
@@ -117,7 +117,7 @@ def numpy_distances(points: Any) -> Any:
     return np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2))
 
 
-@dataclass(frozen=True)
+@record
 class Row:
     name: str
     kernel: Run

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.func import PrimFunc
+from hybridjit.record import record
 from hybridjit.runtime.modules.module import build
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.stdlib.running.coalescing import coalesce
@@ -22,7 +22,7 @@ Shape = tuple[int, ...]
 REFUSALS: tuple[type[Exception], ...] = (ScheduleError,)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Recipe:
     """How an operator is compiled for arrays.
 
@@ -41,7 +41,7 @@ def scheduled_by(schedule: Callable[[Schedule], None], *, fastmath: tuple[str, .
     return Recipe(schedule, fastmath)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Compiled:
     """Code, and the results that it fills.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
 from hybridjit.arith.simplify import simplify
@@ -10,12 +9,13 @@ from hybridjit.ir.expr import Buffer, Const, Load, Sub, Var
 from hybridjit.ir.printer import name_buffers
 from hybridjit.ir.stmt import Block, For, IterKind, Store
 from hybridjit.ir.visit import walk
+from hybridjit.record import record
 from hybridjit.schedule.handles import LoopHandle
 from hybridjit.schedule.program import blocks_of, loops_of
 from hybridjit.schedule.schedule import Schedule
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Loop:
     """A loop around a block, and the variable of the block that it sets."""
 
@@ -25,7 +25,7 @@ class Loop:
     var: Var
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Nest:
     """A block that stores one element, the loops around it in the order of its axes, its reads."""
 

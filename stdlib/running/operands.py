@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from hybridjit.errors import ArgumentError
 from hybridjit.ir.dtype import BOOL, COMPLEX128, FLOAT64, INT64, DType, ScalarType, find_dtype
 from hybridjit.ir.expr import Var
+from hybridjit.record import record
 from hybridjit.scalars.kinds import is_array, is_masked_array
 from hybridjit.scalars.scalar import Scalar
 from hybridjit.te import Expression, Tensor, placeholder, var
@@ -24,7 +24,7 @@ _PYTHON_NUMBERS: dict[Any, DType] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Operand:
     """A value that was passed, by the name of its parameter."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from llvmlite import ir
@@ -102,7 +101,7 @@ class Request:
     ahead: Value
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Lanes:
     """Of the vector loop that is being emitted: how many iterations run at once, and which.
 

@@ -10,12 +10,13 @@ since the first of the names was bound, in the block that is being built.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hybridjit.analysis.footprint import find_footprint
 from hybridjit.ir.expr import Buffer, Expr, ExternCall, Load, Node, Var
 from hybridjit.ir.stmt import Let, Stmt
 from hybridjit.ir.visit import rewrite, walk
+from hybridjit.record import record
 
 
 def prove_same(x: Expr, y: Expr, values: Mapping[Var, Expr], block: Sequence[Stmt]) -> bool:
@@ -29,7 +30,7 @@ def prove_same(x: Expr, y: Expr, values: Mapping[Var, Expr], block: Sequence[Stm
     return all(map(_is_pure, (values[var] for var in differing))) or _is_kept(differing, block)
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class _Meaning:
     """Puts what names stand for in their place, and notes which were."""
 

@@ -12,7 +12,6 @@ or an array that is not C-contiguous.
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from hybridjit.codegen.dispatcher.object_layout import Head
@@ -20,6 +19,7 @@ from hybridjit.codegen.forks import COMPILE_LOCK
 from hybridjit.codegen.layout import Layout
 from hybridjit.fresh_stack import on_fresh_stack
 from hybridjit.lazy import lazy_module
+from hybridjit.record import record
 from hybridjit.runtime.dispatch.call_shape import CallShape
 from hybridjit.runtime.dispatch.objects import connect
 from hybridjit.runtime.specialization import Specialization
@@ -42,7 +42,7 @@ class Form(NamedTuple):
     types: tuple[type, ...]
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class _Known:
     """Calls of one form: how many ran through Python, and the table made for them."""
 

@@ -10,7 +10,6 @@ import functools
 import itertools
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from hybridjit.arith.simplify import simplify
@@ -64,7 +63,7 @@ _WEAK_RESULTS = {
 }
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False, frozen=False)
 class TableOwner:
     """A table, and everything it points to."""
 

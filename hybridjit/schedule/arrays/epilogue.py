@@ -14,18 +14,19 @@ Relies on: arrays that share no memory; indices along the loops of arrays inside
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hybridjit.analysis.faults import Fault
 from hybridjit.arith.ranges import tidy
 from hybridjit.ir.expr import Buffer, Const, Expr, Load, Node, Var
 from hybridjit.ir.stmt import Allocate, Let, Stmt, Store, seq
 from hybridjit.ir.visit import Mutator, rewrite, substitute, walk
+from hybridjit.record import record
 from hybridjit.schedule.arrays.fusion import Fusion, perfect_nest, variables_along
 from hybridjit.schedule.arrays.merge import part
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class _Consumer:
     """What is made of the element of `product` at `variables`: `lets`, and what is stored."""
 
@@ -45,7 +46,7 @@ class _Consumer:
         ]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Epilogue:
     """A product, the one nest that reads it, and what stands between, parted into what can go
     before both and what must stay after the product.

@@ -7,7 +7,7 @@ for each element, the operations and their order, and so every bit of the result
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hybridjit.analysis.faults import Fault, Faults
 from hybridjit.analysis.footprint import Footprint, find_footprint
@@ -17,9 +17,10 @@ from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, Let, LoopKind, Stmt, Store, flat_stmts
 from hybridjit.ir.visit import children, walk, walk_stmts
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fused:
     """An array that needs no memory any more: where it is computed instead, and how."""
 
@@ -29,7 +30,7 @@ class Fused:
     how: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FusionNotes:
     """What fusion did, for the report: the arrays that went, and why others stay.
 
@@ -42,7 +43,7 @@ class FusionNotes:
     )
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, frozen=False)
 class Fusion:
     """The arrays that may go, the loops that may be put together, and what is known of them.
 

@@ -33,7 +33,7 @@ read: they are not packed, one panel after the other is, and all terms are added
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from hybridjit.arith.ranges import ZERO, constant, minus, plus, tidy, times
@@ -54,6 +54,7 @@ from hybridjit.ir.expr import (
     const,
 )
 from hybridjit.ir.stmt import UNROLL, If, Store, seq
+from hybridjit.record import record
 from hybridjit.schedule.arrays.builder import Builder
 from hybridjit.schedule.arrays.multiply_add import multiply_add
 from hybridjit.schedule.arrays.tile import Factors, Place, RowMemory, Tile, TileMemory
@@ -61,7 +62,7 @@ from hybridjit.schedule.arrays.tile import Factors, Place, RowMemory, Tile, Tile
 Indices = tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _TilePlace:
     """Where a tile is: its first row, its panel, its first column, and its first term."""
 
@@ -72,7 +73,7 @@ class _TilePlace:
     k: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TiledProduct:
     """The code of one product."""
 

@@ -11,7 +11,6 @@ What the elements are computed from must still be there.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from hybridjit.analysis.faults import Fault
 from hybridjit.ir.expr import (
@@ -26,6 +25,7 @@ from hybridjit.ir.expr import (
 )
 from hybridjit.ir.stmt import Allocate, For, If, Let, Seq, Stmt, Store, flat_stmts
 from hybridjit.ir.visit import children, walk
+from hybridjit.record import record
 from hybridjit.schedule.arrays.fusion import Fusion, perfect_nest, variables_along
 from hybridjit.schedule.arrays.replace_loads import ReplaceLoads, element_at
 
@@ -34,7 +34,7 @@ from hybridjit.schedule.arrays.replace_loads import ReplaceLoads, element_at
 MOST_DEPTH = 100
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class _Producer:
     """The nest at `position` that gives an array its elements: the value at `variables`.
 
@@ -48,7 +48,7 @@ class _Producer:
     value: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class _Use:
     """A read of the array: the statement of the list it is in, and the loops around it there."""
 
@@ -57,7 +57,7 @@ class _Use:
     loops: tuple[For, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Elements:
     """How the elements of an array come about, and every read of them."""
 

@@ -12,11 +12,11 @@ depends on the type and on nothing else, so every machine, and the interpreter, 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from hybridjit.arith.ranges import constant, minus, plus, tidy, times
 from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Load, Lt
 from hybridjit.ir.stmt import If, Stmt, Store, seq
+from hybridjit.record import record
 from hybridjit.schedule.arrays.builder import Builder
 
 # With fewer rounds than this, one vector is enough: there is less to combine in the end.
@@ -26,7 +26,7 @@ Merge = Callable[[Expr, Expr], Expr]
 Update = Callable[[Sequence[Expr], Expr], Sequence[Expr]]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Result:
     """One of the results of a reduction: what it starts with, and how two parts are combined."""
 
@@ -34,7 +34,7 @@ class Result:
     merge: Merge
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Shape:
     """So many vectors of so many lanes each: both are powers of two."""
 
@@ -42,7 +42,7 @@ class Shape:
     width: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Lanes:
     """Code for the partial results of reductions that run side by side, in equally many lanes."""
 

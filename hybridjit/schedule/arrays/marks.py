@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hybridjit.analysis.make_blocks import Known, make_blocks
 from hybridjit.analysis.reduction import find_reduction
@@ -30,11 +30,12 @@ from hybridjit.ir.stmt import (
     Store,
 )
 from hybridjit.ir.visit import Mutator, N, Substitute, walk_stmts
+from hybridjit.record import record
 
 _MARKS = (ARRAY, REASSOCIATE, STORED_ONCE)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Marks:
     """A body without the blocks that are made for stores, and what they said.
 
@@ -62,7 +63,7 @@ def read_marks(func: PrimFunc) -> Marks:
     return Marks(body, pass_.loops, reassociable, pass_.stored_once, pass_.origins)
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class _Around:
     """What the block around says."""
 

@@ -11,12 +11,13 @@ The order of the terms of an element stays as it is there; in tiles (gemm.py), i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy, times
 from hybridjit.ir.expr import Buffer, Call, Const, Expr, FloorDiv, Load, Min, Mod, Var
 from hybridjit.ir.stmt import ARRAY, Allocate, For, If, Let, Stmt, Store, seq
 from hybridjit.ir.visit import substitute, walk
+from hybridjit.record import record
 from hybridjit.schedule.arrays.builder import Builder
 from hybridjit.schedule.arrays.gemm import TiledProduct
 from hybridjit.schedule.arrays.multiply_add import fused_sum, multiply_add
@@ -33,7 +34,7 @@ MIN_APART_ROWS = 7
 MAX_PANELS_IN_PLACE = 2  # of columns, for which rows are read where they are
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Product:
     """`nest`: `loops` around `lets` and `store`, which adds `left * right` to an element.
 

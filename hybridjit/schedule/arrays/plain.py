@@ -7,7 +7,7 @@ leaves alone are the same objects as before, so that they still count as untouch
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hybridjit.analysis.make_blocks import Known
 from hybridjit.ir.expr import Buffer, Expr, Var
@@ -26,6 +26,7 @@ from hybridjit.ir.stmt import (
     seq,
 )
 from hybridjit.ir.visit import Mutator, children, walk_stmts
+from hybridjit.record import record
 from hybridjit.schedule.arrays.fusion import Fusion
 from hybridjit.schedule.arrays.marks import Marks, read_marks
 from hybridjit.schedule.program import the_block
@@ -33,7 +34,7 @@ from hybridjit.schedule.program import the_block
 _THREADS = (LoopKind.PARALLEL, LoopKind.BOUND)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Plain:
     """`func` without blocks, and what they say of it."""
 

@@ -15,7 +15,7 @@ that share no memory; indices along the loop inside of their arrays.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hybridjit.analysis.footprint import find_footprint
 from hybridjit.analysis.independence import LoopProofs
@@ -26,6 +26,7 @@ from hybridjit.arith.substitution import FoldingSubstitute
 from hybridjit.ir.expr import Add, Buffer, Call, Const, Expr, Load, Min, Mul, Node, Var
 from hybridjit.ir.stmt import Allocate, For, Let, LoopKind, Seq, Stmt, Store, flat_stmts
 from hybridjit.ir.visit import fresh_copy, rewrite, walk
+from hybridjit.record import record
 from hybridjit.schedule.arrays.builder import Builder
 from hybridjit.schedule.arrays.lanes import Merge, Result, Shape, combine_in_lanes
 from hybridjit.schedule.arrays.multiply_add import fused_sum
@@ -38,7 +39,7 @@ _MERGES: dict[ReductionOp, Merge] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Fold:
     """A store that folds an element into one that is the same in all iterations."""
 
@@ -65,7 +66,7 @@ class _Fold:
         return (*self.store.indices, self.store.value)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Row:
     """A loop that folds, by some of its statements."""
 
@@ -122,7 +123,7 @@ def prove_free(proofs: LoopProofs, row: Row) -> bool:
     return proofs.prove_independent(rest)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InLanes:
     """In how many lanes a row is folded; `block` elements at a time, None for all of them.
 

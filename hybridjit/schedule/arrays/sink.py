@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from hybridjit.analysis.accesses import Scope, scopes_of_loops
@@ -31,9 +30,10 @@ from hybridjit.ir.expr import Const, Expr, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Block, For, If, LoopKind, Stmt, flat_stmts, seq
 from hybridjit.ir.visit import substitute, walk, walk_stmts
+from hybridjit.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sunk:
     """What becomes of a loop: the loops that were inside, around it."""
 
@@ -64,7 +64,7 @@ def find_sunk(loop: For) -> Sunk | None:
     return Sunk(Nest(loops, inside), inside)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Part:
     """A nest of loops, and the condition under which it runs."""
 

@@ -21,7 +21,6 @@ no memory.
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 
 from hybridjit.analysis.counting_nest import Nest, is_counting
 from hybridjit.analysis.limits import loop_extent
@@ -29,11 +28,12 @@ from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Ge, Mul, Var
 from hybridjit.ir.stmt import For, If, Let, LoopKind, Stmt, seq
 from hybridjit.ir.visit import fresh_copy, walk
+from hybridjit.record import record
 
 _ZERO = Const(0)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Squares:
     """A loop around another one, and nothing else, whose ranges do not depend on each other."""
 

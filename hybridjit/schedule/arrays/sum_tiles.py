@@ -16,7 +16,6 @@ from __future__ import annotations
 import dataclasses
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hybridjit.analysis.counting_nest import Nest, is_counting
 from hybridjit.analysis.lanes import find_lanes
@@ -25,6 +24,7 @@ from hybridjit.analysis.plain import is_plain
 from hybridjit.ir.expr import Load
 from hybridjit.ir.stmt import For, Let, LoopKind, Seq, Stmt, Store, seq
 from hybridjit.ir.visit import walk, walk_stmts
+from hybridjit.record import record
 from hybridjit.schedule.arrays.update_nests import (
     AccumulateSums,
     has_own_updates,
@@ -33,7 +33,7 @@ from hybridjit.schedule.arrays.update_nests import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tile:
     """Loops whose iterations run side by side: so many as lanes, and some of them in rows."""
 

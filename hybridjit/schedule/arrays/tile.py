@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from hybridjit.arith.ranges import constant
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Buffer, Const, Expr
+from hybridjit.record import record
 from hybridjit.schedule.arrays.builder import Builder
 
 Place = Sequence[Expr]
@@ -16,7 +16,7 @@ Place = Sequence[Expr]
 LEAST_PACKED = 1 << 17  # bytes of packed columns, which stay in the second cache if they fit
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tile:
     """The part of a product that is computed at once, in registers: rows by vectors of lanes.
 
@@ -49,7 +49,7 @@ class Tile:
         return max(1, self.packed_bytes // (self.depth * self.columns * self.dtype.bits // 8))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Factors:
     """The elements of two matrices, their sizes (rows, inner, columns), and what takes the sums.
 
@@ -71,7 +71,7 @@ class Factors:
     term_by_term: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TileMemory:
     """Scratch memory for all rows: packed columns, of so many terms at once, and the sums of the
     terms before, if there are any.
@@ -97,7 +97,7 @@ class TileMemory:
         return TileMemory(depth, right, totals)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RowMemory:
     """Scratch memory of some rows, which no others use: packed rows, the sums, and the sums on
     their way out. It is made where the rows are computed, so that threads have their own.
