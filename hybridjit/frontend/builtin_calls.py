@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from hybridjit.frontend.call_arguments import (
     text_argument,
 )
 from hybridjit.frontend.extern_calls import part_from
-from hybridjit.frontend.library.table import LARGEST, POWER_MODULO, SMALLEST
 from hybridjit.frontend.named_calls import call_declared, call_intrinsic_by_name
 from hybridjit.frontend.values import (
     AnyArray,
@@ -43,6 +42,7 @@ from hybridjit.ir.expr import Buffer, BufferRef, Div, FloorDiv, Max, Min, Pow
 from hybridjit.ir.intrinsics import INTRINSICS
 from hybridjit.ir.signature import Part
 from hybridjit.ir.stmt import Allocate, Reserve
+from hybridjit.lazy import lazy_module
 from hybridjit.scalars.conversion import truth
 from hybridjit.scalars.functions import (
     Style,
@@ -55,6 +55,11 @@ from hybridjit.scalars.functions import (
 from hybridjit.scalars.operators import binary, select, unary
 from hybridjit.scalars.scalar import Scalar, index, integer
 from hybridjit.scalars.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from hybridjit.frontend.library import python as library_python
+else:
+    library_python = lazy_module("hybridjit.frontend.library.python")
 
 LOOP_NAMES = (
     *("range", "serial", "parallel", "vectorize", "unroll", "const_range", "scan", "bind"),
@@ -185,7 +190,7 @@ def _select(build: Builder, node: ast.Call) -> Value:
 
 def _power(build: Builder, node: ast.Call) -> Value:
     if len(node.args) == 3 and not node.keywords:
-        return build.language.inline(build, Callee(POWER_MODULO), node)
+        return build.language.inline(build, Callee(library_python.power_modulo), node)
     a, b = number_arguments(build, node, 2)
     return binary(Pow, a, b, build.span(node))
 
@@ -227,7 +232,7 @@ def _extremum(build: Builder, node: ast.Call, op: type[Min] | type[Max]) -> Valu
             scalars = [build.as_scalar(item, node.args[0]) for item in value.items]
             return minimum_of(scalars, op, build.span(node))
         if isinstance(value, (AnyArray, GrowingList)):
-            found = SMALLEST if op is Min else LARGEST
+            found = library_python.smallest if op is Min else library_python.largest
             return build.language.inline(build, Callee(found), node)
     numbers = number_arguments(build, node)
     if len(numbers) < 2:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 import math
 import sys
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from hybridjit.arith.ranges import ZERO, constant
-from hybridjit.frontend.arrays.functions import array_method, call_array_function
 from hybridjit.frontend.arrays.memory import (
     check_writable,
     elements_of,
@@ -20,7 +19,6 @@ from hybridjit.frontend.arrays.memory import (
     view_of,
 )
 from hybridjit.frontend.arrays.refusals import FUNCTION_METHODS
-from hybridjit.frontend.arrays.ufuncs import call_ufunc_method
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.builtin_calls import call_builtin, call_function
 from hybridjit.frontend.call_arguments import (
@@ -33,7 +31,7 @@ from hybridjit.frontend.captures import is_language_name
 from hybridjit.frontend.casts import as_python, cast_to, converted, python_cast
 from hybridjit.frontend.classes import is_instance
 from hybridjit.frontend.extern_calls import call_extern
-from hybridjit.frontend.library.table import GENERATOR_METHODS, LIBRARY, SEEDED, WITH_WHERE
+from hybridjit.frontend.library.table import WITH_WHERE, with_where
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.list_methods import call_list_method
 from hybridjit.frontend.nested_results import is_made_of_fields, make_named
@@ -63,9 +61,21 @@ from hybridjit.frontend.values import (
     type_name,
 )
 from hybridjit.ir.dtype import BFLOAT16, ScalarType
+from hybridjit.lazy import lazy_module
 from hybridjit.scalars.functions import apply
 from hybridjit.scalars.scalar import Scalar
 from hybridjit.scalars.style import Style
+
+if TYPE_CHECKING:
+    from hybridjit.frontend.arrays import functions as array_functions
+    from hybridjit.frontend.arrays import ufuncs
+    from hybridjit.frontend.library import random as library_random
+    from hybridjit.frontend.library import selection
+else:
+    array_functions = lazy_module("hybridjit.frontend.arrays.functions")
+    ufuncs = lazy_module("hybridjit.frontend.arrays.ufuncs")
+    library_random = lazy_module("hybridjit.frontend.library.random")
+    selection = lazy_module("hybridjit.frontend.library.selection")
 
 
 def evaluate_call(build: Builder, node: ast.Call) -> Value:
@@ -82,15 +92,15 @@ def _call(build: Builder, callee: Value, node: ast.Call) -> Value:
         case PythonType(type):
             return python_cast(build, type, node)
         case NumpyFunction("select") if len(node.args) == 1 and not node.keywords:
-            return build.language.inline(build, Callee(LIBRARY[id(np.nonzero)]), node)
+            return build.language.inline(build, Callee(selection.nonzero), node)
         case NumpyFunction(name, module):
             return call_function(build, name, Style(module), node)
         case ArrayFunction(name) if name in WITH_WHERE and _has_keyword(node, "where"):
-            return build.language.inline(build, Callee(WITH_WHERE[name]), node)
+            return build.language.inline(build, Callee(with_where(name)), node)
         case ArrayFunction(name):
-            return call_array_function(build, name, node)
+            return array_functions.call_array_function(build, name, node)
         case Method(RandomGenerator(state), name):
-            callee = Callee(GENERATOR_METHODS[name])
+            callee = Callee(library_random.METHODS[name])
             return build.language.inline(build, callee, _as_function(build, state, node))
         case Method(owner, name):
             return _method(build, owner, name, node)
@@ -164,7 +174,7 @@ def _make_generator(build: Builder, node: ast.Call) -> Value:
     seed = build.evaluate(node.args[0]) if node.args else None
     if isinstance(seed, RandomGenerator):
         return seed
-    state = build.language.inline(build, Callee(SEEDED), node)
+    state = build.language.inline(build, Callee(library_random.seeded), node)
     assert isinstance(state, (Array, ArrayExpr))
     return RandomGenerator(materialize(build, elements_of(build, state), "rng", build.span(node)))
 
@@ -240,11 +250,11 @@ def _method(build: Builder, owner: Value, name: str, node: ast.Call) -> Value:
         case ((Array() | View() | ArrayExpr()), "item"):
             return _only_item(build, owner, node)
         case ((Array() | View() | ArrayExpr()), _):
-            return array_method(build, owner, name, node)
+            return array_functions.array_method(build, owner, name, node)
         case ((GrowingList() | Items()), _):
             return call_list_method(build, owner, name, node)
         case NumpyFunction(), _:
-            return call_ufunc_method(build, owner, name, node)
+            return ufuncs.call_ufunc_method(build, owner, name, node)
         case _:
             raise build.refuse(f"{describe(owner)} has no method '{name}'", node.func)
 
@@ -263,7 +273,7 @@ def _number_method(build: Builder, owner: Scalar, name: str, node: ast.Call) -> 
             return Scalar(converted(build, owner, dtype, node), ScalarType(dtype))
         case _:
             alone = ArrayExpr((), owner.type.dtype, lambda _: owner)
-            return array_method(build, alone, name, node)
+            return array_functions.array_method(build, alone, name, node)
 
 
 def _in_place(build: Builder, owner: Array | View, name: str, node: ast.Call) -> Value:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from hybridjit.errors import Span
 from hybridjit.frontend.arrays.choices import choose_array
 from hybridjit.frontend.arrays.elementwise import elementwise
 from hybridjit.frontend.arrays.lists import length, make_list, repeated_list
 from hybridjit.frontend.arrays.memory import evaluate_all
-from hybridjit.frontend.arrays.products import product
 from hybridjit.frontend.arrays.refusals import (
     refuse_choice,
     refuse_part,
@@ -40,6 +40,7 @@ from hybridjit.ir.dtype import BOOL, WEAK_BOOL
 from hybridjit.ir.expr import And, Binary, Const, Expr, Load, Or, Pow, Select
 from hybridjit.ir.stmt import If, Stmt
 from hybridjit.ir.visit import walk
+from hybridjit.lazy import lazy_module
 from hybridjit.scalars.comparisons import COMPARE, compare
 from hybridjit.scalars.conversion import join_types, truth
 from hybridjit.scalars.kinds import is_python_number, weak_type
@@ -53,6 +54,11 @@ from hybridjit.scalars.operators import (
     unary,
 )
 from hybridjit.scalars.scalar import Scalar, index, integer
+
+if TYPE_CHECKING:
+    from hybridjit.frontend.arrays import products as array_products
+else:
+    array_products = lazy_module("hybridjit.frontend.arrays.products")
 
 # A value that may not be reached, and the statements that compute it.
 Lazy = tuple[Scalar, list[Stmt]]
@@ -114,7 +120,7 @@ def binary_operation(build: Builder, node: ast.BinOp) -> Value:
     nodes = [node.left, node.right]
     values = evaluate_all(build, nodes)
     if isinstance(node.op, ast.MatMult):
-        return product(build, values[0], values[1], node)
+        return array_products.product(build, values[0], values[1], node)
     op = BINARY[type(node.op)]
     is_of_arrays = any(isinstance(value, AnyArray) for value in values)
     is_of_tuples = any(isinstance(value, (Items, GrowingList)) for value in values)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
-from hybridjit.frontend.arrays.grids import array_of_items
 from hybridjit.frontend.assignments import annotated, assign, augmented
 from hybridjit.frontend.blocks import run_with
 from hybridjit.frontend.builder import Builder, Language
@@ -31,6 +31,18 @@ from hybridjit.frontend.statements import (
     run_while,
 )
 from hybridjit.frontend.subscripts import evaluate_attribute, evaluate_subscript
+from hybridjit.frontend.values import AnyArray, Value
+from hybridjit.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from hybridjit.frontend.arrays import grids
+else:
+    grids = lazy_module("hybridjit.frontend.arrays.grids")
+
+
+def _array_of_items(build: Builder, value: Value, node: ast.expr) -> AnyArray:
+    return grids.array_of_items(build, value, node)
+
 
 LANGUAGE = Language(
     expressions={
@@ -67,5 +79,5 @@ LANGUAGE = Language(
     },
     run_block=run_block,
     inline=inline,
-    array_of_items=array_of_items,
+    array_of_items=_array_of_items,
 )

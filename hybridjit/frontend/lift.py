@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import FunctionType, ModuleType
 
 from hybridjit.frontend.captures import ARRAY_FUNCTIONS, MODULE_FUNCTIONS, language_name
-from hybridjit.frontend.library.table import ELEMENTWISE, LIBRARY
+from hybridjit.frontend.library.table import find_in_library, is_elementwise
 from hybridjit.frontend.values import (
     ArrayFunction,
     Builtin,
@@ -74,11 +74,11 @@ def _lift_function(value: object) -> NumpyFunction | ArrayFunction | Builtin | C
     if builtin is not None:
         return Builtin(builtin)
     # A script is inlined as its function, a function of NumPy as the one that stands for it.
-    pyfunc = LIBRARY.get(id(value)) or getattr(value, "__hybrid_function__", value)
+    pyfunc = find_in_library(value) or getattr(value, "__hybrid_function__", value)
     if not isinstance(pyfunc, FunctionType) or _is_numpys_own(pyfunc):
         return None
-    is_elementwise = pyfunc in ELEMENTWISE or getattr(value, "__hybrid_elementwise__", False)
-    return Callee(pyfunc, is_elementwise)
+    by_element = is_elementwise(value) or getattr(value, "__hybrid_elementwise__", False)
+    return Callee(pyfunc, by_element)
 
 
 def _is_numpys_own(pyfunc: FunctionType) -> bool:

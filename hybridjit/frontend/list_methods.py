@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from types import FunctionType
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from hybridjit.arith.ranges import ZERO
@@ -25,7 +26,6 @@ from hybridjit.frontend.arrays.lists import (
 )
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import arguments
-from hybridjit.frontend.library.table import BACKWARDS, CONTAINS, SORTED
 from hybridjit.frontend.values import (
     Array,
     ArrayExpr,
@@ -38,7 +38,13 @@ from hybridjit.frontend.values import (
     describe,
 )
 from hybridjit.ir.expr import Expr
+from hybridjit.lazy import lazy_module
 from hybridjit.scalars.scalar import Scalar
+
+if TYPE_CHECKING:
+    from hybridjit.frontend.library import python as library_python
+else:
+    library_python = lazy_module("hybridjit.frontend.library.python")
 
 Handler = Callable[[Builder, GrowingList, ast.Call], Value]
 
@@ -105,12 +111,12 @@ def _copy(build: Builder, owner: GrowingList, node: ast.Call) -> Value:
 
 
 def _sort(build: Builder, owner: GrowingList, node: ast.Call) -> Value:
-    return _reordered(build, owner, SORTED, node)
+    return _reordered(build, owner, library_python.sorted, node)
 
 
 def _reverse(build: Builder, owner: GrowingList, node: ast.Call) -> Value:
     arguments(build, node, required=0)
-    return _reordered(build, owner, BACKWARDS, node)
+    return _reordered(build, owner, library_python.backwards, node)
 
 
 def _reordered(build: Builder, owner: GrowingList, order: FunctionType, node: ast.Call) -> Value:
@@ -199,4 +205,4 @@ def _call_on(
 
 def contains(build: Builder, node: ast.Compare, item: Value, items: Value) -> Scalar:
     """`item in items`, of a list, a tuple, or an array of one dimension."""
-    return build.as_scalar(_call_on(build, CONTAINS, [items, item], node), node)
+    return build.as_scalar(_call_on(build, library_python.contains, [items, item], node), node)

@@ -10,16 +10,22 @@ from __future__ import annotations
 
 import ast
 import sys
+from typing import TYPE_CHECKING
 
 from hybridjit.errors import Span
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.frame import Skip
-from hybridjit.frontend.library.table import BORROW, GIVE_BACK, GLOBAL_DRAWS
 from hybridjit.frontend.values import Array, Callee, Items
 from hybridjit.ir.dtype import FLOAT64, INT64, UINT32
 from hybridjit.ir.expr import Buffer, BufferRef, Const, ExternCall
 from hybridjit.ir.extern import Extern
 from hybridjit.ir.stmt import Allocate, Evaluate
+from hybridjit.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from hybridjit.frontend.library import legacy_random
+else:
+    legacy_random = lazy_module("hybridjit.frontend.library.legacy_random")
 
 _PARTS = (("words", UINT32, 624), ("places", INT64, 2), ("gauss", FLOAT64, 1))
 
@@ -29,7 +35,8 @@ def global_draw(value: object) -> Callee | None:
     module = sys.modules.get("numpy.random")
     name: str = getattr(value, "__name__", "")
     is_global = module is not None and getattr(module, name or "?", None) is value
-    return Callee(GLOBAL_DRAWS[name]) if is_global and name in GLOBAL_DRAWS else None
+    is_drawn = is_global and name in legacy_random.FUNCTIONS
+    return Callee(legacy_random.FUNCTIONS[name]) if is_drawn else None
 
 
 def random_state(build: Builder, node: ast.AST) -> Items:
@@ -49,13 +56,13 @@ def borrow_state(build: Builder) -> None:
     for buffer in buffers:
         build.emit(Allocate(buffer, zero=False))
     build.signature.random_state = Items(tuple(map(Array, buffers)))
-    _call(build, BORROW, None)
+    _call(build, legacy_random.BORROW, None)
 
 
 def give_back_state(build: Builder, span: Span | None) -> None:
     """Before a script that draws returns, leave the state to whoever draws next."""
     if build.signature.random_state is not None:
-        _call(build, GIVE_BACK, span)
+        _call(build, legacy_random.GIVE_BACK, span)
 
 
 def _call(build: Builder, extern: Extern, span: Span | None) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hybridjit.errors import BoundsError, ParseError
 from hybridjit.frontend.arrays.elementwise import elementwise
-from hybridjit.frontend.arrays.functions import count_selected
 from hybridjit.frontend.arrays.gather import array_part, part_at
-from hybridjit.frontend.arrays.grids import index_grid
 from hybridjit.frontend.arrays.lists import grow
 from hybridjit.frontend.arrays.memory import elements_of, evaluate_all, whole
 from hybridjit.frontend.arrays.refusals import (
@@ -30,7 +29,6 @@ from hybridjit.frontend.arrays.subscripts import (
 )
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.captures import MISSING, AttributeSource, has_plain_attributes
-from hybridjit.frontend.library.table import GENERATOR_METHODS
 from hybridjit.frontend.list_methods import LIST_METHODS, list_item
 from hybridjit.frontend.numpy_refusals import RENAMED, ufunc_method_help
 from hybridjit.frontend.refusals import index_help, refuse_text_arithmetic
@@ -56,12 +54,22 @@ from hybridjit.frontend.values import (
 from hybridjit.ir.dtype import INT64, ScalarType
 from hybridjit.ir.expr import Call, Const, Expr, Load, Mul
 from hybridjit.ir.intrinsics import INTRINSICS
+from hybridjit.lazy import lazy_module
 from hybridjit.scalars.functions import apply
 from hybridjit.scalars.kinds import type_name
 from hybridjit.scalars.operators import binary
 from hybridjit.scalars.scalar import Scalar, index, integer
 from hybridjit.scalars.style import Style
 from hybridjit.scalars.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from hybridjit.frontend.arrays import functions as array_functions
+    from hybridjit.frontend.arrays import grids
+    from hybridjit.frontend.library import random as library_random
+else:
+    array_functions = lazy_module("hybridjit.frontend.arrays.functions")
+    library_random = lazy_module("hybridjit.frontend.library.random")
+    grids = lazy_module("hybridjit.frontend.arrays.grids")
 
 # Methods of a function of NumPy.
 UFUNC_METHODS = ("outer", "at", "reduce", "accumulate")
@@ -88,7 +96,7 @@ def evaluate_subscript(build: Builder, node: ast.Subscript) -> Value:
                 help=f"it is a number already: write {ast.unparse(node.value)}",
             )
         case Foreign(grid) if grid is np.mgrid or grid is np.ogrid:
-            return index_grid(build, node, is_open=grid is np.ogrid)
+            return grids.index_grid(build, node, is_open=grid is np.ogrid)
         case Foreign(found) if index_help(found) is not None:
             label = ast.unparse(node.value)
             raise build.refuse(
@@ -220,7 +228,7 @@ def evaluate_attribute(build: Builder, node: ast.Attribute) -> Value:
             return _field(build, owner, node)
         case ElementType() if node.attr in ("type", "itemsize", "kind"):
             return _type_attribute(owner, node)
-        case RandomGenerator() if node.attr in GENERATOR_METHODS:
+        case RandomGenerator() if node.attr in library_random.METHODS:
             return Method(owner, node.attr)
         case NumpyFunction() if node.attr in UFUNC_METHODS:
             return Method(owner, node.attr)
@@ -231,7 +239,7 @@ def evaluate_attribute(build: Builder, node: ast.Attribute) -> Value:
 def _refuse_attribute_of(build: Builder, owner: Value, node: ast.Attribute) -> ParseError:
     match owner:
         case RandomGenerator():
-            help = f"it has {', '.join(GENERATOR_METHODS)}"
+            help = f"it has {', '.join(library_random.METHODS)}"
         case NumpyFunction():
             help = f"call {ast.unparse(node.value)} on the elements in a loop"
         case Callee(pyfunc) if node.attr in dir(np.ufunc):
@@ -289,7 +297,7 @@ def _rearranged(build: Builder, owner: AnyArray, node: ast.Attribute) -> Value:
 
 def _size_of(build: Builder, owner: AnyArray, node: ast.Attribute) -> Scalar:
     if isinstance(owner, ArrayExpr) and owner.mask is not None:
-        return count_selected(build, owner, node)
+        return array_functions.count_selected(build, owner, node)
     size: Scalar = integer(1)
     for extent in owner.shape:
         size = binary(Mul, size, index(extent), build.span(node))

@@ -15,15 +15,21 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from hybridjit.analysis.inside import find_outside
-from hybridjit.analysis.instances import infer_instances
-from hybridjit.analysis.regions import AxisRange, box_around, touched_elements
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Bounded, Buffer, BufferRef, Const, Expr, Load, Node, Sub, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, Let, Seq, Stmt, Store
 from hybridjit.ir.visit import Mutator, children, rewrite, walk
+from hybridjit.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from hybridjit.analysis import inside, instances, regions
+else:
+    inside = lazy_module("hybridjit.analysis.inside")
+    instances = lazy_module("hybridjit.analysis.instances")
+    regions = lazy_module("hybridjit.analysis.regions")
 
 
 def compact_buffers(func: PrimFunc) -> PrimFunc:
@@ -82,25 +88,26 @@ def _find_scope(root: Stmt, allocation: Allocate) -> Seq:
 def _compacted(func: PrimFunc, scope: Seq, allocation: Allocate) -> Stmt | None:
     """The scope with a smaller buffer; None if it is as small as it gets."""
     buffer = allocation.buffer
-    part = infer_instances(func, scope)
-    touched = touched_elements(part, buffer)
+    part = instances.infer_instances(func, scope)
+    touched = regions.touched_elements(part, buffer)
     if touched is None:
         return None
     axes = {
         axis: found
-        for axis, found in enumerate(box_around(part, buffer, touched).axes)
-        if _is_smaller(found, buffer.shape[axis]) and find_outside(part, buffer, [axis]) is None
+        for axis, found in enumerate(regions.box_around(part, buffer, touched).axes)
+        if _is_smaller(found, buffer.shape[axis])
+        and inside.find_outside(part, buffer, [axis]) is None
     }
     return _shrunk(scope, allocation, axes) if axes else None
 
 
-def _is_smaller(found: AxisRange, size: Expr) -> bool:
+def _is_smaller(found: regions.AxisRange, size: Expr) -> bool:
     if found.is_whole or found.limit is None:
         return False
     return not isinstance(size, Const) or found.limit < int(size.value.real)
 
 
-def _shrunk(scope: Seq, allocation: Allocate, axes: Mapping[int, AxisRange]) -> Stmt:
+def _shrunk(scope: Seq, allocation: Allocate, axes: Mapping[int, regions.AxisRange]) -> Stmt:
     old = allocation.buffer
     shape = list(old.shape)
     starts: dict[int, Expr] = {}

@@ -12,25 +12,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field, replace
+from typing import TYPE_CHECKING
 
-from hybridjit.analysis.make_blocks import Known, make_blocks
+from hybridjit.analysis.make_blocks import make_blocks
 from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Block, For
 from hybridjit.ir.visit import walk_stmts
+from hybridjit.lazy import lazy_module
 from hybridjit.optimize.decisions import Decisions
-from hybridjit.optimize.fuse.fuse_arrays import fuse_arrays
-from hybridjit.optimize.fuse.merge_updates import merge_updates
-from hybridjit.optimize.jam_rows import jam_rows
 from hybridjit.optimize.mark_sums import mark_sums
-from hybridjit.optimize.products import choose_products
-from hybridjit.optimize.reduce_rows import Folds, reduce_rows
 from hybridjit.optimize.sink_loops import may_sink, sink_loops
 from hybridjit.optimize.transpose_tiles import may_cross, transpose_tiles
 from hybridjit.record import record
-from hybridjit.schedule.arrays.fusion import Fusion, FusionNotes
+from hybridjit.schedule.arrays.fusion_notes import FusionNotes
 from hybridjit.schedule.arrays.marks import count_elements, forget_touched, read_marks
 from hybridjit.target import Target
+
+if TYPE_CHECKING:
+    from hybridjit.optimize import array_nests
+else:
+    array_nests = lazy_module("hybridjit.optimize.array_nests")  # of array statements only
 
 
 @record
@@ -75,28 +77,15 @@ def _rewrite(
     if not has_arrays and not may_sink(func) and not may_cross(func):
         return Optimized(func, decisions=decisions)
     marks = read_marks(known)
-    if not has_arrays:
-        body = sink_loops(func, marks.body, is_free, decisions)
-        body = transpose_tiles(func, body, is_free, target, decisions)
-        if body is marks.body:
-            return Optimized(func, decisions=decisions)
-        body = make_blocks(body, known=Known(marks.loops, marks.reassociable, marks.stored_once))
-        return Optimized(replace(func, body=body), decisions=decisions)
-    fusion = Fusion.of(func, marks.body, marks.loops)
-    fusion.reassociable = set(marks.reassociable)
-    body, products = choose_products(func, marks.body, fusion, target, decisions)
-    fusion = Fusion.of(func, body, products.loops)
-    fusion.reassociable = {*marks.reassociable, *products.sums}
-    fusion.products = {*marks.stored_once, *products.stored_once}
-    body = fuse_arrays(body, fusion, decisions)
-    body = merge_updates(body, fusion, decisions)
-    folds = Folds(fusion.loops, fusion.reassociable, fusion.ranges, target)
-    body = reduce_rows(body, folds, decisions)
-    body = jam_rows(body, products.rows, decisions)
+    body, stated, notes = marks.body, marks.known, FusionNotes()
+    if has_arrays:
+        body, stated, notes = array_nests.run_together(func, marks, target, decisions)
     body = sink_loops(func, body, is_free, decisions)
     body = transpose_tiles(func, body, is_free, target, decisions)
-    body = make_blocks(body, known=Known(fusion.loops, fusion.reassociable, fusion.products))
-    return Optimized(replace(func, body=body), fusion.notes, decisions)
+    if body is marks.body and not has_arrays:
+        return Optimized(func, decisions=decisions)
+    body = make_blocks(body, known=stated)
+    return Optimized(replace(func, body=body), notes, decisions)
 
 
 def _always(_: Var) -> bool:

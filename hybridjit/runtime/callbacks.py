@@ -5,17 +5,22 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hybridjit.fresh_stack import check_stack
 from hybridjit.interp.scalars import cast
-from hybridjit.interp.statements import print_line
 from hybridjit.ir.expr import Buffer, BufferRef, ExternCall
 from hybridjit.ir.stmt import Print
+from hybridjit.lazy import lazy_module
 from hybridjit.runtime.failures import read_value
 from hybridjit.runtime.lent_memory import LentMemory
+
+if TYPE_CHECKING:
+    from hybridjit.interp import statements
+else:
+    statements = lazy_module("hybridjit.interp.statements")
 
 
 class Callbacks:
@@ -68,7 +73,7 @@ def _packed(
 def _print(call: Print, words: int, result: int, record: int) -> None:
     check_stack(words)
     reader = _words_at(words)
-    print_line(
+    statements.print_line(
         [part if isinstance(part, str) else read_value(part.dtype, reader) for part in call.message]
     )
 

@@ -15,7 +15,7 @@ from hybridjit.lowering.pipeline import lower_steps
 from hybridjit.lowering.plan_storage import find_plan, plan_storage
 from hybridjit.processor import current_target
 from hybridjit.record import record
-from hybridjit.schedule.arrays.fusion import Fused, FusionNotes
+from hybridjit.schedule.arrays.fusion_notes import Fused, FusionNotes
 
 
 @record

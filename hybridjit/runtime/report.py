@@ -35,7 +35,7 @@ from hybridjit.runtime.compile_times import Compiled
 from hybridjit.runtime.inspection import Safety, find_safety
 from hybridjit.runtime.memory_report import MemoryReport, Temporary, find_memory
 from hybridjit.runtime.specialization import Specialization
-from hybridjit.schedule.arrays.fusion import Fused
+from hybridjit.schedule.arrays.fusion_notes import Fused
 
 
 @record

@@ -6,15 +6,21 @@ And what steps of all kinds check.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from hybridjit.analysis.concurrency import Obstacle, find_obstacle
-from hybridjit.analysis.dependence import Conflict, Endpoint
 from hybridjit.errors import ScheduleError, Span
 from hybridjit.ir.expr import BufferRef, Load, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr, print_func
 from hybridjit.ir.stmt import For, LoopKind, Store
+from hybridjit.lazy import lazy_module
 from hybridjit.schedule.program import the_loop
+
+if TYPE_CHECKING:
+    from hybridjit.analysis import concurrency, dependence
+else:
+    concurrency = lazy_module("hybridjit.analysis.concurrency")
+    dependence = lazy_module("hybridjit.analysis.dependence")
 
 
 def refuse(
@@ -34,7 +40,7 @@ def refuse(
 def refuse_conflict(
     func: PrimFunc,
     message: str,
-    conflict: Conflict,
+    conflict: dependence.Conflict,
     marks: Iterable[Node] = (),
     *,
     help: str | None = None,
@@ -44,7 +50,7 @@ def refuse_conflict(
     return refuse(func, f"{message}: {describe(conflict)}", marks, help=help)
 
 
-def _find_help(conflict: Conflict) -> str | None:
+def _find_help(conflict: dependence.Conflict) -> str | None:
     """What would allow it, if the two are updates of one sum."""
     updates = [conflict.first.statement.reduction, conflict.later.statement.reduction]
     if not all(update is not None and update.buffer is conflict.buffer for update in updates):
@@ -63,7 +69,7 @@ _KINDS = {
 }
 
 
-def refuse_obstacle(func: PrimFunc, loop: For, obstacle: Obstacle) -> ScheduleError:
+def refuse_obstacle(func: PrimFunc, loop: For, obstacle: concurrency.Obstacle) -> ScheduleError:
     """The error for a loop that cannot run as its kind says."""
     message = f"loop '{loop.var.name}' cannot be {_KINDS[loop.kind]}"
     if obstacle.conflict is not None:
@@ -71,7 +77,7 @@ def refuse_obstacle(func: PrimFunc, loop: For, obstacle: Obstacle) -> ScheduleEr
     return refuse(func, f"{message}: {obstacle.reason}", [loop.var], help=obstacle.help)
 
 
-def describe(conflict: Conflict) -> str:
+def describe(conflict: dependence.Conflict) -> str:
     """`a[1]` written at line 7 in iteration i=1 is read at line 8 in iteration i=2."""
     first, later = conflict.first, conflict.later
     if conflict.buffer is None:
@@ -88,11 +94,11 @@ def describe(conflict: Conflict) -> str:
     return text
 
 
-def _shown(end: Endpoint) -> str:
+def _shown(end: dependence.Endpoint) -> str:
     return f"`{_text(end.node)}` {_place(end)}"
 
 
-def _place(end: Endpoint) -> str:
+def _place(end: dependence.Endpoint) -> str:
     span = end.node.span or end.statement.node.span
     line = "" if span is None else f"at line {_line(span)} "
     iteration = ", ".join(f"{name}={value}" for name, value in end.iteration)
@@ -135,7 +141,7 @@ def check_concurrent(func: PrimFunc, loops: Iterable[For], step: str) -> None:
     for loop in loops:
         if not loop.kind.is_concurrent:
             continue
-        obstacle = find_obstacle(func, the_loop(func, loop.var))
+        obstacle = concurrency.find_obstacle(func, the_loop(func, loop.var))
         if obstacle is not None and obstacle.conflict is not None:
             raise refuse_conflict(
                 func,

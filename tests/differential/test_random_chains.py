@@ -10,7 +10,7 @@ import pytest
 from hybridjit import hybrid
 from hybridjit.errors import HybridError, ParseError, TypeMismatch
 from hybridjit.ir.stmt import Stmt
-from hybridjit.optimize import optimize
+from hybridjit.optimize import array_nests
 from hybridjit.optimize.fuse import fuse_arrays
 from hybridjit.optimize.fuse import merge as fuse_merge
 from tests.support.array_results import assert_agree
@@ -49,7 +49,7 @@ def test_fusion_changes_no_bit(seed: int, monkeypatch: pytest.MonkeyPatch):
     function = program.define()
     fused: Any = hybrid.script(function)
     found = run_once(run_optimized, fused, program.args)
-    monkeypatch.setattr(optimize, "fuse_arrays", _keep)
+    monkeypatch.setattr(array_nests, "fuse_arrays", _keep)
     plain: Any = hybrid.script(function)
     expected = run_once(run_optimized, plain, program.args)
     assert type(found.error) is type(expected.error), program.text

@@ -11,7 +11,7 @@ import pytest
 
 from hybridjit import hybrid
 from hybridjit.errors import ParseError
-from hybridjit.frontend.library.table import GLOBAL_DRAWS
+from hybridjit.frontend.library.legacy_random import FUNCTIONS
 from tests.conftest import Golden
 from tests.errors.case import Case, mended, wrong
 from tests.frontend.from_text import script_from_text
@@ -35,7 +35,7 @@ def _unsupported() -> Iterator[str]:
         for name in dir(module):
             value: Any = getattr(module, name, None)
             is_function = callable(value) and not isinstance(value, type)
-            is_drawn = prefix == "random." and name in GLOBAL_DRAWS
+            is_drawn = prefix == "random." and name in FUNCTIONS
             is_known = name.startswith("_") or name in _ELSEWHERE or is_drawn
             if is_function and not is_known:
                 yield prefix + name

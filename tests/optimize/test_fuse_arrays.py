@@ -12,7 +12,7 @@ from hybridjit import config, hybrid
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, Stmt
 from hybridjit.ir.visit import walk_stmts
-from hybridjit.optimize import optimize
+from hybridjit.optimize import array_nests
 from tests.conftest import Golden
 from tests.support.array_results import assert_agree
 from tests.support.optimized import optimized
@@ -135,7 +135,7 @@ CHAINS = {
 
 @pytest.mark.parametrize("name", CHAINS)
 def test_golden(name: str, golden: Golden, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(optimize, "reduce_rows", _keep)
+    monkeypatch.setattr(array_nests, "reduce_rows", _keep)
     function, *shapes = CHAINS[name]
     args = [real(*shape) for shape in shapes]
     func = check(function, args, nests=1, arrays=1 if name == "softmax" else 0)

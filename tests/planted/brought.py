@@ -67,7 +67,7 @@ _divided = branches._divided  # pyright: ignore[reportPrivateUsage]
 
 
 def loses_half(build: Any, extern: Any, span: Any) -> None:
-    if extern is random_state.BORROW:
+    if extern is random_state.legacy_random.BORROW:
         _call(build, extern, span)
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
 from hybridjit.codegen.emit.casts import narrow, widen
 from hybridjit.codegen.llvm_types import Builder, Complex, Value, compute_dtype, is_signed
-from hybridjit.codegen.math.complexes import emit_complex_math
-from hybridjit.codegen.math.library import emit_math
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import (
     Add,
@@ -34,6 +33,14 @@ from hybridjit.ir.expr import (
     ShiftRight,
     Sub,
 )
+from hybridjit.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from hybridjit.codegen.math import complexes
+    from hybridjit.codegen.math import library as math_library
+else:
+    complexes = lazy_module("hybridjit.codegen.math.complexes")
+    math_library = lazy_module("hybridjit.codegen.math.library")
 
 Operator = Callable[[Builder, Value, Value, DType], Value]
 _SYMBOLS: dict[type[Compare], str] = {Eq: "==", Ne: "!=", Lt: "<", Le: "<=", Gt: ">", Ge: ">="}
@@ -46,7 +53,7 @@ def emit_binary(b: Builder, op: type[Binary], x: Value, y: Value, dtype: DType) 
     if dtype.is_complex:
         return _COMPLEX[op](b, x, y, dtype)
     if op in _FLOAT_FUNCTIONS and dtype.is_float:
-        return emit_math(b, _FLOAT_FUNCTIONS[op], dtype, [x, y])
+        return math_library.emit_math(b, _FLOAT_FUNCTIONS[op], dtype, [x, y])
     if dtype.is_float:
         wide = _FLOAT[op](b, widen(b, x, dtype), widen(b, y, dtype), compute_dtype(dtype))
         return narrow(b, wide, dtype)
@@ -182,7 +189,7 @@ def _complex_multiply(b: Builder, x: Complex, y: Complex, dtype: DType) -> Compl
 
 
 def _complex_divide(b: Builder, x: Complex, y: Complex, dtype: DType) -> Complex:
-    return Complex(*emit_complex_math(b, "div", dtype, [x, y]))
+    return Complex(*complexes.emit_complex_math(b, "div", dtype, [x, y]))
 
 
 _COMPLEX: dict[type[Binary], Callable[..., Complex]] = {

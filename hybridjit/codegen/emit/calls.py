@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hybridjit.codegen.emit.conversions import settled
 from hybridjit.codegen.emit.emitter import Emitter
 from hybridjit.codegen.emit.expressions import checked_divisor
 from hybridjit.codegen.emit.externs import call_extern
 from hybridjit.codegen.emit.intrinsics import emit_intrinsic
 from hybridjit.codegen.llvm_types import Value
-from hybridjit.codegen.math.library import PARTS, emit_math
 from hybridjit.ir import expr as tir
 from hybridjit.ir.dtype import FLOAT32, FLOAT64
 from hybridjit.ir.expr import Expr
 from hybridjit.ir.visit import walk
+from hybridjit.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from hybridjit.codegen.math import library as math_library
+else:
+    math_library = lazy_module("hybridjit.codegen.math.library")
 
 
 def emit_call(emitter: Emitter, expr: tir.Call) -> Value:
     """The result of a function of ir/intrinsics.py."""
-    if expr.name in PARTS and expr.dtype in (FLOAT32, FLOAT64):
+    if expr.name in math_library.PARTS and expr.dtype in (FLOAT32, FLOAT64):
         return _part(emitter, expr)
     args = emitter.operands(*expr.args)
     dtype = expr.args[0].dtype
@@ -28,11 +35,11 @@ def emit_call(emitter: Emitter, expr: tir.Call) -> Value:
 
 def _part(emitter: Emitter, expr: tir.Call) -> Value:
     """One result of a function that gives two: who asks for both calls it once."""
-    whole, position = PARTS[expr.name]
+    whole, position = math_library.PARTS[expr.name]
     (arg,) = expr.args
     known, both = emitter.pairs.get(arg, ((), None))
     if [id(part) for part in known] != [id(part) for part in _place(emitter)]:
-        both = emit_math(emitter.b, whole, expr.dtype, emitter.operands(arg))
+        both = math_library.emit_math(emitter.b, whole, expr.dtype, emitter.operands(arg))
         emitter.pairs[arg] = _place(emitter), both
     return emitter.b.extract_value(both, position)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from llvmlite import ir
 
 from hybridjit.codegen.emit.arithmetic import emit_binary, emit_negate
@@ -12,11 +14,16 @@ from hybridjit.codegen.emit.intrinsics import emit_intrinsic
 from hybridjit.codegen.emit.magnitude import emit_sure_answers, find_magnitude
 from hybridjit.codegen.emit.vector_values import any_lane, has_lanes, zeros
 from hybridjit.codegen.llvm_types import Block, Complex, Value, constant, find_constant, is_signed
-from hybridjit.codegen.math.integers import emit_integer_power
 from hybridjit.codegen.sites import Failure
 from hybridjit.ir import expr as tir
 from hybridjit.ir.dtype import FLOAT32, FLOAT64
 from hybridjit.ir.expr import Expr
+from hybridjit.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from hybridjit.codegen.math import integers
+else:
+    integers = lazy_module("hybridjit.codegen.math.integers")
 
 
 def emit_constant(_: Emitter, expr: tir.Const) -> Value:
@@ -88,7 +95,7 @@ def _power(emitter: Emitter, x: Value, y: Value, expr: tir.Pow) -> Value:
     if is_signed(dtype) and not isinstance(expr.rhs, tir.Const):
         fits = emitter.b.icmp_signed(">=", y, ir.Constant(y.type, 0))
         emitter.check(fits, Failure.POWER, expr.span)
-    return emit_integer_power(emitter.b, x, y)
+    return integers.emit_integer_power(emitter.b, x, y)
 
 
 def _small_power(emitter: Emitter, x: Value, expr: tir.Pow) -> Value:

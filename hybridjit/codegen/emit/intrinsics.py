@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from llvmlite import binding as llvm
 from llvmlite import ir
@@ -23,13 +23,19 @@ from hybridjit.codegen.llvm_types import (
     shaped,
     value_type,
 )
-from hybridjit.codegen.math.complexes import emit_complex_abs, emit_complex_math
-from hybridjit.codegen.math.integers import emit_clz, emit_popcount
-from hybridjit.codegen.math.library import emit_math
 from hybridjit.errors import InternalError, TypeMismatch
 from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Gt, Lt
 from hybridjit.ir.intrinsics import CUSTOM_INTRINSICS, CustomIntrinsic, LLVMIntrinsic
+from hybridjit.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from hybridjit.codegen.math import complexes, integers
+    from hybridjit.codegen.math import library as math_library
+else:
+    complexes = lazy_module("hybridjit.codegen.math.complexes")
+    integers = lazy_module("hybridjit.codegen.math.integers")
+    math_library = lazy_module("hybridjit.codegen.math.library")
 
 _LLVM: Any = llvm  # which has no types
 Intrinsic = Callable[[Builder, Sequence[Value], DType], Value]
@@ -43,13 +49,13 @@ def emit_intrinsic(b: Builder, name: str, args: Sequence[Value], dtype: DType) -
     if dtype.is_complex:
         own = _COMPLEX.get(name)
         return (
-            Complex(*emit_complex_math(b, name, dtype, args))
+            Complex(*complexes.emit_complex_math(b, name, dtype, args))
             if own is None
             else own(b, args, dtype)
         )
     if dtype.is_integer:
         return _INTEGER[name](b, args, dtype)
-    return Complex(*args) if name == "complex" else emit_math(b, name, dtype, args)
+    return Complex(*args) if name == "complex" else math_library.emit_math(b, name, dtype, args)
 
 
 def _emit_custom(b: Builder, custom: CustomIntrinsic, args: Sequence[Value], dtype: DType) -> Value:
@@ -133,8 +139,8 @@ _INTEGER: dict[str, Intrinsic] = {
     "fma": lambda b, args, dtype: b.add(b.mul(args[0], args[1]), args[2]),
     "minimum": _extremum(Lt),
     "maximum": _extremum(Gt),
-    "popcount": lambda b, args, dtype: emit_popcount(b, args[0]),
-    "clz": lambda b, args, dtype: emit_clz(b, args[0]),
+    "popcount": lambda b, args, dtype: integers.emit_popcount(b, args[0]),
+    "clz": lambda b, args, dtype: integers.emit_clz(b, args[0]),
 }
 
 
@@ -145,7 +151,7 @@ def _either_part(name: str) -> Intrinsic:
     """A test of a complex value: of one of its parts, or of both for `isfinite`."""
 
     def emit(b: Builder, args: Sequence[Value], dtype: DType) -> Value:
-        real, imag = (emit_math(b, name, dtype.component, [part]) for part in args[0])
+        real, imag = (math_library.emit_math(b, name, dtype.component, [part]) for part in args[0])
         return b.and_(real, imag) if name == "isfinite" else b.or_(real, imag)
 
     return emit
@@ -155,6 +161,6 @@ _COMPLEX: dict[str, Intrinsic] = {
     "real": lambda b, args, dtype: args[0].real,
     "imag": lambda b, args, dtype: args[0].imag,
     "conj": lambda b, args, dtype: Complex(args[0].real, b.fneg(args[0].imag)),
-    "abs": lambda b, args, dtype: emit_complex_abs(b, dtype, *args[0]),
+    "abs": lambda b, args, dtype: complexes.emit_complex_abs(b, dtype, *args[0]),
     **{name: _either_part(name) for name in ("isnan", "isinf", "isfinite")},
 }

@@ -24,7 +24,7 @@ def _measure() -> str:
 
 
 def _files(folder: str) -> Iterator[str]:
-    """A line for each file of the package: 0.4 ms, of which the half is the system's."""
+    """A line for each file of the package: some 3 ms, of which the half is the system's."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.endswith(".py"):
@@ -50,9 +50,19 @@ def compiler_identity() -> str:
 def is_unchanged() -> bool:
     """True if every part of the compiler is as old as its identity: then its code may be kept.
 
-    Parts of it are loaded late. One that was edited in between is not what the identity says.
+    Parts of it are loaded late. One that was edited in between is not what the identity says; but
+    as long as no module is loaded, what was found stays true.
     """
-    return _measure() == _IDENTITY
+    global _loaded_when_checked
+    loaded = len(sys.modules)
+    if loaded == _loaded_when_checked:
+        return True
+    is_same = _measure() == _IDENTITY
+    _loaded_when_checked = loaded if is_same else None
+    return is_same
+
+
+_loaded_when_checked: int | None = None
 
 
 def maker_identity(target: Target) -> Json:

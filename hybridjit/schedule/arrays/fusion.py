@@ -6,7 +6,7 @@ for each element, the operations and their order, and so every bit of the result
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import field, replace
 
 from hybridjit.analysis.faults import Fault, Faults
@@ -18,29 +18,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, Let, LoopKind, Stmt, Store, flat_stmts
 from hybridjit.ir.visit import children, walk, walk_stmts
 from hybridjit.record import record
-
-
-@record
-class Fused:
-    """An array that needs no memory any more: where it is computed instead, and how."""
-
-    name: str
-    span: Span | None
-    into: tuple[str, ...]
-    how: str
-
-
-@record
-class FusionNotes:
-    """What fusion did, for the report: the arrays that went, and why others stay.
-
-    Those are named by their names and the lines that they are made in.
-    """
-
-    fused: tuple[Fused, ...] = ()
-    reasons: Mapping[tuple[str, int | None], str] = field(
-        default_factory=dict[tuple[str, "int | None"], str]
-    )
+from hybridjit.schedule.arrays.fusion_notes import Fused, FusionNotes
 
 
 @record(eq=False, frozen=False)

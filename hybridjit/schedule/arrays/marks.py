@@ -50,6 +50,11 @@ class Marks:
     stored_once: Collection[Buffer]
     origins: Mapping[Stmt, Stmt]
 
+    @property
+    def known(self) -> Known:
+        """What is known of the stores."""
+        return Known(self.loops, self.reassociable, self.stored_once)
+
     def put_back(self, body: Stmt, known: Known) -> Stmt:
         """`body`, made of `self.body`, with blocks: the old ones around what is as it was."""
         return make_blocks(_PutBack(self.origins, known.array_loops).rewrite(body), known=known)

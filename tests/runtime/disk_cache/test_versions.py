@@ -1,6 +1,10 @@
 """What makes code is a part of its key: all of the package, wherever its files stand."""
 
+import sys
 from pathlib import Path
+from types import ModuleType
+
+import pytest
 
 import hybridjit
 from hybridjit.runtime.cache import versions
@@ -15,3 +19,15 @@ def test_the_whole_package_is_measured() -> None:
     ]
     measured = {line.split(" ")[0] for line in versions._files(versions._PACKAGE)}  # pyright: ignore[reportPrivateUsage]
     assert measured == set(expected)
+
+
+def test_a_change_is_noticed_when_modules_were_loaded_since(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(versions, "_loaded_when_checked", None)
+    assert versions.is_unchanged()
+    monkeypatch.setattr(versions, "_measure", lambda: "another")
+    assert versions.is_unchanged()  # what is loaded is as it was
+    monkeypatch.setitem(sys.modules, "hybridjit_loaded_late", ModuleType("late"))
+    assert not versions.is_unchanged()
+    assert not versions.is_unchanged()
