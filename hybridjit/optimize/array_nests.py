@@ -12,6 +12,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Stmt
 from hybridjit.optimize.decisions import Decisions
 from hybridjit.optimize.fuse.fuse_arrays import fuse_arrays
+from hybridjit.optimize.fuse.merge_folds import merge_folds
 from hybridjit.optimize.fuse.merge_updates import merge_updates
 from hybridjit.optimize.jam_rows import jam_rows
 from hybridjit.optimize.products import choose_products
@@ -36,6 +37,7 @@ def run_together(
     fusion.products = {*marks.stored_once, *products.stored_once}
     body = fuse_arrays(body, fusion, decisions)
     body = merge_updates(body, fusion, decisions)
+    body = merge_folds(body, fusion, target, decisions)
     folds = Folds(fusion.loops, fusion.reassociable, fusion.ranges, target)
     body = reduce_rows(body, folds, decisions)
     body = jam_rows(body, products.rows, decisions)

@@ -5,12 +5,14 @@ much at once. What is built is in schedule/arrays/merge.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hybridjit.analysis.cost import is_dear
-from hybridjit.ir.stmt import For, Stmt
+from hybridjit.ir.stmt import For, Stmt, flat_stmts
 from hybridjit.ir.visit import walk_stmts
+from hybridjit.optimize.decisions import Decision
 from hybridjit.optimize.fuse.cost import is_chain, is_innermost, is_unrolled
-from hybridjit.schedule.arrays.fusion import Fusion
+from hybridjit.schedule.arrays.fusion import Fusion, perfect_nest
 from hybridjit.schedule.arrays.merge import find_merge
 
 # Loops that do more are not put together: what they share is in the caches still, and to ask
@@ -28,6 +30,32 @@ def merge(fusion: Fusion, stmts: Sequence[Stmt], first: int, second: int) -> lis
     if _loses_vectors(a, b) or _loses_vectors(b, a) or is_unrolled(a, b):
         return None
     return find_merge(fusion, stmts, first, second)
+
+
+def merge_nests(fusion: Fusion, first: For, second: For) -> list[For]:
+    """Two nests as one, after each of their loops, down to the innermost ones; none if some stay
+    apart.
+    """
+    merged = merge(fusion, [first, second], 0, 1)
+    if merged is None or not isinstance(merged[0], For):
+        return []
+    whole, inner = merged[0], (first.body, second.body)
+    if not any(isinstance(body, For) for body in inner):
+        return [whole]
+    both = flat_stmts(whole.body)
+    if len(both) != 2 or not all(fusion.is_nest(loop) for loop in both):
+        return []
+    ours, theirs = both
+    assert isinstance(ours, For)
+    assert isinstance(theirs, For)
+    joined = merge_nests(fusion, ours, theirs)
+    return [whole, *(replace(whole, body=inside) for inside in joined)] if joined else []
+
+
+def merge_decisions(fusion: Fusion, first: For, second: For) -> list[Decision]:
+    """What `merge_nests` decides, loop by loop."""
+    pairs = zip(perfect_nest(fusion, first)[0], perfect_nest(fusion, second)[0], strict=True)
+    return [Decision("merge", (ours.var, theirs.var)) for ours, theirs in pairs]
 
 
 def _count(stmt: Stmt) -> int:

@@ -16,31 +16,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from hybridjit.ir.expr import Buffer
-from hybridjit.ir.stmt import For, If, Let, Seq, Stmt, Store, While, flat_stmts, seq
+from hybridjit.ir.stmt import For, Let, Stmt, Store, seq
 from hybridjit.optimize.decisions import BlockOf, Decision, Decisions
-from hybridjit.optimize.fuse.merge import merge
+from hybridjit.optimize.fuse.lists import change_lists
+from hybridjit.optimize.fuse.merge import merge_decisions, merge_nests
 from hybridjit.schedule.arrays.fusion import Fusion, perfect_nest
 from hybridjit.schedule.arrays.store_once import make_store_once, uses_own_elements
 
 
 def merge_updates(body: Stmt, fusion: Fusion, decisions: Decisions) -> Stmt:
     """`body` with updates of the same array put together; the same object if there are none."""
-    match body:
-        case For() | While():
-            inner = merge_updates(body.body, fusion, decisions)
-            return body if inner is body.body else replace(body, body=inner)
-        case If(_, then, otherwise):
-            ours = merge_updates(then, fusion, decisions)
-            theirs = None if otherwise is None else merge_updates(otherwise, fusion, decisions)
-            is_same = ours is then and theirs is otherwise
-            return body if is_same else replace(body, then=ours, otherwise=theirs)
-        case Seq():
-            inside = [merge_updates(stmt, fusion, decisions) for stmt in body.stmts]
-            done = _merge_list(inside, fusion, decisions)
-            is_same = [*map(id, done)] == [*map(id, body.stmts)]
-            return body if is_same else seq(*done)
-        case _:
-            return body
+    return change_lists(body, lambda stmts: _merge_list(stmts, fusion, decisions))
 
 
 def _merge_list(stmts: Sequence[Stmt], fusion: Fusion, decisions: Decisions) -> list[Stmt]:
@@ -63,14 +49,13 @@ def _merge_pair(fusion: Fusion, first: Stmt, second: Stmt) -> list[tuple[Decisio
         return []
     stored = _stored_by(fusion, first)
     updated = [buffer for buffer in stored if buffer in _stored_by(fusion, second)]
-    merged = _merge_nests(fusion, first, second) if updated else []
+    merged = merge_nests(fusion, first, second) if updated else []
     if not merged:
         return []
     loops, body = perfect_nest(fusion, merged[-1])
     if not uses_own_elements(body):
         return []
-    pairs = zip(perfect_nest(fusion, first)[0], perfect_nest(fusion, second)[0], strict=True)
-    decisions = [Decision("merge", (ours.var, theirs.var)) for ours, theirs in pairs]
+    decisions = merge_decisions(fusion, first, second)
     stored_once = _store_once(loops, body, list(dict.fromkeys(updated)))
     return [*zip(decisions, merged, strict=True), *stored_once]
 
@@ -94,23 +79,3 @@ def _stored_by(fusion: Fusion, nest: For) -> list[Buffer]:
         return []
     stores = [stmt for stmt in body if isinstance(stmt, Store)]
     return [store.buffer for store in stores if not store.buffer.is_register]
-
-
-def _merge_nests(fusion: Fusion, first: For, second: For) -> list[For]:
-    """Two nests as one, after each of their loops, down to the innermost ones; none if some stay
-    apart.
-    """
-    merged = merge(fusion, [first, second], 0, 1)
-    if merged is None or not isinstance(merged[0], For):
-        return []
-    whole, inner = merged[0], (first.body, second.body)
-    if not any(isinstance(body, For) for body in inner):
-        return [whole]
-    both = flat_stmts(whole.body)
-    if len(both) != 2 or not all(fusion.is_nest(loop) for loop in both):
-        return []
-    ours, theirs = both
-    assert isinstance(ours, For)
-    assert isinstance(theirs, For)
-    joined = _merge_nests(fusion, ours, theirs)
-    return [whole, *(replace(whole, body=inside) for inside in joined)] if joined else []
