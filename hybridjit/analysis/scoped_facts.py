@@ -22,7 +22,7 @@ from hybridjit.ir.stmt import (
     While,
     flat_stmts,
 )
-from hybridjit.ir.visit import Mutator
+from hybridjit.ir.visit import Mutator, N
 
 
 class ScopedFacts(Mutator):
@@ -71,10 +71,10 @@ class ScopedFacts(Mutator):
         self.facts.assume(node.cond)
         return rewritten
 
-    def _under(self, condition: Expr, stmt: Stmt) -> Stmt:
+    def _under(self, condition: Expr, part: N) -> N:
         with self._scope():
             self.facts.assume(condition)
-            return self.rewrite(stmt)
+            return self.rewrite(part)
 
     @contextmanager
     def _scope(self) -> Generator[None]:

@@ -4,23 +4,49 @@
 
 What is known of indices settles tests of them as well: a branch that is never taken goes.
 
-Relies on: no blocks. Afterwards every index of a `Load` or `Store` is inside [0, n).
+Where a choice inside an expression is what keeps an index inside, it becomes a branch. Expressions
+may be evaluated although nobody asked, statements in a branch are not.
+
+                                                        if i >= 1:
+    b[i] = a[i - 1] if i >= 1 else 0.0         -->          chosen = a[i - 1]
+                                                        else:
+                                                            chosen = 0.0
+                                                        b[i] = chosen
+
+Relies on: no blocks. Afterwards every index of a `Load` or `Store` is inside [0, n) wherever the
+statement around it is run.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from hybridjit.analysis.bounds import Facts
 from hybridjit.analysis.scoped_facts import ScopedFacts
 from hybridjit.arith.linear import Linear
 from hybridjit.arith.simplify import simplify
-from hybridjit.arith.totality import is_total
-from hybridjit.ir.expr import Add, Bounded, BufferRef, Const, Expr, Load, Lt, Not, Select
+from hybridjit.arith.totality import is_total, operation_may_fail
+from hybridjit.ir.expr import (
+    Add,
+    And,
+    Bounded,
+    Buffer,
+    BufferRef,
+    Const,
+    Expr,
+    ExternCall,
+    Load,
+    Lt,
+    Not,
+    Or,
+    Select,
+)
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import If, Seq, Stmt, Store
-from hybridjit.ir.visit import Mutator
+from hybridjit.ir.stmt import Allocate, If, Seq, Stmt, Store, flat_stmts, seq
+from hybridjit.ir.visit import Mutator, walk
 
 Access = TypeVar("Access", Load, Store)
 
@@ -59,11 +85,60 @@ def _with_checks(access: Access) -> Access:
 
 
 class _CheckBounds(ScopedFacts):
+    def __init__(self, facts: Facts) -> None:
+        super().__init__(facts)
+        # What runs before the store around, None where that would not do.
+        self.before: list[Stmt] | None = None
+
     def rewrite_Load(self, node: Load) -> Expr:
         return self._checked(self.generic(node))
 
     def rewrite_Store(self, node: Store) -> Stmt:
-        return self._checked(self.generic(node))
+        is_alone = not any(isinstance(part, ExternCall) for part in walk(node))
+        before: list[Stmt] = []
+        with self._hoisting(before if is_alone else None):
+            store = self._checked(self.generic(node))
+        return seq(*before, store)
+
+    def rewrite_Seq(self, node: Seq) -> Stmt:
+        changed = super().rewrite_Seq(node)
+        return node if changed is node else seq(*flat_stmts(changed))
+
+    def rewrite_And(self, node: And) -> Expr:
+        with self._hoisting(None):  # the right side may not be evaluated at all
+            return self.generic(node)
+
+    def rewrite_Or(self, node: Or) -> Expr:
+        with self._hoisting(None):
+            return self.generic(node)
+
+    def rewrite_Select(self, node: Select) -> Expr:
+        before = self.before
+        with self._hoisting(None):
+            plain = self.generic(node)
+            branch = None if before is None or not _fails(plain) else self._branch(node)
+        if before is None or branch is None:
+            return plain
+        chosen, chooses = branch
+        before += [Allocate(chosen, zero=False), chooses]
+        return Load(chosen, span=node.span)
+
+    def _branch(self, node: Select) -> tuple[Buffer, If] | None:
+        """A choice as a branch in which nothing fails, and what it sets; None if something does."""
+        cond = self.rewrite(node.cond)
+        then = self._under(node.cond, node.then)
+        otherwise = self._under(Not(node.cond), node.otherwise)
+        if any(map(_fails, (cond, then, otherwise))):
+            return None
+        chosen = Buffer("chosen", node.dtype, (), Buffer.REGISTER)
+        sides = [Store(chosen, (), side, span=node.span) for side in (then, otherwise)]
+        return chosen, If(cond, *sides, span=node.span)
+
+    @contextmanager
+    def _hoisting(self, before: list[Stmt] | None) -> Generator[None]:
+        outer, self.before = self.before, before
+        yield
+        self.before = outer
 
     def rewrite_If(self, node: If) -> Stmt:
         if not is_total(node.cond):
@@ -124,6 +199,10 @@ class _CheckBounds(ScopedFacts):
             return False
         before_start = form.times(-1).plus(Linear({}, -1))
         return all(map(self.facts.prove_non_negative, (before_start, size.plus(form))))
+
+
+def _fails(expr: Expr) -> bool:
+    return any(map(operation_may_fail, walk(expr)))
 
 
 def _from_end(index: Expr, extent: Expr) -> Expr:

@@ -1,5 +1,7 @@
 """Random loops around one access, and a machine that finds every value its index takes.
 
+The access is a store, or a load that is a side of a choice: native code may load both sides.
+
 The values of scalars include the ends of int64, where sums wrap. Of a loop with many iterations,
 only those near its ends are run.
 """
@@ -8,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from hybridjit.arith.fold import fold_integer, fold_unary
@@ -25,6 +27,7 @@ from hybridjit.ir.expr import (
     FloorDiv,
     Ge,
     Le,
+    Load,
     Lt,
     Max,
     Min,
@@ -40,13 +43,16 @@ from hybridjit.ir.expr import (
 )
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.signature import ScalarParam
-from hybridjit.ir.stmt import Assert, Break, Continue, For, If, Let, Seq, Stmt, Store
+from hybridjit.ir.stmt import Allocate, Assert, Break, Continue, For, If, Let, Seq, Stmt, Store
+from hybridjit.ir.visit import walk
 from tests.support.choices import Choose, pick
 
 SIZES = (0, 1, 2, 5)
 NUMBERS = (-(2**63), -2, 0, 1, 3, 2**63 - 1)
 _MAX_PLACES = 200
 _NOTHING = Seq(())
+Access = Callable[[list[Expr]], Stmt]
+MakeAccess = Callable[[Choose, list[Expr], Load], Stmt]
 _NEAR = 4  # how many iterations are run at each end of a loop
 
 
@@ -77,38 +83,66 @@ class SkipError(Exception):
 
 def make_program(choose: Choose) -> PrimFunc:
     """A store to an array under a few loops, guards and bindings."""
+    return _make_program(choose, _make_store)
+
+
+def make_program_of_choices(choose: Choose) -> PrimFunc:
+    """The same around a load that is a side of a choice."""
+    return _make_program(choose, _make_choice)
+
+
+def _make_program(choose: Choose, make_access: MakeAccess) -> PrimFunc:
     n, m, k = Var("n"), Var("m"), Var("k")
-    known: list[Expr] = [n, m, k]
     sizes = pick(choose, [(n,), (Const(5),), (n, m), (n, Const(4)), (Const(6), m)])
     a, b = Buffer("a", FLOAT64, sizes), Buffer("b", FLOAT64, (n, m))
-    body = _make_scope(choose, known, a, 1 + choose(3))
+
+    def access(known: list[Expr]) -> Stmt:
+        indices = tuple(_make_index(choose, known, extent) for extent in a.shape)
+        return make_access(choose, known, Load(a, indices))
+
+    body = _make_scope(choose, [n, m, k], access, 1 + choose(3))
     return PrimFunc("f", (b, a, ScalarParam(k)), body)
 
 
-def _make_scope(choose: Choose, known: list[Expr], a: Buffer, depth: int) -> Stmt:
+def _make_store(choose: Choose, known: list[Expr], place: Load) -> Stmt:
+    return Store(place.buffer, place.indices, Const(1.0, FLOAT64))
+
+
+def _make_choice(choose: Choose, known: list[Expr], load: Load) -> Stmt:
+    """Often by a condition that keeps the first index inside."""
+    first, cond = load.indices[0], _make_condition(choose, known)
+    if choose(3) and not isinstance(first, Const):
+        cond = And(Ge(first, Const(0)), Lt(first, load.buffer.shape[0]))
+    zero = Const(0.0, FLOAT64)
+    sides = pick(choose, [(cond, load, zero), (Not(cond), zero, load)])
+    c = Buffer("c", FLOAT64, (), Buffer.REGISTER)
+    return Seq((Allocate(c, zero=False), Store(c, (), Select(*sides))))
+
+
+def _make_scope(choose: Choose, known: list[Expr], access: Access, depth: int) -> Stmt:
     if depth == 0:
-        indices = tuple(_make_index(choose, known, extent) for extent in a.shape)
-        return Store(a, indices, Const(1.0, FLOAT64))
+        return access(known)
     match choose(9):
         case 0:
-            body = _make_scope(choose, known, a, depth - 1)
+            body = _make_scope(choose, known, access, depth - 1)
             return If(_make_condition(choose, known), body)
         case 1:
             then = pick(choose, [Break(), Continue()])
-            return _make_loop(choose, known, a, depth, If(_make_condition(choose, known), then))
+            left = If(_make_condition(choose, known), then)
+            return _make_loop(choose, known, access, depth, left)
         case 2:
             first = Assert(_make_condition(choose, known))
-            return Seq((first, _make_scope(choose, known, a, depth - 1)))
+            return Seq((first, _make_scope(choose, known, access, depth - 1)))
         case 3:
             var = Var(f"x{len(known)}")
             value = Add(pick(choose, known), _make_expr(choose, known, 1))
-            return Seq((Let(var, value), _make_scope(choose, [*known, var], a, depth - 1)))
+            return Seq((Let(var, value), _make_scope(choose, [*known, var], access, depth - 1)))
         case _:
-            return _make_loop(choose, known, a, depth)
+            return _make_loop(choose, known, access, depth)
 
 
 def _make_loop(
-    choose: Choose, known: list[Expr], a: Buffer, depth: int, first: Stmt = _NOTHING
+    choose: Choose, known: list[Expr], access: Access, depth: int, first: Stmt = _NOTHING
 ) -> Stmt:
     var = Var(f"i{len(known)}")
     start: Expr = pick(choose, [Const(0), Const(0), Const(1), _make_expr(choose, known, 1)])
@@ -116,7 +150,7 @@ def _make_loop(
     step = pick(choose, [1, 1, 1, 2, 3, -1, -2])
     if step < 0:
         start, stop = stop, pick(choose, [Const(-1), Const(0), start])
-    rest = _make_scope(choose, [*known, var], a, depth - 1)
+    rest = _make_scope(choose, [*known, var], access, depth - 1)
     return For(var, start, stop, Const(step), Seq((first, rest)))
 
 
@@ -214,11 +248,23 @@ class Machine:
                 self._execute(then if self.value(cond) else otherwise or _NOTHING)
             case Let(var, value):
                 self.values[var] = self.value(value)
-            case Store(buffer, indices):
+            case Allocate():
+                pass
+            case Store(buffer, indices, value):
+                self._loads(value)
                 for index, extent in zip(indices, buffer.shape, strict=True):
                     self._index(index, extent)
             case _:
                 self._leave(stmt)
+
+    def _loads(self, value: Expr) -> None:
+        """What may be loaded to get a value: of a choice both sides, unless they are checked."""
+        for load in walk(value):
+            if isinstance(load, Load):
+                for index, extent in zip(load.indices, load.buffer.shape, strict=True):
+                    if not isinstance(index, Bounded):
+                        with contextlib.suppress(DivisionError):
+                            self._index(index, extent)
 
     def _leave(self, stmt: Stmt) -> None:
         match stmt:

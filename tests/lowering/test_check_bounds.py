@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,17 @@ from hypothesis import given
 import hybridjit as hj
 from hybridjit import hybrid, parse
 from hybridjit.analysis.lower_blocks import lower_blocks
+from hybridjit.ir.expr import Expr, Select
 from hybridjit.ir.func import PrimFunc
+from hybridjit.lowering import check_bounds as check_bounds_module
 from hybridjit.lowering.check_bounds import check_bounds
 from hybridjit.runtime.inspection import find_safety
 from hybridjit.schedule.schedule import Schedule
-from tests.lowering.index_programs import find_wrong_index, make_program
+from tests.lowering.index_programs import (
+    find_wrong_index,
+    make_program,
+    make_program_of_choices,
+)
 from tests.lowering.tail_kernels import CUBES, LINES, PLANES, AnyKernel
 from tests.lowering.ways import assert_all_ways_agree
 from tests.support.choices import samples, strategy
@@ -104,8 +111,14 @@ def test_what_is_proved_is_inside(func: PrimFunc) -> None:
     wrong_index(func)
 
 
-def test_what_is_proved_is_inside_in_many_programs() -> None:
-    for func in samples(make_program, 150):
+@given(strategy(make_program_of_choices))
+def test_what_is_proved_of_choices_is_inside(func: PrimFunc) -> None:
+    wrong_index(func)
+
+
+@pytest.mark.parametrize("make", [make_program, make_program_of_choices])
+def test_what_is_proved_is_inside_in_many_programs(make: Any) -> None:
+    for func in samples(make, 150):
         wrong_index(func)
 
 
@@ -257,3 +270,86 @@ def f(a: int64["n"], b: uint8["m"], k: int):
 """
     )
     assert "if int64(b[checked_index(k, b.shape[0])]) >= 0" in text
+
+
+# Choices in expressions
+
+
+@hybrid.script
+def padded(a: Any, b: Any) -> Any:
+    for i in range(b.shape[0]):
+        b[i] = a[i - 2] if i - 2 >= 0 and i - 2 < a.shape[0] else 0.0
+
+
+@hybrid.script
+def padded_elsewhere(a: Any, b: Any) -> Any:
+    for i in range(b.shape[0]):
+        b[i] = 0.0 if i < 2 or i >= a.shape[0] + 2 else 2 * a[i - 2]
+
+
+@hybrid.script
+def padded_sum(a: Any, b: Any) -> Any:
+    for i in range(b.shape[0]):
+        b[i] += (a[i - 2] if 2 <= i < a.shape[0] + 2 else 0.0) + (a[i] if i < a.shape[0] else 1.0)
+
+
+@hybrid.script
+def added_up(a: Any, b: Any) -> Any:
+    for i in range(b.shape[0]):
+        b[0] = b[0] + (a[i - 2] if 2 <= i < a.shape[0] + 2 else 0.0)
+
+
+CHOICES = (padded, padded_elsewhere, padded_sum, added_up)
+
+
+@pytest.mark.parametrize("kernel", CHOICES)
+@pytest.mark.parametrize("size", [40, "n"])
+def test_choices_keep_indices_inside(kernel: AnyKernel, size: Any) -> None:
+    other = size + 4 if isinstance(size, int) else "m"
+    assert kernel.safety(hj.f64[size], hj.f64[other]).checks == ()
+
+
+@pytest.mark.parametrize("kernel", CHOICES)
+@pytest.mark.parametrize("size", [1, 5, 16, 40])
+def test_choices_compute_the_same_in_all_ways(kernel: AnyKernel, size: int) -> None:
+    values = np.random.default_rng(0).random(size)
+    for more in (1, 4, 9):
+        assert_all_ways_agree(kernel, values, np.zeros(size + more))
+
+
+@hybrid.script
+def choice_that_is_outside(a: Any, b: Any) -> Any:
+    for i in range(b.shape[0]):
+        b[i] = a[i - 2] if i >= 2 else 0.0
+
+
+@hybrid.script
+def choice_after_a_failure(a: Any, b: Any, k: int) -> Any:
+    for i in range(b.shape[0]):
+        b[i] = a[k] + (a[i - 2] if i >= 2 and i < 7 else 0.0)
+
+
+@hybrid.script
+def choice_behind_another(a: Any, b: Any, k: int) -> Any:
+    for i in range(b.shape[0]):
+        b[i] = (a[i - 2] if i >= 2 else a[k]) if i < 7 else 1.0
+
+
+def test_choices_that_fail_do_so_where_they_did() -> None:
+    values = np.random.default_rng(0).random(5)
+    for size in (3, 7, 8, 20):
+        assert_all_ways_agree(choice_that_is_outside, values, np.zeros(size))
+        for k in (0, 4, 5, -5, -6):
+            assert_all_ways_agree(choice_after_a_failure, values, np.zeros(size), k)
+            assert_all_ways_agree(choice_behind_another, values, np.zeros(size), k)
+
+
+def test_a_choice_that_stayed_one_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def proved_in_place(self: Any, node: Select) -> Expr:
+        then = self._under(node.cond, node.then)
+        return dataclasses.replace(node, cond=self.rewrite(node.cond), then=then)
+
+    handler = vars(check_bounds_module)["_CheckBounds"]
+    monkeypatch.setattr(handler, "rewrite_Select", proved_in_place)
+    with pytest.raises(AssertionError, match="is_checked=False"):
+        test_what_is_proved_is_inside_in_many_programs(make_program_of_choices)
