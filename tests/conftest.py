@@ -142,6 +142,12 @@ def render_diff(expected: str, actual: str) -> str:
 
 
 @pytest.fixture
+def many_calls(request: pytest.FixtureRequest) -> int:
+    """So many calls that what each leaves behind adds up: a tenth of them in a sample."""
+    return 10_000 if request.config.getoption("--sample") else 100_000
+
+
+@pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Golden:
     """The golden files of this test: tests/golden/<test file>/<test name>.<ir|txt>."""
     item: pytest.Item = request.node

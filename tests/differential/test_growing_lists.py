@@ -393,10 +393,10 @@ def test_memory_is_freed_at_the_end_and_on_errors() -> None:
 @needs_proc
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("kernel", [appended, made_in_each_round, in_levels])
-def test_many_calls_leave_nothing_behind(kernel: Any) -> None:
+def test_many_calls_leave_nothing_behind(kernel: Any, many_calls: int) -> None:
     for _ in range(1000):
-        kernel(20)
+        kernel(100)
     before = resident_megabytes()
-    for _ in range(100_000):
-        kernel(20)
+    for _ in range(many_calls):
+        kernel(100)
     assert resident_megabytes() - before < 4
