@@ -228,19 +228,29 @@ def compile_results(func: Header, scope: Scope) -> Callable[[Frame], object]:
             weak = isinstance(result, ScalarResult) and result.weak
             readers.append(_compile_given_result(scalars, weak=weak))
             scalars += 1
-    lists = find_lists(func.returns)
+    make = result_maker(func)
 
     def gather(frame: Frame) -> object:
         given = 0 if frame[RESULTS] is None else len(frame[RESULTS])
         if given != scalars:
             message = f"'{func.name}' returned {given} values, not {scalars}"
             raise InternalError(message, "interp", func.span)
-        results = put_together([read(frame) for read in readers], lists)
+        return make(*[read(frame) for read in readers])
+
+    return gather
+
+
+def result_maker(func: Header) -> Callable[..., object]:
+    """What makes one result of all of them: lists, tuples in tuples, views, one by itself."""
+    lists = find_lists(func.returns or ())
+
+    def make(*results: Any) -> object:
+        results = put_together(results, lists)
         if func.nesting is not None:
             return func.nesting.put_together(iter(results))
         return results if func.returns_tuple or len(results) != 1 else results[0]
 
-    return gather
+    return make
 
 
 def _compile_given_result(position: int, *, weak: bool) -> Eval:

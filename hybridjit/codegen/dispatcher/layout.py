@@ -103,6 +103,7 @@ class Table(IntEnum):
     OUT = 27  # the string "out", if the one result is an output and may be given by the caller
     GUARDS = 28  # captured arrays that an input must not reach into: how many, their records
     GUARD_RECORDS = 29
+    FINISH = 30  # callable (*results) that makes what is returned of them, or 0
 
 
 class Parameter(IntEnum):
@@ -132,7 +133,7 @@ class Input(IntEnum):
 
     KIND = 0
     SLOT = 1  # the Python parameter it comes from
-    ITEM = 2  # its place in a tuple of ITEMS, or -1
+    ITEM = 2  # its place in a tuple of ITEMS, which has the type ITEMS_TYPE, or -1
     ITEMS = 3
     WORD = 4  # the argument word it is passed in
     TYPE = 5  # the type it must have, or the constant
@@ -151,6 +152,7 @@ class Input(IntEnum):
     SPAN_LOW = 16
     SPAN_HIGH = 17
     NESTING = 18  # a Nesting
+    ITEMS_TYPE = 19
 
 
 class Span(IntEnum):

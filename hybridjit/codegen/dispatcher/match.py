@@ -105,7 +105,7 @@ def _item_of_tuple(w: Words, record: Word, item: Word) -> Word:
     position = w.at(record, Input.ITEM)
     before = w.b.block
     with w.b.if_then(w.b.icmp_signed(">=", position, w.word(0))):
-        w.return_unless(w.is_equal(w.type_of(item), w.api(Api.TUPLE_TYPE)), MISS)
+        w.return_unless(w.is_equal(w.type_of(item), w.at(record, Input.ITEMS_TYPE)), MISS)
         size = w.load(item, Offsets.TUPLE_SIZE)
         w.return_unless(w.is_equal(size, w.at(record, Input.ITEMS)), MISS)
         inner = w.load(w.place(item, position), Offsets.TUPLE_ITEMS)

@@ -364,7 +364,11 @@ def _emit_results(module: ir.Module) -> ir.Function:
             w.call(Api.DEC_REF, made, result=VOID)
             w.b.ret(w.word(0))
         w.call(Api.TUPLE_SET, made, i, item, result=I32)
-    w.b.ret(made)
+    finish = w.at(table, Table.FINISH)
+    w.return_if(w.is_zero(finish), made)
+    final = w.call(Api.CALL, finish, made)
+    w.call(Api.DEC_REF, made, result=VOID)
+    w.b.ret(final)
     return w.hide()
 
 

@@ -33,6 +33,7 @@ from hybridjit.codegen.dispatcher.run import LARGE_SIZE
 from hybridjit.codegen.sites import ADAPTER
 from hybridjit.codegen.sites import MAX_WORDS as ERROR_WORDS
 from hybridjit.config import api_edge
+from hybridjit.interp.run import result_maker
 from hybridjit.ir.dtype import BOOL, COMPLEX128, FLOAT64, INT64
 from hybridjit.ir.expr import Buffer, Const, Expr, Var
 from hybridjit.ir.signature import ArrayResult, ScalarParam, ScalarResult
@@ -152,11 +153,13 @@ class _Writer:
             if not isinstance(spec, TupleSpec):
                 self._write_input(slot, (-1, 0), spec, value, params)
                 continue
-            if type(value) is not tuple or not spec.items:
+            if not isinstance(value, tuple) or not spec.items:
                 raise Unsupported
             elements = cast("tuple[Any, ...]", value)
+            kind = self.memory.keep(type(elements))  # of a named tuple, its class
             for item, (inner, element) in enumerate(zip(spec.items, elements, strict=True)):
                 self._write_input(slot, (item, len(elements)), inner, element, params)
+                write(self.inputs[-1], Input.ITEMS_TYPE, kind)
 
     def _write_input(
         self, slot: int, item: tuple[int, int], spec: Spec, value: Any, params: Any
@@ -265,15 +268,16 @@ class _Writer:
         func = self.call.func
         results = func.returns or ()
         has_list = any(isinstance(r, ArrayResult) and r.place is not None for r in results)
-        if has_list or func.nesting is not None:
-            raise Unsupported  # Python makes lists, and tuples in tuples
+        is_made_by_python = has_list or func.nesting is not None
         scalars = itertools.count()
         records = [self._result(result, scalars) for result in results]
         if func.returns is None:
             shape = Returns.NOTHING
         else:
             is_tuple = func.returns_tuple or len(results) != 1
-            shape = Returns.TUPLE if is_tuple else Returns.ONE
+            shape = Returns.TUPLE if is_tuple or is_made_by_python else Returns.ONE
+        if is_made_by_python:
+            write(table, Table.FINISH, self.memory.keep(result_maker(func)))
         write(table, Table.RETURNS, shape)
         takes_out = shape is Returns.ONE and records[0][Result.KIND] == ResultKind.OUTPUT
         if takes_out and "out" not in self.call.signature.parameters:
