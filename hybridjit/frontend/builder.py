@@ -37,6 +37,7 @@ from hybridjit.frontend.frame import (
     Variable,
 )
 from hybridjit.frontend.knowledge import Knowledge
+from hybridjit.frontend.library.table import is_in_library
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.refusals import OTHER_NAMES, refusal
 from hybridjit.frontend.values import (
@@ -318,7 +319,12 @@ class Builder:
         return self.lift(value, name, node)
 
     def capture(self, name: str, value: object, read: NameSource | AttributeSource) -> None:
-        """Remember a value from around the script: when it changes, the translation is stale."""
+        """Remember a value from around the script: when it changes, the translation is stale.
+
+        What the functions that stand for NumPy's have around them is a part of the compiler.
+        """
+        if is_in_library(self.frame.source.file):
+            return
         self.unit.captures.append(Capture.take(name, read, value))
 
     def lift(self, value: object, name: str, node: ast.AST) -> Value:

@@ -6,7 +6,7 @@ Their files are loaded when a script calls one of them.
 from __future__ import annotations
 
 import importlib
-from pathlib import Path
+import os
 from types import FunctionType
 
 from hybridjit.frontend.library.names import FILES
@@ -40,11 +40,11 @@ def is_elementwise(value: object) -> bool:
 
 def is_in_library(file: str) -> bool:
     """True for the files that the functions are written in."""
-    return Path(file).parent == _FOLDER
+    return os.path.dirname(file) == _FOLDER
 
 
 def _function(file: str, name: str) -> FunctionType:
     return getattr(importlib.import_module(f"{__package__}.{file}"), name)
 
 
-_FOLDER = Path(__file__).parent
+_FOLDER = os.path.dirname(__file__)
