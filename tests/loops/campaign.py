@@ -42,5 +42,8 @@ def _count(drawn: Drawn, program: LoopProgram) -> None:
     text = program.text
     drawn.count("types", [array.dtype for array in program.arrays])
     drawn.count("sizes come from", [program.way])
-    shapes = {"guards": "if ", "windows": "in range(3)", "breaks": "break", "while": "while "}
+    shapes = {
+        **{"guards": "if ", "windows": "in range(3)", "breaks": "break", "while": "while "},
+        **{"choices": " else ", "packing": "    k"},
+    }
     drawn.count("programs with", [name for name, word in shapes.items() if word in text])

@@ -98,7 +98,13 @@ class _Writer(Indexing):
     def program(self) -> LoopProgram:
         way = self.rng.choice(WAYS)
         for _ in range(self.rng.choice((1, 1, 1, 2))):
-            self._tame_nest() if self.is_tame else self._loop(self.rng.choice((1, 2, 2, 3)))
+            lines = [array for array in self.written if len(array.axes) == 1]
+            if lines and self.rng.random() < 0.2:
+                self._packing_loop(self.rng.choice(lines))
+            elif self.is_tame:
+                self._tame_nest()
+            else:
+                self._loop(self.rng.choice((1, 2, 2, 3)))
         params = [*(array.name for array in self.arrays), *TABLES.values()]
         head = [f"def kernel({', '.join(params)}{', n, m' if way == 'arguments' else ''}):"]
         if way == "shapes":
@@ -151,6 +157,24 @@ class _Writer(Indexing):
         self.indent = before
         self.loops.clear()
         self.temporaries.clear()
+
+    def _packing_loop(self, array: ArrayParam) -> None:
+        """A loop that puts what passes a test to the next free places of an array."""
+        place, name = self._fresh("k"), self._fresh("i")
+        bounds, self.loops[name] = self._bounds()
+        self._line(f"{place} = 0")
+        self._line(f"for {name} in {bounds}:")
+        self.indent += 1
+        value, guards = self._value_for(array.dtype)
+        room = [f"{place} < {array.name}.shape[0]"] * (self.rng.random() < 0.8)
+        test = " and ".join([*guards, *room, self._condition(1)])
+        self._line(f"if {test}:")
+        self._line(
+            f"    {array.name}[{place}{'' if room else f' % {array.name}.shape[0]'}] = {value}"
+        )
+        self._line(f"    {place} += 1")
+        self.indent -= 1
+        self.loops.clear()
 
     @staticmethod
     def _whole_range(size: str) -> tuple[str, Reach]:
@@ -402,9 +426,15 @@ class _Writer(Indexing):
             return f"{dtype}({self._literal(dtype)})", []
         array = self.rng.choice(same) if same and self.rng.random() < 0.9 else None
         if array is not None:
-            return self._element(array, may_guard=may_guard)
+            return self._chosen(dtype, *self._element(array, may_guard=may_guard))
         text, guards = self._element(self.rng.choice(fitting), may_guard=may_guard)
-        return f"{dtype}({text})", guards
+        return self._chosen(dtype, f"{dtype}({text})", guards)
+
+    def _chosen(self, dtype: str, text: str, guards: list[str]) -> tuple[str, list[str]]:
+        """Often an element or, where there is none, a number: guards stay inside the expression."""
+        if not guards or self.rng.random() < 0.7:
+            return text, guards
+        return f"({text} if {' and '.join(guards)} else {dtype}({self._literal(dtype)}))", []
 
     def _literal(self, dtype: str) -> str:
         return self.rng.choice(("0.5", "1.25", "3", "2") if dtype in FLOATS else ("2", "3", "5"))
