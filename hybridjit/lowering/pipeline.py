@@ -62,12 +62,17 @@ class Step:
     changed: bool
 
 
-PIPELINE: tuple[Pass, ...] = (
+# From blocks to loops in which every index is proved or checked.
+_TO_LOOPS: tuple[Pass, ...] = (
     Pass(check_kinds, gives=Stage.BLOCKS),
     Pass(number_hints, gives=Stage.BLOCKS),
     Pass(lower_blocks, gives=Stage.LOOPS),
     Pass(expand_intrinsics, gives=Stage.LOOPS),
     Pass(check_bounds, gives=Stage.LOOPS),
+)
+
+PIPELINE: tuple[Pass, ...] = (
+    *_TO_LOOPS,
     Pass(refute_bounds, gives=Stage.LOOPS),
     Pass(parallelize, gives=Stage.LOOPS, reorders=True),
     Pass(parallelize_asked, gives=Stage.LOOPS, makes_lanes=True),
@@ -89,11 +94,7 @@ PIPELINE: tuple[Pass, ...] = (
 
 # As little as code can be made of: everything is checked where it stands.
 DEBUG_PIPELINE: tuple[Pass, ...] = (
-    Pass(check_kinds, gives=Stage.BLOCKS),
-    Pass(number_hints, gives=Stage.BLOCKS),
-    Pass(lower_blocks, gives=Stage.LOOPS),
-    Pass(expand_intrinsics, gives=Stage.LOOPS),
-    Pass(check_bounds, gives=Stage.LOOPS),
+    *_TO_LOOPS,
     Pass(check_all_bounds, gives=Stage.LOOPS),
     Pass(unroll_loops, gives=Stage.LOOPS),
     Pass(drop_hints, gives=Stage.LOOPS),
