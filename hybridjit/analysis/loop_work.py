@@ -275,8 +275,8 @@ def _weight(counted: tuple[_Amounts | None, _Touched]) -> float:
 def _flops(node: Node) -> int:
     """Floating-point operations; a function is as many as it costs."""
     match node:
-        case Compare():
-            return 0
+        case Compare(lhs):
+            return 1 if lhs.dtype.is_inexact else 0
         case Call(name) if node.dtype.is_inexact:
             return 2 if name == "fma" else operation_cost(node)
         case Pow() if node.dtype.is_inexact:

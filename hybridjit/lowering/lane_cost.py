@@ -86,6 +86,11 @@ def _is_along(node: Node, loop: For) -> bool:
     return step is not None and abs(step) <= 1
 
 
+def is_apart(node: Load | Store, loop: For) -> bool:
+    """True for an access of lanes that neither lie in a row nor are picked from a few rows."""
+    return not (_is_along(node, loop) or _is_close(node, loop))
+
+
 def _is_close(node: Node, loop: For) -> bool:
     """True for a load that goes on by a few elements: it is picked from whole rows."""
     step = _step_in_row(node, loop) if isinstance(node, Load) else None

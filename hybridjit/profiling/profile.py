@@ -69,7 +69,7 @@ class Profile:
 
     def _rows(self) -> list[tuple[str, ...]]:
         heads = ("line", "loop", "runs", "time", "share", "threads", "of the best")
-        rows = [self._row(each) for each in self.loops]
+        rows = [self._row(each) for each in self.loops if not each.loop.is_in_tile]
         rows.append(("", "outside of loops", "", *self._time(self.outside), "", ""))
         rows.append(("", "the call itself", "", *self._time(self.entering), "", ""))
         return [heads, *rows]

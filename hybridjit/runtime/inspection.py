@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Literal
@@ -60,6 +61,17 @@ def _show_passes(steps: Iterable[Step]) -> str:
     return "\n\n".join(parts)
 
 
+def line_in(file: str, line: int) -> str:
+    """A line in words; of the script, unless there is a file."""
+    return f"{os.path.basename(file)}:{line}" if file else f"line {line}"
+
+
+def other_file(span: Span | None, func: PrimFunc) -> str:
+    """The file that `span` is in, if that is not the one of the function."""
+    home = "" if func.span is None else func.span.file
+    return "" if span is None or span.file == home else span.file
+
+
 @record
 class SpecializationInfo:
     """One translation of a kernel: for which arguments, why, and how many layouts have code."""
@@ -71,13 +83,17 @@ class SpecializationInfo:
 
 @record
 class Check:
-    """An index that is checked at run time, and how often: `stands` says where."""
+    """An index that is checked at run time, and how often: `stands` says where.
+
+    `file` is where it is written, if that is not the file of the script.
+    """
 
     buffer: str
     axis: int
     index: str
     span: Span | None
     stands: str = field(default="", kw_only=True)
+    file: str = field(default="", kw_only=True)
 
     def __str__(self) -> str:
         where = f"; {self.stands}" if self.stands else ""
@@ -86,7 +102,7 @@ class Check:
     @property
     def place(self) -> str:
         """The index in words."""
-        line = "" if self.span is None else f"line {self.span.line}: "
+        line = "" if self.span is None else f"{line_in(self.file, self.span.line)}: "
         return f"{line}index `{self.index}` of '{self.buffer}', axis {self.axis},"
 
 
@@ -118,6 +134,8 @@ class Safety:
         lines = [f"{self.proved} of {total} indices are proved to be inside their arrays"]
         return "\n".join([*lines, *map(str, found)])
 
+    __repr__ = __str__
+
 
 def find_safety(func: PrimFunc) -> Safety:
     """Which indices of `func` are proved, which are checked when it runs, and which one fails."""
@@ -129,13 +147,23 @@ def find_safety(func: PrimFunc) -> Safety:
     return Safety(
         len(indices) - len(bounded),
         tuple(
-            Check(*_describe(index), stands=stands.get(place_of(index), ""))
+            Check(
+                *_describe(index),
+                stands=stands.get(place_of(index), ""),
+                file=other_file(index.span, func),
+            )
             for index in bounded
             if refuted is None or index is not refuted.access
         ),
         None
         if refuted is None
-        else Refuted(*_describe(refuted.access), refuted.index, refuted.size, refuted.iteration),
+        else Refuted(
+            *_describe(refuted.access),
+            refuted.index,
+            refuted.size,
+            refuted.iteration,
+            file=other_file(refuted.access.span, func),
+        ),
     )
 
 

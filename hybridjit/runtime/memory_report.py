@@ -15,6 +15,7 @@ from hybridjit.lowering.pipeline import lower_steps
 from hybridjit.lowering.plan_storage import find_plan, plan_storage
 from hybridjit.processor import current_target
 from hybridjit.record import record
+from hybridjit.runtime.inspection import line_in, other_file
 from hybridjit.schedule.arrays.fusion_notes import Fused, FusionNotes
 
 
@@ -22,7 +23,8 @@ from hybridjit.schedule.arrays.fusion_notes import Fused, FusionNotes
 class Temporary:
     """An array that a kernel makes for itself: its size, where from, why, and whose memory it has.
 
-    `bytes` is None if the size is known only when the kernel runs.
+    `bytes` is None if the size is known only when the kernel runs. `file` is where the line is, if
+    that is not the file of the script.
     """
 
     name: str
@@ -32,13 +34,14 @@ class Temporary:
     reason: str
     is_on_stack: bool = False
     shares: str | None = None
+    file: str = ""
 
     def __str__(self) -> str:
         size = "size known at run time" if self.bytes is None else f"{self.bytes} bytes"
         place = "on the stack" if self.is_on_stack else "on the heap"
         if self.shares is not None:
             place = f"in the memory of '{self.shares}'"
-        line = "" if self.line is None else f", line {self.line}"
+        line = "" if self.line is None else f", {line_in(self.file, self.line)}"
         return f"'{self.name}', {self.shape}, {size} {place}{line}: {self.reason}"
 
 
@@ -81,10 +84,11 @@ def find_memory(func: PrimFunc, notes: FusionNotes) -> MemoryReport:
             break
         before = step.func
     plan = find_plan(before)
-    kept = [_temporary(stmt, notes, on_stack) for stmt, on_stack in _with_places(plan.func.body)]
+    describe = _Describe(func, notes)
+    kept = [describe(stmt, on_stack) for stmt, on_stack in _with_places(plan.func.body)]
     made = {stmt.buffer: stmt for stmt in _arrays(before.body)}
     shared = [
-        replace(_temporary(made[buffer], notes, is_on_stack=False), shares=home.name)
+        replace(describe(made[buffer], is_on_stack=False), shares=home.name)
         for buffer, home in plan.shared.items()
     ]
     return MemoryReport(notes.fused, (*kept, *shared), _peak(plan.func.body))
@@ -107,12 +111,28 @@ def _with_places(body: Stmt) -> list[tuple[Allocate, bool]]:
     return found
 
 
-def _temporary(stmt: Allocate, notes: FusionNotes, is_on_stack: bool) -> Temporary:
-    buffer = stmt.buffer
-    line = None if stmt.span is None else stmt.span.line
-    made_by = "the script makes it" if line is not None else "made to compute in vectors or tiles"
-    reason = notes.reasons.get((buffer.name, line), made_by)
-    return Temporary(buffer.name, _shape(buffer), _bytes(buffer), line, reason, is_on_stack)
+@record(eq=False)
+class _Describe:
+    """An array in words, with what fusion noted of it."""
+
+    func: PrimFunc
+    notes: FusionNotes
+
+    def __call__(self, stmt: Allocate, is_on_stack: bool) -> Temporary:
+        buffer = stmt.buffer
+        line = None if stmt.span is None else stmt.span.line
+        reason = "made to compute in vectors or tiles"  # no line of the script has it
+        if line is not None:
+            reason = self.notes.reasons.get((buffer.name, line), "the script makes it")
+        return Temporary(
+            buffer.name,
+            _shape(buffer),
+            _bytes(buffer),
+            line,
+            reason,
+            is_on_stack,
+            file=other_file(stmt.span, self.func),
+        )
 
 
 def _shape(buffer: Buffer) -> str:

@@ -11,6 +11,8 @@ and how long it took to compile.
 
 from __future__ import annotations
 
+import itertools
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -25,14 +27,14 @@ from hybridjit.ir.hints import drop_hints, number_loops
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.signature import ScalarParam
 from hybridjit.ir.stmt import HAS_LANES, ORIGIN, For, LoopKind, Stmt
-from hybridjit.ir.visit import children, walk_stmts
-from hybridjit.lowering.lane_reasons import COPIED, find_lane_reasons
+from hybridjit.ir.visit import children, walk, walk_stmts
+from hybridjit.lowering.lane_reasons import COPIED, describe_gathers, find_lane_reasons
 from hybridjit.lowering.pipeline import lower_steps
 from hybridjit.lowering.vectorize_inner import vectorize_inner
 from hybridjit.processor import current_target
 from hybridjit.record import record
 from hybridjit.runtime.compile_times import Compiled
-from hybridjit.runtime.inspection import Safety, find_safety
+from hybridjit.runtime.inspection import Safety, find_safety, other_file
 from hybridjit.runtime.memory_report import MemoryReport, Temporary, find_memory
 from hybridjit.runtime.specialization import Specialization
 from hybridjit.schedule.arrays.fusion_notes import Fused
@@ -42,9 +44,11 @@ from hybridjit.schedule.arrays.fusion_notes import Fused
 class LoopReport:
     """A loop of the optimised program: where it stands, how often it runs, how, and why so.
 
-    `lanes` is 1 without lanes. `reason` says why an innermost loop has none; it may be empty.
-    `work` is what it does in one call, or None if only a run can tell. `file` is where the line
-    stands, if that is not the file of the script.
+    `lanes` is 1 without lanes. `reason` says why an innermost loop has none, or what slows its
+    lanes down; it may be empty. `work` is what it does in one call, or None if only a run can tell.
+    `file` is where the line stands, if that is not the file of the script. A loop that `is_made`
+    is the compiler's own: its line is that of what it computes. One that is a part of a tile is
+    straight-line code: the loop around it has the `tile`.
     """
 
     name: str
@@ -57,6 +61,9 @@ class LoopReport:
     reason: str = ""
     work: LoopWork | None = None
     file: str = ""
+    is_made: bool = False
+    is_in_tile: bool = False
+    tile: str = ""
 
     @property
     def runs(self) -> str:
@@ -66,6 +73,7 @@ class LoopReport:
         ways = ["on threads"] * self.on_threads + ["unrolled"] * self.is_unrolled
         ways += [f"in {self.lanes} lanes"] * (self.lanes > 1)
         text = ", ".join(ways) or "one by one"
+        text += f", tiles of {self.tile}" if self.tile else ""
         return f"{text}: {self.reason}" if self.reason else text
 
 
@@ -96,9 +104,14 @@ class Report:
         """How much memory these take at most; see `MemoryReport`."""
         return self.memory.peak_bytes
 
+    @property
+    def shown(self) -> tuple[LoopReport, ...]:
+        """The loops that run as such: without the parts of tiles."""
+        return tuple(loop for loop in self.loops if not loop.is_in_tile)
+
     def __str__(self) -> str:
-        loops = aligned(_rows(self.loops), _SIDES) if self.loops else ["no loops"]
-        work = aligned(_work_rows(self.loops), _WORK_SIDES)
+        loops = aligned(_rows(self.shown), _SIDES) if self.loops else ["no loops"]
+        work = aligned(_work_rows(self.shown), _WORK_SIDES)
         return "\n".join([*loops, str(self.safety), str(self.memory), *work, str(self.compiled)])
 
     __repr__ = __str__
@@ -106,9 +119,9 @@ class Report:
     def _repr_html_(self) -> str:
         parts = [heading(self.name)]
         if self.loops:
-            parts.append(table(_rows(self.loops), _SIDES))
+            parts.append(table(_rows(self.shown), _SIDES))
         parts.append(preformatted(f"{self.safety}\n{self.memory}"))
-        if work := _work_rows(self.loops):
+        if work := _work_rows(self.shown):
             parts.append(table(work, _WORK_SIDES))
         return "\n".join([*parts, preformatted(str(self.compiled))])
 
@@ -199,20 +212,32 @@ def find_loops(
     for stmt in walk_stmts(lowered.body):
         if isinstance(stmt, For) and stmt.hint(ORIGIN) is not None:
             made.setdefault(stmt.hint(ORIGIN), []).append(stmt)
-    found = _with_depths(numbered.body, 0)
     works = find_loop_work(numbered.body, known, target.caches.shared)
-    home = "" if func.span is None else func.span.file
-    return tuple(
-        replace(
-            _describe(loop, depth, made, reasons), work=works[loop], file=_other_file(loop, home)
-        )
-        for loop, depth in found
+    places = _Places(func)
+    return _with_tiles(
+        [
+            replace(_describe(loop, depth, made, reasons), work=works[loop], **places.of(loop))
+            for loop, depth in _with_depths(numbered.body, 0)
+        ]
     )
 
 
-def _other_file(loop: For, home: str) -> str:
-    """The file of a loop that stands in a function of another one."""
-    return "" if loop.span is None or loop.span.file == home else loop.span.file
+class _Places:
+    """Where loops stand; the compiler's own are where what they compute is."""
+
+    def __init__(self, func: PrimFunc) -> None:
+        self.func = func
+        self.last = next((node.span for node in walk(func.body) if node.span is not None), None)
+
+    def of(self, loop: For) -> dict[str, Any]:
+        """The fields of a report that say so. Loops are to come in the order of the program."""
+        inside = (node.span for node in walk(loop) if node.span is not None)
+        span = loop.span or next(inside, self.last)
+        self.last = span
+        if span is None:
+            return {"is_made": True}
+        file = other_file(span, self.func)
+        return {"line": span.line, "file": file, "is_made": loop.span is None}
 
 
 def _with_depths(stmt: Stmt, depth: int) -> Iterator[tuple[For, int]]:
@@ -234,10 +259,50 @@ def _describe(
     return LoopReport(
         loop.var.name,
         depth,
-        None if loop.span is None else loop.span.line,
+        None,
         format_expr(loop.extent),
-        lanes,
+        min(lanes, _count(loop)),
         any(found.kind is LoopKind.PARALLEL for found in became),
         is_unrolled,
-        reasons.get(number, "") if lanes == 1 and became else "",
+        _reason(became, reasons.get(number, ""), lanes),
+        is_in_tile=loop.span is None and loop.kind in _STRAIGHT and _count(loop) < math.inf,
     )
+
+
+def _reason(became: Sequence[For], reason: str, lanes: int) -> str:
+    if lanes == 1:
+        return reason if became else ""
+    in_lanes = (loop for loop in became if loop.hint(HAS_LANES) == lanes)
+    return max(map(describe_gathers, in_lanes), key=len)
+
+
+# What has no rounds in the code, if it is of known length.
+_STRAIGHT = (LoopKind.UNROLLED, LoopKind.VECTORIZED)
+
+
+def _count(loop: For) -> float:
+    return int(loop.extent.value.real) if isinstance(loop.extent, Const) else math.inf
+
+
+def _with_tiles(loops: Sequence[LoopReport]) -> tuple[LoopReport, ...]:
+    return tuple(replace(loop, tile=_tile(loop, loops[k + 1 :])) for k, loop in enumerate(loops))
+
+
+def _tile(loop: LoopReport, later: Sequence[LoopReport]) -> str:
+    """What an iteration of `loop` does at once, if all the loops in it are parts of tiles."""
+    inside = list(itertools.takewhile(lambda each: each.depth > loop.depth, later))
+    if loop.is_in_tile or not inside or not all(each.is_in_tile for each in inside):
+        return ""
+    tiles = _chains(inside, loop.depth)
+    largest = max(tiles, key=lambda tile: math.prod(int(each.extent) for each in tile))
+    lanes = max(each.lanes for each in largest)
+    return " x ".join(each.extent for each in largest) + f" in {lanes} lanes" * (lanes > 1)
+
+
+def _chains(loops: Sequence[LoopReport], depth: int) -> Iterator[list[LoopReport]]:
+    """Each loop with those around it, down from `depth`."""
+    chain: list[LoopReport] = []
+    for loop in loops:
+        del chain[loop.depth - depth - 1 :]
+        chain.append(loop)
+        yield list(chain)

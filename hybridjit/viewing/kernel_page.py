@@ -49,7 +49,7 @@ def make_page(request: Request, made: Specialization, layout: Layout, args: Sequ
             Stage("assembly", read_assembly(assembly)),
         ],
         steps,
-        report.loops,
+        report.shown,
         _caches(current_target().caches),
         f"{report.safety}\n{report.memory}\n{report.compiled}",
     )

@@ -105,3 +105,33 @@ def test_complex_numbers_take_more() -> None:
     (loop,) = loops_of(scaled, np.ones(10, complex))
     assert loop.work is not None
     assert loop.work.flops == 60
+
+
+def compared(a: Any, b: Any) -> Any:
+    return a < b
+
+
+def counted(a: Any, b: Any) -> Any:
+    n = 0
+    for i in range(a.shape[0]):
+        if a[i] > 0.5:
+            n += 1
+    return n
+
+
+def clipped(a: Any, b: Any) -> Any:
+    return np.maximum(a, b)
+
+
+@pytest.mark.parametrize("function", [compared, counted, clipped], ids=lambda f: f.__name__)
+def test_comparisons_of_floats_are_operations(function: Any) -> None:
+    (loop,) = loops_of(function, V, V)
+    assert loop.work is not None
+    assert loop.work.flops == 40
+
+
+def test_comparisons_of_integers_are_not_of_floats() -> None:
+    (loop,) = loops_of(compared, V.astype(np.int64), V.astype(np.int64))
+    assert loop.work is not None
+    assert loop.work.flops == 0
+    assert loop.work.operations > 40

@@ -93,3 +93,51 @@ def test_an_array_that_grows_has_no_size() -> None:
         return len(out)
 
     assert "'out', int64[...], size known at run time on the heap" in str(f.report(3))
+
+
+@hybrid.script
+def returned(a: Array, n: int):
+    y = a[a > 0]
+    z = y * 2
+    if n > 3:
+        return z
+    return y
+
+
+@hybrid.script
+def grown(a: Array):
+    out = [a[0]]
+    for i in range(a.shape[0]):
+        if a[i] > 0:
+            out.append(a[i])
+    return np.array(out) * 2
+
+
+@hybrid.script
+def sorted_rows(a: Array):
+    return np.sort(a, axis=1)
+
+
+@hybrid.script
+def product(a: Array):
+    return a @ a
+
+
+def test_what_is_done_with_an_array_as_a_whole():
+    reasons = {found.name: found.reason for found in returned.report(numpy.ones(9), 7).temporaries}
+    assert reasons["z"].startswith("it is returned in line")
+    reasons = {found.reason for found in grown.report(numpy.ones(9)).temporaries}
+    assert any(reason.startswith("it grows in line") for reason in reasons)
+    assert any(reason.startswith("it is returned in line") for reason in reasons)
+
+
+def test_arrays_of_other_files_say_so():
+    found = sorted_rows.report(numpy.ones((3, 40))).temporaries
+    assert found
+    assert all("sorting.py:" in str(each) for each in found)
+
+
+def test_arrays_of_the_compiler_are_called_so():
+    found = product.report(numpy.ones((200, 200))).temporaries
+    assert found
+    assert {each.reason for each in found} == {"made to compute in vectors or tiles"}

@@ -149,6 +149,57 @@ def test_loops_of_other_files_say_so() -> None:
     assert f"python.py:{there.line}" in str(total.report(100))
 
 
+def test_checks_of_other_files_say_so() -> None:
+    @hybrid.script
+    def ordered(a: Any) -> Any:
+        return np.sort(a)
+
+    checks = ordered.report(A).safety.checks
+    assert checks
+    assert all("sorting.py:" in str(check) for check in checks)
+
+
+def test_tiles_are_said_of_the_loop_around_them() -> None:
+    @hybrid.script
+    def totals(a: Any) -> Any:
+        return a.sum(axis=1)
+
+    found = totals.report(np.ones((30, 640)))
+    rows, tiles = found.shown
+    assert (rows.name, rows.tile) == ("i", "")
+    sizes, lanes = tiles.tile.removesuffix(" lanes").split(" in ")
+    assert sizes.endswith(f" x {lanes}")
+    assert tiles.runs == f"one by one, tiles of {tiles.tile}"
+    assert tiles.is_made
+    assert tiles.line == rows.line
+
+
+def test_no_loop_has_more_lanes_than_iterations() -> None:
+    kernel: Any = hybrid.script(lambda_free_sums)
+    loops = kernel.report(np.ones((30, 100))).loops
+    assert all(loop.lanes <= int(loop.extent) for loop in loops)
+
+
+def lambda_free_sums(a: Any) -> Any:
+    return a.sum(axis=1)
+
+
+@pytest.mark.parametrize(
+    ("step", "reason"), [(1, ""), (-1, ""), (2, ""), (40, "1 of 2 loads gathers")]
+)
+def test_gathers_are_counted(step: int, reason: str) -> None:
+    @hybrid.script
+    def added(a: Any, b: Any) -> Any:
+        out = np.empty_like(b)
+        for i in range(b.shape[0]):
+            out[i] = np.exp(a[(step * i) if step > 0 else b.shape[0] - 1 - i]) * b[i]
+        return out
+
+    (loop,) = added.report(np.ones(64 * abs(step)), np.ones(64)).loops
+    assert loop.lanes > 1
+    assert loop.reason == reason
+
+
 def test_where_checks_stand() -> None:
     @hybrid.script
     def gathered(a: Any, k: Any, n: Any) -> Any:

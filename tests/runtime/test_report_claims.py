@@ -98,7 +98,7 @@ def check_lanes(kernel: Any, loop: LoopReport, code: Code) -> None:
     is_folded = not re.search(r"\tj\w+\t\.LBB", text)  # no loop is left: all is known
     if is_folded or kernel.__name__ in DROPPED or platform.machine() != "x86_64":
         return
-    if loop.line is None or loop.file:
+    if loop.is_made or loop.file:
         assert PACKED.search(text), f"{loop.name}: no vector instructions"
         return
     found = code.packed_lines.intersection(lines_of(kernel, loop))

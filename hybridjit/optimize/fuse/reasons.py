@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hybridjit.analysis.accesses import find_accesses
-from hybridjit.ir.expr import Buffer, BufferRef
-from hybridjit.ir.stmt import Allocate, For, If, Stmt, While
+from hybridjit.ir.expr import Buffer, BufferRef, ExternCall, Node
+from hybridjit.ir.stmt import Allocate, For, If, Reserve, Return, Stmt, While
 from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.optimize.fuse.cost import is_chain, is_innermost
 from hybridjit.schedule.arrays.fusion import Fusion
@@ -58,8 +58,9 @@ def _places(
 
 def _outside(stmt: Stmt, buffer: Buffer) -> str:
     line = "" if stmt.span is None else f" in line {stmt.span.line}"
-    if any(isinstance(node, BufferRef) and node.buffer is buffer for node in walk(stmt)):
-        return f"it is passed to a function{line}"
+    use = _use_as_a_whole(stmt, buffer)
+    if use is not None:
+        return f"{use}{line}"
     match stmt:
         case For() | While():
             return f"the loop{line} uses it in every iteration"
@@ -67,3 +68,23 @@ def _outside(stmt: Stmt, buffer: Buffer) -> str:
             return f"only one side of the if{line} uses it"
         case _:
             return f"single elements of it are used{line}"
+
+
+def _use_as_a_whole(stmt: Stmt, buffer: Buffer) -> str | None:
+    """What is done with all of `buffer`, rather than with elements, in `stmt`."""
+    found: str | None = None
+    for node in walk(stmt):
+        match node:
+            case Return(values) if any(_is_ref(value, buffer) for value in values):
+                return "it is returned"
+            case Reserve(array) if _is_ref(array, buffer):
+                found = "it grows"
+            case ExternCall(args=args) if any(_is_ref(arg, buffer) for arg in args):
+                return "it is passed to a function"
+            case _:
+                pass
+    return found
+
+
+def _is_ref(node: Node, buffer: Buffer) -> bool:
+    return isinstance(node, BufferRef) and node.buffer is buffer
