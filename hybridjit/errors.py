@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
 from hybridjit.lazy import lazy_module
+from hybridjit.notebooks import cell_name, show_as_raised
 from hybridjit.record import record
 
 if TYPE_CHECKING:
@@ -89,12 +90,14 @@ class Diagnostic:
 
 
 def _place(span: Span, paths: PathStyle) -> str:
-    return f"{_shown_path(span.file, paths)}:{span.line}:{span.col + 1}"
+    return f"{shown_path(span.file, paths)}:{span.line}:{span.col + 1}"
 
 
-def _shown_path(file: str, paths: PathStyle) -> str:
-    if file.startswith("<"):
-        return file
+def shown_path(file: str, paths: PathStyle = "relative") -> str:
+    """Return the name of a file as people know it: cells of notebooks have numbers."""
+    cell = cell_name(file)
+    if cell is not None or file.startswith("<"):
+        return cell or file
     if paths == "short":
         return os.path.basename(file)
     try:
@@ -384,6 +387,7 @@ def trim_error(error: BaseException) -> None:
         error.__cause__ = None
         error.__suppress_context__ = True
         trim_traceback(error)
+        show_as_raised(ParseError)
     elif error.__dict__.pop(_FOREIGN, False):
         trim_traceback(error)
 

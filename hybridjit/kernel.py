@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, overlo
 
 from hybridjit import config
 from hybridjit.config import api_edge
-from hybridjit.errors import ArgumentError
+from hybridjit.errors import ArgumentError, shown_path
 from hybridjit.frontend.annotations import spec_of
 from hybridjit.frontend.captures import Environment
 from hybridjit.html_text import heading, preformatted, table
@@ -401,7 +401,7 @@ class Kernel(NativeCallable, Generic[P, R]):
 
     def _repr_html_(self) -> str:
         made = [(each.arguments, each.reason, str(each.layouts)) for each in self.cache_info()]
-        parts = [heading(repr(self).strip("<>")), preformatted(self._read().text)]
+        parts = [heading(repr(self)), preformatted(self._read().text)]
         if made:
             parts.append(table([("compiled for", "why", "layouts"), *made], "<<>"))
         return "\n".join(parts)
@@ -410,8 +410,8 @@ class Kernel(NativeCallable, Generic[P, R]):
         code = self.__hybrid_function__.__code__
         note = "" if self._recipe is None else ", scheduled"
         note += ", parallel" if self._parallel else ""
-        place = f"{code.co_filename}:{code.co_firstlineno}"
-        return f"<hybridjit kernel '{self.__name__}' at {place}{note}>"
+        place = f"{shown_path(code.co_filename)}:{code.co_firstlineno}"
+        return f"hybridjit kernel '{self.__name__}' at {place}{note}"
 
     def _call(self, args: Sequence[Any], kwargs: dict[str, Any], *, interpret: bool) -> Any:
         with NamedCall(self.__name__):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
+from enum import Enum
 from functools import cache, partial
 from reprlib import recursive_repr
 from types import CodeType, FunctionType
@@ -133,8 +134,13 @@ def _set_state(self: Any, state: Sequence[Any]) -> None:
 
 @recursive_repr()
 def _repr(self: Any) -> str:
-    shown = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if f.repr)
+    values = ((f.name, getattr(self, f.name)) for f in fields(self) if f.repr)
+    shown = ", ".join(f"{name}={_plain(value)}" for name, value in values)
     return f"{type(self).__qualname__}({shown})"
+
+
+def _plain(value: object) -> str:
+    return str(value) if isinstance(value, Enum) else repr(value)
 
 
 _SHARED: dict[str, Any] = {"__getstate__": _get_state, "__setstate__": _set_state}

@@ -21,6 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "config",
         "fresh_stack",
         "lazy",
+        "notebooks",
         "record",
         "target",
     ),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hybridjit import Kernel, hybrid
-from hybridjit.errors import ParseError
+from hybridjit.errors import ParseError, shown_path
 from tests.frontend.from_text import script_from_text
 from tests.support.oracle import run_all_ways
 
@@ -30,7 +30,7 @@ def test_a_kernel_looks_like_its_function() -> None:
 
 def test_the_repr_of_a_kernel_says_where_it_is() -> None:
     line = scale.__hybrid_function__.__code__.co_firstlineno
-    assert repr(scale) == f"<hybridjit kernel 'scale' at {__file__}:{line}>"
+    assert repr(scale) == f"hybridjit kernel 'scale' at {shown_path(__file__)}:{line}"
 
 
 def test_the_decorator_may_be_called() -> None:
@@ -60,7 +60,7 @@ def test_decorating_runs_and_translates_nothing() -> None:
 
 def test_the_ir_is_short_in_a_prompt_and_whole_in_print() -> None:
     func = scale.prim_func(np.ones(3))
-    assert repr(func).startswith("<PrimFunc scale(")
+    assert repr(func).startswith("PrimFunc scale(")
     assert str(func).startswith("def scale(")
 
 

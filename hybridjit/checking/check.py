@@ -49,6 +49,8 @@ class Checked:
         how = "bit for bit" if self.is_exact else "within the bound for sums and functions"
         return f"'{self.kernel}' and its plain function agree, {how}"
 
+    __repr__ = __str__
+
 
 @record
 class Call:

@@ -44,6 +44,8 @@ class DType:
     def __str__(self) -> str:
         return self.name
 
+    __repr__ = __str__
+
     def __reduce__(self) -> tuple[Any, ...]:
         return dtype_named, (self.name,)
 

@@ -74,4 +74,4 @@ class PrimFunc:
 
     def __repr__(self) -> str:
         params = ", ".join(param.name for param in self.params)
-        return f"<PrimFunc {self.name}({params}): print it to see its text>"
+        return f"PrimFunc {self.name}({params}): print it to see its text"

@@ -25,6 +25,8 @@ class ArraySpec:
         entries = ", ".join(repr(entry) for entry in self.shape)
         return f"{self.dtype}[{entries or '()'}]"
 
+    __repr__ = __str__
+
 
 @record
 class ScalarSpec:

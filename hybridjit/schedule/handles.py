@@ -18,7 +18,7 @@ class LoopHandle:
         return self.var.name
 
     def __repr__(self) -> str:
-        return f"<loop {self.name}>"
+        return f"loop {self.name}"
 
 
 @record
@@ -28,7 +28,7 @@ class BlockHandle:
     name: str
 
     def __repr__(self) -> str:
-        return f"<block {self.name}>"
+        return f"block {self.name}"
 
 
 Handle = LoopHandle | BlockHandle

@@ -149,14 +149,14 @@ class Schedule(
 
     def _repr_html_(self) -> str:
         steps = folded("its steps", preformatted(str(self.trace)))
-        return "\n".join([heading(repr(self).strip("<>")), preformatted(str(self)), steps])
+        return "\n".join([heading(repr(self)), preformatted(str(self)), steps])
 
     def __repr__(self) -> str:
         steps = sum(step.name not in QUERIES for step in self.trace.steps)
         unsafe = self._count_unsafe()
         note = f", {unsafe} of them unsafe" if unsafe else ""
         counted = "1 step" if steps == 1 else f"{steps} steps"
-        return f"<Schedule of {self.func.name}: {counted}{note}>"
+        return f"Schedule of {self.func.name}: {counted}{note}"
 
     def _count_unsafe(self) -> int:
         return sum(bool(step.options.get("unsafe")) for step in self.trace.steps)

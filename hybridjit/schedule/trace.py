@@ -102,7 +102,7 @@ class RecordedTrace:
 
     def __repr__(self) -> str:
         names = ", ".join(step["step"] for step in self.steps)
-        return f"<trace of {len(self.steps)} steps: {names}>"
+        return f"trace of {len(self.steps)} steps: {names}"
 
     def _named_steps(self) -> Iterator[Step]:
         """The steps with names in place of numbers: their loops are called i, j, k again."""

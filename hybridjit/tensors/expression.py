@@ -183,7 +183,7 @@ class Expression(Operand):
         return self.expr.name
 
     def __repr__(self) -> str:
-        return f"<te expression {format_expr(self.expr)}>"
+        return f"te expression {format_expr(self.expr)}"
 
 
 def _cast(scalar: Scalar, wanted: DType) -> Expr:

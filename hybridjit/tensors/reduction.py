@@ -79,6 +79,9 @@ class Reducer:
         self.name = name
         self.read = read  # how a value that is reduced is understood
 
+    def __repr__(self) -> str:
+        return f"te reducer {self.name}"
+
     def __call__(
         self,
         *values: Any,

@@ -73,7 +73,7 @@ class Axis(Expression):
         return Range(self.start, self.stop)
 
     def __repr__(self) -> str:
-        return f"<te axis {self.name}>"
+        return f"te axis {self.name}"
 
 
 @record(eq=False)
@@ -114,7 +114,7 @@ class Operation:
         return AttributeError(f"the {kind} '{self.name}' has no {name}; a te.compute or script has")
 
     def __repr__(self) -> str:
-        return f"<te {type(self).__name__.lower()} {self.name}>"
+        return f"te {type(self).__name__.lower()} {self.name}"
 
 
 @record(eq=False, repr=False)
@@ -232,7 +232,7 @@ class Tensor(Operand):
 
     def __repr__(self) -> str:
         sizes = ", ".join(format_expr(extent) for extent in self.buffer.shape)
-        return f"<tensor {self.name}: {self.dtype}[{sizes}]>"
+        return f"tensor {self.name}: {self.dtype}[{sizes}]"
 
 
 class TensorPart(Operand):
@@ -256,7 +256,7 @@ class TensorPart(Operand):
         return _index(self.tensor, self.indices, indices)
 
     def __repr__(self) -> str:
-        return f"<part of tensor {self.tensor.name}>"
+        return f"part of tensor {self.tensor.name}"
 
 
 class TensorSlice:
@@ -283,7 +283,7 @@ class TensorSlice:
         )
 
     def __repr__(self) -> str:
-        return f"<part of tensor {self.tensor.name}>"
+        return f"part of tensor {self.tensor.name}"
 
 
 def _slice(tensor: Tensor, items: Sequence[Any]) -> TensorSlice:

@@ -85,7 +85,7 @@ class Gufunc(NativeCallable):
         return self.nin + self.nout
 
     def __repr__(self) -> str:
-        return f"<hybridjit gufunc '{self.__name__}' {self.signature}>"
+        return f"hybridjit gufunc '{self.__name__}' {self.signature}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Gufunc, (self.kernel, self.signature, self.options)

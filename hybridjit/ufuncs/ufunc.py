@@ -146,7 +146,7 @@ class Ufunc(NativeCallable, Folds):
         return self._numbers
 
     def __repr__(self) -> str:
-        return f"<hybridjit ufunc '{self.__name__}'>"
+        return f"hybridjit ufunc '{self.__name__}'"
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         return reduced(self)

@@ -106,7 +106,7 @@ class Operator:
         self._compiled.clear()
 
     def __repr__(self) -> str:
-        return f"<operator {self._name}{self._signature}>"
+        return f"operator {self._name}{self._signature}"
 
     # -- calls like earlier ones -------------------------------------------------------------------
 

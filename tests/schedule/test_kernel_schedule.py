@@ -193,7 +193,7 @@ def test_verify_says_what_was_not_checked() -> None:
 
 
 def test_a_kernel_with_a_schedule_says_so() -> None:
-    assert repr(double.with_schedule(doubled)) == repr(double).replace(">", ", scheduled>")
+    assert repr(double.with_schedule(doubled)) == f"{double!r}, scheduled"
 
 
 def test_verify_skips_sizes_that_the_steps_do_not_fit() -> None:

@@ -112,8 +112,8 @@ def test_queries_in_the_order_of_the_text() -> None:
     s = Schedule(IMPERFECT.func(7))
     assert [loop.name for loop in s.loops()] == ["i", "j"]
     assert [block.name for block in s.blocks()] == ["c", "a"]
-    assert repr(s.loop("j")) == "<loop j>"
-    assert repr(s.block("a")) == "<block a>"
+    assert repr(s.loop("j")) == "loop j"
+    assert repr(s.block("a")) == "block a"
 
 
 def test_the_text_says_how_often_loops_run(golden: Golden) -> None:
@@ -149,9 +149,9 @@ def test_what_a_step_changed(golden: Golden) -> None:
 
 def test_its_name() -> None:
     s = Schedule(NEST.func(7))
-    assert repr(s) == "<Schedule of f: 0 steps>"
+    assert repr(s) == "Schedule of f: 0 steps"
     s.unroll(s.loop("i"))
-    assert repr(s) == "<Schedule of f: 1 step>"
+    assert repr(s) == "Schedule of f: 1 step"
 
 
 def test_verify_needs_a_kernel() -> None:

@@ -54,7 +54,7 @@ def test_shown_by_itself() -> None:
     recorded = Trace.from_json(trace.to_json())
     assert recorded.to_json() == trace.to_json()
     assert repr(recorded) == (
-        "<trace of 7 steps: loops, split, split, reorder, parallel, vectorize, annotate>"
+        "trace of 7 steps: loops, split, split, reorder, parallel, vectorize, annotate"
     )
 
 
@@ -108,7 +108,7 @@ def test_unsafe_steps_show() -> None:
     s = Schedule(INIT.func(7))
     s.parallel("k", unsafe=True)
     assert "s.parallel('k', unsafe=True)" in str(s.trace)
-    assert repr(s) == "<Schedule of f: 1 step, 1 of them unsafe>"
+    assert repr(s) == "Schedule of f: 1 step, 1 of them unsafe"
 
 
 def test_a_list_that_changes_later() -> None:

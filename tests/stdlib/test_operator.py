@@ -134,7 +134,7 @@ def test_operator_looks_like_its_definition() -> None:
     assert found.__name__ == "leaky_relu"
     assert found.__doc__.startswith("x, but x * slope")
     assert issubclass(type(found), Operator)
-    assert repr(found) == ("<operator leaky_relu(x: 'T', slope: 'T | Number' = 0.01) -> 'T'>")
+    assert repr(found) == "operator leaky_relu(x: 'T', slope: 'T | Number' = 0.01) -> 'T'"
 
 
 MISTAKES: dict[str, Any] = {

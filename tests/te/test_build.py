@@ -205,7 +205,7 @@ def test_a_module_shows_what_it_is() -> None:
     a, b, c = make_arrays()
     assert add.inspect("llvm", a[::-1], b, c) != add.inspect("llvm")
     assert str(add.safety()) == "3 of 3 indices are proved to be inside their arrays"
-    assert repr(add) == "<hybridjit module: add>"
+    assert repr(add) == "hybridjit module: add"
 
 
 def test_times_are_measured() -> None:

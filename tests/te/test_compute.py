@@ -233,8 +233,8 @@ def test_axes() -> None:
         ("y", AxisKind.DATA),
         ("x", AxisKind.DATA),
     ]
-    assert repr(b) == "<tensor B: int64[3, n]>"
-    assert repr(b.op) == "<te compute B>"
+    assert repr(b) == "tensor B: int64[3, n]"
+    assert repr(b.op) == "te compute B"
 
 
 def test_tensors_are_not_iterated() -> None:

@@ -65,7 +65,7 @@ def test_it_looks_like_a_gufunc() -> None:
     assert made.signature == "(n,k),(k,m)->(n,m)"
     assert (made.nin, made.nout, made.nargs) == (2, 1, 3)
     assert made.__name__ == "product"
-    assert repr(made) == "<hybridjit gufunc 'product' (n,k),(k,m)->(n,m)>"
+    assert repr(made) == "hybridjit gufunc 'product' (n,k),(k,m)->(n,m)"
 
 
 LOOPS: list[tuple[int, ...]] = [(), (1,), (4,), (2, 1), (2, 4), (3, 1, 4), (0,)]

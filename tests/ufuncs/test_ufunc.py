@@ -52,7 +52,7 @@ def test_it_looks_like_a_ufunc() -> None:
     assert add.__doc__ == "The sum."
     assert add.signature is None
     assert add.identity is None
-    assert repr(add) == "<hybridjit ufunc 'add'>"
+    assert repr(add) == "hybridjit ufunc 'add'"
 
 
 def test_types_are_those_seen() -> None:

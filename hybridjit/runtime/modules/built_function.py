@@ -116,7 +116,7 @@ class BuiltFunction(NativeCallable):
         return self.specialization.layout(specs, values)
 
     def __repr__(self) -> str:
-        return f"<built function '{self.__name__}{self.signature}'>"
+        return f"built function '{self.__name__}{self.signature}'"
 
 
 def signature_of(header: Header) -> inspect.Signature:

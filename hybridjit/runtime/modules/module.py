@@ -172,7 +172,7 @@ class Module(NativeCallable):
         export.export_library(self.functions, os.fspath(path))
 
     def __repr__(self) -> str:
-        return f"<hybridjit module: {', '.join(self.names)}>"
+        return f"hybridjit module: {', '.join(self.names)}"
 
 
 def _time(function: Callable[..., Any], args: Sequence[Any], number: int) -> float:

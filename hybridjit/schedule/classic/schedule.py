@@ -220,7 +220,7 @@ class ClassicSchedule:
 
     def __repr__(self) -> str:
         names = ", ".join(stage.op.name for stage in self.stages)
-        return f"<schedule of tensors: {names}>"
+        return f"schedule of tensors: {names}"
 
 
 class Group:

@@ -92,7 +92,7 @@ class Stage(MemorySteps, AbsentSteps):
 
     def __repr__(self) -> str:
         axes = ", ".join(axis.name for axis in self.leaves)
-        return f"<stage {self.op.name}({axes}): {len(self.steps)} steps>"
+        return f"stage {self.op.name}({axes}): {len(self.steps)} steps"
 
     # -- loops -------------------------------------------------------------------------------------
 
