@@ -233,7 +233,13 @@ class ShapeMismatch(HybridError, ValueError):
 
 
 class ScheduleError(HybridError, ValueError):
-    """A precondition of a schedule primitive does not hold."""
+    """A precondition of a schedule primitive does not hold.
+
+    `witness` are the two iterations that the step would turn around, if that is why: it has
+    `first`, `later` and `element`, and draws itself.
+    """
+
+    witness: Any = None  # of schedule/witness.py
 
 
 class PassError(HybridError, ValueError):

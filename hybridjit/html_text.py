@@ -7,20 +7,20 @@ from collections.abc import Sequence
 _SIDES = {"<": "left", ">": "right"}
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Text that means itself, without the module `html`, whose tables take time to load."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def heading(text: str) -> str:
     """A line that says what is shown."""
-    return f"<div><strong>{_escaped(text)}</strong></div>"
+    return f"<div><strong>{escaped(text)}</strong></div>"
 
 
 def preformatted(text: str) -> str:
     """Text with its spaces and line breaks."""
     style = "text-align: left; overflow-x: auto; line-height: 1.3"
-    return f'<pre style="{style}">{_escaped(text)}</pre>'
+    return f'<pre style="{style}">{escaped(text)}</pre>'
 
 
 def table(rows: Sequence[Sequence[str]], sides: str) -> str:
@@ -32,7 +32,7 @@ def table(rows: Sequence[Sequence[str]], sides: str) -> str:
 
 def _row(cells: Sequence[str], sides: str, tag: str) -> str:
     made = (
-        f'<{tag} style="text-align: {_SIDES[side]}; white-space: pre-wrap">{_escaped(cell)}</{tag}>'
+        f'<{tag} style="text-align: {_SIDES[side]}; white-space: pre-wrap">{escaped(cell)}</{tag}>'
         for cell, side in zip(cells, sides, strict=True)
     )
     return f"<tr>{''.join(made)}</tr>"
@@ -40,4 +40,4 @@ def _row(cells: Sequence[str], sides: str, tag: str) -> str:
 
 def folded(title: str, inner: str) -> str:
     """What is shown when somebody asks for it."""
-    return f"<details><summary>{_escaped(title)}</summary>{inner}</details>"
+    return f"<details><summary>{escaped(title)}</summary>{inner}</details>"

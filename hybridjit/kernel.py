@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, overlo
 
 from hybridjit import config
 from hybridjit.config import api_edge
-from hybridjit.errors import ArgumentError, shown_path
+from hybridjit.errors import ArgumentError, ScheduleError, shown_path
 from hybridjit.frontend.annotations import spec_of
 from hybridjit.frontend.captures import Environment
 from hybridjit.html_text import heading, preformatted, table
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from hybridjit.ufuncs import ufunc as ufuncs
     from hybridjit.ufuncs.gufunc import Gufunc
     from hybridjit.viewing import kernel_page as pages
+    from hybridjit.viewing.page import Page
 else:
     checking = lazy_module("hybridjit.checking.check")
     compiler = lazy_module("hybridjit.runtime.compiler")
@@ -95,6 +96,7 @@ _INTERNAL = frozenset(
         "options",
         "specializations",
         "summary",
+        "view_schedule",
     ]
 )
 P = ParamSpec("P")
@@ -324,15 +326,27 @@ class Kernel(NativeCallable, Generic[P, R]):
     ) -> pathlib.Path:
         """Write a page that a browser opens: the script, the program after each step of its
         schedule, as it is optimised and lowered, LLVM and assembly, and how each loop runs. Lines
-        that came from the same line of the script are lit together. One file, no network.
+        that came from the same line of the script are lit together. One file, no network. If a step
+        of the schedule is refused, it ends there, and an arrow shows what is in the way.
 
         Gives the path of the file, which is a temporary one unless `path` names it.
         """
         specs, values = self._bind(args, kwargs)
-        made = self._specialize(specs)
-        numbers = _numbers(specs, values)
-        page = pages.make_page(self._request(specs), made, made.layout(specs, values), numbers)
-        return pages.write_page(page, path)
+        return pages.write_page(self._make_page(specs, values), path)
+
+    def _make_page(self, specs: tuple[Spec, ...], values: list[Any]) -> Page:
+        request = self._request(specs)
+        try:
+            made = self._specialize(specs)
+        except ScheduleError:
+            if self._recipe is None:
+                raise
+            return pages.make_refused_page(request)
+        return pages.make_page(request, made, made.layout(specs, values), _numbers(specs, values))
+
+    def view_schedule(self, opened: Schedule, path: Any) -> pathlib.Path:
+        """The page of a schedule of this script: see `Schedule.view`."""
+        return pages.write_page(pages.make_schedule_page(self._read(), opened), path)
 
     @api_edge
     def explain(self, error: BaseException, *args: Any, **kwargs: Any) -> Explanation:

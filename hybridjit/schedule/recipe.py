@@ -37,9 +37,15 @@ def check_recipe(recipe: object) -> Callable[[Schedule], Any] | RecordedTrace:
 def apply_recipe(func: PrimFunc, recipe: Callable[[Schedule], Any] | RecordedTrace) -> Schedule:
     """A schedule of `func` with the steps of `recipe` taken."""
     schedule = Schedule(func)
+    take_recipe(schedule, recipe)
+    return schedule
+
+
+def take_recipe(schedule: Schedule, recipe: Callable[[Schedule], Any] | RecordedTrace) -> None:
+    """Take the steps of `recipe` on a schedule; those before one that is refused stay."""
     if isinstance(recipe, RecordedTrace):
         schedule.replay(recipe)
-        return schedule
+        return
     result: object = recipe(schedule)
     if isinstance(result, Schedule) and result is not schedule:
         raise ArgumentError("a schedule function must work on the schedule that it is given")
@@ -50,4 +56,3 @@ def apply_recipe(func: PrimFunc, recipe: Callable[[Schedule], Any] | RecordedTra
             f"a schedule function must take its steps when it is called, got a {kind} function",
             help="write it with neither yield nor async",
         )
-    return schedule

@@ -11,7 +11,7 @@ import numpy as np
 from typing_extensions import ParamSpec
 
 from hybridjit.config import api_edge
-from hybridjit.errors import ArgumentError
+from hybridjit.errors import ArgumentError, ScheduleError
 from hybridjit.schedule.handles import BlockHandle, Handle, LoopHandle
 from hybridjit.schedule.trace import Step
 
@@ -45,8 +45,10 @@ def step(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], 
         try:
             result = method(self, *args, **kwargs)
             self.check(method.__name__, before, unsafe=bool(kwargs.get("unsafe")))
-        except BaseException:
+        except BaseException as error:
             self.func = before
+            if isinstance(error, ScheduleError):
+                self.note_refused(Step(method.__name__, args, kwargs), error)
             raise
         finally:
             self.is_in_step = False

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from hybridjit.errors import ScheduleError, Span
+from hybridjit.errors import ScheduleError
 from hybridjit.ir.expr import BufferRef, Load, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr, print_func
 from hybridjit.ir.stmt import For, LoopKind, Store
 from hybridjit.lazy import lazy_module
 from hybridjit.schedule.program import the_loop
+from hybridjit.schedule.witness import End, Witness, known_ranges
 
 if TYPE_CHECKING:
     from hybridjit.analysis import concurrency, dependence
@@ -47,7 +48,9 @@ def refuse_conflict(
 ) -> ScheduleError:
     """The error for a step that would turn two conflicting iterations around."""
     help = _find_help(conflict) if help is None else help
-    return refuse(func, f"{message}: {describe(conflict)}", marks, help=help)
+    error = refuse(func, f"{message}: {describe(conflict)}", marks, help=help)
+    error.witness = find_witness(conflict)
+    return error
 
 
 def _find_help(conflict: dependence.Conflict) -> str | None:
@@ -79,34 +82,27 @@ def refuse_obstacle(func: PrimFunc, loop: For, obstacle: concurrency.Obstacle) -
 
 def describe(conflict: dependence.Conflict) -> str:
     """`a[1]` written at line 7 in iteration i=1 is read at line 8 in iteration i=2."""
-    first, later = conflict.first, conflict.later
-    if conflict.buffer is None:
-        text = f"the effect {_place(first)} comes before the one {_place(later)}"
-    else:
-        element = ", ".join(map(str, conflict.element))
-        name = conflict.buffer.name + (f"[{element}]" if conflict.element else "")
-        before = "written" if first.is_write else "read"
-        after = "written" if later.is_write else "read"
-        text = f"`{name}` {before} by {_shown(first)} is {after} by {_shown(later)}"
+    text = str(find_witness(conflict))
     if conflict.parameters:
         values = ", ".join(f"{name}={value}" for name, value in conflict.parameters)
         text += f" (for example with {values})"
     return text
 
 
-def _shown(end: dependence.Endpoint) -> str:
-    return f"`{_text(end.node)}` {_place(end)}"
+def find_witness(conflict: dependence.Conflict) -> Witness:
+    """The two iterations of a conflict, as far as people want to know."""
+    first, later = conflict.first, conflict.later
+    element = ", ".join(map(str, conflict.element))
+    name = "" if conflict.buffer is None else conflict.buffer.name
+    text = f"{name}[{element}]" if name and element else name
+    ranges = known_ranges([*first.statement.loops, *later.statement.loops])
+    return Witness(_end(first), _end(later), text, ranges)
 
 
-def _place(end: dependence.Endpoint) -> str:
+def _end(end: dependence.Endpoint) -> End:
     span = end.node.span or end.statement.node.span
-    line = "" if span is None else f"at line {_line(span)} "
-    iteration = ", ".join(f"{name}={value}" for name, value in end.iteration)
-    return f"{line}in iteration {iteration}" if iteration else f"{line}outside of the loops"
-
-
-def _line(span: Span) -> int:
-    return span.line
+    line = None if span is None else span.line
+    return End(_text(end.node), line, end.is_write, end.iteration)
 
 
 def _text(node: Node) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import os
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError
 from hybridjit.html_text import folded, heading, preformatted
 from hybridjit.ir.func import PrimFunc
@@ -26,9 +28,12 @@ from hybridjit.schedule.refusal import names
 from hybridjit.schedule.replay import Replay
 from hybridjit.schedule.sampling_steps import SamplingSteps
 from hybridjit.schedule.stage_steps import StageSteps
-from hybridjit.schedule.state import handles
-from hybridjit.schedule.trace import RecordedTrace, Trace
+from hybridjit.schedule.state import Refused, handles
+from hybridjit.schedule.trace import RecordedTrace, Step, Trace
 from hybridjit.schedule.verification import Origin, Verified, Version, verify_kernels
+
+if TYPE_CHECKING:
+    import pathlib
 
 
 class Schedule(
@@ -101,15 +106,28 @@ class Schedule(
         Results are compared bit for bit, or up to rounding where the order of sums is open.
         Raises ScheduleError where the results differ.
         """
+        origin = self._find_origin()
+        versions = [Version(origin.with_schedule(self)), *self._in_other_orders(origin)]
+        loose = self.is_open or bool(origin.fastmath)
+        found = verify_kernels(origin, versions, args, loose=loose)
+        return dataclasses.replace(found, unsafe=self._count_unsafe())
+
+    @api_edge
+    def view(self, path: str | os.PathLike[str] | None = None) -> pathlib.Path:
+        """Write a page that a browser opens: the script, and the program after each step, also
+        after those that were refused, with an arrow between the two iterations in their way.
+
+        Gives the path of the file, which is a temporary one unless `path` names it.
+        """
+        return self._find_origin().view_schedule(self, path)
+
+    def _find_origin(self) -> Origin:
         if self.origin is None:
             raise ArgumentError(
                 "this schedule was not made from a kernel",
                 help="make it with kernel.schedule(*args)",
             )
-        versions = [Version(self.origin.with_schedule(self)), *self._in_other_orders(self.origin)]
-        loose = self.is_open or bool(self.origin.fastmath)
-        found = verify_kernels(self.origin, versions, args, loose=loose)
-        return dataclasses.replace(found, unsafe=self._count_unsafe())
+        return self.origin
 
     @property
     def is_open(self) -> bool:
@@ -149,7 +167,22 @@ class Schedule(
 
     def _repr_html_(self) -> str:
         steps = folded("its steps", preformatted(str(self.trace)))
-        return "\n".join([heading(repr(self)), preformatted(str(self)), steps])
+        refused = [self._show_refused(each) for each in self.refused if self._is_last(each)]
+        return "\n".join([heading(repr(self)), preformatted(str(self)), steps, *refused])
+
+    def _is_last(self, refused: Refused) -> bool:
+        """Whether a step was refused on the program as it is now."""
+        return refused.place == len(self.trace.steps)
+
+    def _show_refused(self, refused: Refused) -> str:
+        text = f"refused: {self.write_call(refused.step)}\n{refused.message}"
+        picture = "" if refused.witness is None else refused.witness.draw()
+        return preformatted(text) + picture
+
+    def write_call(self, step: Step) -> str:
+        """A step that gave nothing, as it is written."""
+        *_, line = str(Trace([*self.trace.steps, step])).splitlines()
+        return line.strip()
 
     def __repr__(self) -> str:
         steps = sum(step.name not in QUERIES for step in self.trace.steps)

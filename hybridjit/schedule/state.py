@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -12,10 +13,24 @@ from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import name_loops
 from hybridjit.ir.verify import Stage, verify
+from hybridjit.record import record
 from hybridjit.schedule.handles import BlockHandle, BlockLike, LoopHandle, LoopLike
 from hybridjit.schedule.program import blocks_of, find_loop, loops_of
 from hybridjit.schedule.refusal import refuse, refuse_obstacle
 from hybridjit.schedule.trace import Step, Trace
+from hybridjit.schedule.witness import Witness
+
+MAX_REFUSED = 8  # the last ones that were refused are kept
+
+
+@record(eq=False)
+class Refused:
+    """A step that was refused after `place` others, why, and the iterations that are in its way."""
+
+    place: int
+    step: Step
+    message: str
+    witness: Witness | None
 
 
 class State:
@@ -30,6 +45,7 @@ class State:
         # What a step that chooses has chosen, for the trace.
         self.decision: Any = None
         self._replaced: dict[Var | str, str] = {}
+        self.refused: deque[Refused] = deque(maxlen=MAX_REFUSED)
 
     def check(self, name: str, before: PrimFunc, *, unsafe: bool = False) -> None:
         """Verify what the step called `name` has made of `before`: always, it costs little."""
@@ -50,10 +66,12 @@ class State:
             obstacle = find_obstacle(self.func, loop)
             if obstacle is not None:
                 error = refuse_obstacle(self.func, loop, obstacle)
-                raise ScheduleError(
+                refusal = ScheduleError(
                     f"{name}: after this step it cannot be proved any more: {error.message}",
                     help=f"take it before s.{loop.kind.value}(...) of that loop",
                 )
+                refusal.witness = error.witness
+                raise refusal
 
     def record(self, step: Step, before: PrimFunc) -> None:
         """Note that `step` turned `before` into the present program."""
@@ -73,6 +91,10 @@ class State:
         for block in blocks_of(before):
             if block.name not in names:
                 self._replaced[block.name] = story
+
+    def note_refused(self, step: Step, error: ScheduleError) -> None:
+        """Keep a step that was not taken, so that it can be shown."""
+        self.refused.append(Refused(len(self.trace.steps), step, error.message, error.witness))
 
     def find_var(self, loop: LoopLike) -> Var:
         """The variable of the loop that a handle or a name means."""

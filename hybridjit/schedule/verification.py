@@ -35,6 +35,8 @@ class Origin(Protocol):
 
     def with_schedule(self, schedule: Any) -> Any: ...
 
+    def view_schedule(self, opened: Any, path: Any) -> Any: ...
+
 
 @record
 class Verified:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hybridjit.codegen.layout import Layout
+from hybridjit.errors import ScheduleError
 from hybridjit.lowering.pipeline import lower_steps
 from hybridjit.processor import current_target
 from hybridjit.runtime import compiler
@@ -17,6 +20,9 @@ from hybridjit.runtime.inspection import show_stage
 from hybridjit.runtime.report import report_on
 from hybridjit.runtime.specialization import Specialization
 from hybridjit.runtime.translation import Request
+from hybridjit.schedule.recipe import take_recipe
+from hybridjit.schedule.schedule import Schedule
+from hybridjit.source import FunctionSource
 from hybridjit.target import Caches
 from hybridjit.viewing.debug_lines import read_assembly, read_llvm
 from hybridjit.viewing.page import Page
@@ -53,6 +59,30 @@ def make_page(request: Request, made: Specialization, layout: Layout, args: Sequ
         _caches(current_target().caches),
         f"{report.safety}\n{report.memory}\n{report.compiled}",
     )
+
+
+def make_schedule_page(source: FunctionSource, opened: Schedule) -> Page:
+    """The script, and what the steps of a schedule made of it, or would have made."""
+    arguments = ", ".join(buffer.name for buffer in opened.original.buffers)
+    refused = [f"{opened.write_call(each.step)} was refused" for each in opened.refused]
+    return Page(
+        source.name,
+        arguments,
+        list(enumerate(source.text.splitlines(), source.first_line)),
+        [program_stage("program", opened.original), program_stage("schedule", opened.func)],
+        find_steps(opened),
+        (),
+        (),
+        "\n".join(refused) or "no step was refused",
+    )
+
+
+def make_refused_page(request: Request) -> Page:
+    """The page of a kernel, a step of whose schedule is refused."""
+    opened = compiler.open_schedule(replace(request, schedule=None))
+    with contextlib.suppress(ScheduleError):
+        take_recipe(opened, request.schedule)
+    return make_schedule_page(request.source, opened)
 
 
 def _caches(caches: Caches) -> list[tuple[str, int]]:

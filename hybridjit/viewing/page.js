@@ -1,7 +1,12 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const byId = (id) => document.getElementById(id);
-const state = { stage: 0, step: data.steps.length - 1, line: null };
+const refused = data.steps.findIndex((step) => step.refusal);
+const state = {
+  stage: refused < 0 ? 0 : data.stages.findIndex((stage) => stage.title === "schedule"),
+  step: refused < 0 ? data.steps.length - 1 : refused,
+  line: null,
+};
 
 function element(name, className, text) {
   const made = document.createElement(name);
@@ -49,12 +54,21 @@ function showStage() {
   const stepper = byId("stepper");
   stepper.hidden = !isStepped();
   byId("stage-title").textContent = stage.title;
+  showRefusal(isStepped() ? data.steps[state.step] : null);
   const panel = byId("stage");
   panel.replaceChildren(...(isStepped() ? stepRows() : stage.lines.map(
     ([text, origin], k) => row(text, origin, k + 1, ""),
   )));
   [...byId("tabs").children].forEach((tab, k) => tab.setAttribute("aria-selected", String(k === state.stage)));
   light(state.line);
+}
+
+function showRefusal(step) {
+  const box = byId("refusal");
+  box.hidden = !step || !step.refusal;
+  if (box.hidden) return;
+  box.replaceChildren(element("p", "", `refused: ${step.refusal}`));
+  box.insertAdjacentHTML("beforeend", step.picture); // ours: an SVG whose texts are escaped
 }
 
 function stepRows() {
@@ -74,6 +88,34 @@ function stepRows() {
   return rows;
 }
 
+// What an iteration of a loop does at once: a cell for each lane, a row for each vector of a tile.
+function drawing(loop) {
+  const sizes = (loop.tile.match(/^[0-9 x]+/) || [""])[0].split(" x ").map(Number).filter(Boolean);
+  const columns = Math.min(loop.tile ? sizes[sizes.length - 1] : loop.lanes, 32);
+  const rows = Math.min(loop.tile ? sizes.slice(0, -1).reduce((a, b) => a * b, 1) : 1, 24);
+  const copies = loop.on_threads ? 3 : 1;
+  if (columns * rows * copies === 1) return null;
+  const svg = shape("svg", {
+    class: "drawing", role: "img", "aria-label": loop.runs,
+    width: columns * 7 + copies * 4, height: rows * 7 + copies * 4,
+  });
+  for (let copy = copies - 1; copy >= 0; copy--) {
+    for (let cell = 0; cell < rows * columns; cell++) {
+      svg.append(shape("rect", {
+        x: (cell % columns) * 7 + copy * 4, y: Math.floor(cell / columns) * 7 + copy * 4,
+        width: 6, height: 6, class: copy ? "thread" : "lane",
+      }));
+    }
+  }
+  return svg;
+}
+
+function shape(name, attributes) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}
+
 const UNITS = [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"]];
 
 function footprint(bytes) {
@@ -84,9 +126,12 @@ function footprint(bytes) {
 
 function showLoops() {
   byId("loops").replaceChildren(...data.loops.map((loop) => {
-    const made = element("li", loop.on_threads ? "threads" : loop.lanes > 1 ? "lanes" : "");
+    const hasLanes = loop.lanes > 1 || loop.tile.includes("lanes");
+    const made = element("li", loop.on_threads ? "threads" : hasLanes ? "lanes" : "");
     made.style.setProperty("--depth", loop.depth);
     made.append(element("b", "", loop.name), ` × ${loop.extent}`, element("small", "", loop.runs));
+    const drawn = drawing(loop);
+    if (drawn) made.append(drawn);
     if (loop.work !== null) made.append(element("small", "footprint", footprint(loop.work.footprint)));
     if (loop.line !== null && !loop.file) {
       made.dataset.origin = loop.line;

@@ -30,13 +30,16 @@ class Step:
     """A step of the schedule: how it is written, and the program after it.
 
     `changes` says of each line whether the step has made it; `removed` are the lines that are gone,
-    with the place that they had.
+    with the place that they had. Of a step that was refused, `refusal` says why, and `picture`
+    shows the two iterations that are in its way.
     """
 
     call: str
     lines: tuple[Line, ...]
-    changed: tuple[int, ...]
-    removed: tuple[tuple[int, str], ...]
+    changed: tuple[int, ...] = ()
+    removed: tuple[tuple[int, str], ...] = ()
+    refusal: str = ""
+    picture: str = ""
 
 
 def program_stage(title: str, func: PrimFunc) -> Stage:
@@ -46,16 +49,17 @@ def program_stage(title: str, func: PrimFunc) -> Stage:
 
 def find_steps(opened: Schedule) -> tuple[Step, ...]:
     """What each step of a schedule did to the program."""
-    return tuple(_steps(opened.original, opened.trace))
+    return tuple(_steps(opened))
 
 
-def _steps(original: PrimFunc, trace: Trace) -> Iterator[Step]:
-    replay = Replay(schedule := Schedule(original))
-    calls = list(RecordedTrace.of(trace).calls())
-    texts = _calls(trace)
-    before = print_lines(original)
-    yield Step("as it is written", tuple(before), (), ())
-    for call, text in zip(calls, texts, strict=True):
+def _steps(opened: Schedule) -> Iterator[Step]:
+    replay = Replay(schedule := Schedule(opened.original))
+    calls = list(RecordedTrace.of(opened.trace).calls())
+    texts = _calls(opened.trace)
+    before = print_lines(opened.original)
+    yield Step("as it is written", tuple(before))
+    for place, (call, text) in enumerate(zip(calls, texts, strict=True)):
+        yield from _refused(opened, place, before)
         try:
             replay.take(call)
         except ScheduleError:
@@ -65,6 +69,16 @@ def _steps(original: PrimFunc, trace: Trace) -> Iterator[Step]:
         after = print_lines(schedule.func)
         yield Step(text, tuple(after), *_difference(before, after))
         before = after
+    yield from _refused(opened, len(calls), before)
+
+
+def _refused(opened: Schedule, place: int, lines: Sequence[Line]) -> Iterator[Step]:
+    """The steps that were refused after so many others."""
+    for each in opened.refused:
+        if each.place == place:
+            picture = "" if each.witness is None else each.witness.draw()
+            text = opened.write_call(each.step)
+            yield Step(text, tuple(lines), refusal=each.message, picture=picture)
 
 
 def _calls(trace: Trace) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import shutil
@@ -13,7 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hybridjit import hybrid
+from hybridjit import Schedule, hybrid
+from hybridjit.errors import ArgumentError, ScheduleError
 from hybridjit.tools.command_line import main
 
 
@@ -113,25 +115,121 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert json.loads(capsys.readouterr().out)["bytes"] == path.stat().st_size
 
 
-def shown(page: Path, place: str = "") -> str:
+def shown(page: Path, place: str = "", *options: str) -> str:
     """The page as a browser has it once its script has run."""
     assert BROWSER is not None
-    options = ("--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000")
+    common = ("--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000")
     url = page.as_uri() + place
     done = subprocess.run(
-        [BROWSER, *options, "--dump-dom", url], capture_output=True, text=True, check=True
+        [BROWSER, *common, *options, "--dump-dom", url], capture_output=True, text=True, check=True
     )
     return done.stdout
 
 
+def asked(page: Path, question: str, *options: str) -> Any:
+    """What the expression `question`, in JavaScript, is worth in the page."""
+    text = page.read_text(encoding="utf-8")
+    answer = f"document.body.dataset.answer = JSON.stringify({question});"
+    helpers = """
+    const press = (key) => document.body.dispatchEvent(
+      new KeyboardEvent("keydown", { key, bubbles: true }));
+    const title = () => byId("stage-title").textContent;
+    """
+    copy = page.with_name(f"{page.stem}-asked.html")
+    script = f"<script>{helpers}{answer}</script></body>"
+    copy.write_text(text.replace("</body>", script), encoding="utf-8")
+    found = re.search(r'data-answer="(.*?)"', shown(copy, "", *options))
+    assert found is not None
+    return json.loads(html.unescape(found[1]))
+
+
 @needs_browser
 def test_a_browser_shows_every_stage(page: Path) -> None:
+    found = asked(
+        page,
+        """[...byId("tabs").children].map((tab) => {
+          tab.click();
+          const selected = document.querySelectorAll("[role=tab][aria-selected=true]").length;
+          return [title(), selected, byId("stage").querySelectorAll(".row").length];
+        })""",
+    )
     stages = data_of(page)["stages"]
-    for number, stage in enumerate(stages):
-        text = shown(page, f"#stage={number}")
-        assert f'<h2 id="stage-title">{stage["title"]}</h2>' in text
-        assert text.partition("<main>")[0].count('role="tab" aria-selected="true"') == 1
-        assert text.count('class="row') >= len(data_of(page)["source"]) + 2
+    assert [title for title, _, _ in found] == [stage["title"] for stage in stages]
+    assert {selected for _, selected, _ in found} == {1}
+    assert all(
+        rows >= len(stage["lines"]) for (_, _, rows), stage in zip(found, stages, strict=True)
+    )
+
+
+@needs_browser
+def test_it_works_by_keyboard(page: Path) -> None:
+    found = asked(
+        page,
+        """[
+          (press("4"), title()),
+          (press("2"), title()),
+          (press("ArrowLeft"), state.step), (press("ArrowLeft"), state.step),
+          (press("ArrowRight"), state.step),
+          (press("ArrowDown"), press("ArrowDown"), state.line),
+          document.querySelectorAll("#source .lit").length,
+          (press("Escape"), document.querySelectorAll(".lit").length),
+          [...document.querySelectorAll("nav button, #source, #stage")]
+            .every((each) => each.tabIndex === 0),
+        ]""",
+    )
+    data = data_of(page)
+    last = len(data["steps"]) - 1
+    second = data["source"][1][0]
+    assert found == ["lowered", "schedule", last - 1, last - 2, last - 1, second, 1, 0, True]
+
+
+@needs_browser
+def test_pointing_at_a_line_lights_what_came_from_it(page: Path) -> None:
+    line = data_of(page)["source"][-1][0]
+    found = asked(
+        page,
+        f"""(choose(5), document.querySelector('#source [data-origin="{line}"]').dispatchEvent(
+          new MouseEvent("mouseenter")),
+          ["source", "stage", "loops"].map((id) => byId(id).querySelectorAll(".lit").length))""",
+    )
+    assert found[0] == 1
+    assert min(found) > 0
+
+
+@needs_browser
+def test_it_is_dark_where_people_want_it_dark(page: Path) -> None:
+    question = """[getComputedStyle(document.body).backgroundColor,
+      getComputedStyle(document.body).color].map((c) => Number(c.match(/[0-9]+/)[0]))"""
+    (light, on_light), (dark, on_dark) = (
+        asked(page, question, *options) for options in ((), ("--force-dark-mode",))
+    )
+    assert light > 200 > 100 > on_light
+    assert dark < 60 < 200 < on_dark
+
+
+@needs_browser
+def test_it_fits_a_phone(page: Path) -> None:
+    columns, overflow = asked(
+        page,
+        """[getComputedStyle(document.querySelector("main")).gridTemplateColumns.split(" ").length,
+            document.documentElement.scrollWidth - innerWidth]""",
+        "--window-size=500,900",
+    )
+    assert columns == 1
+    assert overflow <= 0
+
+
+@needs_browser
+def test_loops_are_drawn_with_their_lanes(page: Path) -> None:
+    counts = asked(
+        page,
+        """data.loops.map((loop, k) =>
+          byId("loops").children[k].querySelectorAll(".drawing .lane").length)""",
+    )
+    loops = data_of(page)["loops"]
+    assert len(counts) == len(loops)
+    for count, loop in zip(counts, loops, strict=True):
+        assert count >= loop["lanes"] if loop["lanes"] > 1 else count != 1
 
 
 @needs_browser
@@ -153,8 +251,60 @@ def test_a_browser_shows_what_a_step_changed(page: Path) -> None:
     assert f"{number} of {len(steps) - 1}: s." in text
 
 
+@hybrid.script
+def swept(a: Any) -> None:
+    for i in range(1, a.shape[0]):
+        for j in range(a.shape[1] - 1):
+            a[i, j] = a[i - 1, j + 1] + 1
+
+
+def exchanged(s: Schedule) -> None:
+    s.split("j", factor=4)
+    s.reorder("j_0", "i")
+
+
+@pytest.fixture(scope="module")
+def refused_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("pages") / "swept.html"
+    return swept.with_schedule(exchanged).view(np.ones((9, 13)), path=path)
+
+
+def test_a_step_that_is_refused_ends_the_page(refused_page: Path) -> None:
+    data = data_of(refused_page)
+    *_, split, refused = data["steps"]
+    assert split["call"] == "s.split('j', factor=4)"
+    assert (split["refusal"], split["picture"]) == ("", "")
+    assert refused["call"] == "s.reorder('j_0', 'i')"
+    assert "would turn a dependence around" in refused["refusal"]
+    assert refused["lines"] == split["lines"]
+    assert refused["picture"].startswith("<svg")
+    assert [stage["title"] for stage in data["stages"]] == ["program", "schedule"]
+
+
+def test_a_schedule_shows_what_it_refused(tmp_path: Path) -> None:
+    s = swept.schedule(np.ones((9, 13)))
+    with pytest.raises(ScheduleError, match="cannot be parallel"):
+        s.parallel("i")
+    s.vectorize("j")
+    steps = data_of(s.view(tmp_path / "schedule.html"))["steps"]
+    calls = [(step["call"], bool(step["picture"])) for step in steps]
+    assert calls[1:] == [("s.parallel('i')", True), ("s.vectorize('j')", False)]
+
+
+def test_a_schedule_without_a_kernel_has_no_page() -> None:
+    s = Schedule(swept.prim_func(np.ones((9, 13))))
+    with pytest.raises(ArgumentError, match="was not made from a kernel"):
+        s.view()
+
+
 @needs_browser
-def test_a_browser_lights_what_came_from_a_line(page: Path) -> None:
-    line = data_of(page)["source"][-1][0]
-    text = shown(page, f"#stage=3&line={line}")
-    assert text.count("linked lit") > 3
+def test_a_browser_draws_the_arrow(refused_page: Path) -> None:
+    arrows, width, text = asked(
+        refused_page,
+        """[document.querySelectorAll("#refusal svg .arrow").length,
+            document.querySelector("#refusal svg").getBoundingClientRect().width,
+            byId("refusal").querySelector("title").textContent]""",
+    )
+    assert arrows == 1
+    assert width > 100
+    assert "in iteration i=1" in text
