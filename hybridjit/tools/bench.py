@@ -14,6 +14,7 @@ from hybridjit.script import Kernel
 from hybridjit.tools.command import Command, declare_json, print_facts
 from hybridjit.tools.load_kernel import declare_kernel, load_call
 from hybridjit.tools.stopwatch import best_times, format_seconds
+from hybridjit.tools.working import working
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +28,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Check, measure, print."""
     kernel, args = load_call(options)
-    facts = measure(kernel, args, options.seconds, with_plain=not options.no_plain)
+    with working(f"measuring {kernel.__name__}"):
+        facts = measure(kernel, args, options.seconds, with_plain=not options.no_plain)
     if not options.json:
         facts = {
             name: format_seconds(value) if isinstance(value, float) and name != "ratio" else value

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
 
 from hybridjit.runtime.cache import disk_cache as cache
-from hybridjit.tools.command import FAILED, Command, declare_json, print_facts
+from hybridjit.tools.command import FAILED, Command, declare_json, print_answer, print_facts
 
 _ACTIONS = {
     "info": "show where the cache is and how much is in it",
@@ -35,18 +34,10 @@ def run(options: argparse.Namespace) -> int:
         case "clear":
             removed = cache.clear()
             text = f"removed {_counted(removed)} from {state.path}"
-            print_answer(text, {"removed": removed, "directory": state.path}, options)
+            print_answer(text, {"removed": removed, "directory": state.path}, as_json=options.json)
         case _:
-            print_answer(state.path, {"directory": state.path}, options)
+            print_answer(state.path, {"directory": state.path}, as_json=options.json)
     return 0
-
-
-def print_answer(text: str, facts: dict[str, Any], options: argparse.Namespace) -> None:
-    """A sentence for people, facts for programs."""
-    if options.json:
-        print_facts(facts, as_json=True)
-    else:
-        print(text)
 
 
 def describe(state: cache.CacheInfo) -> dict[str, str]:

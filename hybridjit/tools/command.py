@@ -36,3 +36,11 @@ def print_facts(facts: Mapping[str, Fact], *, as_json: bool) -> None:
     width = max(map(len, facts))
     for name, value in facts.items():
         print(f"{name:{width}}  {', '.join(value) if isinstance(value, list) else value}")
+
+
+def print_answer(text: str, facts: Mapping[str, Fact], *, as_json: bool) -> None:
+    """A sentence for people, facts for programs."""
+    if as_json:
+        print_facts(facts, as_json=True)
+    else:
+        print(text)

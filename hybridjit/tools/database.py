@@ -9,7 +9,7 @@ import sys
 import time
 
 from hybridjit.schedule.trace import Trace
-from hybridjit.tools.command import Command, declare_json
+from hybridjit.tools.command import Command, declare_json, print_answer
 from hybridjit.tools.load_kernel import LoadError
 from hybridjit.tuning.database import Database, Winner
 
@@ -34,9 +34,12 @@ def run(options: argparse.Namespace) -> int:
         case "export":
             print(database.dump())
         case "import":
-            print(f"{database.load(sys.stdin.read())} entries added")
+            added = database.load(sys.stdin.read())
+            print_answer(f"{added} entries added", {"added": added}, as_json=options.json)
         case "prune":
-            print(f"{database.prune(time.time() - options.days * _DAY)} measurements removed")
+            removed = database.prune(time.time() - options.days * _DAY)
+            text = f"{removed} measurements removed"
+            print_answer(text, {"removed": removed}, as_json=options.json)
         case _:
             found = [w for w in database.winners() if options.name in (None, w.name)]
             _show(found, with_steps=options.action == "best", as_json=options.json)

@@ -15,6 +15,7 @@ from hybridjit.hybrid import output_tensor, scan, sqrt, tanh
 from hybridjit.record import record
 from hybridjit.tools.command import Command, declare_json
 from hybridjit.tools.stopwatch import best_times, format_seconds
+from hybridjit.tools.working import working
 
 Run = Callable[..., Any]
 SECONDS = 0.3  # for each row
@@ -149,7 +150,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Check and time every row; print a table."""
-    measured = [measure(row) for row in rows()]
+    with working("measuring"):
+        measured = [measure(row) for row in rows()]
     if options.json:
         print(json.dumps([dict(zip(TITLES, line, strict=True)) for line in measured], indent=2))
         return 0

@@ -20,6 +20,7 @@ from hybridjit.runtime.cache import disk_cache
 from hybridjit.runtime.pool import get_num_threads
 from hybridjit.tools import cache
 from hybridjit.tools.command import FAILED, Command, declare_json, print_facts
+from hybridjit.tools.working import working
 
 _PACKAGES = ("numpy", "islpy", "ml-dtypes", "typing-extensions")
 _FEATURES = ("avx2", "fma", "avx512f", "avx512vnni", "avx512fp16", "amx-tile")
@@ -32,7 +33,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the facts, then check."""
-    problems = find_problems()
+    with working("checking"):
+        problems = find_problems()
     facts = {
         **describe_software(),
         **describe_processor(),

@@ -3,7 +3,8 @@
 Arguments are written as in Python: numbers, strings and lists as they are; `f32[512, 512]` is an
 array of random elements, always the same ones, and `f32` a number of that type. Integers in arrays
 are small and not negative, so that they may be indices. What cannot be written so is made by a
-function: `--args-from file.py:name` calls it and takes the tuple that it returns.
+function: `--args-from file.py:name` takes a tuple of that name, or the one that a function of that
+name returns; `--args-from file.py` takes `args`.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from __future__ import annotations
 import argparse
 import ast
 import importlib.util
+import os
 import sys
-from collections.abc import Callable
+import traceback
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +41,9 @@ def declare_kernel(parser: argparse.ArgumentParser) -> None:
         "--args", default="", metavar="TEXT", help='its arguments: "f32[512, 512], f64[8], 3"'
     )
     given.add_argument(
-        "--args-from", metavar="file.py:name", help="a function that returns them as a tuple"
+        "--args-from",
+        metavar="file.py[:name]",
+        help="them as a tuple, or a function that returns it; by default it is called args",
     )
 
 
@@ -53,11 +57,19 @@ def load_call(options: argparse.Namespace) -> tuple[Kernel[..., Any], tuple[Any,
         )
     if options.args_from is None:
         return kernel, read_arguments(options.args)
-    make: Callable[[], tuple[Any, ...]] = _load_object(options.args_from)
-    made = make()
+    return kernel, load_arguments(options.args_from)
+
+
+def load_arguments(text: str) -> tuple[Any, ...]:
+    """The tuple that `file.py:name` has or returns; the name may be left out if it is `args`."""
+    place = text if ":" in os.path.basename(text) else f"{text}:args"
+    found = _load_object(place)
+    is_made = callable(found)
+    made: object = found() if is_made else found
     if type(made) is not tuple:
-        raise LoadError(f"{options.args_from}() returned {type(made).__name__}, not a tuple")
-    return kernel, made
+        what = "returned" if is_made else "is"
+        raise LoadError(f"{place}{'()' * is_made} {what} {type(made).__name__}, not a tuple")
+    return cast("tuple[Any, ...]", made)
 
 
 def is_kernel(value: object) -> TypeGuard[Kernel[..., Any]]:
@@ -86,6 +98,10 @@ def _load_module(path: Path) -> ModuleType:
         spec.loader.exec_module(module)
     except SyntaxError as error:
         raise LoadError(f"{error.filename}:{error.lineno}: {error.msg}") from None
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        problem = f"{type(error).__name__}: {error}"
+        raise LoadError(f"{last.filename}:{last.lineno}: {problem}") from None
     return module
 
 

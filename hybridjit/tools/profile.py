@@ -8,6 +8,7 @@ import json
 
 from hybridjit.tools.command import Command, declare_json
 from hybridjit.tools.load_kernel import declare_kernel, load_call
+from hybridjit.tools.working import working
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -19,7 +20,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print what `kernel.profile` says."""
     kernel, args = load_call(options)
-    profile = kernel.profile(*args)
+    with working(f"measuring {kernel.__name__}"):
+        profile = kernel.profile(*args)
     print(json.dumps(dataclasses.asdict(profile), default=str) if options.json else profile)
     return 0
 

@@ -8,6 +8,7 @@ import json
 
 from hybridjit.tools.command import Command, declare_json
 from hybridjit.tools.load_kernel import declare_kernel, load_call
+from hybridjit.tools.working import working
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -19,7 +20,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print what `kernel.report` says."""
     kernel, args = load_call(options)
-    report = kernel.report(*args)
+    with working(f"compiling {kernel.__name__}"):
+        report = kernel.report(*args)
     print(json.dumps(dataclasses.asdict(report), default=str) if options.json else report)
     return 0
 

@@ -9,6 +9,7 @@ from typing import get_args
 from hybridjit.runtime.inspection import StageName
 from hybridjit.tools.command import Command, declare_json
 from hybridjit.tools.load_kernel import declare_kernel, load_call
+from hybridjit.tools.working import working
 
 STAGES: tuple[str, ...] = get_args(StageName)
 
@@ -23,7 +24,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print it."""
     kernel, args = load_call(options)
-    text = kernel.inspect(options.stage, *args)
+    with working(f"compiling {kernel.__name__}"):
+        text = kernel.inspect(options.stage, *args)
     print(json.dumps({"stage": options.stage, "text": text}) if options.json else text)
     return 0
 

@@ -7,6 +7,7 @@ import webbrowser
 
 from hybridjit.tools.command import Command, declare_json, print_facts
 from hybridjit.tools.load_kernel import declare_kernel, load_call
+from hybridjit.tools.working import working
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +21,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the page, and say where it is."""
     kernel, args = load_call(options)
-    path = kernel.view(*args, path=options.output)
+    with working(f"compiling {kernel.__name__}"):
+        path = kernel.view(*args, path=options.output)
     print_facts({"page": str(path), "bytes": path.stat().st_size}, as_json=options.json)
     if options.open:
         webbrowser.open(path.absolute().as_uri())

@@ -12,6 +12,7 @@ import pytest
 
 from hybridjit import config
 from hybridjit.tools.command_line import COMMANDS, main
+from hybridjit.tuning.database import Database
 from tests.support.cache_faults import save_sample
 
 
@@ -100,6 +101,8 @@ def make_args():
 
 def make_list():
     return [1]
+
+args = (np.arange(7.0), 2)
 """
 
 
@@ -189,6 +192,78 @@ def test_arguments_from_a_function_that_returns_no_tuple(
 ) -> None:
     assert main(["show", f"{script}:scale", "--args-from", f"{script}:make_list"]) == 2
     assert "make_list() returned list, not a tuple" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("place", "extent"), [("", "7"), (":args", "7"), (":make_args", "5")])
+def test_arguments_from_a_file(
+    script: str, place: str, extent: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = answer(capsys, "report", f"{script}:scale", "--args-from", f"{script}{place}")
+    assert found["loops"][0]["extent"] == extent
+
+
+def test_arguments_from_a_file_without_them(
+    tmp_path: Path, script: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "other.py"
+    path.write_text("args = 3\n")
+    assert main(["show", f"{script}:scale", "--args-from", str(path)]) == 2
+    assert "other.py:args is int, not a tuple" in capsys.readouterr().err
+    assert main(["show", f"{script}:scale", "--args-from", f"{path}:arg"]) == 2
+    assert "has no 'arg'" in capsys.readouterr().err
+
+
+def test_a_script_that_fails_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "failing.py"
+    path.write_text("x = 1\nx / 0\n")
+    assert main(["report", f"{path}:scale"]) == 2
+    assert capsys.readouterr().err == f"{path}:2: ZeroDivisionError: division by zero\n"
+
+
+EVERY = {
+    "doctor": (),
+    "demo": (),
+    "explain": ("HJ301",),
+    "cache": ("info",),
+    "db": ("prune", "{database}"),
+    **dict.fromkeys(
+        ("report", "show", "view", "profile"), ("{script}:scale", "--args", "f64[8], 2")
+    ),
+    "bench": ("{script}:scale", "--args", "f64[8], 2", "--seconds", "0"),
+    "tune": ("{script}:scale", "--args", "f64[8], 2", "--trials", "1"),
+}
+
+
+def empty_database(folder: Path) -> str:
+    path = str(folder / "tuned.db")
+    Database(path).load(Database(path).dump())
+    return path
+
+
+def test_every_command_is_listed() -> None:
+    assert EVERY.keys() == COMMANDS.keys()
+
+
+# The others take seconds, or are above.
+@pytest.mark.usefixtures("directory")
+@pytest.mark.parametrize("command", sorted(EVERY.keys() - {"demo", "doctor", "tune"}))
+def test_every_answer_can_be_json(
+    command: str, script: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    database = empty_database(tmp_path)
+    arguments = [part.format(script=script, database=database) for part in EVERY[command]]
+    if command == "view":
+        arguments += ["--output", str(tmp_path / "page.html")]
+    assert answer(capsys, command, *arguments)
+
+
+def test_what_a_database_did_can_be_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = empty_database(tmp_path)
+    assert answer(capsys, "db", "prune", path) == {"removed": 0}
+    assert answer(capsys, "db", "export", path)["format"] == 1
+    assert answer(capsys, "db", "list", path) == []
 
 
 def test_an_error_of_the_kernel_is_printed(script: str, capsys: pytest.CaptureFixture[str]) -> None:
