@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import inspect
 import re
+import runpy
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +21,8 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 
 import hybridjit as hj
-from docs.pictures import draw_steps
+from docs import steps
+from docs.pictures import draw_orders, draw_refusal
 from hybridjit import hybrid, te, tir
 from hybridjit.catalogue.entry import Entry
 from hybridjit.catalogue.find import PAGES as PAGES_OF_ERRORS
@@ -31,6 +33,7 @@ PAGES = {
     "language": "The language",
     "numpy": "NumPy style",
     "schedules": "Schedules",
+    "steps": "Every step",
     "te": "Tensor expressions",
     "tuning": "Search",
     "performance": "Speed",
@@ -38,6 +41,7 @@ PAGES = {
     "tvm": "Coming from TVM",
     "safety": "Safety and numerics",
     "debugging": "Finding errors",
+    "examples": "Pictures",
     "architecture": "How it is built",
     "errors": "Errors",
     "reference": "Reference",
@@ -54,7 +58,7 @@ def build(folder: Path) -> list[Path]:
         path = folder / f"{name}.html"
         path.write_text(_page(name, title), encoding="utf-8")
         made.append(path)
-    return made
+    return [*made, *draw_examples(folder)]
 
 
 def _style() -> str:
@@ -65,7 +69,12 @@ def _style() -> str:
 
 
 def _page(name: str, title: str) -> str:
-    made = {"reference": _reference, "errors": _errors}
+    made = {
+        "reference": _reference,
+        "errors": _errors,
+        "steps": _steps,
+        "examples": _examples,
+    }
     body = made[name]() if name in made else _rendered((HERE / f"{name}.md").read_text("utf-8"))
     links = "\n".join(
         f'<a href="{other}.html"{_current(other == name)}>{html.escape(text)}</a>'
@@ -84,7 +93,8 @@ def _current(is_here: bool) -> str:
 def _rendered(text: str) -> str:
     markdown = MarkdownIt("commonmark", {"html": True, "highlight": _highlighted}).enable("table")
     body: str = markdown.render(text)
-    return _with_anchors(body).replace("<!-- pictures -->", draw_steps())
+    body = _with_anchors(body).replace("<!-- pictures -->", draw_orders())
+    return body.replace("<!-- refusal -->", f'<div class="change">{draw_refusal()}</div>')
 
 
 def _highlighted(code: str, language: str, _: str) -> str:
@@ -98,6 +108,56 @@ def _with_anchors(body: str) -> str:
         return f'<h{found[1]} id="{label}">{found[2]}</h{found[1]}>'
 
     return re.sub(r"<h([23])>(.*?)</h\1>", anchored, body)
+
+
+# steps and examples
+
+
+def _steps() -> str:
+    intro = """# Every step
+
+Each step, on a small program: a box is a loop, what is in it runs in every iteration. Loops on
+threads are brown, loops in lanes green, loops that are written out violet. `i = ...` says which
+element an iteration works on. The programs are scheduled while this page is built. How steps are
+taken, and what happens to those that would change results, is told in [Schedules](schedules.html).
+"""
+    return _rendered(intro) + steps.draw_steps()
+
+
+EXAMPLES = {
+    "heat": "Heat flow on a plate with a hot edge and a warm patch.",
+    "edges": "An image, and its edges.",
+    "mandelbrot": "How soon points escape.",
+    "attention": "Which word looks at which: softmax of a product.",
+}
+
+
+def _examples() -> str:
+    parts = [
+        "# Pictures\n\nThey are computed while this page is built, by files in `examples/`. "
+        "`python examples/heat.py heat.png` writes one, with nothing but the standard library."
+    ]
+    for name, text in EXAMPLES.items():
+        code = (HERE.parent / "examples" / f"{name}.py").read_text(encoding="utf-8")
+        parts += [f"## {name}", f"![{text}]({name}.png)", text, f"```python\n{code}```"]
+    return _rendered("\n\n".join(parts))
+
+
+def draw_examples(folder: Path) -> list[Path]:
+    """Write the pictures that the examples compute."""
+    source = HERE.parent / "examples"
+    sys.path.insert(0, str(source))  # they share a file
+    try:
+        made: list[Path] = []
+        for name in EXAMPLES:
+            example = runpy.run_path(str(source / f"{name}.py"))
+            made.append(folder / f"{name}.png")
+            made[-1].write_bytes(
+                runpy.run_path(str(source / "_picture.py"))["png"](example["picture"]())
+            )
+        return made
+    finally:
+        sys.path.remove(str(source))
 
 
 # the catalogue of errors

@@ -25,6 +25,13 @@ def visit(a: int64[{SIZE}, {SIZE}], count: int64[1]):
             a[i, j] = i + j
 """
 
+SWEPT = f"""
+def swept(a: float64[{SIZE}, {SIZE}]):
+    for i in range(1, {SIZE}):
+        for j in range({SIZE - 1}):
+            a[i, j] = a[i - 1, j + 1] + 1.0
+"""
+
 Steps = Callable[[hj.Schedule], Any]
 
 
@@ -50,9 +57,19 @@ STEPS: dict[str, tuple[str, Steps]] = {
 _TOGETHER = {"vectorize": 1, "parallel": 0}
 
 
-def draw_steps() -> str:
+def draw_orders() -> str:
     """A picture for each step."""
     return '<div class="pictures">' + "".join(map(_figure, STEPS)) + "</div>"
+
+
+def draw_refusal() -> str:
+    """The arrow of a step that is refused."""
+    schedule = hj.Schedule(hj.parse(SWEPT))
+    try:
+        schedule.reorder("j", "i")
+    except hj.ScheduleError as error:
+        return str(error.witness.draw())
+    raise AssertionError("the step was not refused")
 
 
 def visiting_order(name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from _picture import enlarged, save_if_asked
 
 from hybridjit import hybrid
 
@@ -36,6 +37,14 @@ def sobel(image):
     return edges
 
 
+def picture():
+    y, x = np.mgrid[0:96, 0:128]
+    ring = np.abs(np.hypot(x - 44, y - 48) - 26) < 8
+    stripes = (x > 80) & (np.sin((x + y) / 5) > 0)
+    image = np.where(ring | stripes, 210, 30).astype(np.uint8)
+    return enlarged(np.hstack([image, sobel(image)]), 3)
+
+
 def main() -> None:
     y, x = np.mgrid[0:32, 0:48]
     disc = np.where((x - 24) ** 2 + (y - 16) ** 2 < 100, 200, 20).astype(np.uint8)
@@ -48,6 +57,7 @@ def main() -> None:
     assert np.array_equal(edges, expected)
     for row in edges[::3, ::1]:
         print("".join(" .:#"[min(3, value // 64)] for value in row))
+    save_if_asked(picture)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from _picture import colored, enlarged, save_if_asked
 
 from hybridjit import hybrid
 
@@ -18,19 +19,32 @@ def relax(old, new):
     return change
 
 
-def main() -> None:
-    plate = np.zeros((64, 64))
-    plate[0] = 100.0  # a hot edge
+def settle(plate, limit):
+    """The plate once no point changes by more than `limit`, and the steps that it took."""
     other = plate.copy()
     steps = 0
-    while relax(plate, other) > 1e-2:
+    while relax(plate, other) > limit:
         plate, other = other, plate
         steps += 1
+    return other, steps
 
+
+def picture():
+    plate = np.zeros((96, 128))
+    plate[0] = 100.0  # a hot edge
+    plate[40:56, 20:60] = 60.0
+    return enlarged(colored(settle(plate, 0.05)[0]), 4)
+
+
+def main() -> None:
+    plate = np.zeros((64, 64))
+    plate[0] = 100.0
+    other, steps = settle(plate, 1e-2)
     inner = other[1:-1, 1:-1]
     average = 0.25 * (other[:-2, 1:-1] + other[2:, 1:-1] + other[1:-1, :-2] + other[1:-1, 2:])
     assert np.abs(inner - average).max() < 1e-2
     print(f"settled after {steps} steps; the middle of the plate is at {other[32, 32]:.2f} degrees")
+    save_if_asked(picture)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from docs import build, pictures
+from docs import build, pictures, steps
+from hybridjit.schedule.schedule import QUERIES, STEPS
 
 ROOT = Path(__file__).parent.parent
 
@@ -69,22 +70,63 @@ def test_places_are_left_out() -> None:
     assert without_places(one) == without_places(other)
 
 
-def test_the_site_has_every_page_and_no_dead_links(tmp_path: Path) -> None:
-    made = build.build(tmp_path)
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The text of every page, by the name of its file; of pictures, nothing."""
+    made = build.build(tmp_path_factory.mktemp("site"))
+    return {
+        path.name: "" if path.suffix == ".png" else path.read_text(encoding="utf-8")
+        for path in made
+    }
+
+
+def test_the_site_has_every_page_and_no_dead_links(site: dict[str, str]) -> None:
     assert {path.stem for path in PAGES} <= set(build.PAGES)
-    pages = {path.name: path.read_text(encoding="utf-8") for path in made}
-    for name, text in pages.items():
-        for link in re.findall(r'href="([^"]*)"', text):
+    for name, text in site.items():
+        for link in re.findall(r'(?:href|src)="([^"]*)"', text):
             target, _, anchor = link.partition("#")
-            assert (target or name) in pages, f"{name} links to {link}"
-            assert not anchor or f'id="{anchor}"' in pages[target or name], f"{name}: {link}"
+            assert (target or name) in site, f"{name} links to {link}"
+            assert not anchor or f'id="{anchor}"' in site[target or name], f"{name}: {link}"
 
 
-def test_the_reference_has_every_step_of_a_schedule(tmp_path: Path) -> None:
-    build.build(tmp_path)
-    text = (tmp_path / "reference.html").read_text(encoding="utf-8")
+def test_every_page_is_reached_and_has_one_title(site: dict[str, str]) -> None:
+    for name in build.PAGES:
+        assert site[f"{name}.html"].count("<h1") == 1
+        assert f'href="{name}.html"' in site["index.html"]
+
+
+def test_the_reference_has_every_step_of_a_schedule(site: dict[str, str]) -> None:
+    text = site["reference.html"]
     assert all(f'id="Schedule.{step}"' in text for step in ("split", "gemm", "compute_at"))
     assert 'id="Kernel.tune"' in text
+
+
+def test_every_step_has_a_picture(site: dict[str, str]) -> None:
+    sampled = {name for name in STEPS if name.startswith("sample_")}
+    assert set(steps.STEPS) == STEPS - sampled - set(QUERIES)
+    text = site["steps.html"]
+    for name in steps.STEPS:
+        assert f'<h3 id="{name}">' in text
+        assert f"<title>before {name}</title>" in text
+        assert f"<title>after {name}</title>" in text
+
+
+@pytest.mark.parametrize("name", steps.STEPS)
+def test_a_step_changes_what_is_shown(name: str) -> None:
+    before, after = steps.apply(steps.STEPS[name])
+    assert str(before) != str(after)
+
+
+def test_a_refusal_has_an_arrow(site: dict[str, str]) -> None:
+    assert site["schedules.html"].count('class="arrow"') == 1
+
+
+def test_examples_draw_what_is_shown(site: dict[str, str]) -> None:
+    assert {name for name in site if name.endswith(".png")} == {
+        f"{name}.png" for name in build.EXAMPLES
+    }
+    for name in build.EXAMPLES:
+        assert f'src="{name}.png"' in site["examples.html"]
 
 
 @pytest.mark.parametrize("name", pictures.STEPS)
