@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import platform
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -29,6 +29,10 @@ NAMES = {"float64": hj.f64, "float32": hj.f32, "int64": hj.i64, "int32": hj.i32}
 # What works on several numbers at once, with wide registers or by its name.
 PACKED = re.compile(
     r"\t(v\S+.*%[yz]mm|v?\w+p[sd]\b|v?p[a-z]+[bwdq]\d*\b.*%xmm|vpternlog|vpbroadcast)"
+)
+# Arithmetic on whole vectors. In 128 bits LLVM may pair operations of one iteration by itself.
+WIDE = re.compile(
+    r"\tv(f?n?m(add|sub)\d+|add|sub|mul|div|min|max|sqrt|padd|psub|pmull)\w*\b.*%[yz]mm"
 )
 VECTOR = re.compile(r"<\d+ x ")
 # A float becomes an integer by an instruction that takes it in the first place of a vector.
@@ -91,6 +95,21 @@ def check_claims(case: Case) -> None:
         assert not code.has_lanes, "no loop is said to have lanes"
     for loop in in_lanes if code.is_disjoint else []:
         check_lanes(kernel, loop, code)
+    check_scalars(kernel, loops, code)
+
+
+def check_scalars(kernel: Any, loops: Sequence[LoopReport], code: Code) -> None:
+    """Of lines that only loops one by one are made of, no arithmetic is in wide vectors."""
+    own = [loop for loop in loops if not loop.file]
+    alone = lines_of_all(kernel, [loop for loop in own if loop.runs.startswith("one by one: ")])
+    alone -= lines_of_all(kernel, [loop for loop in own if "one by one" not in loop.runs])
+    alone -= lines_of_all(kernel, [loop for loop in own if loop.tile])
+    found = {line for text, line in code.assembly if line is not None and WIDE.match(text)}
+    assert not found & alone, f"lines {found & alone} are said to run one by one"
+
+
+def lines_of_all(kernel: Any, loops: Sequence[LoopReport]) -> set[int]:
+    return {line for loop in loops for line in lines_of(kernel, loop)}
 
 
 def check_lanes(kernel: Any, loop: LoopReport, code: Code) -> None:
