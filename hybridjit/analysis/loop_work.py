@@ -44,6 +44,8 @@ from hybridjit.record import record
 
 # What one operation on complex numbers is in real ones.
 _COMPLEX: dict[type[Node], int] = {Add: 2, Sub: 2, Mul: 6, Div: 9}
+# Powers that are written out, by how many products they are; a square root is one operation.
+_PRODUCTS: dict[complex, int] = {2: 1, 3: 2, 4: 2, 0.5: 1}
 _Touched = dict[tuple[Buffer, frozenset[Var]], float]
 """Elements of arrays, by the array and the loops that its index depends on."""
 
@@ -279,6 +281,8 @@ def _flops(node: Node) -> int:
             return 1 if lhs.dtype.is_inexact else 0
         case Call(name) if node.dtype.is_inexact:
             return 2 if name == "fma" else operation_cost(node)
+        case Pow(rhs=Const(exponent)) if node.dtype.is_inexact and exponent in _PRODUCTS:
+            return _PRODUCTS[exponent]
         case Pow() if node.dtype.is_inexact:
             return operation_cost(node)
         case Binary() | Neg() if node.dtype.is_inexact:

@@ -92,9 +92,8 @@ def run_items(build: Builder, stmt: ast.For) -> bool:
 
 
 def _run_walk(build: Builder, found: Walk, stmt: ast.For) -> None:
-    name = stmt.target.id if isinstance(stmt.target, ast.Name) else "item"
     span = build.span(stmt)
-    var = Var(f"{name}_index", span=build.span(stmt.target))
+    var = Var(_loop_name(stmt), span=build.span(stmt.target))
     # A list may get more items in the loop: nothing is known of how many there will be.
     build.unit.loop_ranges[var] = ZERO, Var("size") if found.grows else found.extent, ONE
     build.frame.loops.append(LoopScope(LoopKind.SERIAL, "for"))
@@ -110,6 +109,20 @@ def _run_walk(build: Builder, found: Walk, stmt: ast.For) -> None:
 
     run_counted(build, stmt, [var], bind, make)
     build.frame.loops.pop()
+
+
+def _loop_name(stmt: ast.For) -> str:
+    """What the loop is called in schedules: as the script counts, if it does."""
+    match stmt:
+        case ast.For(target=ast.Name(id=name)):
+            return f"{name}_index"
+        case ast.For(
+            target=ast.Tuple(elts=[ast.Name(id=name), *_]),
+            iter=ast.Call(func=ast.Name(id="enumerate"), args=[_]),
+        ):
+            return name
+        case _:
+            return "item_index"
 
 
 def _changed(body: Stmt, lists: Sequence[GrowingList]) -> GrowingList | None:

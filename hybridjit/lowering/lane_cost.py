@@ -20,6 +20,11 @@ MAX_INSIDE = 49
 MIN_EXTENT = 4
 # Elements so many apart are loaded with those between them, and picked: faster than a gather.
 MAX_CLOSE_STEP = 4
+# Long vectors have an instruction that picks from any places of two of them: elements that lie
+# further apart than that are loaded with what is between them there, too.
+_MAX_LONG_STEP = 8
+# Shorter vectors gather elements no faster than they are loaded one by one, if at all.
+GATHER_BITS = 512
 # Operations on elements that are to be stored apart from each other: taking vectors apart takes
 # longer than so few of them save.
 MAX_SCATTERED_WORK = 4
@@ -86,11 +91,6 @@ def _is_along(node: Node, loop: For) -> bool:
     return step is not None and abs(step) <= 1
 
 
-def is_apart(node: Load | Store, loop: For) -> bool:
-    """True for an access of lanes that neither lie in a row nor are picked from a few rows."""
-    return not (_is_along(node, loop) or _is_close(node, loop))
-
-
 def _is_close(node: Node, loop: For) -> bool:
     """True for a load that goes on by a few elements: it is picked from whole rows."""
     step = _step_in_row(node, loop) if isinstance(node, Load) else None
@@ -99,18 +99,18 @@ def _is_close(node: Node, loop: For) -> bool:
 
 def _step_in_row(node: Load | Store, loop: For) -> int | None:
     """How far an access goes along the last axis in each iteration; None along another one."""
-    steps = [_step(index, loop.var) for index in node.indices]
+    steps = [find_step(index, loop.var) for index in node.indices]
     each = int(loop.step.value.real) if isinstance(loop.step, Const) else None
     if steps[-1] is None or each is None or any(step != 0 for step in steps[:-1]):
         return None
     return steps[-1] * each
 
 
-def _step(index: Expr, var: Var) -> int | None:
+def find_step(index: Expr, var: Var) -> int | None:
     """How far an index goes in each iteration; None if that is not known."""
     match index:
         case Add(x, y) | Sub(x, y):
-            first, second = _step(x, var), _step(y, var)
+            first, second = find_step(x, var), find_step(y, var)
             if first is None or second is None:
                 return None
             return first + second if isinstance(index, Add) else first - second
@@ -119,6 +119,11 @@ def _step(index: Expr, var: Var) -> int | None:
             if form is not None:
                 return form.terms.get(var, 0)
             return None if var in walk(index) else 0
+
+
+def max_picked_step(vector_bits: int) -> int:
+    """How far apart elements may lie that are picked from whole rows."""
+    return _MAX_LONG_STEP if vector_bits >= GATHER_BITS else MAX_CLOSE_STEP
 
 
 def has_gathers(target: Target) -> bool:
@@ -134,7 +139,7 @@ def packs(dtype: DType, target: Target) -> bool:
 def _gathers(loop: For, nodes: list[Node]) -> bool:
     """True if little work is done on elements from anywhere in an array."""
     indices = [index for node in nodes if isinstance(node, Load) for index in node.indices]
-    is_anywhere = any(_step(index, loop.var) is None for index in indices)
+    is_anywhere = any(find_step(index, loop.var) is None for index in indices)
     return is_anywhere and _count_work(nodes) <= MAX_SCATTERED_WORK
 
 

@@ -20,7 +20,6 @@ from hybridjit.ir.stmt import (
     Break,
     Continue,
     For,
-    LoopKind,
     Print,
     Raise,
     Return,
@@ -31,7 +30,7 @@ from hybridjit.ir.stmt import (
 from hybridjit.ir.visit import walk
 from hybridjit.lowering.drop_continues import drop_continues
 from hybridjit.lowering.join_branches import join_branches
-from hybridjit.lowering.lane_cost import MIN_EXTENT, is_apart, is_copy
+from hybridjit.lowering.lane_cost import MIN_EXTENT, is_copy
 from hybridjit.lowering.vectorize_inner import VectorizeInner
 from hybridjit.target import Target
 
@@ -46,24 +45,6 @@ def find_lane_reasons(func: PrimFunc, target: Target) -> dict[int, str]:
     explain = _Explain(func, target)
     explain.rewrite(func.body)
     return explain.reasons
-
-
-def describe_gathers(loop: For) -> str:
-    """Which accesses of a loop that has lanes do not take whole rows, in words."""
-    loops = (node for node in walk(loop) if isinstance(node, For))
-    vectors = [inner for inner in loops if inner.kind is LoopKind.VECTORIZED]
-    return max(map(_describe_gathers, vectors), key=len, default="")
-
-
-def _describe_gathers(loop: For) -> str:
-    nodes = [node for node in walk(loop.body) if isinstance(node, Load | Store) and node.indices]
-    loads = [is_apart(node, loop) for node in nodes if isinstance(node, Load)]
-    stores = [is_apart(node, loop) for node in nodes if isinstance(node, Store)]
-    return ", ".join(
-        f"{sum(apart)} of {len(apart)} {name} {verb}{'s' if sum(apart) == 1 else ''}"
-        for apart, name, verb in ((loads, "loads", "gather"), (stores, "stores", "scatter"))
-        if any(apart)
-    )
 
 
 class _Explain(VectorizeInner):

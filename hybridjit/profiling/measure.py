@@ -65,7 +65,7 @@ def measure_profile(
     known = known_values(func, given)
     counted = _make_counted(made, layout, known)
     plain, best = _race(made.compile(layout), counted, arguments)
-    loops = find_loops(func, known, may_reorder=made.may_reorder(layout))
+    loops = find_loops(func, layout, known, may_reorder=made.may_reorder(layout))
     times = _read_loops(counted, best, loops, func)
     whole = float(best.memory[WHOLE]) * seconds_per_tick()
     inside = sum(each.seconds or 0.0 for each in outermost(times))

@@ -132,7 +132,7 @@ class Safety:
         found = self.checks if self.refuted is None else (self.refuted, *self.checks)
         total = self.proved + len(found)
         lines = [f"{self.proved} of {total} indices are proved to be inside their arrays"]
-        return "\n".join([*lines, *map(str, found)])
+        return "\n".join([*lines, *dict.fromkeys(map(str, found))])
 
     __repr__ = __str__
 

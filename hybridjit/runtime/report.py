@@ -28,12 +28,13 @@ from hybridjit.ir.printer import format_expr
 from hybridjit.ir.signature import ScalarParam
 from hybridjit.ir.stmt import HAS_LANES, ORIGIN, For, LoopKind, Stmt
 from hybridjit.ir.visit import children, walk, walk_stmts
-from hybridjit.lowering.lane_reasons import COPIED, describe_gathers, find_lane_reasons
+from hybridjit.lowering.lane_reasons import COPIED, find_lane_reasons
 from hybridjit.lowering.pipeline import lower_steps
 from hybridjit.lowering.vectorize_inner import vectorize_inner
 from hybridjit.processor import current_target
 from hybridjit.record import record
 from hybridjit.runtime.compile_times import Compiled
+from hybridjit.runtime.gathers import Gathers
 from hybridjit.runtime.inspection import Safety, find_safety, other_file
 from hybridjit.runtime.memory_report import MemoryReport, Temporary, find_memory
 from hybridjit.runtime.specialization import Specialization
@@ -178,7 +179,7 @@ def report_on(made: Specialization, layout: Layout, args: Sequence[Any]) -> Repo
     known = known_values(func, args)
     return Report(
         func.name,
-        find_loops(func, known, may_reorder=made.may_reorder(layout)),
+        find_loops(func, layout, known, may_reorder=made.may_reorder(layout)),
         find_safety(func),
         find_memory(func, optimized.notes),
         made.compiled(layout),
@@ -196,7 +197,7 @@ def known_values(func: PrimFunc, args: Sequence[Any]) -> dict[Var, float]:
 
 
 def find_loops(
-    func: PrimFunc, known: Mapping[Var, float], *, may_reorder: bool
+    func: PrimFunc, layout: Layout, known: Mapping[Var, float], *, may_reorder: bool
 ) -> tuple[LoopReport, ...]:
     """How the loops of `func`, which is optimised, run once they are lowered."""
     target = current_target()
@@ -208,6 +209,7 @@ def find_loops(
         if step.name != drop_hints.__name__:
             lowered = step.func
     reasons = find_lane_reasons(before, target)
+    gathers = Gathers(func, layout, target.vector_bits)
     made: dict[int, list[For]] = {}
     for stmt in walk_stmts(lowered.body):
         if isinstance(stmt, For) and stmt.hint(ORIGIN) is not None:
@@ -216,7 +218,9 @@ def find_loops(
     places = _Places(func)
     return _with_tiles(
         [
-            replace(_describe(loop, depth, made, reasons), work=works[loop], **places.of(loop))
+            replace(
+                _describe(loop, depth, made, reasons, gathers), work=works[loop], **places.of(loop)
+            )
             for loop, depth in _with_depths(numbered.body, 0)
         ]
     )
@@ -250,11 +254,19 @@ def _with_depths(stmt: Stmt, depth: int) -> Iterator[tuple[For, int]]:
 
 
 def _describe(
-    loop: For, depth: int, made: dict[int, list[For]], reasons: dict[int, str]
+    loop: For,
+    depth: int,
+    made: dict[int, list[For]],
+    reasons: dict[int, str],
+    gathers: Gathers,
 ) -> LoopReport:
     number: int = loop.hint(ORIGIN)
     became = made.get(number, [])
     lanes = max((found.hint(HAS_LANES) or 1 for found in became), default=1)
+    reason = reasons.get(number, "") if became else ""
+    if lanes > 1:
+        in_lanes = (found for found in became if found.hint(HAS_LANES) == lanes)
+        reason = max(map(gathers.describe, in_lanes), key=len)
     is_unrolled = loop.kind is LoopKind.UNROLLED or (not became and isinstance(loop.extent, Const))
     return LoopReport(
         loop.var.name,
@@ -264,16 +276,9 @@ def _describe(
         min(lanes, _count(loop)),
         any(found.kind is LoopKind.PARALLEL for found in became),
         is_unrolled,
-        _reason(became, reasons.get(number, ""), lanes),
+        reason,
         is_in_tile=loop.span is None and loop.kind in _STRAIGHT and _count(loop) < math.inf,
     )
-
-
-def _reason(became: Sequence[For], reason: str, lanes: int) -> str:
-    if lanes == 1:
-        return reason if became else ""
-    in_lanes = (loop for loop in became if loop.hint(HAS_LANES) == lanes)
-    return max(map(describe_gathers, in_lanes), key=len)
 
 
 # What has no rounds in the code, if it is of known length.

@@ -135,3 +135,16 @@ def test_comparisons_of_integers_are_not_of_floats() -> None:
     assert loop.work is not None
     assert loop.work.flops == 0
     assert loop.work.operations > 40
+
+
+@pytest.mark.parametrize(("exponent", "flops"), [(2, 1), (3, 2), (0.5, 1)])
+def test_powers_that_are_written_out(exponent: float, flops: int) -> None:
+    def powers(a: Any) -> Any:
+        out = np.empty_like(a)
+        for i in range(a.shape[0]):
+            out[i] = a[i] ** exponent
+        return out
+
+    (loop,) = loops_of(powers, V)
+    assert loop.work is not None
+    assert loop.work.flops == 40 * flops

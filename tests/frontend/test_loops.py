@@ -426,3 +426,18 @@ def test_loops_may_be_nested_to_a_limit() -> None:
 def test_loops_nested_too_deep_are_refused() -> None:
     with pytest.raises(ParseError, match="loops are nested more than 16 deep"):
         script_from_text(nested(MAX_LOOP_DEPTH + 1, "n += 1")).interpret(1)
+
+
+@pytest.mark.parametrize(
+    ("loop", "name"),
+    [
+        ("i, x in enumerate(a)", "i"),
+        ("x in a", "x_index"),
+        ("x, y in zip(a, a)", "item_index"),
+        ("i, x in enumerate(a, 1)", "item_index"),
+    ],
+)
+def test_loops_over_items_are_called_as_the_script_counts(loop: str, name: str) -> None:
+    text = f"def f(a):\n    s = 0.0\n    for {loop}:\n        s += x\n    return s\n"
+    (found,) = script_from_text(text).schedule(np.zeros(3)).loops()
+    assert found.name == name

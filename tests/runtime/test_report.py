@@ -11,6 +11,7 @@ import numpy
 import pytest
 
 from hybridjit import config, hybrid
+from hybridjit.processor import current_target
 
 np: Any = numpy
 A = np.linspace(0.0, 1.0, 1000)
@@ -198,6 +199,40 @@ def test_gathers_are_counted(step: int, reason: str) -> None:
     (loop,) = added.report(np.ones(64 * abs(step)), np.ones(64)).loops
     assert loop.lanes > 1
     assert loop.reason == reason
+
+
+@hybrid.script
+def column_plus(a: Any, b: Any) -> Any:
+    out = np.empty_like(b)
+    for i in range(b.shape[0]):
+        out[i] = np.exp(a[i, 0]) * b[i]
+    return out
+
+
+COLUMNS = {
+    "alone": np.ones((64, 1)),
+    "of pairs": np.ones((64, 2)),
+    "of long rows": np.ones((64, 40)),
+    "in Fortran's order": np.ones((64, 40), order="F"),
+    "of every twentieth row": np.ones((64 * 20, 1))[::20],
+}
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_what_gathers_is_what_the_code_gathers(kind: str) -> None:
+    """How arrays lie in memory counts, not how they are indexed."""
+    args = COLUMNS[kind], np.ones(64)
+    (loop,) = column_plus.report(*args).loops
+    assert loop.lanes > 1
+    if current_target().vector_bits == 512:
+        assert ("gathers" in loop.reason) is ("gather" in column_plus.inspect("asm", *args))
+    assert ("gathers" in loop.reason) is (kind in ("of long rows", "of every twentieth row"))
+
+
+def test_a_check_is_said_once() -> None:
+    kernel: Any = hybrid.script(checked)
+    lines = str(kernel.report(A.copy(), K).safety).splitlines()
+    assert len(lines) == len(set(lines))
 
 
 def test_where_checks_stand() -> None:

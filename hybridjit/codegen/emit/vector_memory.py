@@ -36,14 +36,8 @@ from hybridjit.codegen.llvm_types import (
 )
 from hybridjit.codegen.module_features import vector_bits
 from hybridjit.ir.dtype import BOOL
-from hybridjit.lowering.lane_cost import MAX_CLOSE_STEP
+from hybridjit.lowering.lane_cost import GATHER_BITS, max_picked_step
 from hybridjit.record import record
-
-# Long vectors have an instruction that picks from any places of two of them: elements that lie
-# further apart than MAX_CLOSE_STEP are loaded with what is between them there, too.
-_MAX_LONG_STEP = 8
-# Shorter vectors gather elements no faster than they are loaded one by one, if at all.
-_GATHER_BITS = 512
 
 
 @record
@@ -128,7 +122,7 @@ class Access:
     @property
     def _close_strides(self) -> list[int]:
         # With fewer lanes than that, whole rows would go past the last element.
-        most = _MAX_LONG_STEP if vector_bits(self.b.module) >= _GATHER_BITS else MAX_CLOSE_STEP
+        most = max_picked_step(vector_bits(self.b.module))
         return [step * self._size for step in range(2, min(most, self.lanes) + 1)]
 
     def _load_close(self, step: int) -> Value:
@@ -168,7 +162,7 @@ class Access:
 
     @property
     def _is_one_by_one(self) -> bool:
-        return self.mask is None and vector_bits(self.b.module) < _GATHER_BITS
+        return self.mask is None and vector_bits(self.b.module) < GATHER_BITS
 
     def _load_complex(self, stride: int | None) -> list[Value]:
         """Real and imaginary parts take turns in memory."""
