@@ -43,7 +43,7 @@ from hybridjit.frontend.values import (
 )
 from hybridjit.ir.dtype import UINT64, DType, ScalarType
 from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, Load, Var
-from hybridjit.ir.signature import ArrayResult, Nesting, Result, ScalarParam, ScalarResult
+from hybridjit.ir.signature import ArrayResult, Nesting, Part, Result, ScalarParam, ScalarResult
 from hybridjit.ir.stmt import Allocate, Return
 from hybridjit.ir.visit import substitute, walk
 from hybridjit.scalars.conversion import convert
@@ -318,10 +318,7 @@ def _agree(
             f"this returns {_described(results, nesting)}, and the return in line "
             f"{line} {_described(build.signature.results, build.signature.nesting)}",
             stmt,
-            help="return as many arrays and numbers, in the same order, on every path"
-            if results is not None and build.signature.results is not None
-            else "return as many arrays and numbers on every path; a number such as -inf, inf or "
-            "nan in place of None",
+            help=_help_to_agree(build, results, nesting),
         )
     for position, (found, other) in enumerate(
         zip(results or (), build.signature.results or (), strict=True)
@@ -334,6 +331,18 @@ def _agree(
         if found != other and position not in build.unit.computed_results:
             _check_new(build, found, other, stmt)
             build.unit.common_results.add(position)
+
+
+def _help_to_agree(build: Builder, results: list[_Result] | None, nesting: Nesting | None) -> str:
+    if results is None or build.signature.results is None:
+        return (
+            "return as many arrays and numbers on every path; a number such as -inf, inf or nan in "
+            "place of None"
+        )
+    makers = [found.maker for found in (nesting, build.signature.nesting) if found is not None]
+    if any(isinstance(maker, Part) for maker in makers):
+        return "return an array of its own on every path: .copy() makes one of a view"
+    return "return as many arrays and numbers, in the same order, on every path"
 
 
 def _check_lists(build: Builder, found: _Result, other: _Result, stmt: ast.Return) -> None:
@@ -381,7 +390,7 @@ def _described(results: list[_Result] | None, nesting: Nesting | None) -> str:
     if results is None:
         return "nothing"
     items = list(map(_described_one, results))
-    return items[0] if nesting is None else nesting.text(iter(items))
+    return items[0] if nesting is None else nesting.text(iter(items), in_words=True)
 
 
 def _described_one(result: _Result) -> str:

@@ -115,13 +115,15 @@ class Nesting:
         parts = [next(results) if p is None else p.put_together(results) for p in self.parts]
         return tuple(parts) if self.maker is None else self.maker(*parts)
 
-    def text(self, results: Iterator[str]) -> str:
-        """The source of what the caller sees."""
-        parts = [next(results) if p is None else p.text(results) for p in self.parts]
+    def text(self, results: Iterator[str], *, in_words: bool = False) -> str:
+        """The source of what the caller sees, or that in words."""
+        parts = [
+            next(results) if p is None else p.text(results, in_words=in_words) for p in self.parts
+        ]
         if isinstance(self.maker, Part):
             array, *numbers = parts
             how = (array, str(self.maker.axes), str(self.maker.ndim))
-            return f"view_of({', '.join([*how, *numbers])})"
+            return f"a view of {array}" if in_words else f"view_of({', '.join([*how, *numbers])})"
         if self.maker is not None:
             return f"{self.maker.__name__}({', '.join(parts)})"
         return f"({', '.join(parts)}{',' * (len(parts) == 1)})"

@@ -206,3 +206,19 @@ def returned_none_and_value(a):
 @cases.wrong(ParseError, VECTOR)
 def returned_dict(a):
     return {"a": a}
+
+
+@cases.wrong(ParseError, VECTOR)
+def returned_view_or_array(a):
+    b = output_tensor((4,), a.dtype)
+    if a[0] > 0:
+        return b
+    return a[4:]
+
+
+@cases.right(VECTOR, says=".copy() makes one of a view")
+def returned_view_or_array(a):
+    b = output_tensor((4,), a.dtype)
+    if a[0] > 0:
+        return b
+    return a[4:].copy()
