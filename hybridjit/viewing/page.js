@@ -1,5 +1,6 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
+for (const part of [...data.stages, ...data.steps]) part.lines = part.lines.map((k) => data.lines[k]);
 const byId = (id) => document.getElementById(id);
 const refused = data.steps.findIndex((step) => step.refusal);
 const state = {

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hybridjit.record import record
-from hybridjit.viewing.stages import Stage, Step
+from hybridjit.viewing.stages import Line, Stage, Step
 
 
 @record(eq=False)
@@ -41,15 +41,23 @@ class Page:
 
     def _data(self) -> dict[str, Any]:
         loops = [{**dataclasses.asdict(loop), "runs": loop.runs} for loop in self.loops]
+        # Steps change little: each line is kept once, and programs are lists of their numbers.
+        lines: dict[Line, int] = {}
         return {
             "name": self.name,
             "source": self.source,
-            "stages": [dataclasses.asdict(stage) for stage in self.stages],
-            "steps": [dataclasses.asdict(step) for step in self.steps],
+            "stages": [_numbered(stage, lines) for stage in self.stages],
+            "steps": [_numbered(step, lines) for step in self.steps],
+            "lines": list(lines),
             "loops": loops,
             "caches": self.caches,
             "remarks": self.remarks,
         }
+
+
+def _numbered(part: Stage | Step, lines: dict[Line, int]) -> dict[str, Any]:
+    numbers = [lines.setdefault(line, len(lines)) for line in part.lines]
+    return {**dataclasses.asdict(part), "lines": numbers}
 
 
 def _resource(name: str) -> str:

@@ -39,7 +39,10 @@ def data_of(page: Path) -> Any:
     text = page.read_text(encoding="utf-8")
     found = re.search(r'<script id="data" type="application/json">(.*?)</script>', text, re.S)
     assert found is not None
-    return json.loads(found[1])
+    data = json.loads(found[1])
+    for part in (*data["stages"], *data["steps"]):
+        part["lines"] = [data["lines"][number] for number in part["lines"]]
+    return data
 
 
 class Elements(HTMLParser):
