@@ -206,7 +206,8 @@ def _check_depth(build: Builder, called: _Called, node: ast.Call) -> None:
         raise build.refuse(
             f"'{name}' calls itself; calls are inlined, so recursion has no end",
             node,
-            help="write the recursion as a loop",
+            help="write the recursion as a loop, or as one on numbers: arrays are handed on as "
+            "they are, with indices in place of parts of them",
         )
 
 

@@ -13,8 +13,7 @@ from types import CodeType, FunctionType
 
 from hybridjit.frontend.captures import Environment
 from hybridjit.frontend.frame import Copy, Key, Unit
-from hybridjit.frontend.plain_syntax import written_out
-from hybridjit.frontend.tail_calls import without_tail_calls
+from hybridjit.frontend.recursion import as_loops
 from hybridjit.frontend.values import Items
 from hybridjit.frontend.variables import Variables, Web, find_variables
 from hybridjit.ir.dtype import ScalarType
@@ -85,8 +84,7 @@ class Knowledge:
         """The source of a function that is called; it is read once."""
         code = pyfunc.__code__
         if code not in self.callees:
-            source = without_tail_calls(read_function(pyfunc), Environment.of(pyfunc))
-            self.callees[code] = written_out(source)
+            self.callees[code] = as_loops(read_function(pyfunc), Environment.of(pyfunc))
         return self.callees[code]
 
     def knows_results(self, unit: Unit) -> bool:

@@ -24,10 +24,9 @@ from hybridjit.frontend.inline import annotations_in
 from hybridjit.frontend.knowledge import Knowledge
 from hybridjit.frontend.language import LANGUAGE
 from hybridjit.frontend.options import printed_options
-from hybridjit.frontend.plain_syntax import written_out
 from hybridjit.frontend.random_state import borrow_state, give_back_state
+from hybridjit.frontend.recursion import as_loops
 from hybridjit.frontend.signature import bind_parameters, final_results, find_outputs, output_shape
-from hybridjit.frontend.tail_calls import without_tail_calls
 from hybridjit.ir.expr import Buffer, Expr
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Stmt
@@ -71,7 +70,7 @@ def parse(
     With `shares_memory`, arrays may lie in each other's memory: statements on whole arrays then
     compute all of their right side before they store any of it.
     """
-    source = written_out(without_tail_calls(source, environment))
+    source = as_loops(source, environment)
     printed = source.node if source.is_printed else None
     knowledge = Knowledge(printed, shares_memory=shares_memory)
     try:

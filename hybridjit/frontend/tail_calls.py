@@ -8,7 +8,7 @@
                                               continue
 
 A function that does more with the result of its own call, or calls itself from a loop, stays as it
-is and is refused: calls are inlined, so that recursion has no end.
+is: recursion.py gives it a stack.
 """
 
 from __future__ import annotations
@@ -30,15 +30,16 @@ _known: WeakKeyDictionary[ast.FunctionDef, ast.FunctionDef] = WeakKeyDictionary(
 def without_tail_calls(source: FunctionSource, environment: Environment) -> FunctionSource:
     """The function as a loop, if it calls itself, and does so last."""
     func = source.node
-    calls = [node for node in ast.walk(func) if _is_call(node, func)]
-    if not calls or not _is_itself(func, environment) or not _are_last(func, len(calls)):
+    calls = [node for node in ast.walk(func) if is_call_of(node, func)]
+    if not calls or not is_itself(func, environment) or not _are_last(func, len(calls)):
         return source
     if func not in _known:
         _known[func] = _as_loop(func)
     return replace(source, node=_known[func])
 
 
-def _is_call(node: ast.AST, func: ast.FunctionDef) -> bool:
+def is_call_of(node: ast.AST, func: ast.FunctionDef) -> bool:
+    """Whether a node is a call of the function that it stands in."""
     return (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
@@ -46,7 +47,7 @@ def _is_call(node: ast.AST, func: ast.FunctionDef) -> bool:
     )
 
 
-def _is_itself(func: ast.FunctionDef, environment: Environment) -> bool:
+def is_itself(func: ast.FunctionDef, environment: Environment) -> bool:
     """Whether the name of a function stands for it, where it is called."""
     found = environment.find(func.name)
     found = getattr(found, "__hybrid_function__", found)
@@ -94,7 +95,7 @@ def _new_arguments(stmt: ast.stmt, func: ast.FunctionDef) -> list[ast.expr] | No
     if not isinstance(stmt, ast.Return) or not isinstance(stmt.value, ast.Call):
         return None
     call, names = stmt.value, [arg.arg for arg in func.args.args]
-    if not _is_call(call, func) or any(isinstance(arg, ast.Starred) for arg in call.args):
+    if not is_call_of(call, func) or any(isinstance(arg, ast.Starred) for arg in call.args):
         return None
     given = dict(zip(names, call.args, strict=False))
     given.update({keyword.arg: keyword.value for keyword in call.keywords if keyword.arg})
@@ -105,13 +106,16 @@ def _new_arguments(stmt: ast.stmt, func: ast.FunctionDef) -> list[ast.expr] | No
 def _as_loop(func: ast.FunctionDef) -> ast.FunctionDef:
     node = copy.deepcopy(func)
     place = node.body[0]
-    # The name is looked at, so that a function which is given another later is not this loop.
-    own = ast.Compare(ast.Name(func.name, ast.Load()), [ast.Is()], [ast.Constant(None)])
-    look = at_place(ast.If(own, [ast.Pass()], []), place)
     end = at_place(ast.Return(None), place)
-    body = [look, *_without_calls(node.body, node), end]
+    body = [looked_at(func), *_without_calls(node.body, node), end]
     node.body = [at_place(ast.While(ast.Constant(True), body, []), place)]
     return node
+
+
+def looked_at(func: ast.FunctionDef) -> ast.stmt:
+    """A look at the name of a function: what is given another later is not this loop."""
+    own = ast.Compare(ast.Name(func.name, ast.Load()), [ast.Is()], [ast.Constant(None)])
+    return at_place(ast.If(own, [ast.Pass()], []), func.body[0])
 
 
 def _without_calls(body: Sequence[ast.stmt], func: ast.FunctionDef) -> list[ast.stmt]:

@@ -343,6 +343,7 @@ RAISABLE = (
     "LookupError",
     "NotImplementedError",
     "OverflowError",
+    "RecursionError",
     "RuntimeError",
     "StopIteration",
     "TypeError",

@@ -174,6 +174,19 @@ def call_in_while(a: Array) -> Number:
     return rounds
 
 
+def in_leaves(a: Array, first: Number, last: Number) -> Number:
+    """Calls itself twice."""
+    if last - first < 2:
+        return a[first] * 2 if first < last else 0
+    middle = (first + last) // 2
+    return in_leaves(a, first, middle) + in_leaves(a, middle, last)
+
+
+@hybrid.script
+def call_recursive(a: Array) -> Array:
+    return in_leaves(a, 0, a.shape[0])
+
+
 def make_local(scale: Number) -> Kernel[..., Any]:
     """A script in a closure that calls a function of the same closure."""
 
@@ -202,6 +215,7 @@ CASES = (
     case(call_order, sweep(lambda d: (d.out(d.n),), dtypes=("int64", "float32"), sizes=(7, 1))),
     case(call_lazily, sweep(lambda d: (d.out(d.n),), dtypes=("int64", "float32"))),
     case(call_in_while, sweep(lambda d: (d.out(d.n),), dtypes=("int64", "float32"), sizes=(7, 1))),
+    case(call_recursive, sweep(lambda d: (d(d.n),), dtypes=("int64",)), joined=True),
     case(make_local(2), sweep(lambda d: (d(d.n),), dtypes=("int64", "float32"))),
     case(square, call(3), call(2.5), call(True)),
 )

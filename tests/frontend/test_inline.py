@@ -349,18 +349,6 @@ def test_arguments_are_evaluated_from_left_to_right() -> None:
 # What cannot be inlined
 
 
-def test_recursion_is_refused() -> None:
-    def factorial(n: Number) -> Number:
-        return 1 if n == 0 else n * factorial(n - 1)
-
-    @hybrid.script
-    def f(n: Number) -> Number:
-        return factorial(n)
-
-    with pytest.raises(ParseError, match="'factorial' calls itself"):
-        f.interpret(3)
-
-
 def test_mutual_recursion_is_refused() -> None:
     def even(n: Number) -> Number:
         return n == 0 or odd(n - 1)

@@ -349,7 +349,7 @@ def nonlocal_name(a: Any) -> Any:
 
 def recursive(a: Any) -> Any:
     def down(n: Any) -> Any:
-        return n if n <= 0 else down(n - 1)
+        return down(n - 1)
 
     return down(5) + a[0]
 

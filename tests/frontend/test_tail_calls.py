@@ -1,4 +1,4 @@
-"""Functions that call themselves last are loops; other recursion is refused."""
+"""Functions that call themselves last are loops."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy
 import pytest
 
 from hybridjit import hybrid
-from hybridjit.errors import ParseError
 from tests.support.array_results import assert_agree
 
 np: Any = numpy
@@ -46,19 +45,6 @@ def found(a: Any, x: Any) -> Any:
     return search(a, x, 0, len(a)), gcd(12, len(a))
 
 
-@hybrid.script
-def count_down(a: Any, n: Any) -> Any:
-    if n < 0:
-        return
-    a[n] = n
-    count_down(a, n - 1)
-
-
-@hybrid.script
-def factorial(n: Any) -> Any:
-    return 1 if n < 2 else n * factorial(n - 1)
-
-
 def test_as_plain_python() -> None:
     for pair in ((48, 36), (7, 0), (0, 5), (17, 5)):
         assert_agree(gcd, pair)
@@ -66,12 +52,6 @@ def test_as_plain_python() -> None:
         assert_agree(power, [1.5, n])
     for x in (-1.0, 3.5, 99.0):
         assert_agree(found, [np.arange(10.0), x])
-
-
-def test_other_recursion_is_refused() -> None:
-    for kernel, args in ((factorial, (3,)), (count_down, (np.zeros(3), 2))):
-        with pytest.raises(ParseError, match="calls itself; calls are inlined"):
-            kernel(*args)
 
 
 def test_a_name_that_is_given_another_function(monkeypatch: pytest.MonkeyPatch) -> None:

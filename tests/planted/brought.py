@@ -14,6 +14,7 @@ from hybridjit.frontend import (
     hoisting,
     plain_syntax,
     random_state,
+    recursion,
     tail_calls,
 )
 from hybridjit.frontend.library import legacy_random
@@ -23,6 +24,7 @@ from tests.differential import test_global_random as draws
 from tests.differential import test_returned_views as views
 from tests.differential import test_tuples as tuples
 from tests.frontend import test_plain_syntax as syntax
+from tests.frontend import test_recursion as recursions
 from tests.frontend import test_tail_calls as tails
 from tests.planted.bugs import Bug, Check, always, replaced
 from tests.support.oracle import fresh
@@ -87,10 +89,27 @@ def _tail_calls() -> None:
         tails.test_a_name_that_is_given_another_function(patch)
 
 
+def keeps_too_little(cutter: Any) -> Any:
+    return {place: names[1:] for place, names in _kept(cutter).items()}
+
+
+_kept = recursion._kept  # pyright: ignore[reportPrivateUsage]
+
+
+def _recursions() -> None:
+    recursion._known.clear()  # pyright: ignore[reportPrivateUsage]
+    recursions.test_as_plain_python(recursions.fibonacci, [(9,)])
+
+
 BUGS = (
     Bug(
+        "a call forgets a number that is read after it",
+        [replaced(recursion, "_kept", keeps_too_little)],
+        _recursions,
+    ),
+    Bug(
         "a function of the same name is taken for the function itself",
-        [replaced(tail_calls, "_is_itself", always(True))],
+        [replaced(tail_calls, "is_itself", always(True))],
         _tail_calls,
     ),
     Bug(

@@ -91,23 +91,24 @@ def keyword_arguments(a):
 
 
 @hybrid.script
-def factorial(n):
-    if n <= 1:
-        return 1
-    return n * factorial(n - 1)
+def sum_of(a):
+    if len(a) == 0:
+        return 0.0
+    return a[0] + sum_of(a[1:])
 
 
 @cases.wrong(ParseError, VECTOR)
 def recursion(a):
-    a[0] = factorial(5)
+    a[0] = sum_of(a)
 
 
-@cases.right(VECTOR, says="as a loop")
+def sum_from(a, k):
+    return 0.0 if k == len(a) else a[k] + sum_from(a, k + 1)
+
+
+@cases.right(VECTOR, says="indices in place of parts")
 def recursion(a):
-    product = 1
-    for k in range(1, 6):
-        product *= k
-    a[0] = product
+    a[0] = sum_from(a, 0)
 
 
 def is_even(n):
