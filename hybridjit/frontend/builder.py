@@ -36,6 +36,7 @@ from hybridjit.frontend.frame import (
     Skip,
     Variable,
 )
+from hybridjit.frontend.guards import Fault
 from hybridjit.frontend.knowledge import Knowledge
 from hybridjit.frontend.library.table import is_in_library
 from hybridjit.frontend.lift import lift
@@ -138,6 +139,8 @@ class Builder:
         self.divided_end: LoopEnd | None = None
         # What follows the block that is being translated, if it belongs to a branch of its own.
         self.chain: Sequence[Segment] = ()
+        # Of the handlers around: where the number of their error is, and what the numbers mean.
+        self.handled: list[tuple[Buffer, Mapping[int, Fault]]] = []
         # The functions around that are being inlined.
         self.stack: tuple[FunctionSource, ...] = ()
 

@@ -123,11 +123,10 @@ class Flow:
                 return state | {target.id: frozenset((UNBOUND,))} if self.printed else state
             case ast.If():
                 return self.branch(stmt, state)
-            case ast.For():
-                self.read(stmt.iter, state)
+            case ast.For() | ast.While():
                 return self.loop(stmt, state)
-            case ast.While():
-                return self.loop(stmt, state)
+            case ast.Try():
+                return self.attempt(stmt, state)
             case ast.With(items=items, body=body):
                 for item in items:
                     self.read(item, state)
@@ -163,9 +162,39 @@ class Flow:
         otherwise = None if known is True else self.block(stmt.orelse, state)
         return _meet([then, otherwise])
 
+    def attempt(self, stmt: ast.Try, state: State) -> State | None:
+        """The state after a `try`. What a handler sees may be from anywhere in the body, and what
+        `finally` sees from anywhere before it.
+        """
+        end = self.block(stmt.body, state)
+        ends = [end if end is None else self.block(stmt.orelse, end)]
+        failed = self._anywhere(stmt.body, state)
+        for handler in stmt.handlers:
+            if handler.type is not None:
+                self.read(handler.type, failed)
+            ends.append(self.block(handler.body, failed))
+        if not stmt.finalbody:
+            return _meet(ends)
+        before = [*stmt.body, *stmt.handlers, *stmt.orelse]
+        goes_on = _meet(ends) is not None
+        end = self.block(stmt.finalbody, self._anywhere(before, state))
+        return end if goes_on else None
+
+    def _anywhere(self, nodes: Sequence[ast.AST], state: State) -> State:
+        """What names may stand for in the midst of statements that have been looked at."""
+        found = dict(state)
+        for name in bound_names(nodes):
+            definition = self.definitions.get(name)
+            if definition is not None:
+                found[name.id] = found[name.id] | {definition}
+        return found
+
     def loop(self, stmt: ast.For | ast.While, state: State) -> State | None:
         """The state after a loop. Its head merges what enters and what comes back."""
-        targets = [stmt.target] if isinstance(stmt, ast.For) else []
+        targets: list[ast.expr] = []
+        if isinstance(stmt, ast.For):
+            self.read(stmt.iter, state)
+            targets = [stmt.target]
         merges = {
             name.id: Definition(name.id, stmt, self.place, frozenset())
             for name in bound_names((*targets, *stmt.body))

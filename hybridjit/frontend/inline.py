@@ -425,6 +425,9 @@ def annotations_in(node: ast.FunctionDef) -> dict[str, ast.expr]:
                 stack.extend(reversed([*body, *orelse]))
             case ast.With(body=body):
                 stack.extend(reversed(body))
+            case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=last):
+                handled = (inner for handler in handlers for inner in handler.body)
+                stack.extend(reversed([*body, *handled, *orelse, *last]))
             case _:
                 pass
     return found

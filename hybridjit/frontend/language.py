@@ -20,7 +20,7 @@ from hybridjit.frontend.expressions import (
 )
 from hybridjit.frontend.for_loops import run_for
 from hybridjit.frontend.inline import inline, make_function
-from hybridjit.frontend.messages import run_assert, run_expression, run_raise
+from hybridjit.frontend.messages import run_assert, run_expression
 from hybridjit.frontend.signature import run_return
 from hybridjit.frontend.statements import (
     leave_loop,
@@ -31,6 +31,7 @@ from hybridjit.frontend.statements import (
     run_while,
 )
 from hybridjit.frontend.subscripts import evaluate_attribute, evaluate_subscript
+from hybridjit.frontend.tries import run_raise, run_try
 from hybridjit.frontend.values import AnyArray, Value
 from hybridjit.lazy import lazy_module
 
@@ -67,6 +68,7 @@ LANGUAGE = Language(
         ast.Expr: run_expression,
         ast.Assert: run_assert,
         ast.Raise: run_raise,
+        ast.Try: run_try,
         ast.Return: run_return,
         ast.If: run_if,
         ast.For: run_for,

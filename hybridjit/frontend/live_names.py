@@ -39,6 +39,10 @@ def _before(stmt: ast.stmt, after: set[str], around: _Around) -> set[str]:
             return _loop(stmt, after)
         case ast.With():
             return set[str]().union(*map(_read, stmt.items)) | read_later(stmt.body, after, around)
+        case ast.Try():
+            last = read_later(stmt.finalbody, after, around)
+            parts = [stmt.body, stmt.orelse, *(handler.body for handler in stmt.handlers)]
+            return last.union(*(read_later(part, last, around) for part in parts))
         case ast.Break():
             return set(around.out)
         case ast.Continue():

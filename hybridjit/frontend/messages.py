@@ -123,14 +123,18 @@ def run_assert(build: Builder, stmt: ast.Assert) -> None:
         build.emit(If(logical_not(Scalar(cond, WEAK_BOOL), span).expr, failure, span=span))
 
 
-def run_raise(build: Builder, stmt: ast.Raise) -> bool:
-    """`raise ValueError("...", x)`."""
-    if stmt.exc is None or stmt.cause is not None:
-        what = "a bare raise" if stmt.exc is None else "raise ... from ..."
-        raise build.refuse(
-            f"{what} is not supported", stmt, help='write it as in raise ValueError("...")'
-        )
+def raise_new(build: Builder, stmt: ast.Raise) -> bool:
+    """`raise ValueError("...", x)`; `from None` says nothing that a script could tell."""
     call = stmt.exc
+    is_plain = stmt.cause is None or (
+        isinstance(stmt.cause, ast.Constant) and stmt.cause.value is None
+    )
+    if call is None or not is_plain:
+        raise build.refuse(
+            "raise ... from ... is not supported",
+            stmt,
+            help='write it as in raise ValueError("...")',
+        )
     kind, args = (call.func, call.args) if isinstance(call, ast.Call) else (call, [])
     value = build.evaluate(kind)
     if is_in_library(build.frame.source.file):

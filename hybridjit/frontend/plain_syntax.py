@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
@@ -62,6 +62,15 @@ def _is_short(node: ast.AST) -> bool:
     return isinstance(node, _SHORT) or is_list_call(node)
 
 
+def _rewrite_blocks(stmt: ast.stmt, block: Callable[[Sequence[ast.stmt]], list[ast.stmt]]) -> None:
+    """Rewrite the blocks of a statement that is no loop."""
+    holders: list[ast.AST] = [stmt, *getattr(stmt, "handlers", ())]
+    for holder in holders:
+        for field in ("body", "orelse", "finalbody"):
+            if hasattr(holder, field):
+                setattr(holder, field, block(getattr(holder, field)))
+
+
 def _has_jump(stmt: ast.stmt, kinds: tuple[type[ast.stmt], ...] = _JUMPS) -> bool:
     """Whether a statement leaves, or goes on with, the loop that it stands in."""
     match stmt:
@@ -71,6 +80,9 @@ def _has_jump(stmt: ast.stmt, kinds: tuple[type[ast.stmt], ...] = _JUMPS) -> boo
             return any(_has_jump(inner, kinds) for inner in (*body, *rest))
         case ast.With(body=body):
             return any(_has_jump(inner, kinds) for inner in body)
+        case ast.Try(body=body, handlers=handlers, orelse=rest, finalbody=last):
+            handled = (inner for handler in handlers for inner in handler.body)
+            return any(_has_jump(inner, kinds) for inner in (*body, *handled, *rest, *last))
         case _:
             return isinstance(stmt, kinds)
 
@@ -124,10 +136,10 @@ class _Writer:
             case ast.While():
                 return self._while(stmt)
             case ast.If():
-                stmt.body, stmt.orelse = self.block(stmt.body), self.block(stmt.orelse)
+                _rewrite_blocks(stmt, self.block)
                 return [*self._hoisted(stmt, "test"), stmt]
-            case ast.With():
-                stmt.body = self.block(stmt.body)
+            case ast.With() | ast.Try():
+                _rewrite_blocks(stmt, self.block)
                 return [stmt]
             case ast.Match():
                 return self._match(stmt)
@@ -135,16 +147,14 @@ class _Writer:
                 return self._def(stmt)
             case ast.Import() | ast.ImportFrom():
                 return _imports(stmt)
-            case ast.Assign() | ast.AugAssign() | ast.AnnAssign() | ast.Return() | ast.Expr():
-                return [*self._hoisted(stmt, "value"), stmt]
             case ast.Assert():
                 return [*self._hoisted(stmt, "test"), stmt]
             case _:
-                return [stmt]
+                return [*self._hoisted(stmt, "value"), stmt]
 
     def _hoisted(self, stmt: ast.stmt, field: str) -> list[ast.stmt]:
         """What an expression of a statement needs before it."""
-        value: ast.expr | None = getattr(stmt, field)
+        value: ast.expr | None = getattr(stmt, field, None)
         if value is None:
             return []
         hoist = Hoist(self.fresh, self.block)
@@ -278,10 +288,8 @@ class _Jumps:
                 return [assign_at(self._flag, ast.Constant(self._value), stmt), stmt]
             case ast.Continue() if self._value:  # the round is a loop of its own
                 return [at_place(ast.Break(), stmt)]
-            case ast.If():
-                stmt.body, stmt.orelse = self.block(stmt.body), self.block(stmt.orelse)
-            case ast.With():
-                stmt.body = self.block(stmt.body)
+            case ast.If() | ast.With() | ast.Try():
+                _rewrite_blocks(stmt, self.block)
             case _:
                 pass
         return [stmt]

@@ -78,16 +78,12 @@ REFUSALS: dict[type[ast.AST], tuple[str, str]] = {
         "nonlocal is not supported: a script cannot assign to names outside it",
         "return the value, or pass an array and write to its elements",
     ),
-    ast.Try: (
-        "try is not supported: an error ends the script",
-        "put try around the call of the script, or test before with if",
-    ),
     ast.Match: ("match is not supported", "use if, elif and else"),
     ast.AsyncFor: ("async for is not supported", "use for"),
     ast.AsyncWith: ("async with is not supported", "use with"),
 }
 if sys.version_info >= (3, 11):
-    REFUSALS[ast.TryStar] = REFUSALS[ast.Try]
+    REFUSALS[ast.TryStar] = ("except* is not supported", "use except")
 
 
 def refusal(node: ast.AST, span: Span | None) -> ParseError:

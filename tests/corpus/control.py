@@ -178,7 +178,27 @@ def assigned_in_both(a: Array) -> Array:
     return b
 
 
+@hybrid.script
+def caught(a: Array, i: Number) -> Array:
+    b = output_tensor((3,), "float64")
+    try:
+        b[0] = 1.0
+        b[1] = a[i] + a[-i]
+        if b[1] > 4:
+            raise ValueError("large")
+    except IndexError:
+        b[2] = -1.0
+    except ValueError:
+        b[2] = -2.0
+    else:
+        b[2] = 3.0
+    finally:
+        b[0] += 1.0
+    return b
+
+
 CASES = (
+    case(caught, *(sweep(lambda d, i=i: (d(d.n), i), dtypes=("float64",)) for i in (0, 3))),
     case(branches, sweep(lambda d: (d(d.n),), dtypes=REALS)),
     case(chained, sweep(lambda d: (d(d.n), -2, 5), dtypes=("float64", "int32", "float16"))),
     case(short_circuit, *(sweep(lambda d, i=i: (d(d.n), i)) for i in (0, 1, 6))),

@@ -11,6 +11,7 @@ import pytest
 from hybridjit.frontend import (
     assignments,
     branches,
+    guards,
     hoisting,
     plain_syntax,
     random_state,
@@ -19,6 +20,7 @@ from hybridjit.frontend import (
 )
 from hybridjit.frontend.library import legacy_random
 from hybridjit.frontend.library import python as library_python
+from hybridjit.ir.expr import Const, Ge, Lt, Or
 from hybridjit.ir.signature import Nesting, Part
 from tests.differential import test_global_random as draws
 from tests.differential import test_returned_views as views
@@ -26,6 +28,7 @@ from tests.differential import test_tuples as tuples
 from tests.frontend import test_plain_syntax as syntax
 from tests.frontend import test_recursion as recursions
 from tests.frontend import test_tail_calls as tails
+from tests.frontend import test_tries as tries
 from tests.planted.bugs import Bug, Check, always, replaced
 from tests.support.oracle import fresh
 
@@ -101,7 +104,20 @@ def _recursions() -> None:
     recursions.test_as_plain_python(recursions.fibonacci, [(9,)])
 
 
+def from_zero(index: Any, size: Any) -> Any:
+    return Or(Lt(index, Const(0)), Ge(index, size))
+
+
+def _tries() -> None:
+    tries.test_as_plain_python(tries.element, tries.CASES[tries.element])
+
+
 BUGS = (
+    Bug(
+        "an index that counts from the end is caught",
+        [replaced(guards, "_is_outside", from_zero)],
+        _tries,
+    ),
     Bug(
         "a call forgets a number that is read after it",
         [replaced(recursion, "_kept", keeps_too_little)],

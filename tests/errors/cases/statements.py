@@ -11,25 +11,44 @@ cases = Cases()
 @cases.wrong(ParseError, VECTOR)
 def try_except(a):
     try:
-        a[0] = 1.0
-    except IndexError:
-        a[1] = 2.0
+        a[int(a[0])] = 1.0
+    except IndexError as error:
+        print(error)
 
 
-@cases.right(VECTOR, says="test before with if")
+@cases.right(VECTOR, says="an error of your own")
 def try_except(a):
-    if len(a) > 0:
-        a[0] = 1.0
-    else:
-        a[1] = 2.0
+    try:
+        a[int(a[0])] = 1.0
+    except IndexError:
+        raise ValueError("not a place") from None
 
 
 @cases.wrong(ParseError, VECTOR)
 def try_finally(a):
     try:
+        for i in parallel(len(a)):
+            a[i] = 1 // int(a[i])
+    finally:
+        a[0] = 2.0
+
+
+@cases.right(VECTOR, says="before or after the try")
+def try_finally(a):
+    for i in parallel(len(a)):
+        a[i] = 1 // int(a[i] + 100)
+    try:
         a[0] = 1.0
     finally:
-        a[1] = 2.0
+        a[0] = 2.0
+
+
+@cases.wrong(ParseError, VECTOR)
+def except_number(a):
+    try:
+        a[0] = 1.0
+    except 3:
+        a[0] = 2.0
 
 
 @cases.wrong(ParseError, VECTOR)
@@ -301,7 +320,7 @@ def raise_again(a):
 @cases.wrong(ParseError, VECTOR)
 def raise_from(a):
     if a[0] > 0:
-        raise ValueError("bad") from None
+        raise ValueError("bad") from IndexError("place")
 
 
 @cases.right(VECTOR, says='raise ValueError("...")')

@@ -1,0 +1,268 @@
+"""`try`: what is caught is known before it happens.
+
+    try:                           caught = 0
+        x = a[i]                   while True:
+    except IndexError:                 <x = a[i], guarded: caught = 1; break>
+        x = 0.0           -->          break
+    else:                          if caught == 1:
+        n += 1                         x = 0.0
+    finally:                       if caught == 0:
+        k += 1                         n += 1
+                                   k += 1
+
+With `finally`, all errors of what stands before it are caught, and raised again after it.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from hybridjit.errors import ParseError
+from hybridjit.frontend.builder import Builder
+from hybridjit.frontend.guards import (
+    BREAK,
+    CONTINUE,
+    ZERO,
+    Fault,
+    Guards,
+    Unguarded,
+    new_number,
+)
+from hybridjit.frontend.messages import raise_new
+from hybridjit.frontend.returns import InlineReturn
+from hybridjit.frontend.statements import nested
+from hybridjit.frontend.values import Foreign, Items, Value
+from hybridjit.ir.dtype import BOOL
+from hybridjit.ir.expr import And, Buffer, BufferRef, Const, Eq, Expr, Ge, Le, Load, Var
+from hybridjit.ir.stmt import (
+    Allocate,
+    Break,
+    Continue,
+    If,
+    Let,
+    Raise,
+    Return,
+    Stmt,
+    Store,
+    While,
+)
+from hybridjit.ir.visit import fresh_copy, walk_stmts
+from hybridjit.scalars.scalar import Scalar
+
+Kinds = tuple[type[BaseException], ...]
+
+
+def run_try(build: Builder, stmt: ast.Try) -> bool:
+    """`try` with `except`, `else` and `finally`."""
+    try:
+        if stmt.finalbody:
+            return _with_finally(build, stmt)
+        return _with_handlers(build, stmt)
+    except Unguarded as found:
+        raise ParseError(
+            f"{found.what} inside try is not supported: how it fails is not known before",
+            found.span or build.span(stmt),
+            help="put it before or after the try",
+        ) from None
+
+
+# except
+
+
+@dataclass(slots=True)
+class _Caught:
+    """The errors that were caught. Those of one handler have numbers one after the other."""
+
+    handlers: Sequence[Kinds]
+    faults: list[dict[int, Fault]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.faults = [{} for _ in self.handlers]
+
+    def number(self, fault: Fault) -> int | None:
+        error: type[BaseException] = getattr(builtins, fault.error)
+        for place, kinds in enumerate(self.handlers):
+            if issubclass(error, kinds):
+                return _number_in(self.faults[place], fault, 1 + place * _MANY)
+        return None
+
+
+_MANY = 1 << 20  # more than one handler catches
+
+
+def _number_in(known: dict[int, Fault], fault: Fault, first: int) -> int:
+    """The number of an error; those that would be raised again alike have one."""
+    for number, other in known.items():
+        if (other.error, _text_of(other)) == (fault.error, _text_of(fault)):
+            return number
+    known[first + len(known)] = fault
+    return first + len(known) - 1
+
+
+def _with_handlers(build: Builder, stmt: ast.Try) -> bool:
+    for handler in stmt.handlers:
+        _check_handler(build, handler)
+    caught = _Caught([_kinds(build, handler.type) for handler in stmt.handlers])
+    body, body_goes_on = nested(build, stmt.body)
+    register = new_number("caught")
+    jumps = _emit_guarded(build, Guards(register, caught.number, build.close), body)
+    goes_on = False
+    for handler, faults in zip(stmt.handlers, caught.faults, strict=True):
+        build.handled.append((register, faults))
+        handled, handler_goes_on = nested(build, handler.body)
+        build.handled.pop()
+        if faults:
+            build.emit(If(_is_among(register, faults), handled))
+            goes_on = goes_on or handler_goes_on
+    if stmt.orelse:
+        otherwise, else_goes_on = nested(build, stmt.orelse)
+        build.emit(If(Eq(Load(register), ZERO), otherwise))
+        body_goes_on = body_goes_on and else_goes_on
+    _emit_jumps(build, register, jumps)
+    return goes_on or body_goes_on
+
+
+def _is_among(register: Buffer, faults: Mapping[int, Fault]) -> Expr:
+    low, high = Const(min(faults)), Const(max(faults))
+    return And(Ge(Load(register), low), Le(Load(register), high))
+
+
+def _check_handler(build: Builder, handler: ast.ExceptHandler) -> None:
+    used = (node for part in handler.body for node in ast.walk(part))
+    for node in used:
+        if isinstance(node, ast.Name) and node.id == handler.name:
+            raise build.refuse(
+                f"the error '{node.id}' cannot be used inside a script",
+                node,
+                help="raise an error of your own in its place",
+            )
+
+
+def _kinds(build: Builder, node: ast.expr | None) -> Kinds:
+    """The classes that a handler names."""
+    if node is None:
+        return (BaseException,)
+    value = build.evaluate(node)
+    values = value.items if isinstance(value, Items) else (value,)
+    found = [item.value for item in values if isinstance(item, Foreign)]
+    kinds = [kind for kind in found if isinstance(kind, type) and issubclass(kind, BaseException)]
+    if len(kinds) != len(values):
+        raise build.refuse("except needs classes of errors, such as IndexError", node)
+    return tuple(kinds)
+
+
+def _emit_guarded(build: Builder, guards: Guards, body: Stmt) -> set[int]:
+    """The statements in a loop of one round; which jumps leave it for a loop around."""
+    stmts = guards.block(body)
+    build.emit(Allocate(guards.caught, zero=False))
+    build.emit(Store(guards.caught, (), ZERO))
+    numbers = {
+        stmt.value.value
+        for outer in stmts
+        for stmt in walk_stmts(outer)
+        if isinstance(stmt, Store)
+        and stmt.buffer is guards.caught
+        and isinstance(stmt.value, Const)
+    }
+    if not numbers:  # nothing in it is caught
+        build.body.extend(stmts)
+        return set()
+    if not stmts or not isinstance(stmts[-1], (Break, Return, InlineReturn)):
+        stmts.append(Break())
+    build.emit(While(Const(True, BOOL), build.close(stmts)))
+    return {number for number in (BREAK, CONTINUE) if number in numbers}
+
+
+def _emit_jumps(build: Builder, register: Buffer, jumps: set[int]) -> None:
+    for number, jump in ((BREAK, Break()), (CONTINUE, Continue())):
+        if number in jumps:
+            build.emit(If(Eq(Load(register), Const(number)), jump))
+
+
+def run_raise(build: Builder, stmt: ast.Raise) -> bool:
+    """`raise ValueError("...")`, or a bare `raise` of what the handler around it has caught."""
+    if stmt.exc is not None:
+        return raise_new(build, stmt)
+    if not build.handled:
+        raise build.refuse(
+            "a bare raise outside of except is not supported",
+            stmt,
+            help='write it as in raise ValueError("...")',
+        )
+    register, faults = build.handled[-1]
+    if faults:
+        _emit_raises(build, register, dict(list(faults.items())[:-1]))
+        build.emit(_raise(faults[max(faults)]))
+    return False
+
+
+def _emit_raises(build: Builder, register: Buffer, faults: Mapping[int, Fault]) -> None:
+    for number, fault in faults.items():
+        build.emit(If(Eq(Load(register), Const(number)), _raise(fault)))
+
+
+def _text_of(fault: Fault) -> tuple[object, ...]:
+    return tuple(part if isinstance(part, str) else "" for part in fault.message)
+
+
+def _raise(fault: Fault) -> Raise:
+    message = tuple(part for part in fault.message if isinstance(part, str))
+    return Raise(fault.error, message, fault.is_tuple, fault.is_text)
+
+
+# finally
+
+
+def _with_finally(build: Builder, stmt: ast.Try) -> bool:
+    with build.collect() as stmts:
+        build.depth += 1
+        goes_on = _with_handlers(build, stmt)
+        build.depth -= 1
+    register, faults = new_number("raised"), dict[int, Fault]()
+    last, last_goes_on = nested(build, stmt.finalbody)
+
+    def leave(leaving: Stmt) -> list[Stmt]:
+        lets, kept = _computed(leaving)
+        ended = fresh_copy(last)
+        return [*lets, ended, kept] if last_goes_on else [*lets, ended]
+
+    guards = Guards(register, lambda fault: _number_in(faults, fault, 1), build.close, leave)
+    jumps = _emit_guarded(build, guards, build.close(stmts))
+    build.emit(last)
+    _emit_raises(build, register, faults)
+    _emit_jumps(build, register, jumps)
+    return goes_on and last_goes_on
+
+
+def _computed(leaving: Stmt) -> tuple[list[Stmt], Stmt]:
+    """A return whose values are computed before what comes last."""
+    lets: list[Stmt] = []
+
+    def kept(expr: Expr) -> Expr:
+        if isinstance(expr, (Const, Var, BufferRef)):
+            return expr
+        var = Var("result", expr.dtype, span=expr.span)
+        lets.append(Let(var, expr))
+        return var
+
+    match leaving:
+        case Return(values):
+            values = tuple(kept(value) for value in values)
+            return lets, replace(leaving, values=values)
+        case InlineReturn(value=value):
+            return lets, replace(leaving, value=_kept_value(value, kept))
+        case _:
+            raise AssertionError(type(leaving).__name__)
+
+
+def _kept_value(value: Value, kept: Callable[[Expr], Expr]) -> Value:
+    match value:
+        case Scalar(expr):
+            return replace(value, expr=kept(expr))
+        case Items(items):
+            return replace(value, items=tuple(_kept_value(item, kept) for item in items))
+        case _:
+            return value

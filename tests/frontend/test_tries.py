@@ -1,0 +1,255 @@
+"""`try`: errors that scripts raise are caught as plain Python catches them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+import pytest
+
+from hybridjit import hybrid
+from hybridjit.errors import ParseError
+from tests.support.array_results import assert_agree
+from tests.support.memory import needs_proc, resident_megabytes
+from tests.support.oracle import fresh
+
+np: Any = numpy
+
+
+@hybrid.script
+def element(a: Any, i: Any) -> Any:
+    try:
+        x = a[i]
+    except IndexError:
+        x = a[0] * 100
+    return x
+
+
+@hybrid.script
+def quotients(n: int, out: Any) -> Any:
+    """In a loop, with `else` and `finally`; numbers of Python are divided."""
+    bad = 0
+    for i in range(len(out)):
+        try:
+            out[i] = 60 // (i - n)
+        except ZeroDivisionError:
+            out[i] = -1
+            bad += 1
+        else:
+            out[i] += 100
+        finally:
+            out[i] *= 2
+    return bad
+
+
+@hybrid.script
+def several(a: Any, i: Any, j: Any) -> Any:
+    """The first handler that fits; what was set before the error stays."""
+    k = 0
+    try:
+        k = 1
+        y = a[i]
+        k = 2
+        if y > 3:
+            raise ValueError(f"{y} is large")
+        assert y > 0, "negative"
+        k = 3
+        for m in range(j):
+            k += 10 * m
+            a[m] += 20 // (m - 2)
+            if k > 300:
+                break
+    except (ValueError, AssertionError):
+        return k, 1
+    except IndexError:
+        return k, 2
+    except Exception:
+        k = -k
+        return k, 3
+    return k, 0
+
+
+@hybrid.script
+def leaves(a: Any, n: Any) -> Any:
+    """`continue`, `break` and the end of a loop around, each through `finally`."""
+    s = 0.0
+    for i in range(n):
+        try:
+            if a[i] == 2:
+                continue
+            if a[i] == 5:
+                break
+            s += a[i]
+        except IndexError:
+            s += 1000
+            break
+        finally:
+            s += 1
+    return s
+
+
+@hybrid.script
+def returns(a: Any, i: Any, log: Any) -> Any:
+    """What is returned is computed before `finally`."""
+    try:
+        return log[0] + a[i]
+    except IndexError:
+        return log[0] - 7.0
+    finally:
+        log[0] += 1
+
+
+@hybrid.script
+def asked(a: Any, b: Any) -> Any:
+    """In the condition of a loop, and behind `and`."""
+    k = 0
+    try:
+        while a[k] > 0 and a[b[k]] > 0:
+            k += 1
+    except IndexError:
+        k += 100
+    return k
+
+
+@hybrid.script
+def inside(a: Any, i: Any) -> Any:
+    try:
+        try:
+            x = a[i]
+        except ZeroDivisionError:
+            x = 1.0
+        if x > 2:
+            raise ValueError("x")
+    except IndexError:
+        return -1.0
+    except ValueError:
+        return -2.0
+    return x
+
+
+def at_or(a: Any, i: Any, other: Any) -> Any:
+    try:
+        return a[i]
+    except IndexError:
+        return other
+
+
+@hybrid.script
+def called(a: Any) -> Any:
+    s = 0.0
+    for i in range(-6, 6):
+        s += at_or(a, i, -5.0) * (i + 10)
+    return s
+
+
+@hybrid.script
+def arrays(x: Any, n: Any) -> Any:
+    """Names of arrays, sizes, and an error that nobody catches in the midst."""
+    y = x + 1
+    try:
+        y = x * 2
+        z = np.zeros(n)
+        y[len(z)] = 7.0
+    except ValueError:
+        y = y - 1
+    except IndexError:
+        y[0] = 100.0
+    return y
+
+
+A = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+CASES = {
+    element: [(A, 0), (A, 4), (A, 5), (A, -5), (A, -6)],
+    quotients: [(2, np.zeros(4, np.int64)), (9, np.zeros(4, np.int64))],
+    several: [(A, 0, 1), (A, 2, 3), (A, 9, 0), (A, 4, 1), (A - 3, 0, 1), (A, 0, 2)],
+    leaves: [(A, 0), (A, 2), (A, 7), (A[:4], 7)],
+    returns: [(A, 1, np.zeros(1)), (A, 7, np.zeros(1))],
+    asked: [(A, np.arange(5)), (A, np.array([1, 9])), (A - 3, np.arange(5)), (A, np.arange(2))],
+    inside: [(A, 1), (A, 3), (A, 9)],
+    called: [(A,)],
+    arrays: [(A, 2), (A, -1), (A, 5)],
+}
+
+
+@pytest.mark.parametrize(("kernel", "calls"), CASES.items(), ids=lambda case: str(case)[:9])
+def test_as_plain_python(kernel: Any, calls: Sequence[tuple[Any, ...]]) -> None:
+    kernel = fresh(kernel)
+    for args in calls:
+        assert_agree(kernel, args)
+
+
+@hybrid.script
+def again(a: Any, i: Any) -> Any:
+    try:
+        if a[i] < 0:
+            raise ValueError("negative")
+        return a[i]
+    except (IndexError, ValueError):
+        a[0] = 77.0
+        raise
+    except RuntimeError:
+        return 0.0
+
+
+@pytest.mark.parametrize("run", [again, again.interpret], ids=["native", "interpreted"])
+def test_errors_that_are_raised_again(run: Any) -> None:
+    for values, i, error, text in (
+        ([1.0], 3, IndexError, "out of bounds"),
+        ([1.0, -1.0], 1, ValueError, "negative"),
+    ):
+        a = np.array(values)
+        with pytest.raises(error, match=text):
+            run(a, i)
+        assert a[0] == 77
+
+
+def test_errors_that_nobody_catches_pass_finally() -> None:
+    @hybrid.script
+    def last(a: Any, i: Any) -> Any:
+        try:
+            a[i] = 1.0
+        except ZeroDivisionError:
+            a[0] = 5.0
+        finally:
+            a[1] = 2.0
+
+    for run in (last, last.interpret):
+        a = np.zeros(3)
+        with pytest.raises(IndexError, match="out of bounds"):
+            run(a, 3)
+        assert a.tolist() == [0, 2, 0]
+
+
+@needs_proc
+def test_memory_is_given_back(unchecked: None) -> None:
+    @hybrid.script
+    def wasteful(a: Any, n: Any, i: Any) -> Any:
+        try:
+            b = np.ones(n)
+            found = [x for x in b]
+            return found[0] + a[i]
+        except IndexError:
+            return 0.0
+
+    assert wasteful(A, 5_000_000, 9) == 0
+    before = resident_megabytes()
+    for _ in range(5):
+        wasteful(A, 5_000_000, 9)
+    assert resident_megabytes() < before + 60
+
+
+def test_a_call_of_python_is_refused() -> None:
+    @hybrid.packed
+    def careful(a: Any) -> None:
+        raise KeyError
+
+    @hybrid.script
+    def f(a: Any) -> Any:
+        try:
+            careful(a)
+        except KeyError:
+            a[0] = 1.0
+
+    with pytest.raises(ParseError, match="inside try is not supported"):
+        f(A)
