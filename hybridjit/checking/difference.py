@@ -91,6 +91,8 @@ class _Rules:
     def compare(
         self, what: str, native: Any, plain: Any, argument: str | None = None
     ) -> Difference | None:
+        if is_array(plain) and plain.dtype.names:  # field by field
+            native, plain = ([a[name] for name in plain.dtype.names] for a in (native, plain))
         if is_sequence(plain) and is_sequence(native):
             return self._compare_items(what, native, plain, argument)
         if plain is None or native is None:

@@ -32,6 +32,7 @@ from hybridjit.frontend.values import (
     ItemPlace,
     Items,
     Nothing,
+    Records,
     Text,
     Value,
     View,
@@ -249,6 +250,8 @@ def _len(build: Builder, node: ast.Call) -> Value:
             return integer(len(items))
         case GrowingList():
             return index(length(build, value, node))
+        case Records() if value.shape:
+            return index(value.shape[0])
         case ArrayExpr() if value.mask is not None:
             return index(whole(build, value, build.span(node)).shape[0])
         case Array() | View() | ArrayExpr() if value.shape:

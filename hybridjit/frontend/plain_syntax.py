@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
+from hybridjit.frontend.field_names import FieldsFirst, is_by_name
 from hybridjit.frontend.hoisting import Hoist, assign_at, at_place, is_list_call, name_at
 from hybridjit.frontend.inner_functions import define, is_defined
 from hybridjit.source import FunctionSource
@@ -50,7 +51,7 @@ def _written_out(func: ast.FunctionDef) -> ast.FunctionDef:
     node = copy.deepcopy(func)
     names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
     names |= {arg.arg for arg in ast.walk(node) if isinstance(arg, ast.arg)}
-    _Writer(names).function(node)
+    _Writer(names).function(FieldsFirst().visit(node))
     return node
 
 
@@ -59,7 +60,7 @@ def _is_short(node: ast.AST) -> bool:
         return any(map(_has_jump, node.body)) or bool(node.orelse)
     if isinstance(node, (ast.For, ast.While)):
         return bool(node.orelse)
-    return isinstance(node, _SHORT) or is_list_call(node)
+    return isinstance(node, _SHORT) or is_list_call(node) or is_by_name(node)
 
 
 def _rewrite_blocks(stmt: ast.stmt, block: Callable[[Sequence[ast.stmt]], list[ast.stmt]]) -> None:

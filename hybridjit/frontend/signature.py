@@ -36,6 +36,7 @@ from hybridjit.frontend.values import (
     Items,
     Nothing,
     RandomGenerator,
+    Records,
     Value,
     View,
     buffers_of,
@@ -97,12 +98,14 @@ def _parameter(build: Builder, name: str, spec: Spec, span: Span) -> Value:
             assert isinstance(scalar.expr, Var)
             build.signature.params.append(ScalarParam(scalar.expr, type.weak))
             return scalar
-        case TupleSpec(items, fields):
+        case TupleSpec(items, fields, records):
             names = range(len(items)) if fields is None else fields
             parts = (
                 _parameter(build, f"{name}_{part}", item, span)
                 for part, item in zip(names, items, strict=True)
             )
+            if records is not None:
+                return Records(fields or (), tuple(parts), records)
             return Items(tuple(parts), fields=fields)
         case ConstantSpec(value):
             return lift(value)

@@ -31,6 +31,13 @@ from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.captures import MISSING, AttributeSource, has_plain_attributes
 from hybridjit.frontend.list_methods import LIST_METHODS, list_item
 from hybridjit.frontend.numpy_refusals import RENAMED, ufunc_method_help
+from hybridjit.frontend.records import (
+    RECORDS_ATTRIBUTES,
+    field_of,
+    part_of,
+    product_of,
+    records_attribute,
+)
 from hybridjit.frontend.refusals import index_help, refuse_text_arithmetic
 from hybridjit.frontend.values import (
     AnyArray,
@@ -46,18 +53,18 @@ from hybridjit.frontend.values import (
     Nothing,
     NumpyFunction,
     RandomGenerator,
+    Records,
     Text,
     Value,
     View,
     describe,
 )
 from hybridjit.ir.dtype import INT64, ScalarType
-from hybridjit.ir.expr import Call, Const, Expr, Load, Mul
+from hybridjit.ir.expr import Call, Const, Expr, Load
 from hybridjit.ir.intrinsics import INTRINSICS
 from hybridjit.lazy import lazy_module
 from hybridjit.scalars.functions import apply
 from hybridjit.scalars.kinds import type_name
-from hybridjit.scalars.operators import binary
 from hybridjit.scalars.scalar import Scalar, index, integer
 from hybridjit.scalars.style import Style
 from hybridjit.scalars.suggest import did_you_mean
@@ -85,8 +92,8 @@ def evaluate_subscript(build: Builder, node: ast.Subscript) -> Value:
             return _array_subscript(build, owner, node)
         case View() | ArrayExpr():
             return array_part(build, whole(build, owner, build.span(node)), node)
-        case Items():
-            return _item(build, owner, node)
+        case Items() | Records():
+            return _item_or_field(build, owner, node)
         case GrowingList():
             return list_item(build, owner, node)
         case Scalar():
@@ -95,21 +102,32 @@ def evaluate_subscript(build: Builder, node: ast.Subscript) -> Value:
                 node,
                 help=f"it is a number already: write {ast.unparse(node.value)}",
             )
-        case Foreign(grid) if grid is np.mgrid or grid is np.ogrid:
-            return grids.index_grid(build, node, is_open=grid is np.ogrid)
-        case Foreign(found) if index_help(found) is not None:
-            label = ast.unparse(node.value)
-            raise build.refuse(
-                f"'{label}' is not supported inside a script", node, help=index_help(found)
-            )
         case Foreign():
-            raise build.mismatch(
-                f"{describe(owner)} cannot be indexed inside a script",
-                node,
-                help=f"take the item outside the script: item = {ast.unparse(node)}",
-            )
+            return _foreign_item(build, owner, node)
         case _:
             raise build.mismatch(f"{describe(owner)} cannot be indexed", node)
+
+
+def _foreign_item(build: Builder, owner: Foreign, node: ast.Subscript) -> Value:
+    found = owner.value
+    if found is np.mgrid or found is np.ogrid:
+        return grids.index_grid(build, node, is_open=found is np.ogrid)
+    if index_help(found) is not None:
+        label = ast.unparse(node.value)
+        raise build.refuse(
+            f"'{label}' is not supported inside a script", node, help=index_help(found)
+        )
+    raise build.mismatch(
+        f"{describe(owner)} cannot be indexed inside a script",
+        node,
+        help=f"take the item outside the script: item = {ast.unparse(node)}",
+    )
+
+
+def _item_or_field(build: Builder, owner: Items | Records, node: ast.Subscript) -> Value:
+    if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+        return field_of(build, owner, node.slice.value, node)
+    return _item(build, owner, node) if isinstance(owner, Items) else part_of(build, owner, node)
 
 
 def element(build: Builder, part: Array, node: ast.AST) -> Value:
@@ -226,14 +244,18 @@ def evaluate_attribute(build: Builder, node: ast.Attribute) -> Value:
             raise refuse_text_arithmetic(text, build.span(node))
         case GrowingList() | Items():
             return _field(build, owner, node)
+        case Records() if node.attr in (*owner.fields, *RECORDS_ATTRIBUTES):
+            return records_attribute(build, owner, node)
         case ElementType() if node.attr in ("type", "itemsize", "kind"):
             return _type_attribute(owner, node)
-        case RandomGenerator() if node.attr in library_random.METHODS:
-            return Method(owner, node.attr)
-        case NumpyFunction() if node.attr in UFUNC_METHODS:
+        case RandomGenerator() | NumpyFunction() if node.attr in _methods_of(owner):
             return Method(owner, node.attr)
         case _:
             raise _refuse_attribute_of(build, owner, node)
+
+
+def _methods_of(owner: RandomGenerator | NumpyFunction) -> Sequence[str]:
+    return UFUNC_METHODS if isinstance(owner, NumpyFunction) else tuple(library_random.METHODS)
 
 
 def _refuse_attribute_of(build: Builder, owner: Value, node: ast.Attribute) -> ParseError:
@@ -298,10 +320,7 @@ def _rearranged(build: Builder, owner: AnyArray, node: ast.Attribute) -> Value:
 def _size_of(build: Builder, owner: AnyArray, node: ast.Attribute) -> Scalar:
     if isinstance(owner, ArrayExpr) and owner.mask is not None:
         return array_functions.count_selected(build, owner, node)
-    size: Scalar = integer(1)
-    for extent in owner.shape:
-        size = binary(Mul, size, index(extent), build.span(node))
-    return size
+    return product_of(build, owner.shape, node)
 
 
 def _object_attribute(build: Builder, value: object, node: ast.Attribute) -> Value:

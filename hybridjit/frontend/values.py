@@ -255,6 +255,21 @@ class Method:
 
 
 @record
+class Records:
+    """A structured array of `ndim` dimensions: an array for each field, which may have more."""
+
+    fields: tuple[str, ...]
+    columns: tuple[Value, ...]
+    ndim: int
+
+    @property
+    def shape(self) -> tuple[Expr, ...]:
+        first = self.columns[0]
+        assert isinstance(first, (Array, View, ArrayExpr, Records))
+        return first.shape[: self.ndim]
+
+
+@record
 class Foreign:
     """A Python object that the language has no use for; the error comes when it is used."""
 
@@ -267,6 +282,7 @@ Value = (
     | View
     | ArrayExpr
     | Items
+    | Records
     | GrowingList
     | GivenList
     | RandomGenerator
@@ -299,11 +315,17 @@ def buffers_of(value: object) -> Iterator[Buffer]:
         case GrowingList(count=count, columns=columns):
             yield count
             yield from (column.buffer for column in columns.values())
-        case Items(items):
+        case Items(items) | Records(_, items):
             for item in items:
                 yield from buffers_of(item)
         case _:
             pass
+
+
+_KINDS: dict[type, str] = {
+    RandomGenerator: "a generator of random numbers",
+    Records: "a structured array",
+}
 
 
 def describe(value: Value) -> str:
@@ -317,8 +339,8 @@ def describe(value: Value) -> str:
             return _describe_array(value)
         case Items() | GrowingList() | GivenList():
             return _describe_items(value)
-        case RandomGenerator():
-            return "a generator of random numbers"
+        case RandomGenerator() | Records():
+            return _KINDS[value.__class__]
         case Text(text):
             return f"the string {text!r}"
         case ElementType(dtype):

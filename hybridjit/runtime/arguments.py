@@ -20,6 +20,7 @@ from hybridjit.interp.scalars import cast
 from hybridjit.ir.dtype import INT64, DType, ScalarType, find_dtype
 from hybridjit.ir.expr import Buffer
 from hybridjit.ir.header import MAX_EXTENT, Header
+from hybridjit.runtime.brought_arrays import as_arrays
 from hybridjit.runtime.generators import check_generator
 from hybridjit.scalars.builtins import ElementTypeObject
 from hybridjit.scalars.kinds import (
@@ -100,7 +101,7 @@ def bind(signature: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str,
             help = _NO_METHOD
         raise ArgumentError(str(error), help=help) from None
     bound.apply_defaults()
-    return list(bound.arguments.values())
+    return [as_arrays(value) for value in bound.arguments.values()]
 
 
 def spec_of_argument(name: str, value: object, declared: Spec | None = None) -> Spec:
@@ -136,6 +137,8 @@ def _spec(name: str, value: object) -> Spec:
     if is_python_number(value):
         _check_int64(name, value)
         return ScalarSpec(weak_type(value))
+    if is_array(value) and base_array(value).dtype.names:
+        return _structured_spec(name, base_array(value))
     if is_array(value):
         dtype, array = _array_dtype(name, value), base_array(value)
         _check_extents(name, array)
@@ -172,6 +175,15 @@ def _spec_of_object(name: str, value: object) -> Spec:
         "expected a NumPy array, a number, or a tuple of these",
         help=_conversion_help(name, value),
     )
+
+
+def _structured_spec(name: str, array: NDArray[Any]) -> TupleSpec:
+    """An array for each field of a structured array; those of no numbers are left out."""
+    names = tuple(field for field in array.dtype.names or () if _is_supported([array[field]]))
+    if not names:
+        _supported(name, array.dtype, "an array")
+    items = (_spec(f"{name}[{field!r}]", array[field]) for field in names)
+    return TupleSpec(tuple(items), names, array.ndim)
 
 
 def _record_spec(name: str, value: object, fields: tuple[str, ...]) -> TupleSpec:
@@ -215,7 +227,9 @@ def _conversion_help(name: str, value: object) -> str | None:
         return _NO_METHOD
     if isinstance(value, Enum):
         return f"pass its number, {name}.value"
-    return f"convert it with np.asarray({name})" if hasattr(value, "__array__") else None
+    if not hasattr(value, "__array__"):
+        return None
+    return f"pass columns of numbers, or convert it with np.asarray({name}, float)"
 
 
 def _a_value(value: object) -> str:
@@ -329,6 +343,9 @@ def flatten(specs: Sequence[Spec], values: Sequence[Any]) -> list[Any]:
         match spec:
             case ConstantSpec():
                 pass
+            case TupleSpec(items, fields, records) if records is not None:
+                array = base_array(value)
+                flat.extend(flatten(items, [array[field] for field in fields or ()]))
             case TupleSpec(items, fields) if fields is not None:
                 flat.extend(flatten(items, [getattr(value, field) for field in fields]))
             case TupleSpec(items):
@@ -406,11 +423,11 @@ def store_results(result: object, out: object) -> object:
             f"the kernel returns {len(arrays)} array{'s' * (len(arrays) != 1)}, "
             f"but out= has {len(given)}"
         )
-    targets = [_target(array, item) for array, item in zip(arrays, given, strict=True)]
+    targets = [_target(array, as_arrays(item)) for array, item in zip(arrays, given, strict=True)]
     _check_disjoint(targets)
     for array, target in zip(arrays, targets, strict=True):
         target[...] = array
-    stored = {id(array): target for array, target in zip(arrays, targets, strict=True)}
+    stored = {id(array): target for array, target in zip(arrays, given, strict=True)}
     final = tuple(stored.get(id(item), item) for item in _items(result))
     return final if isinstance(result, tuple) else final[0]
 

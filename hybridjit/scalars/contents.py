@@ -14,7 +14,9 @@ from hybridjit.scalars.kinds import field_names, is_array, is_generator, is_reco
 
 def arrays_in(value: Any) -> Iterator[NDArray[Any]]:
     """The arrays in a value, numbers as arrays without dimensions."""
-    if is_array(value):
+    if is_array(value) and value.dtype.names:
+        yield from arrays_in([value[name] for name in value.dtype.names])
+    elif is_array(value):
         yield value
     elif is_sequence(value):
         for item in value:

@@ -42,11 +42,13 @@ class ScalarSpec:
 class TupleSpec:
     """A tuple or list of arguments; its length is a constant of the specialisation.
 
-    `fields` are the names of the items: of a named tuple, a dataclass, or `self` of a method.
+    `fields` are the names of the items: of a named tuple, a dataclass, or `self` of a method. Those
+    of `records` are the fields of a structured array of so many dimensions, an array for each.
     """
 
     items: tuple[Spec, ...]
     fields: tuple[str, ...] | None = None
+    records: int | None = None
 
     def __str__(self) -> str:
         if self.fields is not None:

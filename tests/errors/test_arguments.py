@@ -18,10 +18,10 @@ class Unit(Enum):
 
 
 class Frame:
-    """What a data frame is to NumPy: something that can become an array."""
+    """What a data frame of names and numbers is to NumPy: an array of objects."""
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        return np.zeros(3)
+        return np.array(["sun", 1.0], object)
 
 
 A: Any = np.arange(4.0)
@@ -50,7 +50,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "object_array": lambda: SCALE(NP.array([None, 1]), 2.0),
     "string_array": lambda: SCALE(NP.array(["a"]), 2.0),
     "date_array": lambda: SCALE(NP.array(["2024-01-01"], "datetime64[D]"), 2.0),
-    "structured_array": lambda: SCALE(NP.zeros(2, [("x", float)]), 2.0),
+    "structured_array": lambda: SCALE(NP.zeros(2, [("x", "U3")]), 2.0),
     "byte_swapped": lambda: SCALE(NP.arange(3, dtype=NP.dtype(NP.int32).newbyteorder()), 2.0),
     "masked": lambda: SCALE(NP.ma.masked_array([1.0], mask=[True]), 2.0),
     "huge_integer": lambda: SCALE(A, 2**70),

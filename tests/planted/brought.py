@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hybridjit.frontend import (
@@ -16,20 +17,24 @@ from hybridjit.frontend import (
     plain_syntax,
     random_state,
     recursion,
+    subscripts,
     tail_calls,
 )
 from hybridjit.frontend.library import legacy_random
 from hybridjit.frontend.library import python as library_python
 from hybridjit.ir.expr import Const, Ge, Lt, Or
 from hybridjit.ir.signature import Nesting, Part
+from hybridjit.runtime import brought_arrays
 from tests.differential import test_global_random as draws
 from tests.differential import test_returned_views as views
+from tests.differential import test_structured_arrays as structured
 from tests.differential import test_tuples as tuples
 from tests.frontend import test_plain_syntax as syntax
 from tests.frontend import test_recursion as recursions
 from tests.frontend import test_tail_calls as tails
 from tests.frontend import test_tries as tries
 from tests.planted.bugs import Bug, Check, always, replaced
+from tests.runtime import test_brought_arrays as arrays_of_others
 from tests.support.oracle import fresh
 
 
@@ -112,7 +117,32 @@ def _tries() -> None:
     tries.test_as_plain_python(tries.element, tries.CASES[tries.element])
 
 
+def _copies() -> None:
+    arrays_of_others.test_memory_is_shared("column")
+
+
+def copied(value: Any) -> Any:
+    return None if _find_array(value) is None else np.array(_find_array(value))
+
+
+_find_array = brought_arrays._find_array  # pyright: ignore[reportPrivateUsage]
+
+
+def other_field(build: Any, owner: Any, name: str, node: Any) -> Any:
+    return owner.columns[0]
+
+
 BUGS = (
+    Bug(
+        "arrays of others are copied",
+        [replaced(brought_arrays, "_find_array", copied)],
+        _copies,
+    ),
+    Bug(
+        "all fields are the first one",
+        [replaced(subscripts, "field_of", other_field)],
+        structured.test_fields_of_every_other_record,
+    ),
     Bug(
         "an index that counts from the end is caught",
         [replaced(guards, "_is_outside", from_zero)],

@@ -125,7 +125,7 @@ def read_only() -> NDArray[Any]:
 
 REFUSED: list[tuple[object, str]] = [
     (np.array([None]), "argument 'a' is an array of dtype object, which is not supported"),
-    (np.zeros(2, "i4, f4"), r"argument 'a' is an array of dtype \[.*\], which is not"),
+    (np.zeros(2, "U4, U2"), r"argument 'a' is an array of dtype \[.*\], which is not"),
     (np.array(["x"]), "argument 'a' is an array of dtype <U1"),
     (np.array(["2020"], "M8[Y]"), r"argument 'a' is an array of dtype datetime64\[Y\]"),
     (np.zeros(2, np.longdouble), "argument 'a' is an array of dtype (float128|longdouble)"),
@@ -162,9 +162,9 @@ def test_a_python_int_past_64_bits_is_refused(value: int) -> None:
 def test_an_object_that_can_be_an_array_is_told_how() -> None:
     class Wrapped:
         def __array__(self) -> NDArray[Any]:
-            return np.zeros(3)
+            return np.array([None])
 
-    with pytest.raises(ArgumentError, match=r"(?s)argument 'a'.*np\.asarray\(a\)"):
+    with pytest.raises(ArgumentError, match=r"(?s)argument 'a'.*np\.asarray\(a, float\)"):
         first.interpret(Wrapped())
 
 

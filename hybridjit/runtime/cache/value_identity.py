@@ -61,8 +61,8 @@ class Identifier:
                 return ["array", dtype.name, shape]
             case ScalarSpec(type):
                 return ["number", type.dtype.name, type.weak]
-            case TupleSpec(items, fields):
-                return ["tuple", [self.of_spec(item) for item in items], fields]
+            case TupleSpec(items, fields, records):
+                return ["tuple", [self.of_spec(item) for item in items], fields, records]
             case GeneratorSpec():
                 return ["generator"]
             case ConstantSpec(value):
