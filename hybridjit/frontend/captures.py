@@ -14,6 +14,7 @@ import numpy as np
 
 from hybridjit.frontend.library.elements import as_float, clipped
 from hybridjit.frontend.library.names import LIBRARY_NAMES
+from hybridjit.ir.stmt import ERRORS
 from hybridjit.record import record
 from hybridjit.scalars.builtins import BUILTINS, PYTHON_NAMES
 from hybridjit.scalars.kinds import is_array, is_sequence
@@ -147,7 +148,8 @@ class Environment:
         for names in (self.closure, self.module, BUILTINS):
             if name in names:
                 return names[name]
-        return getattr(builtins, name, MISSING)
+        # A program that is read back may raise errors of NumPy's.
+        return getattr(builtins, name, ERRORS.get(name, MISSING))
 
     @property
     def cells(self) -> Mapping[str, CellType]:

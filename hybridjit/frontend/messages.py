@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import Any
 
 from hybridjit.arith.totality import is_total
 from hybridjit.frontend.arrays.memory import evaluate_all, has_effect
@@ -15,7 +16,7 @@ from hybridjit.frontend.library.table import is_in_library
 from hybridjit.frontend.values import Array, Builtin, Foreign, Items, Nothing, Text, Value, describe
 from hybridjit.ir.dtype import WEAK_BOOL
 from hybridjit.ir.expr import Const, Expr
-from hybridjit.ir.stmt import RAISABLE, Assert, If, Print, Raise
+from hybridjit.ir.stmt import ERRORS, Assert, If, Print, Raise
 from hybridjit.scalars.conversion import convert
 from hybridjit.scalars.operators import logical_not
 from hybridjit.scalars.scalar import Scalar
@@ -188,7 +189,5 @@ def _check_call(build: Builder, kind: Value, args: Sequence[ast.expr], stmt: ast
 
 def _find_raisable(value: Value) -> str | None:
     """The name of the built-in exception that `value` is, if a script may raise it."""
-    cls = value.value if isinstance(value, Foreign) else None
-    if not isinstance(cls, type) or cls.__module__ != "builtins":
-        return None
-    return cls.__name__ if cls.__name__ in RAISABLE else None
+    cls: Any = value.value if isinstance(value, Foreign) else None
+    return next((name for name, error in ERRORS.items() if error is cls), None)

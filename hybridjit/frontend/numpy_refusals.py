@@ -75,8 +75,6 @@ HELP: dict[str, str] = {
     "as_strided": "index the array, as in a[i + j], or take slices of it",
     "sliding_window_view": "take slices, as in a[k : n - w + 1 + k] for each k below w",
     # linear algebra
-    "lstsq": "write np.linalg.solve({}.T @ {}, {}.T @ b)",
-    "pinv": "write np.linalg.solve({}.T @ {}, {}.T)",
     **dict.fromkeys(("matrix_norm", "vector_norm"), _NORM),
     # files, text, settings
     **dict.fromkeys(("load", "save", "savez", "savez_compressed", "loadtxt", "savetxt"), _FILES),

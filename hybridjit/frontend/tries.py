@@ -16,7 +16,6 @@ With `finally`, all errors of what stands before it are caught, and raised again
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -38,6 +37,7 @@ from hybridjit.frontend.values import Foreign, Items, Value
 from hybridjit.ir.dtype import BOOL
 from hybridjit.ir.expr import And, Buffer, BufferRef, Const, Eq, Expr, Ge, Le, Load, Var
 from hybridjit.ir.stmt import (
+    ERRORS,
     Allocate,
     Break,
     Continue,
@@ -83,7 +83,7 @@ class _Caught:
         self.faults = [{} for _ in self.handlers]
 
     def number(self, fault: Fault) -> int | None:
-        error: type[BaseException] = getattr(builtins, fault.error)
+        error = ERRORS[fault.error]
         for place, kinds in enumerate(self.handlers):
             if issubclass(error, kinds):
                 return _number_in(self.faults[place], fault, 1 + place * _MANY)

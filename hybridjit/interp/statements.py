@@ -5,7 +5,6 @@ A closure returns None, or a `Signal` when control leaves the statement other th
 
 from __future__ import annotations
 
-import builtins
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
@@ -332,7 +331,7 @@ def _compile_assert(stmt: ir.Assert, scope: Scope) -> Run:
 def _compile_raise(stmt: ir.Raise, scope: Scope) -> Run:
     if stmt.error not in ir.RAISABLE:
         raise InternalError(f"'{stmt.error}' cannot be raised", "interp", stmt.span)
-    error: type[Exception] = vars(builtins)[stmt.error]
+    error = ir.ERRORS[stmt.error]
     arguments, site = _compile_arguments(stmt, scope), scope.site(stmt)
 
     def run(frame: Frame) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import ctypes
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -23,6 +22,7 @@ from hybridjit.errors import (
     mark_raised,
 )
 from hybridjit.ir.dtype import BOOL, COMPLEX128, FLOAT64, INT64, UINT64, DType
+from hybridjit.ir.stmt import ERRORS
 
 _RESTORE = ctypes.pythonapi.PyErr_Restore
 _RESTORE.restype = None
@@ -74,13 +74,13 @@ def _restored(words: Sequence[int]) -> BaseException:
 def _plain_exception(site: Site, parts: list[Any]) -> Exception:
     match site.failure:
         case Failure.RAISE:
-            kind: type[Exception] = getattr(builtins, str(parts[0]))
+            kind = ERRORS[str(parts[0])]
             return kind(*parts[1:])
         case Failure.RAISE_TUPLE:
-            kind = getattr(builtins, str(parts[0]))
+            kind = ERRORS[str(parts[0])]
             return kind(tuple(parts[1:]))
         case Failure.RAISE_TEXT:
-            kind = getattr(builtins, str(parts[0]))
+            kind = ERRORS[str(parts[0])]
             return kind("".join(map(str, parts[1:])))
         case Failure.POWER:
             return ValueError("Integers to negative integer powers are not allowed.")

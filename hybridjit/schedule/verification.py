@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, Protocol
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from hybridjit import config
 from hybridjit.errors import HybridError, ScheduleError
-from hybridjit.ir.stmt import RAISABLE
+from hybridjit.ir.stmt import ERRORS
 from hybridjit.record import record
 from hybridjit.scalars.contents import arrays_in, fresh_copies, with_arrays
 from hybridjit.scalars.kinds import field_names, is_record, is_sequence
@@ -21,7 +20,7 @@ _TUPLE: type[Any] = tuple
 _NUMBERS: tuple[type[Any], ...] = (bool, int, float, complex, np.generic, np.ndarray)
 # Fewer than one vector, one, one more and one less than round numbers, primes.
 AWKWARD = (0, 1, 2, 7, 17, 31)
-_RAISABLE: tuple[type[Exception], ...] = tuple(getattr(builtins, name) for name in RAISABLE)
+_RAISABLE: tuple[type[Exception], ...] = tuple(ERRORS.values())
 # Results that may be rounded otherwise are compared to so many digits of their type.
 _LOOSE = {"float16": 1e-2, "bfloat16": 1e-1, "float32": 1e-4, "complex64": 1e-4}
 

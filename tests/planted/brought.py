@@ -20,11 +20,13 @@ from hybridjit.frontend import (
     subscripts,
     tail_calls,
 )
-from hybridjit.frontend.library import legacy_random
+from hybridjit.frontend.library import decompositions, legacy_random
 from hybridjit.frontend.library import python as library_python
 from hybridjit.ir.expr import Const, Ge, Lt, Or
+from hybridjit.ir.extern import Extern
 from hybridjit.ir.signature import Nesting, Part
 from hybridjit.runtime import brought_arrays
+from tests.differential import test_decompositions as decomposed
 from tests.differential import test_global_random as draws
 from tests.differential import test_returned_views as views
 from tests.differential import test_structured_arrays as structured
@@ -132,7 +134,21 @@ def other_field(build: Any, owner: Any, name: str, node: Any) -> Any:
     return owner.columns[0]
 
 
+def one_square(a: Any, q: Any, r: Any, is_complete: Any) -> None:
+    q[...], r[...] = np.linalg.qr(a, "complete" if is_complete else "reduced")
+    q *= -1
+
+
+def _decompositions() -> None:
+    decomposed.test_as_numpy(decomposed.orthonormal)
+
+
 BUGS = (
+    Bug(
+        "an orthonormal matrix has another sign",
+        [replaced(decompositions, "call_qr", Extern("lapack_qr", one_square, None))],
+        _decompositions,
+    ),
     Bug(
         "arrays of others are copied",
         [replaced(brought_arrays, "_find_array", copied)],

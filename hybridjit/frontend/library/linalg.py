@@ -15,14 +15,14 @@ BLOCK = 64
 STRIP = 132  # rows of a matrix of which only one half is computed: eleven tiles
 
 
-def _computing_type(a: Array) -> Any:
+def computing_type(a: Array) -> Any:
     """The type that linear algebra computes in: integers become float64."""
     if a.dtype == "float32" or a.dtype == "complex64":
         return a.dtype
     return np.result_type(a, np.float64)
 
 
-def _square_type(a: Array) -> Any:
+def square_type(a: Array) -> Any:
     """The type to compute in; adding the transpose shows whether the matrix is square."""
     if a.ndim < 2:
         raise TypeError("it takes matrices, arrays of at least two dimensions")
@@ -37,7 +37,7 @@ def _factor_rows(upper: Array, first: int, last: int) -> None:
         upper[k, k:] -= upper[first:k, k].conj() @ upper[first:k, k:]
         rest = upper[k, k].real
         if rest <= 0:
-            raise ValueError("Matrix is not positive definite")
+            raise np.linalg.LinAlgError("Matrix is not positive definite")
         root = np.sqrt(rest)
         upper[k, k] = root
         upper[k, k + 1 :] *= 1.0 / root
@@ -52,7 +52,7 @@ def cholesky(a: Array) -> Array:
     if a.ndim != 2:
         raise NotImplementedError("it takes one matrix here", "loop over the matrices")
     n = a.shape[0]
-    upper = a.T.conj().astype(_square_type(a))
+    upper = a.T.conj().astype(square_type(a))
     rows = np.zeros((BLOCK, n), upper.dtype)
     for first in range(0, n, BLOCK):
         last = min(first + BLOCK, n)
@@ -175,7 +175,7 @@ def _solution(a: Array, b: Array, dtype: Any) -> Array:
     _eliminate(lu)
     for k in range(n):
         if lu[k, k] == 0:
-            raise ValueError("Singular matrix")
+            raise np.linalg.LinAlgError("Singular matrix")
     x = lu[:, n:].copy()
     _substitute(lu, x)
     return x
@@ -194,7 +194,7 @@ def solve(a: Array, b: Array) -> Array:
     if a.shape[-2] != b.shape[0 if b.ndim == 1 else -2]:
         raise ValueError("solve: the matrix and the right side have different numbers of rows")
     right = b[:, None] if b.ndim == 1 else b
-    dtype = np.result_type(_square_type(a), _computing_type(b))
+    dtype = np.result_type(square_type(a), computing_type(b))
     if a.ndim == 2 and right.ndim == 2:
         x = _solution(a, right, dtype)
         return x[:, 0] if b.ndim == 1 else x
@@ -214,7 +214,7 @@ def _inverse(a: Array, dtype: Any) -> Array:
 
 def inv(a: Array) -> Array:
     """The inverse of a matrix, or of each of a stack."""
-    dtype = _square_type(a)
+    dtype = square_type(a)
     if a.ndim == 2:
         return _inverse(a, dtype)
     many = _matrices(a)
@@ -235,7 +235,7 @@ def _determinant(a: Array, dtype: Any) -> Array:
 
 def det(a: Array) -> Array:
     """The determinant of a matrix, or of each of a stack, by elimination with pivoting."""
-    dtype = _square_type(a)
+    dtype = square_type(a)
     if a.ndim == 2:
         return _determinant(a, dtype)
     many = _matrices(a)

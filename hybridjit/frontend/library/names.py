@@ -43,6 +43,8 @@ FILES: tuple[tuple[object, str, tuple[str, ...]], ...] = (
     (np.fft, "fft", ("fft", "ifft", "rfft", "irfft", "fft2", "ifft2", "fftfreq")),
     (np.fft, "fft", ("rfftfreq", "fftshift", "ifftshift")),
     (np.linalg, "linalg", ("cholesky", "solve", "inv", "det")),
+    (np.linalg, "decompositions", ("qr", "svd", "svdvals", "eigh", "eigvalsh", "eig")),
+    (np.linalg, "decompositions", ("eigvals", "lstsq", "pinv")),
     (np.linalg, "norms", ("norm", "matrix_power", "multi_dot")),
 )
 # A function that this version of NumPy does not have is left out.

@@ -41,23 +41,23 @@ def piecewise(a):
 
 
 @cases.wrong(ParseError, MATRIX)
-def eigenvalues(m):
-    return np.linalg.eigvals(m)
+def condition_number(m):
+    return np.linalg.cond(m)
 
 
-@cases.right(MATRIX, np.linalg.eigvals(MATRIX), says="pass the result in")
-def eigenvalues(m, values):
-    return values.sum()
+@cases.right(MATRIX, np.linalg.cond(MATRIX), says="pass the result in")
+def condition_number(m, number):
+    return number * 2
 
 
 @cases.wrong(ParseError, MATRIX)
-def least_squares(m):
-    return np.linalg.lstsq(m, m[:, 0])
+def raw_factors(m):
+    return np.linalg.qr(m, mode="raw")
 
 
-@cases.right(MATRIX[:, :2], VECTOR[:4], code="np.linalg.solve(m.T @ m, m.T @ b)")
-def least_squares(m, b):
-    return np.round(np.linalg.solve(m.T @ m, m.T @ b), 3)
+@cases.right(MATRIX, says="take one of these")
+def raw_factors(m):
+    return np.linalg.qr(m, mode="r")
 
 
 @cases.wrong(ParseError, MATRIX)
