@@ -14,6 +14,7 @@ from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ScheduleError, shown_path
 from hybridjit.frontend.annotations import spec_of
 from hybridjit.frontend.captures import Environment
+from hybridjit.frontend.inner_functions import in_call_order
 from hybridjit.html_text import heading, preformatted, table
 from hybridjit.lazy import lazy_module
 from hybridjit.plain_function import plain_function
@@ -490,8 +491,10 @@ class Kernel(NativeCallable, Generic[P, R]):
             environment = Environment.of(self.__hybrid_function__)
             args = self._read().node.args
             self._declared = [
-                None if arg.annotation is None else spec_of(arg.annotation, environment)
-                for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)
+                None
+                if arg.annotation is None or arg is args.vararg
+                else spec_of(arg.annotation, environment)
+                for arg in in_call_order(args)
             ]
         return self._declared
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import sys
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
@@ -55,6 +56,7 @@ from hybridjit.frontend.values import (
     NumpyFunction,
     PythonType,
     RandomGenerator,
+    SliceValue,
     Value,
     View,
     describe,
@@ -62,6 +64,7 @@ from hybridjit.frontend.values import (
 )
 from hybridjit.ir.dtype import BFLOAT16, ScalarType
 from hybridjit.lazy import lazy_module
+from hybridjit.scalars.builtins import rng
 from hybridjit.scalars.functions import apply
 from hybridjit.scalars.scalar import Scalar
 from hybridjit.scalars.style import Style
@@ -115,6 +118,8 @@ def _default_rng() -> object:
 
 def _call_other(build: Builder, callee: Value, node: ast.Call) -> Value:
     match callee:
+        case Callee(pyfunc) if pyfunc is rng:
+            return _generator_of(build, library_random.stream, node)
         case Callee() | InnerFunction():
             return build.language.inline(build, callee, node)
         case ExternValue(extern):
@@ -125,16 +130,37 @@ def _call_other(build: Builder, callee: Value, node: ast.Call) -> Value:
             return build.language.inline(build, draw, _with_state(build, node))
         case Foreign(type() as maker) if is_made_of_fields(maker):
             return make_named(build, maker, node)
-        case Foreign(value) if value is isinstance:
-            return is_instance(build, node)
-        case Foreign(value) if value is __import__:
-            return _imported(build, node)
-        case Foreign(value) if value is np.iinfo or value is np.finfo:
-            return _limits(build, value, node)
         case Foreign(value):
-            raise _refuse_callee(build, value, node)
+            return _call_foreign(build, value, node)
         case _:
             raise _refuse_value(build, callee, node)
+
+
+def _call_foreign(build: Builder, value: object, node: ast.Call) -> Value:
+    """A call of one of the few objects of Python that mean something to the language."""
+    if value is slice:
+        return _make_slice(build, node)
+    if value is isinstance:
+        return is_instance(build, node)
+    if value is __import__:
+        return _imported(build, node)
+    if value is np.iinfo or value is np.finfo:
+        return _limits(build, value, node)
+    raise _refuse_callee(build, value, node)
+
+
+def _make_slice(build: Builder, node: ast.Call) -> Value:
+    """`slice(stop)` and `slice(start, stop, step)`, as the numbers are now."""
+    if node.keywords or not 1 <= len(node.args) <= 3:
+        raise build.refuse("slice takes one, two or three numbers", node)
+    given: list[Value] = [build.evaluate(arg) for arg in node.args]
+    kept = [
+        build.let(value, "bound", build.span(node)) if isinstance(value, Scalar) else value
+        for value in given
+    ]
+    if len(kept) == 1:
+        return SliceValue(Nothing(), kept[0], Nothing())
+    return SliceValue(kept[0], kept[1], kept[2] if len(kept) > 2 else Nothing())
 
 
 def _with_state(build: Builder, node: ast.Call) -> ast.Call:
@@ -174,7 +200,16 @@ def _make_generator(build: Builder, node: ast.Call) -> Value:
     seed = build.evaluate(node.args[0]) if node.args else None
     if isinstance(seed, RandomGenerator):
         return seed
-    state = build.language.inline(build, Callee(library_random.seeded), node)
+    match node.args:
+        case [ast.List([_, _] as parts) | ast.Tuple([_, _] as parts)] if not node.keywords:
+            node = ast.copy_location(ast.Call(node.func, parts, []), node)
+            return _generator_of(build, library_random.stream, node)
+        case _:
+            return _generator_of(build, library_random.seeded, node)
+
+
+def _generator_of(build: Builder, seeded: FunctionType, node: ast.Call) -> Value:
+    state = build.language.inline(build, Callee(seeded), node)
     assert isinstance(state, (Array, ArrayExpr))
     return RandomGenerator(materialize(build, elements_of(build, state), "rng", build.span(node)))
 

@@ -40,6 +40,12 @@ def parameters(args: ast.arguments) -> list[ast.arg]:
     return [*args.posonlyargs, *args.args, *args.kwonlyargs, *starred]
 
 
+def in_call_order(args: ast.arguments) -> list[ast.arg]:
+    """The parameters that arguments are bound to: those of `*args` are one tuple."""
+    starred = [] if args.vararg is None else [args.vararg]
+    return [*args.posonlyargs, *args.args, *starred, *args.kwonlyargs]
+
+
 def defaults(args: ast.arguments) -> dict[str, ast.expr]:
     """The defaults of the parameters that have one, which are computed where a function is made."""
     positional = [*args.posonlyargs, *args.args]

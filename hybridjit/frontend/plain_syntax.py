@@ -60,7 +60,27 @@ def _is_short(node: ast.AST) -> bool:
         return any(map(_has_jump, node.body)) or bool(node.orelse)
     if isinstance(node, (ast.For, ast.While)):
         return bool(node.orelse)
-    return isinstance(node, _SHORT) or is_list_call(node) or is_by_name(node)
+    is_short = isinstance(node, _SHORT) or is_list_call(node) or is_by_name(node)
+    return is_short or _reads_itself(node)
+
+
+def _reads_itself(node: ast.AST) -> bool:
+    """True for `x = a if c else x + b`, where what is first chosen gives x its type."""
+    match node:
+        case ast.Assign([ast.Name(name)], ast.IfExp(_, then, otherwise)):
+            parts = (part for side in (then, otherwise) for part in ast.walk(side))
+            return any(isinstance(part, ast.Name) and part.id == name for part in parts)
+        case _:
+            return False
+
+
+def _branches_of(stmt: ast.Assign, value: ast.IfExp) -> ast.stmt:
+    """`x = a if c else b` as a branch."""
+    sides: list[ast.stmt] = [
+        at_place(ast.Assign(copy.deepcopy(stmt.targets), side), stmt)
+        for side in (value.body, value.orelse)
+    ]
+    return at_place(ast.If(value.test, sides[:1], sides[1:]), stmt)
 
 
 def _rewrite_blocks(stmt: ast.stmt, block: Callable[[Sequence[ast.stmt]], list[ast.stmt]]) -> None:
@@ -150,6 +170,8 @@ class _Writer:
                 return _imports(stmt)
             case ast.Assert():
                 return [*self._hoisted(stmt, "test"), stmt]
+            case ast.Assign(value=ast.IfExp() as value) if _reads_itself(stmt):
+                return self._statement(_branches_of(stmt, value))
             case _:
                 return [*self._hoisted(stmt, "value"), stmt]
 

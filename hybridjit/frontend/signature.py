@@ -23,6 +23,7 @@ from hybridjit.frontend.assignments import type_in
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.frame import Key, ListResult, Skip
 from hybridjit.frontend.inline import check_return_order, return_inlined
+from hybridjit.frontend.inner_functions import in_call_order
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.name_states import is_alike
 from hybridjit.frontend.nested_results import Leaves, leaves_of_result
@@ -66,7 +67,7 @@ _Result = Buffer | ArrayResult | ListResult | Key
 def bind_parameters(build: Builder, node: ast.FunctionDef) -> None:
     """Make the parameters of the function, and what their names stand for."""
     build.signature.result_types = _declared_results(build, node)
-    args = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+    args = in_call_order(node.args)
     for arg, spec in zip(args, build.signature.specs, strict=True):
         if isinstance(spec, ScalarSpec):
             build.signature.number_params[arg.arg] = Scalar(

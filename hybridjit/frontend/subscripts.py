@@ -71,12 +71,12 @@ from hybridjit.scalars.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from hybridjit.frontend.arrays import functions as array_functions
-    from hybridjit.frontend.arrays import grids
+    from hybridjit.frontend.arrays import index_grids
     from hybridjit.frontend.library import random as library_random
 else:
     array_functions = lazy_module("hybridjit.frontend.arrays.functions")
     library_random = lazy_module("hybridjit.frontend.library.random")
-    grids = lazy_module("hybridjit.frontend.arrays.grids")
+    index_grids = lazy_module("hybridjit.frontend.arrays.index_grids")
 
 # Methods of a function of NumPy.
 UFUNC_METHODS = ("outer", "at", "reduce", "accumulate")
@@ -111,7 +111,7 @@ def evaluate_subscript(build: Builder, node: ast.Subscript) -> Value:
 def _foreign_item(build: Builder, owner: Foreign, node: ast.Subscript) -> Value:
     found = owner.value
     if found is np.mgrid or found is np.ogrid:
-        return grids.index_grid(build, node, is_open=found is np.ogrid)
+        return index_grids.index_grid(build, node, is_open=found is np.ogrid)
     if index_help(found) is not None:
         label = ast.unparse(node.value)
         raise build.refuse(

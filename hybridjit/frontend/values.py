@@ -270,6 +270,15 @@ class Records:
 
 
 @record
+class SliceValue:
+    """`slice(start, stop, step)`: numbers, or nothing."""
+
+    start: Value
+    stop: Value
+    step: Value
+
+
+@record
 class Foreign:
     """A Python object that the language has no use for; the error comes when it is used."""
 
@@ -298,6 +307,7 @@ Value = (
     | Module
     | Nothing
     | Method
+    | SliceValue
     | Foreign
 )
 
@@ -325,6 +335,7 @@ def buffers_of(value: object) -> Iterator[Buffer]:
 _KINDS: dict[type, str] = {
     RandomGenerator: "a generator of random numbers",
     Records: "a structured array",
+    SliceValue: "a slice",
 }
 
 
@@ -339,7 +350,7 @@ def describe(value: Value) -> str:
             return _describe_array(value)
         case Items() | GrowingList() | GivenList():
             return _describe_items(value)
-        case RandomGenerator() | Records():
+        case RandomGenerator() | Records() | SliceValue():
             return _KINDS[value.__class__]
         case Text(text):
             return f"the string {text!r}"

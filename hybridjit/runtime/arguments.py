@@ -77,10 +77,10 @@ def read_signature(pyfunc: FunctionType) -> inspect.Signature:
     """The parameters of a script, each of which has a name."""
     signature = inspect.signature(pyfunc)
     for name, parameter in signature.parameters.items():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+        if parameter.kind is parameter.VAR_KEYWORD:
             raise ArgumentValueError(
-                f"'{pyfunc.__name__}' takes '*{name}'; a script needs named parameters",
-                help="pass several arrays as one tuple argument",
+                f"'{pyfunc.__name__}' takes '**{name}'; a script needs named parameters",
+                help="name each of them, with a default where it may be left out",
             )
     return signature
 
@@ -225,6 +225,8 @@ def _is_supported(args: Sequence[Any]) -> bool:
 def _conversion_help(name: str, value: object) -> str | None:
     if name == "self":
         return _NO_METHOD
+    if isinstance(value, slice):
+        return "pass its bounds, and write slice(start, stop) or a[start:stop] in the script"
     if isinstance(value, Enum):
         return f"pass its number, {name}.value"
     if not hasattr(value, "__array__"):

@@ -155,6 +155,15 @@ def ceil_div(a: int, b: int) -> int:
     return -(-a // b)
 
 
+def rng(seed: int, stream: int) -> np.random.Generator:
+    """A generator of random numbers for one of many streams: `default_rng([seed, stream])`.
+
+    In a parallel loop each iteration draws from a stream of its own, so that what comes out does
+    not depend on the number of threads.
+    """
+    return np.random.default_rng([seed, stream])
+
+
 def select(condition: Any, then: T, otherwise: T) -> T:
     """`then if condition else otherwise`."""
     return then if condition else otherwise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,15 @@ from hybridjit.frontend import (
     subscripts,
     tail_calls,
 )
+from hybridjit.frontend.arrays import subscripts as array_subscripts
 from hybridjit.frontend.library import decompositions, legacy_random
 from hybridjit.frontend.library import python as library_python
+from hybridjit.frontend.values import Nothing
 from hybridjit.ir.expr import Const, Ge, Lt, Or
 from hybridjit.ir.extern import Extern
 from hybridjit.ir.signature import Nesting, Part
 from hybridjit.runtime import brought_arrays
+from tests.differential import test_brought_syntax as brought_syntax
 from tests.differential import test_decompositions as decomposed
 from tests.differential import test_global_random as draws
 from tests.differential import test_returned_views as views
@@ -143,7 +147,19 @@ def _decompositions() -> None:
     decomposed.test_as_numpy(decomposed.orthonormal)
 
 
+def without_step(build: Any, value: Any, place: ast.expr) -> Any:
+    return _slice_of(build, replace(value, step=Nothing()), place)
+
+
+_slice_of = array_subscripts._slice_of  # pyright: ignore[reportPrivateUsage]
+
+
 BUGS = (
+    Bug(
+        "a slice that has a name forgets its step",
+        [replaced(array_subscripts, "_slice_of", without_step)],
+        brought_syntax.test_slices_that_have_names,
+    ),
     Bug(
         "an orthonormal matrix has another sign",
         [replaced(decompositions, "call_qr", Extern("lapack_qr", one_square, None))],

@@ -371,6 +371,11 @@ CALLS: dict[str, str] = {
         np.mgrid[0:3, 0:4]
         np.mgrid[0:3]
         np.mgrid[0:6:2, 0:4]
+        np.mgrid[0:1:5j, -1:2:3j]
+        np.mgrid[0:2, 0.5:2:1j]
+        np.mgrid[0:1:4j]
+        np.mgrid[0:1:0.3]
+        np.ogrid[0:1:5j, 0:3][1]
         np.ogrid[0:3, 0:4][0]
         np.atleast_1d(v)
         np.atleast_1d(3.0)

@@ -30,7 +30,8 @@ from hybridjit.frontend.arrays.creation import (
 )
 from hybridjit.frontend.arrays.elementwise import elementwise
 from hybridjit.frontend.arrays.extrema import find_extremum
-from hybridjit.frontend.arrays.grids import accumulate, make_array, make_indices, mesh
+from hybridjit.frontend.arrays.grids import accumulate, make_array, mesh
+from hybridjit.frontend.arrays.index_grids import make_indices
 from hybridjit.frontend.arrays.joins import block, concatenate, split, stack_along, stack_arrays
 from hybridjit.frontend.arrays.memory import (
     check_writable,

@@ -1,11 +1,11 @@
-"""Arrays of the indices of a grid, arrays written down, and running sums."""
+"""Arrays along axes of a grid, arrays written down, and running sums."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
 
-from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy, times
+from hybridjit.arith.ranges import ONE, minus, plus, tidy
 from hybridjit.frontend.arrays.arrangements import along, as_array
 from hybridjit.frontend.arrays.axes import with_axis
 from hybridjit.frontend.arrays.calls import cast_element, computed, store_out
@@ -13,108 +13,21 @@ from hybridjit.frontend.arrays.creation import array_argument
 from hybridjit.frontend.arrays.elementwise import elementwise
 from hybridjit.frontend.arrays.joins import joined, owned
 from hybridjit.frontend.arrays.lists import array_of_list
-from hybridjit.frontend.arrays.memory import elements_of, fixed_index, nest, scratch
+from hybridjit.frontend.arrays.memory import elements_of, nest, scratch
 from hybridjit.frontend.arrays.reductions import Fold, as_dtype, fold_of, sum_dtype
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import (
     arguments,
     dtype_argument,
     refuse_keyword,
-    shape_argument,
     text_argument,
 )
 from hybridjit.frontend.values import AnyArray, ArrayExpr, GrowingList, Items, Nothing, Value
-from hybridjit.ir.dtype import FLOAT64, INT64, ScalarType
-from hybridjit.ir.expr import Const, Eq, Expr, FloorDiv, Load, Max, Min
+from hybridjit.ir.dtype import FLOAT64, ScalarType
+from hybridjit.ir.expr import Const, Expr, Load, Min
 from hybridjit.ir.stmt import Store
-from hybridjit.record import record
 from hybridjit.scalars.conversion import convert, join_types
-from hybridjit.scalars.operators import select
 from hybridjit.scalars.scalar import Scalar
-
-
-@record
-class _Bounds:
-    """The numbers along an axis of a grid."""
-
-    start: Expr
-    step: Expr
-    extent: Expr
-
-    def at(self, position: Expr) -> Expr:
-        """The number at a position."""
-        return plus(times(position, self.step), self.start)
-
-
-def index_grid(build: Builder, node: ast.Subscript, *, is_open: bool) -> Value:
-    """`np.mgrid[0:n, 0:m]`: for each axis, the indices along it; np.ogrid: without repeating
-    them along the others.
-    """
-    is_tuple = isinstance(node.slice, ast.Tuple)
-    entries = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    bounds = [_grid_bounds(build, entry) for entry in entries]
-    if is_open and is_tuple:
-        return Items(tuple(_open(build, axis, bounds) for axis in range(len(bounds))))
-    grid = _indices(build, bounds)
-    if is_tuple:
-        return grid
-    return ArrayExpr(grid.shape[1:], INT64, lambda indices: grid.element([ZERO, *indices]))
-
-
-def _open(build: Builder, axis: int, bounds: Sequence[_Bounds]) -> ArrayExpr:
-    here = bounds[axis]
-    shape = tuple(here.extent if k == axis else ONE for k in range(len(bounds)))
-    type = ScalarType(INT64)
-    return ArrayExpr(shape, INT64, lambda indices: Scalar(here.at(indices[axis]), type))
-
-
-def _grid_bounds(build: Builder, entry: ast.expr) -> _Bounds:
-    if not isinstance(entry, ast.Slice) or entry.upper is None:
-        raise build.refuse(
-            "a grid takes slices with a stop",
-            entry,
-            help="write it as in np.mgrid[0:n, 0:m]",
-        )
-    start = ZERO if entry.lower is None else build.index(entry.lower, "a bound of a grid")
-    start = fixed_index(build, start)
-    stop = fixed_index(build, build.index(entry.upper, "a bound of a grid"))
-    step = ONE if entry.step is None else build.index(entry.step, "a step of a grid")
-    known = constant(step)
-    if known is None or known < 1:
-        raise build.refuse(
-            "the step of a grid must be a positive number, known when the script is compiled",
-            entry,
-            help="leave it out, and scale the indices afterwards",
-        )
-    size = minus(stop, start)
-    if known > 1:
-        size = tidy(FloorDiv(plus(size, Const(known - 1)), step))
-    is_natural = build.ranges.is_natural(size)
-    return _Bounds(start, step, size if is_natural else tidy(Max(size, ZERO)))
-
-
-def make_indices(build: Builder, name: str, node: ast.Call) -> Value:
-    """`np.indices(shape)`."""
-    args = arguments(build, node, "dimensions", required=1)
-    extents = [fixed_index(build, size) for size in shape_argument(build, args["dimensions"])]
-    return _indices(build, [_Bounds(ZERO, ONE, extent) for extent in extents])
-
-
-def _indices(build: Builder, bounds: Sequence[_Bounds]) -> ArrayExpr:
-    def along(axis: int, indices: Sequence[Expr]) -> Scalar:
-        return Scalar(bounds[axis].at(indices[axis + 1]), ScalarType(INT64))
-
-    def element(indices: Sequence[Expr]) -> Scalar:
-        which = constant(indices[0])
-        if which is not None:
-            return along(which, indices)
-        found = along(len(bounds) - 1, indices)
-        for axis in reversed(range(len(bounds) - 1)):
-            is_axis = Eq(indices[0], Const(axis))
-            found = select(is_axis, along(axis, indices), found, None)
-        return found
-
-    return ArrayExpr((Const(len(bounds)), *(b.extent for b in bounds)), INT64, element)
 
 
 def mesh(build: Builder, name: str, node: ast.Call) -> Value:

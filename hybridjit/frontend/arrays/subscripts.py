@@ -14,7 +14,17 @@ from hybridjit.frontend.arrays.extents import Span1D, slice_at_run_time, slice_s
 from hybridjit.frontend.arrays.memory import at, compose, elements_of, fixed_index, view_of
 from hybridjit.frontend.arrays.refusals import count
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Items, Nothing, Place, Value, View
+from hybridjit.frontend.values import (
+    AnyArray,
+    Array,
+    ArrayExpr,
+    Items,
+    Nothing,
+    Place,
+    SliceValue,
+    Value,
+    View,
+)
 from hybridjit.ir.dtype import INT64, WEAK_BOOL, ScalarType
 from hybridjit.ir.expr import Buffer, Const, Eq, Expr, Ge, Load, Lt, Node, Or, Select, Var
 from hybridjit.ir.stmt import Allocate, If, Raise, Store
@@ -38,20 +48,64 @@ _GIVE_TUPLES = ("nonzero", "where", "unravel_index")
 
 def written_out(build: Builder, node: ast.Subscript) -> ast.Subscript:
     """`a[places]` with the items of a tuple in its place, each a name that stands for one."""
+    if isinstance(node.slice, ast.Tuple) and any(_is_slice_name(build, e) for e in node.slice.elts):
+        places = [_place_of(build, entry) for entry in node.slice.elts]
+        return _subscript(node, ast.Tuple(places))
     match node.slice:
         case ast.Name():
             value = build.evaluate(node.slice)
         case ast.Call(func=ast.Attribute(attr=name)) if name in _GIVE_TUPLES:
             value = build.evaluate(node.slice)
+        case ast.Call(ast.Name("slice")):
+            value = build.evaluate(node.slice)
         case _:
             return node
+    if isinstance(value, SliceValue):
+        return _subscript(node, _slice_of(build, value, node.slice))
     if isinstance(node.slice, ast.Name) and (not isinstance(value, Items) or value.is_list):
         return node
     items = value.items if isinstance(value, Items) else (value,)
-    names = [ast.copy_location(ast.Name(f"places{k}"), node.slice) for k in range(len(items))]
-    build.frame.fixed.update(zip(names, items, strict=True))
-    places = ast.copy_location(ast.Tuple([*names]), node.slice)
+    return _subscript(node, ast.Tuple([_standing_for(build, item, node.slice) for item in items]))
+
+
+def _subscript(node: ast.Subscript, place: ast.expr) -> ast.Subscript:
+    places = ast.copy_location(place, node.slice)
     return ast.copy_location(ast.Subscript(node.value, places), node)
+
+
+def _standing_for(build: Builder, value: Value, place: ast.expr) -> ast.expr:
+    """A name that stands for a value; a slice is written as one."""
+    if isinstance(value, SliceValue):
+        return _slice_of(build, value, place)
+    name = ast.copy_location(ast.Name("place"), place)
+    build.frame.fixed[name] = value
+    return name
+
+
+def _slice_of(build: Builder, value: SliceValue, place: ast.expr) -> ast.expr:
+    parts = (value.start, value.stop, value.step)
+    bounds = [
+        None if isinstance(part, Nothing) else _standing_for(build, part, place) for part in parts
+    ]
+    return ast.copy_location(ast.Slice(*bounds), place)
+
+
+def _is_slice_name(build: Builder, node: ast.expr) -> bool:
+    """Whether an entry of a subscript is a slice that has a name, or is made by `slice(...)`."""
+    match node:
+        case ast.Name():
+            web = build.frame.variables.reads.get(node)
+            return web is not None and isinstance(build.frame.bindings.get(web), SliceValue)
+        case ast.Call(ast.Name("slice")):
+            return True
+        case _:
+            return False
+
+
+def _place_of(build: Builder, node: ast.expr) -> ast.expr:
+    if not _is_slice_name(build, node):
+        return node
+    return _standing_for(build, build.evaluate(node), node)
 
 
 def entries(build: Builder, nodes: Sequence[ast.expr]) -> list[Value | EllipsisType | None]:

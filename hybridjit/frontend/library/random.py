@@ -45,8 +45,33 @@ def seeded(seed: Any) -> State:
     """The state of np.random.default_rng(seed)."""
     if seed < 0:
         raise ValueError("expected non-negative integer")
-    pool, hash = np.zeros(4, np.uint64), np.full(1, 0x43B0D7E5, np.uint64)
-    pool[0], pool[1] = np.uint64(seed) & LOW, np.uint64(seed) >> 32
+    pool = np.zeros(4, np.uint64)
+    _put_words(pool, 0, seed)
+    return _state_of(pool)
+
+
+def stream(seed: Any, stream: Any) -> State:
+    """The state of np.random.default_rng([seed, stream])."""
+    if seed < 0 or stream < 0:
+        raise ValueError("expected non-negative integer")
+    pool = np.zeros(4, np.uint64)
+    _put_words(pool, _put_words(pool, 0, seed), stream)
+    return _state_of(pool)
+
+
+def _put_words(pool: Array, place: Any, number: Any) -> Any:
+    """The words of 32 bits that a number has, from a place on; gives the place after them."""
+    pool[place] = np.uint64(number) & LOW
+    upper = np.uint64(number) >> 32
+    if upper == 0:
+        return place + 1
+    pool[place + 1] = upper
+    return place + 2
+
+
+def _state_of(pool: Array) -> State:
+    """The state that words of entropy give, as SeedSequence and PCG64 have it."""
+    hash = np.full(1, 0x43B0D7E5, np.uint64)
     for i in range(4):
         pool[i] = _hashed(pool[i], hash, 0x931E8875)
     for i in range(4):

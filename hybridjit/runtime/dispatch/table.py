@@ -137,6 +137,8 @@ class _Writer:
         records: list[list[int]] = []
         positional = 0
         for name, parameter in self.call.signature.parameters.items():
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                raise Unsupported
             record = [0] * len(Parameter)
             if parameter.kind is not parameter.POSITIONAL_ONLY:
                 write(record, Parameter.NAME, self.memory.keep(sys.intern(name)))

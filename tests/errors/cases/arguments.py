@@ -4,7 +4,7 @@ import hybridjit as hj
 from hybridjit import hybrid
 
 anonymous = lambda a: None
-starred = lambda *arrays: None
+starred = lambda **arrays: None
 
 
 @hybrid.script
