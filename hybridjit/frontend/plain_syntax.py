@@ -18,13 +18,14 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 from hybridjit.frontend.field_names import FieldsFirst, is_by_name
 from hybridjit.frontend.hoisting import Hoist, assign_at, at_place, is_list_call, name_at
-from hybridjit.frontend.inner_functions import define, is_defined
+from hybridjit.frontend.inner_functions import bound_names, define, is_defined, parameters
 from hybridjit.source import FunctionSource
 
 _SHORT = (
@@ -42,6 +43,7 @@ def written_out(source: FunctionSource) -> FunctionSource:
     func = source.node
     if func not in _known:
         is_short = any(_is_short(inner) for inner in ast.walk(func) if inner is not func)
+        is_short = is_short or bool(_set_by_choice(func))
         _known[func] = _written_out(func) if is_short else None
     node = _known[func]
     return source if node is None else replace(source, node=node)
@@ -51,7 +53,7 @@ def _written_out(func: ast.FunctionDef) -> ast.FunctionDef:
     node = copy.deepcopy(func)
     names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
     names |= {arg.arg for arg in ast.walk(node) if isinstance(arg, ast.arg)}
-    _Writer(names).function(FieldsFirst().visit(node))
+    _Writer(names, _set_by_choice(node)).function(FieldsFirst().visit(node))
     return node
 
 
@@ -60,18 +62,28 @@ def _is_short(node: ast.AST) -> bool:
         return any(map(_has_jump, node.body)) or bool(node.orelse)
     if isinstance(node, (ast.For, ast.While)):
         return bool(node.orelse)
-    is_short = isinstance(node, _SHORT) or is_list_call(node) or is_by_name(node)
-    return is_short or _reads_itself(node)
+    return isinstance(node, _SHORT) or is_list_call(node) or is_by_name(node)
 
 
-def _reads_itself(node: ast.AST) -> bool:
-    """True for `x = a if c else x + b`, where what is first chosen gives x its type."""
+def _set_by_choice(func: ast.FunctionDef) -> set[ast.stmt]:
+    """`x = a if c else x + b` where nothing else sets x: what is chosen first gives it its type."""
+    found = {stmt: name for stmt in ast.walk(func) for name in _reads_itself(stmt)}
+    if not found:
+        return set()
+    bound = Counter(name.id for name in bound_names(func.body))
+    bound.update(arg.arg for arg in parameters(func.args))
+    return {stmt for stmt, name in found.items() if bound[name] == 1 and isinstance(stmt, ast.stmt)}
+
+
+def _reads_itself(node: ast.AST) -> list[str]:
+    """The name that a choice sets, if it also reads it."""
     match node:
         case ast.Assign([ast.Name(name)], ast.IfExp(_, then, otherwise)):
             parts = (part for side in (then, otherwise) for part in ast.walk(side))
-            return any(isinstance(part, ast.Name) and part.id == name for part in parts)
+            is_read = any(isinstance(part, ast.Name) and part.id == name for part in parts)
+            return [name] if is_read else []
         case _:
-            return False
+            return []
 
 
 def _branches_of(stmt: ast.Assign, value: ast.IfExp) -> ast.stmt:
@@ -111,8 +123,8 @@ def _has_jump(stmt: ast.stmt, kinds: tuple[type[ast.stmt], ...] = _JUMPS) -> boo
 class _Writer:
     """Writes out one function."""
 
-    def __init__(self, names: set[str]) -> None:
-        self._names = names
+    def __init__(self, names: set[str], choices: set[ast.stmt]) -> None:
+        self._names, self._choices = names, choices
 
     def fresh(self, name: str) -> str:
         """A name that the function does not have."""
@@ -170,7 +182,7 @@ class _Writer:
                 return _imports(stmt)
             case ast.Assert():
                 return [*self._hoisted(stmt, "test"), stmt]
-            case ast.Assign(value=ast.IfExp() as value) if _reads_itself(stmt):
+            case ast.Assign(value=ast.IfExp() as value) if stmt in self._choices:
                 return self._statement(_branches_of(stmt, value))
             case _:
                 return [*self._hoisted(stmt, "value"), stmt]
