@@ -1,9 +1,15 @@
 """The state of NumPy's global generator, which a script that draws from it borrows.
 
-x = np.random.rand()          borrow_random_state(words, places, gauss)
-return x              -->     x = <a draw from them>
-                              give_back_random_state(words, places, gauss)
+x = np.random.randn()         address[0] = borrow_random_state()
+return x              -->     x = <a draw>
+                              if kept[0] == 1:
+                                  give_back_random_state(gauss[0])
                               return x
+
+Bits are drawn where NumPy has them, at the address, so that they are drawn for everybody, whatever
+becomes of the script. Normal numbers come in pairs: the one that is kept for the next draw is no
+part of that memory. It is taken over with the first normal draw, and given back if one is kept at
+the end.
 """
 
 from __future__ import annotations
@@ -16,10 +22,9 @@ from hybridjit.errors import Span
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.frame import Skip
 from hybridjit.frontend.values import Array, Callee, Items
-from hybridjit.ir.dtype import FLOAT64, INT64, UINT32
-from hybridjit.ir.expr import Buffer, BufferRef, Const, ExternCall
-from hybridjit.ir.extern import Extern
-from hybridjit.ir.stmt import Allocate, Evaluate
+from hybridjit.ir.dtype import FLOAT64, INT64, UINT64
+from hybridjit.ir.expr import Buffer, Const, Eq, ExternCall, Load
+from hybridjit.ir.stmt import Allocate, Evaluate, If, Store
 from hybridjit.lazy import lazy_module
 
 if TYPE_CHECKING:
@@ -27,7 +32,8 @@ if TYPE_CHECKING:
 else:
     legacy_random = lazy_module("hybridjit.frontend.library.legacy_random")
 
-_PARTS = (("words", UINT32, 624), ("places", INT64, 2), ("gauss", FLOAT64, 1))
+_PARTS = (("address", UINT64, 1), ("kept", INT64, 1), ("gauss", FLOAT64, 1))
+_FIRST = (Const(0),)
 
 
 def global_draw(value: object) -> Callee | None:
@@ -56,17 +62,17 @@ def borrow_state(build: Builder) -> None:
     for buffer in buffers:
         build.emit(Allocate(buffer, zero=False))
     build.signature.random_state = Items(tuple(map(Array, buffers)))
-    _call(build, legacy_random.BORROW, None)
+    address, kept, _ = buffers
+    build.emit(Store(address, _FIRST, ExternCall(legacy_random.BORROW, ())))
+    build.emit(Store(kept, _FIRST, Const(legacy_random.THEIRS)))
 
 
 def give_back_state(build: Builder, span: Span | None) -> None:
-    """Before a script that draws returns, leave the state to whoever draws next."""
-    if build.signature.random_state is not None:
-        _call(build, legacy_random.GIVE_BACK, span)
-
-
-def _call(build: Builder, extern: Extern, span: Span | None) -> None:
-    assert build.signature.random_state is not None
+    """Before a script that draws returns, leave a number that it keeps to whoever draws next."""
+    if build.signature.random_state is None:
+        return
     arrays = [item for item in build.signature.random_state.items if isinstance(item, Array)]
-    call = ExternCall(extern, tuple(BufferRef(array.buffer) for array in arrays), span=span)
-    build.emit(Evaluate(call, span=span))
+    _, kept, gauss = (array.buffer for array in arrays)
+    is_ours = Eq(Load(kept, _FIRST), Const(legacy_random.OURS))
+    call = ExternCall(legacy_random.GIVE_BACK, (Load(gauss, _FIRST),), span=span)
+    build.emit(If(is_ours, Evaluate(call, span=span), span=span))

@@ -125,3 +125,27 @@ def test_by_a_name_of_its_own() -> None:
 
     with pytest.raises(ParseError, match="a name of its own"):
         named(1)
+
+
+def test_what_was_drawn_before_an_error_stays_drawn() -> None:
+    @hybrid.script
+    def failing(a: Any, i: Any) -> Any:
+        x = np.random.rand()
+        a[i] = x
+        return np.random.rand()
+
+    for run in (failing.py_func, failing, failing.interpret):
+        np.random.seed(4)
+        with pytest.raises(IndexError, match="out of bounds"):
+            run(np.zeros(2), 5)
+        assert np.random.rand() == np.random.RandomState(4).rand(2)[1]
+
+
+def test_a_normal_number_that_numpy_keeps() -> None:
+    @hybrid.script
+    def one() -> Any:
+        return np.random.randn()
+
+    np.random.seed(4)
+    found = [np.random.randn(), one(), one(), np.random.randn(), np.random.randn(), one()]
+    assert found == np.random.RandomState(4).randn(6).tolist()

@@ -16,8 +16,8 @@ from hybridjit.frontend import (
     guards,
     hoisting,
     plain_syntax,
-    random_state,
     recursion,
+    signature,
     subscripts,
     tail_calls,
 )
@@ -80,14 +80,6 @@ def takes_either(one: Any, other: Any, reverse: bool) -> bool:
 
 
 _divided = branches._divided  # pyright: ignore[reportPrivateUsage]
-
-
-def loses_half(build: Any, extern: Any, span: Any) -> None:
-    if extern is random_state.legacy_random.BORROW:
-        _call(build, extern, span)
-
-
-_call = random_state._call  # pyright: ignore[reportPrivateUsage]
 
 
 def from_the_front(self: Part, axis: Any, left: Iterator[int]) -> Any:
@@ -196,14 +188,14 @@ BUGS = (
         lambda: views.test_parts_are_views("C", None),
     ),
     Bug(
-        "the global generator twists otherwise",
-        [replaced(legacy_random, "TWIST", 0x9908B0DE)],
+        "the second number of a pair is forgotten",
+        [replaced(legacy_random, "OURS", 0)],
         lambda: draws.test_streams(draws.mixture, 0),
     ),
     Bug(
-        "what was drawn is drawn again",
-        [replaced(random_state, "_call", loses_half)],
-        lambda: draws.test_streams(draws.arrays, 0),
+        "what was kept is drawn again",
+        [replaced(signature, "give_back_state", always(None))],
+        draws.test_a_normal_number_that_numpy_keeps,
     ),
     Bug(
         "the items of tuples are computed later",

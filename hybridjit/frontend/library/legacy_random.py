@@ -14,32 +14,72 @@ from typing import Any
 
 import numpy
 
-from hybridjit.ir.dtype import FLOAT64
+from hybridjit.ir.dtype import FLOAT64, UINT32, UINT64
 from hybridjit.ir.extern import Extern
 
 np: Any = numpy
 Array = Any
 State = Any
-SIZE, SHIFT = 624, 397
-UPPER, LOWER, TWIST = 0x80000000, 0x7FFFFFFF, 0x9908B0DF
+# Whether a normal number is kept for the next draw: NumPy has it, we do, or nobody.
+THEIRS, OURS, NOBODYS = -1, 1, 0
 
 
-def _borrow(words: Array, places: Array, gauss: Array) -> None:
-    name, key, position, has_gauss, cached = np.random.get_state()
-    if name != "MT19937":
+def _generator() -> Any:
+    """The bits that np.random draws from."""
+    generator: Any = np.random.mtrand._rand._bit_generator
+    if type(generator).__name__ != "MT19937":
+        name = type(generator).__name__
         raise ValueError(f"np.random draws from {name}; a script knows MT19937")
-    words[:] = key
-    places[:] = position, has_gauss
-    gauss[0] = cached
+    return generator
 
 
-def _give_back(words: Array, places: Array, gauss: Array) -> None:
-    position, has_gauss = places.tolist()
-    np.random.set_state(("MT19937", words.copy(), position, has_gauss, float(gauss[0])))
+def _borrow() -> int:
+    return int(_generator().ctypes.state_address)
 
 
-BORROW = Extern("borrow_random_state", _borrow, None)
+def _take_kept(kept: Array, gauss: Array) -> None:
+    """Take the normal number that NumPy keeps, if it does: it draws no bits for that one."""
+    generator = _generator()
+    words = _words_of(generator)
+    before = words.copy()
+    gauss[0] = np.random.standard_normal()
+    kept[0] = OURS if (words == before).all() else NOBODYS
+    if kept[0] == NOBODYS:
+        np.random.standard_normal()  # the other one of a new pair
+        words[:] = before
+
+
+def _words_of(generator: Any) -> Array:
+    """The memory of a generator: 624 words and a position."""
+    memory = (ctypes.c_uint32 * 625).from_address(generator.ctypes.state_address)
+    return np.frombuffer(memory, np.uint32)
+
+
+def _give_back(gauss: Any) -> None:
+    name, words, position, _, _ = np.random.get_state()
+    np.random.set_state((name, words, position, 1, float(gauss)))
+
+
+def _seed(seed: Any) -> None:
+    np.random.seed(int(seed))
+
+
+class _NextWord:
+    """The function of NumPy that draws from its generator; which one it is, NumPy has to say."""
+
+    @property
+    def _as_parameter_(self) -> int:
+        return ctypes.cast(_generator().ctypes.next_uint32, ctypes.c_void_p).value or 0
+
+    def __call__(self, address: Any) -> int:
+        return int(_generator().ctypes.next_uint32(int(address)))
+
+
+BORROW = Extern("borrow_random_state", _borrow, UINT64)
 GIVE_BACK = Extern("give_back_random_state", _give_back, None)
+take_kept: Any = Extern("take_kept_normal", _take_kept, None)
+set_seed: Any = Extern("seed_random_state", _seed, None)
+next_word: Any = Extern("next_random_word", _NextWord(), UINT32, (UINT64,))
 # NumPy calls that of the C library: ours may round its last bit otherwise.
 _c_log = ctypes.CDLL(None).log
 _c_log.restype, _c_log.argtypes = ctypes.c_double, (ctypes.c_double,)
@@ -51,38 +91,13 @@ c_log: Any = Extern("log", _c_log, FLOAT64, (FLOAT64,))
 
 def seed(state: State, seed: Any) -> None:
     """Begin the stream of a seed."""
-    if seed < 0 or seed > 0xFFFFFFFF:
-        raise ValueError("Seed must be between 0 and 2**32 - 1")
-    words, word = state[0], np.uint64(seed)
-    for k in range(SIZE):
-        words[k] = np.uint32(word)
-        word = (1812433253 * (word ^ (word >> 30)) + np.uint64(k + 1)) & 0xFFFFFFFF
-    state[1][0], state[1][1] = SIZE, 0
-    state[2][0] = 0.0
-
-
-def _refill(words: Array) -> None:
-    """The next 624 words: one short loop, as there is a copy of it for every draw of a script."""
-    for k in range(SIZE):
-        after = k + 1 if k + 1 < SIZE else 0
-        other = k + SHIFT if k + SHIFT < SIZE else k + SHIFT - SIZE
-        mixed = (words[k] & UPPER) | (words[after] & LOWER)
-        words[k] = words[other] ^ (mixed >> 1) ^ (TWIST * (mixed & 1))
+    set_seed(seed)
+    state[1][0] = THEIRS
 
 
 def _word(state: State) -> Any:
     """32 random bits, as a number of 64."""
-    words, places = state[0], state[1]
-    if places[0] >= SIZE:
-        _refill(words)
-        places[0] = 0
-    word = words[places[0]]
-    places[0] += 1
-    word ^= word >> 11
-    word ^= (word << 7) & 0x9D2C5680
-    word ^= (word << 15) & 0xEFC60000
-    word ^= word >> 18
-    return np.uint64(word)
+    return np.uint64(next_word(state[0][0]))
 
 
 def _fraction(state: State) -> float:
@@ -95,18 +110,18 @@ def _fraction(state: State) -> float:
 
 def _gauss(state: State) -> float:
     """Normal numbers come in pairs: one is kept for the next time."""
-    places, kept = state[1], state[2]
-    if places[1] != 0:
-        number = float(kept[0])
-        places[1], kept[0] = 0, 0.0
-        return number
+    if state[1][0] == THEIRS:
+        take_kept(state[1], state[2])
+    if state[1][0] == OURS:
+        state[1][0] = NOBODYS
+        return float(state[2][0])
     x, y, r = 0.0, 0.0, 0.0
     while r >= 1.0 or r == 0.0:
         for _ in range(2):
             x, y = y, 2.0 * _fraction(state) - 1.0
         r = x * x + y * y
     factor = math.sqrt(-2.0 * c_log(r) / r)
-    places[1], kept[0] = 1, factor * x
+    state[1][0], state[2][0] = OURS, factor * x
     return factor * y
 
 
