@@ -11,7 +11,7 @@ import ast
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,6 @@ from hybridjit.frontend.frame import (
     Skip,
     Variable,
 )
-from hybridjit.frontend.guards import Fault
 from hybridjit.frontend.knowledge import Knowledge
 from hybridjit.frontend.library.table import is_in_library
 from hybridjit.frontend.lift import lift
@@ -67,6 +66,9 @@ from hybridjit.scalars.scalar import Scalar
 from hybridjit.scalars.specs import Spec
 from hybridjit.scalars.suggest import did_you_mean
 from hybridjit.source import FunctionSource, span_of
+
+if TYPE_CHECKING:
+    from hybridjit.frontend.guards import Fault
 
 T = TypeVar("T")
 

@@ -20,7 +20,7 @@ from hybridjit.frontend.expressions import (
 )
 from hybridjit.frontend.for_loops import run_for
 from hybridjit.frontend.inline import inline, make_function
-from hybridjit.frontend.messages import run_assert, run_expression
+from hybridjit.frontend.messages import raise_new, run_assert, run_expression
 from hybridjit.frontend.signature import run_return
 from hybridjit.frontend.statements import (
     leave_loop,
@@ -31,18 +31,27 @@ from hybridjit.frontend.statements import (
     run_while,
 )
 from hybridjit.frontend.subscripts import evaluate_attribute, evaluate_subscript
-from hybridjit.frontend.tries import run_raise, run_try
 from hybridjit.frontend.values import AnyArray, Value
 from hybridjit.lazy import lazy_module
 
 if TYPE_CHECKING:
+    from hybridjit.frontend import tries
     from hybridjit.frontend.arrays import grids
 else:
+    tries = lazy_module("hybridjit.frontend.tries")
     grids = lazy_module("hybridjit.frontend.arrays.grids")
 
 
 def _array_of_items(build: Builder, value: Value, node: ast.expr) -> AnyArray:
     return grids.array_of_items(build, value, node)
+
+
+def _run_try(build: Builder, stmt: ast.Try) -> bool:
+    return tries.run_try(build, stmt)
+
+
+def _run_raise(build: Builder, stmt: ast.Raise) -> bool:
+    return raise_new(build, stmt) if stmt.exc is not None else tries.raise_again(build, stmt)
 
 
 LANGUAGE = Language(
@@ -67,8 +76,8 @@ LANGUAGE = Language(
         ast.AnnAssign: annotated,
         ast.Expr: run_expression,
         ast.Assert: run_assert,
-        ast.Raise: run_raise,
-        ast.Try: run_try,
+        ast.Raise: _run_raise,
+        ast.Try: _run_try,
         ast.Return: run_return,
         ast.If: run_if,
         ast.For: run_for,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hybridjit.frontend.inner_functions import bound_names, nodes_in
+from hybridjit.record import record
 
 
-@dataclass(slots=True)
+@record(eq=False, frozen=False)
 class _Around:
     """What is read after the loop that is looked at, and from its next round on."""
 

@@ -31,7 +31,7 @@ import ast
 import copy
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 from hybridjit.frontend.captures import Environment
@@ -41,6 +41,7 @@ from hybridjit.frontend.live_names import read_later
 from hybridjit.frontend.plain_syntax import written_out
 from hybridjit.frontend.recursion_places import LEAVE, Cutter, OwnCall, Place, UnknownForm
 from hybridjit.frontend.tail_calls import is_call_of, is_itself, looked_at, without_tail_calls
+from hybridjit.record import record
 from hybridjit.source import FunctionSource
 
 MAX_DEPTH = 100_000  # where Python gives up after a thousand; a frame takes a few words
@@ -153,7 +154,7 @@ def _after(cutter: Cutter, place: Place, live: list[set[str]]) -> set[str]:
     return set[str]().union(*(live[k] for k in place.next if k != LEAVE))
 
 
-@dataclass(slots=True)
+@record(eq=False, frozen=False)
 class _Writer:
     """Writes the loop."""
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import cast
 
 from hybridjit.frontend.hoisting import assign_at, at_place, name_at
 from hybridjit.frontend.inner_functions import bound_names
 from hybridjit.frontend.tail_calls import is_call_of
+from hybridjit.record import record
 
 LEAVE = -1
 """The place after a return."""
@@ -26,7 +27,7 @@ class UnknownForm(Exception):
     """A form of recursion that is not known."""
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, frozen=False)
 class OwnCall:
     """A call that a place ends with: what the parameters are given, and where it goes on."""
 
@@ -36,7 +37,7 @@ class OwnCall:
     node: ast.Call
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, frozen=False)
 class Place:
     """Statements, and the places after them: of a branch, that for a test which holds is first."""
 
@@ -47,7 +48,7 @@ class Place:
     is_done: bool = False
 
 
-@dataclass(slots=True)
+@record(eq=False, frozen=False)
 class _Loop:
     """Where `continue` and `break` go."""
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from hybridjit.errors import ParseError
 from hybridjit.frontend.builder import Builder
@@ -30,7 +30,6 @@ from hybridjit.frontend.guards import (
     Unguarded,
     new_number,
 )
-from hybridjit.frontend.messages import raise_new
 from hybridjit.frontend.returns import InlineReturn
 from hybridjit.frontend.statements import nested
 from hybridjit.frontend.values import Foreign, Items, Value
@@ -50,6 +49,7 @@ from hybridjit.ir.stmt import (
     While,
 )
 from hybridjit.ir.visit import fresh_copy, walk_stmts
+from hybridjit.record import record
 from hybridjit.scalars.scalar import Scalar
 
 Kinds = tuple[type[BaseException], ...]
@@ -72,15 +72,12 @@ def run_try(build: Builder, stmt: ast.Try) -> bool:
 # except
 
 
-@dataclass(slots=True)
+@record(eq=False, frozen=False)
 class _Caught:
     """The errors that were caught. Those of one handler have numbers one after the other."""
 
     handlers: Sequence[Kinds]
-    faults: list[dict[int, Fault]] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.faults = [{} for _ in self.handlers]
+    faults: Sequence[dict[int, Fault]]
 
     def number(self, fault: Fault) -> int | None:
         error = ERRORS[fault.error]
@@ -105,7 +102,8 @@ def _number_in(known: dict[int, Fault], fault: Fault, first: int) -> int:
 def _with_handlers(build: Builder, stmt: ast.Try) -> bool:
     for handler in stmt.handlers:
         _check_handler(build, handler)
-    caught = _Caught([_kinds(build, handler.type) for handler in stmt.handlers])
+    kinds = [_kinds(build, handler.type) for handler in stmt.handlers]
+    caught = _Caught(kinds, [{} for _ in kinds])
     body, body_goes_on = nested(build, stmt.body)
     register = new_number("caught")
     jumps = _emit_guarded(build, Guards(register, caught.number, build.close), body)
@@ -182,10 +180,8 @@ def _emit_jumps(build: Builder, register: Buffer, jumps: set[int]) -> None:
             build.emit(If(Eq(Load(register), Const(number)), jump))
 
 
-def run_raise(build: Builder, stmt: ast.Raise) -> bool:
-    """`raise ValueError("...")`, or a bare `raise` of what the handler around it has caught."""
-    if stmt.exc is not None:
-        return raise_new(build, stmt)
+def raise_again(build: Builder, stmt: ast.Raise) -> bool:
+    """A bare `raise`: what the handler around it has caught."""
     if not build.handled:
         raise build.refuse(
             "a bare raise outside of except is not supported",
