@@ -17,7 +17,7 @@ from hybridjit.frontend.expansion_size import assigned_names, least_statements, 
 from hybridjit.frontend.frame import LoopScope, Skip
 from hybridjit.frontend.lift import lift
 from hybridjit.frontend.statements import MAX_STATEMENTS, refuse_growth
-from hybridjit.frontend.values import Array, Builtin, Callee, Items, Value, describe
+from hybridjit.frontend.values import Array, Builtin, Callee, Items, Text, Value, describe
 from hybridjit.ir.expr import Const, Expr
 from hybridjit.scalars.scalar import Scalar, integer
 
@@ -204,5 +204,7 @@ def _item_loop_help(value: Value, node: ast.expr) -> str:
             return f"write `for i in range({ast.unparse(node)}):`"
         case Builtin(name) if name in LOOP_NAMES:
             return f"give it bounds, as in {name}(n)"
+        case Text():
+            return "pass its numbers, np.frombuffer(text.encode(), np.uint8), and loop over these"
         case _:
             return LOOP_HELP

@@ -12,6 +12,11 @@ from hybridjit.errors import ParseError, Span
 from hybridjit.frontend.numpy_refusals import RANDOM, numpy_help
 
 _LOOP = "make an array with output_tensor(shape, dtype) and fill it in a loop"
+_DICT = (
+    "use a variable for each item, or two arrays, of keys and of values; what needs a dict can be "
+    "called with hybrid.packed"
+)
+_SET = "use a tuple; of many numbers, an array of flags, or a sorted one with np.searchsorted"
 _PARTS = 'give the parts separately, as in print("x =", x)'
 
 REFUSALS: dict[type[ast.AST], tuple[str, str]] = {
@@ -23,8 +28,8 @@ REFUSALS: dict[type[ast.AST], tuple[str, str]] = {
     ast.SetComp: ("set comprehensions are not supported", _LOOP),
     ast.DictComp: ("dict comprehensions are not supported", _LOOP),
     ast.GeneratorExp: ("generator expressions are not supported", _LOOP),
-    ast.Dict: ("dicts are not supported", "use a variable for each item, or a tuple"),
-    ast.Set: ("sets are not supported", "use a tuple"),
+    ast.Dict: ("dicts are not supported", _DICT),
+    ast.Set: ("sets are not supported", _SET),
     ast.JoinedStr: ("f-strings are not supported", _PARTS),
     ast.Lambda: ("lambda cannot stand here", "give it a name on a line before this one"),
     ast.Await: ("await is not supported", "call the script from the coroutine instead"),
@@ -112,8 +117,8 @@ FUNCTIONS: dict[str, str] = {
     "map": "write a loop",
     "filter": "write a loop with an if",
     "list": "make the list on a line of its own, before this one",
-    "dict": "use a variable for each item, or a tuple",
-    "set": "use a tuple",
+    "dict": _DICT,
+    "set": _SET,
     "tuple": "write the items in parentheses: (x, y)",
     "str": 'give the parts separately, as in print("x =", x)',
     "repr": 'give the parts separately, as in print("x =", x)',

@@ -222,15 +222,24 @@ def _is_supported(args: Sequence[Any]) -> bool:
     return True
 
 
+_INSTEAD: tuple[tuple[tuple[type, ...], str], ...] = (
+    ((dict,), "pass an array of the keys and one of the values, or a dataclass of what it holds"),
+    ((set, frozenset), "pass a sorted array, np.array(sorted({}))"),
+    ((bytes,), "pass its numbers, np.frombuffer({}, np.uint8)"),
+    ((slice,), "pass its bounds, and write slice(start, stop) or a[start:stop] in the script"),
+)
+
+
 def _conversion_help(name: str, value: object) -> str | None:
     if name == "self":
         return _NO_METHOD
-    if isinstance(value, slice):
-        return "pass its bounds, and write slice(start, stop) or a[start:stop] in the script"
+    for kinds, help in _INSTEAD:
+        if isinstance(value, kinds):
+            return help.format(name)
     if isinstance(value, Enum):
         return f"pass its number, {name}.value"
     if not hasattr(value, "__array__"):
-        return None
+        return "pass the arrays and numbers that it holds, by themselves or in a dataclass"
     return f"pass columns of numbers, or convert it with np.asarray({name}, float)"
 
 
@@ -283,6 +292,11 @@ def _supported(name: str, dtype: np.dtype[Any], what: str) -> DType:
         raise ArgumentError(
             f"argument '{name}' is {what} of byte-swapped {native} data",
             help=f"convert it with {name}.astype({name}.dtype.newbyteorder('='))",
+        )
+    if dtype.kind in "SU":
+        raise ArgumentError(
+            f"argument '{name}' is {what} of dtype {dtype}, which is not supported",
+            help="encode strings as integers, as in np.unique(x, return_inverse=True)[1]",
         )
     raise ArgumentError(
         f"argument '{name}' is {what} of dtype {dtype}, which is not supported",
