@@ -255,7 +255,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "byte-swapped": (numpy.zeros(3, ">f8"), "byte-swapped float64"),
     "byte-swapped int": (numpy.zeros(3, ">i4"), "byte-swapped int32"),
     "object": (numpy.zeros(3, object), "dtype object"),
-    "records": (numpy.zeros(3, [("x", "f8")]), "not supported"),
+    "records": (numpy.zeros(3, [("x", "U3")]), "not supported"),
     "datetime": (DATES, "dtype datetime64"),
     "timedelta": (DATES - DATES, "dtype timedelta64"),
     "longdouble": (numpy.zeros(3, np.longdouble), "dtype .*float128|dtype .*longdouble"),
