@@ -12,7 +12,15 @@ Work that is worth it runs on all cores, by the operators' own schedules and wha
 scripts and HYBRIDJIT_PARALLEL say; `with hj.threads(1):` keeps it on one. Results are the same.
 """
 
-from hybridjit.stdlib.activations import elu, gelu, leaky_relu, relu, sigmoid, silu, softplus
+from hybridjit.stdlib.activations import (
+    elu,
+    gelu,
+    leaky_relu,
+    relu,
+    sigmoid,
+    silu,
+    softplus,
+)
 from hybridjit.stdlib.arithmetic import (
     absolute,
     add,
@@ -33,8 +41,14 @@ from hybridjit.stdlib.arithmetic import (
     square,
     subtract,
 )
-from hybridjit.stdlib.convolution import conv2d, depthwise_conv2d
-from hybridjit.stdlib.cumulative import cumprod, cumsum
+from hybridjit.stdlib.convolution import (
+    conv2d,
+    depthwise_conv2d,
+)
+from hybridjit.stdlib.cumulative import (
+    cumprod,
+    cumsum,
+)
 from hybridjit.stdlib.functions import (
     arccos,
     arccosh,
@@ -86,9 +100,20 @@ from hybridjit.stdlib.logic import (
     right_shift,
     where,
 )
-from hybridjit.stdlib.normalization import batch_norm, layer_norm
-from hybridjit.stdlib.pooling import avg_pool2d, global_avg_pool2d, global_max_pool2d, max_pool2d
-from hybridjit.stdlib.products import dense, matmul
+from hybridjit.stdlib.normalization import (
+    batch_norm,
+    layer_norm,
+)
+from hybridjit.stdlib.pooling import (
+    avg_pool2d,
+    global_avg_pool2d,
+    global_max_pool2d,
+    max_pool2d,
+)
+from hybridjit.stdlib.products import (
+    dense,
+    matmul,
+)
 from hybridjit.stdlib.reductions import (
     all,
     any,
@@ -102,9 +127,14 @@ from hybridjit.stdlib.reductions import (
     sum,
     var,
 )
-from hybridjit.stdlib.softmax import log_softmax, softmax
+from hybridjit.stdlib.running.operator import Description, describe
+from hybridjit.stdlib.softmax import (
+    log_softmax,
+    softmax,
+)
 
 __all__ = [
+    "OPERATORS",
     "absolute",
     "add",
     "all",
@@ -203,6 +233,11 @@ __all__ = [
     "var",
     "where",
 ]
+
+# What is here, by name: in which family, and whether there is a schedule, and a gradient.
+OPERATORS: dict[str, Description] = {
+    name: describe(globals()[name]) for name in __all__ if name != "OPERATORS"
+}
 
 
 def __dir__() -> list[str]:

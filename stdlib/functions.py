@@ -276,7 +276,7 @@ def rint(x: T) -> T:
     return each("rint", x)
 
 
-@elementwise
+@elementwise(differentiable=False)
 def isnan(x: T) -> T:
     """Whether x is not a number.
 
@@ -286,7 +286,7 @@ def isnan(x: T) -> T:
     return each("isnan", x)
 
 
-@elementwise
+@elementwise(differentiable=False)
 def isinf(x: T) -> T:
     """Whether x is infinite.
 
@@ -296,7 +296,7 @@ def isinf(x: T) -> T:
     return each("isinf", x)
 
 
-@elementwise
+@elementwise(differentiable=False)
 def isfinite(x: T) -> T:
     """Whether x is neither infinite nor NaN.
 

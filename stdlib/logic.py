@@ -9,7 +9,7 @@ from hybridjit.stdlib.parts.types import Number, T
 from hybridjit.stdlib.running.elementwise import each, elementwise
 
 
-@elementwise
+@elementwise(differentiable=False)
 def equal(x: T | Number, y: T | Number) -> T:
     """Whether x is y.
 
@@ -19,7 +19,7 @@ def equal(x: T | Number, y: T | Number) -> T:
     return each("==", x, y, name="equal")
 
 
-@elementwise
+@elementwise(differentiable=False)
 def not_equal(x: T | Number, y: T | Number) -> T:
     """Whether x is not y.
 
@@ -29,7 +29,7 @@ def not_equal(x: T | Number, y: T | Number) -> T:
     return each("!=", x, y, name="not_equal")
 
 
-@elementwise
+@elementwise(differentiable=False)
 def less(x: T | Number, y: T | Number) -> T:
     """Whether x < y.
 
@@ -39,7 +39,7 @@ def less(x: T | Number, y: T | Number) -> T:
     return each("<", x, y, name="less")
 
 
-@elementwise
+@elementwise(differentiable=False)
 def less_equal(x: T | Number, y: T | Number) -> T:
     """Whether x <= y.
 
@@ -49,7 +49,7 @@ def less_equal(x: T | Number, y: T | Number) -> T:
     return each("<=", x, y, name="less_equal")
 
 
-@elementwise
+@elementwise(differentiable=False)
 def greater(x: T | Number, y: T | Number) -> T:
     """Whether x > y.
 
@@ -59,7 +59,7 @@ def greater(x: T | Number, y: T | Number) -> T:
     return each(">", x, y, name="greater")
 
 
-@elementwise
+@elementwise(differentiable=False)
 def greater_equal(x: T | Number, y: T | Number) -> T:
     """Whether x >= y.
 
@@ -69,7 +69,7 @@ def greater_equal(x: T | Number, y: T | Number) -> T:
     return each(">=", x, y, name="greater_equal")
 
 
-@elementwise
+@elementwise(differentiable=False)
 def logical_and(x: T | Number, y: T | Number) -> T:
     """Whether x and y are both true, which every number but 0 is.
 
@@ -79,7 +79,7 @@ def logical_and(x: T | Number, y: T | Number) -> T:
     return each("logical_and", x, y)
 
 
-@elementwise
+@elementwise(differentiable=False)
 def logical_or(x: T | Number, y: T | Number) -> T:
     """Whether x or y is true, which every number but 0 is.
 
@@ -89,7 +89,7 @@ def logical_or(x: T | Number, y: T | Number) -> T:
     return each("logical_or", x, y)
 
 
-@elementwise
+@elementwise(differentiable=False)
 def logical_xor(x: T | Number, y: T | Number) -> T:
     """Whether one of x and y is true, and not both.
 
@@ -99,7 +99,7 @@ def logical_xor(x: T | Number, y: T | Number) -> T:
     return each("logical_xor", x, y)
 
 
-@elementwise
+@elementwise(differentiable=False)
 def bitwise_and(x: T | Number, y: T | Number) -> T:
     """The bits that are set in x and in y.
 
@@ -109,7 +109,7 @@ def bitwise_and(x: T | Number, y: T | Number) -> T:
     return each("&", x, y, name="bitwise_and")
 
 
-@elementwise
+@elementwise(differentiable=False)
 def bitwise_or(x: T | Number, y: T | Number) -> T:
     """The bits that are set in x or in y.
 
@@ -119,7 +119,7 @@ def bitwise_or(x: T | Number, y: T | Number) -> T:
     return each("|", x, y, name="bitwise_or")
 
 
-@elementwise
+@elementwise(differentiable=False)
 def bitwise_xor(x: T | Number, y: T | Number) -> T:
     """The bits that are set in one of x and y.
 
@@ -129,7 +129,7 @@ def bitwise_xor(x: T | Number, y: T | Number) -> T:
     return each("^", x, y, name="bitwise_xor")
 
 
-@elementwise
+@elementwise(differentiable=False)
 def left_shift(x: T | Number, y: T | Number) -> T:
     """The bits of x, y places up.
 
@@ -139,7 +139,7 @@ def left_shift(x: T | Number, y: T | Number) -> T:
     return each("<<", x, y, name="left_shift")
 
 
-@elementwise
+@elementwise(differentiable=False)
 def right_shift(x: T | Number, y: T | Number) -> T:
     """The bits of x, y places down.
 
@@ -149,7 +149,7 @@ def right_shift(x: T | Number, y: T | Number) -> T:
     return each(">>", x, y, name="right_shift")
 
 
-@elementwise
+@elementwise(differentiable=False)
 def logical_not(x: T) -> T:
     """Whether x is 0.
 

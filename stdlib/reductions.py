@@ -111,7 +111,7 @@ def min(x: T, axis: Axes = None, *, keepdims: bool = False) -> T:
     return find_extremum("min", smallest, x, axis, keepdims=keepdims)
 
 
-@operator(recipe=RECIPE)
+@operator(recipe=RECIPE, differentiable=False)
 def argmax(x: T, axis: int | None = None, *, keepdims: bool = False) -> T:
     """Where the largest element along an axis is; the first of equals, the first NaN.
 
@@ -123,7 +123,7 @@ def argmax(x: T, axis: int | None = None, *, keepdims: bool = False) -> T:
     return find_place("argmax", largest, x, axis, keepdims=keepdims)
 
 
-@operator(recipe=RECIPE)
+@operator(recipe=RECIPE, differentiable=False)
 def argmin(x: T, axis: int | None = None, *, keepdims: bool = False) -> T:
     """Where the smallest element along an axis is; the first of equals, the first NaN.
 
@@ -135,7 +135,7 @@ def argmin(x: T, axis: int | None = None, *, keepdims: bool = False) -> T:
     return find_place("argmin", smallest, x, axis, keepdims=keepdims)
 
 
-@operator(recipe=RECIPE)
+@operator(recipe=RECIPE, differentiable=False)
 def any(x: T, axis: Axes = None, *, keepdims: bool = False) -> T:
     """Whether an element along axes is true, which every number but 0 is.
 
@@ -145,7 +145,7 @@ def any(x: T, axis: Axes = None, *, keepdims: bool = False) -> T:
     return reduce_axes("any", one_of, x, axis, read=is_true, keepdims=keepdims)
 
 
-@operator(recipe=RECIPE)
+@operator(recipe=RECIPE, differentiable=False)
 def all(x: T, axis: Axes = None, *, keepdims: bool = False) -> T:
     """Whether all elements along axes are true, which every number but 0 is.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from hybridjit.stdlib.parts.elements import call
 from hybridjit.stdlib.parts.shapes import broadcast
@@ -16,9 +16,19 @@ F = TypeVar("F", bound=Callable[..., Any])
 RECIPE = Recipe(in_chunks, elementwise=True)
 
 
-def elementwise(define: F) -> F:
+@overload
+def elementwise(define: F, /) -> F: ...
+@overload
+def elementwise(*, differentiable: bool) -> Callable[[F], F]: ...
+def elementwise(define: Any = None, /, *, differentiable: bool = True) -> Any:
     """An operator each element of which is made of one element of each operand."""
-    made: Any = Operator(define, RECIPE)
+    if define is None:
+        return partial(_make_operator, differentiable=differentiable)
+    return _make_operator(define, differentiable=differentiable)
+
+
+def _make_operator(define: F, *, differentiable: bool) -> F:
+    made: Any = Operator(define, RECIPE, differentiable=differentiable)
     return made
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from hybridjit.ir.expr import Var
 from hybridjit.record import record
 from hybridjit.scalars.kinds import is_array, is_masked_array
 from hybridjit.scalars.scalar import Scalar
+from hybridjit.stdlib.parts.types import T
 from hybridjit.te import Expression, Tensor, placeholder, var
 
 _PYTHON_NUMBERS: dict[Any, DType] = {
@@ -22,6 +24,28 @@ _PYTHON_NUMBERS: dict[Any, DType] = {
     float: FLOAT64,
     complex: COMPLEX128,
 }
+
+
+_SEQUENCE: tuple[type[Any], ...] = (tuple, list)
+
+
+@record
+class Parameter:
+    """What may stand in the place of an operand: a number, or several of them."""
+
+    may_be_number: bool
+    is_sequence: bool = False
+
+
+def find_parameters(define: Callable[..., Any]) -> dict[str, Parameter]:
+    """The parameters of a definition that are operands."""
+    found: dict[str, Parameter] = {}
+    for name, hint in typing.get_type_hints(define).items():
+        kinds = typing.get_args(hint) or (hint,)
+        if T in kinds and name != "return":
+            is_sequence = typing.get_origin(hint) is Sequence
+            found[name] = Parameter(float in kinds, is_sequence)
+    return found
 
 
 @record
@@ -41,6 +65,34 @@ class Operand:
     def is_number(self) -> bool:
         """Whether it is a number of Python or NumPy."""
         return self.python_type is not None or isinstance(self.value, np.generic)
+
+
+def operands_of(operator: str, name: str, value: Any, parameter: Parameter) -> list[Operand]:
+    """What was passed as a parameter: one operand, or each of a sequence."""
+    if not parameter.is_sequence:
+        return [Operand(name, value, parameter.may_be_number)]
+    if not isinstance(value, _SEQUENCE):
+        raise ArgumentError(
+            f"{operator}: argument '{name}' must be a tuple or a list of arrays or of tensors, got "
+            f"{type(value).__name__}",
+            help=f"as in ({name}[0], {name}[1])",
+        )
+    items = cast("Sequence[Any]", value)
+    return [Operand(_item_name(name, place), item, False) for place, item in enumerate(items)]
+
+
+def stand_in_for(name: str, value: Any, parameter: Parameter, stand_ins: Mapping[str, Any]) -> Any:
+    """What a definition is given for a parameter: the stand-in of a value, or of each of several.
+
+    A parameter that was passed None has none, and stays None.
+    """
+    if not parameter.is_sequence or value is None:
+        return stand_ins.get(name, value)
+    return tuple(stand_ins[_item_name(name, place)] for place in range(len(value)))
+
+
+def _item_name(name: str, place: int) -> str:
+    return f"{name}{place}"
 
 
 def check_operands(operator: str, operands: Sequence[Operand]) -> type[Any]:

@@ -8,16 +8,21 @@ The definition makes tensors out of tensors. Called on tensors, that is all: wha
 part of the caller's graph, to be scheduled like any stage. Called on NumPy arrays, the definition
 is given placeholders of their shapes and types, once; the graph is compiled, kept, and run.
 
-Parameters that are annotated with T are operands. The others are options, which are constants of
-the code. A number in the place of an operand is passed to the code when it runs.
+Parameters that are annotated with T are operands, with Sequence[T] several of them. The others are
+options, which are constants of the code. A number in the place of an operand is passed to the code
+when it runs. An operator with a parameter `like` makes arrays of options alone, or a tensor if
+`like` is one, as NumPy's functions do.
+
+A result whose size depends on values is no tensor: `@on_arrays` is for a definition that calls a
+script on arrays.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-import typing
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar, cast, overload
 
 import numpy as np
@@ -26,45 +31,145 @@ from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError
 from hybridjit.ir.expr import Const
 from hybridjit.ir.signature import ScalarParam
+from hybridjit.record import record
 from hybridjit.schedule.schedule import Schedule
-from hybridjit.stdlib.parts.types import T
 from hybridjit.stdlib.running.compiled import Compiled, Recipe, compile_operator, scheduled_by
-from hybridjit.stdlib.running.operands import Operand, check_operands
+from hybridjit.stdlib.running.operands import (
+    Operand,
+    Parameter,
+    check_operands,
+    find_parameters,
+    operands_of,
+    stand_in_for,
+)
 from hybridjit.stdlib.running.schedules import as_written
-from hybridjit.te import Tensor
+from hybridjit.te import Expression, Tensor
 from hybridjit.tuning.entry import SETTINGS, read_settings, tune_scheduled
 from hybridjit.tuning.result import Tuned
 
 F = TypeVar("F", bound=Callable[..., Any])
 # Of one operator. The oldest goes when there are more: code for shapes that are not used any more.
 MAX_COMPILED = 512
+_SEQUENCE: tuple[type[Any], ...] = (tuple, list)
+_ITEM = Parameter(may_be_number=False)
+
+
+@record
+class Description:
+    """A row of `hs.OPERATORS`. The family is the file that an operator is defined in."""
+
+    name: str
+    family: str
+    has_schedule: bool
+    has_gradient: bool
 
 
 @overload
 def operator(define: F, /) -> F: ...
 @overload
-def operator(*, recipe: Recipe) -> Callable[[F], F]: ...
-def operator(define: Any = None, /, *, recipe: Recipe | None = None) -> Any:
-    """Let a definition on tensors work on arrays, too, scheduled by a recipe."""
+def operator(*, recipe: Recipe | None = None, differentiable: bool = True) -> Callable[[F], F]: ...
+def operator(
+    define: Any = None, /, *, recipe: Recipe | None = None, differentiable: bool = True
+) -> Any:
+    """Let a definition on tensors work on arrays, too, scheduled by a recipe.
+
+    te.gradient goes through its stages if it is `differentiable`.
+    """
     if define is None:
-        return functools.partial(Operator, recipe=recipe)
-    return Operator(define, recipe)
+        return functools.partial(Operator, recipe=recipe, differentiable=differentiable)
+    return Operator(define, recipe, differentiable=differentiable)
 
 
-class Operator:
-    """A definition, and the code that was compiled of it for the arrays it was called on."""
+def on_arrays(define: F) -> F:
+    """Let a definition take arrays only: the sizes of its results depend on values."""
+    made: Any = ArrayOperator(define)
+    return made
 
-    def __init__(self, define: Callable[..., Any], recipe: Recipe | None = None) -> None:
-        functools.update_wrapper(self, define)
+
+def describe(made: Any) -> Description:
+    """What is known of an operator."""
+    assert isinstance(made, _Defined)
+    return made.describe()
+
+
+class _Defined:
+    """A definition with its operands, and what tables say of it."""
+
+    def __init__(self, define: Callable[..., Any]) -> None:
+        made: Any = self
+        functools.update_wrapper(made, define)
         self._name = define.__name__
         self._define = define
-        self._recipe = scheduled_by(as_written) if recipe is None else recipe
         self._signature = inspect.signature(define)
-        self._operands = _find_operands(define)
-        self._places = frozenset(
-            place for place, name in enumerate(self._signature.parameters) if name in self._operands
-        )
+        self._operands: dict[str, Parameter] = find_parameters(define)
+
+    def __repr__(self) -> str:
+        return f"operator {self._name}{self._signature}"
+
+    def describe(self) -> Description:
+        """What `hs.OPERATORS` says."""
+        family = self._define.__module__.rpartition(".")[2]
+        return Description(self._name, family, has_schedule=False, has_gradient=False)
+
+    def _operands_in(self, named: Mapping[str, Any]) -> list[Operand]:
+        return [
+            operand
+            for name, value in named.items()
+            if name in self._operands and value is not None
+            for operand in operands_of(self._name, name, value, self._operands[name])
+        ]
+
+    def _bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """What is passed, by parameter, in the order in which it is passed."""
+        try:
+            bound = self._signature.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise ArgumentError(f"{self._name}: {error}") from None
+        names = [*list(self._signature.parameters)[: len(args)], *kwargs]
+        return {name: bound[name] for name in names}
+
+
+class ArrayOperator(_Defined):
+    """A definition on arrays."""
+
+    @api_edge
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        operands = self._operands_in(self._bind(args, kwargs))
+        if check_operands(self._name, operands) is Tensor:
+            raise ArgumentError(
+                f"{self._name}: the size of its result depends on values, and a tensor needs one",
+                help="call it on arrays",
+            )
+        return self._define(*args, **kwargs)
+
+
+class Operator(_Defined):
+    """A definition, and the code that was compiled of it for the arrays it was called on."""
+
+    def __init__(
+        self,
+        define: Callable[..., Any],
+        recipe: Recipe | None = None,
+        *,
+        differentiable: bool = True,
+    ) -> None:
+        super().__init__(define)
+        self._recipe = scheduled_by(as_written) if recipe is None else recipe
+        self._differentiable = differentiable
+        self._creates = "like" in self._operands
+        self._places = {
+            place: self._operands[name]
+            for place, name in enumerate(self._signature.parameters)
+            if name in self._operands
+        }
         self._compiled: dict[Hashable, Compiled] = {}
+
+    def describe(self) -> Description:
+        """What `hs.OPERATORS` says."""
+        is_scheduled = self._recipe.schedule is not as_written
+        return replace(
+            super().describe(), has_schedule=is_scheduled, has_gradient=self._differentiable
+        )
 
     @api_edge
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -105,9 +210,6 @@ class Operator:
         """Forget all compiled code."""
         self._compiled.clear()
 
-    def __repr__(self) -> str:
-        return f"operator {self._name}{self._signature}"
-
     # -- calls like earlier ones -------------------------------------------------------------------
 
     def _read_call(
@@ -117,14 +219,16 @@ class Operator:
         key: list[Any] = []
         values: list[Any] = []
         for place, value in enumerate(args):
-            self._read_value(value, place in self._places, key, values)
+            self._read_value(value, self._places.get(place), key, values)
         for name, value in kwargs.items():
             key.append(name)
-            self._read_value(value, name in self._operands, key, values)
+            self._read_value(value, self._operands.get(name), key, values)
         return tuple(key), values
 
-    def _read_value(self, value: Any, is_operand: bool, key: list[Any], values: list[Any]) -> None:
-        if is_operand and type(value) is np.ndarray:
+    def _read_value(
+        self, value: Any, parameter: Parameter | None, key: list[Any], values: list[Any]
+    ) -> None:
+        if parameter is not None and type(value) is np.ndarray:
             key.append(value.shape)
             key.append(value.dtype)
             if self._recipe.elementwise:
@@ -132,10 +236,17 @@ class Operator:
             values.append(value)
             return
         key.append(type(value))
-        if not is_operand:
+        if parameter is None:
             key.append(value)
+        elif isinstance(value, _SEQUENCE):
+            self._read_sequence(cast("Sequence[Any]", value), key, values)
         elif value is not None:
             values.append(value)
+
+    def _read_sequence(self, value: Sequence[Any], key: list[Any], values: list[Any]) -> None:
+        key.append(len(value))
+        for item in value:
+            self._read_value(item, _ITEM, key, values)
 
     def _find(self, key: Hashable) -> Compiled | None:
         try:
@@ -155,7 +266,7 @@ class Operator:
         }
         named = self._bind(args, kwargs)
         operands = self._operands_in(named)
-        if check_operands(self._name, operands) is Tensor:
+        if self._kind(operands, named) is Tensor:
             return self._define(*args, **kwargs)
         key, values = self._read_call(args, kwargs)
         compiled = self._find(key)
@@ -165,29 +276,26 @@ class Operator:
             self._keep(key, compiled)
         return compiled(values)
 
-    def _operands_in(self, named: Mapping[str, Any]) -> list[Operand]:
-        return [
-            Operand(name, value, self._operands[name])
-            for name, value in named.items()
-            if name in self._operands and value is not None
-        ]
-
-    def _bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """What is passed, by parameter, in the order in which it is passed."""
-        try:
-            bound = self._signature.bind(*args, **kwargs).arguments
-        except TypeError as error:
-            raise ArgumentError(f"{self._name}: {error}") from None
-        names = [*list(self._signature.parameters)[: len(args)], *kwargs]
-        return {name: bound[name] for name in names}
+    def _kind(self, operands: Sequence[Operand], named: Mapping[str, Any]) -> type[Any]:
+        """What the results are: arrays or tensors."""
+        if self._creates and all(operand.is_number for operand in operands):
+            return Tensor if any(map(_has_expression, named.values())) else np.ndarray
+        return check_operands(self._name, operands)
 
     def _call_definition(
         self, args: Sequence[Any], kwargs: Mapping[str, Any], tensors: Mapping[str, Any]
     ) -> Any:
         """The definition on `tensors`, by parameter, in the place of the operands."""
+
+        def given(name: str, value: Any) -> Any:
+            parameter = self._operands.get(name)
+            return value if parameter is None else stand_in_for(name, value, parameter, tensors)
+
         names = list(self._signature.parameters)
-        given = [tensors.get(name, value) for name, value in zip(names, args, strict=False)]
-        return self._define(*given, **{name: tensors.get(name, kwargs[name]) for name in kwargs})
+        return self._define(
+            *(given(name, value) for name, value in zip(names, args, strict=False)),
+            **{name: given(name, value) for name, value in kwargs.items()},
+        )
 
     def _keep(self, key: Hashable, compiled: Compiled) -> None:
         while len(self._compiled) >= MAX_COMPILED:
@@ -219,11 +327,8 @@ def _frozen(value: Any) -> Any:
     return value
 
 
-def _find_operands(define: Callable[..., Any]) -> dict[str, bool]:
-    """The parameters that are operands, and whether a number may stand in their place."""
-    found: dict[str, bool] = {}
-    for name, hint in typing.get_type_hints(define).items():
-        kinds = typing.get_args(hint) or (hint,)
-        if T in kinds and name != "return":
-            found[name] = float in kinds
-    return found
+def _has_expression(value: Any) -> bool:
+    """Whether an option is a te expression, or has one in it, as a shape may."""
+    if isinstance(value, tuple):
+        return any(map(_has_expression, cast("tuple[Any, ...]", value)))
+    return isinstance(value, Expression)
