@@ -15,6 +15,7 @@ from hybridjit.tensors.sizes import same_size
 from hybridjit.tensors.tensor import index_expr
 
 Shape = tuple[Any, ...]
+_SEQUENCE: tuple[type[Any], ...] = (tuple, list)
 
 
 def are_equal(a: Any, b: Any) -> bool:
@@ -30,6 +31,20 @@ def show(shape: Shape) -> str:
 def show_size(size: Any) -> str:
     """A size as text."""
     return format_expr(index_expr(size))
+
+
+def shown(x: Any) -> str:
+    """A tensor as errors name it: 'x' of shape (2, 3)."""
+    return f"'{x.name}' of shape {show(x.shape)}"
+
+
+def fill(name: str, shape: Sequence[Any], element: Callable[[tuple[Any, ...]], Any]) -> Any:
+    """The tensor of what `element` makes of the indices of each place, however many these are."""
+
+    def at(*indices: Any) -> Any:
+        return element(indices)
+
+    return compute(tuple(shape), at, name)
 
 
 # -- broadcasting ----------------------------------------------------------------------------------
@@ -132,12 +147,79 @@ def count_elements(shape: Shape, axes: Sequence[int]) -> Any:
 
 def flatten(name: str, x: Any) -> Any:
     """All elements of `x` along one axis, the last axis first."""
+    count = count_elements(x.shape, range(x.ndim))
+    return compute((count,), lambda place: x[indices_at(x.shape, place)], name)
 
-    def element(place: Any) -> Any:
-        indices: list[Any] = []
-        for size in reversed(x.shape):
-            indices.append(place % size)
-            place = place // size
-        return x[tuple(reversed(indices))]
 
-    return compute((count_elements(x.shape, range(x.ndim)),), element, name)
+def replaced(values: Sequence[Any], axis: int, value: Any) -> tuple[Any, ...]:
+    """Indices or sizes with another one along an axis."""
+    return (*values[:axis], value, *values[axis + 1 :])
+
+
+def flat_place(shape: Shape, indices: Sequence[Any]) -> Any:
+    """The place of an element among all, the last axis first."""
+    place: Any = 0
+    for size, index in zip(shape, indices, strict=True):
+        place = place * size + index
+    return place
+
+
+def indices_at(shape: Shape, place: Any) -> tuple[Any, ...]:
+    """The indices of the element at a place among all: the inverse of `flat_place`."""
+    indices: list[Any] = []
+    for size in reversed(shape[1:]):
+        indices.append(place % size)
+        place = place // size
+    return (place, *reversed(indices)) if shape else ()
+
+
+# -- options ---------------------------------------------------------------------------------------
+
+
+def read_shape(shape: Any) -> Shape:
+    """A shape as it is given: one size, or a sequence of sizes, numbers or expressions."""
+    return tuple(cast("Sequence[Any]", shape)) if isinstance(shape, _SEQUENCE) else (shape,)
+
+
+def read_integers(operator: str, what: str, value: object, count: int | None = None) -> list[int]:
+    """Integers that were given as one, or as a sequence; one stands for `count` of them."""
+    given = cast("Sequence[object]", value) if isinstance(value, _SEQUENCE) else (value,)
+    try:
+        found = [operators.index(cast("Any", number)) for number in given]
+    except TypeError:
+        raise ArgumentError(f"{operator}: {what} must be integers, got {value!r}") from None
+    if count is None or len(found) == count:
+        return found
+    if isinstance(value, _SEQUENCE):
+        raise ArgumentValueError(
+            f"{operator}: {what} must be {count} integers, got {value!r}",
+        )
+    return found * count
+
+
+def check_choice(operator: str, what: str, value: object, choices: Sequence[str]) -> None:
+    """Refuse a word that is none of those that an option may be."""
+    if value not in choices:
+        raise ArgumentValueError(
+            f"{operator}: there is no {what} {value!r}",
+            help=f"choose from {', '.join(map(repr, choices))}",
+        )
+
+
+def check_rank(operator: str, x: Any, rank: int, what: str) -> None:
+    """Refuse a tensor with another number of axes."""
+    if x.ndim != rank:
+        raise ArgumentValueError(
+            f"{operator}: {shown(x)} must have {rank} {'axis' if rank == 1 else 'axes'}: {what}"
+        )
+
+
+def check_integers(operator: str, *tensors: Any) -> None:
+    """Refuse indices that are no integers."""
+    for tensor in tensors:
+        if not tensor.dtype.is_integer:
+            raise ArgumentError(
+                f"{operator}: '{tensor.name}' holds indices, which are integers, got "
+                f"{tensor.dtype}",
+                help=f"convert it, as in {tensor.name}.astype(np.int64)",
+            )
