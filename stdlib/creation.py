@@ -1,0 +1,259 @@
+"""Tensors and arrays out of numbers, and patterns of them.
+
+What is made of options alone is an array, or a tensor if `like` is one or a size is an expression.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from hybridjit.errors import ArgumentValueError
+from hybridjit.ir.dtype import FLOAT64, INT64, DType
+from hybridjit.stdlib.parts.elements import call
+from hybridjit.stdlib.parts.precision import working_type
+from hybridjit.stdlib.parts.shapes import (
+    are_equal,
+    check_choice,
+    check_integers,
+    check_rank,
+    fill,
+    normalize_axis,
+    read_integers,
+    read_shape,
+    show,
+    shown,
+)
+from hybridjit.stdlib.parts.types import Number, T
+from hybridjit.stdlib.running.compiled import scheduled_by
+from hybridjit.stdlib.running.operator import operator
+from hybridjit.stdlib.running.schedules import in_chunks
+from hybridjit.te import Expression, Tensor, const, if_then_else
+from hybridjit.te import min as least
+from hybridjit.tensors.expression import as_scalar, dtype_of
+
+RECIPE = scheduled_by(in_chunks)
+
+
+@operator(recipe=RECIPE, differentiable=False)
+def full(
+    shape: int | Sequence[Any],
+    value: T | Number,
+    dtype: Any = None,
+    *,
+    like: T | None = None,
+) -> Any:
+    """One value everywhere.
+
+    >>> hs.full((2, 2), 7)
+    array([[7, 7],
+           [7, 7]])
+    """
+    number = value[()] if isinstance(value, Tensor) else value
+    return _filled("full", read_shape(shape), number, dtype)
+
+
+@operator(recipe=RECIPE, differentiable=False)
+def full_like(x: T, value: T | Number, dtype: Any = None) -> T:
+    """One value everywhere, in the shape of x and its type, if no other is given.
+
+    >>> hs.full_like(np.array([1.0, 2.0]), 3)
+    array([3., 3.])
+    """
+    number = value[()] if isinstance(value, Tensor) else value
+    return _filled("full_like", x.shape, number, x.dtype if dtype is None else dtype)
+
+
+def _filled(name: str, shape: Sequence[Any], number: Any, dtype: Any) -> Any:
+    element = Expression(as_scalar(number))
+    wanted = element.dtype if dtype is None else dtype_of(dtype)
+    return fill(name, shape, lambda at: element.astype(wanted))
+
+
+@operator(recipe=RECIPE, differentiable=False)
+def arange(
+    start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, like: T | None = None
+) -> Any:
+    """Numbers from start, or 0, up to stop, which is not among them.
+
+    >>> hs.arange(2, 10, 3)
+    array([2, 5, 8])
+    """
+    first, last = (0, start) if stop is None else (start, stop)
+    wanted = _range_type((first, last, step)) if dtype is None else dtype_of(dtype)
+    working = working_type(wanted)
+    if step == 0:
+        raise ArgumentValueError("arange: the step is not 0")
+    # As in NumPy: the distance of the first two numbers is repeated, as the type rounds them.
+    base, second = (_number(value, wanted).astype(working) for value in (first, first + step))
+
+    def element(at: tuple[Any, ...]) -> Any:
+        return (base + at[0].astype(working) * (second - base)).astype(wanted)
+
+    return fill("arange", [_count_steps(first, last, step)], element)
+
+
+def _number(value: Any, dtype: DType) -> Any:
+    return value.astype(dtype) if isinstance(value, Expression) else const(value, dtype)
+
+
+def _range_type(numbers: Sequence[Any]) -> DType:
+    return FLOAT64 if any(isinstance(number, float) for number in numbers) else INT64
+
+
+def _count_steps(first: Any, last: Any, step: Any) -> Any:
+    if not any(isinstance(value, Expression) for value in (first, last)):
+        return max(math.ceil((last - first) / step), 0)
+    (whole,) = read_integers("arange", "the step", step, 1)
+    room = last - first if whole > 0 else first - last
+    return call("maximum", 0, (room + abs(whole) - 1) // abs(whole))
+
+
+@operator(recipe=RECIPE, differentiable=False)
+def eye(n: Any, m: Any = None, k: int = 0, dtype: Any = "float64", *, like: T | None = None) -> Any:
+    """A matrix with ones along a diagonal: the main one, or the k-th above it.
+
+    >>> hs.eye(2, 3, 1)
+    array([[0., 1., 0.],
+           [0., 0., 1.]])
+    """
+    wanted = dtype_of(dtype)
+    one, zero = const(1, wanted), const(0, wanted)
+    shape = (n, n if m is None else m)
+    return fill("eye", shape, lambda at: if_then_else(at[1] - at[0] == k, one, zero))
+
+
+@operator(recipe=RECIPE)
+def tril(x: T, k: int = 0) -> T:
+    """x with zeros above a diagonal of the last two axes: the main one, or the k-th above it.
+
+    >>> hs.tril(np.array([[1, 2], [3, 4]]))
+    array([[1, 0],
+           [3, 4]])
+    """
+    return _triangle("tril", x, lambda distance: distance <= k)
+
+
+@operator(recipe=RECIPE)
+def triu(x: T, k: int = 0) -> T:
+    """x with zeros below a diagonal of the last two axes: the main one, or the k-th above it.
+
+    >>> hs.triu(np.array([[1, 2], [3, 4]]))
+    array([[1, 2],
+           [0, 4]])
+    """
+    return _triangle("triu", x, lambda distance: distance >= k)
+
+
+def _triangle(name: str, x: Any, is_kept: Callable[[Any], Any]) -> Any:
+    if x.ndim < 2:
+        raise ArgumentValueError(f"{name}: {shown(x)} has no two axes")
+    zero = const(0, x.dtype)
+    return fill(name, x.shape, lambda at: if_then_else(is_kept(at[-1] - at[-2]), x[at], zero))
+
+
+@operator(recipe=RECIPE)
+def matrix_set_diag(x: T, diagonal: T, k: int = 0) -> T:
+    """x with other elements along a diagonal of the last two axes: the k-th above the main one.
+
+    >>> hs.matrix_set_diag(np.zeros((2, 3)), np.array([1.0, 2.0]), 1)
+    array([[0., 1., 0.],
+           [0., 0., 2.]])
+    """
+    _check_diagonal(x, diagonal, k)
+
+    def element(at: tuple[Any, ...]) -> Any:
+        place = at[-1] if k < 0 else at[-2]
+        found: Any = diagonal[(*at[:-2], place)]
+        own: Any = x[at]
+        return if_then_else(at[-1] - at[-2] == k, found.astype(own.dtype), own)
+
+    return fill("matrix_set_diag", x.shape, element)
+
+
+def _check_diagonal(x: Any, diagonal: Any, k: int) -> None:
+    if x.ndim < 2 or diagonal.ndim != x.ndim - 1:
+        raise ArgumentValueError(
+            f"matrix_set_diag: {shown(diagonal)} are no diagonals of {shown(x)}",
+            help="it must have one axis less",
+        )
+    rows, columns = x.shape[-2] + min(k, 0), x.shape[-1] - max(k, 0)
+    if isinstance(rows, int) and isinstance(columns, int):
+        length: Any = max(min(rows, columns), 0)
+    else:
+        length = rows if are_equal(rows, columns) else least(rows, columns)
+    wanted = (*x.shape[:-2], length)
+    if not all(map(are_equal, diagonal.shape, wanted)):
+        raise ArgumentValueError(
+            f"matrix_set_diag: {shown(diagonal)} must have the shape {show(wanted)}"
+        )
+
+
+@operator(recipe=RECIPE)
+def meshgrid(xs: Sequence[T], indexing: Literal["xy", "ij"] = "xy") -> tuple[T, ...]:
+    """The coordinates of all points of a grid: for each of xs, its element at each point.
+
+    With indexing="xy" the first of xs runs along columns, with "ij" along rows.
+
+    >>> hs.meshgrid((np.array([1, 2]), np.array([3, 4])))
+    (array([[1, 2],
+           [1, 2]]), array([[3, 3],
+           [4, 4]]))
+    """
+    check_choice("meshgrid", "indexing", indexing, ("xy", "ij"))
+    for x in xs:
+        check_rank("meshgrid", x, 1, "coordinates")
+    order = list(range(len(xs)))
+    if indexing == "xy" and len(xs) > 1:
+        order[:2] = [1, 0]
+    shape = [xs[axis].shape[0] for axis in order]
+
+    def grid(place: int) -> Any:
+        axis = order.index(place)
+        return fill("meshgrid", shape, lambda at: xs[place][at[axis]])
+
+    return tuple(map(grid, range(len(xs))))
+
+
+@operator(recipe=RECIPE, differentiable=False)
+def one_hot(
+    indices: T,
+    depth: int,
+    on_value: T | Number = 1,
+    off_value: T | Number = 0,
+    *,
+    axis: int = -1,
+    dtype: Any = "float32",
+) -> T:
+    """on_value at the place that an index says along a new axis, off_value elsewhere.
+
+    Negative indices count from the end; what is beyond is nowhere.
+
+    >>> hs.one_hot(np.array([1, 0]), 3)
+    array([[0., 1., 0.],
+           [1., 0., 0.]], dtype=float32)
+    """
+    check_integers("one_hot", indices)
+    wanted = dtype_of(dtype)
+    rank = indices.ndim + 1
+    place = rank - 1 if axis == -1 else normalize_axis("one_hot", _Ranked(rank), axis)
+    on, off = (Expression(as_scalar(value)).astype(wanted) for value in (on_value, off_value))
+
+    def element(at: tuple[Any, ...]) -> Any:
+        found: Any = indices[(*at[:place], *at[place + 1 :])]
+        wrapped = if_then_else(found < 0, found.astype(INT64) + depth, found.astype(INT64))
+        return if_then_else(wrapped == at[place], on, off)
+
+    shape = (*indices.shape[:place], depth, *indices.shape[place:])
+    return fill("one_hot", shape, element)
+
+
+class _Ranked:
+    """The result of an operator, before it is made, of which axes are counted."""
+
+    name = "result"
+
+    def __init__(self, rank: int) -> None:
+        self.ndim = rank
+        self.shape = (1,) * rank

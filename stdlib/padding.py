@@ -1,0 +1,132 @@
+"""Borders around arrays: NumPy's pad."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, cast
+
+from hybridjit.errors import ArgumentValueError
+from hybridjit.stdlib.parts.shapes import check_choice, fill, read_integers, shown
+from hybridjit.stdlib.parts.types import Number, T
+from hybridjit.stdlib.running.compiled import scheduled_by
+from hybridjit.stdlib.running.operator import operator
+from hybridjit.stdlib.running.schedules import in_chunks
+from hybridjit.te import Expression, if_then_else
+from hybridjit.te import all as are_all
+from hybridjit.te import max as greatest
+from hybridjit.te import min as least
+from hybridjit.tensors.expression import as_scalar
+
+RECIPE = scheduled_by(in_chunks)
+Widths = int | Sequence[Any]
+Mode = Literal["constant", "edge", "reflect", "symmetric", "wrap"]
+_SEQUENCE: tuple[type[Any], ...] = (tuple, list)
+
+
+@operator(recipe=RECIPE)
+def pad(x: T, pad_width: Widths, mode: Mode = "constant", constant_values: T | Number = 0) -> T:
+    """x with a border: so many elements before and after it, for all axes or for each.
+
+    What is there: constant_values; the "edge"; x in reverse, without the edge ("reflect") or with
+    it ("symmetric"); or x from its other end ("wrap").
+
+    >>> hs.pad(np.array([1, 2, 3]), (2, 1), "reflect")
+    array([3, 2, 1, 2, 3, 2])
+    """
+    check_choice("pad", "mode", mode, ("constant", *_PLACES))
+    return extend_by("pad", x, read_widths("pad", x, pad_width), mode, constant_values)
+
+
+@operator(recipe=RECIPE)
+def mirror_pad(x: T, pad_width: Widths, mode: Literal["symmetric", "reflect"] = "symmetric") -> T:
+    """x with a border of itself in reverse: with the edge, or without it ("reflect").
+
+    >>> hs.mirror_pad(np.array([1, 2, 3]), 1)
+    array([1, 1, 2, 3, 3])
+    """
+    word = mode.lower()
+    check_choice("mirror_pad", "mode", word, ("symmetric", "reflect"))
+    return extend_by("mirror_pad", x, read_widths("mirror_pad", x, pad_width), word, 0)
+
+
+def read_widths(name: str, x: Any, widths: Any) -> list[tuple[int, int]]:
+    """Before and after each axis: one number, one pair, or one for each axis, as in NumPy."""
+    rows = cast("Sequence[Any]", widths) if isinstance(widths, _SEQUENCE) else [widths]
+    if not any(isinstance(entry, _SEQUENCE) for entry in rows):
+        pairs = [read_integers(name, "pad_width", list(rows))]
+    else:
+        pairs = [read_integers(name, "pad_width", entry) for entry in rows]
+    pairs = pairs * x.ndim if len(pairs) == 1 else pairs
+    found = [(pair[0], pair[-1]) for pair in pairs if len(pair) in (1, 2)]
+    if len(found) != x.ndim or any(width < 0 for pair in found for width in pair):
+        raise ArgumentValueError(
+            f"{name}: {shown(x)} has {x.ndim} axes, got the widths {widths!r}",
+            help="give one number, (before, after), or a pair for each axis",
+        )
+    return found
+
+
+def extend_by(name: str, x: Any, widths: Sequence[tuple[int, int]], mode: str, value: Any) -> Any:
+    """`x` with `widths` before and after each axis, filled as the mode says."""
+    padded = [axis for axis, pair in enumerate(widths) if any(pair)]
+    if mode != "constant":
+        _check_not_empty(name, x, padded)
+
+    def element(at: tuple[Any, ...]) -> Any:
+        inner = [index - before for index, (before, _) in zip(at, widths, strict=True)]
+        if mode == "constant":
+            return _or_constant(x, inner, [(axis, widths[axis]) for axis in padded], value)
+        own = [
+            _PLACES[mode](place, x.shape[axis]) if axis in padded else place
+            for axis, place in enumerate(inner)
+        ]
+        return x[tuple(own)]
+
+    sizes = [before + size + after for size, (before, after) in zip(x.shape, widths, strict=True)]
+    return fill(name, sizes, element)
+
+
+def _check_not_empty(name: str, x: Any, axes: Sequence[int]) -> None:
+    for axis in axes:
+        if isinstance(x.shape[axis], int) and x.shape[axis] == 0:
+            raise ArgumentValueError(
+                f"{name}: {shown(x)} has nothing along axis {axis} to extend it with",
+                help='use mode="constant"',
+            )
+
+
+def _or_constant(x: Any, inner: list[Any], padded: Sequence[Any], value: Any) -> Any:
+    number = Expression(as_scalar(value)).astype(x.dtype)
+    conditions: list[Any] = []
+    for axis, (before, after) in padded:
+        conditions += [inner[axis] >= 0] if before else []
+        conditions += [inner[axis] < x.shape[axis]] if after else []
+    own = x[tuple(inner)]
+    return if_then_else(are_all(*conditions), own, number) if conditions else own
+
+
+def _at_edge(place: Any, size: Any) -> Any:
+    return least(greatest(place, 0), size - 1)
+
+
+def _reflected(place: Any, size: Any) -> Any:
+    period = max(2 * size - 2, 1) if isinstance(size, int) else greatest(2 * size - 2, 1)
+    rest = place % period
+    return least(rest, period - rest) if not (isinstance(size, int) and size == 1) else rest * 0
+
+
+def _mirrored(place: Any, size: Any) -> Any:
+    rest = place % (2 * size)
+    return least(rest, 2 * size - 1 - rest)
+
+
+def _wrapped(place: Any, size: Any) -> Any:
+    return place % size
+
+
+_PLACES: dict[str, Callable[[Any, Any], Any]] = {
+    "edge": _at_edge,
+    "reflect": _reflected,
+    "symmetric": _mirrored,
+    "wrap": _wrapped,
+}
