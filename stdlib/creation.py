@@ -54,7 +54,7 @@ def full(
     return _filled("full", read_shape(shape), number, dtype)
 
 
-@operator(recipe=RECIPE, differentiable=False)
+@operator(recipe=RECIPE)
 def full_like(x: T, value: T | Number, dtype: Any = None) -> T:
     """One value everywhere, in the shape of x and its type, if no other is given.
 

@@ -335,8 +335,7 @@ def _check_lengths(name: str, x: Any, lengths: Any, axis: int) -> None:
 
 @hybrid.script
 def _unravel(indices: Any, shape: Any) -> Any:
-    places: Any = np.unravel_index(indices, shape)
-    return places
+    return np.unravel_index(indices, shape)  # pyright: ignore[reportUnknownVariableType]
 
 
 @operator(differentiable=False)

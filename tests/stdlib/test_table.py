@@ -40,7 +40,8 @@ class Differentiated:
                 return tuple(as_tensor(item) for item in value)
             if not isinstance(value, _ARRAY):
                 return value
-            given.append(te.placeholder(value.shape, value.dtype if has_floats else "float64"))
+            dtype = value.dtype if has_floats or given else "float64"
+            given.append(te.placeholder(value.shape, dtype))
             return given[-1]
 
         values = [as_tensor(value) for value in args]
