@@ -11,7 +11,7 @@ from hybridjit.stdlib.parts.accumulation import convert
 from hybridjit.stdlib.parts.elements import call
 from hybridjit.stdlib.parts.fusion import Activation, finish
 from hybridjit.stdlib.parts.precision import working_type
-from hybridjit.stdlib.parts.shapes import are_equal, broadcast_sizes, show
+from hybridjit.stdlib.parts.shapes import are_equal, broadcast_sizes, check_rank, show
 from hybridjit.stdlib.parts.types import T
 from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.operator import operator
@@ -46,6 +46,18 @@ def dense(x: T, w: T, bias: T | None = None, *, activation: Activation = None) -
     """
     product = multiply_matrices("dense", x, w, transposed=(False, True))
     return finish("dense", product, bias, activation, axis=-1)
+
+
+@operator(recipe=RECIPE)
+def batch_matmul(x: T, y: T, *, transpose_x: bool = False, transpose_y: bool = True) -> T:
+    """Products of matrices in batches, of which the second is transposed unless it is said not to.
+
+    >>> hs.batch_matmul(np.ones((2, 3, 4)), np.ones((2, 5, 4))).shape
+    (2, 3, 5)
+    """
+    for tensor in (x, y):
+        check_rank("batch_matmul", tensor, 3, "batch, rows, columns")
+    return multiply_matrices("batch_matmul", x, y, transposed=(transpose_x, transpose_y))
 
 
 def multiply_matrices(name: str, x: Any, y: Any, *, transposed: tuple[bool, bool]) -> Any:

@@ -322,8 +322,8 @@ def _arguments(opened: Schedule, values: Sequence[Any]) -> list[Any]:
 
 def _frozen(value: Any) -> Any:
     """An option that can be hashed."""
-    if isinstance(value, list):
-        return tuple(map(_frozen, cast("list[Any]", value)))
+    if isinstance(value, _SEQUENCE):
+        return tuple(map(_frozen, cast("Sequence[Any]", value)))
     return value
 
 
