@@ -6,7 +6,7 @@ from typing import Any
 
 from hybridjit.errors import ArgumentValueError
 from hybridjit.stdlib.parts.fusion import Activation, finish
-from hybridjit.stdlib.parts.images import Layout
+from hybridjit.stdlib.parts.images import Layout, Layout1, Layout3
 from hybridjit.stdlib.parts.shapes import are_equal, show_size
 from hybridjit.stdlib.parts.sliding import Convolution, Reading, read_convolution
 from hybridjit.stdlib.parts.types import Padding, Pair, T
@@ -20,6 +20,8 @@ RECIPE = scheduled_by(in_tiles, fastmath=("contract", "reassoc"))
 # Where the axes of filters are, by the layout of the images. N stands for what there is one
 # filter of each for, C for what it adds up, or makes, H and W for its rows and columns.
 FILTERS = {"NCHW": "NCHW", "NHWC": "HWCN"}
+FILTERS_1 = {"NCW": "NCW", "NWC": "WCN"}
+FILTERS_3 = {"NCDHW": "NCDHW", "NDHWC": "DHWCN"}
 DEPTHWISE_FILTERS = {"NCHW": "NCHW", "NHWC": "HWNC"}
 
 
@@ -50,6 +52,64 @@ def conv2d(
     """
     how = Movement(stride, padding, dilation)
     found = read_convolution("conv2d", x, w, (layout, FILTERS), how)
+    return _convolve(found, groups, bias, activation)
+
+
+@operator(recipe=RECIPE)
+def conv1d(
+    x: T,
+    w: T,
+    bias: T | None = None,
+    *,
+    stride: int = 1,
+    padding: Padding = 0,
+    dilation: int = 1,
+    groups: int = 1,
+    activation: Activation = None,
+    layout: Layout1 = "NCW",
+) -> T:
+    """Convolve signals with filters: conv2d with one axis for windows to move along.
+
+    `x` has the shape (batch, channels, places), `w` the shape (outputs, channels / groups, places);
+    with layout="NWC" (batch, places, channels) and (places, channels / groups, outputs). The
+    padding is a number or (before, after).
+
+    >>> hs.conv1d(np.arange(4.0).reshape(1, 1, 4), np.array([[[1.0, -1.0]]]))
+    array([[[-1., -1., -1.]]])
+    """
+    how = Movement(stride, padding, dilation)
+    found = read_convolution("conv1d", x, w, (layout, FILTERS_1), how)
+    return _convolve(found, groups, bias, activation)
+
+
+@operator(recipe=RECIPE)
+def conv3d(
+    x: T,
+    w: T,
+    bias: T | None = None,
+    *,
+    stride: Pair = 1,
+    padding: Padding = 0,
+    dilation: Pair = 1,
+    groups: int = 1,
+    activation: Activation = None,
+    layout: Layout3 = "NCDHW",
+) -> T:
+    """Convolve volumes with filters: conv2d with three axes for windows to move along.
+
+    `x` has the shape (batch, channels, depth, rows, columns), `w` the shape (outputs, channels /
+    groups, depth, rows, columns); with layout="NDHWC" the channels of `x` are last, and `w` has
+    the shape (depth, rows, columns, channels / groups, outputs).
+
+    >>> hs.conv3d(np.ones((1, 1, 2, 2, 2)), np.ones((1, 1, 2, 2, 2)))[0, 0]
+    array([[[8.]]])
+    """
+    how = Movement(stride, padding, dilation)
+    found = read_convolution("conv3d", x, w, (layout, FILTERS_3), how)
+    return _convolve(found, groups, bias, activation)
+
+
+def _convolve(found: Convolution, groups: int, bias: Any, activation: Activation) -> Any:
     outputs, inputs, *_ = found.filters
     _check_groups(found, groups)
     channel = reduce_axis((0, inputs), "c")
@@ -63,7 +123,7 @@ def conv2d(
             return group * inputs + channel, (group * each + output, channel)
 
         made = found.compute_groups(groups, each, [channel], read)
-    return finish("conv2d", made, bias, activation, axis=layout.index("C"))
+    return finish(found.name, made, bias, activation, axis=found.layout.index("C"))
 
 
 @operator(recipe=RECIPE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from hybridjit.errors import ArgumentValueError
 from hybridjit.stdlib.parts.shapes import are_equal, show
@@ -13,30 +13,40 @@ from hybridjit.te import compute, if_then_else
 
 Layout = Literal["NCHW", "NHWC"]
 """Batch, channels, rows, columns, or the channels last."""
-LOGICAL = "NCHW"
+Layout1 = Literal["NCW", "NWC"]
+Layout3 = Literal["NCDHW", "NDHWC"]
+LAYOUTS = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 
 
-def check_images(name: str, x: Any, layout: str) -> None:
+def check_images(name: str, x: Any, layout: str, spatial: int = 2) -> None:
     """Refuse a layout that is not known, and a tensor that has not its axes."""
-    if layout not in ("NCHW", "NHWC"):
+    first, last = LAYOUTS[spatial]
+    if layout not in (first, last):
         raise ArgumentValueError(
-            f"{name}: there is no layout {layout!r}", help="choose from 'NCHW' and 'NHWC'"
+            f"{name}: there is no layout {layout!r}", help=f"choose from {first!r} and {last!r}"
         )
-    if x.ndim != 4:
+    if x.ndim != spatial + 2:
         raise ArgumentValueError(
-            f"{name}: '{x.name}' of shape {show(x.shape)} must have 4 axes, {', '.join(layout)}",
+            f"{name}: '{x.name}' of shape {show(x.shape)} must have {spatial + 2} axes, "
+            f"{', '.join(layout)}",
             help="x.reshape(1, *x.shape) makes a batch of a single image",
         )
 
 
-def logical(values: Sequence[Any], layout: str) -> tuple[Any, Any, Any, Any]:
-    """Sizes or indices of an image in the order N, C, H, W."""
-    return cast("Any", tuple(values[layout.index(axis)] for axis in LOGICAL))
+def spatial_axes(layout: str) -> str:
+    """The axes that windows move along."""
+    return layout.replace("N", "").replace("C", "")
+
+
+def logical(values: Sequence[Any], layout: str) -> tuple[Any, ...]:
+    """Sizes or indices of an image in the order N, C, and then those that windows move along."""
+    return tuple(values[layout.index(axis)] for axis in f"NC{spatial_axes(layout)}")
 
 
 def physical(values: Sequence[Any], layout: str) -> tuple[Any, ...]:
-    """Sizes or indices in the order N, C, H, W as they are in an image."""
-    return tuple(values[LOGICAL.index(axis)] for axis in layout)
+    """Sizes or indices in the order N, C and the others as they are in an image."""
+    order = f"NC{spatial_axes(layout)}"
+    return tuple(values[order.index(axis)] for axis in layout)
 
 
 def extend(name: str, x: Any, windows: Sequence[Window], value: Any, layout: str) -> Any:

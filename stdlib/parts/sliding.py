@@ -11,11 +11,11 @@ from hybridjit.ir.dtype import DType
 from hybridjit.record import record
 from hybridjit.stdlib.parts.accumulation import convert, float_type
 from hybridjit.stdlib.parts.elements import call
-from hybridjit.stdlib.parts.images import check_images, extend, logical, physical
+from hybridjit.stdlib.parts.images import check_images, extend, logical, physical, spatial_axes
 from hybridjit.stdlib.parts.precision import working_type
-from hybridjit.stdlib.parts.shapes import show
+from hybridjit.stdlib.parts.shapes import count_elements, show
 from hybridjit.stdlib.parts.types import Pair
-from hybridjit.stdlib.parts.windows import Movement, Window, read_pair, read_windows
+from hybridjit.stdlib.parts.windows import Movement, Window, read_sizes, read_windows
 from hybridjit.te import compute, reduce_axis
 from hybridjit.te import sum as added
 from hybridjit.tensors.reduction import Reducer
@@ -26,23 +26,23 @@ Reading = tuple[Any, Sequence[Any]]
 
 @record
 class Convolution:
-    """Images `x`, filters `w`, how both lie in memory, and the windows over rows and columns."""
+    """Images `x`, filters `w`, how both lie in memory, and the windows over each spatial axis."""
 
     name: str
     x: Any
     w: Any
     layout: str
     filter_layout: str
-    windows: tuple[Window, Window]
+    windows: tuple[Window, ...]
 
     @property
-    def images(self) -> tuple[Any, Any, Any, Any]:
-        """The sizes of the images: batch, channels, rows, columns."""
+    def images(self) -> tuple[Any, ...]:
+        """The sizes of the images: batch, channels, and those that windows move along."""
         return logical(self.x.shape, self.layout)
 
     @property
-    def filters(self) -> tuple[Any, Any, Any, Any]:
-        """The sizes of the filters, their rows and columns last."""
+    def filters(self) -> tuple[Any, ...]:
+        """The sizes of the filters, those of windows last."""
         return logical(self.w.shape, self.filter_layout)
 
     def describe(self) -> str:
@@ -53,7 +53,7 @@ class Convolution:
         )
 
     def compute(self, outputs: Any, loops: list[Any], read: Callable[[Any], Reading]) -> Any:
-        """The products of windows and filters, added up over `loops`, rows and columns."""
+        """The products of windows and filters, added up over `loops` and the windows."""
         return convert(self.name, self._products((outputs,), loops, read), self._dtype)
 
     def compute_groups(
@@ -77,28 +77,28 @@ class Convolution:
 
     @property
     def _dtype(self) -> Any:
-        return call("*", self.x[0, 0, 0, 0], self.w[0, 0, 0, 0]).dtype
+        first = (0,) * self.x.ndim
+        return call("*", self.x[first], self.w[first]).dtype
 
     def _products(self, outputs: tuple[Any, ...], loops: list[Any], read: Any) -> Any:
         """With an axis for each of `outputs` in the place of the channels."""
         padded = extend(self.name, self.x, self.windows, 0, self.layout)
         working = working_type(self._dtype)
         layout = self.layout.replace("C", "GC") if len(outputs) > 1 else self.layout
-        offsets = [
-            reduce_axis((0, size), axis) for size, axis in zip(self.filters[2:], "ij", strict=True)
-        ]
+        spatial = spatial_axes(self.layout)
+        offsets = offsets_of(self.filters[2:])
 
         def element(*indices: Any) -> Any:
             named = dict(zip(layout, indices, strict=True))
             channel, filter_indices = read(*(named[axis] for axis in "GC" if axis in named))
-            places = (named["H"], named["W"])
+            places = [named[axis] for axis in spatial]
             seen = map(Window.place, self.windows, places, offsets)
             value = padded[physical((named["N"], channel, *seen), self.layout)].astype(working)
             weight = self.w[physical((*filter_indices, *offsets), self.filter_layout)]
             return added(value * weight.astype(working), axis=[*loops, *offsets])
 
-        rows, columns = map(Window.count, self.windows, self.images[2:])
-        sizes = {"N": self.images[0], "H": rows, "W": columns}
+        counts = map(Window.count, self.windows, self.images[2:])
+        sizes = {"N": self.images[0], **dict(zip(spatial, counts, strict=True))}
         sizes |= dict(zip("GC"[-len(outputs) :], outputs, strict=True))
         return compute(tuple(sizes[axis] for axis in layout), element, self.name)
 
@@ -108,33 +108,36 @@ def read_convolution(
 ) -> Convolution:
     """A convolution, its shapes checked; the layouts are those of images, and of filters by it."""
     layout, filter_layouts = layouts
-    check_images(name, x, layout)
-    if w.ndim != 4:
+    spatial = len(next(iter(filter_layouts))) - 2
+    check_images(name, x, layout, spatial)
+    if w.ndim != spatial + 2:
         raise ArgumentValueError(
-            f"{name}: the filters '{w.name}' of shape {show(w.shape)} must have 4 axes"
+            f"{name}: the filters '{w.name}' of shape {show(w.shape)} must have {spatial + 2} axes"
         )
     sizes, extents = logical(w.shape, filter_layouts[layout])[2:], logical(x.shape, layout)[2:]
     windows = read_windows(name, sizes, extents, movement)
     return Convolution(name, x, w, layout, filter_layouts[layout], windows)
 
 
+def offsets_of(sizes: Sequence[Any]) -> list[Any]:
+    """Loops over the elements of a window."""
+    return [reduce_axis((0, size), axis) for size, axis in zip(sizes, "ijk", strict=False)]
+
+
 @record
 class Pool:
-    """Images `x`, how they lie in memory, and the windows over rows and columns."""
+    """Images `x`, how they lie in memory, and the windows over each spatial axis."""
 
     name: str
     x: Any
     layout: str
-    windows: tuple[Window, Window]
+    windows: tuple[Window, ...]
 
     def reduce(self, name: str, reducer: Reducer, border: Any) -> Any:
         """Each window reduced to one element; beyond the edges there is `border`."""
         padded = extend(self.name, self.x, self.windows, border, self.layout)
         batch, channels, *extents = logical(self.x.shape, self.layout)
-        offsets = [
-            reduce_axis((0, window.size), axis)
-            for window, axis in zip(self.windows, "ij", strict=True)
-        ]
+        offsets = offsets_of([window.size for window in self.windows])
 
         def element(*indices: Any) -> Any:
             n, channel, *places = logical(indices, self.layout)
@@ -152,11 +155,11 @@ class Pool:
 
         def element(*indices: Any) -> Any:
             places = logical(indices, self.layout)[2:]
-            counts = [
+            counts = tuple(
                 window.count_elements(place, extent, counts_padding=counts_padding)
                 for window, place, extent in zip(self.windows, places, extents, strict=True)
-            ]
-            return (total[indices] / (counts[0] * counts[1])).astype(dtype)
+            )
+            return (total[indices] / count_elements(counts, range(len(counts)))).astype(dtype)
 
         return compute(total.shape, element, self.name)
 
@@ -165,9 +168,11 @@ class Pool:
         return replace(self, x=convert(f"{self.name}_converted", self.x, dtype))
 
 
-def read_pool(name: str, x: Any, size: Pair, movement: Movement, layout: str) -> Pool:
+def read_pool(
+    name: str, x: Any, size: Pair, movement: Movement, layout: str, spatial: int = 2
+) -> Pool:
     """A pooling, its shapes checked."""
-    check_images(name, x, layout)
+    check_images(name, x, layout, spatial)
     extents = logical(x.shape, layout)[2:]
-    windows = read_windows(name, read_pair(name, "size", size), extents, movement)
+    windows = read_windows(name, read_sizes(name, "size", size, spatial), extents, movement)
     return Pool(name, x, layout, windows)

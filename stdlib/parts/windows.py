@@ -81,61 +81,72 @@ class Movement:
 
 def read_windows(
     name: str, sizes: Sequence[Any], extents: Sequence[Any], movement: Movement
-) -> tuple[Window, Window]:
-    """The windows over rows and over columns; refused if there would not be a single one."""
-    strides = read_pair(name, "stride", movement.stride)
-    dilations = read_pair(name, "dilation", movement.dilation)
+) -> tuple[Window, ...]:
+    """The windows over each spatial axis; refused if there would not be a single one."""
+    count = len(sizes)
+    strides = read_sizes(name, "stride", movement.stride, count)
+    dilations = read_sizes(name, "dilation", movement.dilation, count)
     reaches = [(size - 1) * step + 1 for size, step in zip(sizes, dilations, strict=True)]
-    sides = _read_padding(name, movement.padding, reaches, strides, extents)
-    found = [
+    sides = read_padding(name, movement.padding, reaches, strides, extents)
+    found = tuple(
         Window(size, stride, dilation, *side, movement.is_rounded_up)
         for size, stride, dilation, side in zip(sizes, strides, dilations, sides, strict=True)
-    ]
+    )
     for window, extent in zip(found, extents, strict=True):
         _check_count(name, window, extent)
-    return found[0], found[1]
+    return found
 
 
-def read_pair(name: str, what: str, value: object, *, least: int = 1) -> tuple[int, int]:
-    """A number for rows and one for columns, or one for both."""
-    given = cast("Sequence[object]", value) if isinstance(value, _SEQUENCE) else (value, value)
+def read_sizes(
+    name: str, what: str, value: object, count: int, *, least: int = 1
+) -> tuple[int, ...]:
+    """A number for each of `count` axes, or one for all of them."""
+    given = cast("Sequence[object]", value) if isinstance(value, _SEQUENCE) else (value,) * count
     try:
-        numbers = [operators.index(cast("Any", number)) for number in given]
+        numbers = tuple(operators.index(cast("Any", number)) for number in given)
     except TypeError:
         raise ArgumentError(
-            f"{name}: {what} must be an integer or two, got {value!r}", help="as in (1, 2)"
+            f"{name}: {what} must be an integer{_OR[count]}, got {value!r}",
+            help=f"as in {tuple(range(1, count + 1))}",
         ) from None
-    if len(numbers) != 2 or min(numbers) < least:
+    if len(numbers) != count or min(numbers) < least:
         raise ArgumentValueError(
-            f"{name}: {what} must be one or two numbers of at least {least}, got {value!r}"
+            f"{name}: {what} must be one{_OR[count]} {_NUMBERS[count]} of at least {least}, got "
+            f"{value!r}"
         )
-    return numbers[0], numbers[1]
+    return numbers
 
 
-def _read_padding(
+_OR = {1: "", 2: " or two", 3: " or three"}
+_NUMBERS = {1: "number", 2: "numbers", 3: "numbers"}
+_PADDINGS = {
+    1: "give a number, (before, after), 'same' or 'valid'",
+    2: "give a number, (rows, columns), (top, left, bottom, right), 'same' or 'valid'",
+    3: "give a number, one for each axis, all before and all after, 'same' or 'valid'",
+}
+
+
+def read_padding(
     name: str,
     padding: object,
     reaches: Sequence[Any],
     strides: Sequence[int],
     extents: Sequence[Any],
 ) -> list[tuple[Any, Any]]:
-    """Before and after the rows, and before and after the columns."""
+    """Before and after each spatial axis."""
+    count = len(reaches)
     if padding == "valid":
-        return [(0, 0), (0, 0)]
+        return [(0, 0)] * count
     if padding == "same":
         return [_same(name, *sizes) for sizes in zip(reaches, strides, extents, strict=True)]
     given = list(cast("Sequence[object]", padding)) if isinstance(padding, _SEQUENCE) else None
-    if given is not None and len(given) == 4:
-        top, left = read_pair(name, "padding", tuple(given[:2]), least=0)
-        bottom, right = read_pair(name, "padding", tuple(given[2:]), least=0)
-        return [(top, bottom), (left, right)]
-    if isinstance(padding, str) or (given is not None and len(given) != 2):
-        raise ArgumentValueError(
-            f"{name}: there is no padding {padding!r}",
-            help="give a number, (rows, columns), (top, left, bottom, right), 'same' or 'valid'",
-        )
-    rows, columns = read_pair(name, "padding", padding, least=0)
-    return [(rows, rows), (columns, columns)]
+    if given is not None and len(given) == 2 * count:
+        befores = read_sizes(name, "padding", tuple(given[:count]), count, least=0)
+        afters = read_sizes(name, "padding", tuple(given[count:]), count, least=0)
+        return list(zip(befores, afters, strict=True))
+    if isinstance(padding, str) or (given is not None and len(given) != count):
+        raise ArgumentValueError(f"{name}: there is no padding {padding!r}", help=_PADDINGS[count])
+    return [(side, side) for side in read_sizes(name, "padding", padding, count, least=0)]
 
 
 def _same(name: str, reach: Any, stride: int, extent: Any) -> tuple[Any, Any]:

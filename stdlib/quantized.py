@@ -1,0 +1,248 @@
+"""Numbers in few bits: value = (quantized - zero_point) * scale, by ONNX's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hybridjit.errors import ArgumentError, ArgumentValueError
+from hybridjit.ir.dtype import FLOAT32, FLOAT64, INT32, INT64, DType
+from hybridjit.stdlib.parts.elements import call, maximum, minimum
+from hybridjit.stdlib.parts.images import Layout
+from hybridjit.stdlib.parts.shapes import are_equal, check_rank, fill, normalize_axis, shown
+from hybridjit.stdlib.parts.sliding import read_convolution
+from hybridjit.stdlib.parts.types import Number, Padding, Pair, T
+from hybridjit.stdlib.parts.windows import Movement
+from hybridjit.stdlib.running.compiled import scheduled_by
+from hybridjit.stdlib.running.operator import operator
+from hybridjit.stdlib.running.schedules import in_chunks, in_tiles
+from hybridjit.te import Expression, Tensor, reduce_axis
+from hybridjit.te import sum as added
+from hybridjit.tensors.expression import as_scalar, dtype_of
+
+RECIPE = scheduled_by(in_chunks)
+PRODUCTS = scheduled_by(in_tiles)
+FILTERS: Mapping[str, str] = {"NCHW": "NCHW", "NHWC": "HWCN"}
+
+
+@operator(recipe=RECIPE, differentiable=False)
+def quantize(
+    x: T,
+    scale: T | Number,
+    zero_point: T | Number = 0,
+    *,
+    axis: int = 1,
+    dtype: Any = "int8",
+) -> T:
+    """round(x / scale) + zero_point, halves to even, as the nearest number of a small type.
+
+    A scale and a zero point are for all elements, or one for each place along an axis.
+
+    >>> hs.quantize(np.array([0.6, -1.0, 900.0]), 0.5)
+    array([  1,  -2, 127], dtype=int8)
+    """
+    wanted = _small_type("quantize", dtype)
+    _check_scales("quantize", x, (scale, zero_point), axis)
+
+    def element(at: tuple[Any, ...]) -> Any:
+        value: Any = x[at]
+        ratio = value.astype(_float_of(x)) / _at(scale, at, axis).astype(_float_of(x))
+        place = _at(zero_point, at, axis).astype(_float_of(x))
+        return _clipped(call("rint", ratio) + place, wanted)
+
+    return fill("quantize", x.shape, element)
+
+
+@operator(recipe=RECIPE, differentiable=False)
+def dequantize(
+    x: T,
+    scale: T | Number,
+    zero_point: T | Number = 0,
+    *,
+    axis: int = 1,
+    dtype: Any = "float32",
+) -> T:
+    """(x - zero_point) * scale: the inverse of quantize.
+
+    >>> hs.dequantize(np.array([1, -2], np.int8), 0.5)
+    array([ 0.5, -1. ], dtype=float32)
+    """
+    _check_quantized("dequantize", x)
+    _check_scales("dequantize", x, (scale, zero_point), axis)
+    wanted = dtype_of(dtype)
+
+    def element(at: tuple[Any, ...]) -> Any:
+        value: Any = x[at]
+        distance = value.astype(INT32) - _at(zero_point, at, axis).astype(INT32)
+        return distance.astype(wanted) * _at(scale, at, axis).astype(wanted)
+
+    return fill("dequantize", x.shape, element)
+
+
+@operator(recipe=RECIPE, differentiable=False)
+def requantize(
+    x: T,
+    input_scale: T | Number,
+    input_zero_point: T | Number,
+    output_scale: T | Number,
+    output_zero_point: T | Number,
+    *,
+    axis: int = 1,
+    dtype: Any = "int8",
+) -> T:
+    """Quantized numbers by another scale and zero point: quantize of dequantize, in float64.
+
+    >>> hs.requantize(np.array([10, -300], np.int32), 0.5, 0, 1.0, 3)
+    array([   8, -128], dtype=int8)
+    """
+    _check_quantized("requantize", x)
+    wanted = _small_type("requantize", dtype)
+    scaling = (input_scale, input_zero_point, output_scale, output_zero_point)
+    _check_scales("requantize", x, scaling, axis)
+
+    def element(at: tuple[Any, ...]) -> Any:
+        own, zero, scale, place = (_at(part, at, axis).astype(FLOAT64) for part in scaling)
+        value: Any = x[at]
+        ratio = (value.astype(FLOAT64) - zero) * (own / scale)
+        return _clipped(call("rint", ratio) + place, wanted)
+
+    return fill("requantize", x.shape, element)
+
+
+@operator(recipe=RECIPE)
+def fake_quantize(
+    x: T, scale: T | Number, zero_point: T | Number = 0, *, axis: int = 1, dtype: Any = "int8"
+) -> T:
+    """What is left of x after quantize and dequantize.
+
+    >>> hs.fake_quantize(np.array([0.6, 900.0]), 0.5)
+    array([ 0.5, 63.5])
+    """
+    wanted = _small_type("fake_quantize", dtype)
+    _check_scales("fake_quantize", x, (scale, zero_point), axis)
+
+    def element(at: tuple[Any, ...]) -> Any:
+        value: Any = x[at]
+        working = _float_of(x)
+        size, zero = (_at(part, at, axis).astype(working) for part in (scale, zero_point))
+        small = _clipped(call("rint", value.astype(working) / size) + zero, wanted)
+        return (small.astype(working) - zero) * size
+
+    return fill("fake_quantize", x.shape, element)
+
+
+@operator(recipe=PRODUCTS, differentiable=False)
+def dense_int8(x: T, w: T, x_zero_point: T | Number = 0, w_zero_point: T | Number = 0) -> T:
+    """(x - x_zero_point) times the transpose of (w - w_zero_point), of small integers, in int32.
+
+    >>> hs.dense_int8(np.array([[100, 100]], np.int8), np.array([[100, 100]], np.int8))
+    array([[20000]], dtype=int32)
+    """
+    for tensor in (x, w):
+        check_rank("dense_int8", tensor, 2, "rows, inputs")
+        _check_quantized("dense_int8", tensor)
+    if not are_equal(x.shape[1], w.shape[1]):
+        raise ArgumentValueError("dense_int8: the inputs of both do not match")
+    left, right = _less("dense_int8_x", x, x_zero_point), _less("dense_int8_w", w, w_zero_point)
+    k = reduce_axis((0, x.shape[1]), "k")
+    return fill(
+        "dense_int8",
+        (x.shape[0], w.shape[0]),
+        lambda at: added(left[at[0], k].astype(INT32) * right[at[1], k].astype(INT32), axis=k),
+    )
+
+
+@operator(recipe=PRODUCTS, differentiable=False)
+def conv2d_int8(
+    x: T,
+    w: T,
+    x_zero_point: T | Number = 0,
+    w_zero_point: T | Number = 0,
+    *,
+    stride: Pair = 1,
+    padding: Padding = 0,
+    dilation: Pair = 1,
+    layout: Layout = "NCHW",
+) -> T:
+    """conv2d of small integers less their zero points, in int32. The padding is zero points.
+
+    >>> hs.conv2d_int8(np.full((1, 1, 2, 2), 100, np.uint8), np.ones((1, 1, 2, 2), np.int8))
+    array([[[[400]]]], dtype=int32)
+    """
+    for tensor in (x, w):
+        _check_quantized("conv2d_int8", tensor)
+    images, filters = (
+        _in_int32(name, _less(name, tensor, zero))
+        for name, tensor, zero in (
+            ("conv2d_int8_x", x, x_zero_point),
+            ("conv2d_int8_w", w, w_zero_point),
+        )
+    )
+    how = Movement(stride, padding, dilation)
+    found = read_convolution("conv2d_int8", images, filters, (layout, FILTERS), how)
+    outputs, inputs, *_ = found.filters
+    if not are_equal(inputs, found.images[1]):
+        raise ArgumentValueError(f"{found.describe()}: the channels do not match")
+    channel = reduce_axis((0, inputs), "c")
+    return found.compute(outputs, [channel], lambda output: (channel, (output, channel)))
+
+
+def _less(name: str, x: Any, zero: Any) -> Any:
+    """`x` less a zero point, in a type that holds it; itself, if that is 0."""
+    if isinstance(zero, int) and zero == 0:
+        return x
+    return fill(name, x.shape, lambda at: x[at].astype(INT32) - _scalar(zero).astype(INT32))
+
+
+def _in_int32(name: str, x: Any) -> Any:
+    return x if x.dtype is INT32 else fill(name, x.shape, lambda at: x[at].astype(INT32))
+
+
+def _clipped(value: Any, dtype: DType) -> Any:
+    low, high = _limits(dtype)
+    return maximum(minimum(value, high), low).astype(dtype)
+
+
+def _limits(dtype: DType) -> tuple[int, int]:
+    bits = dtype.bits
+    if dtype.name.startswith("u"):
+        return 0, 2**bits - 1
+    return -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+
+
+def _float_of(x: Any) -> DType:
+    return FLOAT64 if x.dtype is FLOAT64 or x.dtype in (INT32, INT64) else FLOAT32
+
+
+def _scalar(value: Any) -> Any:
+    return value[()] if isinstance(value, Tensor) else Expression(as_scalar(value))
+
+
+def _at(value: Any, at: tuple[Any, ...], axis: int) -> Any:
+    """The scale or zero point of an element."""
+    return value[at[axis]] if isinstance(value, Tensor) and value.ndim == 1 else _scalar(value)
+
+
+def _small_type(name: str, dtype: Any) -> DType:
+    found = dtype_of(dtype)
+    if not found.is_integer or found.bits > 32:
+        raise ArgumentError(
+            f"{name}: numbers are quantized to integers of up to 32 bits, got {found}"
+        )
+    return found
+
+
+def _check_quantized(name: str, x: Any) -> None:
+    if not x.dtype.is_integer:
+        raise ArgumentError(f"{name}: '{x.name}' must hold quantized integers, got {x.dtype}")
+
+
+def _check_scales(name: str, x: Any, scaling: tuple[Any, ...], axis: int) -> None:
+    for part in scaling:
+        if not isinstance(part, Tensor) or part.ndim == 0:
+            continue
+        place = normalize_axis(name, x, axis)
+        if part.ndim != 1 or not are_equal(part.shape[0], x.shape[place]):
+            raise ArgumentValueError(
+                f"{name}: {shown(part)} has not one for each place along axis {axis} of {shown(x)}"
+            )

@@ -1,0 +1,206 @@
+"""Random numbers that are a function of a key and a place: the same on any number of threads.
+
+A key is two numbers of type uint32. Numbers are made by Threefry-2x32 of 20 rounds, of the key and
+the place of an element, so that no state is carried along; take another key for other numbers,
+from `random_split`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hybridjit import hybrid
+from hybridjit.errors import ArgumentError, ArgumentValueError
+from hybridjit.ir.dtype import FLOAT32, FLOAT64, INT64, UINT32, UINT64, DType
+from hybridjit.stdlib.parts.elements import call
+from hybridjit.stdlib.parts.shapes import (
+    are_equal,
+    count_elements,
+    fill,
+    flat_place,
+    read_integers,
+    read_shape,
+    shown,
+)
+from hybridjit.stdlib.parts.types import Number, T
+from hybridjit.stdlib.running.compiled import scheduled_by
+from hybridjit.stdlib.running.operator import operator
+from hybridjit.stdlib.running.schedules import in_chunks
+from hybridjit.te import Expression, const, reduce_axis
+from hybridjit.te import sum as added
+from hybridjit.tensors.expression import as_scalar, dtype_of
+
+RECIPE = scheduled_by(in_chunks)
+# Threefry-2x32: how far the second word is rotated in each round, and what makes the third key.
+ROTATIONS = np.array([13, 15, 26, 6, 17, 29, 16, 24], np.uint32)
+PARITY = np.uint32(0x1BD11BDA)
+ROUNDS = 20
+
+
+@hybrid.script
+def _threefry(key: Any, count: Any) -> Any:
+    """Two random words for each place, as one number of type uint64."""
+    keys = np.empty(3, np.uint32)
+    keys[0] = key[0]
+    keys[1] = key[1]
+    keys[2] = key[0] ^ key[1] ^ PARITY
+    bits = np.empty(count, np.uint64)
+    for i in range(count):
+        left = np.uint32(i >> 32) + keys[0]
+        right = np.uint32(i & 0xFFFFFFFF) + keys[1]
+        for place in range(ROUNDS):
+            by = ROTATIONS[place % 8]
+            left = left + right
+            right = ((right << by) | (right >> (np.uint32(32) - by))) ^ left
+            if place % 4 == 3:
+                turn = place // 4 + 1
+                left = left + keys[turn % 3]
+                right = right + keys[(turn + 1) % 3] + np.uint32(turn)
+        bits[i] = (np.uint64(left) << np.uint64(32)) | np.uint64(right)
+    return bits
+
+
+def _bits(name: str, key: Any, shape: Sequence[Any]) -> Any:
+    """A number of type uint64 for each place."""
+    _check_key(name, key)
+    sizes = tuple(shape)
+    flat: Any = _threefry(key, count_elements(sizes, range(len(sizes))))
+    return fill(f"{name}_bits", sizes, lambda at: flat[flat_place(sizes, at)])
+
+
+def _check_key(name: str, key: Any) -> None:
+    if key.dtype is not UINT32:
+        raise ArgumentError(
+            f"{name}: a key is two numbers of type uint32, got {key.dtype}",
+            help="as in np.array([0, 42], np.uint32)",
+        )
+    if key.ndim != 1 or not are_equal(key.shape[0], 2):
+        raise ArgumentValueError(f"{name}: a key is two numbers of type uint32, got {shown(key)}")
+
+
+@operator(recipe=RECIPE, differentiable=False)
+def random_bits(key: T, shape: int | Sequence[Any]) -> T:
+    """Random numbers of type uint32, all of them equally likely.
+
+    >>> hs.random_bits(np.array([0, 42], np.uint32), 2).dtype
+    dtype('uint32')
+    """
+    bits = _bits("random_bits", key, read_shape(shape))
+    return fill("random_bits", bits.shape, lambda at: bits[at].astype(UINT32))
+
+
+@operator(recipe=RECIPE, differentiable=False)
+def random_split(key: T, count: int = 2) -> T:
+    """As many new keys, a row for each.
+
+    >>> hs.random_split(np.array([0, 42], np.uint32), 3).shape
+    (3, 2)
+    """
+    (rows,) = read_integers("random_split", "count", count, 1)
+    bits = _bits("random_split", key, (rows,))
+
+    def element(at: tuple[Any, ...]) -> Any:
+        shift = (1 - at[1]).astype(UINT64) * const(32, UINT64)
+        return (bits[at[0]] >> shift).astype(UINT32)
+
+    return fill("random_split", (rows, 2), element)
+
+
+@operator(recipe=RECIPE, differentiable=False)
+def random_uniform(
+    key: T,
+    shape: int | Sequence[Any],
+    low: T | Number = 0.0,
+    high: T | Number = 1.0,
+    dtype: Any = "float32",
+) -> T:
+    """Random numbers from low up to high, which is not among them but for rounding.
+
+    >>> hs.random_uniform(np.array([0, 42], np.uint32), (2, 3)).shape
+    (2, 3)
+    """
+    wanted = _float("random_uniform", dtype)
+    bits = _bits("random_uniform", key, read_shape(shape))
+    start, stop = (Expression(as_scalar(value)).astype(wanted) for value in (low, high))
+    return fill(
+        "random_uniform",
+        bits.shape,
+        lambda at: start + _unit(bits[at], wanted) * (stop - start),
+    )
+
+
+@operator(recipe=RECIPE, differentiable=False)
+def random_normal(
+    key: T,
+    shape: int | Sequence[Any],
+    mean: T | Number = 0.0,
+    deviation: T | Number = 1.0,
+    dtype: Any = "float32",
+) -> T:
+    """Random numbers around a mean, distributed normally.
+
+    >>> hs.random_normal(np.array([0, 42], np.uint32), (2, 3)).shape
+    (2, 3)
+    """
+    wanted = _float("random_normal", dtype)
+    bits = _bits("random_normal", key, read_shape(shape))
+    middle, width = (Expression(as_scalar(value)).astype(wanted) for value in (mean, deviation))
+
+    def element(at: tuple[Any, ...]) -> Any:
+        # Box and Muller: a distance out of the upper word, which is not 0, and an angle.
+        upper = (bits[at] >> const(32, UINT64)).astype(FLOAT64) + 1.0
+        angle = (bits[at] & const(2**32 - 1, UINT64)).astype(FLOAT64) * (2 * math.pi / 2**32)
+        distance = call("sqrt", call("log", upper * 2.0**-32) * -2.0)
+        return middle + (distance * call("cos", angle)).astype(wanted) * width
+
+    return fill("random_normal", bits.shape, element)
+
+
+@operator(recipe=RECIPE, differentiable=False)
+def random_multinomial(key: T, probabilities: T, count: int) -> T:
+    """`count` places along the last axis, each as likely as its probability says.
+
+    Probabilities need not add up to 1.
+
+    >>> hs.random_multinomial(np.array([0, 42], np.uint32), np.array([0.0, 3.0]), 4)
+    array([1, 1, 1, 1])
+    """
+    (size,) = read_integers("random_multinomial", "count", count, 1)
+    chances = _as_rows(probabilities)
+    outer, places = chances.shape[:-1], chances.shape[-1]
+    bits = _bits("random_multinomial", key, (*outer, size))
+    k, j = reduce_axis((0, places), "k"), reduce_axis((0, places), "j")
+
+    def up_to(at: tuple[Any, ...]) -> Any:
+        return added(chances[(*at[:-1], k)], axis=k, where=k <= at[-1])
+
+    sums = fill("random_multinomial_sums", chances.shape, up_to)
+
+    def element(at: tuple[Any, ...]) -> Any:
+        wanted = _unit(bits[at], FLOAT64) * sums[(*at[:-1], places - 1)]
+        return added((sums[(*at[:-1], j)] <= wanted).astype(INT64), axis=j)
+
+    return fill("random_multinomial", (*outer, size), element)
+
+
+def _as_rows(x: Any) -> Any:
+    if x.ndim == 0 or are_equal(x.shape[-1], 0):
+        raise ArgumentValueError(f"random_multinomial: {shown(x)} has no probabilities")
+    return fill("random_multinomial_rows", x.shape, lambda at: x[at].astype(FLOAT64))
+
+
+def _unit(bits: Any, dtype: DType) -> Any:
+    """A number from 0 up to 1, of as many of the upper bits as the type holds."""
+    kept = 24 if dtype is FLOAT32 else 53
+    return (bits >> const(64 - kept, UINT64)).astype(dtype) * const(2.0**-kept, dtype)
+
+
+def _float(name: str, dtype: Any) -> DType:
+    found = dtype_of(dtype)
+    if found not in (FLOAT32, FLOAT64):
+        raise ArgumentError(f"{name}: random numbers are of type float32 or float64, got {found}")
+    return found
