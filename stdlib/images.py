@@ -1,0 +1,387 @@
+"""Images in other sizes, and at other places: resize, crops, grids, by ONNX's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from hybridjit.errors import ArgumentError, ArgumentValueError
+from hybridjit.ir.dtype import FLOAT64, INT64
+from hybridjit.stdlib.parts.accumulation import float_type
+from hybridjit.stdlib.parts.elements import call
+from hybridjit.stdlib.parts.extrema import largest
+from hybridjit.stdlib.parts.images import (
+    Layout,
+    Layout1,
+    Layout3,
+    check_images,
+    logical,
+    physical,
+    spatial_axes,
+)
+from hybridjit.stdlib.parts.sampling import (
+    ROUNDINGS,
+    TRANSFORMS,
+    clamped,
+    cubic_taps,
+    linear_taps,
+    nearest,
+    or_zero,
+    source_of,
+    weighted,
+)
+from hybridjit.stdlib.parts.shapes import (
+    are_equal,
+    check_choice,
+    check_integers,
+    check_rank,
+    fill,
+    read_integers,
+    replaced,
+    shown,
+)
+from hybridjit.stdlib.parts.types import Number, Pair, T
+from hybridjit.stdlib.parts.windows import read_sizes
+from hybridjit.stdlib.running.compiled import scheduled_by
+from hybridjit.stdlib.running.operator import operator
+from hybridjit.stdlib.running.schedules import in_chunks
+from hybridjit.te import Expression, if_then_else, reduce_axis
+from hybridjit.te import all as are_all
+from hybridjit.tensors.expression import as_scalar
+
+RECIPE = scheduled_by(in_chunks)
+Mode = Literal["nearest", "linear", "cubic"]
+Transform = Literal["half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel"]
+Rounding = Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"]
+
+
+def _resize(
+    name: str, x: Any, sizes: Any, layout: str, how: tuple[str, str, str, float], spatial: int
+) -> Any:
+    """`x` resized along one axis after the other."""
+    check_images(name, x, layout, spatial)
+    mode, transform, rounding, _ = how
+    check_choice(name, "mode", mode, ("nearest", "linear", "cubic"))
+    check_choice(name, "coordinate transformation", transform, TRANSFORMS)
+    check_choice(name, "rounding", rounding, ROUNDINGS)
+    counts = read_sizes(name, "size", sizes, spatial)
+    for letter, count in zip(spatial_axes(layout), counts, strict=True):
+        axis = layout.index(letter)
+        if are_equal(x.shape[axis], 0):
+            raise ArgumentValueError(f"{name}: {shown(x)} has no elements along axis {axis}")
+        if not (mode != "nearest" and are_equal(x.shape[axis], count)):
+            x = _resize_axis(name, x, axis, count, how)
+    return x if mode == "nearest" else fill(name, x.shape, lambda at: x[at])
+
+
+def _resize_axis(name: str, x: Any, axis: int, size: int, how: tuple[str, str, str, float]) -> Any:
+    mode, transform, rounding, alpha = how
+    extent = x.shape[axis]
+    dtype = x.dtype if mode == "nearest" else float_type(x.dtype)
+
+    def element(at: tuple[Any, ...]) -> Any:
+        source = source_of(at[axis], extent, size, transform)
+        if mode == "nearest":
+            return x[replaced(at, axis, clamped(nearest(source, rounding), extent))]
+        taps = linear_taps(source) if mode == "linear" else cubic_taps(source, alpha)
+
+        def read(places: list[Any]) -> Any:
+            return x[replaced(at, axis, clamped(places[0], extent))].astype(FLOAT64)
+
+        return weighted([taps], read).astype(dtype)
+
+    return fill(f"{name}_{axis}", replaced(x.shape, axis, size), element)
+
+
+@operator(recipe=RECIPE)
+def resize1d(
+    x: T,
+    size: int,
+    mode: Mode = "linear",
+    *,
+    coordinates: Transform = "half_pixel",
+    rounding: Rounding = "round_prefer_floor",
+    cubic_alpha: float = -0.75,
+    layout: Layout1 = "NCW",
+) -> T:
+    """Signals with another number of places: as resize2d.
+
+    >>> hs.resize1d(np.array([[[0.0, 2.0]]]), 4)
+    array([[[0. , 0.5, 1.5, 2. ]]])
+    """
+    how = (mode, coordinates, rounding, cubic_alpha)
+    return _resize("resize1d", x, size, layout, how, 1)
+
+
+@operator(recipe=RECIPE)
+def resize2d(
+    x: T,
+    size: Pair,
+    mode: Mode = "linear",
+    *,
+    coordinates: Transform = "half_pixel",
+    rounding: Rounding = "round_prefer_floor",
+    cubic_alpha: float = -0.75,
+    layout: Layout = "NCHW",
+) -> T:
+    """Images in another size: the nearest elements, or weighted means of 2 or 4 along each axis.
+
+    `coordinates` says where a place is in the image, `rounding` which place is the nearest one.
+
+    >>> hs.resize2d(np.array([[[[1, 2], [3, 4]]]]), (2, 4), "nearest")
+    array([[[[1, 1, 2, 2],
+             [3, 3, 4, 4]]]])
+    """
+    how = (mode, coordinates, rounding, cubic_alpha)
+    return _resize("resize2d", x, size, layout, how, 2)
+
+
+@operator(recipe=RECIPE)
+def resize3d(
+    x: T,
+    size: Pair,
+    mode: Mode = "linear",
+    *,
+    coordinates: Transform = "half_pixel",
+    rounding: Rounding = "round_prefer_floor",
+    cubic_alpha: float = -0.75,
+    layout: Layout3 = "NCDHW",
+) -> T:
+    """Volumes in another size: as resize2d.
+
+    >>> hs.resize3d(np.ones((1, 1, 2, 2, 2)), (3, 4, 5)).shape
+    (1, 1, 3, 4, 5)
+    """
+    how = (mode, coordinates, rounding, cubic_alpha)
+    return _resize("resize3d", x, size, layout, how, 3)
+
+
+@operator(recipe=RECIPE)
+def upsampling(x: T, scale: Pair, mode: Mode = "nearest", *, layout: Layout = "NCHW") -> T:
+    """Images whose rows and columns are so many times as many.
+
+    >>> hs.upsampling(np.array([[[[1, 2]]]]), 2)
+    array([[[[1, 1, 2, 2],
+             [1, 1, 2, 2]]]])
+    """
+    factors = read_sizes("upsampling", "scale", scale, 2)
+    check_images("upsampling", x, layout)
+    extents = [read_integers("upsampling", "sizes", e, 1)[0] for e in logical(x.shape, layout)[2:]]
+    sizes = tuple(extent * factor for extent, factor in zip(extents, factors, strict=True))
+    transform = "asymmetric" if mode == "nearest" else "half_pixel"
+    return _resize("upsampling", x, sizes, layout, (mode, transform, "floor", -0.75), 2)
+
+
+@operator(recipe=RECIPE)
+def affine_grid(theta: T, size: Sequence[int], *, align_corners: bool = False) -> T:
+    """The points of images of this size (rows, columns), moved by matrices of shape (batch, 2, 3).
+
+    Points are (x, y), from -1 to 1, as grid_sample takes them.
+
+    >>> hs.affine_grid(np.array([[[1.0, 0, 0], [0, 1, 0]]]), (1, 2))[0, 0]
+    array([[-0.5,  0. ],
+           [ 0.5,  0. ]])
+    """
+    check_rank("affine_grid", theta, 3, "batch, 2, 3")
+    _check_matrices(theta)
+    rows, columns = read_integers("affine_grid", "size", size, 2)
+
+    def element(at: tuple[Any, ...]) -> Any:
+        x, y = (
+            _place_in_unit(index, count, align_corners=align_corners)
+            for index, count in ((at[2], columns), (at[1], rows))
+        )
+        row: Any = [theta[at[0], at[3], k] for k in range(3)]
+        return row[0] * x.astype(row[0].dtype) + row[1] * y.astype(row[0].dtype) + row[2]
+
+    return fill("affine_grid", (theta.shape[0], rows, columns, 2), element)
+
+
+def _check_matrices(theta: Any) -> None:
+    if not theta.dtype.is_float or not (
+        are_equal(theta.shape[1], 2) and are_equal(theta.shape[2], 3)
+    ):
+        raise ArgumentError(f"affine_grid: {shown(theta)} must be matrices (batch, 2, 3) of floats")
+
+
+def _place_in_unit(index: Any, count: int, *, align_corners: bool) -> Any:
+    at = index.astype(FLOAT64)
+    if align_corners:
+        return at * (2.0 / (count - 1)) - 1.0 if count > 1 else at * 0.0 - 1.0
+    return (at * 2.0 + 1.0) / float(count) - 1.0
+
+
+@operator(recipe=RECIPE)
+def grid_sample(
+    x: T,
+    grid: T,
+    mode: Literal["bilinear", "nearest"] = "bilinear",
+    padding: Literal["zeros", "border"] = "zeros",
+    *,
+    align_corners: bool = False,
+) -> T:
+    """Images at the points of a grid: (batch, rows, columns, 2), points (x, y) from -1 to 1.
+
+    Beyond the edges there are zeros, or the elements at the border.
+
+    >>> hs.grid_sample(np.array([[[[1.0, 3.0]]]]), np.array([[[[0.0, 0.0]]]]))
+    array([[[[2.]]]])
+    """
+    check_images("grid_sample", x, "NCHW")
+    check_rank("grid_sample", grid, 4, "batch, rows, columns, 2")
+    check_choice("grid_sample", "mode", mode, ("bilinear", "nearest"))
+    check_choice("grid_sample", "padding", padding, ("zeros", "border"))
+    _check_grid(x, grid)
+    extents = x.shape[2:]
+    dtype = float_type(x.dtype)
+
+    def element(at: tuple[Any, ...]) -> Any:
+        n, channel, row, column = at
+        points: list[Any] = [grid[n, row, column, k] for k in (1, 0)]
+        sources = [
+            _from_unit(point.astype(FLOAT64), extent, align_corners=align_corners)
+            for point, extent in zip(points, extents, strict=True)
+        ]
+        if padding == "border":
+            sources = [_clipped(s, extent) for s, extent in zip(sources, extents, strict=True)]
+        read = or_zero(lambda places: _value(x, (n, channel, *places)), extents, FLOAT64)
+        if mode == "nearest":
+            return read([call("rint", source).astype(INT64) for source in sources]).astype(dtype)
+        return weighted([linear_taps(source) for source in sources], read).astype(dtype)
+
+    return fill("grid_sample", (*x.shape[:2], *grid.shape[1:3]), element)
+
+
+def _value(x: Any, at: tuple[Any, ...]) -> Any:
+    return x[at].astype(FLOAT64)
+
+
+def _from_unit(point: Any, extent: Any, *, align_corners: bool) -> Any:
+    size = float(extent) if isinstance(extent, int) else extent.astype(FLOAT64)
+    if align_corners:
+        return (point + 1.0) * 0.5 * (size - 1.0)
+    return ((point + 1.0) * size - 1.0) * 0.5
+
+
+def _clipped(source: Any, extent: Any) -> Any:
+    last = float(extent - 1) if isinstance(extent, int) else (extent - 1).astype(FLOAT64)
+    return call("minimum", call("maximum", source, 0.0), last)
+
+
+def _check_grid(x: Any, grid: Any) -> None:
+    is_batch = are_equal(x.shape[0], grid.shape[0])
+    if not is_batch or not are_equal(grid.shape[3], 2) or not grid.dtype.is_float:
+        raise ArgumentValueError(
+            f"grid_sample: {shown(grid)} must hold points of {shown(x)}: (batch, rows, columns, 2)"
+        )
+
+
+@operator(recipe=RECIPE)
+def crop_and_resize(
+    x: T,
+    boxes: T,
+    box_indices: T,
+    crop_size: Sequence[int],
+    mode: Literal["bilinear", "nearest"] = "bilinear",
+    extrapolation_value: T | Number = 0.0,
+    *,
+    layout: Layout = "NHWC",
+) -> T:
+    """Parts of images in one size: boxes (y1, x1, y2, x2), from 0 to 1, of images by their index.
+
+    >>> hs.crop_and_resize(np.arange(4.0).reshape(1, 2, 2, 1), np.array([[0.0, 0, 1, 1]]),
+    ...                    np.array([0]), (1, 1))[0, 0, 0]
+    array([1.5])
+    """
+    check_images("crop_and_resize", x, layout)
+    check_integers("crop_and_resize", box_indices)
+    check_choice("crop_and_resize", "mode", mode, ("bilinear", "nearest"))
+    rows, columns = read_sizes("crop_and_resize", "crop_size", crop_size, 2)
+    _check_boxes("crop_and_resize", boxes, box_indices)
+    extents = logical(x.shape, layout)[2:]
+    beyond = Expression(as_scalar(extrapolation_value)).astype(FLOAT64)
+    dtype = float_type(x.dtype)
+
+    def element(at: tuple[Any, ...]) -> Any:
+        box, channel, *places = logical(at, layout)
+        image: Any = box_indices[box]
+        sources = [
+            _in_box(boxes, box, axis, place, size, extent)
+            for axis, place, size, extent in zip(
+                (0, 1), places, (rows, columns), extents, strict=True
+            )
+        ]
+        inside = [source >= 0.0 for source in sources]
+        inside += [source <= _last(extent) for source, extent in zip(sources, extents, strict=True)]
+
+        def read(found: list[Any]) -> Any:
+            own = [clamped(place, extent) for place, extent in zip(found, extents, strict=True)]
+            return _value(x, physical((image.astype(INT64), channel, *own), layout))
+
+        if mode == "nearest":
+            value = read([call("rint", source).astype(INT64) for source in sources])
+        else:
+            value = weighted([linear_taps(source) for source in sources], read)
+        return if_then_else(are_all(*inside), value, beyond).astype(dtype)
+
+    sizes = (boxes.shape[0], logical(x.shape, layout)[1], rows, columns)
+    return fill("crop_and_resize", physical(sizes, layout), element)
+
+
+def _last(extent: Any) -> Any:
+    return float(extent - 1) if isinstance(extent, int) else (extent - 1).astype(FLOAT64)
+
+
+def _in_box(boxes: Any, box: Any, axis: int, place: Any, size: int, extent: Any) -> Any:
+    """Where a place of a crop is in the image."""
+    start, stop = (boxes[box, axis + end].astype(FLOAT64) for end in (0, 2))
+    if size == 1:
+        return (start + stop) * 0.5 * _last(extent)
+    step = (stop - start) * _last(extent) / float(size - 1)
+    return start * _last(extent) + place.astype(FLOAT64) * step
+
+
+def _check_boxes(name: str, boxes: Any, indices: Any) -> None:
+    if not (
+        boxes.ndim == 2
+        and are_equal(boxes.shape[1], 4)
+        and indices.ndim == 1
+        and are_equal(indices.shape[0], boxes.shape[0])
+    ):
+        raise ArgumentValueError(
+            f"{name}: {shown(boxes)} and {shown(indices)} must be boxes (count, 4) and their images"
+        )
+
+
+@operator(recipe=RECIPE)
+def dilation2d(x: T, w: T, *, stride: Pair = 1, dilation: Pair = 1, layout: Layout = "NCHW") -> T:
+    """The largest sum of elements and weights (channels, rows, columns) of each window.
+
+    >>> hs.dilation2d(np.zeros((1, 1, 2, 2)), np.array([[[1.0, 5.0]]]))
+    array([[[[5.],
+             [5.]]]])
+    """
+    check_images("dilation2d", x, layout)
+    check_rank("dilation2d", w, 3, "channels, rows, columns")
+    batch, channels, *extents = logical(x.shape, layout)
+    if not are_equal(channels, w.shape[0]):
+        raise ArgumentValueError("dilation2d: the channels of both do not match")
+    strides = read_sizes("dilation2d", "stride", stride, 2)
+    dilations = read_sizes("dilation2d", "dilation", dilation, 2)
+    counts = [
+        (extent - (size - 1) * d - 1) // s + 1
+        for extent, size, d, s in zip(extents, w.shape[1:], dilations, strides, strict=True)
+    ]
+    offsets = [reduce_axis((0, size), axis) for size, axis in zip(w.shape[1:], "ij", strict=True)]
+
+    def element(at: tuple[Any, ...]) -> Any:
+        n, channel, *places = logical(at, layout)
+        seen = [
+            place * s + o * d
+            for place, s, o, d in zip(places, strides, offsets, dilations, strict=True)
+        ]
+        weight: Any = w
+        value: Any = x[physical((n, channel, *seen), layout)]
+        return largest(value + weight[(channel, *offsets)], axis=offsets)
+
+    return fill("dilation2d", physical((batch, channels, *counts), layout), element)

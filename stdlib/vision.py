@@ -1,0 +1,262 @@
+"""Detection: boxes and their scores, and parts of images. Boxes are (x1, y1, x2, y2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hybridjit import hybrid
+from hybridjit.errors import ArgumentValueError
+from hybridjit.ir.dtype import FLOAT64, INT64
+from hybridjit.stdlib.parts.accumulation import float_type
+from hybridjit.stdlib.parts.elements import call
+from hybridjit.stdlib.parts.images import check_images
+from hybridjit.stdlib.parts.sampling import clamped, linear_taps, weighted
+from hybridjit.stdlib.parts.shapes import are_equal, check_rank, fill, shown
+from hybridjit.stdlib.parts.types import Pair, T
+from hybridjit.stdlib.parts.windows import read_sizes
+from hybridjit.stdlib.running.compiled import scheduled_by
+from hybridjit.stdlib.running.operator import on_arrays, operator
+from hybridjit.stdlib.running.schedules import in_chunks
+from hybridjit.te import all as are_all
+from hybridjit.te import const, if_then_else, reduce_axis
+from hybridjit.te import sum as added
+
+RECIPE = scheduled_by(in_chunks)
+
+
+@hybrid.script
+def _suppress(boxes: Any, scores: Any, order: Any, overlap: Any, lowest: Any) -> Any:
+    count = boxes.shape[0]
+    kept = np.empty(count, np.int64)
+    size = 0
+    for place in range(count):
+        i = order[place]
+        if scores[i] > lowest:
+            is_kept = True
+            for other in range(size):
+                j = kept[other]
+                width = min(boxes[i, 2], boxes[j, 2]) - max(boxes[i, 0], boxes[j, 0])
+                height = min(boxes[i, 3], boxes[j, 3]) - max(boxes[i, 1], boxes[j, 1])
+                shared = max(width, 0.0) * max(height, 0.0)
+                own = (boxes[i, 2] - boxes[i, 0]) * (boxes[i, 3] - boxes[i, 1])
+                theirs = (boxes[j, 2] - boxes[j, 0]) * (boxes[j, 3] - boxes[j, 1])
+                if shared > overlap * (own + theirs - shared):
+                    is_kept = False
+                    break
+            if is_kept:
+                kept[size] = i
+                size += 1
+    return kept[:size]
+
+
+@hybrid.script
+def _descending(scores: Any) -> Any:
+    return np.argsort(-scores, kind="stable")
+
+
+@on_arrays
+def non_max_suppression(
+    boxes: T,
+    scores: T,
+    iou_threshold: float = 0.5,
+    score_threshold: float = float("-inf"),
+    max_output: int | None = None,
+) -> T:
+    """The boxes to keep, by their places, best first: none overlaps a better one by too much.
+
+    Overlap is the area of what two boxes share, divided by the area of both. Boxes of shape
+    (count, 4) whose score is not above score_threshold do not count.
+
+    >>> hs.non_max_suppression(np.array([[0.0, 0, 2, 2], [0, 0, 2, 1.9], [5, 5, 6, 6]]),
+    ...                        np.array([0.6, 0.9, 0.3]))
+    array([1, 2])
+    """
+    _check_scores(boxes, scores)
+    wide, marks = np.asarray(boxes, np.float64), np.asarray(scores, np.float64)
+    kept: Any = _suppress(wide, marks, _descending(marks), iou_threshold, score_threshold)
+    return kept if max_output is None else kept[:max_output]
+
+
+def _check_scores(boxes: Any, scores: Any) -> None:
+    if boxes.ndim != 2 or boxes.shape[1] != 4 or scores.shape != boxes.shape[:1]:
+        raise ArgumentValueError(
+            f"non_max_suppression: boxes have the shape (count, 4) and scores (count,), got "
+            f"{boxes.shape} and {scores.shape}"
+        )
+
+
+@operator(recipe=RECIPE)
+def box_iou(x: T, y: T) -> T:
+    """The overlap of every box of x with every box of y: what they share / the area of both.
+
+    >>> hs.box_iou(np.array([[0.0, 0, 2, 2]]), np.array([[1.0, 0, 3, 2]]))
+    array([[0.33333333]])
+    """
+    for boxes in (x, y):
+        _check_boxes("box_iou", boxes, 4)
+
+    def element(at: tuple[Any, ...]) -> Any:
+        a: Any = [x[at[0], k] for k in range(4)]
+        b: Any = [y[at[1], k] for k in range(4)]
+        sides = [
+            call("maximum", call("minimum", a[k + 2], b[k + 2]) - call("maximum", a[k], b[k]), 0)
+            for k in (0, 1)
+        ]
+        shared = sides[0] * sides[1]
+        areas = [(box[2] - box[0]) * (box[3] - box[1]) for box in (a, b)]
+        return call("/", shared, areas[0] + areas[1] - shared)
+
+    return fill("box_iou", (x.shape[0], y.shape[0]), element)
+
+
+def _check_boxes(name: str, boxes: Any, size: int) -> None:
+    check_rank(name, boxes, 2, f"count, {size}")
+    if not are_equal(boxes.shape[1], size):
+        raise ArgumentValueError(f"{name}: {shown(boxes)} must have the shape (count, {size})")
+
+
+@operator(recipe=RECIPE)
+def multibox_prior(
+    x: T, sizes: Sequence[float] = (1.0,), ratios: Sequence[float] = (1.0,), *, clip: bool = False
+) -> T:
+    """Boxes around every place of images, from 0 to 1: each size with the first ratio, then the
+    first size with the other ratios.
+
+    >>> hs.multibox_prior(np.ones((1, 3, 1, 1)), (0.5,))
+    array([[[0.25, 0.25, 0.75, 0.75]]])
+    """
+    check_images("multibox_prior", x, "NCHW")
+    rows, columns = x.shape[2:]
+    shapes = [(size, ratios[0]) for size in sizes] + [(sizes[0], ratio) for ratio in ratios[1:]]
+    count = len(shapes)
+
+    def element(at: tuple[Any, ...]) -> Any:
+        box, side = at[1] % count, at[2]
+        place = at[1] // count
+        y, z = (place // columns).astype(FLOAT64), (place % columns).astype(FLOAT64)
+        across, down = _real(columns), _real(rows)
+        half_width: Any = const(0.0, FLOAT64)
+        half_height: Any = const(0.0, FLOAT64)
+        for k, (size, ratio) in enumerate(shapes):
+            width = down / across * (size * ratio**0.5 / 2)
+            half_width = if_then_else(box == k, width, half_width)
+            half_height = if_then_else(box == k, const(size / ratio**0.5 / 2, FLOAT64), half_height)
+        middle = if_then_else(side % 2 == 0, (z + 0.5) / across, (y + 0.5) / down)
+        half = if_then_else(side % 2 == 0, half_width, half_height)
+        found = if_then_else(side < 2, middle - half, middle + half)
+        return call("minimum", call("maximum", found, 0.0), 1.0) if clip else found
+
+    return fill("multibox_prior", (1, rows * columns * count, 4), element)
+
+
+def _real(size: Any) -> Any:
+    return const(float(size), FLOAT64) if isinstance(size, int) else size.astype(FLOAT64)
+
+
+@operator(recipe=RECIPE)
+def roi_align(
+    x: T,
+    rois: T,
+    size: Pair,
+    spatial_scale: float = 1.0,
+    sample_ratio: int = 2,
+    *,
+    aligned: bool = False,
+) -> T:
+    """Means of points of parts of images: rois are (image, x1, y1, x2, y2), divided into cells.
+
+    There are sample_ratio points along each side of a cell, each a mean of its neighbours. With
+    aligned=True the middle of an element is half a step from its place.
+
+    >>> hs.roi_align(np.ones((1, 1, 4, 4)), np.array([[0.0, 0, 0, 3, 3]]), 2)[0, 0]
+    array([[1., 1.],
+           [1., 1.]])
+    """
+    check_images("roi_align", x, "NCHW")
+    _check_boxes("roi_align", rois, 5)
+    cells = read_sizes("roi_align", "size", size, 2)
+    (ratio,) = read_sizes("roi_align", "sample_ratio", sample_ratio, 1)
+    extents, dtype = x.shape[2:], float_type(x.dtype)
+    points = [reduce_axis((0, ratio), name) for name in "ij"]
+    shift = 0.5 if aligned else 0.0
+
+    def element(at: tuple[Any, ...]) -> Any:
+        roi, channel, *places = at
+        sources = [
+            _point(
+                rois,
+                roi,
+                axis,
+                (places[axis], cells[axis]),
+                (points[axis], ratio),
+                (spatial_scale, shift),
+            )
+            for axis in (0, 1)
+        ]
+        return added(_bilinear(x, rois[roi, 0], channel, sources, extents), axis=points)
+
+    total = fill("roi_align_sum", (rois.shape[0], x.shape[1], *cells), element)
+    return fill("roi_align", total.shape, lambda at: (total[at] / float(ratio**2)).astype(dtype))
+
+
+def _point(
+    rois: Any,
+    roi: Any,
+    axis: int,
+    cell: tuple[Any, int],
+    point: tuple[Any, int],
+    scaling: tuple[float, float],
+) -> Any:
+    """Where a point of a cell of a region is, along rows (axis 0) or columns (axis 1)."""
+    scale, shift = scaling
+    start, stop = (
+        rois[roi, place].astype(FLOAT64) * scale - shift for place in (2 - axis, 4 - axis)
+    )
+    length = stop - start if shift else call("maximum", stop - start, 1.0)
+    step = length / float(cell[1])
+    inner = (point[0].astype(FLOAT64) + 0.5) / float(point[1])
+    return start + (cell[0].astype(FLOAT64) + inner) * step
+
+
+def _bilinear(x: Any, image: Any, channel: Any, sources: list[Any], extents: Any) -> Any:
+    """An image at a point: 0 more than one step beyond its edges, and the edge up to there."""
+    near = [source >= -1.0 for source in sources]
+    near += [source <= _real(extent) for source, extent in zip(sources, extents, strict=True)]
+    inner = [
+        call("minimum", call("maximum", source, 0.0), _real(extent) - 1.0)
+        for source, extent in zip(sources, extents, strict=True)
+    ]
+
+    def read(places: list[Any]) -> Any:
+        own = [clamped(place, extent) for place, extent in zip(places, extents, strict=True)]
+        return x[(image.astype(INT64), channel, *own)].astype(FLOAT64)
+
+    value = weighted([linear_taps(source) for source in inner], read)
+    return if_then_else(are_all(*near), value, const(0.0, FLOAT64))
+
+
+@operator(recipe=RECIPE)
+def yolo_reorg(x: T, stride: int = 2) -> T:
+    """Blocks of rows and columns of images as channels, those of one block far apart.
+
+    >>> hs.yolo_reorg(np.ones((1, 4, 4, 4)), 2).shape
+    (1, 16, 2, 2)
+    """
+    check_images("yolo_reorg", x, "NCHW")
+    (step,) = read_sizes("yolo_reorg", "stride", stride, 1)
+    n, c, h, w = x.shape
+    _check_blocks(x, step)
+
+    def element(at: tuple[Any, ...]) -> Any:
+        offset, channel = at[1] // c, at[1] % c
+        return x[at[0], channel, at[2] * step + offset // step, at[3] * step + offset % step]
+
+    return fill("yolo_reorg", (n, c * step * step, h // step, w // step), element)
+
+
+def _check_blocks(x: Any, step: int) -> None:
+    if any(isinstance(size, int) and size % step for size in x.shape[2:]):
+        raise ArgumentValueError(f"yolo_reorg: {shown(x)} is not made of blocks of {step}")

@@ -1,0 +1,191 @@
+"""Resized images, grids and crops, against plain loops by ONNX's formulas."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import pytest
+
+from hybridjit import stdlib as hs
+from tests.support.operator_rows import Row, row
+
+np: Any = numpy  # whose types say nothing of arrays that may be any
+RNG = np.random.default_rng(0)
+X: Any = RNG.normal(size=(2, 2, 4, 5))
+V: Any = RNG.normal(size=(1, 2, 3, 4, 2))
+ROUND: dict[str, Callable[[float], int]] = {
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "round_prefer_floor": lambda v: math.ceil(v - 0.5),
+    "round_prefer_ceil": lambda v: math.floor(v + 0.5),
+}
+
+
+def source(place: int, extent: int, size: int, transform: str) -> float:
+    scale = size / extent
+    return {
+        "half_pixel": (place + 0.5) / scale - 0.5,
+        "pytorch_half_pixel": (place + 0.5) / scale - 0.5 if size > 1 else 0.0,
+        "asymmetric": place / scale,
+        "align_corners": place * (extent - 1) / (size - 1) if size > 1 else 0.0,
+    }[transform]
+
+
+def kernel(distance: float, alpha: float) -> float:
+    d = abs(distance)
+    if d <= 1:
+        return (alpha + 2) * d**3 - (alpha + 3) * d**2 + 1
+    return alpha * d**3 - 5 * alpha * d**2 + 8 * alpha * d - 4 * alpha if d < 2 else 0.0
+
+
+def matrix(extent: int, size: int, mode: str, transform: str, rounding: str) -> Any:
+    """The weights of all elements of an axis for each place of the resized one."""
+    found = np.zeros((size, extent))
+    for place in range(size):
+        at = source(place, extent, size, transform)
+        if mode == "nearest":
+            found[place, min(max(ROUND[rounding](at), 0), extent - 1)] = 1
+            continue
+        for k in range(math.floor(at) - 1, math.floor(at) + 3):
+            weight = max(1 - abs(at - k), 0) if mode == "linear" else kernel(at - k, -0.75)
+            found[place, min(max(k, 0), extent - 1)] += weight
+    return found
+
+
+def resized(x: Any, sizes: Any, mode: str, transform: str = "half_pixel",
+            rounding: str = "round_prefer_floor") -> Any:  # fmt: skip
+    for axis, size in enumerate(sizes):
+        weights = matrix(x.shape[2 + axis], size, mode, transform, rounding)
+        x = np.moveaxis(np.tensordot(weights, x, ([1], [2 + axis])), 0, 2 + axis)
+    return x
+
+
+def last(x: Any) -> Any:
+    return np.moveaxis(x, 1, -1)
+
+
+def sampled(x: Any, at: list[float], mode: str, border: str) -> Any:
+    """An image at a point between its elements, for each channel."""
+    h, w = x.shape[1:]
+    y, z = at
+    if border == "border":
+        y, z = min(max(y, 0), h - 1), min(max(z, 0), w - 1)
+    if mode == "nearest":
+        i, j = int(np.rint(y)), int(np.rint(z))
+        return x[:, i, j] if 0 <= i < h and 0 <= j < w else x[:, 0, 0] * 0
+    total = x[:, 0, 0] * 0
+    for i in (math.floor(y), math.floor(y) + 1):
+        for j in (math.floor(z), math.floor(z) + 1):
+            if 0 <= i < h and 0 <= j < w:
+                total = total + x[:, i, j] * (1 - abs(y - i)) * (1 - abs(z - j))
+    return total
+
+
+def sampled_grid(x: Any, grid: Any, mode: str, border: str, *, corners: bool) -> Any:
+    found = np.zeros((*x.shape[:2], *grid.shape[1:3]))
+    h, w = x.shape[2:]
+    for n, r, c in np.ndindex(*grid.shape[:3]):
+        gx, gy = grid[n, r, c]
+        at = [((g + 1) * s - 1) / 2 if not corners else (g + 1) / 2 * (s - 1)
+              for g, s in ((gy, h), (gx, w))]  # fmt: skip
+        found[n, :, r, c] = sampled(x[n], at, mode, border)
+    return found
+
+
+def cropped(x: Any, boxes: Any, indices: Any, sizes: Any, mode: str, value: float) -> Any:
+    found = np.zeros((len(boxes), x.shape[1], *sizes))
+    for b, r, c in np.ndindex(len(boxes), *sizes):
+        at: list[float] = []
+        for k, place in ((0, r), (1, c)):
+            n, size = x.shape[2 + k], sizes[k]
+            low, high = boxes[b, k], boxes[b, k + 2]
+            step = (high - low) * (n - 1) / (size - 1) if size > 1 else 0.0
+            at.append(low * (n - 1) + place * step if size > 1 else (low + high) / 2 * (n - 1))
+        is_inside = all(0 <= v <= n - 1 for v, n in zip(at, x.shape[2:], strict=True))
+        image = x[indices[b]]
+        found[b, :, r, c] = sampled(image, at, mode, "border") if is_inside else value
+    return found
+
+
+def points(theta: Any, rows: int, columns: int, *, corners: bool) -> Any:
+    found = np.zeros((len(theta), rows, columns, 2))
+    for r, c in np.ndindex(rows, columns):
+        at = [k * 2 / (n - 1) - 1 if corners else (2 * k + 1) / n - 1
+              for k, n in ((c, columns), (r, rows))]  # fmt: skip
+        found[:, r, c] = theta @ np.array([*at, 1.0])
+    return found
+
+
+def dilated(x: Any, w: Any) -> Any:
+    views = np.lib.stride_tricks.sliding_window_view(x, w.shape[1:], axis=(2, 3))
+    return (views + w[:, None, None]).max((-1, -2))
+
+
+GRID: Any = RNG.uniform(-1.3, 1.3, (2, 3, 4, 2))
+BOXES: Any = np.array([[0.1, 0.2, 0.9, 0.8], [0.0, 0.0, 1.0, 1.0], [-0.5, 0.3, 0.7, 1.4]])
+IMAGES: Any = np.array([1, 0, 1])
+THETA: Any = RNG.normal(size=(2, 2, 3))
+TRANSFORMS = ("half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners")
+ROWS = (
+    *(row("resize2d", X, s, m, coordinates=t, wanted=resized(X, s, m, t), rtol=1e-9)
+      for s in ((7, 3), (1, 5), (8, 10)) for m in ("nearest", "linear", "cubic")
+      for t in TRANSFORMS),
+    *(row("resize2d", X, (6, 7), "nearest", coordinates="asymmetric", rounding=r,
+          wanted=resized(X, (6, 7), "nearest", "asymmetric", r)) for r in ROUND),
+    row("resize2d", last(X), (3, 9), layout="NHWC", wanted=last(resized(X, (3, 9), "linear")),
+        rtol=1e-9),
+    row("resize2d", X.astype(np.float32), 6, wanted=resized(X, (6, 6), "linear").astype(np.float32),
+        rtol=1e-5),
+    *(row("resize1d", X[0], 7, m, wanted=resized(X[0], (7,), m), rtol=1e-9)
+      for m in ("nearest", "linear", "cubic")),
+    *(row("resize3d", V, (2, 5, 3), m, wanted=resized(V, (2, 5, 3), m), rtol=1e-9)
+      for m in ("nearest", "linear", "cubic")),
+    row("upsampling", X, 2, wanted=X.repeat(2, 2).repeat(2, 3), dynamic=False),
+    row("upsampling", X, (3, 2), "linear", wanted=resized(X, (12, 10), "linear"), rtol=1e-9,
+        dynamic=False),
+    *(row("affine_grid", THETA, (3, 4), align_corners=c, wanted=points(THETA, 3, 4, corners=c),
+          rtol=1e-9, dynamic=False) for c in (False, True)),
+    *(row("grid_sample", X, GRID, m, b, align_corners=c, rtol=1e-9, dynamic=False,
+          wanted=sampled_grid(X, GRID, m, b, corners=c))
+      for m in ("bilinear", "nearest") for b in ("zeros", "border") for c in (False, True)),
+    *(row("crop_and_resize", last(X), BOXES, IMAGES, s, m, 0.5, rtol=1e-9, dynamic=False,
+          wanted=last(cropped(X, BOXES, IMAGES, s, m, 0.5)))
+      for s in ((3, 4), (1, 2)) for m in ("bilinear", "nearest")),
+    row("crop_and_resize", X, BOXES, IMAGES, (2, 2), layout="NCHW", rtol=1e-9, dynamic=False,
+        wanted=cropped(X, BOXES, IMAGES, (2, 2), "bilinear", 0.0)),
+    row("dilation2d", X, THETA, wanted=dilated(X, THETA)),
+    row("dilation2d", X, THETA, stride=(1, 2), wanted=dilated(X, THETA)[:, :, :, ::2]),
+)  # fmt: skip
+
+
+@pytest.mark.sampled(14)
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_on_arrays(row: Row) -> None:
+    row.check_on_arrays()
+
+
+@pytest.mark.sampled(10)
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_on_tensors(row: Row) -> None:
+    row.check_on_tensors()
+
+
+MISTAKES: dict[str, Any] = {
+    "there is no mode": lambda: hs.resize2d(X, 3, "area"),  # pyright: ignore
+    "there is no coordinate": lambda: hs.resize2d(X, 3, coordinates="none"),  # pyright: ignore
+    "size must be one or two numbers": lambda: hs.resize2d(X, (1, 2, 3)),
+    "has no elements along axis 2": lambda: hs.resize2d(X[:, :, :0], 3),
+    "must be matrices": lambda: hs.affine_grid(X[0], (2, 2)),
+    "must hold points": lambda: hs.grid_sample(X, GRID[:1]),
+    "must be boxes": lambda: hs.crop_and_resize(X, BOXES, IMAGES[:2], (2, 2)),
+    "the channels of both": lambda: hs.dilation2d(X, THETA[:1]),
+}
+
+
+@pytest.mark.parametrize("message", MISTAKES)
+def test_mistakes(message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        MISTAKES[message]()

@@ -1,0 +1,168 @@
+"""Sparse matrices against dense ones, and boxes against plain loops."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hybridjit import stdlib as hs
+from tests.support.operator_rows import Row, compare, row
+
+np: Any = numpy  # whose types say nothing of arrays that may be any
+RNG = np.random.default_rng(0)
+FEW = settings(max_examples=max(settings().max_examples // 4, 1))
+DENSE: Any = np.round(RNG.random((5, 4)) * 9) * (RNG.random((5, 4)) > 0.6)
+Y: Any = np.round(RNG.random((4, 3)) * 9)
+
+
+def csr(x: Any) -> Any:
+    """The elements, columns and beginnings of rows."""
+    rows, columns = np.nonzero(x)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(x)))])
+    return x[rows, columns], columns, starts
+
+
+def bsr(x: Any, height: int, width: int) -> Any:
+    blocks = np.swapaxes(x.reshape(-1, height, x.shape[1] // width, width), 1, 2)
+    values, columns, starts = csr(np.abs(blocks).sum((2, 3)))
+    del values
+    rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    return blocks[rows, columns], columns, starts
+
+
+LABELS: Any = np.array([0, 1, 2, 2])
+SPARSE: Any = csr(DENSE)
+BLOCKS: Any = bsr(DENSE[:4], 2, 2)
+X: Any = RNG.normal(size=(2, 3, 6, 4))
+ROIS: Any = np.array([[0, 0.0, 0.0, 3.0, 5.0], [1, 1.2, 0.7, 2.9, 4.1], [1, -2.0, 3.0, 9.0, 8.0]])
+BOXES: Any = np.sort(RNG.random((6, 2, 2)) * 5, 1).reshape(6, 4)
+
+
+def overlap(a: Any, b: Any) -> float:
+    sides = [max(min(a[k + 2], b[k + 2]) - max(a[k], b[k]), 0) for k in (0, 1)]
+    areas = [(v[2] - v[0]) * (v[3] - v[1]) for v in (a, b)]
+    return sides[0] * sides[1] / (sum(areas) - sides[0] * sides[1])
+
+
+def suppressed(boxes: Any, scores: Any, most: float, lowest: float) -> list[int]:
+    kept: list[int] = []
+    for i in np.argsort(-scores, kind="stable"):
+        if scores[i] > lowest and all(overlap(boxes[i], boxes[j]) <= most for j in kept):
+            kept.append(int(i))
+    return kept
+
+
+def bilinear(image: Any, y: float, x: float) -> Any:
+    h, w = image.shape[1:]
+    if y < -1 or y > h or x < -1 or x > w:
+        return image[:, 0, 0] * 0
+    y, x = min(max(y, 0), h - 1), min(max(x, 0), w - 1)
+    i, j = math.floor(y), math.floor(x)
+    k, m = min(i + 1, h - 1), min(j + 1, w - 1)
+    top = image[:, i, j] * (1 - x + j) + image[:, i, m] * (x - j)
+    return top * (1 - y + i) + (image[:, k, j] * (1 - x + j) + image[:, k, m] * (x - j)) * (y - i)
+
+
+def aligned(x: Any, rois: Any, sizes: Any, scale: float, ratio: int, shift: float) -> Any:
+    found = np.zeros((len(rois), x.shape[1], *sizes))
+    for r, i, j in np.ndindex(len(rois), *sizes):
+        start = [rois[r, 2] * scale - shift, rois[r, 1] * scale - shift]
+        stop = [rois[r, 4] * scale - shift, rois[r, 3] * scale - shift]
+        steps = [(b - a if shift else max(b - a, 1.0)) / n
+                 for a, b, n in zip(start, stop, sizes, strict=True)]  # fmt: skip
+        for u, v in np.ndindex(ratio, ratio):
+            y = start[0] + (i + (u + 0.5) / ratio) * steps[0]
+            z = start[1] + (j + (v + 0.5) / ratio) * steps[1]
+            found[r, :, i, j] += bilinear(x[int(rois[r, 0])], y, z) / ratio**2
+    return found
+
+
+def priors(rows: int, columns: int, sizes: Any, ratios: Any) -> Any:
+    found: list[Any] = []
+    shapes = [(s, ratios[0]) for s in sizes] + [(sizes[0], r) for r in ratios[1:]]
+    for y, x in np.ndindex(rows, columns):
+        for size, ratio in shapes:
+            w, h = size * rows / columns * ratio**0.5 / 2, size / ratio**0.5 / 2
+            a, b = (x + 0.5) / columns, (y + 0.5) / rows
+            found.append([a - w, b - h, a + w, b + h])
+    return np.array([found])
+
+
+def reorganized(x: Any, step: int) -> Any:
+    n, c, h, w = x.shape
+    parts = x.reshape(n, c, h // step, step, w // step, step).transpose(0, 3, 5, 1, 2, 4)
+    return parts.reshape(n, c * step**2, h // step, w // step)
+
+
+ROWS = (
+    row("csr_matmul", *SPARSE, Y, wanted=DENSE @ Y, dynamic=False),
+    row("csr_matmul", *csr(DENSE * 0), Y, wanted=DENSE @ Y * 0, dynamic=False),
+    row("bsr_matmul", *BLOCKS, Y, wanted=DENSE[:4] @ Y, dynamic=False),
+    row("sparse_dense", Y.T, *SPARSE, wanted=Y.T @ DENSE.T, dynamic=False),
+    row("sparse_dense", Y.T, *BLOCKS, wanted=Y.T @ DENSE[:4].T, dynamic=False),
+    row("sparse_add", DENSE + 1, *SPARSE, wanted=2 * DENSE + 1, dynamic=False),
+    row("csr_to_dense", *SPARSE, 4, wanted=DENSE, dynamic=False),
+    row("csr_to_dense", *SPARSE, 6, wanted=np.pad(DENSE, ((0, 0), (0, 2))), dynamic=False),
+    row("box_iou", BOXES, BOXES[:2], rtol=1e-12, dynamic=False,
+        wanted=np.array([[overlap(a, b) for b in BOXES[:2]] for a in BOXES])),
+    *(row("roi_align", X, ROIS, (2, 3), s, r, aligned=a, rtol=1e-9, dynamic=False,
+          wanted=aligned(X, ROIS, (2, 3), s, r, 0.5 * a))
+      for s in (1.0, 0.5) for r in (1, 2) for a in (False, True)),
+    row("multibox_prior", X, (0.4, 0.2), (1.0, 2.0), rtol=1e-12,
+        wanted=priors(6, 4, (0.4, 0.2), (1.0, 2.0))),
+    row("multibox_prior", X, (0.9,), clip=True, rtol=1e-12,
+        wanted=np.clip(priors(6, 4, (0.9,), (1.0,)), 0, 1)),
+    row("yolo_reorg", X, 2, wanted=reorganized(X, 2)),
+)  # fmt: skip
+
+
+@pytest.mark.sampled(5)
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_on_arrays(row: Row) -> None:
+    row.check_on_arrays()
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_on_tensors(row: Row) -> None:
+    row.check_on_tensors()
+
+
+def test_csr_transposed() -> None:
+    for found, wanted in zip(
+        hs.csr_transpose(SPARSE[0], SPARSE[1], SPARSE[2], 4), csr(DENSE.T), strict=True
+    ):
+        compare(found, wanted)
+
+
+@FEW
+@given(st.integers(0, 1000), st.sampled_from([0.0, 0.3, 0.7]), st.sampled_from([-1.0, 0.4]))
+def test_suppression(seed: int, most: float, lowest: float) -> None:
+    rng = np.random.default_rng(seed)
+    boxes = np.sort(rng.random((12, 2, 2)) * 4, 1).reshape(12, 4)
+    scores = np.round(rng.random(12), 1)
+    found = hs.non_max_suppression(boxes, scores, most, lowest)
+    assert found.tolist() == suppressed(boxes, scores, most, lowest)
+    assert hs.non_max_suppression(boxes, scores, most, lowest, 2).tolist() == found.tolist()[:2]
+
+
+MISTAKES: dict[str, Any] = {
+    "'values' of shape .* and 'columns'": lambda: hs.csr_matmul(Y[0], LABELS, LABELS, Y),
+    "both matrices must be of one type": lambda: hs.csr_matmul(Y[0], LABELS[:3], LABELS, Y.astype(np.float32)),
+    "has not the beginnings of the rows": lambda: hs.sparse_add(Y, *SPARSE),
+    "must have 3 axes": lambda: hs.bsr_matmul(Y[0], LABELS, LABELS, Y),
+    r"must have the shape \(count, 5\)": lambda: hs.roi_align(X, BOXES, 2),
+    r"boxes have the shape \(count, 4\)": lambda: hs.non_max_suppression(BOXES, Y),
+    "is not made of blocks of 4": lambda: hs.yolo_reorg(X, 4),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("message", MISTAKES)
+def test_mistakes(message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        MISTAKES[message]()
