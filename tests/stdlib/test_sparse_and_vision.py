@@ -35,6 +35,7 @@ def bsr(x: Any, height: int, width: int) -> Any:
     return blocks[rows, columns], columns, starts
 
 
+SINGLE: Any = Y.astype(np.float32)
 LABELS: Any = np.array([0, 1, 2, 2])
 SPARSE: Any = csr(DENSE)
 BLOCKS: Any = bsr(DENSE[:4], 2, 2)
@@ -153,7 +154,7 @@ def test_suppression(seed: int, most: float, lowest: float) -> None:
 
 MISTAKES: dict[str, Any] = {
     "'values' of shape .* and 'columns'": lambda: hs.csr_matmul(Y[0], LABELS, LABELS, Y),
-    "both matrices must be of one type": lambda: hs.csr_matmul(Y[0], LABELS[:3], LABELS, Y.astype(np.float32)),
+    "both matrices must be of one type": lambda: hs.csr_matmul(Y[0], LABELS[:3], LABELS, SINGLE),
     "has not the beginnings of the rows": lambda: hs.sparse_add(Y, *SPARSE),
     "must have 3 axes": lambda: hs.bsr_matmul(Y[0], LABELS, LABELS, Y),
     r"must have the shape \(count, 5\)": lambda: hs.roi_align(X, BOXES, 2),

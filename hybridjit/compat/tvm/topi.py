@@ -1,65 +1,245 @@
-"""`tvm.topi`: operators, by TVM's names for those of `hybridjit.stdlib`."""
+"""`tvm.topi`: operators, by TVM's names for those of `hybridjit.stdlib`.
+
+`table` says of each of TOPI's names what it is here, as the documentation shows it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
 from hybridjit import stdlib
+from hybridjit.compat.tvm.operators import ADAPTED
 
-# What is called otherwise there.
-_NAMES = {
+# What is called otherwise there, or with other arguments.
+RENAMED: dict[str, str] = {
     "abs": "absolute",
     "acos": "arccos",
     "acosh": "arccosh",
     "asin": "arcsin",
     "asinh": "arcsinh",
     "atan": "arctan",
+    "atan2": "arctan2",
     "atanh": "arctanh",
+    "argwhere": "argwhere",
+    "fast_erf": "erf",
+    "fast_exp": "exp",
+    "fast_tanh": "tanh",
+    "floor_mod": "remainder",
     "mod": "remainder",
     "round": "rint",
-    "floor_mod": "remainder",
+    "stft": "stft",
+    "unique": "unique",
+    "nn.instance_norm": "instance_norm",
+    "nn.fast_softmax": "softmax",
+    "sparse.csrmm": "csr_matmul",
+    "sparse.csrmv": "csr_matmul",
+    "sparse.dense": "sparse_dense",
+    "sparse_to_dense": "csr_to_dense",
+    "nn.sparse_transpose": "csr_transpose",
+    "nn.dense_pack": "dense_packed",
+    "nn.leaky_relu": "leaky_relu",
+    "random.uniform": "random_uniform",
+    "random.normal": "random_normal",
+    "random.multinomial": "random_multinomial",
+    "random.threefry_split": "random_split",
+    "random.threefry_generate": "random_bits",
+    "vision.non_max_suppression": "non_max_suppression",
+    "vision.rcnn.roi_align_nchw": "roi_align",
+    "vision.ssd.multibox_prior": "multibox_prior",
+    "vision.reorg": "yolo_reorg",
+    "image.affine_grid": "affine_grid",
+    "image.crop_and_resize": "crop_and_resize",
+    "image.dilation2d_nchw": "dilation2d",
+    "image.grid_sample": "grid_sample",
+    "image.resize1d": "resize1d",
+    "image.resize2d": "resize2d",
+    "image.resize3d": "resize3d",
 }
-_NN = {
-    "relu": "relu",
-    "leaky_relu": "leaky_relu",
-    "softmax": "softmax",
-    "log_softmax": "log_softmax",
-    "dense": "dense",
-    "batch_matmul": "matmul",
-    "conv2d": "conv2d",
-    "conv2d_nchw": "conv2d",
-    "depthwise_conv2d_nchw": "depthwise_conv2d",
-    "layer_norm": "layer_norm",
+# What has its name there in another module, with the same arguments.
+_PLACED = {
+    "nn": (
+        *("relu", "prelu", "softmax", "log_softmax", "dense", "nll_loss", "sparse_dense"),
+        "sparse_add",
+    ),
+}
+# TOPI's names that have nothing here, and why.
+ABSENT: dict[str, str] = {
+    "ceil_log2": "write np.ceil(np.log2(x)) in a script",
+    "collapse_sum": "hs.sum over the axes, then hs.reshape",
+    "const_vector": "a constant array in a script, or a placeholder",
+    "dynamic_strided_slice": "its size depends on values: a script on arrays, or hs.dynamic_slice",
+    "ndarray_size": "x.size",
+    "reinterpret": "x.view(dtype) of an array",
+    "shape": "x.shape",
+    "sparse_fill_empty_rows": "TensorFlow's ragged tensors are not here",
+    "sparse_reshape": "TensorFlow's ragged tensors are not here",
+    "stft_with_window": "hs.stft(x, n_fft, hop_length, window)",
+    "nn.batch_norm": "hs.batch_norm for trained networks; the moving averages of training are not",
+    "nn.binarize_pack": "networks of single bits are not here",
+    "nn.binary_dense": "networks of single bits are not here",
+    "nn.bitserial_conv2d_nchw": "networks of few bits are not here",
+    "nn.bitserial_dense": "networks of few bits are not here",
+    "nn.conv2d_NCHWc": "hs.conv2d packs by itself; hs.layout_transform changes layouts",
+    "nn.conv2d_winograd_nchw": "hs.conv2d computes the sums as they are",
+    "nn.correlation_nchw": "write it as a te.compute",
+    "nn.deformable_conv2d_nchw": "hs.grid_sample and hs.einsum",
+    "nn.dilate": "a te.compute with if_then_else",
+    "nn.fifo_buffer": "hs.concatenate of a part and what is new",
+    "nn.lstm": "hs.lstm, whose operands are other ones",
+    "nn.pool_grad": "te.gradient of hs.max_pool2d or hs.avg_pool2d",
+    "nn.simulated_quantize": "hs.fake_quantize",
+    "vision.get_valid_counts": "boxes[scores > lowest] in a script",
+    "vision.rcnn.proposal": "hs.non_max_suppression of what a script makes of anchors",
+    "vision.rcnn.roi_pool_nchw": "hs.roi_align",
+    "vision.ssd.multibox_transform_loc": "a script, then hs.non_max_suppression",
 }
 
 
-class _Operators(ModuleType):
-    def __init__(self, name: str, names: Mapping[str, str], *, whole: bool) -> None:
-        super().__init__(name)
-        self._names = names
-        self._whole = whole
+def find(name: str) -> Any:
+    """What TOPI's `name`, such as "nn.relu", is here; None, if it is nothing."""
+    if name in ADAPTED:
+        return ADAPTED[name]
+    module, _, own = name.rpartition(".")
+    is_there = not module or own in _PLACED.get(module, ())
+    here = RENAMED.get(name, own if is_there else "")
+    return getattr(stdlib, here) if here in stdlib.OPERATORS else None
+
+
+class _Module(ModuleType):
+    """A module of TOPI, whose names are looked up when they are used."""
 
     def __getattr__(self, name: str) -> Any:
-        wanted = self._names.get(name, name if self._whole else "")
-        if wanted not in stdlib.__all__:
-            raise AttributeError(
-                f"topi has no {name!r} here: hybridjit.stdlib lists the operators there are"
-            )
-        return getattr(stdlib, wanted)
-
-    def __dir__(self) -> list[str]:
-        return sorted({*self._names, *(stdlib.__all__ if self._whole else ())})
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return look_up(f"{self.__name__}.{name}")
 
 
-nn: Any = _Operators(f"{__name__}.nn", _NN, whole=False)
-_all = _Operators(__name__, _NAMES, whole=True)
+def look_up(name: str) -> Any:
+    """What TOPI's `name` is here; refused with what to do instead, if it is nothing."""
+    found = find(name)
+    if found is not None:
+        return found
+    rest = ABSENT.get(name, "hybridjit.stdlib.OPERATORS lists the operators there are")
+    raise AttributeError(f"topi has no {name!r} here: {rest}")
+
+
+nn: Any = _Module("nn")
+image: Any = _Module("image")
+sparse: Any = _Module("sparse")
+random: Any = _Module("random")
+vision: Any = _Module("vision")
+vision.rcnn = _Module("vision.rcnn")
+vision.ssd = _Module("vision.ssd")
 
 
 def __getattr__(name: str) -> Any:
-    return getattr(_all, name)
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return look_up(name)
 
 
 def __dir__() -> list[str]:
-    return [*dir(_all), "nn"]
+    names = [*stdlib.OPERATORS, *RENAMED, *ADAPTED]
+    return sorted({*(name for name in names if "." not in name), "nn", "image", "sparse", "random"})
+
+
+def table() -> str:
+    """A line for each of TOPI's names: what it is here, or why it is not."""
+    same = [f"{module}.{name}" for module, names in _PLACED.items() for name in names]
+    plain = [name for name in SAME if find(name) is not None]
+    lines = [f"| `{name}` | the same |" for name in sorted({*plain, *same})]
+    lines += [f"| `{name}` | `hs.{here}` |" for name, here in sorted(RENAMED.items())]
+    lines += [f"| `{name}` | the same, with TOPI's arguments |" for name in sorted(ADAPTED)]
+    lines += [f"| `{name}` | not: {why} |" for name, why in sorted(ABSENT.items())]
+    return "\n".join(["| TOPI | here |", "|---|---|", *lines])
+
+
+# TOPI's names that are names of operators here, with the same arguments.
+SAME = tuple(
+    [
+        "add",
+        "subtract",
+        "multiply",
+        "divide",
+        "floor_divide",
+        "maximum",
+        "minimum",
+        "power",
+        "left_shift",
+        "right_shift",
+        "logical_and",
+        "logical_or",
+        "logical_xor",
+        "logical_not",
+        "bitwise_and",
+        "bitwise_or",
+        "bitwise_xor",
+        "greater",
+        "less",
+        "equal",
+        "not_equal",
+        "greater_equal",
+        "less_equal",
+        "where",
+        "cast",
+        "clip",
+        "negative",
+        "sign",
+        "sqrt",
+        "rsqrt",
+        "exp",
+        "log",
+        "log2",
+        "log10",
+        "erf",
+        "tan",
+        "sin",
+        "cos",
+        "sinh",
+        "cosh",
+        "tanh",
+        "sigmoid",
+        "floor",
+        "ceil",
+        "trunc",
+        "isnan",
+        "isfinite",
+        "isinf",
+        "sum",
+        "prod",
+        "max",
+        "min",
+        "all",
+        "any",
+        "argmax",
+        "argmin",
+        "reshape",
+        "transpose",
+        "squeeze",
+        "concatenate",
+        "stack",
+        "split",
+        "tile",
+        "repeat",
+        "broadcast_to",
+        "take_along_axis",
+        "adv_index",
+        "unravel_index",
+        "sequence_mask",
+        "reverse_sequence",
+        "layout_transform",
+        "meshgrid",
+        "full_like",
+        "matrix_set_diag",
+        "tensordot",
+        "cumsum",
+        "cumprod",
+        "argwhere",
+        "unique",
+        "dft",
+        "stft",
+        "sliding_window",
+        "eye",
+    ]
+)

@@ -1,0 +1,82 @@
+"""TOPI's names: each is here, with TOPI's arguments, or the documentation says why not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+from hybridjit.compat.tvm import topi as names
+from tests.support.operator_rows import compare
+
+np: Any = numpy  # whose types say nothing of arrays that may be any
+topi: Any = names
+ROOT = Path(__file__).parents[2]
+X: Any = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+IMAGES: Any = np.arange(2 * 4 * 4 * 6, dtype=np.float32).reshape(2, 4, 4, 6)
+I: Any = np.array([[0, 1], [2, 0]])  # noqa: E741
+
+
+def test_documentation_has_the_table() -> None:
+    page = (ROOT / "docs/tvm.md").read_text(encoding="utf-8")
+    assert page.endswith(names.table() + "\n"), "write names.table() to the end of docs/tvm.md"
+
+
+@pytest.mark.parametrize("name", [*names.SAME, *names.RENAMED, *names.ADAPTED])
+def test_name_is_here(name: str) -> None:
+    found = topi
+    for part in name.split("."):
+        found = getattr(found, part)
+    assert callable(found)
+    assert name not in names.ABSENT
+
+
+@pytest.mark.parametrize("name", names.ABSENT)
+def test_absent_name_says_what_to_do(name: str) -> None:
+    with pytest.raises(AttributeError, match="topi has no"):
+        names.look_up(name)
+
+
+CALLS: dict[str, Any] = {
+    "expand_dims": (lambda: topi.expand_dims(X, 1, 2), X[:, None, None]),
+    "flip": (lambda: topi.flip(X), X[::-1]),
+    "strided_slice": (lambda: topi.strided_slice(X, [0, 1], [1, 2], slice_mode="size"), X[:1, 1:3]),
+    "take": (lambda: topi.take(X, np.array([9, -9]), 1), X[:, [2, 0]]),
+    "gather": (lambda: topi.gather(X[0], 0, I), np.array([[0, 5], [8, 1]], np.float32)),
+    "gather_nd": (lambda: topi.gather_nd(X[0], I.T), X[0][I[:, 0], I[:, 1]]),
+    "one_hot": (lambda: topi.one_hot(np.array([1]), 7, 2, 3, -1, "int32"),
+                np.array([[2, 7, 2]], "int32")),
+    "trilu": (lambda: topi.trilu(X, 0, True), np.triu(X)),
+    "einsum": (lambda: topi.einsum("ijk->kj", X), X.sum(0).T),
+    "matmul": (lambda: topi.matmul(X, X, transp_b=True), X @ X.swapaxes(1, 2)),
+    "elemwise_sum": (lambda: topi.elemwise_sum([X, X, X]), 3 * X),
+    "sort": (lambda: topi.sort(X, 2, False), X[:, :, ::-1]),
+    "argsort": (lambda: topi.argsort(X[0, 0], is_ascend=False), np.array([3, 2, 1, 0], np.float32)),
+    "topk": (lambda: topi.topk(X[0, 0], 2, ret_type="values"), np.array([3, 2], np.float32)),
+    "searchsorted": (lambda: topi.searchsorted(X[0, 0], X[0, 0], True), np.arange(1, 5)),
+    "unravel_index": (lambda: topi.unravel_index(np.array([5]), (2, 3)), np.array([[1], [2]])),
+    "batch_matmul": (lambda: topi.nn.batch_matmul(X, X), X @ X.swapaxes(1, 2)),
+    "conv2d": (lambda: topi.nn.conv2d(IMAGES, IMAGES[:, :, :1, :1], 1, "VALID", 1),
+               np.einsum("nchw,oc->nohw", IMAGES, IMAGES[:, :, 0, 0])),
+    "pool2d": (lambda: topi.nn.pool2d(IMAGES, (2, 2), (2, 2), (1, 1), (0, 0, 0, 0), "max"),
+               IMAGES[:, :, 1::2, 1::2]),
+    "adaptive_pool": (lambda: topi.nn.adaptive_pool(IMAGES, (1, 1), "max"), IMAGES[:, :, -1:, -1:]),
+    "global_pool": (lambda: topi.nn.global_pool(IMAGES, "max"), IMAGES[:, :, -1:, -1:]),
+    "flatten": (lambda: topi.nn.flatten(X), X.reshape(2, 12)),
+    "pad": (lambda: topi.nn.pad(X[0], [0, 1], [1, 0], 5.0),
+            np.pad(X[0], ((0, 1), (1, 0)), constant_values=5)),
+    "mirror_pad": (lambda: topi.nn.mirror_pad(X[0], [1, 1], [0, 2], "REFLECT"),
+                   np.pad(X[0], ((1, 0), (1, 2)), "reflect")),
+    "upsampling": (lambda: topi.nn.upsampling(IMAGES, 1, 2), IMAGES.repeat(2, 3)),
+    "scale_shift": (lambda: topi.nn.scale_shift_nchw(IMAGES, X[0, 0], X[0, 0]),
+                    IMAGES * X[0, 0][:, None, None] + X[0, 0][:, None, None]),
+}  # fmt: skip
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("name", CALLS)
+def test_arguments_are_those_of_topi(name: str) -> None:
+    call, wanted = CALLS[name]
+    compare(call(), wanted, 1e-4)
