@@ -20,6 +20,7 @@ from hybridjit.analysis.independence import Independence
 from hybridjit.ir.expr import Buffer, Load
 from hybridjit.ir.stmt import Allocate, For, While
 from hybridjit.ir.visit import walk
+from hybridjit.record import record
 
 
 def prove_lane_order(independence: Independence, loop: For) -> bool:
@@ -27,18 +28,38 @@ def prove_lane_order(independence: Independence, loop: For) -> bool:
     return find_conflict(independence, loop) is None
 
 
-def find_conflict(independence: Independence, loop: For) -> Buffer | None:
-    """An array whose elements lanes of `loop` may get to in another order, if there is one."""
+@record
+class Conflict:
+    """Two accesses of an array whose lanes would get to an element in another order.
+
+    Where it is known, `distance` tells how many iterations the first one, of the order in which an
+    iteration makes them, comes after the second.
+    """
+
+    first: Access
+    second: Access
+    distance: int | None
+
+    @property
+    def buffer(self) -> Buffer:
+        """The array."""
+        return self.first.buffer
+
+
+def find_conflict(independence: Independence, loop: For) -> Conflict | None:
+    """What keeps the iterations of `loop` from being lanes, if anything does."""
     nodes = list(walk(loop.body))
     made = {node.buffer for node in nodes if isinstance(node, Allocate)}
     wrong = Order.AFTER
     if any(isinstance(node, For | While) for node in nodes):
         wrong |= Order.BEFORE
     for first, second in _pairs(loop):
-        if first.buffer in made or not independence.meet(first, second, [loop]).order() & wrong:
+        distances = independence.meet(first, second, [loop])
+        if first.buffer in made or not distances.order() & wrong:
             continue
         if not independence.prove_never_meet(first, second):
-            return first.buffer
+            low, high = distances.low[loop.var], distances.high[loop.var]
+            return Conflict(first, second, low if low == high else None)
     return None
 
 

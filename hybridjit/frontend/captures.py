@@ -14,7 +14,7 @@ import numpy as np
 
 from hybridjit.frontend.library.elements import as_float, clipped
 from hybridjit.frontend.library.names import LIBRARY_NAMES
-from hybridjit.ir.stmt import ERRORS
+from hybridjit.ir.raisable import ERRORS
 from hybridjit.record import record
 from hybridjit.scalars.builtins import BUILTINS, PYTHON_NAMES
 from hybridjit.scalars.kinds import is_array, is_sequence

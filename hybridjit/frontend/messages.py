@@ -16,7 +16,8 @@ from hybridjit.frontend.library.table import is_in_library
 from hybridjit.frontend.values import Array, Builtin, Foreign, Items, Nothing, Text, Value, describe
 from hybridjit.ir.dtype import WEAK_BOOL
 from hybridjit.ir.expr import Const, Expr
-from hybridjit.ir.stmt import ERRORS, Assert, If, Print, Raise
+from hybridjit.ir.raisable import ERRORS
+from hybridjit.ir.stmt import Assert, If, Print, Raise
 from hybridjit.scalars.conversion import convert
 from hybridjit.scalars.operators import logical_not
 from hybridjit.scalars.scalar import Scalar

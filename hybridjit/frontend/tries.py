@@ -35,8 +35,8 @@ from hybridjit.frontend.statements import nested
 from hybridjit.frontend.values import Foreign, Items, Value
 from hybridjit.ir.dtype import BOOL
 from hybridjit.ir.expr import And, Buffer, BufferRef, Const, Eq, Expr, Ge, Le, Load, Var
+from hybridjit.ir.raisable import ERRORS
 from hybridjit.ir.stmt import (
-    ERRORS,
     Allocate,
     Break,
     Continue,

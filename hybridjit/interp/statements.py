@@ -21,6 +21,7 @@ from hybridjit.interp.scope import RESULTS, UNSET, Eval, Frame, Scope
 from hybridjit.interp.stepping import step_at
 from hybridjit.ir import stmt as ir
 from hybridjit.ir.expr import BufferRef, Expr, Var
+from hybridjit.ir.raisable import ERRORS, RAISABLE
 from hybridjit.ir.stmt import Stmt
 
 
@@ -329,9 +330,9 @@ def _compile_assert(stmt: ir.Assert, scope: Scope) -> Run:
 
 
 def _compile_raise(stmt: ir.Raise, scope: Scope) -> Run:
-    if stmt.error not in ir.RAISABLE:
+    if stmt.error not in RAISABLE:
         raise InternalError(f"'{stmt.error}' cannot be raised", "interp", stmt.span)
-    error = ir.ERRORS[stmt.error]
+    error = ERRORS[stmt.error]
     arguments, site = _compile_arguments(stmt, scope), scope.site(stmt)
 
     def run(frame: Frame) -> None:

@@ -11,7 +11,7 @@ from hybridjit.ir.dtype import DTYPES, WEAK_TYPES
 from hybridjit.ir.expr import Buffer, Var
 from hybridjit.ir.extern import Extern
 from hybridjit.ir.intrinsics import INTRINSICS
-from hybridjit.ir.stmt import RAISABLE
+from hybridjit.ir.raisable import RAISABLE
 
 # A typed bool scalar: the word "bool" means Python's there, as "int" and "float" do.
 TYPED_BOOL = "bool_"

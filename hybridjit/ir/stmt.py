@@ -10,8 +10,6 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
-import numpy as np
-
 from hybridjit.ir.dtype import INT64
 from hybridjit.ir.expr import Add, Buffer, Const, Expr, FloorDiv, Max, Min, Node, Sub, Var
 from hybridjit.record import record
@@ -336,28 +334,6 @@ THREADS = (
     *("threadIdx.x", "threadIdx.y", "threadIdx.z", "blockIdx.x", "blockIdx.y", "blockIdx.z"),
     *("vthread", "vthread.x", "vthread.y", "vthread.z"),
 )
-ERRORS: dict[str, type[Exception]] = {
-    error.__name__: error
-    for error in (
-        ArithmeticError,
-        AssertionError,
-        FloatingPointError,
-        IndexError,
-        KeyError,
-        LookupError,
-        NotImplementedError,
-        OverflowError,
-        RecursionError,
-        RuntimeError,
-        StopIteration,
-        TypeError,
-        ValueError,
-        ZeroDivisionError,
-        np.linalg.LinAlgError,
-    )
-}
-"""The errors that a script may raise, by the names that they are printed with."""
-RAISABLE = tuple(ERRORS)
 
 
 def _extent(start: Expr, stop: Expr, step: Expr) -> Expr:

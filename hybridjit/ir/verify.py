@@ -21,8 +21,9 @@ from hybridjit.ir.expr import Bounded, Buffer, BufferRef, Const, Expr, ExternCal
 from hybridjit.ir.fastmath import FASTMATH_FLAGS
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr, print_func
+from hybridjit.ir.raisable import RAISABLE
 from hybridjit.ir.signature import ArrayResult, ConstantArray, ScalarParam
-from hybridjit.ir.stmt import RAISABLE, Iter, LoopKind, Seq, Stmt
+from hybridjit.ir.stmt import Iter, LoopKind, Seq, Stmt
 from hybridjit.ir.verify_exprs import ExprVerifier, Fault
 from hybridjit.ir.visit import NODE_CLASSES, walk
 

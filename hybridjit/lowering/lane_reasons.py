@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import dataclasses
 
-from hybridjit.analysis.lane_order import find_conflict
+from hybridjit.analysis.lane_order import Conflict, find_conflict
 from hybridjit.analysis.lanes import find_lanes
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.arith.totality import may_fail
-from hybridjit.ir.expr import Add, Bounded, Expr, ExternCall, Load, Node
+from hybridjit.ir.expr import Add, Bounded, Const, Expr, ExternCall, Load, Node
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
     IN_LANES,
@@ -109,8 +109,21 @@ class _Explain(VectorizeInner):
             return lanes.obstacle
         conflict = find_conflict(self.independence(), loop)
         if conflict is not None:
-            return f"iterations may need what earlier ones do to '{conflict.name}'"
+            return _conflict_text(loop, conflict)
         return None
+
+
+def _conflict_text(loop: For, conflict: Conflict) -> str:
+    """Which iteration is in the way; of accesses that meet here and there, only which array."""
+    distance = conflict.distance
+    if not isinstance(loop.step, Const) or distance is None or distance < 1:
+        return f"iterations may need what earlier ones do to '{conflict.buffer.name}'"
+    does = "writes" if conflict.first.is_write else "reads"
+    did = "wrote" if conflict.second.is_write else "read"
+    offset = distance * int(loop.step.value.real)
+    name = loop.var.name
+    earlier = f"{name} - {offset}" if offset > 0 else f"{name} + {-offset}"
+    return f"iteration {name} {does} what {earlier} {did} in '{conflict.buffer.name}'"
 
 
 def _carried_text(store: Store) -> str:

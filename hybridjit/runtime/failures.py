@@ -22,7 +22,7 @@ from hybridjit.errors import (
     mark_raised,
 )
 from hybridjit.ir.dtype import BOOL, COMPLEX128, FLOAT64, INT64, UINT64, DType
-from hybridjit.ir.stmt import ERRORS
+from hybridjit.ir.raisable import ERRORS
 
 _RESTORE = ctypes.pythonapi.PyErr_Restore
 _RESTORE.restype = None

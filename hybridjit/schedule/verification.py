@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hybridjit import config
 from hybridjit.errors import HybridError, ScheduleError
-from hybridjit.ir.stmt import ERRORS
+from hybridjit.ir.raisable import ERRORS
 from hybridjit.record import record
 from hybridjit.scalars.contents import arrays_in, fresh_copies, with_arrays
 from hybridjit.scalars.kinds import field_names, is_record, is_sequence

@@ -43,9 +43,9 @@ from hybridjit.ir.expr import (
 )
 from hybridjit.ir.extern import Extern
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.raisable import RAISABLE
 from hybridjit.ir.signature import ScalarParam, ScalarResult
 from hybridjit.ir.stmt import (
-    RAISABLE,
     Allocate,
     Assert,
     Block,

@@ -135,7 +135,7 @@ DIFFERENT: list[tuple[Node, Node, str]] = [
     (
         Let(Var("x", INT32), const(1, INT32)),
         Let(Var("x"), const(1, INT32)),
-        "var.dtype: DType(name='int32'",
+        "var.dtype: int32 != int64",
     ),
     (Allocate(a), Allocate(a, zero=False), "zero: True != False"),
     (

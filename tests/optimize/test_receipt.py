@@ -454,7 +454,7 @@ def running(a: Array) -> None:
 
 def test_a_hint_that_cannot_be_carried_out() -> None:
     kernel = running.with_schedule(lambda s: s.in_lanes("i", 8))
-    reason = "cannot run in 8 lanes: iterations may need what earlier ones do to 'a'"
+    reason = "cannot run in 8 lanes: iteration i reads what i - 1 wrote in 'a'"
     with pytest.raises(ScheduleError, match=f"in_lanes: loop 'i' {reason}") as caught:
         kernel(np.ones(40))
     assert "for i in range(1, a.shape[0]):" in str(caught.value)

@@ -63,7 +63,7 @@ def few(a: Any, k: Any) -> Any:
 
 
 REASONS = {
-    recurrence: "iterations may need what earlier ones do to 'b'",
+    recurrence: "iteration i reads what i - 1 wrote in 'b'",
     ordered_sum: "'s' is added up in order; fastmath={\"reassoc\"} would free it",
     carried: "each iteration needs 'x' of the one before",
     ends_early: "it may end early",

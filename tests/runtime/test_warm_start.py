@@ -424,6 +424,7 @@ def test_an_edited_compiler_keeps_nothing(
 ) -> None:
     """Parts of it may have been loaded before the edit, others after."""
     monkeypatch.setattr(versions, "_measure", lambda: "edited")
+    monkeypatch.setattr(versions, "_loaded_when_checked", None)
     text = SCRIPT.format(value="a[i] * 2")
     assert processes.run(text)[1]
     assert processes.run(text)[1]
