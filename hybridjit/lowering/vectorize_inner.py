@@ -23,8 +23,9 @@ from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Buffer, Const, Load
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.hints import wants_lanes, with_lanes
-from hybridjit.ir.stmt import IN_LANES, For, LoopKind, Stmt
+from hybridjit.ir.stmt import HINTS, IN_LANES, For, LoopKind, Stmt
 from hybridjit.ir.visit import walk
+from hybridjit.lowering.chunks import AUTOMATIC
 from hybridjit.lowering.drop_continues import drop_continues
 from hybridjit.lowering.free_iterations import find_free_iterations
 from hybridjit.lowering.join_branches import join_branches
@@ -64,7 +65,7 @@ class VectorizeInner(LoopMutator):
             return None
         if loop.kind is LoopKind.PARALLEL:
             can = not (lanes.shared or lanes.packing) and self._is_legal(lanes)
-            marked = dataclasses.replace(loop, annotations=((LANES, True), *loop.hints))
+            marked = dataclasses.replace(loop, annotations=((LANES, True), *loop.annotations))
             return with_lanes(marked, find_lanes_wanted(loop, self.target)) if can else None
         if self._is_legal(lanes):
             return _in_lanes(loop) if self._can_pack(lanes.packing) else None
@@ -136,7 +137,7 @@ def _in_lanes(loop: For) -> For:
 def _is_counting(loop: For) -> bool:
     """True for a plain range whose bounds cannot fail."""
     is_plain = loop.kind in (LoopKind.SERIAL, LoopKind.PARALLEL)
-    is_plain = is_plain and not loop.has_own_annotations
+    is_plain = is_plain and all(item == AUTOMATIC or item[0] in HINTS for item in loop.annotations)
     return (
         is_plain
         and isinstance(loop.step, Const)

@@ -562,3 +562,16 @@ def test_prange_is_parallel() -> None:
     with_prange(a, b)
     assert (b == a * 2).all()
     assert "in parallel(" in str(with_prange.prim_func(a, b))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_loops_that_nobody_asked_for_keep_their_lanes(dtype: str) -> None:
+    kernel: Any = hybrid.script(exponentials, parallel=True)
+    a = np.linspace(0, 1, 300_001).astype(dtype)
+    assert "lanes" in kernel.inspect("lowered", a)
+    assert kernel.report(a).loops[0].runs.startswith("on threads, in ")
+    np.testing.assert_array_equal(kernel(a), hybrid.script(exponentials)(a))
+
+
+def exponentials(a: Any) -> Any:
+    return np.exp(a) * 2 + 1
