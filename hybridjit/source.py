@@ -18,6 +18,7 @@ from weakref import ref
 from hybridjit.errors import ParseError, Span
 from hybridjit.record import record
 from hybridjit.source_identity import is_text_of
+from hybridjit.syntax import children_of, nodes_of
 
 # Passes recurse over expressions, a few frames per level; Python stops at 1000 frames.
 MAX_DEPTH = 200
@@ -141,12 +142,12 @@ def _with_first_children(node: ast.AST) -> Iterator[ast.AST]:
     current: ast.AST | None = node
     while current is not None:
         yield current
-        current = next(ast.iter_child_nodes(current), None)
+        current = next(iter(children_of(current)), None)
 
 
 def _count_characters(root: ast.AST, lines: list[str]) -> None:
     """Turn the column offsets below `root` from bytes of UTF-8 into characters."""
-    for node in ast.walk(root):
+    for node in nodes_of(root):
         if not isinstance(node, _Positioned):
             continue
         node.col_offset = _characters(lines, node.lineno, node.col_offset)
@@ -272,7 +273,7 @@ def _statements_around(module: ast.Module, line: int) -> Iterator[ast.stmt]:
     pending: list[ast.AST] = [module]
     while pending:
         node = pending.pop()
-        for child in ast.iter_child_nodes(node):
+        for child in children_of(node):
             if isinstance(child, ast.stmt):
                 if not _first_line(child) <= line <= _last_line(child):
                     continue
@@ -386,25 +387,8 @@ def _find_excess(root: _Definition, file: str) -> ParseError | None:
                 _span(root, file),
                 help="split it into several functions",
             )
-        level = _children(level)
+        level = [child for node in level for child in children_of(node)]
     return None
-
-
-def _children(level: list[ast.AST]) -> list[ast.AST]:
-    # Not ast.iter_child_nodes: it visits operators too and would take most of the reading time.
-    found: list[ast.AST] = []
-    for node in level:
-        for name in node._fields:
-            value = None if name in _LEAF_FIELDS else getattr(node, name, None)
-            if isinstance(value, list):
-                items = cast(list[Any], value)
-                found += [item for item in items if isinstance(item, ast.AST)]
-            elif isinstance(value, ast.AST):
-                found.append(value)
-    return found
-
-
-_LEAF_FIELDS = frozenset({"ctx", "op", "ops", "id", "attr"})
 
 
 # --- texts that are not in any file ---

@@ -18,6 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "html_text",
         "source",
         "source_identity",
+        "syntax",
         "config",
         "fresh_stack",
         "lazy",

@@ -17,6 +17,7 @@ from hybridjit.ir.expr import Var
 from hybridjit.ir.stmt import Block, Iter, IterKind, Stmt
 from hybridjit.ir.visit import substitute, walk
 from hybridjit.scalars.scalar import index
+from hybridjit.syntax import nodes_of
 
 
 def run_with(build: Builder, stmt: ast.With) -> bool:
@@ -87,7 +88,7 @@ def _check_sees(build: Builder, block: Block, stmt: ast.With) -> None:
     used = {node for part in parts for node in walk(part) if isinstance(node, Var)}
     for var in build.unit.open_loops:
         if var in used:
-            nodes = (node for inner in stmt.body for node in ast.walk(inner))
+            nodes = (node for inner in stmt.body for node in nodes_of(inner))
             places = [n for n in nodes if isinstance(n, ast.Name) and n.id == var.name]
             raise build.refuse(
                 f"block '{block.name}' uses the loop variable '{var.name}', which is none of "

@@ -12,6 +12,7 @@ import ast
 from collections.abc import Callable, Sequence
 
 from hybridjit.record import record
+from hybridjit.syntax import nodes_of
 
 FOLDS = ("sum", "any", "all", "min", "max")
 Fresh = Callable[[str], str]
@@ -96,7 +97,7 @@ def _with_own_names(
 
     What the first `for` goes through belongs to the scope around it.
     """
-    targets = [inner for part in node.generators for inner in ast.walk(part.target)]
+    targets = [inner for part in node.generators for inner in nodes_of(part.target)]
     names = {name.id: fresh(name.id) for name in targets if isinstance(name, ast.Name)}
     renaming = _Renaming(names)
     generators: list[ast.comprehension] = []

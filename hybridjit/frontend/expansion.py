@@ -20,6 +20,7 @@ from hybridjit.frontend.statements import MAX_STATEMENTS, refuse_growth
 from hybridjit.frontend.values import Array, Builtin, Callee, Items, Text, Value, describe
 from hybridjit.ir.expr import Const, Expr
 from hybridjit.scalars.scalar import Scalar, integer
+from hybridjit.syntax import nodes_of
 
 # A longer expansion is a slip: every iteration is a copy of the body.
 MAX_EXPANDED = 1024
@@ -195,7 +196,7 @@ def _bind_expanded(build: Builder, target: ast.expr, value: Value, stmt: ast.For
 
 
 def _reads(expr: ast.expr, names: set[str]) -> bool:
-    return any(isinstance(node, ast.Name) and node.id in names for node in ast.walk(expr))
+    return any(isinstance(node, ast.Name) and node.id in names for node in nodes_of(expr))
 
 
 def _item_loop_help(value: Value, node: ast.expr) -> str:

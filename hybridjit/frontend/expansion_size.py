@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 
 from hybridjit.frontend.captures import Environment
+from hybridjit.syntax import nodes_of
 
 # Deeper calls count for nothing: a script may call itself.
 _MAX_CALLS = 8
@@ -70,12 +71,12 @@ def written_rounds(loop: ast.For) -> int:
 
 def may_escape(stmt: ast.stmt) -> bool:
     """True if control may leave `stmt` other than at its end."""
-    return any(isinstance(node, _ESCAPES) for node in ast.walk(stmt))
+    return any(isinstance(node, _ESCAPES) for node in nodes_of(stmt))
 
 
 def assigned_names(body: Sequence[ast.stmt]) -> set[str]:
     """The names that statements give values to."""
-    nodes = (node for stmt in body for node in ast.walk(stmt))
+    nodes = (node for stmt in body for node in nodes_of(stmt))
     return {
         node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }

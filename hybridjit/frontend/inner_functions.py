@@ -16,6 +16,8 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from weakref import WeakKeyDictionary
 
+from hybridjit.syntax import children_of
+
 _functions: WeakKeyDictionary[ast.Lambda, ast.FunctionDef] = WeakKeyDictionary()
 
 
@@ -56,13 +58,14 @@ def defaults(args: ast.arguments) -> dict[str, ast.expr]:
 
 def bound_names(body: Iterable[ast.AST]) -> Iterator[ast.Name]:
     """Every name that a statement of `body` binds, nested blocks included."""
-    stack = list(body)
+    stack = [*body][::-1]
     while stack:
-        node = stack.pop(0)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node
+        node = stack.pop()
+        if isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Store):
+                yield node
         elif not isinstance(node, (ast.Lambda, ast.ListComp, ast.SetComp, ast.GeneratorExp)):
-            stack[:0] = ast.iter_child_nodes(node)
+            stack += reversed(children_of(node))
 
 
 def nodes_in(node: ast.AST) -> Iterator[ast.AST]:
@@ -74,7 +77,7 @@ def nodes_in(node: ast.AST) -> Iterator[ast.AST]:
         if isinstance(inner, ast.Lambda):
             stack.extend(reversed(defaults(inner.args).values()))
         else:
-            stack.extend(reversed(list(ast.iter_child_nodes(inner))))
+            stack.extend(reversed(children_of(inner)))
 
 
 def free_names(node: ast.Lambda) -> list[ast.Name]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection
 
+from hybridjit.syntax import children_of, nodes_of
+
 _SIZES = ("shape", "ndim", "size", "dtype", "nbytes", "itemsize")
 _NEW_ARRAYS = (
     *("sum", "prod", "min", "max", "mean", "std", "var", "argmin", "argmax", "any", "all"),
@@ -18,7 +20,7 @@ def is_only_operand(names: Collection[str], stmt: ast.stmt) -> bool:
     A view of one may be written to, and another name may stand for one: only what NumPy computes
     a new array or a number from is sure to leave it alone.
     """
-    parents = {child: node for node in ast.walk(stmt) for child in ast.iter_child_nodes(node)}
+    parents = {child: node for node in nodes_of(stmt) for child in children_of(node)}
     return all(
         _is_operand(node, parents)
         for node in parents

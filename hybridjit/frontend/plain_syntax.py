@@ -27,6 +27,7 @@ from hybridjit.frontend.field_names import FieldsFirst, is_by_name
 from hybridjit.frontend.hoisting import Hoist, assign_at, at_place, is_list_call, name_at
 from hybridjit.frontend.inner_functions import bound_names, define, is_defined, parameters
 from hybridjit.source import FunctionSource
+from hybridjit.syntax import nodes_of
 
 _SHORT = (
     *(ast.NamedExpr, ast.Match, ast.GeneratorExp, ast.ListComp, ast.Lambda, ast.FunctionDef),
@@ -42,7 +43,7 @@ def written_out(source: FunctionSource) -> FunctionSource:
     """The function in plain syntax; most have no other."""
     func = source.node
     if func not in _known:
-        is_short = any(_is_short(inner) for inner in ast.walk(func) if inner is not func)
+        is_short = any(_is_short(inner) for inner in nodes_of(func) if inner is not func)
         is_short = is_short or bool(_set_by_choice(func))
         _known[func] = _written_out(func) if is_short else None
     node = _known[func]
@@ -51,8 +52,8 @@ def written_out(source: FunctionSource) -> FunctionSource:
 
 def _written_out(func: ast.FunctionDef) -> ast.FunctionDef:
     node = copy.deepcopy(func)
-    names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
-    names |= {arg.arg for arg in ast.walk(node) if isinstance(arg, ast.arg)}
+    names = {inner.id for inner in nodes_of(node) if isinstance(inner, ast.Name)}
+    names |= {arg.arg for arg in nodes_of(node) if isinstance(arg, ast.arg)}
     _Writer(names, _set_by_choice(node)).function(FieldsFirst().visit(node))
     return node
 
@@ -67,7 +68,7 @@ def _is_short(node: ast.AST) -> bool:
 
 def _set_by_choice(func: ast.FunctionDef) -> set[ast.stmt]:
     """`x = a if c else x + b` where nothing else sets x: what is chosen first gives it its type."""
-    found = {stmt: name for stmt in ast.walk(func) for name in _reads_itself(stmt)}
+    found = {stmt: name for stmt in nodes_of(func) for name in _reads_itself(stmt)}
     if not found:
         return set()
     bound = Counter(name.id for name in bound_names(func.body))
@@ -79,7 +80,7 @@ def _reads_itself(node: ast.AST) -> list[str]:
     """The name that a choice sets, if it also reads it."""
     match node:
         case ast.Assign([ast.Name(name)], ast.IfExp(_, then, otherwise)):
-            parts = (part for side in (then, otherwise) for part in ast.walk(side))
+            parts = (part for side in (then, otherwise) for part in nodes_of(side))
             is_read = any(isinstance(part, ast.Name) and part.id == name for part in parts)
             return [name] if is_read else []
         case _:
@@ -138,7 +139,7 @@ class _Writer:
     def function(self, node: ast.FunctionDef) -> None:
         """Write out a function, and those inside it."""
         node.body = self.block(node.body)
-        for inner in ast.walk(node):
+        for inner in nodes_of(node):
             if isinstance(inner, ast.Lambda) and not is_defined(inner):
                 value = at_place(ast.Return(inner.body), inner.body)
                 self._define(inner, "lambda", [value])

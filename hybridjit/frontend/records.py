@@ -10,6 +10,7 @@ from hybridjit.frontend.values import Items, Records, Value
 from hybridjit.ir.expr import Expr, Mul
 from hybridjit.scalars.operators import binary
 from hybridjit.scalars.scalar import Scalar, index, integer
+from hybridjit.syntax import nodes_of
 
 RECORDS_ATTRIBUTES = ("shape", "ndim", "size")
 
@@ -49,7 +50,7 @@ def part_of(build: Builder, owner: Records, node: ast.Subscript) -> Value:
 def _check_place(build: Builder, owner: Records, node: ast.Subscript) -> None:
     """Each field evaluates the index anew: it must have no effect, and one form for all."""
     odd = (ast.Call, ast.Slice) if isinstance(node.slice, ast.Tuple) else ast.Call
-    if any(isinstance(part, odd) for part in ast.walk(node.slice)):
+    if any(isinstance(part, odd) for part in nodes_of(node.slice)):
         raise build.refuse(
             "a structured array is indexed by numbers that are known by name, or one slice",
             node,

@@ -43,6 +43,7 @@ from hybridjit.frontend.recursion_places import LEAVE, Cutter, OwnCall, Place, U
 from hybridjit.frontend.tail_calls import is_call_of, is_itself, looked_at, without_tail_calls
 from hybridjit.record import record
 from hybridjit.source import FunctionSource
+from hybridjit.syntax import nodes_of
 
 MAX_DEPTH = 100_000  # where Python gives up after a thousand; a frame takes a few words
 
@@ -70,7 +71,7 @@ def _without_recursion(source: FunctionSource, environment: Environment) -> Func
 def _rewrite_inner(func: ast.FunctionDef) -> None:
     """Rewrite functions inside of a function that call themselves: their names are theirs."""
     bound = Counter(name.id for name in bound_names(func.body))
-    for node in ast.walk(func):
+    for node in nodes_of(func):
         match node:
             case ast.Assign([ast.Name(name)], ast.Lambda() as made) if is_defined(made):
                 inner = _as_loop(function_of(made)) if bound[name] == 1 else None
@@ -81,7 +82,7 @@ def _rewrite_inner(func: ast.FunctionDef) -> None:
 
 
 def _as_loop(func: ast.FunctionDef) -> ast.FunctionDef | None:
-    if not any(is_call_of(node, func) for node in ast.walk(func)):
+    if not any(is_call_of(node, func) for node in nodes_of(func)):
         return None
     node = copy.deepcopy(func)
     try:

@@ -18,6 +18,7 @@ from hybridjit.frontend.hoisting import assign_at, at_place, name_at
 from hybridjit.frontend.inner_functions import bound_names
 from hybridjit.frontend.tail_calls import is_call_of
 from hybridjit.record import record
+from hybridjit.syntax import children_of, nodes_of
 
 LEAVE = -1
 """The place after a return."""
@@ -65,7 +66,7 @@ class Cutter:
             raise UnknownForm
         self.func = func
         self.parameters = [arg.arg for arg in args.args]
-        self.names = {node.id for node in ast.walk(func) if isinstance(node, ast.Name)}
+        self.names = {node.id for node in nodes_of(func) if isinstance(node, ast.Name)}
         self.names.update(self.parameters)
         self.has_result = _has_result(func)
         self.result = self.fresh("result")
@@ -124,7 +125,7 @@ class Cutter:
 
     def has_call(self, node: ast.AST | Sequence[ast.AST]) -> bool:
         nodes = [node] if isinstance(node, ast.AST) else node
-        return any(is_call_of(inner, self.func) for root in nodes for inner in ast.walk(root))
+        return any(is_call_of(inner, self.func) for root in nodes for inner in nodes_of(root))
 
     # -- statements ----------------------------------------------------------------------------
 
@@ -296,7 +297,7 @@ class Cutter:
 
     def parts(self, node: ast.expr | ast.keyword) -> None:
         """What a part stands for before a call is what it stands for after it."""
-        parts = [part for part in _parts(node) if not isinstance(part, ast.expr_context)]
+        parts = [part for part in children_of(node) if not isinstance(part, ast.expr_context)]
         last = max(k for k, part in enumerate(parts) if self.has_call(part))
         changed: dict[ast.AST, ast.AST] = {}
         for k, part in enumerate(parts[: last + 1]):
@@ -352,10 +353,6 @@ class Cutter:
             self.parts(node)
 
 
-def _parts(node: ast.AST) -> list[ast.AST]:
-    return list(ast.iter_child_nodes(node))
-
-
 def _replace_parts(node: ast.AST, changed: dict[ast.AST, ast.AST]) -> None:
     for name, value in ast.iter_fields(node):
         if isinstance(value, list):
@@ -370,7 +367,7 @@ def _is_starred(node: ast.expr) -> bool:
 
 
 def _has_result(func: ast.FunctionDef) -> bool:
-    returns = (node for node in ast.walk(func) if isinstance(node, ast.Return))
+    returns = (node for node in nodes_of(func) if isinstance(node, ast.Return))
     return any(
         node.value is not None
         and not (isinstance(node.value, ast.Constant) and node.value.value is None)
@@ -380,7 +377,7 @@ def _has_result(func: ast.FunctionDef) -> bool:
 
 def _leaves(stmt: ast.stmt) -> bool:
     """Whether a statement may leave the function or a loop that it stands in."""
-    if any(isinstance(node, ast.Return) for node in ast.walk(stmt)):
+    if any(isinstance(node, ast.Return) for node in nodes_of(stmt)):
         return True
     return _jumps(stmt)
 
@@ -423,7 +420,7 @@ def _given(node: ast.Call, func: ast.FunctionDef, names: list[str]) -> dict[str,
             if not isinstance(default, ast.Constant):
                 raise UnknownForm
             given[name] = copy.copy(default)
-    if any(isinstance(part, ast.Slice) for value in given.values() for part in ast.walk(value)):
+    if any(isinstance(part, ast.Slice) for value in given.values() for part in nodes_of(value)):
         raise UnknownForm  # a part of an array: what a name stands for has one shape
     return {name: value for name, value in given.items() if not _is_name(value, name)}
 

@@ -32,6 +32,7 @@ from hybridjit.ir.stmt import (
 )
 from hybridjit.scalars.operators import logical_not
 from hybridjit.scalars.scalar import Scalar
+from hybridjit.syntax import children_of
 
 # A function of MAX_NODES has fewer; only expanded loops and inlined calls get this far. Measured on
 # a busy machine: 18,000 stores are accepted in 14 s. Most of what is too large is seen to be so
@@ -270,5 +271,5 @@ def has_break(body: Sequence[ast.stmt]) -> bool:
         if isinstance(node, ast.Break):
             return True
         if not isinstance(node, (ast.For, ast.While)):
-            stack.extend(ast.iter_child_nodes(node))
+            stack.extend(children_of(node))
     return False

@@ -22,6 +22,7 @@ from weakref import WeakKeyDictionary
 from hybridjit.frontend.captures import Environment
 from hybridjit.frontend.hoisting import at_place
 from hybridjit.source import FunctionSource
+from hybridjit.syntax import nodes_of
 
 # Each function is written as a loop once; its nodes are known by what they are.
 _known: WeakKeyDictionary[ast.FunctionDef, ast.FunctionDef] = WeakKeyDictionary()
@@ -30,7 +31,7 @@ _known: WeakKeyDictionary[ast.FunctionDef, ast.FunctionDef] = WeakKeyDictionary(
 def without_tail_calls(source: FunctionSource, environment: Environment) -> FunctionSource:
     """The function as a loop, if it calls itself, and does so last."""
     func = source.node
-    calls = [node for node in ast.walk(func) if is_call_of(node, func)]
+    calls = [node for node in nodes_of(func) if is_call_of(node, func)]
     if not calls or not is_itself(func, environment) or not _are_last(func, len(calls)):
         return source
     if func not in _known:
@@ -64,7 +65,7 @@ def _are_last(func: ast.FunctionDef, count: int) -> bool:
 
 def _may_end(func: ast.FunctionDef) -> bool:
     """False for a function that calls itself on every path: it would be a loop without an end."""
-    ends = (node for node in ast.walk(func) if isinstance(node, ast.Return | ast.Raise))
+    ends = (node for node in nodes_of(func) if isinstance(node, ast.Return | ast.Raise))
     return any(_new_arguments(node, func) is None for node in ends) or not _always_calls(
         func.body, func
     )

@@ -51,6 +51,7 @@ from hybridjit.ir.stmt import (
 from hybridjit.ir.visit import fresh_copy, walk_stmts
 from hybridjit.record import record
 from hybridjit.scalars.scalar import Scalar
+from hybridjit.syntax import nodes_of
 
 Kinds = tuple[type[BaseException], ...]
 
@@ -129,7 +130,7 @@ def _is_among(register: Buffer, faults: Mapping[int, Fault]) -> Expr:
 
 
 def _check_handler(build: Builder, handler: ast.ExceptHandler) -> None:
-    used = (node for part in handler.body for node in ast.walk(part))
+    used = (node for part in handler.body for node in nodes_of(part))
     for node in used:
         if isinstance(node, ast.Name) and node.id == handler.name:
             raise build.refuse(

@@ -26,6 +26,7 @@ from weakref import WeakKeyDictionary
 from hybridjit.frontend.flow import UNBOUND, Definition, Flow, Place, Reaching
 from hybridjit.frontend.inner_functions import bound_names
 from hybridjit.record import record
+from hybridjit.syntax import nodes_of
 
 
 @record(eq=False, frozen=False)
@@ -68,7 +69,7 @@ class _Analyses:
     """What is known of one function: its variables, for each way that its static branches go."""
 
     def __init__(self, func: ast.FunctionDef) -> None:
-        self.branches = [node for node in ast.walk(func) if isinstance(node, ast.If)]
+        self.branches = [node for node in nodes_of(func) if isinstance(node, ast.If)]
         self.found: dict[tuple[bool | None, ...], Variables] = {}
 
 
@@ -205,7 +206,7 @@ def _seen_by_calls(flow: Flow) -> dict[ast.AST, set[Reaching]]:
 def _fixed_definitions(flow: Flow) -> set[ast.AST]:
     """The loop targets and parameters: they hold their value until the next binding."""
     fixed: set[ast.AST] = {node for node in flow.definitions if isinstance(node, ast.arg)}
-    for stmt in ast.walk(flow.func):
+    for stmt in nodes_of(flow.func):
         if isinstance(stmt, ast.For):
             fixed.update(bound_names([stmt.target]))
     return fixed
@@ -224,7 +225,7 @@ def _stored_each_round(
 ) -> frozenset[ast.AST]:
     """Loop targets whose variable is looked at, or set, before their loop is over."""
     stored: set[ast.AST] = set()
-    for stmt in ast.walk(flow.func):
+    for stmt in nodes_of(flow.func):
         if not isinstance(stmt, ast.For):
             continue
         for name in bound_names([stmt.target]):

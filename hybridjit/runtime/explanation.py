@@ -14,6 +14,7 @@ from hybridjit.interp.failure import find_failure
 from hybridjit.ir.func import PrimFunc
 from hybridjit.record import record
 from hybridjit.source import FunctionSource
+from hybridjit.syntax import nodes_of
 
 _ARRAY: type[Any] = np.ndarray
 _MOST_ELEMENTS = 8  # of an array, that are shown
@@ -56,7 +57,7 @@ def explain_failure(
 
 def _names_in(source: FunctionSource) -> dict[str, int]:
     """The names of a script, by where they first stand."""
-    nodes = [node for node in ast.walk(source.node) if isinstance(node, ast.arg | ast.Name)]
+    nodes = [node for node in nodes_of(source.node) if isinstance(node, ast.arg | ast.Name)]
     nodes.sort(key=lambda node: (node.lineno, node.col_offset))
     found = dict.fromkeys(node.arg if isinstance(node, ast.arg) else node.id for node in nodes)
     return {name: place for place, name in enumerate(found)}

@@ -13,6 +13,7 @@ from typing import Any
 from hybridjit.errors import InternalError
 from hybridjit.record import record
 from hybridjit.source import read_function, text_of
+from hybridjit.syntax import nodes_of
 
 
 @record
@@ -40,7 +41,7 @@ class FrozenSource:
         is_indented = self.text[:1].isspace()
         lead = "\n" * (self.first - 2) + "if 1:\n" if is_indented else "\n" * (self.first - 1)
         tree = ast.parse(lead + self.text)
-        definition = next(node for node in ast.walk(tree) if _defines(node, self.name))
+        definition = next(node for node in nodes_of(tree) if _defines(node, self.name))
         around: Any = ast.parse(f"def around({', '.join(free)}): pass")
         around.body[0].body = [definition]
         code = compile(around, self._place(), "exec", dont_inherit=True)
@@ -98,7 +99,7 @@ def _global_names(code: CodeType) -> set[str]:
 
 
 def _names(node: ast.AST) -> Iterator[str]:
-    for inner in ast.walk(node):
+    for inner in nodes_of(node):
         if isinstance(inner, ast.Name):
             yield inner.id
         elif isinstance(inner, ast.Constant) and isinstance(inner.value, str):
@@ -111,4 +112,4 @@ def _names_in_text(text: str) -> Iterator[str]:
         tree = ast.parse(text, mode="eval")
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return
-    yield from (inner.id for inner in ast.walk(tree) if isinstance(inner, ast.Name))
+    yield from (inner.id for inner in nodes_of(tree) if isinstance(inner, ast.Name))

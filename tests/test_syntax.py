@@ -1,0 +1,23 @@
+"""Walking over syntax trees: what `ast.walk` finds, but for operators and contexts."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+
+from hybridjit.frontend import plain_syntax
+from hybridjit.syntax import children_of, nodes_of
+
+_SMALL = (ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context)
+TREE = ast.parse(inspect.getsource(plain_syntax))
+
+
+def test_the_nodes_of_a_module() -> None:
+    expected = [node for node in ast.walk(TREE) if not isinstance(node, _SMALL)]
+    assert nodes_of(TREE) == expected
+
+
+def test_the_children_of_every_node() -> None:
+    for node in nodes_of(TREE):
+        expected = [inner for inner in ast.iter_child_nodes(node) if not isinstance(inner, _SMALL)]
+        assert children_of(node) == expected
