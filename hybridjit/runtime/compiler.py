@@ -21,7 +21,7 @@ from hybridjit.frontend.captures import Capture, Environment
 from hybridjit.frontend.parse import Parsed, parse
 from hybridjit.ir.expr import Buffer, BufferRef, ExternCall, Load
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import For, Store
+from hybridjit.ir.stmt import For, LoopKind, Store
 from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.lazy import lazy_module
 from hybridjit.lowering.pipeline import lower, lower_to_debug
@@ -91,8 +91,10 @@ def auto_schedule(request: Request) -> Schedule:
 
 def _take_steps(opened: Schedule, as_written: PrimFunc | None) -> None:
     target, says_order = current_target(), opened.trace.says_order
-    # Which loops a step makes depends on sizes: their lanes are left to those who replay it.
-    own = {stmt.var for stmt in walk_stmts(opened.func.body) if isinstance(stmt, For)}
+    # Which loops a step makes depends on sizes: their lanes are left to those who replay it. Those of
+    # loops that the script itself puts on threads are found again by whoever lowers them.
+    loops = (stmt for stmt in walk_stmts(opened.func.body) if isinstance(stmt, For))
+    own = {loop.var for loop in loops if loop.kind is LoopKind.SERIAL}
     receipt.make_receipt(opened, target, as_written, says_order=says_order)
     for choice in choices.find_choices(opened.func, target, may_reorder=not says_order):
         if choice.on_threads:

@@ -403,6 +403,20 @@ def test_the_receipt_of_a_parallel_kernel() -> None:
     assert again.inspect("asm", a) == rows_on_threads.inspect("asm", a)
 
 
+@hybrid.script
+def one_axis_on_threads(a: Array, b: Array) -> None:
+    for i in hybrid.parallel(a.shape[0]):
+        b[i] = a[i] * 2
+
+
+def test_the_receipt_of_a_loop_that_says_parallel() -> None:
+    """It has lanes, which no step can give to a loop on threads: they are found again."""
+    args = [RNG.random(1000), np.zeros(1000)]
+    s = assert_receipt(one_axis_on_threads, args)
+    again = one_axis_on_threads.with_schedule(s.trace)
+    assert again.inspect("asm", *args) == one_axis_on_threads.inspect("asm", *args)
+
+
 @hybrid.script(parallel=True)
 def product_on_threads(a: Array, b: Array) -> Array:
     return a @ b
