@@ -287,8 +287,9 @@ class Kernel(NativeCallable, Generic[P, R]):
     @api_edge
     def safety(self, *args: Any, **kwargs: Any) -> Safety:
         """Which indices are proved to be inside their arrays, and which are checked, and where."""
-        specs, _ = self._bind(args, kwargs)
-        return inspection.find_safety(self._specialize(specs).optimized.func)
+        specs, values = self._bind(args, kwargs)
+        made = self._specialize(specs)
+        return inspection.find_safety(made.compiled_func(made.layout(specs, values)))
 
     @api_edge
     def report(self, *args: Any, **kwargs: Any) -> Report:
@@ -311,6 +312,11 @@ class Kernel(NativeCallable, Generic[P, R]):
         write to are copies: the arguments stay as they are.
         """
         specs, values = self._bind(args, kwargs)
+        if any(value is spec for spec, value in zip(specs, values, strict=True)):
+            raise ArgumentError(
+                f"{self.__name__}.profile(): a profile is of a run, which types do not give",
+                help="pass arrays and numbers",
+            )
         made = self._specialize(specs)
 
         def copied() -> Sequence[Any]:

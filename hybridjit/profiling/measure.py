@@ -120,6 +120,8 @@ def _time(native: NativeKernel, given: Sequence[Any]) -> float:
 def _read_loops(
     counted: _Counted, turn: _Turn, loops: Sequence[LoopReport], func: PrimFunc
 ) -> tuple[LoopTime, ...]:
+    # `while` has no counters: its time counts to what is around it.
+    loops = [loop for loop in loops if loop.name != "while"]
     slots = {number: slot for slot, number in counted.numbers.items()}
     stmts = [stmt for stmt in walk_stmts(func.body) if isinstance(stmt, For)]
     times = [_read_loop(counted, turn, slots.get(k), loop) for k, loop in enumerate(loops)]

@@ -91,8 +91,8 @@ def auto_schedule(request: Request) -> Schedule:
 
 def _take_steps(opened: Schedule, as_written: PrimFunc | None) -> None:
     target, says_order = current_target(), opened.trace.says_order
-    # Which loops a step makes depends on sizes: their lanes are left to those who replay it. Those of
-    # loops that the script itself puts on threads are found again by whoever lowers them.
+    # Which loops a step makes depends on sizes: their lanes are left to those who replay it. Loops
+    # that the script itself puts on threads are given lanes by whoever lowers them.
     loops = (stmt for stmt in walk_stmts(opened.func.body) if isinstance(stmt, For))
     own = {loop.var for loop in loops if loop.kind is LoopKind.SERIAL}
     receipt.make_receipt(opened, target, as_written, says_order=says_order)

@@ -50,6 +50,12 @@ def explain_failure(
             f"with these arguments, '{func.name}' does not fail: it gave {type(error).__name__}",
             help="pass the arguments as they were before the call that failed",
         )
+    if not (isinstance(error, type(found.error)) or isinstance(found.error, type(error))):
+        raise ArgumentValueError(
+            f"with these arguments, '{func.name}' fails with {type(found.error).__name__}, "
+            f"not with {type(error).__name__}",
+            help="pass the error, and the arguments as they were before the call that raised it",
+        )
     names = _names_in(source)
     values = {name: value for name, value in found.values.items() if name in names}
     return Explanation(found.error, dict(sorted(values.items(), key=lambda item: names[item[0]])))

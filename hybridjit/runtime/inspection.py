@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
-from typing import Literal
+from typing import Literal, get_args
 
 from hybridjit.analysis.refutation import find_refutation
 from hybridjit.codegen.engine import emit_assembly, optimize
 from hybridjit.codegen.kernel import Extras, emit_kernel
 from hybridjit.codegen.layout import Layout
-from hybridjit.errors import Span
+from hybridjit.errors import ArgumentValueError, Span
 from hybridjit.ir.expr import Bounded, BufferRef, Expr, Load, Node
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr
@@ -37,6 +37,10 @@ def show_stage(
     """The kernel as text, at one stage after it was made fast; LLVM and assembly with debug lines
     if these are asked for.
     """
+    if stage not in get_args(StageName):
+        raise ArgumentValueError(
+            f"there is no stage {stage!r}", help=f"one of {', '.join(get_args(StageName))}"
+        )
     target = current_target()
     steps = lower_steps(func, target, may_reorder=may_reorder, may_vectorize=layout.is_disjoint)
     match stage:

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from hybridjit import config
 from hybridjit.analysis.loop_work import LoopWork, find_loop_work
 from hybridjit.codegen.layout import Layout
 from hybridjit.html_text import heading, preformatted, table
@@ -26,7 +27,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.hints import drop_hints, number_loops
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.signature import ScalarParam
-from hybridjit.ir.stmt import HAS_LANES, ORIGIN, For, LoopKind, Stmt
+from hybridjit.ir.stmt import HAS_LANES, ORIGIN, For, LoopKind, Stmt, While
 from hybridjit.ir.visit import children, walk, walk_stmts
 from hybridjit.lowering.lane_reasons import COPIED, find_lane_reasons
 from hybridjit.lowering.pipeline import lower_steps
@@ -38,7 +39,7 @@ from hybridjit.runtime.gathers import Gathers
 from hybridjit.runtime.inspection import Safety, find_safety, other_file
 from hybridjit.runtime.memory_report import MemoryReport, Temporary, find_memory
 from hybridjit.runtime.specialization import Specialization
-from hybridjit.schedule.arrays.fusion_notes import Fused
+from hybridjit.schedule.arrays.fusion_notes import Fused, FusionNotes
 
 
 @record
@@ -81,7 +82,7 @@ class LoopReport:
 @record
 class Report:
     """How a kernel runs for some arguments: its loops, its checks, the memory that it takes, and
-    the code that was made of it.
+    the code that was made of it. `note` says why it is not optimised, if so.
     """
 
     name: str
@@ -89,6 +90,7 @@ class Report:
     safety: Safety
     memory: MemoryReport
     compiled: Compiled
+    note: str = ""
 
     @property
     def fused(self) -> tuple[Fused, ...]:
@@ -113,12 +115,14 @@ class Report:
     def __str__(self) -> str:
         loops = aligned(_rows(self.shown), _SIDES) if self.loops else ["no loops"]
         work = aligned(_work_rows(self.shown), _WORK_SIDES)
-        return "\n".join([*loops, str(self.safety), str(self.memory), *work, str(self.compiled)])
+        head = [self.note] if self.note else []
+        tail = [str(self.safety), str(self.memory), *work, str(self.compiled)]
+        return "\n".join([*head, *loops, *tail])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        parts = [heading(self.name)]
+        parts = [heading(self.name), *([preformatted(self.note)] if self.note else [])]
         if self.loops:
             parts.append(table(_rows(self.shown), _SIDES))
         parts.append(preformatted(f"{self.safety}\n{self.memory}"))
@@ -174,16 +178,24 @@ def short_count(number: float) -> str:
 
 def report_on(made: Specialization, layout: Layout, args: Sequence[Any]) -> Report:
     """How a translation runs on arguments with this layout; `args` are empty for types."""
-    optimized = made.optimized
-    func = optimized.func
+    func = made.compiled_func(layout)
+    notes = made.optimized.notes if made.is_optimized(layout) else FusionNotes()
     known = known_values(func, args)
     return Report(
         func.name,
         find_loops(func, layout, known, may_reorder=made.may_reorder(layout)),
         find_safety(func),
-        find_memory(func, optimized.notes),
+        find_memory(func, notes),
         made.compiled(layout),
+        _why_as_written(made, layout),
     )
+
+
+def _why_as_written(made: Specialization, layout: Layout) -> str:
+    if made.is_optimized(layout):
+        return ""
+    reason = "for debugging" if layout.is_disjoint else "arguments share memory"
+    return f"as written, in order: {reason}"
 
 
 def known_values(func: PrimFunc, args: Sequence[Any]) -> dict[Var, float]:
@@ -200,15 +212,15 @@ def find_loops(
     func: PrimFunc, layout: Layout, known: Mapping[Var, float], *, may_reorder: bool
 ) -> tuple[LoopReport, ...]:
     """How the loops of `func`, which is optimised, run once they are lowered."""
-    target = current_target()
+    target, may_vectorize = current_target(), layout.is_disjoint and not config.current().debug
     numbered = number_loops(func)
     before = lowered = numbered
-    for step in lower_steps(numbered, target, may_reorder=may_reorder, may_vectorize=True):
+    for step in lower_steps(numbered, target, may_reorder=may_reorder, may_vectorize=may_vectorize):
         if step.name == vectorize_inner.__name__:
             before = lowered
         if step.name != drop_hints.__name__:
             lowered = step.func
-    reasons = find_lane_reasons(before, target)
+    reasons = find_lane_reasons(before, target) if may_vectorize else {}
     gathers = Gathers(func, layout, target.vector_bits)
     made: dict[int, list[For]] = {}
     for stmt in walk_stmts(lowered.body):
@@ -218,7 +230,9 @@ def find_loops(
     places = _Places(func)
     return _with_tiles(
         [
-            replace(
+            replace(_describe_while(depth), **places.of(loop))
+            if isinstance(loop, While)
+            else replace(
                 _describe(loop, depth, made, reasons, gathers), work=works[loop], **places.of(loop)
             )
             for loop, depth in _with_depths(numbered.body, 0)
@@ -233,7 +247,7 @@ class _Places:
         self.func = func
         self.last = next((node.span for node in walk(func.body) if node.span is not None), None)
 
-    def of(self, loop: For) -> dict[str, Any]:
+    def of(self, loop: For | While) -> dict[str, Any]:
         """The fields of a report that say so. Loops are to come in the order of the program."""
         inside = (node.span for node in walk(loop) if node.span is not None)
         span = loop.span or next(inside, self.last)
@@ -244,13 +258,17 @@ class _Places:
         return {"line": span.line, "file": file, "is_made": loop.span is None}
 
 
-def _with_depths(stmt: Stmt, depth: int) -> Iterator[tuple[For, int]]:
-    if isinstance(stmt, For):
+def _with_depths(stmt: Stmt, depth: int) -> Iterator[tuple[For | While, int]]:
+    if isinstance(stmt, (For, While)):
         yield stmt, depth
         depth += 1
     for child in children(stmt):
         if isinstance(child, Stmt):
             yield from _with_depths(child, depth)
+
+
+def _describe_while(depth: int) -> LoopReport:
+    return LoopReport("while", depth, None, "?", reason="when it ends is known only as it runs")
 
 
 def _describe(

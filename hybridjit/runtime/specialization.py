@@ -21,6 +21,7 @@ from hybridjit.runtime.arguments import check_writable, flatten, share_memory
 from hybridjit.runtime.cache.disk_cache import active_store
 from hybridjit.runtime.captured_arrays import check_not_captured
 from hybridjit.runtime.compile_times import Compiled, Source, Stages
+from hybridjit.runtime.generators import LentGenerators
 from hybridjit.runtime.native import NativeKernel, find_code, keep_code, layout_of, load_native
 from hybridjit.runtime.slow_notice import noticed
 from hybridjit.runtime.translation import Request, SavedTranslation, Summary
@@ -213,11 +214,15 @@ class Specialization:
         """What code is made of: the optimised program, unless arguments share memory, or somebody
         looks for an error.
         """
-        is_plain = not layout.is_disjoint or config.current().debug
-        return self.func_in_order if is_plain else self.optimized.func
+        return self.optimized.func if self.is_optimized(layout) else self.func_in_order
+
+    def is_optimized(self, layout: Layout) -> bool:
+        """Whether code for this layout is made of the optimised program."""
+        return layout.is_disjoint and not config.current().debug
 
     def layout(self, specs: Sequence[Spec], values: Sequence[Any]) -> Layout:
         """The layout of arguments; types given in their place stand for disjoint C order."""
         if any(value is spec for spec, value in zip(specs, values, strict=True)):
             return Layout((ArrayLayout(),) * len(self.header.buffers), True)
-        return self._layout(flatten(specs, values))
+        with LentGenerators(values) as lent:
+            return self._layout(flatten(specs, lent))

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hybridjit.config import api_edge
-from hybridjit.errors import ArgumentError
+from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.html_text import folded, heading, preformatted
 from hybridjit.ir.func import PrimFunc
 from hybridjit.schedule.array_steps import ArraySteps
@@ -110,6 +110,11 @@ class Schedule(
         versions = [Version(origin.with_schedule(self)), *self._in_other_orders(origin)]
         loose = self.is_open or bool(origin.fastmath)
         found = verify_kernels(origin, versions, args, loose=loose)
+        if not found.shapes:
+            raise ArgumentValueError(
+                "nothing could be compared: the kernel fails on these arguments",
+                help="call the kernel with them to see why",
+            )
         return dataclasses.replace(found, unsafe=self._count_unsafe())
 
     @api_edge

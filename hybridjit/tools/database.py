@@ -21,8 +21,15 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", choices=("list", "best", "export", "import", "prune"))
     parser.add_argument("path", help="the database")
     parser.add_argument("--name", help="best: of the program of this name only")
-    parser.add_argument("--days", type=float, default=30.0, help="prune: what is older; 30")
+    parser.add_argument("--days", type=_age, default=30.0, help="prune: what is older; 30")
     declare_json(parser)
+
+
+def _age(text: str) -> float:
+    days = float(text)
+    if not days >= 0:
+        raise argparse.ArgumentTypeError(f"an age in days is not negative: {text}")
+    return days
 
 
 def run(options: argparse.Namespace) -> int:

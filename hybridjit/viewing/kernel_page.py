@@ -33,7 +33,9 @@ def make_page(request: Request, made: Specialization, layout: Layout, args: Sequ
     """Everything between the script and its machine code; `args` are empty for types."""
     may_reorder = made.may_reorder(layout)
     func = made.compiled_func(layout)
-    lowered = list(lower_steps(func, current_target(), may_reorder=may_reorder))[-1].func
+    *_, last = lower_steps(
+        func, current_target(), may_reorder=may_reorder, may_vectorize=layout.is_disjoint
+    )
     steps = find_steps(compiler.auto_schedule(request))
     report = report_on(made, layout, args)
     llvm, assembly = (
@@ -50,7 +52,7 @@ def make_page(request: Request, made: Specialization, layout: Layout, args: Sequ
             program_stage("program", compiler.open_schedule(request).func),
             program_stage("schedule", func),
             program_stage("optimized", func),
-            program_stage("lowered", lowered),
+            program_stage("lowered", last.func),
             Stage("LLVM", read_llvm(llvm)),
             Stage("assembly", read_assembly(assembly)),
         ],

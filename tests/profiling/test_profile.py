@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 import pytest
 
+import hybridjit as hj
 from hybridjit import hybrid
 from hybridjit.profiling.limits import find_limits, rounded_footprint, seconds_per_tick
 from hybridjit.profiling.profile import Profile, outermost
@@ -210,3 +211,8 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Any) -> 
     )
     assert main(["profile", f"{script}:total", "--args", "f64[100000]", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["name"] == "total"
+
+
+def test_types_cannot_be_run() -> None:
+    with pytest.raises(TypeError, match="a profile is of a run, which types do not give"):
+        hybrid.script(two_loops).profile(hj.f64[100])

@@ -71,3 +71,8 @@ def test_what_a_script_raises() -> None:
 def test_it_says_so_if_nothing_fails() -> None:
     with pytest.raises(ValueError, match="'gathered' does not fail: it gave IndexError"):
         gathered.explain(IndexError(), A, K[:3])
+
+
+def test_it_says_so_if_another_error_comes() -> None:
+    with pytest.raises(ValueError, match="fails with BoundsError, not with KeyError"):
+        gathered.explain(KeyError(), A, K)

@@ -108,3 +108,9 @@ def test_compile_ahead_of_time() -> None:
     assert (info.reason, info.layouts) == ("asked for", 1)
     scale(np.ones(16, np.float32), 2.0)
     assert [entry.layouts for entry in scale.cache_info()] == [1]
+
+
+def test_a_stage_that_is_not() -> None:
+    wrong: Any = "assembly"
+    with pytest.raises(ValueError, match="there is no stage 'assembly'"):
+        gather.inspect(wrong, np.zeros(4), np.zeros(4, int))

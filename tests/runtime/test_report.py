@@ -276,3 +276,57 @@ def test_code_that_is_not_kept() -> None:
 
 def lambda_free(n: Any) -> Any:
     return n + 1
+
+
+@hybrid.script
+def doubled(a: Any, b: Any) -> None:
+    for i in range(a.shape[0]):
+        b[i] = a[i] * 2
+
+
+def test_arguments_that_share_memory_run_as_written() -> None:
+    x = np.zeros(1001)
+    apart, shared = doubled.report(A, x[:-1]), doubled.report(x[1:], x[:-1])
+    assert apart.loops[0].lanes > 1
+    assert apart.note == ""
+    assert shared.loops[0].runs == "one by one"
+    assert str(shared).startswith("as written, in order: arguments share memory\n")
+
+
+def test_what_runs_for_debugging_is_as_written() -> None:
+    with config.scope(debug=True):
+        found = doubled.report(A, np.zeros(1000))
+    assert found.loops[0].runs == "one by one"
+    assert found.note == "as written, in order: for debugging"
+
+
+@hybrid.script
+def halved(a: Any) -> Any:
+    n, k = a.shape[0], 0
+    while n > 1:
+        for i in range(n):
+            a[i] += 1
+        n, k = n // 2, k + 1
+    return k
+
+
+def test_while_is_a_loop() -> None:
+    outer, inner = halved.report(A).loops
+    assert outer.runs == "one by one: when it ends is known only as it runs"
+    assert (outer.name, outer.depth, outer.extent, inner.depth) == ("while", 0, "?", 1)
+    assert [each.loop.name for each in halved.profile(A).loops] == ["i"]
+
+
+@hybrid.script
+def drawn(rng: Any, n: Any) -> Any:
+    out = np.zeros(n)
+    for i in range(n):
+        out[i] = rng.random()
+    return out
+
+
+def test_a_generator_stays_as_it_is() -> None:
+    rng = np.random.default_rng(3)
+    assert drawn.report(rng, 5).loops[0].name == "i"
+    drawn.inspect("asm", rng, 5)
+    assert rng.random() == np.random.default_rng(3).random()

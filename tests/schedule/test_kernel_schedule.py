@@ -355,3 +355,8 @@ def test_what_an_intrinsic_does_is_not_in_its_name() -> None:
 def test_interpreting_a_scheduled_kernel() -> None:
     with config.scope(interpret=True):
         run(quick_double, 7)
+
+
+def test_arguments_that_do_not_fit_are_not_equal() -> None:
+    with pytest.raises(ValueError, match="nothing could be compared"):
+        double.schedule(np.zeros(4), np.zeros(4)).verify(np.zeros((4, 4, 4)), 3)
