@@ -19,7 +19,9 @@ from dataclasses import replace
 from typing import Any
 
 from hybridjit import config
+from hybridjit.analysis.cost import MIN_PARALLEL_WORK, find_work
 from hybridjit.analysis.loop_work import LoopWork, find_loop_work
+from hybridjit.codegen.emit.parallel import is_outlined
 from hybridjit.codegen.layout import Layout
 from hybridjit.html_text import heading, preformatted, table
 from hybridjit.ir.expr import Const, Var
@@ -285,6 +287,10 @@ def _describe(
     if lanes > 1:
         in_lanes = (found for found in became if found.hint(HAS_LANES) == lanes)
         reason = max(map(gathers.describe, in_lanes), key=len)
+    parallel = [found for found in became if found.kind is LoopKind.PARALLEL]
+    on_threads = any(map(is_outlined, parallel))
+    if parallel and not on_threads:
+        reason = reason or _why_on_one_thread(parallel[0])
     is_unrolled = loop.kind is LoopKind.UNROLLED or (not became and isinstance(loop.extent, Const))
     return LoopReport(
         loop.var.name,
@@ -292,11 +298,17 @@ def _describe(
         None,
         format_expr(loop.extent),
         min(lanes, _count(loop)),
-        any(found.kind is LoopKind.PARALLEL for found in became),
+        on_threads,
         is_unrolled,
         reason,
         is_in_tile=loop.span is None and loop.kind in _STRAIGHT and _count(loop) < math.inf,
     )
+
+
+def _why_on_one_thread(loop: For) -> str:
+    work = find_work(loop)
+    is_small = work is not None and work < MIN_PARALLEL_WORK
+    return "too little to do for threads" if is_small else "on one thread, to keep its order"
 
 
 # What has no rounds in the code, if it is of known length.

@@ -294,7 +294,8 @@ def test_arguments_that_share_memory_run_as_written() -> None:
 
 
 def test_what_runs_for_debugging_is_as_written() -> None:
-    with config.scope(debug=True):
+    whole_process: Any = {"debug": True}
+    with config.scope(**whole_process):
         found = doubled.report(A, np.zeros(1000))
     assert found.loops[0].runs == "one by one"
     assert found.note == "as written, in order: for debugging"
@@ -330,3 +331,17 @@ def test_a_generator_stays_as_it_is() -> None:
     assert drawn.report(rng, 5).loops[0].name == "i"
     drawn.inspect("asm", rng, 5)
     assert rng.random() == np.random.default_rng(3).random()
+
+
+@hybrid.script
+def doubled_on_threads(a: Any, b: Any) -> None:
+    for i in hybrid.parallel(a.shape[0]):
+        b[i] = a[i] * 2
+
+
+@pytest.mark.parametrize("size", [1000, 100_000])
+def test_threads_are_told_where_they_are_called(size: int) -> None:
+    args = np.zeros(size), np.zeros(size)
+    loop = doubled_on_threads.report(*args).loops[0]
+    assert loop.on_threads == ("hj_pool_run" in doubled_on_threads.inspect("asm", *args))
+    assert loop.reason == ("" if loop.on_threads else "too little to do for threads")
