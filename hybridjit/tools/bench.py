@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 from hybridjit.script import Kernel
-from hybridjit.tools.command import Command, declare_json, print_facts
+from hybridjit.tools.command import Command, declare_json, not_negative, print_facts
 from hybridjit.tools.load_kernel import declare_kernel, load_call
 from hybridjit.tools.stopwatch import best_times, format_seconds
 from hybridjit.tools.working import working
@@ -20,7 +20,7 @@ from hybridjit.tools.working import working
 def declare(parser: argparse.ArgumentParser) -> None:
     """The kernel, and how long to measure."""
     declare_kernel(parser)
-    parser.add_argument("--seconds", type=float, default=1.0, help="how long to measure; 1")
+    parser.add_argument("--seconds", type=not_negative, default=1.0, help="how long to measure; 1")
     parser.add_argument("--no-plain", action="store_true", help="leave the plain function out")
     declare_json(parser)
 

@@ -25,6 +25,14 @@ def declare_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the answer as JSON")
 
 
+def not_negative(text: str) -> float:
+    """The type of an argument: a number that is not below 0."""
+    number = float(text)
+    if not number >= 0:
+        raise argparse.ArgumentTypeError(f"{text} is below 0")
+    return number
+
+
 Fact = str | int | float | list[str]
 
 

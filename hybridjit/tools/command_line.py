@@ -18,9 +18,11 @@ Exit codes: 0, all is well; 1, something failed; 2, the command was not understo
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from collections.abc import Sequence
 
+import hybridjit
 from hybridjit.errors import ConfigError, HybridError
 from hybridjit.tools import (
     bench,
@@ -57,6 +59,7 @@ COMMANDS: dict[str, Command] = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code."""
     options = _make_parser().parse_args(arguments)
+    _write_whatever_comes(sys.stdout)
     try:
         return COMMANDS[options.command].run(options)
     except (ConfigError, LoadError) as error:
@@ -70,8 +73,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
 
 
+def _write_whatever_comes(stream: object) -> None:
+    """Let a terminal that has no `µ` show something else."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="replace")
+
+
 def _make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m hybridjit", description=DESCRIPTION)
+    parser.add_argument("--version", action="version", version=hybridjit.__version__)
     parsers = parser.add_subparsers(dest="command", required=True, metavar="command")
     for name, command in COMMANDS.items():
         command.declare(parsers.add_parser(name, help=command.help, description=command.help))

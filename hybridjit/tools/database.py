@@ -9,7 +9,7 @@ import sys
 import time
 
 from hybridjit.schedule.trace import Trace
-from hybridjit.tools.command import Command, declare_json, print_answer
+from hybridjit.tools.command import Command, declare_json, not_negative, print_answer
 from hybridjit.tools.load_kernel import LoadError
 from hybridjit.tuning.database import Database, Winner
 
@@ -21,15 +21,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", choices=("list", "best", "export", "import", "prune"))
     parser.add_argument("path", help="the database")
     parser.add_argument("--name", help="best: of the program of this name only")
-    parser.add_argument("--days", type=_age, default=30.0, help="prune: what is older; 30")
+    parser.add_argument("--days", type=not_negative, default=30.0, help="prune: what is older; 30")
     declare_json(parser)
-
-
-def _age(text: str) -> float:
-    days = float(text)
-    if not days >= 0:
-        raise argparse.ArgumentTypeError(f"an age in days is not negative: {text}")
-    return days
 
 
 def run(options: argparse.Namespace) -> int:

@@ -15,6 +15,8 @@ import importlib.util
 import os
 import sys
 import traceback
+from collections.abc import Generator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeGuard, cast
@@ -65,7 +67,8 @@ def load_arguments(text: str) -> tuple[Any, ...]:
     place = text if ":" in os.path.basename(text) else f"{text}:args"
     found = _load_object(place)
     is_made = callable(found)
-    made: object = found() if is_made else found
+    with _others_code():
+        made: object = found() if is_made else found
     if type(made) is not tuple:
         what = "returned" if is_made else "is"
         raise LoadError(f"{place}{'()' * is_made} {what} {type(made).__name__}, not a tuple")
@@ -94,15 +97,23 @@ def _load_module(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules.setdefault(path.stem, module)
     sys.path.insert(0, str(path.resolve().parent))  # its neighbours are found, as if it were run
-    try:
+    with _others_code():
         spec.loader.exec_module(module)
+    return module
+
+
+@contextmanager
+def _others_code() -> Generator[None]:
+    """Where the code of others runs: what it prints is no answer, and its errors are told."""
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
     except SyntaxError as error:
         raise LoadError(f"{error.filename}:{error.lineno}: {error.msg}") from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         last = traceback.extract_tb(error.__traceback__)[-1]
         problem = f"{type(error).__name__}: {error}"
         raise LoadError(f"{last.filename}:{last.lineno}: {problem}") from None
-    return module
 
 
 def read_arguments(text: str) -> tuple[Any, ...]:
@@ -112,8 +123,9 @@ def read_arguments(text: str) -> tuple[Any, ...]:
     try:
         parsed = ast.parse(f"({text},)", mode="eval").body
     except SyntaxError:
-        raise LoadError(f"--args {text!r} does not read as a list of arguments") from None
-    assert isinstance(parsed, ast.Tuple)
+        parsed = None
+    if not isinstance(parsed, ast.Tuple):
+        raise LoadError(f"--args {text!r} does not read as a list of arguments")
     random = np.random.default_rng(0)
     return tuple(_read_argument(node, random) for node in parsed.elts)
 
@@ -121,7 +133,10 @@ def read_arguments(text: str) -> tuple[Any, ...]:
 def _read_argument(node: ast.expr, random: np.random.Generator) -> Any:
     match node:
         case ast.Subscript(value=ast.Name(id=name)):
-            return _random_array(_dtype(name, node), _read_shape(node), random)
+            try:
+                return _random_array(_dtype(name, node), _read_shape(node), random)
+            except MemoryError as error:
+                raise LoadError(f"{ast.unparse(node)!r} in --args: {error}") from None
         case ast.Name(id=name):
             return _dtype(name, node).type(1)
         case _:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import hybridjit
 from hybridjit import config
 from hybridjit.tools.command_line import COMMANDS, main
 from hybridjit.tuning.database import Database
@@ -100,7 +101,13 @@ def make_args():
     return np.arange(5.0), 3
 
 def make_list():
+    print("a list")
     return [1]
+
+def make_none():
+    raise ValueError("no data")
+
+print("loaded")
 
 args = (np.arange(7.0), 2)
 """
@@ -174,6 +181,9 @@ def test_demo_needs_no_other_package(tmp_path: Path) -> None:
         ("{script}:scale", "f32[-3], 2", "sizes are numbers that are not negative"),
         ("{script}:scale", "f32[3], open(2)", "neither a literal nor like"),
         ("{script}:scale", "f32[3", "does not read as a list"),
+        ("{script}:scale", "1)+(2", "does not read as a list"),
+        ("{script}:scale", "f32[10**13], 2", "neither a literal nor like"),
+        ("{script}:scale", "f32[10000000000000], 2", "Unable to allocate"),
     ],
 )
 def test_what_cannot_be_loaded_is_said(
@@ -192,6 +202,23 @@ def test_arguments_from_a_function_that_returns_no_tuple(
 ) -> None:
     assert main(["show", f"{script}:scale", "--args-from", f"{script}:make_list"]) == 2
     assert "make_list() returned list, not a tuple" in capsys.readouterr().err
+
+
+def test_code_of_others_that_fails(
+    tmp_path: Path, script: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["show", f"{script}:scale", "--args-from", f"{script}:make_none"]) == 2
+    assert "ValueError: no data" in capsys.readouterr().err
+    path = tmp_path / "other.py"
+    path.write_text("import sys\nsys.exit('at once')\n")
+    assert main(["show", f"{path}:scale"]) == 2
+    assert "other.py:2: SystemExit: at once" in capsys.readouterr().err
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"{hybridjit.__version__}\n"
 
 
 @pytest.mark.parametrize(("place", "extent"), [("", "7"), (":args", "7"), (":make_args", "5")])
