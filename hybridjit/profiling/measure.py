@@ -48,28 +48,23 @@ class _Counted:
     numbers: Mapping[int, int]
 
 
-@record(eq=False)
-class _Turn:
-    """What one call took, by the clock and by its counters."""
-
-    seconds: float
-    memory: Words
-
-
 def measure_profile(
-    made: Specialization, given: Sequence[Any], arguments: MakeArguments
+    made: Specialization, given: Sequence[Any], arguments: MakeArguments, call: Callable[[], float]
 ) -> Profile:
-    """Where the time of a call with `given` goes; `arguments` are the same, for each turn."""
+    """Where the time of a call with `given` goes; `arguments` are the same, for each turn. `call`
+    gives the time of a usual call.
+    """
     layout, _ = made.prepare(given)
     func = made.compiled_func(layout)
     known = known_values(func, given)
     counted = _make_counted(made, layout, known)
-    plain, best = _race(made.compile(layout), counted, arguments)
+    usual, best = _race(call, counted, arguments)
     loops = find_loops(func, layout, known, may_reorder=made.may_reorder(layout))
     times = _read_loops(counted, best, loops, func)
-    whole = float(best.memory[WHOLE]) * seconds_per_tick()
+    whole = float(best[WHOLE]) * seconds_per_tick()
     inside = sum(each.seconds or 0.0 for each in outermost(times))
-    return Profile(func.name, times, best.seconds, whole - inside, best.seconds - whole, plain)
+    entering = max(0.0, usual - whole)
+    return Profile(func.name, times, whole + entering, whole - inside, entering, usual)
 
 
 def _make_counted(made: Specialization, layout: Layout, known: Mapping[Var, float]) -> _Counted:
@@ -98,27 +93,24 @@ def _make_counted(made: Specialization, layout: Layout, known: Mapping[Var, floa
     return _Counted(native, memory, timers, {slot: number for number, slot in numbers.items()})
 
 
-def _race(plain: NativeKernel, counted: _Counted, arguments: MakeArguments) -> tuple[float, _Turn]:
-    """The best time of the plain kernel, and the best turn of the other: in turns, as ever."""
+def _race(
+    call: Callable[[], float], counted: _Counted, arguments: MakeArguments
+) -> tuple[float, Words]:
+    """The best time of a usual call, and the best turn with counters: in turns, as ever."""
     without: list[float] = []
-    turns: list[_Turn] = []
+    turns: list[Words] = []
     end = time.perf_counter() + SECONDS
     while len(turns) < MOST_TURNS and (len(turns) < LEAST_TURNS or time.perf_counter() < end):
-        without.append(_time(plain, arguments()))
+        without.append(call())
         given = arguments()
         counted.memory[:] = 0
-        turns.append(_Turn(_time(counted.native, given), counted.memory.copy()))
-    return min(without), min(turns, key=lambda turn: turn.seconds)
-
-
-def _time(native: NativeKernel, given: Sequence[Any]) -> float:
-    start = time.perf_counter()
-    native(given)
-    return time.perf_counter() - start
+        counted.native(given)
+        turns.append(counted.memory.copy())
+    return min(without), min(turns, key=lambda turn: turn[WHOLE])
 
 
 def _read_loops(
-    counted: _Counted, turn: _Turn, loops: Sequence[LoopReport], func: PrimFunc
+    counted: _Counted, turn: Words, loops: Sequence[LoopReport], func: PrimFunc
 ) -> tuple[LoopTime, ...]:
     # `while` has no counters: its time counts to what is around it.
     loops = [loop for loop in loops if loop.name != "while"]
@@ -130,14 +122,14 @@ def _read_loops(
     )
 
 
-def _read_loop(counted: _Counted, turn: _Turn, slot: int | None, loop: LoopReport) -> LoopTime:
+def _read_loop(counted: _Counted, turn: Words, slot: int | None, loop: LoopReport) -> LoopTime:
     """The counters of a loop; inside of parallel ones, and where nothing ran, there are none."""
-    runs = 0 if slot is None else int(turn.memory[counted.timers.slot_count + slot])
+    runs = 0 if slot is None else int(turn[counted.timers.slot_count + slot])
     if slot is None or runs == 0:
         return LoopTime(loop)
     tick = seconds_per_tick()
-    threads = tuple(ticks * tick for ticks in _thread_ticks(counted.timers, turn.memory, slot))
-    return LoopTime(loop, float(turn.memory[slot]) * tick, runs, threads)
+    threads = tuple(ticks * tick for ticks in _thread_ticks(counted.timers, turn, slot))
+    return LoopTime(loop, float(turn[slot]) * tick, runs, threads)
 
 
 def _count_threads(times: Sequence[LoopTime]) -> int:

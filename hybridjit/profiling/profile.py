@@ -41,7 +41,7 @@ class LoopTime:
 class Profile:
     """Where the time of one call went, in seconds.
 
-    `total` is the best of several calls with counters, and `without_counters` of those without.
+    `total` is the best of several calls with counters, `without_counters` of usual ones.
     `outside` is what the kernel spent outside of the timed loops, `entering` what it took to get
     into it and back: arrays are made, and arguments looked at.
     """

@@ -10,10 +10,11 @@ import argparse
 import time
 from typing import Any
 
+from hybridjit.profiling.profile import format_time
 from hybridjit.script import Kernel
 from hybridjit.tools.command import Command, declare_json, not_negative, print_facts
 from hybridjit.tools.load_kernel import declare_kernel, load_call
-from hybridjit.tools.stopwatch import best_times, format_seconds
+from hybridjit.tools.stopwatch import best_times
 from hybridjit.tools.working import working
 
 
@@ -32,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
         facts = measure(kernel, args, options.seconds, with_plain=not options.no_plain)
     if not options.json:
         facts = {
-            name: format_seconds(value) if isinstance(value, float) and name != "ratio" else value
+            name: format_time(value) if isinstance(value, float) and name != "ratio" else value
             for name, value in facts.items()
         }
         if "ratio" in facts:

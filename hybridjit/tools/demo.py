@@ -12,9 +12,10 @@ import numpy as np
 
 from hybridjit import Schedule, hybrid
 from hybridjit.hybrid import output_tensor, scan, sqrt, tanh
+from hybridjit.profiling.profile import format_time
 from hybridjit.record import record
 from hybridjit.tools.command import Command, declare_json
-from hybridjit.tools.stopwatch import best_times, format_seconds
+from hybridjit.tools.stopwatch import best_times
 from hybridjit.tools.working import working
 
 Run = Callable[..., Any]
@@ -157,7 +158,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     print(format_line(TITLES))
     for name, *times, ratio in measured:
-        print(format_line((name, *map(format_seconds, times), f"{ratio:.1f}x")))
+        print(format_line((name, *map(format_time, times), f"{ratio:.1f}x")))
     print("every result was checked against NumPy")
     return 0
 

@@ -36,11 +36,3 @@ def _best_of_turn(call: Callable[[], Any]) -> float:
         best = min(best, end - start)
         if end - begin > TURN:
             return best
-
-
-def format_seconds(seconds: float) -> str:
-    """Three digits and a unit: 1.25 ms."""
-    for unit, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
-        if seconds * factor >= 1:
-            return f"{seconds * factor:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns"
