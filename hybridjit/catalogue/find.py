@@ -6,7 +6,16 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from hybridjit.catalogue import arguments, language, run_time, schedules, settings, tensors, types
+from hybridjit.catalogue import (
+    arguments,
+    language,
+    run_time,
+    schedules,
+    settings,
+    tensors,
+    types,
+    values,
+)
 from hybridjit.catalogue.entry import Entry
 
 # The first family that knows a message has it: what is more special stands first.
@@ -16,6 +25,7 @@ ENTRIES: tuple[Entry, ...] = (
     *tensors.ENTRIES,
     *arguments.ENTRIES,
     *language.ENTRIES,
+    *values.ENTRIES,
     *types.ENTRIES,
     *settings.ENTRIES,
 )
