@@ -10,20 +10,7 @@ import pytest
 from hybridjit import config
 from hybridjit.runtime import slow_notice
 from hybridjit.runtime.slow_notice import noticed
-
-
-class Terminal(io.StringIO):
-    """What is written to it, and an event that tells of it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.written = threading.Event()
-
-    def isatty(self) -> bool:
-        return True
-
-    def flush(self) -> None:
-        self.written.set()
+from tests.support.terminal import Terminal
 
 
 def test_it_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
