@@ -106,6 +106,7 @@ def check(kernel: Any, *args: Any, interpret: bool = False) -> None:
     assert types[:1] == types[1:]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kernel", STREAMS, ids=lambda kernel: kernel.__name__)
 def test_a_million_draws(kernel: Any) -> None:
     check(kernel, MANY if kernel is not mixture else MANY // 10)

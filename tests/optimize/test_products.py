@@ -82,6 +82,7 @@ def test_sizes(sizes: tuple[int, int, int]) -> None:
     check(product, random("float64", m, k), random("float64", k, n))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_types(dtype: str) -> None:
     check(product, random(dtype, 14, 36), random(dtype, 36, 35))
