@@ -271,7 +271,7 @@ class Kernel(NativeCallable, Generic[P, R]):
         return tuple(self._specializations.known.values())
 
     @api_edge
-    def inspect(self, stage: StageName, *args: Any, **kwargs: Any) -> str:
+    def inspect(self, stage: StageName, /, *args: Any, **kwargs: Any) -> str:
         """The kernel for these arguments as text, at a stage: "tir" is the program as written,
         "optimized" what was made of it, then "passes", "lowered", "llvm" or "asm".
 
@@ -365,7 +365,7 @@ class Kernel(NativeCallable, Generic[P, R]):
         return pages.write_page(pages.make_schedule_page(self._read(), opened), path)
 
     @api_edge
-    def explain(self, error: BaseException, *args: Any, **kwargs: Any) -> Explanation:
+    def explain(self, error: BaseException, /, *args: Any, **kwargs: Any) -> Explanation:
         """What the script was at when it failed with `error`: the iteration, and the values of all
         its variables. It is run again in the interpreter, on copies of the arguments of that call;
         give them as they were before it.

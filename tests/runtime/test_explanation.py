@@ -76,3 +76,16 @@ def test_it_says_so_if_nothing_fails() -> None:
 def test_it_says_so_if_another_error_comes() -> None:
     with pytest.raises(ValueError, match="fails with BoundsError, not with KeyError"):
         gathered.explain(KeyError(), A, K)
+
+
+@hybrid.script
+def named(error: Any, stage: Any) -> Any:
+    return error[stage]
+
+
+def test_parameters_of_any_name() -> None:
+    given = {"error": np.zeros(3), "stage": 7}
+    with pytest.raises(IndexError, match="index 7 is out of bounds") as caught:
+        named(**given)
+    assert named.explain(caught.value, **given).values["stage"] == 7
+    assert "def named" in named.inspect("tir", **given)
