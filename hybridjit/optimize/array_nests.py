@@ -35,7 +35,7 @@ def run_together(
     fusion = Fusion.of(func, body, products.loops)
     fusion.reassociable = {*marks.reassociable, *products.sums}
     fusion.products = {*marks.stored_once, *products.stored_once}
-    body = fuse_arrays(body, fusion, decisions)
+    body = fuse_arrays(body, fusion, target, decisions)
     body = merge_updates(body, fusion, decisions)
     body = merge_folds(body, fusion, target, decisions)
     folds = Folds(fusion.loops, fusion.reassociable, fusion.ranges, target)

@@ -122,7 +122,7 @@ CHAINS = {
     "chain": (chain, (6,), (6,)),
     "several_uses": (several_uses, (6,)),
     "stencil": (stencil, (6,)),
-    "softmax": (softmax, (60, 80)),
+    "softmax": (softmax, (300, 80)),
     "row_factor": (row_factor, (3, 4), (3,)),
     "masked_mean": (masked_mean, (7,), (7,)),
     "chosen": (chosen, (6,), (6,)),

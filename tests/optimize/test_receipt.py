@@ -108,7 +108,7 @@ def lowered(func: PrimFunc) -> PrimFunc:
 
 
 KERNELS: dict[str, tuple[Any, tuple[tuple[int, ...], ...]]] = {
-    "softmax": (softmax, ((60, 80),)),
+    "softmax": (softmax, ((300, 80),)),
     "layer": (layer, ((40, 50), (50, 60), (60,))),
     "moments": (moments, ((80, 80), (80,))),
 }
@@ -239,7 +239,7 @@ def edited(kernel: Any, args: Any, *changes: tuple[str, str]) -> Any:
 
 
 def test_another_number_of_lanes() -> None:
-    x = RNG.random((60, 80))
+    x = RNG.random((300, 80))
     kernel = edited(softmax, [x], ("lanes=8", "lanes=4"))
     assert "partial = allocate((4, 4)" in kernel.inspect("optimized", x)
     np.testing.assert_allclose(kernel(x), softmax(x), rtol=1e-14)
@@ -260,14 +260,14 @@ def _rows_of(kernel: Any, args: Any) -> int:
 
 
 def test_a_number_that_is_wrong_is_refused() -> None:
-    x = RNG.random((60, 80))
+    x = RNG.random((300, 80))
     with pytest.raises(ScheduleError, match="lanes must be a power of two, got 5"):
         edited(softmax, [x], ("lanes=8", "lanes=5"))(x)
 
 
 def test_an_order_that_is_illegal_is_refused() -> None:
     """The array is contracted before the loops that use it are one."""
-    x = RNG.random((60, 80))
+    x = RNG.random((300, 80))
     lines = str(softmax.auto_schedule(x).trace).splitlines()
     contraction = next(line for line in lines if "contract('exps')" in line)
     lines.remove(contraction)
@@ -280,7 +280,7 @@ def test_an_order_that_is_illegal_is_refused() -> None:
 
 def test_a_step_more() -> None:
     """What the compiler did, and rows on all threads."""
-    x = RNG.random((60, 80))
+    x = RNG.random((300, 80))
     s = softmax.auto_schedule(x)
     s.parallel(s.loops("result")[0])
     np.testing.assert_array_equal(softmax.with_schedule(s)(x), softmax(x))

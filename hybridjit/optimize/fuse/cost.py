@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import math
-
 from hybridjit.analysis.cost import is_dear
 from hybridjit.analysis.reduction import ReductionOp, find_reduction
+from hybridjit.analysis.traffic import bytes_of
 from hybridjit.ir.expr import Buffer, Const, Load
 from hybridjit.ir.stmt import For, If, Stmt, Store
 from hybridjit.ir.visit import walk, walk_stmts
+from hybridjit.target import Target
 
-# About the fastest cache of a core.
-_CACHE_BYTES = 1 << 15
 _SHORT = 64
 
 
-def fits_cache(buffer: Buffer) -> bool:
-    """True for an array so small that it does not pay to keep only a part of it."""
-    sizes = [int(size.value.real) for size in buffer.shape if isinstance(size, Const)]
-    if len(sizes) < buffer.ndim:
-        return False
-    return math.prod(sizes) * buffer.dtype.bits // 8 <= _CACHE_BYTES
+def fits_cache(buffer: Buffer, target: Target) -> bool:
+    """True for an array that the first cache keeps: to read it again costs hardly anything."""
+    return bytes_of(buffer) <= target.caches.first
 
 
 def is_unrolled(*loops: For) -> bool:

@@ -28,24 +28,25 @@ from hybridjit.optimize.fuse.reasons import explain
 from hybridjit.schedule.arrays.contract import contract
 from hybridjit.schedule.arrays.epilogue import find_epilogue, make_epilogue
 from hybridjit.schedule.arrays.fusion import Fusion
+from hybridjit.target import Target
 
 # Fusion compares statements with each other: of a long list, only those that are near.
 MOST_NESTS = 24
 FAR_APART = "the statements that write and read it are far apart"
 
 
-def fuse_arrays(body: Stmt, fusion: Fusion, decisions: Decisions) -> Stmt:
+def fuse_arrays(body: Stmt, fusion: Fusion, target: Target, decisions: Decisions) -> Stmt:
     """`body` with fewer arrays and fewer loops; the same object if nothing can be done."""
     if not fusion.temporaries:
         return body
-    return _fuse(fusion, decisions, body)
+    return _fuse(fusion, target, decisions, body)
 
 
-def _fuse(fusion: Fusion, decisions: Decisions, stmt: Stmt) -> Stmt:
+def _fuse(fusion: Fusion, target: Target, decisions: Decisions, stmt: Stmt) -> Stmt:
     """A statement that is a scope of its own, fused."""
 
     def fused(body: Stmt) -> Stmt:
-        return _fuse_list(fusion, decisions, flat_stmts(body))
+        return _fuse_list(fusion, target, decisions, flat_stmts(body))
 
     match stmt:
         case _ if decisions.is_over:
@@ -65,15 +66,19 @@ def _fuse(fusion: Fusion, decisions: Decisions, stmt: Stmt) -> Stmt:
             return stmt
 
 
-def _fuse_list(fusion: Fusion, decisions: Decisions, stmts: list[Stmt]) -> Stmt:
+def _fuse_list(fusion: Fusion, target: Target, decisions: Decisions, stmts: list[Stmt]) -> Stmt:
     """A list of statements: its arrays first, then what is inside of each statement."""
-    stmts = [stmt if fusion.is_nest(stmt) else _fuse(fusion, decisions, stmt) for stmt in stmts]
+
+    def fused(stmt: Stmt) -> Stmt:
+        return _fuse(fusion, target, decisions, stmt)
+
+    stmts = [stmt if fusion.is_nest(stmt) else fused(stmt) for stmt in stmts]
     windows = _windows(fusion, stmts)
     shared = _shared(fusion, windows)
     made: list[Stmt] = []
     for window in windows:
-        made += _fuse_window(fusion, decisions, window, shared)
-    return seq(*(_fuse(fusion, decisions, s) if fusion.is_nest(s) else s for s in made))
+        made += _fuse_window(fusion, target, decisions, window, shared)
+    return seq(*(fused(s) if fusion.is_nest(s) else s for s in made))
 
 
 def _windows(fusion: Fusion, stmts: Sequence[Stmt]) -> list[list[Stmt]]:
@@ -99,7 +104,11 @@ def _shared(fusion: Fusion, windows: Sequence[Sequence[Stmt]]) -> set[Buffer]:
 
 
 def _fuse_window(
-    fusion: Fusion, decisions: Decisions, stmts: list[Stmt], shared: Collection[Buffer]
+    fusion: Fusion,
+    target: Target,
+    decisions: Decisions,
+    stmts: list[Stmt],
+    shared: Collection[Buffer],
 ) -> list[Stmt]:
     """Some statements of a list, without those of their arrays that need no memory."""
 
@@ -113,7 +122,7 @@ def _fuse_window(
             inlined = inline(fusion, stmts, _allocation(stmts, buffer), decisions, again=again)
             stmts = stmts if inlined is None else inlined
         for buffer in own_arrays():
-            merged = _merge_uses(fusion, decisions, stmts, buffer)
+            merged = _merge_uses(fusion, target, decisions, stmts, buffer)
             stmts = stmts if merged is None else merged
     for buffer in own_arrays():
         fused = _fuse_epilogue(fusion, decisions, stmts, _allocation(stmts, buffer))
@@ -145,7 +154,7 @@ def _fuse_epilogue(
 
 
 def _merge_uses(
-    fusion: Fusion, decisions: Decisions, stmts: list[Stmt], buffer: Buffer
+    fusion: Fusion, target: Target, decisions: Decisions, stmts: list[Stmt], buffer: Buffer
 ) -> list[Stmt] | None:
     """All loops that use an array as one, in which the array is smaller; None if it stays."""
     if decisions.is_over:
@@ -176,11 +185,11 @@ def _merge_uses(
         return decisions.take_all(stages)
     fusion.temporaries.add(small)
     fusion.spans[small] = fusion.spans.get(buffer)
-    is_worth_it = not fits_cache(buffer) or _goes(fusion, made, small)
+    is_worth_it = not fits_cache(buffer, target) or _goes(fusion, target, made, small)
     return decisions.take_all(stages) if is_worth_it else None
 
 
-def _goes(fusion: Fusion, stmts: Sequence[Stmt], small: Buffer) -> bool:
+def _goes(fusion: Fusion, target: Target, stmts: Sequence[Stmt], small: Buffer) -> bool:
     """True if an array that a loop uses goes altogether once the loop is fused inside, too.
 
     Only what concerns this array is tried: all of the loop would be, for each of its arrays.
@@ -193,7 +202,7 @@ def _goes(fusion: Fusion, stmts: Sequence[Stmt], small: Buffer) -> bool:
     tried = Decisions()
     if any(inline(trial, inner, allocation, tried, again=k) is not None for k in (False, True)):
         return True
-    merged = _merge_uses(trial, tried, inner, small)
+    merged = _merge_uses(trial, target, tried, inner, small)
     left = [] if merged is None else [s for m in merged for s in walk_stmts(m)]
     arrays = [stmt.buffer for stmt in left if isinstance(stmt, Allocate) and stmt.buffer.ndim]
     return merged is not None and all(buffer.name != small.name for buffer in arrays)

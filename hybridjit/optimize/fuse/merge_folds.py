@@ -11,14 +11,13 @@ elements on. What the first cache keeps is as quick to read again.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
-from hybridjit.arith.ranges import constant
 from hybridjit.ir.expr import Buffer, Load
 from hybridjit.ir.stmt import For, Let, Stmt, Store
 from hybridjit.ir.visit import walk
 from hybridjit.optimize.decisions import Decision, Decisions
+from hybridjit.optimize.fuse.cost import fits_cache
 from hybridjit.optimize.fuse.lists import change_lists
 from hybridjit.optimize.fuse.merge import merge_decisions, merge_nests
 from hybridjit.schedule.arrays.fusion import Fusion, perfect_nest
@@ -87,8 +86,8 @@ def _is_worth_it(fusion: Fusion, first: For, second: For, target: Target) -> boo
     folds = [_count_folds(body) for body in bodies]
     if not all(folds) or sum(folds) > MOST_FOLDS:
         return False
-    read = [_read_by(fusion, nest) for nest in (first, second)]
-    return any(_is_large(buffer, target) for buffer in read[0] if buffer in read[1])
+    read = _read_by(first) & _read_by(second)
+    return not all(fits_cache(buffer, target) for buffer in read)
 
 
 def _count_folds(body: Sequence[Stmt]) -> int:
@@ -99,16 +98,7 @@ def _count_folds(body: Sequence[Stmt]) -> int:
     return len(stores) if is_plain and are_folds else 0
 
 
-def _read_by(fusion: Fusion, nest: For) -> set[Buffer]:
+def _read_by(nest: For) -> set[Buffer]:
     """The arrays that a nest reads."""
     loads = (node for node in walk(nest) if isinstance(node, Load))
     return {load.buffer for load in loads if not load.buffer.is_register}
-
-
-def _is_large(buffer: Buffer, target: Target) -> bool:
-    """True if an array is larger than the first cache, or of a size that is not known."""
-    sizes = [constant(size) for size in buffer.shape]
-    known = [size for size in sizes if size is not None]
-    if len(known) < len(sizes):
-        return True
-    return math.prod(known) * buffer.dtype.bits // 8 > target.caches.first
