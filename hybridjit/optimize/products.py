@@ -205,14 +205,28 @@ class _Chooser:
         for buffer in dict.fromkeys(node.buffer for node in nodes if isinstance(node, Load)):
             if buffer not in made or buffer not in self.fusion.temporaries:
                 continue
-            packed = product.nest
-            inlined = inline(self.fusion, stmts, made[buffer], self.decisions, packed=packed)
+            inlined = self._inline_factor(stmts, product, made[buffer])
             if inlined is not None:
-                found = next(s for s in inlined if isinstance(s, For) and s.var is product.nest.var)
-                again = find_product(self.fusion, found)
-                assert again is not None, "a product stays one"
-                stmts, product = inlined, again
+                stmts, product = inlined
         return stmts, product
+
+    def _inline_factor(
+        self, stmts: list[Stmt], product: Product, allocation: Allocate
+    ) -> tuple[list[Stmt], Product] | None:
+        """The list without one such array, if what is left is still seen to be a product.
+
+        Of integers, `a * (b * 3)` is simplified to `a * b * 3`, which has no such factors.
+        """
+
+        def inlined(fusion: Fusion, decisions: Decisions) -> tuple[list[Stmt], Product] | None:
+            made = inline(fusion, stmts, allocation, decisions, packed=product.nest)
+            nests = [s for s in made or () if isinstance(s, For) and s.var is product.nest.var]
+            again = find_product(fusion, nests[0]) if nests else None
+            return None if made is None or again is None else (made, again)
+
+        if inlined(replace(self.fusion, fused=[]), Decisions()) is None:
+            return None
+        return inlined(self.fusion, self.decisions)
 
 
 def _lies_along_terms(product: Product) -> bool:

@@ -274,3 +274,27 @@ def test_symmetric_products_of_any_size() -> None:
     kernel: Any = hybrid.script(by_its_transpose.py_func)
     for rows, terms in [(5, 3), (40, 11), (135, 2)]:
         agree(kernel, random("float64", rows, terms))
+
+
+@hybrid.script
+def scaled_factor(a: Array, b: Array) -> Array:
+    return a @ (b * 3)
+
+
+@hybrid.script
+def cleared_factor(a: Array, b: Array) -> Array:
+    return (a * 0) @ b
+
+
+@hybrid.script
+def doubled_factor(a: Array, b: Array) -> Array:
+    return (a + a) @ (b - b)
+
+
+@pytest.mark.parametrize("kernel", [scaled_factor, cleared_factor, doubled_factor])
+@pytest.mark.parametrize("dtype", ["int32", "int64", "int16"])
+def test_integer_factors_that_are_simplified(kernel: Any, dtype: str) -> None:
+    """Put into the product, they would not be told apart any more."""
+    args = random(dtype, 32, 31), random(dtype, 31, 24)
+    check(kernel, *args)
+    kernel.auto_schedule(*args)
