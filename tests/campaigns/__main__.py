@@ -20,6 +20,7 @@ CAMPAIGNS = {
     "programs": "tests.programs.campaign",
     "schedules": "tests.nests.campaign",
     "arrays": "tests.support.array_campaign",
+    "idioms": "tests.idioms.campaign",
     "graphs": "tests.graphs.campaign",
     "ufuncs": "tests.ufuncs.campaign",
 }

@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 # Sizes of axes are counted in these classes: up to four vectors of float32 in 512 bits, and more.
 _CLASSES = ((0, "0"), (1, "1"), (7, "2-7"), (16, "8-16"), (64, "17-64"), (1 << 60, "65 and more"))
 
+# Tables in which a zero is of interest, and told.
+_COUNTED = ("steps",)
+
 
 def size_class(size: int) -> str:
     """The class that a size is counted in."""
@@ -50,10 +53,12 @@ class Drawn:
         )
 
     def lines(self) -> Iterator[str]:
-        """The tables, one line each: what was drawn, by falling share."""
+        """The tables, one line each: what was drawn, by falling share or number."""
         for name, table in sorted(self.tables.items()):
             total = max(1, table.total())
             shares = [f"{entry} {_percent(n, total)}" for entry, n in table.most_common()]
+            if name in _COUNTED:
+                shares = [f"{entry} {n}" for entry, n in table.most_common()]
             yield f"{name}: {', '.join(shares)}"
 
 

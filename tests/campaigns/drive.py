@@ -23,10 +23,8 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from tests.campaigns.drawn import Drawn
+from tests.campaigns.machines import Try, try_on_machine
 from tests.support.parallel_programs import on_threads
-
-# Tries the program with a number, and says what it drew; whatever it raises is a failure.
-Try = Callable[[int, int], Drawn]
 
 # Seconds between two lines of progress, and after which a program counts as hanging.
 PAUSE = 30.0
@@ -200,7 +198,7 @@ def _work(plan: Plan, pipe: Connection) -> None:
 
 def _try(try_number: Try, seed: int, number: int) -> Drawn:
     try:
-        return try_number(seed, number)
+        return try_on_machine(try_number, seed, number)
     except Exception:  # whatever it is, it is a find
         drawn = Drawn(failures=[traceback.format_exc(limit=-4)])
         drawn.counts["programs"] += 1

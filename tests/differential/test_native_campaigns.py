@@ -8,9 +8,18 @@ import pytest
 
 from tests.campaigns.__main__ import CAMPAIGNS
 from tests.campaigns.drawn import Drawn
+from tests.campaigns.machines import try_on_machine
 
 # Programs of each kind, in chunks that are one test each.
-SLICES = {"loops": 60, "programs": 40, "schedules": 8, "arrays": 20, "graphs": 6, "ufuncs": 20}
+SLICES = {
+    "loops": 60,
+    "programs": 40,
+    "schedules": 8,
+    "arrays": 20,
+    "idioms": 6,
+    "graphs": 6,
+    "ufuncs": 20,
+}
 CHUNK = 20
 SEED = 2026
 
@@ -25,7 +34,7 @@ def test_slice(kind: str, first: int) -> None:
     try_number = import_module(CAMPAIGNS[kind]).try_number
     drawn = Drawn()
     for number in range(first, min(first + CHUNK, SLICES[kind])):
-        drawn.add(try_number(SEED, number))
+        drawn.add(try_on_machine(try_number, SEED, number))
     assert drawn.failures == []
     # A slice that is refused, or only interpreted, shows nothing.
     assert drawn.counts["native"] >= drawn.counts["programs"] // 2

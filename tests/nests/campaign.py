@@ -43,7 +43,10 @@ def _try_schedule(drawn: Drawn, nest: Nest, expected: list[Any], generator: rand
     try:
         take_moves(found, generator.randrange)
         _count(drawn, found)
-        check_scheduled(found, native=bool(found.made), expected=expected)
+        is_optimized = generator.randrange(2) == 0
+        check_scheduled(
+            found, native=bool(found.made), expected=expected, is_optimized=is_optimized
+        )
         if generator.randrange(REPLAY_EVERY) == 0:
             assert structural_equal(replayed(found.schedule), found.schedule.func), "replayed"
     except Exception:

@@ -88,11 +88,16 @@ def take_move(found: Scheduled, name: str, choose: Choose) -> None:
 
 
 def check_scheduled(
-    found: Scheduled, *, native: bool, expected: Sequence[Any] | None = None
+    found: Scheduled,
+    *,
+    native: bool,
+    expected: Sequence[Any] | None = None,
+    is_optimized: bool = False,
 ) -> None:
     """Fail unless the scheduled program computes what the original does, bit for bit.
 
-    `expected` is what that makes of the arguments, if it is known.
+    `expected` is what that makes of the arguments, if it is known. What `is_optimized` is made fast
+    where no step touched it.
     """
     nest, func = found.nest, found.schedule.func
     expected = expected or run(nest.func, nest.fresh_args())
@@ -104,7 +109,13 @@ def check_scheduled(
     for way, version in ways.items():
         _compare(expected, run(version, nest.fresh_args()), way, found)
     if native:
-        _compare(expected, run_native(func, nest.fresh_args()), "native", found)
+        version = _made_fast(found) if is_optimized else func
+        _compare(expected, run_native(version, nest.fresh_args()), "native", found)
+
+
+def _made_fast(found: Scheduled) -> PrimFunc:
+    says_order = found.schedule.trace.says_order
+    return compiler.make_fast(found.schedule.func, found.nest.func, says_order=says_order).func
 
 
 def backwards(func: PrimFunc) -> PrimFunc:

@@ -1,0 +1,56 @@
+"""A machine so small that arrays of a few vectors are large: whatever the optimiser, lowering and
+code generation do from some size on, they do in programs that take no time to run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+
+from hybridjit import config, processor
+from hybridjit.analysis import traffic
+from hybridjit.codegen.emit import allocation, emitter, parallel
+from hybridjit.lowering import plan_storage
+from hybridjit.optimize import products, reduce_rows, transpose_tiles
+from hybridjit.schedule.arrays import choose_tile, matrix_product
+from hybridjit.target import Caches, Target
+
+CACHES = Caches(first=256, own=1 << 10, shared=1 << 12)
+# What counts as large: bytes that are stored past the caches or not on the stack, terms of products
+# in tiles and of sums in blocks, rows in squares, work between two looks at signals.
+THRESHOLDS: tuple[tuple[Any, dict[str, int]], ...] = (
+    (traffic, {"STREAM_BYTES": 64}),
+    (allocation, {"MAX_STACK_BYTES": 64}),
+    (plan_storage, {"_SMALL_BYTES": 0}),
+    (products, {"MIN_BLOCKED_TERMS": 32, "MIN_JAMMED_TERMS": 8}),
+    (choose_tile, {"DEPTH": 8, "MAX_DEPTH": 12, "LEAST_PACKED": 1, "_FEW_ROWS": 4}),
+    (matrix_product, {"STRIP_TILES": 1, "MAX_PANELS_IN_PLACE": 0}),
+    (reduce_rows, {"BLOCK": 128}),
+    (transpose_tiles, {"_SHORTEST": 2}),
+    (emitter, {"POLL_WORK": 64}),
+    (parallel, {"POLL_WORK": 64}),
+)
+
+
+@contextmanager
+def small_machine() -> Generator[None]:
+    """Code is made as if for such a machine; it is not kept."""
+
+    def shrunk(function: Any) -> Any:
+        def target(*args: Any) -> Target:
+            return replace(function(*args), caches=CACHES)
+
+        return target
+
+    with ExitStack() as patches:
+        for name in ("host_target", "named_target"):
+            small = shrunk(getattr(processor, name))
+            patches.enter_context(patch.object(processor, name, small))
+        for module, values in THRESHOLDS:
+            for name, value in values.items():
+                patches.enter_context(patch.object(module, name, value))
+        patches.enter_context(config.scope(cache_enabled=False))
+        yield
