@@ -63,7 +63,12 @@ def _loaded_again(branch: If) -> list[Load]:
     inside = {node for side in _sides(branch) for node in walk(side) if isinstance(node, Load)}
     set_inside = {buffer for side in _sides(branch) for buffer in _set_early(side)}
     sure = dict.fromkeys(_sure_loads(branch.cond))
-    return [load for load in sure if load in inside and load.buffer not in set_inside]
+    return [load for load in sure if load in inside and set_inside.isdisjoint(_read_for(load))]
+
+
+def _read_for(load: Load) -> set[Buffer]:
+    """What an element depends on: its array, and those that its indices are read from."""
+    return {node.buffer for node in walk(load) if isinstance(node, Load)}
 
 
 def _sides(branch: If) -> list[Stmt]:

@@ -13,7 +13,7 @@ import numpy
 from hybridjit import Kernel, config
 from hybridjit.errors import ParseError, TypeMismatch
 from tests.campaigns.drawn import Drawn, size_class
-from tests.idioms.generate import AXES, Idioms, make_idioms
+from tests.idioms.generate import AXES, TABLES, Idioms, make_idioms
 
 # Arrays of unknown types have no static types worth the name.
 np: Any = numpy
@@ -82,9 +82,9 @@ def _arguments(
     made: dict[str, Any] = {}
     for name, axes in AXES.items():
         shape = tuple(sizes[axis] for axis in axes)
-        values = generator.integers(-4, 5, shape)
-        values = values / 2 if idioms.dtype.startswith("float") else values
-        made[name] = _in_layout(values.astype(idioms.dtype), layouts[name])
+        values, dtype = generator.integers(-4, 5, shape), TABLES.get(name, idioms.dtype)
+        values = values / 2 if dtype.startswith("float") else values
+        made[name] = _in_layout(values.astype(dtype), layouts[name])
     if rng.random() < SHARING:
         made |= _shared(made, rng)
     return list(made.values())

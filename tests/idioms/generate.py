@@ -13,8 +13,10 @@ from dataclasses import dataclass
 # The arrays of every script and their axes, by name: n, m and l are sizes.
 AXES = {
     **{"x": "nm", "y": "nm", "q": "mn", "w": "ml", "c": "nl", "g": "nn"},
-    **{"u": "n", "v": "m", "d": "nml", "e": "nml"},
+    **{"u": "n", "v": "m", "d": "nml", "e": "nml", "h": "n"},
 }
+# Indices, of a type of their own.
+TABLES = {"h": "int64"}
 DTYPES = ("float64", "float64", "float32", "float32", "int32", "int16")
 MATRICES = ("x", "y", "q.T", "x * 2", "(x + y)", "y[::-1]", "(x - u[:, None])", "x * v")
 # What stands where an element has no neighbour.
@@ -182,6 +184,16 @@ class _Writer:
         target = self.rng.choice(("y", "y", "y", "x"))
         self._loops(self.rng.choice(("ij", "ji")), f"{target}[i, j] = {value}")
 
+    def looked_up(self) -> None:
+        """Elements at places that are read from a table, which changes meanwhile."""
+        place = f"h[i] % {self.rng.choice(('m', 'm', '3'))}"
+        place = place if "3" not in place else "(h[i] % 3) % m"
+        branch = [f"h[i] = {self.rng.choice(('h[i] + 1', '2', 'i'))}", f"u[i] = v[{place}] * 2"]
+        branch = branch if self.rng.random() < 0.6 else branch[::-1]
+        other = self.rng.choice(([], ["else:", f"    u[i] = v[{place}] - 1"]))
+        lines = [f"if v[{place}] > 0:", *(f"    {line}" for line in branch), *other]
+        self.lines += ["for i in range(n):", *(f"    {line}" for line in lines)]
+
     def chain(self) -> None:
         first = self._name(f"{self._matrix()} + {self._matrix()}")
         second = self._name(f"{first} * {self.rng.choice(('y', '2', first, 'v'))}")
@@ -194,5 +206,5 @@ WAYS: tuple[Callable[[_Writer], None], ...] = (
     *(_Writer.decomposed, _Writer.folds, _Writer.folds, _Writer.folds_of_rows, _Writer.softmax),
     *(_Writer.selected, _Writer.transposed, _Writer.transposed_in_place),
     *(_Writer.transposed_in_loops, _Writer.planes, _Writer.planes_in_loops, _Writer.updates),
-    *(_Writer.shifted, _Writer.stencil, _Writer.stencil, _Writer.chain),
+    *(_Writer.shifted, _Writer.stencil, _Writer.stencil, _Writer.chain, _Writer.looked_up),
 )

@@ -154,3 +154,21 @@ def test_every_processor_gives_the_same(cpu: str) -> None:
             anew: AnyKernel = Kernel(kernel.__hybrid_function__)
             for size in (3, 19, 45):
                 check(anew, size, np.float32)
+
+
+@hybrid.script
+def moved_on(v: Array, h: Array, b: Array) -> None:
+    for i in range(h.shape[0]):
+        if v[h[i] % 8] > 0:
+            h[i] = h[i] + 1
+            b[i] = v[h[i] % 8]
+
+
+def test_an_element_at_another_place_is_loaded_anew() -> None:
+    """The condition reads the same expression, but what stands in its index has changed."""
+    rng = np.random.default_rng(3)
+    args = rng.integers(-9, 10, 8) / 2, rng.integers(0, 99, 70), np.zeros(70)
+    kernel: AnyKernel = moved_on.with_schedule(lambda s: s.in_lanes("i", 8))
+    with config.scope(cache_enabled=False):
+        found = run_once(run_native, kernel, args)
+    assert_same_outcome(found, run_once(run_plain, kernel, args))
