@@ -189,6 +189,8 @@ def _find_shared(stmts: Sequence[Stmt]) -> dict[Buffer, Buffer]:
             homes[stmt.buffer] = _Home((stmt.buffer,), last)
         else:
             shared[stmt.buffer] = home
+            # One that nothing uses is over at once, and leaves the one before where it was.
+            last = max(last, homes[home].last)
             homes[home] = _Home((*homes[home].tenants, stmt.buffer), last)
     return shared
 

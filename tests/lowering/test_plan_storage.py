@@ -227,3 +227,19 @@ def test_rows_that_are_read_while_elements_are_written(size: int, dtype: str):
     a = np.random.default_rng(size).random((size, size)).astype(dtype)
     kernel: Any = hybrid.script(shares)
     np.testing.assert_allclose(kernel(a), np.ones(size), rtol=1e-5)
+
+
+def test_an_array_that_nothing_uses_gives_no_memory_away():
+    """It may live in that of another, which goes on to be used."""
+    body = """
+h = allocate((500,), "float64", "global", zero=False)
+for i in range(500):
+    h[i] = a[i] * 2.0
+unused = allocate((500,), "float64", "global", zero=False)
+w = allocate((500,), "float64", "global", zero=False)
+for i in range(500):
+    w[i] = a[i] * 3.0
+for i in range(500):
+    c[i] = h[499 - i] + w[i]
+"""
+    assert arrays(planned(body.strip())) == ["h", "w"]
