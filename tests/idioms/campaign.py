@@ -6,7 +6,7 @@ import linecache
 import random
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy
 
@@ -166,8 +166,7 @@ def _run(way: Any, args: list[Any]) -> tuple[Any, Exception | None]:
             result = way(*args)
     except Exception as error:
         return (), error
-    results: Any = result if isinstance(result, tuple) else (result,)
-    return results, None
+    return (cast("tuple[Any, ...]", result) if isinstance(result, tuple) else (result,)), None
 
 
 def _largest(value: Any) -> float:

@@ -8,11 +8,8 @@ import numpy
 import pytest
 
 from hybridjit import config, hybrid
-from hybridjit.optimize.fuse import merge_folds
 from hybridjit.optimize.optimize import optimize
 from hybridjit.processor import current_target
-from tests.planted.bugs import Bug, replaced
-from tests.planted.trying import assert_noticed, needs_fork
 from tests.support.array_results import assert_agree
 
 np: Any = numpy
@@ -111,22 +108,3 @@ def in_rows(m: Array) -> Any:
 
 def test_matrices() -> None:
     assert check(in_rows) == 2  # each of their loops
-
-
-def between_stays_before(fusion: Any, stmts: Any, first: int, second: int) -> Any:
-    """As if what stands between could always go first."""
-    return [*stmts[first + 1 : second]], []
-
-
-def check_what_is_written() -> None:
-    check(written_between)
-
-
-@needs_fork
-def test_a_planted_bug_is_noticed() -> None:
-    bug = Bug(
-        "what is written between two folds goes before both",
-        [replaced(merge_folds, "part", between_stays_before)],
-        check_what_is_written,
-    )
-    assert_noticed(bug)

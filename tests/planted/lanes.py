@@ -124,6 +124,10 @@ def one_by_one(least: int, loop: Any) -> Any:
     return dataclasses.replace(loop, start=loop.start + 1)
 
 
+def own_array(load: Any) -> set[Any]:
+    return {load.buffer}
+
+
 BUGS = (
     Bug(
         "lanes meet in elements",
@@ -189,6 +193,11 @@ BUGS = (
         "elements under a condition are loaded without it",
         [replaced(join_branches, "_loads", always(False))],
         at_sizes(branches.neighbours),
+    ),
+    Bug(
+        "indices that have changed are taken for the same",
+        [replaced(join_branches, "_read_for", own_array)],
+        branches.test_an_element_at_another_place_is_loaded_anew,
     ),
     Bug("all terms are one", [replaced(OrderedSums, "_at", all_in_one)], summed),
     Bug(

@@ -26,6 +26,7 @@ from hybridjit.ir.visit import fresh_copy, walk_stmts
 from hybridjit.lowering import vectorize_inner
 from hybridjit.lowering.pipeline import lower
 from hybridjit.optimize import optimize, products, reduce_rows
+from hybridjit.optimize.fuse import merge_folds
 from hybridjit.schedule.arrays import (
     choose_tile,
     gemm,
@@ -40,6 +41,7 @@ from hybridjit.schedule.arrays.gemm import TiledProduct
 from hybridjit.schedule.arrays.lanes import Lanes
 from hybridjit.schedule.primitives import array_fusion
 from hybridjit.schedule.schedule import Schedule
+from tests.optimize import test_merge_folds as folds
 from tests.optimize import test_transpose_tiles as transposes
 from tests.planted.bugs import Bug, Check, always, first, replaced
 from tests.support.array_results import assert_agree
@@ -319,7 +321,21 @@ def whole_and_more(loop: Any, size: int, _: Any) -> Any:
     return simplify(loop.start + (loop.safe_extent + size - 1) // size * size)
 
 
+def between_goes_first(_: Any, stmts: Any, first: int, second: int) -> Any:
+    """As if what stands between two loops could always go before both."""
+    return [*stmts[first + 1 : second]], []
+
+
+def folds_of_what_changes() -> None:
+    folds.check(folds.written_between)
+
+
 BUGS = (
+    Bug(
+        "what is written between two folds goes before both",
+        [replaced(merge_folds, "part", between_goes_first)],
+        folds_of_what_changes,
+    ),
     Bug(
         "the numbers of loops are off by one",
         [replaced(hints._NumberLoops, "__init__", numbered_before)],  # pyright: ignore[reportPrivateUsage]
