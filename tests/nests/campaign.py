@@ -13,7 +13,14 @@ from hybridjit.errors import UninitializedRead
 from hybridjit.ir.equal import structural_equal
 from hybridjit.schedule.schedule import Schedule
 from tests.campaigns.drawn import Drawn, size_class
-from tests.nests.check import Scheduled, check_scheduled, make_any_program, run, take_moves
+from tests.nests.check import (
+    Scheduled,
+    check_scheduled,
+    make_any_program,
+    run,
+    take_hints,
+    take_moves,
+)
 from tests.nests.generate import Nest
 from tests.support.before_after import replayed
 
@@ -42,6 +49,7 @@ def _try_schedule(drawn: Drawn, nest: Nest, expected: list[Any], generator: rand
     drawn.counts["programs"] += 1
     try:
         take_moves(found, generator.randrange)
+        take_hints(found, generator.randrange)
         _count(drawn, found)
         is_optimized = generator.randrange(2) == 0
         check_scheduled(

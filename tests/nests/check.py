@@ -19,13 +19,13 @@ from hybridjit.runtime.native import layout_of, load_native
 from hybridjit.schedule.other_orders import last_first, rearrange
 from hybridjit.schedule.schedule import Schedule
 from tests.nests.generate import Nest, make_nest
-from tests.nests.moves import MOVES
+from tests.nests.moves import HINTS, MOVES
 from tests.nests.sized import SIZED_MOVES, make_sized
 from tests.nests.stage_moves import STAGE_MOVES
 from tests.nests.stages import make_stages
 from tests.support.choices import Choose, pick
 
-ALL_MOVES = {**MOVES, **STAGE_MOVES}
+ALL_MOVES = {**MOVES, **STAGE_MOVES, **HINTS}
 # Steps tried on one program. Refused ones count.
 MAX_STEPS = 5
 
@@ -71,6 +71,12 @@ def take_moves(found: Scheduled, choose: Choose) -> None:
     for _ in range(1 + choose(MAX_STEPS)):
         moves = tuple(STAGE_MOVES) if choose(6) < (4 if has_stages else 1) else usual
         take_move(found, pick(choose, moves), choose)
+
+
+def take_hints(found: Scheduled, choose: Choose) -> None:
+    """Give some hints, which the compiler follows where it can."""
+    for _ in range(choose(3)):
+        take_move(found, pick(choose, tuple(HINTS)), choose)
 
 
 def take_move(found: Scheduled, name: str, choose: Choose) -> None:

@@ -137,3 +137,22 @@ MOVES: dict[str, Move] = {
     "serial": lambda s, choose: s.serial(any_loop(s, choose)),
 }
 """All moves by name. A move that cannot be made raises ScheduleError."""
+
+
+def _sums_in_lanes(s: Schedule, choose: Choose) -> None:
+    chain = any_chain(s, choose)
+    lane, row = pick(choose, chain), pick(choose, chain)
+    lanes = 2 << choose(3)
+    if row == lane:
+        s.sums_in_lanes(lane, lanes=lanes, if_possible=True)
+    else:
+        s.sums_in_lanes(lane, row, lanes=lanes, rows=2 << choose(2), if_possible=True)
+
+
+HINTS: dict[str, Move] = {
+    "in lanes": lambda s, choose: s.in_lanes(any_loop(s, choose), 1 << choose(5), if_possible=True),
+    "on threads": lambda s, choose: s.on_threads(any_loop(s, choose), if_possible=True),
+    "in register": lambda s, choose: s.in_register(any_loop(s, choose), if_possible=True),
+    "sums in lanes": _sums_in_lanes,
+}
+"""Moves that the compiler carries out if it finds that they are right."""
