@@ -397,7 +397,13 @@ class Kernel(NativeCallable, Generic[P, R]):
         def native(*args: Any, **kwargs: Any) -> Any:
             return self._named_call(args, kwargs, interpret=False)
 
-        return checking.Call(self, func, args, kwargs).run(native)
+        return checking.Call(self, self._checked_against(), func, args, kwargs).run(native)
+
+    def _checked_against(self) -> Callable[..., Any]:
+        """The plain function; in scripts, unlike in NumPy, the elements of np.empty are settled."""
+        if not checking.makes_empty_arrays(self.__hybrid_function__):
+            return self.py_func
+        return plain_function(self.__hybrid_function__, Kernel, checking.filled_stand_ins())
 
     @api_edge
     def compile(self, *args: Any, **kwargs: Any) -> None:

@@ -3,21 +3,41 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from types import CellType, FunctionType
 from typing import Any
 
+from hybridjit.record import record
 from hybridjit.scalars.builtins import BUILTINS
 
 
-def plain_function(pyfunc: FunctionType, scripts: type) -> FunctionType:
+@record
+class _World:
+    """What a plain function finds around it: which objects are scripts, and what others stand for.
+
+    An object that has a stand-in, by its id, is not seen by the function nor by what it calls.
+    """
+
+    scripts: type
+    stand_ins: Mapping[int, Any]
+
+
+def plain_function(
+    pyfunc: FunctionType, scripts: type, stand_ins: Mapping[int, Any] | None = None
+) -> FunctionType:
     """A function whose names are those of the language, too.
 
-    What it calls that is one of the `scripts` runs as plain Python as well.
+    What it calls that is one of the `scripts` runs as plain Python as well. Wherever a name stands
+    for an object that has a stand-in, by its id, the function is given that.
     """
-    cells = tuple(_plain_cell(cell, scripts) for cell in pyfunc.__closure__ or ())
+    return _plain_function(pyfunc, _World(scripts, stand_ins or {}))
+
+
+def _plain_function(pyfunc: FunctionType, world: _World) -> FunctionType:
+    cells = tuple(_plain_cell(cell, world) for cell in pyfunc.__closure__ or ())
     plain = FunctionType(
         pyfunc.__code__,
-        _LiveGlobals(pyfunc.__globals__, scripts),
+        _LiveGlobals(pyfunc.__globals__, world),
         pyfunc.__name__,
         pyfunc.__defaults__,
         cells,
@@ -34,37 +54,42 @@ def plain_function(pyfunc: FunctionType, scripts: type) -> FunctionType:
 class _LiveGlobals(dict[str, Any]):
     """The globals of a function, read as they are now, with the names of the language behind."""
 
-    def __init__(self, names: dict[str, Any], scripts: type) -> None:
+    def __init__(self, names: dict[str, Any], world: _World) -> None:
         super().__init__({"__builtins__": names.get("__builtins__", {})})
-        self.names, self.scripts = names, scripts
+        self.names, self.world = names, world
 
     def __getitem__(self, name: str) -> Any:
         if name in self.names:
-            return _plain(self.names[name], self.scripts)
+            return _plain(self.names[name], self.world)
         return BUILTINS[name]
 
 
-def _plain_cell(cell: CellType, scripts: type) -> CellType:
+def _plain_cell(cell: CellType, world: _World) -> CellType:
     """The cell itself, which may be empty yet or change later, unless it holds a function."""
     try:
         value = cell.cell_contents
     except ValueError:
         return cell
-    plain = _plain(value, scripts)
+    plain = _plain(value, world)
     return cell if plain is value else CellType(plain)
 
 
-def _plain(value: Any, scripts: type) -> Any:
+def _plain(value: Any, world: _World) -> Any:
     """In plain Python, what a script calls runs as plain Python too."""
-    if isinstance(value, scripts):
-        return functools.partial(_call_plain, value)
-    if isinstance(value, FunctionType) and _uses_the_language(value):
-        return plain_function(value, scripts)
+    if id(value) in world.stand_ins:
+        return world.stand_ins[id(value)]
+    if isinstance(value, world.scripts):
+        return functools.partial(_call_plain, value, world)
+    if isinstance(value, FunctionType) and (world.stand_ins or _uses_the_language(value)):
+        return _plain_function(value, world)
     return value
 
 
-def _call_plain(script: Any, *args: Any, **kwargs: Any) -> Any:
-    return script.py_func(*args, **kwargs)  # made when it is called: a script may call itself
+def _call_plain(script: Any, world: _World, *args: Any, **kwargs: Any) -> Any:
+    # Made when it is called: a script may call itself.
+    if world.stand_ins:
+        return _plain_function(script.__hybrid_function__, world)(*args, **kwargs)
+    return script.py_func(*args, **kwargs)
 
 
 def _uses_the_language(function: FunctionType) -> bool:

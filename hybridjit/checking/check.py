@@ -24,7 +24,8 @@ from hybridjit.checking.difference import (
     are_comparable,
     find_difference,
 )
-from hybridjit.checking.exactness import is_exact
+from hybridjit.checking.empty_arrays import filled_stand_ins
+from hybridjit.checking.exactness import is_exact, makes_empty_arrays
 from hybridjit.checking.reproduction import write_reproduction
 from hybridjit.errors import CheckError, HybridError, RunError, Span
 from hybridjit.ir.expr import ExternCall
@@ -33,6 +34,8 @@ from hybridjit.ir.stmt import Return, Store
 from hybridjit.ir.visit import walk
 from hybridjit.record import record
 from hybridjit.scalars.contents import arrays_in, fresh_copies
+
+__all__ = ("Call", "Checked", "filled_stand_ins", "fresh_copies", "makes_empty_arrays")
 
 
 @record
@@ -54,9 +57,13 @@ class Checked:
 
 @record
 class Call:
-    """A call to be checked: of a kernel, whose IR for these arguments is `func`."""
+    """A call to be checked: of a kernel, whose IR for these arguments is `func`.
+
+    `plain` is the function that native code is held against.
+    """
 
     kernel: Any
+    plain: Callable[..., Any]
     func: PrimFunc
     args: Sequence[Any]
     kwargs: Mapping[str, Any]
@@ -105,7 +112,7 @@ class Call:
             redirect_stdout(io.StringIO()),
         ):
             warnings.simplefilter("ignore")
-            outcome = self._outcome(self.kernel.py_func, (values[:count], own))
+            outcome = self._outcome(self.plain, (values[:count], own))
         outputs = self._outputs(given)
         if not outputs or outcome.error is not None:
             return outcome

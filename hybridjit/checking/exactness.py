@@ -1,8 +1,9 @@
 """How close native code must come to plain Python: bit for bit, or within a stated bound.
 
-Everything is exact except three things: functions such as exp, whose last bits are ours; sums of
-whole arrays, whose order NumPy leaves open; and what `fastmath` allows. Where one of them is in a
-program, floats may differ by
+Everything is exact except four things: functions such as exp, whose last bits are ours; products of
+complex numbers, which NumPy rounds as the processor does it best; sums of whole arrays, whose order
+NumPy leaves open; and what `fastmath` allows. Where one of them is in a program, floats may differ
+by
 
     ROUNDINGS * (1 + log2(number of elements)) * epsilon * (largest number in sight)
 
@@ -21,13 +22,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridjit.codegen.math.bounds import BOUNDS
-from hybridjit.ir.expr import Call, Node, Pow
+from hybridjit.ir.expr import Call, Mul, Node, Pow
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import Block
 from hybridjit.ir.visit import walk
 
 ROUNDINGS = 512
 # Functions with a bound that are correctly rounded all the same.
 _EXACT = ("sqrt",)
+# Names of what makes arrays whose elements nobody has set.
+_EMPTY = frozenset(("empty", "empty_like"))
 # Names of what adds or multiplies whole arrays, as functions and as methods.
 _REDUCTIONS = frozenset(
     (
@@ -48,7 +52,16 @@ def is_exact(func: PrimFunc, function: FunctionType) -> bool:
     return not any(map(_reduces, _codes(function, {})))
 
 
+def makes_empty_arrays(function: FunctionType) -> bool:
+    """True if a function, or one that it may call, seems to make arrays without elements."""
+    return not all(_EMPTY.isdisjoint(code.co_names) for code in _codes(function, {}))
+
+
 def _rounds(node: Node) -> bool:
+    if isinstance(node, Block):
+        return node.is_open
+    if isinstance(node, Mul):
+        return node.dtype.is_complex
     if isinstance(node, Pow):
         return not node.dtype.is_integer
     if not isinstance(node, Call):
@@ -63,14 +76,23 @@ def _codes(function: Any, seen: dict[int, None]) -> Iterator[CodeType]:
     if not isinstance(function, FunctionType) or id(function) in seen:
         return
     seen[id(function)] = None
-    yield function.__code__
-    for name in function.__code__.co_names:
-        yield from _codes(function.__globals__.get(name), seen)
+    for code in _nested(function.__code__):
+        yield code
+        for name in code.co_names:
+            yield from _codes(function.__globals__.get(name), seen)
     for cell in function.__closure__ or ():
         try:
             yield from _codes(cell.cell_contents, seen)
         except ValueError:  # not assigned yet
             continue
+
+
+def _nested(code: CodeType) -> Iterator[CodeType]:
+    """The code itself, and that of functions inside of it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _nested(constant)
 
 
 def _reduces(code: CodeType) -> bool:

@@ -12,6 +12,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from numpy import empty
 
 from hybridjit import config, hybrid
 from hybridjit.errors import CheckError, ParseError
@@ -250,3 +251,49 @@ def test_the_environment_turns_it_on() -> None:
         [sys.executable, "-c", text], env={"HYBRIDJIT_CHECK": "1", "PATH": ""}, check=False
     )
     assert done.returncode == 0
+
+
+def unset_row(n: int) -> Array:
+    return empty((2, n), np.int32)
+
+
+@hybrid.script
+def partly_set(a: Array, n: int) -> Any:
+    b, c = np.empty_like(a), np.empty(n)
+    b[1:] = a[1:]
+    c[::2] = 1
+    return b, c, unset_row(n)
+
+
+def test_elements_that_nobody_set_agree() -> None:
+    """NumPy leaves them to chance, scripts have zeros; functions that are called are looked at."""
+    for size in (1, 9, 100):
+        freed = [np.full(size, 7.7) for _ in range(10)]
+        del freed
+        partly_set.check(np.arange(float(size)), size)
+
+
+summed = np.sum
+
+
+@hybrid.script
+def sums_by_other_names(a: Array) -> Any:
+    def inside(x: Array) -> Any:
+        return np.sum(x)
+
+    return inside(a), summed(a)
+
+
+@hybrid.script
+def complex_products(a: Array) -> Array:
+    return a * a
+
+
+def test_sums_by_other_names_agree() -> None:
+    sums_by_other_names.check(np.random.default_rng(0).standard_normal(10007))
+
+
+def test_complex_products_agree() -> None:
+    """Where a processor can, NumPy rounds a product and a sum at once."""
+    parts = np.random.default_rng(0).standard_normal((2, 1000))
+    complex_products.check(parts[0] + 1j * parts[1])
