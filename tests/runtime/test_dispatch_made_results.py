@@ -139,3 +139,11 @@ def test_named_tuples_as_arguments() -> None:
     warm(warmed, Other(1.0, 2.0), a)
     assert warmed(Point(1.0, 2.0), a) == 9.0
     assert warmed(Other(1.0, 2.0), a) == 6.0
+
+
+def test_fields_that_a_class_computes() -> None:
+    """What lies in the tuple is not what its field gives: such calls go through Python."""
+    computed: Any = type("Computed", (Point,), {"x": property(lambda _: 100.0)})
+    kernel = hybrid.script(added.py_func)
+    a = numpy.full(3, 4.0)
+    assert [kernel(computed(1.0, 2.0), a) for _ in range(5)] == [108.0] * 5
