@@ -15,6 +15,7 @@ from hybridjit.frontend.arrays.refusals import count, element_of, refuse_whole
 from hybridjit.frontend.arrays.stores import (
     Target,
     named,
+    note_part,
     store_values,
     target_in,
     target_of,
@@ -191,7 +192,10 @@ def _frozen(build: Builder, value: Value, name: str, stmt: ast.stmt) -> Value:
             kept = (build.let(Scalar(i, ScalarType(i.dtype)), name, span).expr for i in indices)
             return Array(buffer, tuple(kept))
         case ArrayExpr():
-            return named(build, value, name, stmt)
+            made = named(build, value, name, stmt)
+            if value.part_of is not None and isinstance(made, Array) and not build.stack:
+                note_part(build, value, made, name, stmt)
+            return made
         case _:
             return value
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hybridjit.errors import BoundsError, ParseError
-from hybridjit.frontend.arrays.elementwise import elementwise
+from hybridjit.frontend.arrays.calls import complex_part
 from hybridjit.frontend.arrays.gather import array_part, part_at
 from hybridjit.frontend.arrays.lists import grow
 from hybridjit.frontend.arrays.memory import elements_of, evaluate_all, whole
@@ -63,10 +63,8 @@ from hybridjit.ir.dtype import INT64, ScalarType
 from hybridjit.ir.expr import Call, Const, Expr, Load
 from hybridjit.ir.intrinsics import INTRINSICS
 from hybridjit.lazy import lazy_module
-from hybridjit.scalars.functions import apply
 from hybridjit.scalars.kinds import type_name
 from hybridjit.scalars.scalar import Scalar, index, integer
-from hybridjit.scalars.style import Style
 from hybridjit.scalars.suggest import did_you_mean
 
 if TYPE_CHECKING:
@@ -296,10 +294,7 @@ def _array_attribute(build: Builder, owner: AnyArray, node: ast.Attribute) -> Va
         case "itemsize":
             return integer(elements_of(build, owner).dtype.bits // 8)
         case "real" | "imag" as name:
-            span = build.span(node)
-            return elementwise(
-                build, [owner], lambda parts: apply(name, Style.LANGUAGE, parts, span), node
-            )
+            return complex_part(build, owner, name, node.value)
         case name if name in ARRAY_METHODS:
             return Method(owner, name)
         case name:

@@ -64,7 +64,8 @@ class ArrayExpr:
     elements where it is true are there.
 
     `shown` is memory that the elements are read from, where NumPy would make a view of it; or, if
-    `may_be_copy`, a view or a copy, whichever the strides of an argument allow.
+    `may_be_copy`, a view or a copy, whichever the strides of an argument allow. `part_of` is memory
+    that NumPy would show a part of, as in `z.real`, where this is computed from it.
     """
 
     shape: tuple[Expr, ...]
@@ -73,6 +74,7 @@ class ArrayExpr:
     buffer: Buffer | None = None
     shown: Buffer | None = None
     may_be_copy: bool = False
+    part_of: Buffer | None = None
     mask: Mask | None = None
 
 

@@ -52,9 +52,29 @@ def call_ufunc(build: Builder, name: str, node: ast.Call) -> Value:
     if not any(isinstance(value, (AnyArray, Items)) for value in values):
         numbers = build.as_operands(values, nodes, node)
         result: Value = apply_once(build, name, Style.NUMPY, numbers, node)
+    elif name in ("real", "imag") and isinstance(values[0], AnyArray):
+        result = complex_part(build, values[0], name, nodes[0])
     else:
         result = elementwise(build, values, lambda parts: _applied(build, name, parts, node), node)
     return result if out is None else store_out(build, out, result, node)
+
+
+def complex_part(build: Builder, owner: AnyArray, name: str, node: ast.expr) -> Value:
+    """`a.real` or `a.imag` of the array `a` at `node`: in NumPy a view; of real numbers, `a`."""
+    is_complex = elements_of(build, owner).dtype.is_complex
+    if name == "real" and not is_complex:
+        return owner
+    span = build.span(node)
+
+    def compute(parts: list[Scalar]) -> Scalar:
+        part = build.let(parts[0], "t", span) if name in _DOUBLING else parts[0]
+        return apply(name, Style.NUMPY, [part], span)
+
+    made = elementwise(build, [owner], compute, node)
+    is_called = isinstance(node, ast.Call)  # then it has no name, and nothing else can show it
+    if is_called or not isinstance(owner, (Array, View)) or not isinstance(made, ArrayExpr):
+        return made
+    return replace(made, part_of=owner.buffer if is_complex else None)
 
 
 def _applied(build: Builder, name: str, parts: list[Scalar], node: ast.Call) -> Scalar:
@@ -147,6 +167,8 @@ def elementwise_method(build: Builder, owner: AnyArray, name: str, node: ast.Cal
             )
         case "conj" | "conjugate":
             arguments(build, node, required=0)
+            if not elements_of(build, owner).dtype.is_complex:
+                return owner
             return elementwise(build, [owner], lambda p: _applied(build, "conj", p, node), node)
         case _:
             raise build.refuse(f"{describe(owner)} has no method '{name}'", node.func)
@@ -155,7 +177,7 @@ def elementwise_method(build: Builder, owner: AnyArray, name: str, node: ast.Cal
 def computed(build: Builder, owner: Value) -> ArrayExpr:
     """An array that is a copy, not a view of memory."""
     assert isinstance(owner, AnyArray)
-    return replace(elements_of(build, owner), buffer=None, shown=None)
+    return replace(elements_of(build, owner), buffer=None, shown=None, part_of=None)
 
 
 def cast_element(value: Scalar, dtype: DType, span: Span | None) -> Scalar:

@@ -61,8 +61,10 @@ def make_array(build: Builder, name: str, node: ast.Call) -> Value:
     args = arguments(build, node, "object", "dtype", required=1)
     value = build.evaluate(args["object"])
     dtype = dtype_argument(build, args["dtype"]) if "dtype" in args else None
-    if isinstance(value, AnyArray) and name == "asarray" and dtype is None:
-        return value
+    if isinstance(value, AnyArray) and name == "asarray":
+        own = elements_of(build, value).dtype
+        if dtype is None or dtype is own:
+            return value
     array = elements_of(build, array_of_items(build, value, args["object"]))
     if dtype is None:
         return computed(build, array)

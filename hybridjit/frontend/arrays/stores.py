@@ -276,6 +276,22 @@ def named(build: Builder, value: ArrayExpr, name: str, stmt: ast.AST) -> Array |
     return value
 
 
+def note_part(build: Builder, value: ArrayExpr, made: Array, name: str, stmt: ast.AST) -> None:
+    """Remember that a name stands for a copy where NumPy has a view.
+
+    That makes no difference unless one of them is written to, which is checked at the end. Memory
+    that the script makes may be written to because a name is given another array.
+    """
+    assert value.part_of is not None
+    span = build.span(stmt)
+    script = build.around[0].block if build.around else build.body
+    last = script[-1] if script else None
+    if not build.is_made_here(value.part_of):
+        build.aliases.append(Alias(value.part_of, name, span, last))
+    if script is build.body:  # in a loop, the copy is made again after it is written to
+        build.aliases.append(Alias(value.part_of, name, span, last, made.buffer))
+
+
 def own_array(build: Builder, value: ArrayExpr, name: str, stmt: ast.AST) -> Array:
     """A computed array in memory that may be overwritten later."""
     if value.shown is not None:

@@ -160,7 +160,8 @@ def shown(
     def element(indices: Sequence[Expr]) -> Scalar:
         return owner.element([at(place, indices) for place in places])
 
-    return ArrayExpr(shape, owner.dtype, element, shown=owner.shown, may_be_copy=owner.may_be_copy)
+    made = ArrayExpr(shape, owner.dtype, element, shown=owner.shown, may_be_copy=owner.may_be_copy)
+    return replace(made, part_of=owner.part_of)
 
 
 # slices and single indices

@@ -1,0 +1,103 @@
+"""`z.real` and its kin, in NumPy views, and functions that give the array itself: as in NumPy, or
+refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hybridjit import Kernel
+from hybridjit.errors import ParseError
+from tests.support.oracle import run_all_ways
+
+Values = Any
+
+
+def part_is_written(z: Values) -> Values:
+    part = z.real
+    part[0] = 9
+    return z.sum()
+
+
+def array_is_written(z: Values) -> Values:
+    part = np.imag(z)
+    z[0] = 9j
+    return part.sum()
+
+
+def array_is_written_after_a_slice(z: Values) -> Values:
+    part = z.imag[1:]
+    z[1] = 9j
+    return part.sum()
+
+
+def made_here(z: Values) -> Values:
+    doubled = z * 2
+    part = doubled.real
+    part[:] = 1
+    return doubled
+
+
+REFUSED = [part_is_written, array_is_written, array_is_written_after_a_slice, made_here]
+
+
+@pytest.mark.parametrize("function", REFUSED, ids=lambda f: f.__name__)
+def test_what_a_copy_would_not_show_is_refused(function: Callable[..., Any]) -> None:
+    kernel: Kernel[..., Any] = Kernel(function)
+    with pytest.raises(ParseError, match="'part' would be another view of the elements"):
+        kernel(np.arange(5) + 2j)
+
+
+def names_that_change(z: Values) -> Values:
+    part, w = z.real, z * 2
+    for _ in range(3):
+        part = part * 2
+        side = w.imag
+        w = w * w + side
+    return part, w
+
+
+def copied(z: Values) -> Values:
+    part = z.real.copy()
+    part[0], z[0] = 5, 3
+    return part
+
+
+def of_a_call(z: Values) -> Values:
+    part = np.conj(z).imag
+    part[0] = 5
+    return part
+
+
+def inside_of_a_call(z: Values) -> Values:
+    def total(w: Values) -> Values:
+        part = w.real
+        return part.sum()
+
+    z[0] = total(z)
+    return total(z)
+
+
+def the_array_itself(a: Values) -> Values:
+    real, same, plain = a.real, np.asarray(a, a.dtype), a.conj()
+    real[0], same[1], plain[2] = 7, 8, 9
+    a[3] = 10
+    return real + same + plain + np.real(a)
+
+
+@pytest.mark.parametrize(
+    "function", [names_that_change, copied, of_a_call, inside_of_a_call], ids=lambda f: f.__name__
+)
+def test_what_makes_no_difference(function: Callable[..., Any]) -> None:
+    assert run_all_ways(Kernel(function), [np.arange(5) + 2j]).error is None
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int16"])
+def test_functions_that_give_the_array_itself(dtype: str) -> None:
+    a = np.arange(10).astype(dtype)
+    for given in (a, a[::2], a[::-1]):
+        assert run_all_ways(Kernel(the_array_itself), [given]).error is None
