@@ -29,6 +29,7 @@ from hybridjit.runtime.arguments import (
     spec_of_argument,
     store_results,
 )
+from hybridjit.runtime.brought_arrays import as_arrays
 from hybridjit.runtime.dispatch.call_shape import CallShape
 from hybridjit.runtime.dispatch.native_calls import NativeCalls
 from hybridjit.runtime.dispatch.objects import NativeCallable, native_calls
@@ -385,12 +386,15 @@ class Kernel(NativeCallable, Generic[P, R]):
         `CheckError`, which says where it is and names a file that repeats the call. With
         HYBRIDJIT_CHECK=1 every call of a program is checked so.
         """
-        copies = checking.fresh_copies([*args, *kwargs.values()])
+        copies = checking.fresh_copies([as_arrays(item) for item in (*args, *kwargs.values())])
         given = dict(zip(kwargs, copies[len(args) :], strict=True))
         with config.scope(check=False, interpret=False):
             return self._checked(copies[: len(args)], given)[1]
 
     def _checked(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Outcome, Checked]:
+        # Arrays of others (memoryview, DLPack) as such: the plain function runs on copies of them.
+        args = [as_arrays(item) for item in args]
+        kwargs = {name: as_arrays(item) for name, item in kwargs.items()}
         own = {name: value for name, value in kwargs.items() if name in self.signature.parameters}
         func = self._select(self._bind(args, own)[0]).func  # what is to run, of any size or exact
 

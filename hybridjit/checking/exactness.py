@@ -1,9 +1,9 @@
 """How close native code must come to plain Python: bit for bit, or within a stated bound.
 
-Everything is exact except four things: functions such as exp, whose last bits are ours; products of
-complex numbers, which NumPy rounds as the processor does it best; sums of whole arrays, whose order
-NumPy leaves open; and what `fastmath` allows. Where one of them is in a program, floats may differ
-by
+Everything is exact except four things: functions such as exp, whose last bits are ours; products
+and quotients of complex numbers, which NumPy rounds as the processor does it best; sums of whole
+arrays, whose order NumPy leaves open; and what `fastmath` allows. Where one of them is in a
+program, floats may differ by
 
     ROUNDINGS * (1 + log2(number of elements)) * epsilon * (largest number in sight)
 
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridjit.codegen.math.bounds import BOUNDS
-from hybridjit.ir.expr import Call, Mul, Node, Pow
+from hybridjit.ir.expr import Call, Div, Mul, Node, Pow
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Block
 from hybridjit.ir.visit import walk
@@ -60,7 +60,7 @@ def makes_empty_arrays(function: FunctionType) -> bool:
 def _rounds(node: Node) -> bool:
     if isinstance(node, Block):
         return node.is_open
-    if isinstance(node, Mul):
+    if isinstance(node, (Mul, Div)):
         return node.dtype.is_complex
     if isinstance(node, Pow):
         return not node.dtype.is_integer

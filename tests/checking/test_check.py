@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from array import array
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -297,3 +298,24 @@ def test_complex_products_agree() -> None:
     """Where a processor can, NumPy rounds a product and a sum at once."""
     parts = np.random.default_rng(0).standard_normal((2, 1000))
     complex_products.check(parts[0] + 1j * parts[1])
+
+
+@hybrid.script
+def counted_up(a: Array) -> Any:
+    for i in range(a.shape[0]):
+        a[i] += 1
+    return a.sum()
+
+
+def test_arrays_of_others_are_copied_too() -> None:
+    """The plain function has no use for a memoryview, and must not write to what it shows."""
+    memory = array("d", [0, 0, 0])
+    for given in (memory, memoryview(memory)):
+        counted_up.check(given)
+        assert list(memory) == [0, 0, 0]
+    assert run(counted_up, memory) == 3
+    assert list(memory) == [1, 1, 1]
+
+
+def test_strides_of_arrays_without_an_owner() -> None:
+    counted_up.check(np.from_dlpack(np.arange(20.0)[::-2]))

@@ -208,7 +208,7 @@ def test_many_calls_leave_nothing_behind(kernel: Any, many_calls: int) -> None:
 
 
 @needs_proc
-def test_many_errors_leave_nothing_behind(many_calls: int) -> None:
+def test_many_errors_leave_nothing_behind(many_calls: int, unchecked: None) -> None:
     a = np.arange(-500.0, 500.0)
     fails_after(a, 3)
 

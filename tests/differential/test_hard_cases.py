@@ -275,7 +275,7 @@ def sums_that_wrap(a: Any, x: Any) -> Any:
 
 
 @pytest.mark.parametrize("x", [LOW, LOW + 1, -1, 0, 3, 2**61, 2**62 + 3, HIGH - 1, HIGH])
-def test_guards_of_sums_that_wrap(x: int) -> None:
+def test_guards_of_sums_that_wrap(x: int, unchecked: None) -> None:
     check(sums_that_wrap, np.arange(8.0), x, plain=abs(x) < 2**60)
 
 

@@ -235,7 +235,7 @@ def test_refuses_what_numpy_crashes_on(call: str) -> None:
 
 
 @pytest.mark.parametrize("call", ["np.nanquantile(none, [0.1, 0.5])"])
-def test_refuses_what_has_no_axis_for_quantiles_in_numpy(call: str) -> None:
+def test_refuses_what_has_no_axis_for_quantiles_in_numpy(call: str, unchecked: None) -> None:
     """NumPy gives one NaN where there are no elements, and two numbers where there are some."""
     kernel = _kernel(f"return {call}")
     for found in run_ways(kernel, [ARRAYS["none"]], fresh(kernel)).values():

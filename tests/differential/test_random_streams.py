@@ -314,7 +314,7 @@ def test_other_kinds_of_generators() -> None:
         random(np.random.Generator(np.random.MT19937(1)), 3)
 
 
-def test_threads_share_a_generator() -> None:
+def test_threads_share_a_generator(unchecked: None) -> None:
     """Each draw is made once, by one of them."""
     rng = np.random.default_rng(9)
     drawn: list[float] = []

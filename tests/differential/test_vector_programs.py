@@ -29,6 +29,9 @@ from tests.support.oracle import assert_same_outcome, run_interpreted, run_once
 from tests.support.poisoned import run_poisoned
 from tests.support.strategies import programs
 
+# Among what they compute are floats that no integer can hold.
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 SEEDS = range(50)
 LOOPS = range(50)
 CHUNK = 25
