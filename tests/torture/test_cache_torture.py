@@ -218,6 +218,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(REPOSITORY / "hybridjit", place / "hybridjit", ignore=skip_caches)
     (place / SUITE).mkdir(parents=True)
     shutil.copy(REPOSITORY / "pyproject.toml", place)
+    shutil.copytree(REPOSITORY / "tests/support", place / "tests/support", ignore=skip_caches)
     for pattern in ("tests/*.py", f"{SUITE}/*.py"):
         for file in REPOSITORY.glob(pattern):
             shutil.copy(file, place / file.relative_to(REPOSITORY))

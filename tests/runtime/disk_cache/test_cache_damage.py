@@ -56,9 +56,9 @@ def test_every_flipped_byte_is_found_out(directory: Path, file: Path) -> None:
 def test_every_zero_tail_is_found_out(directory: Path, file: Path) -> None:
     """As a file system leaves it that lost the data and kept the size."""
     data = file.read_bytes()
-    check_all_miss(
-        directory, file, [data[:size] + bytes(len(data) - size) for size in range(len(data))]
-    )
+    contents = [data[:size] + bytes(len(data) - size) for size in range(len(data))]
+    # One tag in 256 ends in a zero of its own.
+    check_all_miss(directory, file, [content for content in contents if content != data])
 
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
