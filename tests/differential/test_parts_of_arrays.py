@@ -42,7 +42,22 @@ def made_here(z: Values) -> Values:
     return doubled
 
 
-REFUSED = [part_is_written, array_is_written, array_is_written_after_a_slice, made_here]
+def read_again_in_a_loop(z: Values) -> Values:
+    part = z.real
+    total = 0.0
+    for i in range(z.shape[0]):
+        total += part.sum()
+        z[i] = i
+    return total
+
+
+REFUSED = [
+    read_again_in_a_loop,
+    part_is_written,
+    array_is_written,
+    array_is_written_after_a_slice,
+    made_here,
+]
 
 
 @pytest.mark.parametrize("function", REFUSED, ids=lambda f: f.__name__)
@@ -82,6 +97,17 @@ def inside_of_a_call(z: Values) -> Values:
     return total(z)
 
 
+def written_when_all_is_read(z: Values) -> Values:
+    side = z.imag.copy()
+    for _ in range(2):
+        part = z.real
+        size = part * part - part
+        z *= size
+    first = z.real
+    z[:] = first + side
+    return z
+
+
 def the_array_itself(a: Values) -> Values:
     real, same, plain = a.real, np.asarray(a, a.dtype), a.conj()
     real[0], same[1], plain[2] = 7, 8, 9
@@ -90,7 +116,9 @@ def the_array_itself(a: Values) -> Values:
 
 
 @pytest.mark.parametrize(
-    "function", [names_that_change, copied, of_a_call, inside_of_a_call], ids=lambda f: f.__name__
+    "function",
+    [names_that_change, copied, of_a_call, inside_of_a_call, written_when_all_is_read],
+    ids=lambda f: f.__name__,
 )
 def test_what_makes_no_difference(function: Callable[..., Any]) -> None:
     assert run_all_ways(Kernel(function), [np.arange(5) + 2j]).error is None

@@ -22,6 +22,8 @@ from tests.support.oracle import run_once
 from tests.support.random_arrays import define
 
 NAMES = ("u", "v", "w", "x")
+# The array itself, in NumPy.
+SAME = ("{0}", "{0}", "{0}", "np.asarray({0}, {0}.dtype)", "{0}.real", "np.real({0})", "{0}.conj()")
 HEADER = """import numpy as np
 
 def helper(p, q, k):
@@ -48,9 +50,11 @@ class Names:
     depth: int = 1
     loops: int = 0
     random: random.Random = field(init=False)
+    forms: random.Random = field(init=False)
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
+        self.forms = random.Random(f"forms of {self.seed}")
 
     def text(self) -> str:
         """The source of the script."""
@@ -100,7 +104,7 @@ class Names:
     def other_name(self) -> None:
         """A name that may have had no array before gets one that another name stands for."""
         target = self.random.choice((*NAMES, self.name()))
-        self.line(f"{target} = {self.name()}")
+        self.line(f"{target} = {self.forms.choice(SAME).format(self.name())}")
         self._note(target)
 
     def new_array(self, target: str) -> None:

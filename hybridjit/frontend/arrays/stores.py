@@ -10,7 +10,7 @@ import numpy as np
 
 from hybridjit.arith.ranges import ZERO, constant
 from hybridjit.errors import ParseError, Span, TypeMismatch
-from hybridjit.frontend.aliases import Alias
+from hybridjit.frontend.aliases import Alias, PartAlias
 from hybridjit.frontend.arrays.elementwise import (
     broadcast_to,
     elementwise,
@@ -279,17 +279,16 @@ def named(build: Builder, value: ArrayExpr, name: str, stmt: ast.AST) -> Array |
 def note_part(build: Builder, value: ArrayExpr, made: Array, name: str, stmt: ast.AST) -> None:
     """Remember that a name stands for a copy where NumPy has a view.
 
-    That makes no difference unless one of them is written to, which is checked at the end. Memory
-    that the script makes may be written to because a name is given another array.
+    Whether that makes a difference is seen at the end. Memory that the script makes may be written
+    to because a name is given another array; in a loop, because the copy is made again.
     """
     assert value.part_of is not None
     span = build.span(stmt)
     script = build.around[0].block if build.around else build.body
     last = script[-1] if script else None
-    if not build.is_made_here(value.part_of):
-        build.aliases.append(Alias(value.part_of, name, span, last))
-    if script is build.body:  # in a loop, the copy is made again after it is written to
-        build.aliases.append(Alias(value.part_of, name, span, last, made.buffer))
+    is_given, is_once = not build.is_made_here(value.part_of), script is build.body
+    alias = PartAlias(value.part_of, name, span, last, made.buffer, is_given, is_once)
+    build.aliases.append(alias)
 
 
 def own_array(build: Builder, value: ArrayExpr, name: str, stmt: ast.AST) -> Array:
