@@ -180,7 +180,7 @@ squared(np.zeros(4))
             "which would not see what is written",
             "may be an array with two names",
             "may still be the array that it was",
-            "in another shape, which can only be read",
+            "in another shape or order, which can only be read",
             "taken inside a loop or a branch",
             "' may be one of two arrays",
             "is one of two arrays",

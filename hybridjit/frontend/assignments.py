@@ -310,8 +310,8 @@ def _target(build: Builder, target: ast.Subscript) -> Target:
     owner = build.evaluate(target.value)
     if isinstance(owner, ArrayExpr) and owner.shown is not None:
         raise build.refuse(
-            f"'{ast.unparse(target.value)}' is '{owner.shown.name}' in another shape, which "
-            "can only be read",
+            f"'{ast.unparse(target.value)}' is '{owner.shown.name}' in another shape or "
+            "order, which can only be read",
             target,
             help=f"write to '{owner.shown.name}' itself, or make a copy with .copy()",
         )

@@ -236,8 +236,8 @@ ARRAY_NAMES = {
     **{name: name for name in ("column_stack", "result_type", "meshgrid", "cumsum", "cumprod")},
     **{name: name for name in ("block", "split", "array_split", "hsplit", "vsplit", "dsplit")},
     **{name: name for name in ("einsum", "tensordot", "pad")},
-    **{"array": "array", "asarray": "asarray", "ascontiguousarray": "asarray"},
-    **{"asanyarray": "asarray", "ndarray": "empty"},
+    **{"array": "array", "asarray": "asarray"},
+    **{"asanyarray": "asarray", "ascontiguousarray": "ascontiguousarray", "ndarray": "empty"},
 }
 ARRAY_FUNCTIONS: dict[int, str] = {id(getattr(np, key)): name for key, name in ARRAY_NAMES.items()}
 # By identity: the module and our name of each of its functions, and the names of the language.

@@ -129,3 +129,48 @@ def test_functions_that_give_the_array_itself(dtype: str) -> None:
     a = np.arange(10).astype(dtype)
     for given in (a, a[::2], a[::-1]):
         assert run_all_ways(Kernel(the_array_itself), [given]).error is None
+
+
+def read_in_order(a: Values) -> Values:
+    flat, same = a.ravel(), np.ascontiguousarray(a)
+    return flat * 2 + same
+
+
+def in_order_of_its_own(a: Values) -> Values:
+    made = a * 2
+    made.ravel()[0] = 5
+    same = np.ascontiguousarray(made)
+    same[1] = 6
+    return made
+
+
+@pytest.mark.parametrize("function", [read_in_order, in_order_of_its_own])
+def test_arrays_in_row_major_order(function: Callable[..., Any]) -> None:
+    a = np.arange(10.0)
+    for given in (a, a[::2], a[::-1]):
+        assert run_all_ways(Kernel(function), [given]).error is None
+
+
+def written_in_order(a: Values) -> Values:
+    same = np.ascontiguousarray(a)
+    same[0] = 9
+    return a
+
+
+def written_flat(a: Values) -> Values:
+    flat = np.ravel(a)
+    flat[0] = 9
+    return a
+
+
+def written_behind(a: Values) -> Values:
+    same = np.ascontiguousarray(a)
+    a[0] = 9
+    return same + 1
+
+
+@pytest.mark.parametrize("function", [written_in_order, written_flat, written_behind])
+def test_a_copy_or_not_is_a_matter_of_strides(function: Callable[..., Any]) -> None:
+    """NumPy copies what lies apart; a script does not know how its arguments lie."""
+    with pytest.raises(ParseError, match="'a' in another shape or order|another view of the elem"):
+        Kernel(function)(np.arange(10.0))

@@ -58,7 +58,14 @@ from hybridjit.frontend.arrays.reductions import (
     sum_dtype,
     variance,
 )
-from hybridjit.frontend.arrays.shapes import axes_argument, axis_of, flip, reshape, transposed
+from hybridjit.frontend.arrays.shapes import (
+    axes_argument,
+    axis_of,
+    flip,
+    ravel,
+    reshape,
+    transposed,
+)
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import arguments, dtype_argument
 from hybridjit.frontend.values import (
@@ -116,7 +123,7 @@ def array_method(build: Builder, owner: AnyArray, name: str, node: ast.Call) -> 
             return transposed(build, owner, axes or None, node)
         case "flatten" | "ravel":
             arguments(build, node, required=0)
-            flat = reshape(build, owner, _sizes(build, [integer(-1)], node), node)
+            flat = ravel(build, owner, node)
             return computed(build, flat) if name == "flatten" else flat
         case "dot":
             args = arguments(build, node, "b", required=1)
@@ -309,7 +316,7 @@ def _flip(build: Builder, name: str, node: ast.Call) -> Value:
 
 def _ravel(build: Builder, name: str, node: ast.Call) -> Value:
     owner = evaluate_array(build, arguments(build, node, "a", required=1)["a"])
-    return reshape(build, owner, _sizes(build, [integer(-1)], node), node)
+    return ravel(build, owner, node)
 
 
 _ARRAY_HANDLERS: dict[str, Handler] = {
@@ -349,6 +356,6 @@ _ARRAY_HANDLERS: dict[str, Handler] = {
     "result_type": result_type,
     "indices": make_indices,
     "meshgrid": mesh,
-    **dict.fromkeys(("array", "asarray"), make_array),
+    **dict.fromkeys(("array", "asarray", "ascontiguousarray"), make_array),
     **dict.fromkeys(("cumsum", "cumprod"), accumulate),
 }

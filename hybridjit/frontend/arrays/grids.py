@@ -15,6 +15,7 @@ from hybridjit.frontend.arrays.joins import joined, owned
 from hybridjit.frontend.arrays.lists import array_of_list
 from hybridjit.frontend.arrays.memory import elements_of, nest, scratch
 from hybridjit.frontend.arrays.reductions import Fold, as_dtype, fold_of, sum_dtype
+from hybridjit.frontend.arrays.shapes import in_row_major_order
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import (
     arguments,
@@ -61,10 +62,10 @@ def make_array(build: Builder, name: str, node: ast.Call) -> Value:
     args = arguments(build, node, "object", "dtype", required=1)
     value = build.evaluate(args["object"])
     dtype = dtype_argument(build, args["dtype"]) if "dtype" in args else None
-    if isinstance(value, AnyArray) and name == "asarray":
+    if isinstance(value, AnyArray) and name != "array":
         own = elements_of(build, value).dtype
         if dtype is None or dtype is own:
-            return value
+            return value if name == "asarray" else in_row_major_order(build, value)
     array = elements_of(build, array_of_items(build, value, args["object"]))
     if dtype is None:
         return computed(build, array)

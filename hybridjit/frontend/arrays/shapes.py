@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hybridjit.arith.ranges import ONE, ZERO, constant, minus, plus, tidy, times
 from hybridjit.errors import ShapeMismatch
@@ -50,6 +51,24 @@ def reshape(build: Builder, owner: AnyArray, shape: Sequence[Expr], node: ast.ex
     # Whatever its strides, one axis can be cut into several.
     may_be_copy = len(owner.shape) > 1 and not _is_contiguous(build, owner)
     return ArrayExpr(wanted, source.dtype, element, shown=owner.buffer, may_be_copy=may_be_copy)
+
+
+def ravel(build: Builder, owner: AnyArray, node: ast.expr) -> Value:
+    """The elements in row-major order along one axis."""
+    if len(owner.shape) == 1:
+        return in_row_major_order(build, owner)
+    return reshape(build, owner, [Const(-1)], node)
+
+
+def in_row_major_order(build: Builder, owner: AnyArray) -> Value:
+    """The array itself if its elements lie one after the other, else a copy: where that is not
+    known, it is a matter of strides.
+    """
+    if _is_contiguous(build, owner) or (isinstance(owner, ArrayExpr) and owner.shown is None):
+        return owner
+    source = elements_of(build, owner)
+    memory = owner.shown if isinstance(owner, ArrayExpr) else owner.buffer
+    return replace(source, buffer=None, shown=memory, may_be_copy=True)
 
 
 def _is_contiguous(build: Builder, owner: AnyArray) -> bool:
