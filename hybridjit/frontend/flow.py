@@ -166,6 +166,8 @@ class Flow:
         """The state after a `try`. What a handler sees may be from anywhere in the body, and what
         `finally` sees from anywhere before it.
         """
+        jumps = self.loops[-1] if self.loops else _Loop()
+        marks = len(jumps.breaks), len(jumps.continues)
         end = self.block(stmt.body, state)
         ends = [end if end is None else self.block(stmt.orelse, end)]
         failed = self._anywhere(stmt.body, state)
@@ -178,6 +180,9 @@ class Flow:
         before = [*stmt.body, *stmt.handlers, *stmt.orelse]
         goes_on = _meet(ends) is not None
         end = self.block(stmt.finalbody, self._anywhere(before, state))
+        last = {name.id for name in bound_names(stmt.finalbody)}
+        for left, mark in zip((jumps.breaks, jumps.continues), marks, strict=True):
+            left[mark:] = [_then(jump, end, last) for jump in left[mark:]]
         return end if goes_on else None
 
     def _anywhere(self, nodes: Sequence[ast.AST], state: State) -> State:
@@ -248,6 +253,13 @@ class Flow:
     def use(self, node: ast.Name, state: State) -> None:
         if node.id in state:
             self.uses.append((node, self.place, state[node.id]))
+
+
+def _then(state: State | None, end: State | None, names: Iterable[str]) -> State | None:
+    """The state of a jump after the `finally` on its way, which ends in another for its names."""
+    if state is None or end is None:
+        return None
+    return state | {name: end[name] for name in names}
 
 
 def _meet(states: Sequence[State | None]) -> State | None:

@@ -62,7 +62,7 @@ from hybridjit.ir.stmt import (
     While,
     flat_stmts,
 )
-from hybridjit.ir.visit import children, walk
+from hybridjit.ir.visit import children, walk, walk_stmts
 from hybridjit.record import record
 from hybridjit.scalars.scalar import Scalar
 
@@ -149,7 +149,7 @@ class Guards:
         body = self.block(loop.body, depth=depth + 1)
         before = self._faults(bounds)
         if not _may_leave(body, self.caught):
-            return [*before, loop]
+            return [*before, replace(loop, body=self.close(body)) if _returns(loop) else loop]
         if loop.kind.is_concurrent:
             raise Unguarded(loop.span, f"a {loop.kind.value} loop")
         return [*before, replace(loop, body=self.close(body)), self._go_on_leaving()]
@@ -161,7 +161,7 @@ class Guards:
             body = [*before, If(Not(loop.cond), Break()), *body]
             loop = replace(loop, cond=Const(True, loop.cond.dtype))
         if not _may_leave(body, self.caught):
-            return [loop]
+            return [replace(loop, body=self.close(body)) if _returns(loop) else loop]
         return [replace(loop, body=self.close(body)), self._go_on_leaving()]
 
     def _go_on_leaving(self) -> Stmt:
@@ -205,6 +205,10 @@ def _may_leave(body: Sequence[Stmt], caught: Buffer) -> bool:
     return any(
         isinstance(node, Store) and node.buffer is caught for stmt in body for node in walk(stmt)
     )
+
+
+def _returns(loop: For | While) -> bool:
+    return any(isinstance(stmt, (Return, InlineReturn)) for stmt in walk_stmts(loop.body))
 
 
 # what may fail

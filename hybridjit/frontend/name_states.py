@@ -75,6 +75,8 @@ def kind_of(build: Builder, value: Stood) -> str:
     match value:
         case Array() | View():
             return f"{value.buffer.dtype} of shape {shape_text(value.shape)}"
+        case Variable(buffer=None):
+            return "without a value"
         case Variable() | Scalar():
             return "a number"
         case Resizable(home=home):
@@ -98,6 +100,8 @@ def value_key(value: Stood) -> object:
             return state_key(items)
         case GrowingList(count=buffer) | Resizable(home=buffer):
             return id(buffer)
+        case Variable(key=key, buffer=None):
+            return key  # in each copy of a branch, it is another one without a value
         case Variable() | ArrayExpr():
             return id(value)
         case _:

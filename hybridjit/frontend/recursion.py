@@ -108,8 +108,7 @@ def _loop_of(cutter: Cutter) -> list[ast.stmt]:
         assign_at(place, ast.Constant(0), start),
     ]
     writer = _Writer(cutter, place, places, kept, lists)
-    numbers = sorted(cutter.reached() - {LEAVE})
-    body = [writer.place_at(number) for number in numbers]
+    body = [writer.place_at(number) for number in cutter.in_order()]
     body += writer.last()
     return [*begin, at_place(ast.While(ast.Constant(True), body, []), start)]
 
@@ -120,12 +119,11 @@ def _kept(cutter: Cutter) -> dict[int, list[str]]:
     changed = {name.id for place in cutter.places for name in bound_names(place.stmts)}
     changed |= {name for call in calls for name in (*call.given, call.into) if name is not None}
     live = _live(cutter)
-    unset = (live[0] & changed) - set(cutter.parameters)
+    if (live[0] & changed) - set(cutter.parameters):
+        raise UnknownForm  # it may be read where it has no value, and would have the caller's
     found: dict[int, list[str]] = {}
     for call in calls:
         after = live[call.after] - {call.into, cutter.result}
-        if after & unset:
-            raise UnknownForm  # it may be read where it has no value: whether, is Python's to say
         found[call.after] = sorted(after & changed)
     return found
 

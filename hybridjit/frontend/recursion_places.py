@@ -120,6 +120,26 @@ class Cutter:
                 todo.append(place.call.after)
         return found
 
+    def in_order(self) -> list[int]:
+        """The places that something leads to, each behind those that lead to it, loops apart.
+
+        Those that need no call come first: they tell the type of the result, and no name is read
+        before some statement has given it a value.
+        """
+        found, left = set[int](), list[int]()
+        todo = [(0, False)]
+        while todo:
+            number, is_left = todo.pop()
+            if is_left:
+                left.append(number)
+            elif number not in found and number != LEAVE:
+                found.add(number)
+                place = self.places[number]
+                after = place.next if place.call is None else (place.call.after,)
+                todo += [(number, True), *((k, False) for k in after)]
+        first = self.reached(by_calls=False)
+        return sorted(reversed(left), key=lambda number: number not in first)
+
     def add(self, stmt: ast.stmt) -> None:
         self.here.stmts.append(stmt)
 
@@ -388,6 +408,11 @@ def _jumps(stmt: ast.stmt) -> bool:
             return any(map(_jumps, (*body, *orelse)))
         case ast.With(body=body):
             return any(map(_jumps, body))
+        case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=last):
+            handled = (inner for handler in handlers for inner in handler.body)
+            return any(map(_jumps, (*body, *handled, *orelse, *last)))
+        case ast.For(orelse=orelse) | ast.While(orelse=orelse):
+            return any(map(_jumps, orelse))
         case _:
             return isinstance(stmt, (ast.Break, ast.Continue))
 

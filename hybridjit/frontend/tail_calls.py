@@ -21,6 +21,8 @@ from weakref import WeakKeyDictionary
 
 from hybridjit.frontend.captures import Environment
 from hybridjit.frontend.hoisting import at_place
+from hybridjit.frontend.inner_functions import bound_names
+from hybridjit.frontend.live_names import read_later
 from hybridjit.source import FunctionSource
 from hybridjit.syntax import nodes_of
 
@@ -60,7 +62,14 @@ def _are_last(func: ast.FunctionDef, count: int) -> bool:
     """Whether all calls are what is returned, with an argument for each parameter."""
     args = func.args
     has_others = args.vararg or args.kwarg or args.kwonlyargs or args.posonlyargs
-    return not has_others and _count_last(func.body, func) == count and _may_end(func)
+    is_last = not has_others and _count_last(func.body, func) == count
+    return is_last and _may_end(func) and not _reads_unset(func)
+
+
+def _reads_unset(func: ast.FunctionDef) -> bool:
+    """True if a name may be read before it has a value: the call before left none of its own."""
+    local = {name.id for name in bound_names(func.body)} - {arg.arg for arg in func.args.args}
+    return bool(read_later(func.body, set()) & local)
 
 
 def _may_end(func: ast.FunctionDef) -> bool:

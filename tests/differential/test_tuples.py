@@ -226,3 +226,68 @@ def test_a_field_that_is_missing() -> None:
 
     with pytest.raises(ParseError, match="needs an argument 'value'"):
         incomplete(np.ones(3))
+
+
+@hybrid.script
+def made_in_a_branch(n: Any) -> Any:
+    if n > 5:
+        pair = (n, n + 1)
+    if n > 7:
+        return pair  # pyright: ignore[reportPossiblyUnboundVariable]
+    return 0, 0
+
+
+@hybrid.script
+def made_in_a_loop(n: Any) -> Any:
+    for i in range(n):
+        if i == 5:
+            pair = (n, (i, 2.5))
+    return pair  # pyright: ignore[reportPossiblyUnboundVariable]
+
+
+@hybrid.script
+def made_and_left(n: Any) -> Any:
+    for i in range(n):
+        if i > 5:
+            pair = (n, i)
+            break
+    else:
+        pair = (1, 2)
+    return pair
+
+
+@hybrid.script
+def constants(n: Any) -> Any:
+    if n > 5:
+        pair = (1, 2)
+    return pair  # pyright: ignore[reportPossiblyUnboundVariable]
+
+
+@hybrid.script
+def with_arrays(n: Any) -> Any:
+    a = np.ones(3)
+    for i in range(n):
+        if i == 5:
+            pair = (a, a + i, i)
+    return pair[0] * pair[1] + pair[2]  # pyright: ignore
+
+
+MADE_INSIDE = (made_in_a_branch, made_in_a_loop, made_and_left, constants, with_arrays)
+
+
+@pytest.mark.parametrize("kernel", MADE_INSIDE, ids=lambda kernel: kernel.__name__)
+def test_made_inside_and_used_after(kernel: Any) -> None:
+    for n in (0, 3, 6, 10):
+        assert_agree(kernel, [n])
+
+
+def test_a_list_made_inside_and_used_after() -> None:
+    @hybrid.script
+    def changed(n: Any) -> Any:
+        for i in range(n):
+            items = [n, i]
+        items[0] += 1  # pyright: ignore[reportPossiblyUnboundVariable]
+        return items  # pyright: ignore[reportPossiblyUnboundVariable]
+
+    with pytest.raises(ParseError, match="made inside a loop or a branch, and is used after it"):
+        changed(3)

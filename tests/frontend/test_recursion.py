@@ -120,7 +120,37 @@ def endless(n: Any) -> Any:
     return 0 if n < 0 else endless(n + 1) + 1
 
 
+@hybrid.script
+def collatz(n: Any) -> Any:
+    """What follows a branch reads what a call on either side gave."""
+    if n == 1:
+        return 0
+    if n % 2 == 0:
+        n = n // 2
+        steps = collatz(n)
+    else:
+        steps = collatz(3 * n + 1)
+    return 1 + steps
+
+
+@hybrid.script
+def halved(n: Any) -> Any:
+    return 0 if n == 0 else 1 + (halved(n // 2) if n % 2 else halved(n - 1))
+
+
+@hybrid.script
+def leaving(a: Any, b: Any) -> Any:
+    """A tuple that one place makes and another returns, behind a loop."""
+    for i in range(3):
+        if i + a > 5:
+            return leaving(a - 1, b + i)
+    return a, b
+
+
 CASES = {
+    collatz: [(1,), (27,)],
+    halved: [(0,), (13,)],
+    leaving: [(2, 1), (9, 2)],
     fibonacci: [(0,), (9,)],
     ackermann: [(0, 3), (2, 3)],
     queens: [(np.zeros(6, np.int64), 5), (np.zeros(6, np.int64), 6)],
@@ -163,6 +193,22 @@ def test_what_is_read_without_a_value_is_refused() -> None:
 
     with pytest.raises(ParseError, match="'maybe' calls itself"):
         maybe(4)
+
+
+def test_jumps_out_of_a_try_are_refused() -> None:
+    @hybrid.script
+    def jumps(a: Any, n: Any) -> None:
+        for i in range(n):
+            try:
+                if i == 2:
+                    break
+                a[i] += 10 // (i - 1)
+            except ZeroDivisionError:
+                continue
+            jumps(a, n - 1)
+
+    with pytest.raises(ParseError, match="'jumps' calls itself"):
+        jumps(np.ones(3), 3)
 
 
 def test_parts_of_arrays_are_refused() -> None:

@@ -8,6 +8,7 @@ import numpy
 import pytest
 
 from hybridjit import hybrid
+from hybridjit.errors import ParseError
 from tests.support.array_results import assert_agree
 
 np: Any = numpy
@@ -62,3 +63,16 @@ def test_a_name_that_is_given_another_function(monkeypatch: pytest.MonkeyPatch) 
     assert first(48, 36) == 12
     monkeypatch.setitem(globals(), "gcd", other)
     assert first(48, 36) == 77
+
+
+def test_a_name_that_only_the_caller_gave_a_value() -> None:
+    @hybrid.script
+    def leftover(n: Any) -> Any:
+        if n == 5:
+            kept = 1
+        if n == 0:
+            return kept  # pyright: ignore[reportPossiblyUnboundVariable]
+        return leftover(n - 1)
+
+    with pytest.raises(ParseError, match="'leftover' calls itself"):
+        leftover(5)

@@ -159,7 +159,50 @@ def arrays(x: Any, n: Any) -> Any:
 
 
 A = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+
+
+@hybrid.script
+def jumps(n: Any) -> Any:
+    """What `finally` gives a name is there after a jump, whatever else the round would do."""
+    total, last = 0, -1
+    for i in range(6):
+        try:
+            total += 10 // (i - n)
+            if i == 4:
+                continue
+        except ZeroDivisionError:
+            total += 1000
+            continue
+        finally:
+            total += 1
+        total += 10000
+    while True:
+        try:
+            break
+        finally:
+            last = n
+    return total, last
+
+
+@hybrid.script
+def from_loops(n: Any, log: Any) -> Any:
+    """A return from a loop passes `finally`, where nothing else can fail."""
+    try:
+        for i in range(n):
+            if i == 5:
+                return i
+        while n > 2:
+            n -= 2
+            if n == 3:
+                return -1
+    finally:
+        log[0] += 1
+    return n
+
+
 CASES = {
+    jumps: [(0,), (3,), (7,)],
+    from_loops: [(n, np.zeros(2)) for n in (0, 4, 5, 9)],
     element: [(A, 0), (A, 4), (A, 5), (A, -5), (A, -6)],
     quotients: [(2, np.zeros(4, np.int64)), (9, np.zeros(4, np.int64))],
     several: [(A, 0, 1), (A, 2, 3), (A, 9, 0), (A, 4, 1), (A - 3, 0, 1), (A, 0, 2)],

@@ -16,10 +16,12 @@ from hybridjit.frontend.arrays.memory import view_of
 from hybridjit.frontend.arrays.stores import own_array, replace_array
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.frame import Pending, Variable
+from hybridjit.frontend.tuple_variables import leaves_of, spread
 from hybridjit.frontend.values import (
     Array,
     ArrayExpr,
     GrowingList,
+    ItemPlace,
     Items,
     Nothing,
     Value,
@@ -141,6 +143,9 @@ def rebind(build: Builder, web: Web, value: Value, target: ast.Name) -> None:
     if bound is None or is_unused or bound == value or _is_at_home(build, web):
         if isinstance(bound, Variable) and bound.block is not build.body:
             _check_outlives(build, value, target)
+            is_constant = all(map(_is_constant, leaves_of(value))) and not web.may_be_unbound
+            if isinstance(value, GrowingList) or (isinstance(value, Items) and not is_constant):
+                _let_outlive(build, web, value, target)
         if isinstance(value, Scalar):  # as it is now: what it is read from may change
             value = build.let(value, target.id, build.span(target))
         build.frame.bindings[web] = value
@@ -183,6 +188,27 @@ def _check_outlives(build: Builder, value: Value, target: ast.Name) -> None:
             target,
             help="keep the index in a variable, and index the array again after the loop",
         )
+
+
+def _let_outlive(build: Builder, web: Web, value: Value, target: ast.Name) -> None:
+    """Let a tuple or a list that is made in a branch or a loop be there after it."""
+    if isinstance(value, Items) and value.origin is not None:
+        raise grow(build, value, target)
+    if isinstance(value, Items):
+        spread(build, web, value)
+    build.knowledge.guarded.update([web] if web.may_be_unbound else [])
+    build.check_divisible(web)
+    if isinstance(value, GrowingList) or not all(map(_is_constant, leaves_of(value))):
+        raise build.refuse(
+            f"'{target.id}' is {describe(value)}, made inside a loop or a branch, and is used "
+            "after it",
+            target,
+            help="make it before, and change it there",
+        )
+
+
+def _is_constant(leaf: tuple[ItemPlace, Value]) -> bool:
+    return not isinstance(leaf[1], Scalar) or isinstance(leaf[1].expr, Const)
 
 
 def _differ(shape: Sequence[Expr], other: Sequence[Expr]) -> bool:
