@@ -7,8 +7,8 @@
                                               if chosen:
                                                   ...
 
-What is evaluated before it must not read what it sets, nor call anything: the order of effects
-stays that of the text.
+What is evaluated before it must not read what it sets, nor call anything; elements that are read
+before something that calls are given a name. So the order of effects stays that of the text.
 """
 
 from __future__ import annotations
@@ -53,6 +53,12 @@ class Hoist(ast.NodeTransformer):
         self.before: list[ast.stmt] = []
         self._read: set[str] = set()
         self._has_called = False
+        self._has_looked = False
+
+    def read_before(self, target: ast.expr) -> None:
+        """Note what is read before the expression: the target of `target += expression`."""
+        self._read.update(node.id for node in ast.walk(target) if isinstance(node, ast.Name))
+        self._has_looked = self._has_looked or not isinstance(target, ast.Name)
 
     def visit(self, node: ast.AST) -> Any:
         """The expression without what was taken out; what has a scope of its own stays."""
@@ -67,6 +73,36 @@ class Hoist(ast.NodeTransformer):
             self._joined(node, is_tested=True) if isinstance(node, ast.BoolOp) else self.visit(node)
         )
 
+    # -- what stays in its order ---------------------------------------------------------------
+
+    def _in_order(self, parts: Sequence[ast.expr]) -> list[ast.expr]:
+        """Parts from left to right: elements are read before what a later part takes out runs."""
+        looked, found = self._has_looked, list[ast.expr]()
+        for position, part in enumerate(parts):
+            self._has_looked = False
+            visited: ast.expr = self.visit(part)
+            is_early = self._has_looked and any(map(takes_effect, parts[position + 1 :]))
+            if is_early and not self._has_called and not isinstance(part, ast.Starred):
+                before = self._fresh("before")
+                self.before.append(assign_at(before, visited, part))
+                visited, self._has_looked = name_at(before, part), False
+            looked = looked or self._has_looked
+            found.append(visited)
+        self._has_looked = looked
+        return found
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        node.left, node.right = self._in_order([node.left, node.right])
+        return node
+
+    def visit_Tuple(self, node: ast.Tuple) -> ast.expr:
+        node.elts = self._in_order(node.elts)
+        return node
+
+    def visit_List(self, node: ast.List) -> ast.expr:
+        node.elts = self._in_order(node.elts)
+        return node
+
     # -- what is taken out ---------------------------------------------------------------------
 
     def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
@@ -75,11 +111,17 @@ class Hoist(ast.NodeTransformer):
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
         name = node.target.id
-        if self._has_called or name in self._read:
+        is_late = self._has_called or (self._has_looked and _has_effect(node))
+        if is_late or name in self._read:
             return node
         value: ast.expr = self.visit(node.value)
         self.before.append(assign_at(name, value, node))
-        return name_at(name, node)
+        return self.visit_Name(name_at(name, node))
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        self.generic_visit(node)
+        self._has_looked = True
+        return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         fold = fold_of(node)
@@ -87,7 +129,11 @@ class Hoist(ast.NodeTransformer):
             return self._fold(fold, node)
         if is_list_call(node) and not self._has_called:
             return self._list(node)
-        self.generic_visit(node)
+        node.func = self.visit(node.func)
+        values = self._in_order([*node.args, *(keyword.value for keyword in node.keywords)])
+        node.args, named = values[: len(node.args)], values[len(node.args) :]
+        for keyword, value in zip(node.keywords, named, strict=True):
+            keyword.value = value
         self._has_called = self._has_called or not _only_computes(node)
         return node
 
@@ -118,9 +164,10 @@ class Hoist(ast.NodeTransformer):
 
     def _joined(self, node: ast.BoolOp, *, is_tested: bool) -> ast.expr:
         visit = self.tested if is_tested else self.visit
+        outer = set(self._read)
         node.values[0] = visit(node.values[0])
         for position in range(1, len(node.values)):
-            value, needed = self._aside(node.values[position], visit)
+            value, needed = self._aside(node.values[position], visit, outer)
             node.values[position] = value
             if needed:
                 return self._chosen(node, position, needed, is_tested=is_tested)
@@ -147,9 +194,10 @@ class Hoist(ast.NodeTransformer):
         return self._joined(at_place(left, node), is_tested=is_tested)
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        outer = set(self._read)
         node.test = self.tested(node.test)
-        node.body, then = self._aside(node.body, self.visit)
-        node.orelse, otherwise = self._aside(node.orelse, self.visit)
+        node.body, then = self._aside(node.body, self.visit, outer)
+        node.orelse, otherwise = self._aside(node.orelse, self.visit, outer)
         if not then and not otherwise:
             return node
         chosen = self._fresh("chosen")
@@ -159,8 +207,7 @@ class Hoist(ast.NodeTransformer):
         return name_at(chosen, node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        node.left = self.visit(node.left)
-        node.comparators[0] = self.visit(node.comparators[0])
+        node.left, node.comparators[0] = self._in_order([node.left, node.comparators[0]])
         for position, value in enumerate(node.comparators[1:], 1):
             node.comparators[position] = self._left_alone(value)
         return node
@@ -173,13 +220,29 @@ class Hoist(ast.NodeTransformer):
         return visited
 
     def _aside(
-        self, node: ast.expr, visit: Callable[[ast.expr], ast.expr]
+        self, node: ast.expr, visit: Callable[[ast.expr], ast.expr], read: set[str]
     ) -> tuple[ast.expr, list[ast.stmt]]:
-        """An operand that may not be reached, and the statements that it takes."""
+        """An operand that may not be reached, and the statements that it takes.
+
+        What the operand before it reads is over by then: only what was `read` before both counts.
+        """
         outer, self.before = self.before, []
+        beside, self._read = self._read, set(read)
         visited = visit(node)
         needed, self.before = self.before, outer
+        self._read |= beside
         return visited, needed
+
+
+def takes_effect(node: ast.AST) -> bool:
+    """Whether a part is taken out in some place, and may change what others read."""
+    taken = (*_SCOPES, ast.NamedExpr)
+    return any(isinstance(inner, taken) and _has_effect(inner) for inner in ast.walk(node))
+
+
+def _has_effect(node: ast.AST) -> bool:
+    calls = (inner for inner in ast.walk(node) if isinstance(inner, ast.Call))
+    return any(not is_list_call(call) and not _only_computes(call) for call in calls)
 
 
 def _only_computes(node: ast.Call) -> bool:

@@ -24,7 +24,14 @@ from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 from hybridjit.frontend.field_names import FieldsFirst, is_by_name
-from hybridjit.frontend.hoisting import Hoist, assign_at, at_place, is_list_call, name_at
+from hybridjit.frontend.hoisting import (
+    Hoist,
+    assign_at,
+    at_place,
+    is_list_call,
+    name_at,
+    takes_effect,
+)
 from hybridjit.frontend.inner_functions import bound_names, define, is_defined, parameters
 from hybridjit.source import FunctionSource
 from hybridjit.syntax import nodes_of
@@ -34,6 +41,7 @@ _SHORT = (
     *(ast.Import, ast.ImportFrom),
 )
 _JUMPS = (ast.Break, ast.Continue)
+_PLAIN = (ast.Subscript, ast.Name, ast.Constant, ast.Tuple, ast.expr_context)
 
 # Each function is written out once; its nodes are known by what they are. None: it stays as it is.
 _known: WeakKeyDictionary[ast.FunctionDef, ast.FunctionDef | None] = WeakKeyDictionary()
@@ -169,12 +177,9 @@ class _Writer:
                 return self._for(stmt)
             case ast.While():
                 return self._while(stmt)
-            case ast.If():
+            case ast.If() | ast.With() | ast.Try():
                 _rewrite_blocks(stmt, self.block)
                 return [*self._hoisted(stmt, "test"), stmt]
-            case ast.With() | ast.Try():
-                _rewrite_blocks(stmt, self.block)
-                return [stmt]
             case ast.Match():
                 return self._match(stmt)
             case ast.FunctionDef():
@@ -185,8 +190,21 @@ class _Writer:
                 return [*self._hoisted(stmt, "test"), stmt]
             case ast.Assign(value=ast.IfExp() as value) if stmt in self._choices:
                 return self._statement(_branches_of(stmt, value))
+            case ast.AugAssign(target=ast.Subscript() as target) if takes_effect(stmt.value):
+                return self._updated(stmt, target)
             case _:
                 return [*self._hoisted(stmt, "value"), stmt]
+
+    def _updated(self, stmt: ast.AugAssign, target: ast.Subscript) -> list[ast.stmt]:
+        """`a[i] += x`, where x may change the element: that is read before."""
+        if not all(isinstance(node, _PLAIN) for node in ast.walk(target)):
+            return [*self._hoisted(stmt, "value"), stmt]
+        element = copy.deepcopy(target)
+        element.ctx = ast.Load()
+        before = self.fresh("before")
+        value = ast.BinOp(name_at(before, stmt), stmt.op, stmt.value)
+        update = at_place(ast.Assign([target], value), stmt)
+        return [assign_at(before, element, stmt), *self._statement(update)]
 
     def _hoisted(self, stmt: ast.stmt, field: str) -> list[ast.stmt]:
         """What an expression of a statement needs before it."""
@@ -194,6 +212,8 @@ class _Writer:
         if value is None:
             return []
         hoist = Hoist(self.fresh, self.block)
+        if isinstance(stmt, ast.AugAssign):
+            hoist.read_before(stmt.target)
         visit = hoist.tested if field == "test" else hoist.visit
         setattr(stmt, field, visit(value))
         return hoist.before

@@ -321,3 +321,45 @@ def test_what_was_written_out_goes_with_the_function() -> None:
         del kernel
         gc.collect()
         assert node() is None
+
+
+def test_elements_are_read_before_what_changes_them() -> None:
+    @hybrid.script
+    def ordered(a: Any) -> Any:
+        def bump(i: Any) -> Any:
+            a[0] += i
+            return a[0]
+
+        total = a[0] + sum(bump(i) for i in range(3))
+        a[0] += sum(bump(i) for i in range(3))
+        pair = a[0] + (z := bump(1)), z
+        larger = max(a[0], sum(bump(i) for i in range(2)))
+        return (a[0], bump(1)), pair, (larger, a[0] < bump(1)), total, (a[0], (bump(2), a[0]))
+
+    assert_agree(ordered, [np.arange(3.0)])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return (y := n + 1) * (y := y + 1) - y",
+        "n += (n := 3)\n    return n",
+        "a[n] += (n := 2)\n    return n",
+    ],
+)
+def test_a_name_that_is_set_after_it_was_read(body: str) -> None:
+    kernel = script_from_text(f"def f(a, n):\n    {body}\n")
+    with pytest.raises(ParseError, match="':=' is not supported"):
+        kernel(np.ones(3), 1)
+
+
+def test_a_name_that_is_set_once_an_operand_is_over() -> None:
+    kernel = script_from_text(
+        "def f(a, n):\n"
+        "    i = 0\n"
+        "    while (v := a[i]) != 4 and (i := i + 1) < n:\n"
+        "        n = n if v < 5 else n - 1\n"
+        "    return i, v, (w := 3) if (w := n) > 2 else (w := 4), w\n"
+    )
+    for n in (1, 3, 6):
+        assert_agree(kernel, [np.array([3, 1, 5, 2, 4, 1]), n])

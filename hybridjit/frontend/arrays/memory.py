@@ -13,7 +13,7 @@ from hybridjit.arith.ranges import ONE, ZERO, constant, plus, tidy, times
 from hybridjit.errors import Span
 from hybridjit.frontend.arrays.refusals import INDEX_NAMES
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Mask, Place, Value, View
+from hybridjit.frontend.values import AnyArray, Array, ArrayExpr, Items, Mask, Place, Value, View
 from hybridjit.ir.dtype import INT64, WEAK_INT, ScalarType
 from hybridjit.ir.expr import Add, Buffer, Const, Expr, ExternCall, Load, Node, Pow, Select, Var
 from hybridjit.ir.stmt import Allocate, For, If, Let, Stmt, Store
@@ -355,6 +355,8 @@ def then(build: Builder, value: Value, action: Callable[[], T]) -> tuple[Value, 
 def as_it_was(build: Builder, value: Value, mark: int) -> Value:
     """`value` as it was before the statements from `mark` on."""
     later = build.body[mark:]
+    if isinstance(value, Items):
+        return replace(value, items=tuple(as_it_was(build, x, mark) for x in value.items))
     if isinstance(value, ArrayExpr) and is_changed(build, value, later):
         del build.body[mark:]
         value = elements_of(build, materialize(build, value, "t", None))
