@@ -116,10 +116,10 @@ def _with_handlers(build: Builder, stmt: ast.Try) -> bool:
         if faults:
             build.emit(If(_is_among(register, faults), handled))
             goes_on = goes_on or handler_goes_on
-    if stmt.orelse:
+    if stmt.orelse and body_goes_on:
         otherwise, else_goes_on = nested(build, stmt.orelse)
         build.emit(If(Eq(Load(register), ZERO), otherwise))
-        body_goes_on = body_goes_on and else_goes_on
+        body_goes_on = else_goes_on
     _emit_jumps(build, register, jumps)
     return goes_on or body_goes_on
 

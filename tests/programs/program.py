@@ -18,6 +18,7 @@ from hybridjit import Kernel, hybrid
 from tests.programs import types as ty
 from tests.programs.data import random_array, random_scalar
 from tests.programs.intervals import clamp
+from tests.programs.rewritten import RECURSIONS, RewrittenMaker
 from tests.programs.scope import Array, Helper, Name, Scope
 from tests.programs.stmts import Lines, StmtMaker
 from tests.support.choices import Choices, seeded
@@ -93,12 +94,14 @@ class _ProgramMaker:
 
     def make(self) -> Program:
         palette = self.choices.pick(PALETTES)
-        maker = StmtMaker(self.choices, palette, self.helpers, wild=self.wild)
+        maker = RewrittenMaker(self.choices, palette, self.helpers, wild=self.wild)
         params = self._params(palette)
         args = [self._argument(param) for param in params.values()]
         arrays = {n: p for n, p in params.items() if isinstance(p, Array)}
         for number in range(self.choices.below(3)):
             self._helper(f"helper{number}", palette, tuple(arrays.values()))
+        if self.choices.chance(15):
+            self._recursive("helper_again", palette, tuple(arrays.values()))
         maker.scope = Scope(
             names={n: p for n, p in params.items() if isinstance(p, Name)}, arrays=arrays
         )
@@ -168,7 +171,7 @@ class _ProgramMaker:
     def _helper(self, name: str, palette: tuple[str, ...], arrays: tuple[Array, ...]) -> None:
         """A function of one or two numbers and perhaps an array, with early returns."""
         result = self.choices.pick(("int", "float", *palette))
-        maker = StmtMaker(self.choices, palette, list(self.helpers), wild=self.wild)
+        maker = RewrittenMaker(self.choices, palette, list(self.helpers), wild=self.wild)
         params: dict[str, Name | Array] = {}
         for param in ("x", "u")[: self.choices.between(1, 2)]:
             type = self.choices.pick(maker.types_here())
@@ -195,3 +198,20 @@ class _ProgramMaker:
         self.helpers.append(
             Helper(name, tuple(params.values()), result, low, high, effects, bool(first))
         )
+
+    def _recursive(self, name: str, palette: tuple[str, ...], arrays: tuple[Array, ...]) -> None:
+        """A function that calls itself, and perhaps stores before or after it does."""
+        maker = StmtMaker(self.choices, palette, wild=self.wild)
+        params: dict[str, Name | Array] = {"x": Name("int", 0, 6)}
+        if arrays and self.choices.chance(60):
+            array = self.choices.pick(arrays)
+            params["q"] = Array("q", array.type, array.shape)
+            maker.scope = Scope(names={"x": Name("int", -6, 6)}, arrays={"q": params["q"]})
+        stores = maker.store_first()
+        rest = ", q)" if "q" in params else ")"
+        text = self.choices.pick(RECURSIONS).replace("f({args}", f"{name}(x - ")
+        lines = text.replace("{rest})", rest).splitlines()
+        end = self.choices.between(-3, 3)
+        body = [f"if x <= {self.choices.below(3)}:", f"    return {end}", *stores, *lines]
+        self.source += [f"def {name}({', '.join(params)}):", *(f"    {line}" for line in body), ""]
+        self.helpers.append(Helper(name, tuple(params.values()), "int", -99, 99, bool(stores)))
