@@ -83,6 +83,8 @@ class Flow:
         self.definitions: dict[ast.AST, Definition] = {}
         self.declarations: dict[str, Place] = {}
         self.loops_with_break: set[ast.AST] = set()
+        # The statements that no other follows.
+        self.last: set[ast.AST] = set()
         self.names: set[str] = set()
         self.holders = Holders(func)
         # The reads in functions inside this one.
@@ -108,6 +110,8 @@ class Flow:
                 break  # what follows a return or a break is never run
             self.place = outer.enter(body, index)
             state = self.statement(stmt, state)
+            if state is None:
+                self.last.add(stmt)
         self.place = outer
         return state
 

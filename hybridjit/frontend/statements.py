@@ -113,7 +113,7 @@ def _run_or_note(build: Builder, stmt: ast.stmt, run: Callable[[], bool | None])
     del build.frame.loops[loops:]
     build.depth, build.unit.open_loops = depth, open_loops
     _poison(build, stmt)
-    return not isinstance(stmt, (ast.Return, ast.Raise))
+    return stmt not in build.frame.variables.last
 
 
 def _count(build: Builder, stmt: ast.stmt) -> None:

@@ -50,7 +50,8 @@ class Variables:
 
     `names` are all local names, bound in branches that are never taken too. `direct` maps a read
     to the one loop target or parameter whose value it sees, `needs_store` holds the loop targets
-    whose mutable variable must be set in every round.
+    whose mutable variable must be set in every round. `last` are the statements that no other can
+    follow: what stands behind them has no variables.
     """
 
     names: frozenset[str]
@@ -58,6 +59,7 @@ class Variables:
     writes: Mapping[ast.AST, Web]
     direct: Mapping[ast.AST, ast.AST]
     needs_store: frozenset[ast.AST]
+    last: frozenset[ast.AST]
     homes: Mapping[tuple[int, int], list[Web]]
 
     def mutable_at(self, block: Sequence[ast.stmt], index: int) -> Sequence[Web]:
@@ -149,6 +151,7 @@ def _build(flow: Flow) -> Variables:
         writes={node: webs[union.find(d)] for node, d in flow.definitions.items()},
         direct=direct,
         needs_store=_stored_each_round(flow, webs.values(), indirect),
+        last=frozenset(flow.last),
         homes=_homes(webs.values()),
     )
 

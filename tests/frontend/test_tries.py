@@ -200,7 +200,19 @@ def from_loops(n: Any, log: Any) -> Any:
     return n
 
 
+@hybrid.script
+def never_else(a: Any, i: Any) -> Any:
+    try:
+        return a[i]
+    except IndexError:
+        i = -1
+    else:
+        i = 7
+    return a[i]
+
+
 CASES = {
+    never_else: [(A, 1), (A, 99)],
     jumps: [(0,), (3,), (7,)],
     from_loops: [(n, np.zeros(2)) for n in (0, 4, 5, 9)],
     element: [(A, 0), (A, 4), (A, 5), (A, -5), (A, -6)],

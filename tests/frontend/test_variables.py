@@ -412,3 +412,17 @@ def test_a_name_stands_for_the_array_that_it_was_given_last() -> None:
 
     found = [f.interpret(np.zeros(2), np.ones(2), count) for count in (0, 1, 2)]
     assert found == [0, 1, 1]
+
+
+def test_what_stands_behind_a_statement_that_is_refused_and_would_end_the_script() -> None:
+    @hybrid.script
+    def dead(n: Any) -> Any:
+        if n > {}:  # type: ignore[operator]
+            return 1
+        else:  # noqa: RET505
+            return 2
+        x = 3
+        return x
+
+    with pytest.raises(ParseError, match="dicts are not supported"):
+        dead(1)

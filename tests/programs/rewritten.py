@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tests.programs import types as ty
 from tests.programs.intervals import clamp
 from tests.programs.scope import Name, Value
 from tests.programs.stmts import Lines, StmtMaker
@@ -89,17 +90,25 @@ class RewrittenMaker(StmtMaker):
         """`x = (z := value)`, alone or where a condition decides."""
         inner, outer, binding = self._fresh("z"), self._fresh("z"), self._new_name()
         value, other = self.fitting(binding, 2).text, self.fitting(binding, 1).text
-        test = self.condition(1)
+        test = f"{self._int_leaf().text} > {self._int_leaf().text}"  # calls may not come first
         self._bind(inner, binding)
         self._bind(outer, binding)
         if self.choices.chance(50):
             return [f"{outer} = ({inner} := {value})"]
         return [f"{outer} = ({inner} := {value}) if {test} else ({inner} := {other})"]
 
+    def _plain_element(self) -> Value:
+        """A number, from an array if there is one, without a call that may change something."""
+        arrays = [a for a in self._written_arrays() if ty.is_int(a.type)]
+        if not arrays:
+            return self._int_leaf()
+        element = self.element(self.choices.pick(arrays), 0)
+        return Value(f"int({element.text} & 31)", "int", 0, 31)
+
     def _folded(self, depth: int) -> Lines:
         """What is read before a generator, which may call a function that changes it."""
         counter, count = self._fresh("c"), self.choices.between(0, 3)
-        element = self.int_expr(2)
+        element = self._plain_element()
         outer = self.scope.names
         self.scope.names = outer | {counter: Name("int", 0, max(count - 1, 0), locked=True)}
         term = clamp(self._helper_call("int", 1) or self.int_expr(2), -50, 50)
