@@ -229,8 +229,9 @@ def _with_finally(build: Builder, stmt: ast.Try) -> bool:
     guards = Guards(register, lambda fault: _number_in(faults, fault, 1), build.close, leave)
     jumps = _emit_guarded(build, guards, build.close(stmts))
     build.emit(last)
-    _emit_raises(build, register, faults)
-    _emit_jumps(build, register, jumps)
+    if last_goes_on:
+        _emit_raises(build, register, faults)
+        _emit_jumps(build, register, jumps)
     return goes_on and last_goes_on
 
 

@@ -421,8 +421,8 @@ def test_what_stands_behind_a_statement_that_is_refused_and_would_end_the_script
             return 1
         else:  # noqa: RET505
             return 2
-        x = 3
-        return x
+        n = 3
+        return n + 1
 
     with pytest.raises(ParseError, match="dicts are not supported"):
         dead(1)
