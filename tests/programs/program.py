@@ -75,9 +75,9 @@ def forget_sources() -> None:
         del linecache.cache[file]
 
 
-def program_from_seed(seed: int, wild: bool = False) -> Program:
-    """The random program number `seed`."""
-    return make_program(seeded(seed), wild)
+def program_from_seed(seed: int, wild: bool = False, rewritten: bool = False) -> Program:
+    """The random program number `seed`; a `rewritten` one has statements that may be refused."""
+    return _ProgramMaker(seeded(seed), wild, rewritten).make()
 
 
 def make_program(choices: Choices, wild: bool = False) -> Program:
@@ -89,18 +89,19 @@ def make_program(choices: Choices, wild: bool = False) -> Program:
 class _ProgramMaker:
     choices: Choices
     wild: bool
+    rewritten: bool = False
     helpers: list[Helper] = field(default_factory=list[Helper])
     source: Lines = field(default_factory=Lines)
 
     def make(self) -> Program:
         palette = self.choices.pick(PALETTES)
-        maker = RewrittenMaker(self.choices, palette, self.helpers, wild=self.wild)
+        maker = self._maker(palette, self.helpers)
         params = self._params(palette)
         args = [self._argument(param) for param in params.values()]
         arrays = {n: p for n, p in params.items() if isinstance(p, Array)}
         for number in range(self.choices.below(3)):
             self._helper(f"helper{number}", palette, tuple(arrays.values()))
-        if self.choices.chance(15):
+        if self.rewritten and self.choices.chance(15):
             self._recursive("helper_again", palette, tuple(arrays.values()))
         maker.scope = Scope(
             names={n: p for n, p in params.items() if isinstance(p, Name)}, arrays=arrays
@@ -110,6 +111,10 @@ class _ProgramMaker:
         body = self._body(maker, palette)
         self.source += [f"def program({header}):", *(f"    {line}" for line in body)]
         return Program("\n".join(self.source) + "\n", args)
+
+    def _maker(self, palette: tuple[str, ...], helpers: list[Helper]) -> StmtMaker:
+        kind = RewrittenMaker if self.rewritten else StmtMaker
+        return kind(self.choices, palette, helpers, wild=self.wild)
 
     # -- parameters ----------------------------------------------------------------------------
 
@@ -171,7 +176,7 @@ class _ProgramMaker:
     def _helper(self, name: str, palette: tuple[str, ...], arrays: tuple[Array, ...]) -> None:
         """A function of one or two numbers and perhaps an array, with early returns."""
         result = self.choices.pick(("int", "float", *palette))
-        maker = RewrittenMaker(self.choices, palette, list(self.helpers), wild=self.wild)
+        maker = self._maker(palette, list(self.helpers))
         params: dict[str, Name | Array] = {}
         for param in ("x", "u")[: self.choices.between(1, 2)]:
             type = self.choices.pick(maker.types_here())
