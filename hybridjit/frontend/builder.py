@@ -143,6 +143,7 @@ class Builder:
         self.chain: Sequence[Segment] = ()
         # Of the handlers around: where the number of their error is, and what the numbers mean.
         self.handled: list[tuple[Buffer, Mapping[int, Fault]]] = []
+        self.tries = 0  # how many `try` are around: what is sure to fail there is caught
         # The functions around that are being inlined.
         self.stack: tuple[FunctionSource, ...] = ()
 
@@ -198,6 +199,15 @@ class Builder:
         finally:
             self.body = outer
             self.unit.sizes = sizes
+
+    @contextmanager
+    def trying(self) -> Generator[None]:
+        """Statements of a `try` are translated inside."""
+        self.tries += 1
+        try:
+            yield
+        finally:
+            self.tries -= 1
 
     def close(self, stmts: Sequence[Stmt]) -> Stmt:
         """The statements of a block, with the variables that live in it made."""

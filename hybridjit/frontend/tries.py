@@ -105,7 +105,8 @@ def _with_handlers(build: Builder, stmt: ast.Try) -> bool:
         _check_handler(build, handler)
     kinds = [_kinds(build, handler.type) for handler in stmt.handlers]
     caught = _Caught(kinds, [{} for _ in kinds])
-    body, body_goes_on = nested(build, stmt.body)
+    with build.trying():
+        body, body_goes_on = nested(build, stmt.body)
     register = new_number("caught")
     jumps = _emit_guarded(build, Guards(register, caught.number, build.close), body)
     goes_on = False
@@ -216,7 +217,8 @@ def _raise(fault: Fault) -> Raise:
 def _with_finally(build: Builder, stmt: ast.Try) -> bool:
     with build.collect() as stmts:
         build.depth += 1
-        goes_on = _with_handlers(build, stmt)
+        with build.trying():
+            goes_on = _with_handlers(build, stmt)
         build.depth -= 1
     register, faults = new_number("raised"), dict[int, Fault]()
     last, last_goes_on = nested(build, stmt.finalbody)

@@ -172,5 +172,5 @@ def written_behind(a: Values) -> Values:
 @pytest.mark.parametrize("function", [written_in_order, written_flat, written_behind])
 def test_a_copy_or_not_is_a_matter_of_strides(function: Callable[..., Any]) -> None:
     """NumPy copies what lies apart; a script does not know how its arguments lie."""
-    with pytest.raises(ParseError, match="'a' in another shape or order|another view of the elem"):
+    with pytest.raises(ParseError, match=r"'a' in another shape or order|another view of the elem"):
         Kernel(function)(np.arange(10.0))

@@ -211,7 +211,35 @@ def never_else(a: Any, i: Any) -> Any:
     return a[i]
 
 
+@hybrid.script
+def shapes(a: Any, b: Any, log: Any) -> Any:
+    try:
+        log[0] += 1
+        c = a + b
+        log[1] = c[0]
+    except ValueError:
+        log[2] += 1
+        c = a * 2
+    finally:
+        log[3] += 1
+    return c
+
+
+@hybrid.script
+def shapes_in_loops(a: Any, b: Any) -> Any:
+    n = 0
+    for i in range(3):
+        try:
+            a[:] = b
+            n += 1
+        except ValueError:
+            a[i] = 7
+    return n
+
+
 CASES = {
+    shapes: [(A, A[: n + 1], np.zeros(4)) for n in (1, 4, 2, 0, 3)],
+    shapes_in_loops: [(A, A[:3]), (A, A + 1), (A, A[:2]), (A[:4], A)],
     never_else: [(A, 1), (A, 99)],
     jumps: [(0,), (3,), (7,)],
     from_loops: [(n, np.zeros(2)) for n in (0, 4, 5, 9)],
