@@ -32,7 +32,7 @@ def flattened(build: Builder, value: Items, node: ast.expr) -> tuple[Leaves, Nes
         inner, nesting = leaves_of_result(build, item, place)
         leaves += inner
         parts.append(nesting)
-    return leaves, Nesting(tuple(parts), value.maker)
+    return leaves, Nesting(tuple(parts), list if value.is_list else value.maker)
 
 
 def leaves_of_result(build: Builder, value: Value, node: ast.expr) -> tuple[Leaves, Nesting | None]:

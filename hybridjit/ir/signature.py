@@ -99,7 +99,7 @@ class Nesting:
     """How results stand in tuples: of `(x, (y, z))`, the parts are None and another nesting.
 
     With a `maker`, a class of named tuples or a dataclass, that is called on the parts; so is what
-    makes a view of an argument.
+    makes a view of an argument. The maker `list` makes a list of them.
     """
 
     parts: tuple[Nesting | None, ...]
@@ -113,7 +113,9 @@ class Nesting:
     def put_together(self, results: Iterator[Any]) -> Any:
         """What the caller sees, from the results one after the other."""
         parts = [next(results) if p is None else p.put_together(results) for p in self.parts]
-        return tuple(parts) if self.maker is None else self.maker(*parts)
+        if self.maker is None or self.maker is list:
+            return parts if self.maker is list else tuple(parts)
+        return self.maker(*parts)
 
     def text(self, results: Iterator[str], *, in_words: bool = False) -> str:
         """The source of what the caller sees, or that in words."""
@@ -124,6 +126,8 @@ class Nesting:
             array, *numbers = parts
             how = (array, str(self.maker.axes), str(self.maker.ndim))
             return f"a view of {array}" if in_words else f"view_of({', '.join([*how, *numbers])})"
+        if self.maker is list:
+            return f"[{', '.join(parts)}]"
         if self.maker is not None:
             return f"{self.maker.__name__}({', '.join(parts)})"
         return f"({', '.join(parts)}{',' * (len(parts) == 1)})"

@@ -11,6 +11,7 @@ import pytest
 from hybridjit import hybrid, parse, structural_equal
 from hybridjit.errors import ParseError, TypeMismatch
 from tests.support.array_results import assert_agree
+from tests.support.oracle import assert_same
 
 np: Any = numpy
 
@@ -185,6 +186,22 @@ def test_print_parses_back() -> None:
     assert "return (a, (0, (" in str(func) or "return (" in str(func)
     assert structural_equal(func, again)
     assert again.nesting == func.nesting
+
+
+@hybrid.script
+def lists(a: Any) -> Any:
+    both = [len(a), a[0]]
+    return both, [a + 1, (2, [])]
+
+
+def test_a_list_is_returned_as_one() -> None:
+    for _ in range(4):  # the last ones are native calls
+        found = lists(np.ones(3))
+        assert_same(found, lists.interpret(np.ones(3)))
+        assert_same(found[0], [3, np.float64(1)])
+        assert_same(found[1][1], (2, []))
+    func = lists.prim_func(np.ones(3))
+    assert parse(str(func)).nesting == func.nesting
 
 
 def test_a_tuple_of_another_length() -> None:

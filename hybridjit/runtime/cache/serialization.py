@@ -126,16 +126,23 @@ def decode_header(encoded: Any, root: Span | None) -> Header:
 
 def _encode_nesting(nesting: Nesting) -> Json:
     maker = nesting.maker
+    parts = [None if part is None else _encode_nesting(part) for part in nesting.parts]
+    if maker is list:
+        return [parts, _LIST]
     if not isinstance(maker, Part | None):
         raise Unsavable  # a class is not known by its name
-    parts = [None if part is None else _encode_nesting(part) for part in nesting.parts]
     return [parts, None if maker is None else [maker.axes, maker.ndim]]
 
 
 def _decode_nesting(encoded: Any) -> Nesting:
     inside, maker = encoded
     parts = tuple([None if part is None else _decode_nesting(part) for part in inside])
+    if maker == _LIST:
+        return Nesting(parts, list)
     return Nesting(parts, None if maker is None else Part(tuple(maker[0]), maker[1]))
+
+
+_LIST = "list"
 
 
 class _Writer:
