@@ -17,7 +17,7 @@ from hybridjit.frontend.values import Array, Builtin, Foreign, Items, Nothing, T
 from hybridjit.ir.dtype import WEAK_BOOL
 from hybridjit.ir.expr import Const, Expr
 from hybridjit.ir.raisable import ERRORS
-from hybridjit.ir.stmt import Assert, If, Print, Raise
+from hybridjit.ir.stmt import Assert, Evaluate, If, Print, Raise
 from hybridjit.scalars.conversion import convert
 from hybridjit.scalars.operators import logical_not
 from hybridjit.scalars.scalar import Scalar
@@ -31,7 +31,10 @@ def run_expression(build: Builder, stmt: ast.Expr) -> None:
     if isinstance(value, ast.Constant) and (value.value is ... or isinstance(value.value, str)):
         return
     if not isinstance(value, ast.Call):
-        build.evaluate(value)  # an error inside it is the better message
+        found = build.evaluate(value)  # an error inside it is the better message
+        if isinstance(found, Scalar) and build.frame.source.is_printed:
+            build.emit(Evaluate(found.expr, span=build.span(stmt)))  # whether a name has a value
+            return
         raise build.refuse(
             "this expression has no effect",
             value,

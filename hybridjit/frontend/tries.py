@@ -44,6 +44,7 @@ from hybridjit.ir.stmt import (
     Let,
     Raise,
     Return,
+    Seq,
     Stmt,
     Store,
     While,
@@ -191,15 +192,18 @@ def raise_again(build: Builder, stmt: ast.Raise) -> bool:
             help='write it as in raise ValueError("...")',
         )
     register, faults = build.handled[-1]
-    if faults:
-        _emit_raises(build, register, dict(list(faults.items())[:-1]))
-        build.emit(_raise(faults[max(faults)]))
+    _emit_raises(build, register, faults, is_raised=True)
     return False
 
 
-def _emit_raises(build: Builder, register: Buffer, faults: Mapping[int, Fault]) -> None:
+def _emit_raises(
+    build: Builder, register: Buffer, faults: Mapping[int, Fault], *, is_raised: bool
+) -> None:
+    """Raise one of the errors again, by its number; if one `is_raised`, the last needs no test."""
     for number, fault in faults.items():
-        build.emit(If(Eq(Load(register), Const(number)), _raise(fault)))
+        is_last = is_raised and number == max(faults)
+        raised = _raise(fault)
+        build.emit(raised if is_last else If(Eq(Load(register), Const(number)), raised))
 
 
 def _text_of(fault: Fault) -> tuple[object, ...]:
@@ -230,11 +234,25 @@ def _with_finally(build: Builder, stmt: ast.Try) -> bool:
 
     guards = Guards(register, lambda fault: _number_in(faults, fault, 1), build.close, leave)
     jumps = _emit_guarded(build, guards, build.close(stmts))
+    if _ends(build.body[-1]):
+        return False
     build.emit(last)
     if last_goes_on:
-        _emit_raises(build, register, faults)
+        is_raised = not goes_on and not jumps  # for sure: what is left of it came to no end
+        _emit_raises(build, register, faults, is_raised=is_raised)
         _emit_jumps(build, register, jumps)
     return goes_on and last_goes_on
+
+
+def _ends(stmt: Stmt) -> bool:
+    """Whether nothing after a statement can be reached."""
+    match stmt:
+        case Seq(stmts):
+            return bool(stmts) and _ends(stmts[-1])
+        case If(_, then, otherwise):
+            return otherwise is not None and _ends(then) and _ends(otherwise)
+        case _:
+            return isinstance(stmt, (Return, InlineReturn, Raise))
 
 
 def _computed(leaving: Stmt) -> tuple[list[Stmt], Stmt]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 import pytest
 
-from hybridjit import hybrid
+from hybridjit import hybrid, parse, structural_equal
 from hybridjit.errors import ParseError
 from tests.support.array_results import assert_agree
 from tests.support.memory import needs_proc, resident_megabytes
@@ -237,7 +237,27 @@ def shapes_in_loops(a: Any, b: Any) -> Any:
     return n
 
 
+@hybrid.script
+def always_leaves(a: Any, i: Any, log: Any) -> Any:
+    try:
+        if i > 3:
+            raise ValueError("large")
+        return a[i]
+    finally:
+        log[0] += 1
+
+
+@hybrid.script
+def never_fails(n: Any, log: Any) -> Any:
+    try:
+        return n + 1
+    finally:
+        log[0] += 1
+
+
 CASES = {
+    always_leaves: [(A, 1, np.zeros(1)), (A, 4, np.zeros(1)), (A, -9, np.zeros(1))],
+    never_fails: [(1, np.zeros(1))],
     shapes: [(A, A[: n + 1], np.zeros(4)) for n in (1, 4, 2, 0, 3)],
     shapes_in_loops: [(A, A[:3]), (A, A + 1), (A, A[:2]), (A[:4], A)],
     never_else: [(A, 1), (A, 99)],
@@ -260,6 +280,12 @@ def test_as_plain_python(kernel: Any, calls: Sequence[tuple[Any, ...]]) -> None:
     kernel = fresh(kernel)
     for args in calls:
         assert_agree(kernel, args)
+
+
+@pytest.mark.parametrize(("kernel", "calls"), CASES.items(), ids=lambda case: str(case)[:9])
+def test_print_parses_back(kernel: Any, calls: Sequence[tuple[Any, ...]]) -> None:
+    func = kernel.prim_func(*calls[0])
+    assert structural_equal(parse(str(func)), func)
 
 
 @hybrid.script
