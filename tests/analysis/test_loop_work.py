@@ -62,8 +62,8 @@ def searched(a: Any) -> Any:
 
 
 def test_what_only_a_run_tells_has_no_numbers() -> None:
-    inside, after = loops_of(searched, np.zeros(40))
-    assert inside.work is None
+    around, inside, after = loops_of(searched, np.zeros(40))
+    assert around.work is inside.work is None
     assert after.work is not None
     assert after.work.flops == 40
     assert after.work.share is None
