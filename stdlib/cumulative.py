@@ -6,16 +6,19 @@ import operator as operators
 from collections.abc import Callable
 from typing import Any
 
+from hybridjit.ir.expr import Var
 from hybridjit.record import record
 from hybridjit.stdlib.parts.accumulation import convert, sum_type
 from hybridjit.stdlib.parts.precision import working_type
-from hybridjit.stdlib.parts.shapes import are_equal, broadcast, flatten, normalize_axis
+from hybridjit.stdlib.parts.shapes import are_equal, broadcast, flatten, normalize_axis, replaced
 from hybridjit.stdlib.parts.types import T
 from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.operator import operator
 from hybridjit.stdlib.running.schedules import scan_inside
-from hybridjit.te import compute, const, placeholder, scan
+from hybridjit.te import compute, const, if_then_else, placeholder, scan
+from hybridjit.te import min as least
 from hybridjit.tensors.expression import dtype_of
+from hybridjit.tensors.tensor import index_expr
 
 RECIPE = scheduled_by(scan_inside)
 
@@ -39,12 +42,19 @@ class Accumulation:
         return convert(self.name, self._scan(values, place, is_exclusive), wanted)
 
     def _scan(self, x: Any, axis: int, is_exclusive: bool) -> Any:
-        first = tuple(1 if place == axis else size for place, size in enumerate(x.shape))
+        size = x.shape[axis]
+        # A size of the run may be 0, and there is no first step then.
+        steps = 1 if isinstance(size, int) else least(size, 1)
+        first = replaced(x.shape, axis, steps)
         state = placeholder(x.shape, x.dtype, f"{self.name}_state")
 
         def step(*indices: Any) -> Any:
-            before = tuple(i - 1 if place == axis else i for place, i in enumerate(indices))
-            return self.combine(state[before], x[before if is_exclusive else indices])
+            before = replaced(indices, axis, indices[axis] - 1)
+            found: Any = state[before]
+            if not isinstance(size, int) and not isinstance(index_expr(size), Var):
+                # That the first step is the init's is not seen of a product of sizes.
+                found = if_then_else(indices[axis] > 0, found, const(self.identity, x.dtype))
+            return self.combine(found, x[before if is_exclusive else indices])
 
         def start(*indices: Any) -> Any:
             return const(self.identity, x.dtype) if is_exclusive else x[indices]

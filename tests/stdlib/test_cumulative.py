@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hybridjit import build, te
 from hybridjit import stdlib as hs
 
 Array = Any
@@ -62,6 +63,20 @@ def test_awkward_shapes() -> None:
         check(hs.cumsum(x), np.cumsum(x))
     check(hs.cumsum(np.ones((3, 0)), 0), np.ones((3, 0)))
     check(hs.cumsum(np.ones((3, 0)), 1, exclusive=True), np.ones((3, 0)))
+
+
+@pytest.mark.parametrize("axis", [0, 1, None])
+@pytest.mark.parametrize("is_exclusive", [False, True])
+def test_sizes_of_the_run(axis: int | None, is_exclusive: bool) -> None:
+    x = te.placeholder((te.var("n"), te.var("m")), "float64", "x")
+    sums = build([x, hs.cumsum(x, axis, exclusive=is_exclusive)])
+    for shape in ((0, 3), (3, 0), (0, 0), (1, 1), (4, 17)):
+        value = np.random.default_rng(0).normal(size=shape)
+        own = value.ravel() if axis is None else value
+        wanted = np.cumsum(value, axis) - (own if is_exclusive else 0)
+        found = np.full(wanted.shape, 7.0)
+        sums(value, found)
+        check(found, wanted)
 
 
 def test_bad_axis_is_refused() -> None:
