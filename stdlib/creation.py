@@ -9,6 +9,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
+import numpy as np
+
 from hybridjit.errors import ArgumentValueError
 from hybridjit.ir.dtype import FLOAT64, INT64, DType
 from hybridjit.stdlib.parts.elements import call
@@ -99,7 +101,8 @@ def _number(value: Any, dtype: DType) -> Any:
 
 
 def _range_type(numbers: Sequence[Any]) -> DType:
-    return FLOAT64 if any(isinstance(number, float) for number in numbers) else INT64
+    kinds = (float, np.floating)
+    return FLOAT64 if any(isinstance(number, kinds) for number in numbers) else INT64
 
 
 def _count_steps(first: Any, last: Any, step: Any) -> Any:
@@ -121,7 +124,12 @@ def eye(n: Any, m: Any = None, k: int = 0, dtype: Any = "float64", *, like: T | 
     wanted = dtype_of(dtype)
     one, zero = const(1, wanted), const(0, wanted)
     shape = (n, n if m is None else m)
-    return fill("eye", shape, lambda at: if_then_else(at[1] - at[0] == k, one, zero))
+    offset = _offset("eye", k)
+    return fill("eye", shape, lambda at: if_then_else(at[1] - at[0] == offset, one, zero))
+
+
+def _offset(name: str, k: Any) -> Any:
+    return k if isinstance(k, Expression) else read_integers(name, "k", k, 1)[0]
 
 
 @operator(recipe=RECIPE)
@@ -132,7 +140,8 @@ def tril(x: T, k: int = 0) -> T:
     array([[1, 0],
            [3, 4]])
     """
-    return _triangle("tril", x, lambda distance: distance <= k)
+    offset = _offset("tril", k)
+    return _triangle("tril", x, lambda distance: distance <= offset)
 
 
 @operator(recipe=RECIPE)
@@ -143,7 +152,8 @@ def triu(x: T, k: int = 0) -> T:
     array([[1, 2],
            [0, 4]])
     """
-    return _triangle("triu", x, lambda distance: distance >= k)
+    offset = _offset("triu", k)
+    return _triangle("triu", x, lambda distance: distance >= offset)
 
 
 def _triangle(name: str, x: Any, is_kept: Callable[[Any], Any]) -> Any:

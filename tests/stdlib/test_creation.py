@@ -19,6 +19,7 @@ GRID: Any = (np.arange(3), np.arange(4.0), np.arange(2))
 RANGES: tuple[Any, ...] = (
     (5,), (2, 9), (0,), (-3,), (9, 2, -3), (0, 1, 0.3), (2.5, 4), (1, 2, 0.1, "float32"),
     (0, 5, 0.7, "float16"), (0, 10, 3, "uint8"), (3, 3), (0, -1, 0.5), (1.5, -2, -0.5),
+    (np.float32(0.5), np.float32(3)), (np.float32(2.5),), (0, 2, np.float16(0.3)), (np.int8(4),),
 )  # fmt: skip
 
 
@@ -106,6 +107,9 @@ MISTAKES: dict[str, Any] = {
     "there is no indexing": lambda: hs.meshgrid(GRID, "yx"),  # pyright: ignore
     "must have 1 axis": lambda: hs.meshgrid((X,)),
     "which are integers, got float32": lambda: hs.one_hot(X, 3),
+    "eye: k must be integers, got 0.5": lambda: hs.eye(3, k=0.5),  # pyright: ignore
+    "tril: k must be integers, got 0.5": lambda: hs.tril(X, 0.5),  # pyright: ignore
+    "triu: k must be integers, got 0.5": lambda: hs.triu(X, 0.5),  # pyright: ignore
 }
 
 
