@@ -237,7 +237,7 @@ class Operator(_Defined):
             return
         key.append(type(value))
         if parameter is None:
-            key.append(value)
+            key.append(_typed(value) if type(value) is tuple else value)
         elif isinstance(value, _SEQUENCE):
             self._read_sequence(cast("Sequence[Any]", value), key, values)
         elif value is not None:
@@ -325,6 +325,13 @@ def _frozen(value: Any) -> Any:
     if isinstance(value, _SEQUENCE):
         return tuple(map(_frozen, cast("Sequence[Any]", value)))
     return value
+
+
+def _typed(value: Any) -> Any:
+    """An option as a key, in which 1, 1.0 and True are not the same."""
+    if isinstance(value, tuple):
+        return tuple(map(_typed, cast("tuple[Any, ...]", value)))
+    return type(value), value
 
 
 def _has_expression(value: Any) -> bool:

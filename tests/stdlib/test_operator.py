@@ -174,6 +174,12 @@ def test_import_of_the_package_loads_no_operators() -> None:
     assert done.stdout == "False\n"
 
 
+def test_options_of_other_types_are_not_those_of_earlier_calls() -> None:
+    assert hs.tile(X, (1, 2)).shape == (2, 6)
+    with pytest.raises(TypeError, match="reps must be integers"):
+        hs.tile(X, (1.0, 2.0))  # pyright: ignore
+
+
 @pytest.mark.parametrize(
     ("operands", "result", "views", "view"),
     [
