@@ -147,6 +147,7 @@ def gather_nd(x: T, indices: T, batch_dims: int = 0) -> T:
     """
     count = _read_depth("gather_nd", x, indices, batch_dims)
     outer = indices.ndim - 1
+    _check_batch(x, indices, batch_dims)
 
     def element(at: tuple[Any, ...]) -> Any:
         own: list[Any] = [indices[(*at[:outer], place)] for place in range(count)]
@@ -154,6 +155,14 @@ def gather_nd(x: T, indices: T, batch_dims: int = 0) -> T:
         return x[(*at[:batch_dims], *places, *at[outer:])]
 
     return fill("gather_nd", (*indices.shape[:-1], *x.shape[batch_dims + count :]), element)
+
+
+def _check_batch(x: Any, indices: Any, count: int) -> None:
+    sizes, others = indices.shape[:-1][:count], x.shape[:count]
+    if len(sizes) < count or not all(map(are_equal, sizes, others)):
+        raise ArgumentValueError(
+            f"gather_nd: {shown(indices)} and {shown(x)} do not have the same first {count} axes"
+        )
 
 
 def _read_depth(name: str, x: Any, indices: Any, batch_dims: int = 0) -> int:

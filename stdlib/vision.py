@@ -75,6 +75,8 @@ def non_max_suppression(
     array([1, 2])
     """
     _check_scores(boxes, scores)
+    if max_output is not None and max_output < 0:
+        raise ArgumentValueError(f"non_max_suppression: there are no {max_output} boxes to keep")
     wide, marks = np.asarray(boxes, np.float64), np.asarray(scores, np.float64)
     kept: Any = _suppress(wide, marks, _descending(marks), iou_threshold, score_threshold)
     return kept if max_output is None else kept[:max_output]

@@ -43,6 +43,8 @@ def read_slices(
         place = normalize_axis(name, x, axis)
         if step == 0:
             raise ArgumentValueError(f"{name}: a stride is not 0")
+        if place in found:
+            raise ArgumentValueError(f"{name}: an axis is given twice: {tuple(places)}")
         found[place] = read_slice(bounds[0], bounds[1], step, x.shape[place])
     return found
 

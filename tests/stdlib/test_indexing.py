@@ -149,6 +149,8 @@ MISTAKES: dict[str, Any] = {
     "there is no mode": lambda: hs.take(X, I, 0, "fast"),  # pyright: ignore
     "has no elements along axis 0": lambda: hs.take(X[:0], I, 0),
     "must have 3 axes": lambda: hs.gather(X, I),
+    "do not have the same first 1 axes": lambda: hs.gather_nd(X, np.zeros((1, 1), int), 1),
+    "do not have the same first 2 axes": lambda: hs.gather_nd(X, np.zeros((2, 1), int), 2),
     "has no indices of": lambda: hs.gather_nd(X[0], np.zeros((2, 3), int)),
     "must have the same shape": lambda: hs.scatter_elements(X, PLACES, UPDATES[:1]),
     "there is no reduction": lambda: hs.scatter_nd(X, ND, UPDATES[0, :1].repeat(3, 0), "and"),  # pyright: ignore

@@ -159,6 +159,7 @@ MISTAKES: dict[str, Any] = {
     "must have 3 axes": lambda: hs.bsr_matmul(Y[0], LABELS, LABELS, Y),
     r"must have the shape \(count, 5\)": lambda: hs.roi_align(X, BOXES, 2),
     r"boxes have the shape \(count, 4\)": lambda: hs.non_max_suppression(BOXES, Y),
+    "there are no -1 boxes to keep": lambda: hs.non_max_suppression(BOXES, BOXES[:, 0], 0, 0, -1),
     "is not made of blocks of 4": lambda: hs.yolo_reorg(X, 4),
 }  # fmt: skip
 
