@@ -30,6 +30,7 @@ from hybridjit.te import reduce_axis
 from hybridjit.te import sum as added
 
 RECIPE = scheduled_by(in_tiles, fastmath=("contract", "reassoc"))
+_SEQUENCE: tuple[type[Any], ...] = (tuple, list)
 
 
 @operator(recipe=RECIPE)
@@ -187,10 +188,11 @@ def tensordot(x: T, y: T, axes: int | Sequence[Any] = 2) -> T:
 
 
 def _read_pairs(x: Any, y: Any, axes: Any) -> tuple[list[int], list[int]]:
-    if isinstance(axes, int):
-        if not 0 <= axes <= min(x.ndim, y.ndim):
-            raise ArgumentValueError(f"tensordot: {shown(x)} and {shown(y)} have no {axes} axes")
-        return list(range(x.ndim - axes, x.ndim)), list(range(axes))
+    if not isinstance(axes, _SEQUENCE):
+        (count,) = read_integers("tensordot", "axes", axes)
+        if not 0 <= count <= min(x.ndim, y.ndim):
+            raise ArgumentValueError(f"tensordot: {shown(x)} and {shown(y)} have no {count} axes")
+        return list(range(x.ndim - count, x.ndim)), list(range(count))
     pair = list(axes)
     found = [
         [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from hybridjit.errors import ArgumentValueError
 from hybridjit.stdlib.parts.elements import call
@@ -31,8 +31,9 @@ from hybridjit.stdlib.parts.types import Axes, T
 from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.operator import operator
 from hybridjit.stdlib.running.schedules import in_chunks
-from hybridjit.te import compute, if_then_else, placeholder
+from hybridjit.te import Expression, compute, if_then_else, placeholder
 
+_SEQUENCE: tuple[type[Any], ...] = (tuple, list)
 RECIPE = scheduled_by(in_chunks)
 Sizes = int | Sequence[Any]
 
@@ -303,7 +304,7 @@ def split(x: T, parts: int | Sequence[int], axis: int = 0) -> tuple[T, ...]:
     """
     place = normalize_axis("split", x, axis)
     size = x.shape[place]
-    bounds = _equal_parts(x, size, parts) if isinstance(parts, int) else [0, *parts, size]
+    bounds = _read_parts(x, size, parts)
 
     def part(start: Any, stop: Any) -> Any:
         if isinstance(size, int):
@@ -313,6 +314,16 @@ def split(x: T, parts: int | Sequence[int], axis: int = 0) -> tuple[T, ...]:
         return fill("split", sizes, lambda at: x[replaced(at, place, at[place] + start)])
 
     return tuple(part(*ends) for ends in itertools.pairwise(bounds))
+
+
+def _read_parts(x: Any, size: Any, parts: Any) -> list[Any]:
+    if not isinstance(parts, _SEQUENCE):
+        return _equal_parts(x, size, *read_integers("split", "parts", parts))
+    cuts = [
+        place if isinstance(place, Expression) else read_integers("split", "parts", place, 1)[0]
+        for place in cast("Sequence[Any]", parts)
+    ]
+    return [0, *cuts, size]
 
 
 def _equal_parts(x: Any, size: Any, parts: int) -> list[Any]:

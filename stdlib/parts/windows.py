@@ -166,6 +166,11 @@ def _same(name: str, reach: Any, stride: int, extent: Any) -> tuple[Any, Any]:
 
 def _check_count(name: str, window: Window, extent: Any) -> None:
     room = extent + window.before + window.after
+    if window.is_rounded_up and not isinstance(room, int):
+        raise ArgumentValueError(
+            f"{name}: ceil_mode needs sizes that are known, got {show_size(extent)}",
+            help="use more padding at the end",
+        )
     if isinstance(room, int) and isinstance(window.reach, int) and room < window.reach:
         raise ArgumentValueError(
             f"{name}: a window over {window.reach} elements does not fit on an axis of {extent}, "

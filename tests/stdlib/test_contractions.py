@@ -104,6 +104,7 @@ MISTAKES: dict[str, Any] = {
     "axis 'j' of 'xs1'": lambda: hs.einsum("ij,jk", (A, A)),
     "must name axes of the operands": lambda: hs.einsum("ij->iz", (A,)),
     "tensordot: 'x' of shape": lambda: hs.tensordot(A, A, 1),
+    "tensordot: axes must be integers": lambda: hs.tensordot(A, A, None),  # pyright: ignore
     "there must be as many axes": lambda: hs.tensordot(A, A, ((0, 1), (0,))),
     "outer: 'x' of shape": lambda: hs.outer(A, Z),
     "the inputs of both": lambda: hs.dense_packed(A, X),

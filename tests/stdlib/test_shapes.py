@@ -68,6 +68,7 @@ ROWS = (
     row("stack", (X, Y), wanted=np.stack((X, Y))),
     row("stack", (SCALAR, np.array(8.0)), wanted=np.array([7.0, 8.0])),
     row("split", X, 2, 2, wanted=np.split(X, 2, 2)),
+    row("split", X, np.int64(2), 2, wanted=np.split(X, 2, 2)),
     row("split", X, [1, 2], 1, wanted=np.split(X, [1, 2], 1)),
     row("split", X, (3, -1, 9), 2, wanted=np.split(X, [3, -1, 9], 2), dynamic=False),
     row("split", EMPTY, 3, 1, wanted=np.split(EMPTY, 3, 1)),
@@ -114,6 +115,10 @@ MISTAKES: dict[str, Any] = {
     "are not 5 equal parts": lambda: hs.split(X, 5, 2),
     "a stride is not 0": lambda: hs.strided_slice(X, [0], [2], [0]),
     "an axis is given twice": lambda: hs.expand_dims(X, (0, 0)),
+    "strided_slice: an axis is given twice": lambda: hs.strided_slice(
+        X, [0, 1], [1, 2], None, [0, -3]
+    ),
+    "split: parts must be integers": lambda: hs.split(X, 1.5),  # pyright: ignore
     "must be integers": lambda: hs.tile(X, 1.5),  # pyright: ignore
     "is out of bounds": lambda: hs.swapaxes(X, 0, 3),
     "moves to a place of its own": lambda: hs.moveaxis(X, (0, 0), (1, 2)),

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybridjit import stdlib as hs
+from hybridjit import te
 from tests.support import window_references as reference
 from tests.support.operator_rows import Row, compare, row
 
@@ -150,6 +151,7 @@ def test_random_transposed_convolutions(data: st.DataObject) -> None:
     compare(call(x, w, padding=flat, groups=groups, **options), wanted, 1e-9)
 
 
+SIZED = te.placeholder((1, 1, te.var("n")), "float64", "x")
 MISTAKES: dict[str, Any] = {
     "there is no layout 'NCHW'": lambda: hs.conv1d(X1, X1, layout="NCHW"),  # pyright: ignore
     "must have 5 axes": lambda: hs.conv3d(X1, X1),
@@ -157,6 +159,7 @@ MISTAKES: dict[str, Any] = {
     "stride must be one number of at least 1": lambda: hs.conv1d(X1, X1, stride=0),
     "groups, do not match": lambda: hs.conv1d_transpose(X1, X1[0, :3, None]),
     "has no results": lambda: hs.conv1d_transpose(X1, X1[0, :, None], padding=9),
+    "ceil_mode needs sizes that are known": lambda: hs.max_pool1d(SIZED, 2, ceil_mode=True),
     "has no elements to share": lambda: hs.adaptive_avg_pool1d(X1[:, :, :0], 2),
     "size must be one number of at least 1, got 0": lambda: hs.adaptive_max_pool1d(X1, 0),
 }  # fmt: skip
