@@ -41,7 +41,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.header import MAX_EXTENT
 from hybridjit.ir.signature import ConstantArray
 from hybridjit.ir.stmt import Print, Return
-from hybridjit.ir.visit import walk_stmts
+from hybridjit.ir.visit import walk, walk_stmts
 from hybridjit.record import record
 from hybridjit.target import Target
 
@@ -95,7 +95,8 @@ def emit_kernel(
         ignore_signals(module)
     function: Function = ir.Function(module, _function_type(call), ENTRY)
     layouts = dict(zip(func.buffers, layout.arrays, strict=True))
-    _set_attributes(function, call, layouts, is_disjoint=layout.is_disjoint)
+    is_untouched = layout.is_disjoint and not _lets_others_touch_arrays(func)
+    _set_attributes(function, call, layouts, is_disjoint=is_untouched)
     # Where arrays overlap, what is legal for the loops of the script may not be for its memory.
     options = Options(
         target,
@@ -132,6 +133,12 @@ def find_given_away(func: PrimFunc) -> frozenset[Buffer]:
     returns = (stmt for stmt in walk_stmts(func.body) if isinstance(stmt, Return))
     values = (value for stmt in returns for value in stmt.values)
     return frozenset(value.buffer for value in values if isinstance(value, BufferRef))
+
+
+def _lets_others_touch_arrays(func: PrimFunc) -> bool:
+    """Whether it calls a function that may know its arguments without being given them."""
+    calls = (node for node in walk(func.body) if isinstance(node, ExternCall))
+    return any(not call.callee.is_reentrant for call in calls)
 
 
 def _with_vector_width(text: str, bits: int) -> str:

@@ -379,3 +379,27 @@ def test_a_printed_call_reads_back() -> None:
         return answer()
 
     assert "answer()" in str(f.prim_func())
+
+
+def test_a_callback_writes_to_an_argument_that_it_is_not_given() -> None:
+    """The caller has the array, too: what is loaded before the call is not what is there after."""
+    known: list[Any] = []
+
+    def double() -> None:
+        known[-1][:] *= 2
+
+    change = packed(double)
+
+    @hybrid.script
+    def f(a: Array, b: Array) -> Any:
+        total = a[0]
+        for i in range(b.shape[0]):
+            b[i] = a[1]
+            change()
+        return total + a[0]
+
+    for way in (f.py_func, f.interpret, f, f, f):
+        known.append(np.array([1.0, 3.0]))
+        b = np.zeros(3)
+        assert way(known[-1], b) == 9.0
+        assert b.tolist() == [3.0, 6.0, 12.0]
