@@ -30,12 +30,14 @@ class LentGenerators(AbstractContextManager[list[Any]]):
     """The arguments of a call with arrays of states in the place of generators.
 
     Their locks are held meanwhile, as NumPy does, in an order that all calls share. States are
-    written back after an error as well: what was drawn was drawn.
+    written back after an error as well: what was drawn was drawn. A callback that draws from one
+    meanwhile gets the numbers that the kernel gets, and that is an error.
     """
 
     def __init__(self, values: Sequence[Any]) -> None:
         self._values = list(values)
         self._states: dict[int, NDArray[np.uint64]] = {}
+        self._lent_states: dict[int, NDArray[np.uint64]] = {}
         self._generators: list[np.random.Generator] = []
         self._locks = ExitStack()
 
@@ -60,15 +62,26 @@ class LentGenerators(AbstractContextManager[list[Any]]):
             return value
         state = _read(value.bit_generator)
         self._states[id(value)] = state
+        self._lent_states[id(value)] = np.array(state, np.uint64)
         return state
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         try:
-            for generator in self._generators:
-                if id(generator) in self._states:
-                    _write(generator.bit_generator, self._states[id(generator)])
+            lent = [each for each in self._generators if id(each) in self._states]
+            is_shared = any(self._was_drawn_from(generator) for generator in lent)
+            for generator in lent:
+                _write(generator.bit_generator, self._states[id(generator)])
         finally:
             self._locks.close()
+        if is_shared and error is None:
+            raise ArgumentValueError(
+                "a callback drew from a generator of random numbers that the script has",
+                help="pass it numbers, or let it have a generator of its own from rng.spawn(1)",
+            )
+
+    def _was_drawn_from(self, generator: np.random.Generator) -> bool:
+        now, lent = _read(generator.bit_generator), self._lent_states[id(generator)]
+        return bool((now != lent).any())
 
 
 def _generators_in(values: Iterable[Any]) -> Iterator[np.random.Generator]:

@@ -309,6 +309,24 @@ def test_a_generator_is_passed_once() -> None:
         of_two((rng, rng))
 
 
+def test_a_callback_may_not_draw_from_the_generator_of_the_script(unchecked: None) -> None:
+    """The script has a copy of the state: both would get the same numbers."""
+    rng, other = np.random.default_rng(1), np.random.default_rng(2)
+    drawn: list[Any] = [other]
+    draw = hybrid.packed(lambda: drawn[0].random(), "float64", "draw")
+
+    @hybrid.script
+    def mixed(rng: Any) -> Any:
+        return rng.random() + draw()
+
+    for way in (mixed.interpret, *[mixed] * 4):
+        drawn[0] = other
+        way(rng)
+        drawn[0] = rng
+        with pytest.raises(ArgumentError, match="a callback drew from a generator"):
+            way(rng)
+
+
 def test_other_kinds_of_generators() -> None:
     with pytest.raises(ArgumentError, match="is a generator of MT19937"):
         random(np.random.Generator(np.random.MT19937(1)), 3)
