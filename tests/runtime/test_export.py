@@ -101,6 +101,33 @@ def kernel(größe: float64["int"], gr__e: float64["double"], n_re: float64, n: 
         np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.parametrize("compiler", [["cc"], ["cc", "-std=c99", "-pedantic"], ["c++"]])
+def test_names_that_compilers_know(tmp_path: Path, compiler: list[str]) -> None:
+    if shutil.which(compiler[0]) is None:
+        pytest.skip(f"needs {compiler[0]}")
+    names = [
+        "unix",
+        "linux",
+        "typeof",
+        "bitand",
+        "static_cast",
+        "_Bool",
+        "__GNUC__",
+        "INT64_MAX",
+        "größe__",
+        "_",
+    ]
+    params = ", ".join(f"{name}: int64" for name in names)
+    text = f"def and_eq({params}):\n    return {' + '.join(names)}\n"
+    module = hj.build(hj.parse(text))
+    module.export_library(tmp_path / "library.so")
+    source = "main.cc" if compiler == ["c++"] else "main.c"
+    (tmp_path / source).write_text('#include "library.h"\n')
+    subprocess.run([*compiler, "-Wall", "-Werror", "-c", source], cwd=tmp_path, check=True)
+    numbers = range(len(names))
+    assert hj.load_module(tmp_path / "library.so")(*numbers) == sum(numbers)
+
+
 def test_name_that_ends_a_comment(tmp_path: Path) -> None:
     func = hj.parse(HALVED.format(size="a.shape[0]"))
     module = hj.build(func, name="*/ int x; /*")

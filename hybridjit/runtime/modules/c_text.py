@@ -36,13 +36,18 @@ _C_TYPES = {
 _C = """auto break case char const continue default do double else enum extern float for goto if
 inline int long register restrict return short signed sizeof static struct switch typedef union
 unsigned void volatile while"""
-_CPLUSPLUS = """alignas alignof and asm bool catch class compl concept constexpr decltype delete
-dynamic_cast explicit export false friend mutable namespace new noexcept not nullptr operator or
-private protected public requires static_assert template this thread_local throw true try typeid
-typename using virtual xor"""
+# Compilers of C have these as well, as words or as macros.
+_GNU = """asm linux typeof typeof_unqual unix"""
+_CPLUSPLUS = """alignas alignof and and_eq asm bitand bitor bool catch class co_await co_return
+co_yield compl concept const_cast consteval constexpr constinit decltype delete dynamic_cast
+explicit export false friend mutable namespace new noexcept not not_eq nullptr operator or or_eq
+private protected public reinterpret_cast requires static_assert static_cast template this
+thread_local throw true try typeid typename using virtual xor xor_eq"""
 # What the object code calls by name, or may call one day.
 _LIBRARY = """aligned_alloc calloc free madvise main malloc memcmp memcpy memmove memset realloc"""
-_TAKEN = frozenset((*_C.split(), *_CPLUSPLUS.split(), *_LIBRARY.split()))
+_TAKEN = frozenset((*_C.split(), *_GNU.split(), *_CPLUSPLUS.split(), *_LIBRARY.split()))
+# What C keeps for itself: _Bool, __func__, and the macros of <stdint.h>.
+_RESERVED = re.compile(r"_[A-Z_]|\w*_t$|hj_|[A-Z0-9_]+_(MAX|MIN|WIDTH|C)$")
 _FAILURES = {
     Failure.DIVISION: "integer division or modulo by zero",
     Failure.NARROWING: "an integer does not fit its type",
@@ -83,8 +88,9 @@ def c_name(name: str) -> str:
     cleaned = re.sub(r"\W", "_", name, flags=re.ASCII)
     if not cleaned or cleaned[0].isdigit():
         return f"_{cleaned}"
-    is_taken = cleaned in _TAKEN or cleaned.endswith("_t") or cleaned.startswith("hj_")
-    return f"{cleaned}_" if is_taken else cleaned
+    if cleaned in _TAKEN or _RESERVED.match(cleaned):
+        return f"x{cleaned}" if cleaned[0] == "_" else f"{cleaned}_"
+    return cleaned
 
 
 def c_type(dtype: DType) -> str:
