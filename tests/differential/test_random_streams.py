@@ -268,6 +268,19 @@ def in_parallel(rng: Rng, n: int) -> Array:
     return out
 
 
+@hybrid.script
+def shifted(rng: Rng, low: Any, high: Any) -> Array:
+    first = rng.uniform(low, high), rng.normal(low, high), rng.exponential(high)
+    return first, rng.uniform(low, high, 3), rng.normal(low, high, 3), rng.exponential(high, 3)
+
+
+@hybrid.script
+def shifted_of_all(low: Any, high: Any) -> Array:
+    first = np.random.uniform(low, high), np.random.normal(low, high)
+    more = np.random.exponential(high), np.random.exponential(high, 3)
+    return first, more, np.random.uniform(low, high, 3), np.random.normal(low, high, 3)
+
+
 def test_draws_before_an_error_are_drawn() -> None:
     ours, numpys = np.random.default_rng(5), np.random.default_rng(5)
     with pytest.raises(ValueError, match="after some draws"):
@@ -281,6 +294,7 @@ def test_draws_before_an_error_are_drawn() -> None:
     [
         (between, (3, 3), "low >= high"),
         (wide_by, (-1.0,), "scale < 0"),
+        (shifted, (2.0, 1.0), "high - low < 0"),
         (sample, (3, 4), "Cannot take a larger sample than population"),
         (sample, (0, 1), "a must be a positive integer"),
     ],
@@ -325,6 +339,28 @@ def test_a_callback_may_not_draw_from_the_generator_of_the_script(unchecked: Non
         drawn[0] = rng
         with pytest.raises(ArgumentError, match="a callback drew from a generator"):
             way(rng)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.float16, np.float32, np.int64])
+def test_numbers_are_drawn_in_double_precision(dtype: Any) -> None:
+    """Whatever the types of bounds, means and widths."""
+    pair = dtype(1 if dtype is np.uint8 else -100), dtype(100)
+    for _ in range(2):
+        ours, numpys = np.random.default_rng(4), np.random.default_rng(4)
+        assert str(shifted(ours, *pair)) == str(shifted.py_func(numpys, *pair))
+        np.random.seed(4)
+        found = str(shifted_of_all(*pair))
+        np.random.seed(4)
+        assert found == str(shifted_of_all.py_func(*pair))
+
+
+@pytest.mark.parametrize("kernel", [shifted, shifted_of_all])
+@pytest.mark.parametrize(("low", "high"), [(0.0, np.inf), (np.nan, 1.0), (-1e308, 1e308)])
+def test_ranges_that_are_too_wide(kernel: Any, low: float, high: float) -> None:
+    rng = [np.random.default_rng(1)] * (kernel is shifted)
+    for run in (kernel, kernel.interpret, kernel.py_func):
+        with pytest.raises(OverflowError, match="ange exceeds valid bounds"):
+            run(*rng, low, high)
 
 
 def test_other_kinds_of_generators() -> None:

@@ -165,14 +165,17 @@ def rand(state: State, *sizes: Any) -> Any:
 
 
 def uniform(state: State, low: float = 0.0, high: float = 1.0, size: Any = None) -> Any:
-    """Numbers from `low` to `high`."""
+    """Numbers from `low` to `high`, whatever their types are."""
     _check_number(low)
     _check_number(high)
+    first, width = float(low), float(high) - float(low)
+    if not np.isfinite(width):
+        raise OverflowError("Range exceeds valid bounds")
     if size is None:
-        return float(low + (high - low) * _fraction(state))
+        return first + width * _fraction(state)
     drawn = np.empty(np.empty(size).size)
     for k in range(len(drawn)):
-        drawn[k] = low + (high - low) * _fraction(state)
+        drawn[k] = first + width * _fraction(state)
     return drawn.reshape(size)
 
 
@@ -182,11 +185,12 @@ def normal(state: State, loc: float = 0.0, scale: float = 1.0, size: Any = None)
     _check_number(scale)
     if scale < 0:
         raise ValueError("scale < 0")
+    middle, width = float(loc), float(scale)
     if size is None:
-        return float(loc + scale * _gauss(state))
+        return float(middle + width * _gauss(state))
     drawn = np.empty(np.empty(size).size)
     for k in range(len(drawn)):
-        drawn[k] = loc + scale * _gauss(state)
+        drawn[k] = middle + width * _gauss(state)
     return drawn.reshape(size)
 
 
@@ -210,11 +214,12 @@ def exponential(state: State, scale: float = 1.0, size: Any = None) -> Any:
     _check_number(scale)
     if scale < 0:
         raise ValueError("scale < 0")
+    mean = float(scale)
     if size is None:
-        return float(scale * -c_log(1.0 - _fraction(state)))
+        return float(mean * -c_log(1.0 - _fraction(state)))
     drawn = np.empty(np.empty(size).size)
     for k in range(len(drawn)):
-        drawn[k] = scale * -c_log(1.0 - _fraction(state))
+        drawn[k] = mean * -c_log(1.0 - _fraction(state))
     return drawn.reshape(size)
 
 

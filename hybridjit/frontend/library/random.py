@@ -259,14 +259,19 @@ def random(state: State, size: Any = None) -> Any:
 
 
 def uniform(state: State, low: float = 0.0, high: float = 1.0, size: Any = None) -> Any:
-    """Numbers from `low` to `high`."""
+    """Numbers from `low` to `high`, whatever their types are."""
     _check_number(low)
     _check_number(high)
+    first, width = float(low), float(high) - float(low)
+    if not np.isfinite(width):
+        raise OverflowError("high - low range exceeds valid bounds")
+    if width < 0:
+        raise ValueError("high - low < 0")
     if size is None:
-        return float(low + (high - low) * _fraction(state))
+        return first + width * _fraction(state)
     drawn = np.empty(np.empty(size).size)
     for k in range(len(drawn)):
-        drawn[k] = low + (high - low) * _fraction(state)
+        drawn[k] = first + width * _fraction(state)
     return drawn.reshape(size)
 
 
@@ -286,11 +291,12 @@ def normal(state: State, loc: float = 0.0, scale: float = 1.0, size: Any = None)
     _check_number(scale)
     if scale < 0:
         raise ValueError("scale < 0")
+    middle, width = float(loc), float(scale)
     if size is None:
-        return float(loc + scale * _normal(state))
+        return float(middle + width * _normal(state))
     drawn = np.empty(np.empty(size).size)
     for k in range(len(drawn)):
-        drawn[k] = loc + scale * _normal(state)
+        drawn[k] = middle + width * _normal(state)
     return drawn.reshape(size)
 
 
@@ -304,11 +310,12 @@ def exponential(state: State, scale: float = 1.0, size: Any = None) -> Any:
     _check_number(scale)
     if scale < 0:
         raise ValueError("scale < 0")
+    mean = float(scale)
     if size is None:
-        return float(scale * _exponential(state))
+        return float(mean * _exponential(state))
     drawn = np.empty(np.empty(size).size)
     for k in range(len(drawn)):
-        drawn[k] = scale * _exponential(state)
+        drawn[k] = mean * _exponential(state)
     return drawn.reshape(size)
 
 
