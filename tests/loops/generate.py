@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from tests.loops.places import TABLES, Axis, Indexing, Reach
 
 FLOATS = ("float32", "float64")
-INTEGERS = ("int32", "int16", "int64", "uint8")
+INTEGERS = ("int32", "int16", "int64", "uint8", "int8", "uint16", "uint64")
 # Programs have arrays of one or two types; these are drawn as often as they stand here.
 PALETTES: tuple[tuple[str, ...], ...] = (
     *(("float32",), ("float32",), ("float64",), ("int32",), ("int16",)),
     *(("float32", "float64"), ("float32", "int32"), ("float64", "int16"), ("int16", "int32")),
     *(("float32", "int16"), ("uint8", "float32"), ("int64", "int32"), ("uint8", "int16")),
+    *(("uint64",), ("int8",), ("int8", "float32"), ("uint16", "int32"), ("uint64", "float64")),
 )
 # NumPy refuses to put an integer into an array of integers that has no room for it.
 _HOLDING = {
@@ -28,6 +29,9 @@ _HOLDING = {
     "int16": ("int16", "int32", "int64"),
     "int32": ("int32", "int64"),
     "int64": ("int64",),
+    "int8": ("int8", "int16", "int32", "int64"),
+    "uint16": ("uint16", "int32", "int64"),
+    "uint64": ("uint64",),
 }
 ARRAYS = ("a", "b", "c", "d")
 LAYOUTS = ("C", "C", "C", "C", "C", "C", "F", "strided", "reversed")
@@ -99,7 +103,7 @@ class _Writer(Indexing):
         way = self.rng.choice(WAYS)
         for _ in range(self.rng.choice((1, 1, 1, 2))):
             lines = [array for array in self.written if len(array.axes) == 1]
-            if lines and self.rng.random() < 0.2:
+            if lines and self.rng.random() < 0.3:
                 self._packing_loop(self.rng.choice(lines))
             elif self.is_tame:
                 self._tame_nest()

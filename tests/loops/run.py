@@ -26,6 +26,8 @@ SHORT = (0, 1, 2, 3, 5, 8, 13, 16, 17, 20, 33)
 ROWS = (0, 1, 2, 3, 4, 4, 5, 5, 9)
 # Sizes that a program runs at; if they are constants of it, each needs code of its own.
 SIZES_PER_PROGRAM = {"captured": 1, "shapes": 5, "arguments": 5}
+# How many of the arrays have values at the ends of their types.
+SPECIAL_ARRAYS = 0.15
 # Errors that hoisted checks may raise one before the other.
 _FAILURES = (IndexError, ZeroDivisionError)
 
@@ -74,12 +76,24 @@ def _is_alike(a: Any, b: Any) -> bool:
 
 
 def _values(param: ArrayParam, sizes: Mapping[str, int], generator: Any) -> Any:
-    """Small integers, or floats whose every operation rounds."""
+    """Small integers, or floats whose every operation rounds; in some arrays, what is special."""
     shape = tuple(axis.extent(sizes) for axis in param.axes)
     kind = np.dtype(param.dtype).kind
+    values = generator.integers(0 if kind == "u" else -9, 10, shape).astype(param.dtype)
     if kind == "f" and generator.random() < 0.5:
-        return generator.standard_normal(shape).astype(param.dtype)
-    return generator.integers(0 if kind == "u" else -9, 10, shape).astype(param.dtype)
+        values = generator.standard_normal(shape).astype(param.dtype)
+    if generator.random() < SPECIAL_ARRAYS:
+        special = generator.choice(_special(param.dtype), shape)
+        values = np.where(generator.random(shape) < 0.2, special, values)
+    return values
+
+
+def _special(dtype: str) -> Any:
+    """Numbers at the ends of a type, or that are none."""
+    if np.dtype(dtype).kind == "f":
+        return np.array([np.nan, np.inf, -np.inf, -0.0, 0.0], dtype)
+    limits = np.iinfo(dtype)
+    return np.array([limits.min, limits.max, limits.max // 2 + 1, limits.max - 1], dtype)
 
 
 def _in_layout(values: Any, layout: str) -> Any:
