@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hybridjit.frontend.library.elements import as_float, clipped
+from hybridjit.frontend.library.elements import as_float, clipped, inverse
 from hybridjit.frontend.library.names import LIBRARY_NAMES
 from hybridjit.ir.raisable import ERRORS
 from hybridjit.record import record
@@ -249,6 +249,7 @@ MODULE_FUNCTIONS: dict[int, tuple[str, str]] = {
 } | {
     id(as_float): (Style.LANGUAGE.value, "as_float"),
     id(clipped): (Style.NUMPY.value, "clip"),
+    id(inverse): (Style.NUMPY.value, "inverse"),
 }
 LANGUAGE_NAMES: dict[int, str] = {
     id(value): name for name, value in BUILTINS.items() if callable(value)

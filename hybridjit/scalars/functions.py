@@ -50,7 +50,7 @@ from hybridjit.ir.expr import (
 from hybridjit.ir.intrinsics import INTRINSICS, Domain, Intrinsic, OneType
 from hybridjit.scalars.comparisons import compare, extremum
 from hybridjit.scalars.conversion import as_number, as_numbers, convert, join_types, truth
-from hybridjit.scalars.operators import binary, logical_not, select, unary
+from hybridjit.scalars.operators import binary, logical_not, reciprocal, select, unary
 from hybridjit.scalars.scalar import Scalar
 from hybridjit.scalars.style import Style
 
@@ -59,7 +59,7 @@ _FROM_NUMPY = {
     **{"&": BitAnd, "|": BitOr, "^": BitXor, "<<": ShiftLeft, ">>": ShiftRight},
 }
 _COMPARISONS = {"==": Eq, "!=": Ne, "<": Lt, "<=": Le, ">": Gt, ">=": Ge}
-_OF_ONE = ("floor", "ceil", "trunc", "round", "fabs", "bitwise_count", "square", "conj")
+_OF_ONE = ("floor", "ceil", "trunc", "round", "fabs", "bitwise_count", "square", "inverse", "conj")
 _SIGNS: dict[str, ast.unaryop] = {
     "negative": ast.USub(),
     "positive": ast.UAdd(),
@@ -112,6 +112,8 @@ def _special(name: str, args: list[Scalar], span: Span | None) -> Scalar:
             return unary(_SIGNS[name], args[0], span)
         case "square":
             return binary(Mul, args[0], args[0], span)
+        case "inverse":
+            return reciprocal(args[0], span)
         case "as_float":
             type = _meeting_type(INTRINSICS["exp"], as_numbers(args), span)
             return Scalar(convert(args[0], type.dtype, span), type)

@@ -38,6 +38,7 @@ from hybridjit.ir.expr import (
     Expr,
     FloorDiv,
     Invert,
+    Le,
     Mod,
     Mul,
     Neg,
@@ -140,10 +141,29 @@ def binary_of_arrays(op: type[Binary], lhs: Scalar, rhs: Scalar, span: Span | No
         base = Scalar(convert(lhs, type.dtype, span), type)
         if exponent == 2:
             return binary(Mul, base, base, span)
+        if type.dtype.is_complex and rhs.type != (WEAK_FLOAT if exponent == 0.5 else WEAK_INT):
+            return binary(op, lhs, rhs, span)  # zeros and infinities show the difference
         if exponent == -1:
-            return binary(Div, Scalar(const(1, type.dtype), type), base, span)
+            return reciprocal(base, span)
         return Scalar(Call("sqrt", (base.expr,), span=span), type)
     return binary(op, lhs, rhs, span)
+
+
+def reciprocal(x: Scalar, span: Span | None) -> Scalar:
+    """1 / x, which of complex numbers NumPy does not divide as others. `x` is used repeatedly."""
+    if not x.type.dtype.is_complex:
+        return binary(Div, Scalar(const(1, x.type.dtype), x.type), x, span)
+    real, imag = (Call(name, (x.expr,), span=span) for name in ("real", "imag"))
+    one = const(1, real.dtype)
+    is_flat = Le(Call("abs", (imag,), span=span), Call("abs", (real,), span=span), span=span)
+    large, small = Select(is_flat, real, imag, span=span), Select(is_flat, imag, real, span=span)
+    ratio = Div(small, large, span=span)
+    divisor = Add(large, Mul(small, ratio, span=span), span=span)
+    parts = (
+        Div(Select(is_flat, one, ratio, span=span), divisor, span=span),
+        Div(Neg(Select(is_flat, ratio, one, span=span), span=span), divisor, span=span),
+    )
+    return Scalar(Call("complex", parts, span=span), x.type)
 
 
 def _past_the_width(op: type[Binary], value: Expr, type: ScalarType, span: Span | None) -> Scalar:

@@ -255,14 +255,19 @@ def _integer_power(z: Complex, n: Real) -> Complex:
     for number in range(MAX_SQUARINGS):
         product = result * square
         is_set = ~(bits & (1 << number)).equals(0)
-        result = Complex(
-            where(is_set, product.real, result.real), where(is_set, product.imag, result.imag)
-        )
+        result = _chosen(is_set, product, result)
         square = square * square
     inverse = Complex(one, zero) / result
-    return Complex(
-        where(n < 0.0, inverse.real, result.real), where(n < 0.0, inverse.imag, result.imag)
-    )
+    result = _chosen(n < 0.0, inverse, result)
+    # NumPy begins with 1, which makes NaN of infinities; but not for the smallest.
+    second = z * z
+    for exponent, product in ((1.0, z), (2.0, second), (3.0, z * second)):
+        result = _chosen(n.equals(exponent), product, result)
+    return result
+
+
+def _chosen(cond: Any, z: Complex, w: Complex) -> Complex:
+    return Complex(where(cond, z.real, w.real), where(cond, z.imag, w.imag))
 
 
 def multiply(z: Complex, w: Complex) -> Complex:
