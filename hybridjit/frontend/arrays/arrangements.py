@@ -126,7 +126,7 @@ def along(build: Builder, args: dict[str, ast.expr], node: ast.Call) -> tuple[An
     """The array and the axis of a function that takes the flat array if none is given."""
     owner = evaluate_array(build, args["a"])
     axes = axes_argument(build, args.get("axis"), len(owner.shape))
-    if axes is not None:
+    if axes:
         return owner, axes[0]
     flat = reshape(build, owner, (Const(-1),), node)
     assert isinstance(flat, AnyArray)

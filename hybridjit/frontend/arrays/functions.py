@@ -48,6 +48,7 @@ from hybridjit.frontend.arrays.products import outer, product
 from hybridjit.frontend.arrays.reductions import (
     Axes,
     Fold,
+    array_of_one,
     as_dtype,
     check_order,
     converted_to,
@@ -232,8 +233,7 @@ def _where(
     chosen = elementwise(
         build, [condition, value, nothing], lambda p: apply("select", Style.NUMPY, p, None), node
     )
-    assert isinstance(chosen, ArrayExpr)
-    return chosen
+    return array_of_one(chosen) if isinstance(chosen, Scalar) else chosen
 
 
 def _root(build: Builder, value: Scalar | ArrayExpr, node: ast.Call) -> Value:

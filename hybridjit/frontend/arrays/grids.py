@@ -11,7 +11,7 @@ from hybridjit.frontend.arrays.axes import with_axis
 from hybridjit.frontend.arrays.calls import cast_element, computed, store_out
 from hybridjit.frontend.arrays.creation import array_argument
 from hybridjit.frontend.arrays.elementwise import elementwise
-from hybridjit.frontend.arrays.joins import joined, owned
+from hybridjit.frontend.arrays.joins import flat, joined, owned
 from hybridjit.frontend.arrays.lists import array_of_list
 from hybridjit.frontend.arrays.memory import elements_of, nest, scratch
 from hybridjit.frontend.arrays.reductions import Fold, as_dtype, fold_of, sum_dtype
@@ -40,7 +40,7 @@ def mesh(build: Builder, name: str, node: ast.Call) -> Value:
     order = text_argument(build, options["indexing"], "an order") if "indexing" in options else ""
     is_sparse = "sparse" in options and bool(build.scalar(options["sparse"]).constant)
     is_by_row = order == "ij"
-    parts = [array_argument(build, arg) for arg in node.args]
+    parts = [elements_of(build, flat(build, array_argument(build, arg), node)) for arg in node.args]
     axes = list(range(len(parts)))
     if not is_by_row and len(parts) > 1:
         axes[0], axes[1] = 1, 0

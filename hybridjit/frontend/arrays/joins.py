@@ -44,17 +44,20 @@ def concatenate(build: Builder, name: str, node: ast.Call) -> Value:
     parts = _array_items(build, args["arrays"])
     axis = 0
     if "axis" in args and isinstance(build.evaluate(args["axis"]), Nothing):
-        parts = [_flat(build, part, node) for part in parts]
+        parts = [flat(build, part, node) for part in parts]
     elif "axis" in args:
         axis = axis_at(build, args["axis"], parts[0])
     dtype = dtype_argument(build, args["dtype"]) if "dtype" in args else None
     return joined(build, parts, axis, node, dtype)
 
 
-def _flat(build: Builder, part: AnyArray, node: ast.Call) -> AnyArray:
-    flat = reshape(build, part, (Const(-1),), node)
-    assert isinstance(flat, AnyArray)
-    return flat
+def flat(build: Builder, part: AnyArray, node: ast.Call) -> AnyArray:
+    """All elements along one axis."""
+    if len(part.shape) == 1:
+        return part
+    found = reshape(build, part, (Const(-1),), node)
+    assert isinstance(found, AnyArray)
+    return found
 
 
 def stack_arrays(build: Builder, name: str, node: ast.Call) -> Value:
@@ -124,6 +127,8 @@ def owned(build: Builder, buffer: Buffer) -> ArrayExpr:
 
 def _check_joinable(build: Builder, parts: Sequence[AnyArray], axis: int, node: ast.expr) -> None:
     first = parts[0]
+    if not first.shape:
+        raise ShapeMismatch("numbers cannot be joined: they have no axis", build.span(node))
     for part in parts[1:]:
         if len(part.shape) != len(first.shape):
             raise _refuse_joining(build, parts, node)

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from hybridjit.arith.fold import wrap
 from hybridjit.arith.ranges import ONE, ZERO, constant, times
 from hybridjit.errors import Span
 from hybridjit.frontend.arrays.calls import cast_element
@@ -109,7 +110,7 @@ def fold_of(name: str, dtype: DType, span: Span | None) -> Fold:
             )
         case "bitwise_and" | "bitwise_or" | "bitwise_xor":
             bits = {"bitwise_and": BitAnd, "bitwise_or": BitOr, "bitwise_xor": BitXor}[name]
-            start = const(-1 if name == "bitwise_and" else 0, dtype)
+            start = _all_ones(dtype) if name == "bitwise_and" else const(0, dtype)
             return Fold(name, dtype, start, lambda a, x: binary(bits, a, x, span))
         case _:
             function = "minimum" if name == "min" else "maximum"
@@ -119,6 +120,10 @@ def fold_of(name: str, dtype: DType, span: Span | None) -> Fold:
                 _worst(dtype, lowest=name == "max"),
                 lambda a, x: apply(function, Style.NUMPY, [a, x], span),
             )
+
+
+def _all_ones(dtype: DType) -> Const:
+    return Const(True, BOOL) if dtype is BOOL else Const(wrap(-1, dtype), dtype)
 
 
 def _worst(dtype: DType, *, lowest: bool) -> Const:
@@ -279,9 +284,14 @@ def kept(build: Builder, buffer: Buffer, axes: Axes) -> ArrayExpr:
 
 
 def as_kept(value: Scalar, axes: Axes) -> Scalar | ArrayExpr:
-    if not axes.keepdims:
+    if not axes.keepdims or not axes.ndim:
         return value
     return ArrayExpr((ONE,) * axes.ndim, value.type.dtype, lambda _: value)
+
+
+def array_of_one(value: Scalar) -> ArrayExpr:
+    """A number as an array without axes."""
+    return ArrayExpr((), value.type.dtype, lambda _: value)
 
 
 def require_elements(
@@ -366,7 +376,8 @@ def variance(
     square = elementwise(
         build, [source, centre], lambda parts: _squared_distance(build, parts, span), node
     )
-    assert isinstance(square, ArrayExpr)
+    if isinstance(square, Scalar):  # the distance of a number from itself
+        square = array_of_one(square)
     total = reduce(build, "sum", square, axes, node)
     count = _reduced_count(build, value, axes, span)
     left = extremum(Max, binary(Sub, count, ddof, span), index(ZERO), span)

@@ -129,6 +129,8 @@ def _accumulate_by(build: Builder, ufunc: NumpyFunction, node: ast.Call) -> Valu
     name = _reduction_name(build, ufunc, node)
     args = arguments(build, node, "array", "axis", "dtype", required=1)
     value = array_argument(build, args["array"])
+    if not value.shape:
+        raise build.mismatch("a number has no elements to go through", node)
     axes = axes_argument(build, args.get("axis"), len(value.shape)) or (0,)
     dtype = sum_dtype(value.dtype) if name in ("sum", "prod") else value.dtype
     if "dtype" in args:

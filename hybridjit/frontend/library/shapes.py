@@ -289,5 +289,5 @@ def divmod(x1: Any, x2: Any) -> tuple[Array, Array]:
 
 def modf(x: Array) -> tuple[Array, Array]:
     """The parts after the point, and those before it."""
-    whole = np.trunc(x)
+    whole = np.copysign(np.trunc(x), x)  # of integers, floats
     return np.copysign(np.where(np.isinf(x), 0, x - whole), x), whole

@@ -1,0 +1,58 @@
+"""Functions of NumPy on arrays without axes, and on numbers of one element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+
+from tests.frontend.from_text import script_from_text
+from tests.support.array_results import assert_agree
+
+np: Any = numpy
+
+CALLS = (
+    "np.var(x), np.std(x), x.std(), np.var(x, ddof=1), np.var(x, axis=())",
+    "np.var(x, keepdims=True), np.sum(x, keepdims=True), x.max(axis=0, keepdims=True)",
+    "np.mean(x, where=x > 0), np.var(x, where=x < 0), np.sum(x, where=x > 0, initial=2)",
+    "np.cumsum(x), np.cumsum(x, axis=0), np.cumprod(x, axis=-1)",
+    "np.meshgrid(x, x), np.meshgrid(x, np.arange(3.0))[0]",
+)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_number_is_as_in_numpy(call: str) -> None:
+    kernel = script_from_text(f"def f(x):\n    return {call}\n", {"np": np})
+    for dtype in ("float64", "float32", "int16"):
+        assert_agree(kernel, [np.array(3, dtype)])
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [("np.concatenate((x, x))", ValueError), ("np.add.accumulate(x)", TypeError)],
+)
+def test_what_needs_an_axis_says_so(call: str, error: type[Exception]) -> None:
+    kernel = script_from_text(f"def f(x):\n    return {call}\n", {"np": np})
+    with pytest.raises(error, match="number"):
+        kernel(np.array(1.5))
+
+
+def test_meshgrid_lays_out_all_elements() -> None:
+    kernel = script_from_text("def f(x, y):\n    return np.meshgrid(x, y)\n", {"np": np})
+    for shape in ((2, 3), (4, 2), (1, 5)):
+        assert_agree(kernel, [np.arange(np.prod(shape)).reshape(shape), np.arange(3.0)])
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "uint64", "int8", "int64", "bool"])
+def test_bits_that_all_have_are_those_of_the_type(dtype: str) -> None:
+    text = "def f(x):\n    return np.bitwise_and.reduce(x), np.bitwise_and.reduce(x, axis=-1)\n"
+    kernel = script_from_text(text, {"np": np})
+    for shape in ((5, 7), (20, 3), (0, 4), (3, 0), (1, 1)):
+        assert_agree(kernel, [np.arange(np.prod(shape)).astype(dtype).reshape(shape) | 1])
+
+
+def test_modf_of_integers_gives_floats() -> None:
+    kernel = script_from_text("def f(x):\n    return np.modf(x)\n", {"np": np})
+    for dtype in ("int8", "int16", "int64", "uint8", "float16", "float64"):
+        assert_agree(kernel, [np.arange(5).astype(dtype)])
