@@ -70,7 +70,8 @@ class Part:
 
     `axes` says, for each dimension of the argument, which axis of the view shows it, if one does;
     that is told by numbers that come with the argument: the first index, and for an axis the step
-    and how many there are. Other axes of the view have one place.
+    and how many there are. An axis that shows two dimensions is their diagonal. Other axes of the
+    view have one place.
     """
 
     axes: tuple[int | None, ...]
@@ -80,6 +81,10 @@ class Part:
         left = iter(numbers)
         view = array[tuple([self._entry(axis, left) for axis in self.axes])]
         shown = [axis for axis in self.axes if axis is not None]
+        for axis in {axis for axis in shown if shown.count(axis) > 1}:
+            first = shown.index(axis)
+            view = view.diagonal(0, first, shown.index(axis, first + 1))
+            shown = [*(other for other in shown if other != axis), axis]
         view = view.transpose(sorted(range(len(shown)), key=shown.__getitem__))
         if len(shown) == self.ndim:
             return view
