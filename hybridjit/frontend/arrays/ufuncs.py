@@ -26,7 +26,7 @@ from hybridjit.frontend.values import (
     View,
     describe,
 )
-from hybridjit.ir.dtype import ScalarType
+from hybridjit.ir.dtype import BOOL, ScalarType
 from hybridjit.ir.expr import Expr, Load
 from hybridjit.ir.stmt import Store
 from hybridjit.scalars.conversion import store_value
@@ -135,6 +135,8 @@ def _accumulate_by(build: Builder, ufunc: NumpyFunction, node: ast.Call) -> Valu
     dtype = sum_dtype(value.dtype) if name in ("sum", "prod") else value.dtype
     if "dtype" in args:
         dtype = dtype_argument(build, args["dtype"])
+    if name in ("any", "all"):
+        dtype = BOOL
     fold = fold_of(name, dtype, build.span(node))
     return accumulated(build, as_dtype(build, value, dtype, build.span(node)), axes[0], fold, node)
 

@@ -185,13 +185,20 @@ def angle(z: Number, deg: bool = False) -> Number:
     return found * (180 / np.pi) if deg else found
 
 
+def _check_real(x: Number) -> None:
+    if x.dtype.kind == "c":
+        raise TypeError("it takes real numbers only")
+
+
 def isneginf(x: Number, out: Any = None) -> Number:
     """Whether x is -inf."""
+    _check_real(x)
     return x == -np.inf
 
 
 def isposinf(x: Number, out: Any = None) -> Number:
     """Whether x is inf."""
+    _check_real(x)
     return x == np.inf
 
 

@@ -128,6 +128,8 @@ def interp(
 
 def bincount(x: Array, weights: Array | None = None, minlength: int = 0) -> Array:
     """How often each integer occurs; `minlength` says how many there are at least."""
+    if weights is not None and len(weights) != len(x):
+        raise ValueError("The weights and list don't have the same length.")
     size = minlength
     for k in range(len(x)):
         if x[k] < 0:

@@ -1,4 +1,4 @@
-"""Functions of NumPy on arrays without axes, and on numbers of one element."""
+"""Functions of NumPy on odd arrays: without axes, of unsigned integers, of sizes that do not fit."""
 
 from __future__ import annotations
 
@@ -56,3 +56,23 @@ def test_modf_of_integers_gives_floats() -> None:
     kernel = script_from_text("def f(x):\n    return np.modf(x)\n", {"np": np})
     for dtype in ("int8", "int16", "int64", "uint8", "float16", "float64"):
         assert_agree(kernel, [np.arange(5).astype(dtype)])
+
+
+def test_running_truths_are_bools() -> None:
+    text = (
+        "def f(x):\n    return np.logical_and.accumulate(x), np.logical_or.accumulate(x, axis=1)\n"
+    )
+    kernel = script_from_text(text, {"np": np})
+    for dtype in ("int32", "float64", "bool", "uint8"):
+        assert_agree(kernel, [np.array([[3, 0, 2], [1, 5, 0]]).astype(dtype)])
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [("np.bincount(k, x)", ValueError), ("np.isneginf(x * 1j)", TypeError)],
+)
+def test_what_numpy_refuses_is_refused(call: str, error: type[Exception]) -> None:
+    kernel = script_from_text(f"def f(k, x):\n    return {call}\n", {"np": np})
+    for length in (2, 5, 7):
+        with pytest.raises(error, match="same length|real numbers"):
+            kernel(np.arange(4), np.ones(length))
