@@ -1,4 +1,4 @@
-"""Functions of NumPy on odd arrays: without axes, of unsigned integers, of sizes that do not fit."""
+"""Functions of NumPy on odd arrays: without axes, unsigned, of sizes that do not fit."""
 
 from __future__ import annotations
 
@@ -74,5 +74,5 @@ def test_running_truths_are_bools() -> None:
 def test_what_numpy_refuses_is_refused(call: str, error: type[Exception]) -> None:
     kernel = script_from_text(f"def f(k, x):\n    return {call}\n", {"np": np})
     for length in (2, 5, 7):
-        with pytest.raises(error, match="same length|real numbers"):
+        with pytest.raises(error, match=r"same length|real numbers"):
             kernel(np.arange(4), np.ones(length))
