@@ -76,3 +76,11 @@ def test_what_numpy_refuses_is_refused(call: str, error: type[Exception]) -> Non
     for length in (2, 5, 7):
         with pytest.raises(error, match=r"same length|real numbers"):
             kernel(np.arange(4), np.ones(length))
+
+
+def test_complex_infinities_are_close_to_themselves() -> None:
+    text = "def f(x, y):\n    return np.isclose(x, y), np.isclose(x, y, equal_nan=True)\n"
+    kernel = script_from_text(text, {"np": np})
+    x = np.array([complex(np.inf, 1), complex(1, -np.inf), complex(np.nan, 1), 1 + 1j])
+    for y in (x, x.conj(), x.real, np.array(1 + 1j)):
+        assert_agree(kernel, [x, y])

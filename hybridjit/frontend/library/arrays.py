@@ -140,7 +140,7 @@ def isclose(
     a: Array | float, b: Array | float, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False
 ) -> Array:
     """Where two arrays are equal up to a tolerance."""
-    y = b * 1.0
+    y = b if np.iscomplexobj(b) else b * 1.0  # a product would make NaN of complex infinities
     is_near = np.isfinite(y) & (np.absolute(a - y) <= atol + rtol * np.absolute(y))
     if equal_nan:
         return (a == y) | is_near | (np.isnan(a) & np.isnan(y))
