@@ -11,9 +11,10 @@ from hybridjit.frontend.arrays.memory import elements_of, whole
 from hybridjit.frontend.arrays.same_values import prove_same
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.values import AnyArray, ArrayExpr, GrowingList, Items, Mask, Value
-from hybridjit.ir.dtype import DType, ScalarType
-from hybridjit.ir.expr import And, Const, Eq, Expr, Lt, Ne, Select, Var
+from hybridjit.ir.dtype import ScalarType
+from hybridjit.ir.expr import And, Cast, Const, Eq, Expr, Lt, Ne, Select, Var
 from hybridjit.ir.stmt import If, Let, Raise
+from hybridjit.ir.visit import walk
 from hybridjit.record import record
 from hybridjit.scalars.scalar import Scalar
 
@@ -66,7 +67,10 @@ def elementwise(
             [part.element(indices) if isinstance(part, ArrayExpr) else part for part in parts]
         )
 
-    return ArrayExpr(shape, _result_dtype(build, parts, function), element, mask=mask)
+    made = _on_stand_ins(build, parts, function)
+    if not all(build.ranges.is_at_most(ONE, size) for size in shape):
+        _check_numbers(build, made, parts)
+    return ArrayExpr(shape, made.type.dtype, element, mask=mask)
 
 
 def _operand(build: Builder, value: Value, node: ast.expr) -> ArrayExpr | Scalar:
@@ -89,10 +93,18 @@ def _only(operand: ArrayExpr | Scalar) -> Scalar:
     return operand.element(()) if isinstance(operand, ArrayExpr) else operand
 
 
-def _result_dtype(
+def _check_numbers(build: Builder, made: Scalar, parts: Sequence[ArrayExpr | Scalar]) -> None:
+    """Python numbers must fit the type of the elements, also where there is no element."""
+    numbers = [part.expr for part in parts if isinstance(part, Scalar)]
+    for node in walk(made.expr):
+        if isinstance(node, Cast) and node.checked and node.value in numbers:
+            build.let(Scalar(node, ScalarType(node.dtype)), "t", node.span)
+
+
+def _on_stand_ins(
     build: Builder, parts: Sequence[ArrayExpr | Scalar], function: Elementwise
-) -> DType:
-    """The type of the result, found on stand-ins: the elements are not there yet."""
+) -> Scalar:
+    """The result for stand-ins, which has its type: the elements are not there yet."""
     with build.collect():
         stand_ins = [
             Scalar(Var("x", part.dtype), ScalarType(part.dtype))
@@ -100,7 +112,7 @@ def _result_dtype(
             else part
             for part in parts
         ]
-        return function(stand_ins).type.dtype
+        return function(stand_ins)
 
 
 def _share_a_mask(build: Builder, arrays: Sequence[ArrayExpr]) -> bool:
