@@ -84,3 +84,35 @@ def test_complex_infinities_are_close_to_themselves() -> None:
     x = np.array([complex(np.inf, 1), complex(1, -np.inf), complex(np.nan, 1), 1 + 1j])
     for y in (x, x.conj(), x.real, np.array(1 + 1j)):
         assert_agree(kernel, [x, y])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "np.putmask(a, b > 0, b.astype(np.int32))",
+        "np.putmask(a, b > 0, 3)",
+        "np.copyto(a, b, where=b > 0)",
+        "np.copyto(a, 7, where=b > 0)",
+        "np.copyto(a, b[:1], where=b > 0)",
+        "np.copyto(a, b, where=True)",
+        "np.copyto(a, b)",
+    ],
+)
+def test_elements_that_are_not_chosen_stay_as_they_are(call: str) -> None:
+    """Int64 and uint64 meet in float64, which does not hold them."""
+    kernel = script_from_text(f"def f(a, b):\n    {call}\n", {"np": np})
+    for length in (3, 5, 40):
+        a = np.full(length, 2**60 + 1)
+        for b in (np.arange(length, dtype=np.uint64), np.arange(length, dtype=np.int32)):
+            assert_agree(kernel, [a, b])
+            plain, found = a.copy(), a.copy()
+            kernel.py_func(plain, b)
+            kernel(found, b)
+            np.testing.assert_array_equal(found, plain)
+
+
+@pytest.mark.parametrize("dtypes", [("int64", "float64"), ("uint8", "int16"), ("bool", "uint8")])
+def test_copyto_keeps_the_kind(dtypes: tuple[str, str]) -> None:
+    kernel = script_from_text("def f(a, b):\n    np.copyto(a, b)\n", {"np": np})
+    with pytest.raises(TypeError, match="another kind"):
+        kernel(np.zeros(3, dtypes[0]), np.ones(3, dtypes[1]))

@@ -305,7 +305,7 @@ CALLS: dict[str, str] = {
         np.mod(v, w)
         np.fmod(v, w)
         np.divmod(i, 3)
-        np.modf(v)[0]
+        np.modf(v)[0], np.modf(i)[1], z**-1, z**1, np.reciprocal(z)
         np.gcd(i, 6)
         np.lcm(i, 6)
         np.true_divide(v, w)
@@ -500,6 +500,7 @@ CALLS: dict[str, str] = {
         np.bitwise_or.reduce(i)
         np.bitwise_and.reduce(i)
         np.bitwise_xor.reduce(i2, axis=0)
+        np.bitwise_and.reduce(u), np.logical_and.accumulate(i), np.logical_or.accumulate(m, axis=1)
         np.subtract.outer(v, w)
         np.add.outer(v, w)
     """,
@@ -617,7 +618,7 @@ CALLS: dict[str, str] = {
         np.flipud(m) * 1, np.fliplr(m) * 1
         np.rot90(m) * 1, np.rot90(m, 2) * 1, np.rot90(m, -1) * 1, np.rot90(t, axes=(1, 2)) * 1
         np.diag(m) * 1, np.diagonal(m, 1) * 1, np.diagonal(t, axis1=0, axis2=2) * 1
-        m.diagonal(-1) * 1
+        m.diagonal(-1) * 1, np.diag(m, 1), t.diagonal(), np.meshgrid(m, v)[0]
         np.diagonal(t) * 1, np.diagonal(t, -1, 1, 2) * 1, np.trace(t, 1, 1, 2)
         np.squeeze(m[:1]) * 1, np.squeeze(m[:1], axis=0) * 1, m[:1].squeeze() * 1
         np.expand_dims(v, 0) * 1, np.expand_dims(v, axis=-1) * 1, np.expand_dims(v, axis=(0, 2)) * 1

@@ -143,17 +143,30 @@ def choose(a: Array, choices: Any, out: Any = None) -> Array:
     return result
 
 
+def _check_same_kind(dst: Array, src: Array) -> None:
+    to, of = dst.dtype.kind, src.dtype.kind
+    loses_fraction = of == "f" and (to == "i" or to == "u" or to == "b")
+    loses_sign = of == "i" and (to == "u" or to == "b")
+    if loses_fraction or loses_sign or (of == "u" and to == "b"):
+        raise TypeError("the elements are of another kind: convert them with astype first")
+
+
 def copyto(dst: Array, src: Any, casting: str = "same_kind", where: Any = None) -> None:
     """Store elements in an array, where a condition holds."""
+    if np.ndim(src) > 0 and casting == "same_kind":
+        _check_same_kind(dst, np.asarray(src))
     if where is None:
         dst[...] = src
     else:
-        dst[...] = np.where(where, src, dst)
+        putmask(dst, np.broadcast_to(where, dst.shape), src)
 
 
 def putmask(a: Array, mask: Array, values: Any) -> None:
     """Store elements in an array where a mask is true."""
-    a[...] = np.where(mask, values, a)
+    if np.ndim(values) == 0:
+        a[mask] = values
+    else:  # in the type of the array: all others stay as they are
+        a[...] = np.where(mask, np.asarray(values).astype(a.dtype), a)
 
 
 def fill_diagonal(a: Array, val: Any, wrap: bool = False) -> None:
