@@ -116,3 +116,11 @@ def test_copyto_keeps_the_kind(dtypes: tuple[str, str]) -> None:
     kernel = script_from_text("def f(a, b):\n    np.copyto(a, b)\n", {"np": np})
     with pytest.raises(TypeError, match="another kind"):
         kernel(np.zeros(3, dtypes[0]), np.ones(3, dtypes[1]))
+
+
+@pytest.mark.parametrize("text", ["a + n", "n * a", "np.maximum(a, n)", "(a & n).sum()"])
+def test_a_number_that_does_not_fit_is_an_error_without_elements(text: str) -> None:
+    kernel = script_from_text(f"def f(a, n):\n    return {text}\n", {"np": np})
+    for shape in ((0, 2), (3, 2), (4, 5), (0, 5), (7, 0)):
+        assert_agree(kernel, [np.zeros(shape, np.int16), 10**6])
+        assert_agree(kernel, [np.zeros(shape, np.int16), 100])
