@@ -249,7 +249,7 @@ MODULE_FUNCTIONS: dict[int, tuple[str, str]] = {
 } | {
     id(as_float): (Style.LANGUAGE.value, "as_float"),
     id(clipped): (Style.NUMPY.value, "clip"),
-    id(inverse): (Style.NUMPY.value, "inverse"),
+    id(inverse): (Style.NUMPY.value, "complex_inverse"),
 }
 LANGUAGE_NAMES: dict[int, str] = {
     id(value): name for name, value in BUILTINS.items() if callable(value)

@@ -59,7 +59,17 @@ _FROM_NUMPY = {
     **{"&": BitAnd, "|": BitOr, "^": BitXor, "<<": ShiftLeft, ">>": ShiftRight},
 }
 _COMPARISONS = {"==": Eq, "!=": Ne, "<": Lt, "<=": Le, ">": Gt, ">=": Ge}
-_OF_ONE = ("floor", "ceil", "trunc", "round", "fabs", "bitwise_count", "square", "inverse", "conj")
+_OF_ONE = (
+    "floor",
+    "ceil",
+    "trunc",
+    "round",
+    "fabs",
+    "bitwise_count",
+    "square",
+    "complex_inverse",
+    "conj",
+)
 _SIGNS: dict[str, ast.unaryop] = {
     "negative": ast.USub(),
     "positive": ast.UAdd(),
@@ -112,7 +122,7 @@ def _special(name: str, args: list[Scalar], span: Span | None) -> Scalar:
             return unary(_SIGNS[name], args[0], span)
         case "square":
             return binary(Mul, args[0], args[0], span)
-        case "inverse":
+        case "complex_inverse":
             return reciprocal(args[0], span)
         case "as_float":
             type = _meeting_type(INTRINSICS["exp"], as_numbers(args), span)

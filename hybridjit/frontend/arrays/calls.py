@@ -40,7 +40,7 @@ from hybridjit.scalars.scalar import Scalar
 from hybridjit.scalars.style import Style
 
 # These use an argument more than once.
-_DOUBLING = ("square", "imag", "sign", "clip", "inverse")
+_DOUBLING = ("square", "imag", "sign", "clip", "complex_inverse")
 # Nodes of an expression that may as well be written twice, such as a[i, j] - a[i, j + 1].
 _SHORT = 16
 
