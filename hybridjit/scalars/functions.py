@@ -80,6 +80,8 @@ _FUNCTION_ARITY = {name: 1 for name in (*_OF_ONE, *_SIGNS, "logical_not")} | {
     "clip": 3,
     "select": 3,
 }
+# Functions that are found by these names before any intrinsic is.
+NAMES_WITH_RULES = frozenset((*_FUNCTION_ARITY, *_LOGICAL, "as_float"))
 _BOOL_LATTICE = {"minimum": BitAnd, "maximum": BitOr}
 _FABS = Intrinsic("abs", Domain.FLOAT)
 # math.floor(x) is an int; floor(x) is a float, and so is np.floor(x) of a float.

@@ -38,7 +38,7 @@ from hybridjit.ir.printer_names import RESERVED
 from hybridjit.ir.signature import ScalarParam, ScalarResult
 from hybridjit.ir.stmt import Return
 from hybridjit.scalars.conversion import convert
-from hybridjit.scalars.functions import apply
+from hybridjit.scalars.functions import NAMES_WITH_RULES, apply
 from hybridjit.scalars.scalar import Scalar
 from hybridjit.scalars.style import Style
 from hybridjit.tensors.expression import Expression, Operand, as_scalar, dtype_of
@@ -140,7 +140,8 @@ def call_by_name(name: str, args: Any) -> Any:
 def _check_name(name: object) -> None:
     if not isinstance(name, str) or not name.isidentifier():
         raise ArgumentValueError(f"the name of an intrinsic is an identifier, got {name!r}")
-    if name in RESERVED or (name in INTRINSICS and name not in CUSTOM_INTRINSICS):
+    is_taken = name in RESERVED or name in NAMES_WITH_RULES
+    if is_taken or (name in INTRINSICS and name not in CUSTOM_INTRINSICS):
         raise ArgumentValueError(f"'{name}' is a word of the language", help="choose another name")
 
 

@@ -264,6 +264,7 @@ def test_call_packed_on_numbers() -> None:
 
 REFUSED: dict[str, Any] = {
     "name_of_the_language": lambda: tir.register_intrin("exp", lambda x: x),
+    "name_with_a_rule": lambda: tir.register_intrin("square", lambda x: x * x * x),
     "name_with_a_dot": lambda: tir.register_intrin("my.exp", lambda x: x),
     "unknown_domain": lambda: tir.register_intrin("f", lambda x: x, domain="text"),  # pyright: ignore
     "unknown_arity": lambda: tir.register_intrin("f", tir.llvm_intrinsic("llvm.fma")),
