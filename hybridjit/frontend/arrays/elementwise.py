@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from hybridjit.arith.ranges import ONE, ZERO, constant
 from hybridjit.errors import BoundsError, ShapeMismatch
@@ -11,10 +12,10 @@ from hybridjit.frontend.arrays.memory import elements_of, whole
 from hybridjit.frontend.arrays.same_values import prove_same
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.values import AnyArray, ArrayExpr, GrowingList, Items, Mask, Value
-from hybridjit.ir.dtype import ScalarType
-from hybridjit.ir.expr import And, Cast, Const, Eq, Expr, Lt, Ne, Select, Var
+from hybridjit.ir.dtype import DType, ScalarType
+from hybridjit.ir.expr import And, Cast, Const, Eq, Expr, Lt, Ne, Node, Select, Var
 from hybridjit.ir.stmt import If, Let, Raise
-from hybridjit.ir.visit import walk
+from hybridjit.ir.visit import rewrite, walk
 from hybridjit.record import record
 from hybridjit.scalars.scalar import Scalar
 
@@ -62,14 +63,15 @@ def elementwise(
         for operand in operands
     ]
 
+    made = _on_stand_ins(build, parts, function)
+    fitting = _fitting_numbers(build, made, parts)
+
     def element(indices: Sequence[Expr]) -> Scalar:
-        return function(
+        result = function(
             [part.element(indices) if isinstance(part, ArrayExpr) else part for part in parts]
         )
+        return _with_fitting(result, fitting) if fitting else result
 
-    made = _on_stand_ins(build, parts, function)
-    if not all(build.ranges.is_at_most(ONE, size) for size in shape):
-        _check_numbers(build, made, parts)
     return ArrayExpr(shape, made.type.dtype, element, mask=mask)
 
 
@@ -93,12 +95,29 @@ def _only(operand: ArrayExpr | Scalar) -> Scalar:
     return operand.element(()) if isinstance(operand, ArrayExpr) else operand
 
 
-def _check_numbers(build: Builder, made: Scalar, parts: Sequence[ArrayExpr | Scalar]) -> None:
-    """Python numbers must fit the type of the elements, also where there is no element."""
+def _fitting_numbers(
+    build: Builder, made: Scalar, parts: Sequence[ArrayExpr | Scalar]
+) -> dict[tuple[Expr, DType], Expr]:
+    """Python numbers as the elements' type has them, by number and type.
+
+    Whether they fit is asked here, once: also where there is no element, and so that the loop over
+    the elements has nothing in it that can fail.
+    """
     numbers = [part.expr for part in parts if isinstance(part, Scalar)]
+    fitting: dict[tuple[Expr, DType], Expr] = {}
     for node in walk(made.expr):
         if isinstance(node, Cast) and node.checked and node.value in numbers:
-            build.let(Scalar(node, ScalarType(node.dtype)), "t", node.span)
+            fitted = build.let(Scalar(node, ScalarType(node.dtype)), "t", node.span)
+            fitting[node.value, node.to] = fitted.expr
+    return fitting
+
+
+def _with_fitting(result: Scalar, fitting: Mapping[tuple[Expr, DType], Expr]) -> Scalar:
+    def fitted(node: Node) -> Node | None:
+        is_checked = isinstance(node, Cast) and node.checked
+        return fitting.get((node.value, node.to)) if is_checked else None
+
+    return replace(result, expr=rewrite(result.expr, fitted))
 
 
 def _on_stand_ins(
