@@ -27,6 +27,7 @@ TESTS = (
     "tests/codegen/test_math_remainder.py",
     "tests/codegen/test_math_special.py",
     "tests/codegen/test_vectors.py",
+    "tests/tir/test_custom_intrinsics.py",
     "tests/differential/test_guarded_loops.py",
     "tests/differential/test_converted_corpus.py",
 )

@@ -49,6 +49,6 @@ def test_a_number_that_does_not_fit_is_an_error_before_anything_is_written() -> 
     kernel = script_from_text(text, {})
     for _ in range(3):
         a = np.ones(20, np.int8)
-        with pytest.raises(OverflowError):
+        with pytest.raises(OverflowError, match="out of bounds"):
             kernel(a, 1000)
         assert a.tolist() == [7] * 4 + [1] * 16

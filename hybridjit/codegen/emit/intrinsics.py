@@ -10,13 +10,12 @@ from llvmlite import binding as llvm
 from llvmlite import ir
 
 from hybridjit.codegen.emit.arithmetic import emit_compare
-from hybridjit.codegen.emit.casts import declare
+from hybridjit.codegen.emit.casts import declare, emit_cast
 from hybridjit.codegen.llvm_types import (
     I1,
     Builder,
     Complex,
     Value,
-    foreign_type,
     is_signed,
     lanes_of,
     mangled,
@@ -24,7 +23,7 @@ from hybridjit.codegen.llvm_types import (
     value_type,
 )
 from hybridjit.errors import InternalError, TypeMismatch
-from hybridjit.ir.dtype import DType
+from hybridjit.ir.dtype import FLOAT16, FLOAT64, DType
 from hybridjit.ir.expr import Gt, Lt
 from hybridjit.ir.intrinsics import CUSTOM_INTRINSICS, CustomIntrinsic, LLVMIntrinsic
 from hybridjit.lazy import lazy_module
@@ -62,10 +61,10 @@ def _emit_custom(b: Builder, custom: CustomIntrinsic, args: Sequence[Value], dty
     """An intrinsic of LLVM's. `expand_intrinsics` has put others in their place."""
     if not isinstance(custom.rule, LLVMIntrinsic):
         raise InternalError(f"the intrinsic '{custom.name}' was not expanded")
-    lanes = lanes_of(args[0])
-    kind = shaped(foreign_type(dtype), lanes) if dtype.is_float else args[0].type
-    wanted = shaped(value_type(custom.result_dtype(dtype)), lanes)
-    result = kind if wanted == args[0].type else wanted
+    if dtype is FLOAT16:
+        return _emit_wide(b, custom, args)
+    kind = args[0].type
+    result = shaped(value_type(custom.result_dtype(dtype)), lanes_of(args[0]))
     name = f"{custom.rule.name}.{mangled(kind)}"
     if not _is_known(name, str(result), str(kind), len(args)):
         raise TypeMismatch(
@@ -73,7 +72,18 @@ def _emit_custom(b: Builder, custom: CustomIntrinsic, args: Sequence[Value], dty
             f"{len(args)} {dtype} to {custom.result_dtype(dtype)}"
         )
     function = declare(b.module, name, ir.FunctionType(result, [kind] * len(args)))
-    return b.bitcast(b.call(function, [b.bitcast(arg, kind) for arg in args]), wanted)
+    return b.call(function, args)
+
+
+def _emit_wide(b: Builder, custom: CustomIntrinsic, args: Sequence[Value]) -> Value:
+    """An intrinsic of LLVM's on float16, in float64, whose values are exact enough to be rounded.
+
+    Where the processor has no instruction, LLVM itself would call a function that is not there.
+    """
+    wide = [emit_cast(b, arg, FLOAT16, FLOAT64) for arg in args]
+    found = _emit_custom(b, custom, wide, FLOAT64)
+    is_number = custom.result_dtype(FLOAT16) is FLOAT16
+    return emit_cast(b, found, FLOAT64, FLOAT16) if is_number else found
 
 
 @cache
