@@ -138,3 +138,10 @@ def test_code_for_other_caches_is_other_code() -> None:
 def test_registers_for_vectors() -> None:
     assert Target("x86_64-linux", "haswell", "+avx2").vector_registers == 16
     assert Target("x86_64-linux", "skylake-avx512", "+avx2,+avx512f").vector_registers == 32
+
+
+def test_code_that_the_host_cannot_run_is_skipped_and_nothing_stays() -> None:
+    before = current_target()
+    with pytest.raises(pytest.skip.Exception, match="bdver1"), compiling_for("bdver1"):
+        pytest.fail("no processor of today has all that this one had")
+    assert current_target() == before

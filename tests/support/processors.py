@@ -22,12 +22,14 @@ PROCESSORS = (
 @contextmanager
 def compiling_for(cpu: str) -> Generator[None]:
     """Compile new kernels for a processor; skip the test if the host cannot run such code."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HYBRIDJIT_CPU", cpu)
-        config.clear()
-        try:
-            current_target()
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("HYBRIDJIT_CPU", cpu)
+            config.clear()
+            try:
+                current_target()
+            except ConfigError as error:
+                pytest.skip(str(error))
             yield
-        except ConfigError as error:
-            pytest.skip(str(error))
-    config.clear()
+    finally:
+        config.clear()
