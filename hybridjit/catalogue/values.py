@@ -248,7 +248,8 @@ swapped(1, 2)
         "HJ119",
         "strings are only printed and compared",
         """
-A script knows strings as arguments of `print`, of options, and of comparisons.
+A script knows strings as arguments of `print`, of errors, of options, and of comparisons. Values
+are put into them by f-strings, `%` and `.format`, as formats say that are known beforehand.
 """,
         wrong="""
 @hybrid.script
@@ -261,13 +262,22 @@ shown(1)
         right="""
 @hybrid.script
 def shown(n):
-    print("n is", n)
+    print(f"n is {n:3d}")
     return n
 
 shown(1)
 """,
         says=(
-            "can only be printed or compared",
+            "can only be printed",
+            "a format that is computed",
+            "the format '.*' does not fit",
+            "the conversion in",
+            "'%.*' does not fit",
+            "by the text",
+            "of the text",
+            "the text has no value for",
+            "is no format",
+            "looks by repr",
             "cannot be printed as a whole",
             "has no value",
             "found the string",

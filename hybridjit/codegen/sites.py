@@ -38,7 +38,7 @@ class Failure(Enum):
     STRIDES = "strides"  # an array for C that is not in C order
     RAISE = "raise"
     RAISE_TUPLE = "raise tuple"  # the parts are the items of one argument
-    RAISE_TEXT = "raise text"  # the parts, put together, are one argument
+    RAISE_TEXT = "raise text"  # the parts are a template and the values in it
     FORKED = "forked"  # a signal handler forked in a parallel loop: the child lacks its threads
     PYTHON = "python"  # a callback or a signal handler raised an exception
 

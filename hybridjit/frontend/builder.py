@@ -68,7 +68,7 @@ from hybridjit.scalars.suggest import did_you_mean
 from hybridjit.source import FunctionSource, span_of
 
 if TYPE_CHECKING:
-    from hybridjit.frontend.guards import Fault
+    from hybridjit.frontend.guards import Fault, Kept
 
 T = TypeVar("T")
 
@@ -142,7 +142,7 @@ class Builder:
         # What follows the block that is being translated, if it belongs to a branch of its own.
         self.chain: Sequence[Segment] = ()
         # Of the handlers around: where the number of their error is, and what the numbers mean.
-        self.handled: list[tuple[Buffer, Mapping[int, Fault]]] = []
+        self.handled: list[tuple[Buffer, Mapping[int, Fault], Kept | None]] = []
         self.tries = 0  # how many `try` are around: what is sure to fail there is caught
         # The functions around that are being inlined.
         self.stack: tuple[FunctionSource, ...] = ()

@@ -17,12 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
+from typing import Any
 
 from hybridjit.arith.simplify import simplify
 from hybridjit.errors import Span
 from hybridjit.frontend.returns import InlineReturn
 from hybridjit.frontend.values import Items, Value
-from hybridjit.ir.dtype import INT64
+from hybridjit.ir.dtype import INT64, DType
 from hybridjit.ir.expr import (
     And,
     Buffer,
@@ -62,6 +63,7 @@ from hybridjit.ir.stmt import (
     While,
     flat_stmts,
 )
+from hybridjit.ir.texts import Message, text_of
 from hybridjit.ir.visit import children, walk, walk_stmts
 from hybridjit.record import record
 from hybridjit.scalars.scalar import Scalar
@@ -75,9 +77,39 @@ class Fault:
 
     error: str
     cond: Expr | None
-    message: tuple[str | Expr, ...]
+    message: Message
     is_tuple: bool = False
     is_text: bool = False
+    span: Span | None = None
+
+    @property
+    def values(self) -> list[Expr]:
+        """What is in the message and known only where the error is raised."""
+        return [part for part in self.message if not isinstance(part, (str, Const))]
+
+
+@record(eq=False)
+class Kept:
+    """Keeps the values in the message of an error that is caught, to be raised again."""
+
+    registers: dict[tuple[int, DType], Buffer] = field(default_factory=dict[Any, Buffer])
+
+    def store(self, fault: Fault) -> list[Stmt]:
+        """Keep what is in the message of an error."""
+        return [Store(self._register(place, v), (), v) for place, v in enumerate(fault.values)]
+
+    def raise_again(self, fault: Fault) -> Raise:
+        """The error once more."""
+        loads = (Load(self._register(*each)) for each in enumerate(fault.values))
+        message = tuple(
+            part if isinstance(part, (str, Const)) else next(loads) for part in fault.message
+        )
+        return Raise(fault.error, message, fault.is_tuple, fault.is_text, span=fault.span)
+
+    def _register(self, place: int, value: Expr) -> Buffer:
+        name = f"kept{place}"
+        made = Buffer(name, value.dtype, (), Buffer.REGISTER)
+        return self.registers.setdefault((place, value.dtype), made)
 
 
 class Unguarded(Exception):
@@ -91,13 +123,14 @@ class Unguarded(Exception):
 @record(eq=False)
 class Guards:
     """Guards statements. `catch` gives the number of an error, or None for one that nobody catches;
-    `leave` what a return becomes, and whether jumps out of the statements have numbers.
+    `leave` what a return becomes; `kept` is there if errors are raised again.
     """
 
     caught: Buffer
     catch: Callable[[Fault], int | None]
     close: Callable[[Sequence[Stmt]], Stmt]
     leave: Callable[[Stmt], list[Stmt]] = field(default=lambda stmt: [stmt])
+    kept: Kept | None = None
 
     def block(self, stmt: Stmt | None, *, depth: int = 0) -> list[Stmt]:
         """The statements with their guards; what follows an error that is sure is left out."""
@@ -182,16 +215,19 @@ class Guards:
     def _faults(self, faults: Sequence[Fault]) -> list[Stmt]:
         found: list[Stmt] = []
         for fault in faults:
-            number = self.catch(fault)
-            if number is None:
-                continue
             cond = None if fault.cond is None else simplify(fault.cond)
             if isinstance(cond, Const) and not cond.value:
                 continue
+            number = self.catch(fault)
+            if number is None:
+                continue
             if cond is None or isinstance(cond, Const):
-                return [*found, *self._set(number)]
-            found.append(If(cond, Seq(tuple(self._set(number)))))
+                return [*found, *self._keep(fault), *self._set(number)]
+            found.append(If(cond, Seq((*self._keep(fault), *self._set(number)))))
         return found
+
+    def _keep(self, fault: Fault) -> list[Stmt]:
+        return [] if self.kept is None else self.kept.store(fault)
 
     def _set(self, number: int) -> list[Stmt]:
         return [Store(self.caught, (), Const(number)), Break()]
@@ -219,7 +255,7 @@ def statement_faults(stmt: Stmt) -> list[Fault]:
     found = list(_children_faults(stmt))
     match stmt:
         case Store(buffer, indices):
-            found += _outside(buffer, indices)
+            found += (replace(fault, span=stmt.span) for fault in _outside(buffer, indices))
         case Allocate(buffer) if not buffer.is_register and not buffer.is_growing:
             found += [fault for size in buffer.shape for fault in _negative(size)]
         case InlineReturn(value=value):
@@ -264,7 +300,8 @@ def faults_of(expr: Expr) -> list[Fault]:
         case Or(lhs, rhs):
             return [*faults_of(lhs), *_only_if(Not(lhs), rhs)]
         case _:
-            return [*_children_faults(expr), *_own_faults(expr)]
+            own = (replace(fault, span=expr.span) for fault in _own_faults(expr))
+            return [*_children_faults(expr), *own]
 
 
 def _only_if(cond: Expr, expr: Expr) -> list[Fault]:
@@ -306,10 +343,12 @@ def _by_zero(divisor: Expr) -> Fault:
 
 def _outside(buffer: Buffer, indices: Sequence[Expr]) -> list[Fault]:
     first = 1 if buffer.is_growing else 0
-    return [
-        Fault("IndexError", _is_outside(index, size), ("index is out of bounds",))
-        for index, size in list(zip(indices, buffer.shape, strict=True))[first:]
-    ]
+    found: list[Fault] = []
+    for axis, (index, size) in list(enumerate(zip(indices, buffer.shape, strict=True)))[first:]:
+        where = f" is out of bounds for axis {axis} of '{buffer.name}' with size "
+        message = text_of("index ", index, where, size)
+        found.append(Fault("IndexError", _is_outside(index, size), message, is_text=True))
+    return found
 
 
 def _is_outside(index: Expr, size: Expr) -> Expr:
@@ -317,11 +356,11 @@ def _is_outside(index: Expr, size: Expr) -> Expr:
 
 
 def assertion(stmt: Assert) -> Fault:
-    return Fault("AssertionError", Not(stmt.cond), stmt.message, stmt.is_tuple)
+    return Fault("AssertionError", Not(stmt.cond), stmt.message, stmt.is_tuple, span=stmt.span)
 
 
 def raised(stmt: Raise) -> Fault:
-    return Fault(stmt.error, None, stmt.message, stmt.is_tuple, stmt.is_text)
+    return Fault(stmt.error, None, stmt.message, stmt.is_tuple, stmt.is_text, stmt.span)
 
 
 def new_number(name: str) -> Buffer:

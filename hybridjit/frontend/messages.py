@@ -8,21 +8,20 @@ from typing import Any
 
 from hybridjit.arith.totality import is_total
 from hybridjit.frontend.arrays.memory import evaluate_all, has_effect
-from hybridjit.frontend.arrays.refusals import element_of
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import text_argument
 from hybridjit.frontend.expressions import condition
 from hybridjit.frontend.library.table import is_in_library
-from hybridjit.frontend.values import Array, Builtin, Foreign, Items, Nothing, Text, Value, describe
+from hybridjit.frontend.texts import is_text, printed, read_text, text_parts
+from hybridjit.frontend.values import Builtin, Foreign, Items, Nothing, Text, Value, describe
 from hybridjit.ir.dtype import WEAK_BOOL
 from hybridjit.ir.expr import Const, Expr
 from hybridjit.ir.raisable import ERRORS
 from hybridjit.ir.stmt import Assert, Evaluate, If, Print, Raise
+from hybridjit.ir.texts import Message, text_of
 from hybridjit.scalars.conversion import convert
 from hybridjit.scalars.operators import logical_not
 from hybridjit.scalars.scalar import Scalar
-
-Message = tuple[str | Expr, ...]
 
 
 def run_expression(build: Builder, stmt: ast.Expr) -> None:
@@ -60,14 +59,30 @@ def _named_callee(build: Builder, node: ast.Call) -> Value | None:
 
 
 def _print_line(build: Builder, node: ast.Call) -> None:
-    if node.keywords:
-        raise build.refuse(
-            f"print takes no argument '{node.keywords[0].arg}=' inside a script",
-            node.keywords[0],
-            help="leave it out: the parts are printed on one line, with blanks between them",
-        )
-    parts, _ = _message(build, node.args)
-    build.emit(Print(parts, span=build.span(node)))
+    span = build.span(node)
+    if not node.keywords and not any(map(is_text, node.args)):
+        parts, _ = _message(build, node.args)
+        build.emit(Print(parts, span=span))
+        return
+    between, end = _separators(build, node)
+    parts = [part for arg in node.args for part in (*text_parts(build, arg), between)]
+    build.emit(Print(text_of(*parts[:-1], end), is_text=True, span=span))
+
+
+def _separators(build: Builder, node: ast.Call) -> tuple[str, str]:
+    """What print writes between its arguments and after them."""
+    known = {"sep": " ", "end": "\n"}
+    for word in node.keywords:
+        if word.arg not in known:
+            raise build.refuse(
+                f"print takes no argument '{word.arg}=' inside a script",
+                word,
+                help="leave it out: it prints to sys.stdout",
+            )
+        is_default = isinstance(word.value, ast.Constant) and word.value.value is None
+        if not is_default:
+            known[word.arg] = text_argument(build, word.value, f"{word.arg}=")
+    return known["sep"], known["end"]
 
 
 def _message(
@@ -84,43 +99,25 @@ def _message(
 
 
 def _part(build: Builder, item: Value, node: ast.expr) -> str | Expr:
-    match item:
-        case Text(text):
-            return text
-        case Array():
-            raise build.mismatch(
-                f"{describe(item)} cannot be printed as a whole",
-                node,
-                help=f"print its elements in a loop, as in print({element_of(item)})",
-            )
-        case Items():
-            raise build.mismatch(
-                f"{describe(item)} cannot be printed as a whole",
-                node,
-                help="give its items one by one",
-            )
-        case _:
-            scalar = build.as_scalar(item, node, "a string or a number")
-            return convert(scalar, scalar.type.dtype, build.span(node))
+    if isinstance(item, Text):
+        return item.text
+    scalar = printed(build, item, node)
+    return convert(scalar, scalar.type.dtype, build.span(node))
 
 
 def run_assert(build: Builder, stmt: ast.Assert) -> None:
     """`assert condition, message`; the message is computed only on failure."""
     cond = condition(build, stmt.test)
     span = build.span(stmt)
-    is_text = isinstance(stmt.msg, ast.JoinedStr)
+    given = [] if stmt.msg is None else [stmt.msg]
     with build.collect() as needed:
-        if isinstance(stmt.msg, ast.JoinedStr):
-            message, is_tuple = _text(build, stmt.msg.values), False
-        else:
-            given = [] if stmt.msg is None else [stmt.msg]
-            message, is_tuple = _message(build, given, may_be_tuple=True)
+        message, is_tuple, in_one = _arguments(build, given)
     if isinstance(cond, Const) and cond.value:
         return
-    if not needed and not is_text and not isinstance(cond, Const):
+    if not needed and not in_one and not isinstance(cond, Const):
         build.emit(Assert(cond, message, is_tuple, span=span))
         return
-    failure = Raise("AssertionError", message, is_tuple, is_text, span=span)
+    failure = Raise("AssertionError", message, is_tuple, in_one, span=span)
     failure = build.close([*needed, failure])
     if isinstance(cond, Const):
         build.emit(failure)
@@ -152,32 +149,19 @@ def raise_new(build: Builder, stmt: ast.Raise) -> bool:
             kind,
             help="raise an error of Python's own, such as ValueError or RuntimeError",
         )
-    match args:
-        case [ast.JoinedStr(parts)]:
-            build.emit(Raise(name, _text(build, parts), is_text=True, span=build.span(stmt)))
-        case _:
-            message, is_tuple = _message(build, args, may_be_tuple=True)
-            build.emit(Raise(name, message, is_tuple, span=build.span(stmt)))
+    build.emit(Raise(name, *_arguments(build, args), span=build.span(stmt)))
     return False
 
 
-def _text(build: Builder, parts: Sequence[ast.expr]) -> Message:
-    """The parts of an f-string: text, and values that are put in as they print."""
-    return tuple(_text_part(build, part) for part in parts)
-
-
-def _text_part(build: Builder, part: ast.expr) -> str | Expr:
-    match part:
-        case ast.Constant(str(text)):
-            return text
-        case ast.FormattedValue(value, -1, None):
-            return _part(build, build.evaluate(value), value)
+def _arguments(build: Builder, nodes: Sequence[ast.expr]) -> tuple[Message, bool, bool]:
+    """The arguments of an error; whether they are the items of one tuple; whether they are one text
+    with values in it.
+    """
+    match nodes:
+        case [node] if is_text(node):
+            return read_text(build, node), False, True
         case _:
-            raise build.refuse(
-                "a format in an f-string is not supported",
-                part,
-                help="give the value as it is, as in {x}",
-            )
+            return *_message(build, nodes, may_be_tuple=True), False
 
 
 def _check_call(build: Builder, kind: Value, args: Sequence[ast.expr], stmt: ast.Raise) -> None:

@@ -30,7 +30,10 @@ REFUSALS: dict[type[ast.AST], tuple[str, str]] = {
     ast.GeneratorExp: ("generator expressions are not supported", _LOOP),
     ast.Dict: ("dicts are not supported", _DICT),
     ast.Set: ("sets are not supported", _SET),
-    ast.JoinedStr: ("f-strings are not supported", _PARTS),
+    ast.JoinedStr: (
+        "an f-string can only be printed, or be the message of an error",
+        'write it as in print(f"x = {x}") or raise ValueError(f"x = {x}")',
+    ),
     ast.Lambda: ("lambda cannot stand here", "give it a name on a line before this one"),
     ast.Await: ("await is not supported", "call the script from the coroutine instead"),
     ast.Yield: (

@@ -27,6 +27,7 @@ from hybridjit.frontend.guards import (
     ZERO,
     Fault,
     Guards,
+    Kept,
     Unguarded,
     new_number,
 )
@@ -34,7 +35,7 @@ from hybridjit.frontend.returns import InlineReturn
 from hybridjit.frontend.statements import nested
 from hybridjit.frontend.values import Foreign, Items, Value
 from hybridjit.ir.dtype import BOOL
-from hybridjit.ir.expr import And, Buffer, BufferRef, Const, Eq, Expr, Ge, Le, Load, Var
+from hybridjit.ir.expr import And, Buffer, BufferRef, Const, Eq, Expr, Ge, Le, Load, Var, const
 from hybridjit.ir.raisable import ERRORS
 from hybridjit.ir.stmt import (
     Allocate,
@@ -95,7 +96,7 @@ _MANY = 1 << 20  # more than one handler catches
 def _number_in(known: dict[int, Fault], fault: Fault, first: int) -> int:
     """The number of an error; those that would be raised again alike have one."""
     for number, other in known.items():
-        if (other.error, _text_of(other)) == (fault.error, _text_of(fault)):
+        if _again(other) == _again(fault):
             return number
     known[first + len(known)] = fault
     return first + len(known) - 1
@@ -109,10 +110,11 @@ def _with_handlers(build: Builder, stmt: ast.Try) -> bool:
     with build.trying():
         body, body_goes_on = nested(build, stmt.body)
     register = new_number("caught")
-    jumps = _emit_guarded(build, Guards(register, caught.number, build.close), body)
+    kept = Kept() if any(map(_may_raise_again, stmt.handlers)) else None
+    jumps = _emit_guarded(build, Guards(register, caught.number, build.close, kept=kept), body)
     goes_on = False
     for handler, faults in zip(stmt.handlers, caught.faults, strict=True):
-        build.handled.append((register, faults))
+        build.handled.append((register, faults, kept))
         handled, handler_goes_on = nested(build, handler.body)
         build.handled.pop()
         if faults:
@@ -124,6 +126,15 @@ def _with_handlers(build: Builder, stmt: ast.Try) -> bool:
         body_goes_on = else_goes_on
     _emit_jumps(build, register, jumps)
     return goes_on or body_goes_on
+
+
+def _may_raise_again(handler: ast.ExceptHandler) -> bool:
+    """Whether there is a bare `raise` in a handler, or a call of what may have one."""
+    nodes = (node for part in handler.body for node in nodes_of(part))
+    return any(
+        isinstance(node, ast.Call) or (isinstance(node, ast.Raise) and node.exc is None)
+        for node in nodes
+    )
 
 
 def _is_among(register: Buffer, faults: Mapping[int, Fault]) -> Expr:
@@ -160,6 +171,9 @@ def _emit_guarded(build: Builder, guards: Guards, body: Stmt) -> set[int]:
     stmts = guards.block(body)
     build.emit(Allocate(guards.caught, zero=False))
     build.emit(Store(guards.caught, (), ZERO))
+    for register in guards.kept.registers.values() if guards.kept is not None else ():
+        build.emit(Allocate(register, zero=False))
+        build.emit(Store(register, (), const(0, register.dtype)))
     numbers = {
         stmt.value.value
         for outer in stmts
@@ -191,28 +205,28 @@ def raise_again(build: Builder, stmt: ast.Raise) -> bool:
             stmt,
             help='write it as in raise ValueError("...")',
         )
-    register, faults = build.handled[-1]
-    _emit_raises(build, register, faults, is_raised=True)
+    register, faults, kept = build.handled[-1]
+    _emit_raises(build, register, faults, kept or Kept(), is_raised=True)
     return False
 
 
 def _emit_raises(
-    build: Builder, register: Buffer, faults: Mapping[int, Fault], *, is_raised: bool
+    build: Builder, register: Buffer, faults: Mapping[int, Fault], kept: Kept, *, is_raised: bool
 ) -> None:
     """Raise one of the errors again, by its number; if one `is_raised`, the last needs no test."""
     for number, fault in faults.items():
         is_last = is_raised and number == max(faults)
-        raised = _raise(fault)
+        raised = kept.raise_again(fault)
         build.emit(raised if is_last else If(Eq(Load(register), Const(number)), raised))
 
 
-def _text_of(fault: Fault) -> tuple[object, ...]:
-    return tuple(part if isinstance(part, str) else "" for part in fault.message)
-
-
-def _raise(fault: Fault) -> Raise:
-    message = tuple(part for part in fault.message if isinstance(part, str))
-    return Raise(fault.error, message, fault.is_tuple, fault.is_text)
+def _again(fault: Fault) -> tuple[object, ...]:
+    """What tells errors apart that are raised again; their values are kept."""
+    message = tuple(
+        part.value if isinstance(part, Const) else getattr(part, "dtype", part)
+        for part in fault.message
+    )
+    return fault.error, fault.span, fault.is_tuple, message
 
 
 # finally
@@ -224,7 +238,7 @@ def _with_finally(build: Builder, stmt: ast.Try) -> bool:
         with build.trying():
             goes_on = _with_handlers(build, stmt)
         build.depth -= 1
-    register, faults = new_number("raised"), dict[int, Fault]()
+    register, faults, kept = new_number("raised"), dict[int, Fault](), Kept()
     last, last_goes_on = nested(build, stmt.finalbody)
 
     def leave(leaving: Stmt) -> list[Stmt]:
@@ -232,14 +246,14 @@ def _with_finally(build: Builder, stmt: ast.Try) -> bool:
         ended = fresh_copy(last)
         return [*lets, ended, kept] if last_goes_on else [*lets, ended]
 
-    guards = Guards(register, lambda fault: _number_in(faults, fault, 1), build.close, leave)
+    guards = Guards(register, lambda fault: _number_in(faults, fault, 1), build.close, leave, kept)
     jumps = _emit_guarded(build, guards, build.close(stmts))
     if _ends(build.body[-1]):
         return False
     build.emit(last)
     if last_goes_on:
         is_raised = not goes_on and not jumps  # for sure: what is left of it came to no end
-        _emit_raises(build, register, faults, is_raised=is_raised)
+        _emit_raises(build, register, faults, kept, is_raised=is_raised)
         _emit_jumps(build, register, jumps)
     return goes_on and last_goes_on
 

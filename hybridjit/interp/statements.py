@@ -23,6 +23,7 @@ from hybridjit.ir import stmt as ir
 from hybridjit.ir.expr import BufferRef, Expr, Var
 from hybridjit.ir.raisable import ERRORS, RAISABLE
 from hybridjit.ir.stmt import Stmt
+from hybridjit.ir.texts import filled
 
 
 class Signal(Enum):
@@ -347,7 +348,7 @@ def _compile_arguments(
     """The function that gives the arguments of an exception."""
     message = _compile_message(stmt.message, scope)
     if isinstance(stmt, ir.Raise) and stmt.is_text:
-        return lambda frame: ["".join(map(str, message(frame)))]
+        return lambda frame: [_filled(message(frame))]
     return (lambda frame: [tuple(message(frame))]) if stmt.is_tuple else message
 
 
@@ -355,17 +356,22 @@ def _compile_print(stmt: ir.Print, scope: Scope) -> Run:
     message = _compile_message(stmt.message, scope)
 
     def run(frame: Frame) -> None:
-        print_line(message(frame))
+        print_message(stmt, message(frame))
 
     return run
 
 
-def print_line(parts: Sequence[object]) -> None:
-    """Do what `print(*parts)` does, which may fail."""
+def _filled(parts: Sequence[object]) -> str:
+    return filled(parts[0], parts[1:])
+
+
+def print_message(stmt: ir.Print, parts: Sequence[object]) -> None:
+    """Print the parts of a message, which may fail."""
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]  (as under pythonw)
         return
     try:
-        sys.stdout.write(" ".join(str(part) for part in parts) + "\n")
+        text = _filled(parts) if stmt.is_text else " ".join(map(str, parts)) + "\n"
+        sys.stdout.write(text)
     except BaseException as error:
         mark_foreign(error)
         raise

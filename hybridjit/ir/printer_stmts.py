@@ -12,6 +12,7 @@ from hybridjit.ir.printer_exprs import format_with, index_text
 from hybridjit.ir.printer_names import Names
 from hybridjit.ir.signature import ArrayResult, Nesting, Result
 from hybridjit.ir.stmt import Iter, IterKind, LoopKind, Stmt, flat_stmts
+from hybridjit.ir.texts import Message, parts_of
 
 _INDENT = "    "
 _ZERO, _ONE = Const(0), Const(1)
@@ -180,17 +181,20 @@ class StmtPrinter:
         message = self._text(stmt.message) if stmt.is_text else self._message(stmt)
         self.line(f"raise {stmt.error}({message})", stmt)
 
-    def _text(self, message: Sequence[str | Expr]) -> str:
-        """The parts of a string and the values between them: f"index {i} of {n}"."""
+    def _text(self, message: Message) -> str:
+        """A text with the values in their places: f"index {i} of {n:5d}"."""
         return "f" + "".join(
-            quote(item.replace("{", "{{").replace("}", "}}"))[1:-1]
-            if isinstance(item, str)
-            else f"{{{self.expr(item)}}}"
-            for item in message
+            quote(part.replace("{", "{{").replace("}", "}}"))[1:-1]
+            if isinstance(part, str)
+            else f"{{{self.expr(part.value)}{part.style}}}"
+            for part in parts_of(message)
         ).join('""')
 
     def _print(self, stmt: ir.Print) -> None:
-        self.line(f"print({self._parts(stmt.message)})", stmt)
+        if stmt.is_text:
+            self.line(f'print({self._text(stmt.message)}, end="")', stmt)
+        else:
+            self.line(f"print({self._parts(stmt.message)})", stmt)
 
     def _message(self, stmt: ir.Assert | ir.Raise) -> str:
         parts = self._parts(stmt.message)

@@ -284,7 +284,7 @@ class Raise(Stmt):
     """Leave the function with the built-in exception `error`, such as "ValueError".
 
     `message` holds its arguments, or with `is_tuple` the items of the tuple that is its only one,
-    or with `is_text` the parts of the string that is.
+    or with `is_text` a text with values in it (ir/texts.py).
     """
 
     error: str
@@ -295,9 +295,13 @@ class Raise(Stmt):
 
 @record(eq=False)
 class Print(Stmt):
-    """Write strings and values to standard output, as Python's print does."""
+    """Write strings and values to standard output, as Python's print does.
+
+    With `is_text` the message is a text with values in it (ir/texts.py), its line end included.
+    """
 
     message: tuple[str | Expr, ...]
+    is_text: bool = False
 
 
 @record(eq=False)

@@ -24,6 +24,7 @@ from hybridjit.ir.printer import format_expr, print_func
 from hybridjit.ir.raisable import RAISABLE
 from hybridjit.ir.signature import ArrayResult, ConstantArray, ScalarParam
 from hybridjit.ir.stmt import Iter, LoopKind, Seq, Stmt
+from hybridjit.ir.texts import count_values
 from hybridjit.ir.verify_exprs import ExprVerifier, Fault
 from hybridjit.ir.visit import NODE_CLASSES, walk
 
@@ -258,6 +259,11 @@ class FuncVerifier:
         for item in stmt.message:
             if not isinstance(item, str):
                 self._exprs.expr(item)
+        if isinstance(stmt, ir.Assert) or not stmt.is_text:
+            return
+        template, *values = stmt.message or ("",)
+        if not isinstance(template, str) or count_values(template) != len(values):
+            raise Fault(f"{template!r} is no text for {len(values)} values")
 
     def _evaluate(self, stmt: ir.Evaluate) -> None:
         if isinstance(stmt.value, ExternCall):

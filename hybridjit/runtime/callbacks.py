@@ -73,9 +73,10 @@ def _packed(
 def _print(call: Print, words: int, result: int, record: int) -> None:
     check_stack(words)
     reader = _words_at(words)
-    statements.print_line(
-        [part if isinstance(part, str) else read_value(part.dtype, reader) for part in call.message]
-    )
+    parts = [
+        part if isinstance(part, str) else read_value(part.dtype, reader) for part in call.message
+    ]
+    statements.print_message(call, parts)
 
 
 def _words_at(address: int) -> Iterator[int]:

@@ -23,6 +23,7 @@ from hybridjit.errors import (
 )
 from hybridjit.ir.dtype import BOOL, COMPLEX128, FLOAT64, INT64, UINT64, DType
 from hybridjit.ir.raisable import ERRORS
+from hybridjit.ir.texts import filled
 
 _RESTORE = ctypes.pythonapi.PyErr_Restore
 _RESTORE.restype = None
@@ -81,7 +82,7 @@ def _plain_exception(site: Site, parts: list[Any]) -> Exception:
             return kind(tuple(parts[1:]))
         case Failure.RAISE_TEXT:
             kind = ERRORS[str(parts[0])]
-            return kind("".join(map(str, parts[1:])))
+            return kind(filled(parts[1], parts[2:]))
         case Failure.POWER:
             return ValueError("Integers to negative integer powers are not allowed.")
         case Failure.STEP:

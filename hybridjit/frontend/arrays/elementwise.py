@@ -15,6 +15,7 @@ from hybridjit.frontend.values import AnyArray, ArrayExpr, GrowingList, Items, M
 from hybridjit.ir.dtype import DType, ScalarType
 from hybridjit.ir.expr import And, Cast, Const, Eq, Expr, Lt, Ne, Node, Select, Var
 from hybridjit.ir.stmt import If, Let, Raise
+from hybridjit.ir.texts import text_of
 from hybridjit.ir.visit import rewrite, walk
 from hybridjit.record import record
 from hybridjit.scalars.scalar import Scalar
@@ -247,9 +248,9 @@ def require_size(
     fails: Expr = Ne(size, wanted)
     if or_one and not isinstance(size, Const):
         fails = And(fails, Ne(size, ONE))
-    message = f"the shapes in `{ast.unparse(node)}` do not fit: sizes "
-    span = build.span(node)
-    failure = Raise(error, (message, size, " and ", wanted), is_text=True, span=span)
+    shapes = f"the shapes in `{ast.unparse(node)}` do not fit: sizes "
+    span, message = build.span(node), text_of(shapes, size, " and ", wanted)
+    failure = Raise(error, message, is_text=True, span=span)
     build.emit(If(fails, failure, span=span))
 
 

@@ -54,6 +54,7 @@ from hybridjit.ir.expr import (
     Var,
 )
 from hybridjit.ir.stmt import Allocate, For, If, Raise, Reserve, Store
+from hybridjit.ir.texts import text_of
 from hybridjit.scalars.conversion import join_types, store_value
 from hybridjit.scalars.scalar import Scalar
 
@@ -223,7 +224,7 @@ def unpacked_list(build: Builder, owner: GrowingList, count: int, node: ast.AST)
     few = (f"not enough values to unpack (expected {count}, got ", size, ")")
     many = (f"too many values to unpack (expected {count})",)
     for test, message in ((Lt(size, Const(count)), few), (Lt(Const(count), size), many)):
-        error = Raise("ValueError", message, is_text=True, span=span)
+        error = Raise("ValueError", text_of(*message), is_text=True, span=span)
         build.emit(If(test, error, span=span))
     return Items(tuple(item_at(build, owner, Const(k), node) for k in range(count)))
 

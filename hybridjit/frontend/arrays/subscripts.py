@@ -28,6 +28,7 @@ from hybridjit.frontend.values import (
 from hybridjit.ir.dtype import INT64, WEAK_BOOL, ScalarType
 from hybridjit.ir.expr import Buffer, Const, Eq, Expr, Ge, Load, Lt, Node, Or, Select, Var
 from hybridjit.ir.stmt import Allocate, If, Raise, Store
+from hybridjit.ir.texts import text_of
 from hybridjit.ir.visit import walk
 from hybridjit.record import record
 from hybridjit.scalars.conversion import truth
@@ -389,5 +390,5 @@ def checked(build: Builder, position: Expr, size: Expr, axis: int, node: ast.AST
 
 def _outside(position: Expr, size: Expr, axis: int, span: Span | None) -> Raise:
     """The error for an index outside its axis."""
-    message = ("index ", position, f" is out of bounds for axis {axis} with size ", size)
+    message = text_of("index ", position, f" is out of bounds for axis {axis} with size ", size)
     return Raise("IndexError", message, is_text=True, span=span)

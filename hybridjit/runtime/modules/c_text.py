@@ -22,6 +22,7 @@ from hybridjit.ir.header import Header
 from hybridjit.ir.printer_exprs import format_with
 from hybridjit.ir.printer_names import Names
 from hybridjit.ir.signature import ScalarParam
+from hybridjit.ir.texts import without_values
 from hybridjit.record import record
 
 _C_TYPES = {
@@ -245,8 +246,7 @@ def _message(site: Site) -> str:
         buffer, axis = texts
         return f"index out of bounds for axis {axis} of '{buffer}'"
     if site.failure is Failure.RAISE_TEXT:
-        message = [part if isinstance(part, str) else "..." for part in site.parts[1:]]
-        return f"{texts[0]}: {''.join(message)}"
+        return f"{texts[0]}: {without_values(texts[1])}"
     known = _FAILURES.get(site.failure)
     if known is None:
         return ": ".join(texts) or site.failure.value

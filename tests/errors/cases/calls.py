@@ -85,7 +85,8 @@ def builtin_isinstance(a):
 
 @cases.wrong(ParseError, VECTOR)
 def builtin_str(a):
-    print(str(a[0]))
+    label = str(a[0])
+    print(label)
 
 
 @cases.right(VECTOR, says="the parts separately")

@@ -61,9 +61,9 @@ def formatted_string(a):
     print(label)
 
 
-@cases.right(VECTOR, says="the parts separately")
+@cases.right(VECTOR, says='print(f"x = {x}")')
 def formatted_string(a):
-    print("a[0] =", a[0])
+    print(f"a[0] = {a[0]}")
 
 
 @cases.wrong(TypeMismatch, VECTOR)
@@ -93,17 +93,17 @@ def string_addition(a):
 
 @cases.wrong(ParseError, VECTOR)
 def string_formatting(a):
-    print("a = %f" % a[0])
+    print("a = %(x)f" % a[0])
 
 
-@cases.right(VECTOR, says="the parts separately")
+@cases.right(VECTOR, says="%5.2f")
 def string_formatting(a):
-    print("a =", a[0])
+    print("a = %f" % a[0])
 
 
 @cases.wrong(ParseError, VECTOR)
 def string_method(a):
-    print("a = {}".format(a[0]))
+    print("a".upper())
 
 
 @cases.wrong(ParseError, VECTOR)

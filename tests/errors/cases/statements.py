@@ -395,22 +395,22 @@ def annotated_unknown_with_value(a):
 
 @cases.wrong(ParseError, VECTOR)
 def print_formatted(a):
-    print(f"a[0] = {a[0]}")
+    print(f"a[0] = {a[0]:{len(a)}}")
 
 
-@cases.right(VECTOR, says='print("x =", x)')
+@cases.right(VECTOR, says="{x:8.3f}")
 def print_formatted(a):
-    print("a[0] =", a[0])
+    print(f"a[0] = {a[0]:8.3f}")
 
 
 @cases.wrong(ParseError, VECTOR)
-def print_without_newline(a):
-    print(a[0], end="")
+def print_at_once(a):
+    print(a[0], flush=True)
 
 
 @cases.right(VECTOR, says="leave it out")
-def print_without_newline(a):
-    print(a[0], a[1])
+def print_at_once(a):
+    print(a[0], end="")
 
 
 @cases.wrong(TypeMismatch, VECTOR)
@@ -436,12 +436,12 @@ def update_with_matmul(a, b):
 
 @cases.wrong(ParseError, VECTOR)
 def assert_formatted(a):
-    assert a[0] > 0, f"bad {a[0]:.2f}"
+    assert a[0] > 0, f"bad {a[0]!r}"
 
 
-@cases.right(VECTOR, says="give the value as it is, as in {x}")
+@cases.right(VECTOR, says="as in {x} or %s")
 def assert_formatted(a):
-    assert a[0] > 0, f"bad {a[0]}"
+    assert a[0] > 0, f"bad {a[0]:.2f}"
 
 
 @cases.wrong(TypeMismatch, VECTOR)
