@@ -163,7 +163,7 @@ def _spread_out(
     if len(starred) != 1 or left_over < 0:
         return targets, value
     first, last = starred[0], starred[0] + left_over
-    rest, star = Items(value.items[first:last]), targets[first]
+    rest, star = Items(value.items[first:last], is_list=True), targets[first]
     assert isinstance(star, ast.Starred)
     items = (*value.items[:first], rest, *value.items[last:])
     return [*targets[:first], star.value, *targets[first + 1 :]], Items(items)

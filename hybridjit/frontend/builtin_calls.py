@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -209,13 +210,19 @@ def _abs(build: Builder, node: ast.Call) -> Value:
 
 
 def _round(build: Builder, node: ast.Call) -> Value:
-    if len(node.args) == 2:
-        raise build.refuse(
-            "round with digits is not supported",
-            node,
-            help="round a multiple, as in rint(x * 100) / 100",
-        )
-    return nearest_integer(number_arguments(build, node, 1)[0], build.span(node))
+    args = arguments(build, node, "number", "ndigits", required=1)
+    digits = args.get("ndigits")
+    if digits is None or (isinstance(digits, ast.Constant) and digits.value is None):
+        return nearest_integer(build.scalar(args["number"]), build.span(node))
+    return build.language.inline(build, Callee(_rounding(build.scalar(args["number"]))), node)
+
+
+def _rounding(number: Scalar) -> FunctionType:
+    """How a number is rounded to digits: Python's exactly, NumPy's as np.round does."""
+    if not number.type.weak:
+        return library_python.rounded_element
+    is_float = number.type.dtype.is_float
+    return library_python.rounded if is_float else library_python.rounded_integer
 
 
 def _min(build: Builder, node: ast.Call) -> Value:
@@ -235,6 +242,9 @@ def _extremum(build: Builder, node: ast.Call, op: type[Min] | type[Max]) -> Valu
         if isinstance(value, (AnyArray, GrowingList)):
             found = library_python.smallest if op is Min else library_python.largest
             return build.language.inline(build, Callee(found), node)
+    if [word.arg for word in node.keywords] == ["default"] and len(node.args) == 1:
+        found = library_python.smallest_or if op is Min else library_python.largest_or
+        return build.language.inline(build, Callee(found), node)
     numbers = number_arguments(build, node)
     if len(numbers) < 2:
         name = op.__name__.lower()

@@ -20,7 +20,9 @@ Fresh = Callable[[str], str]
 
 @record
 class Fold:
-    """A call such as `max(...)` of a generator; `start` is what a sum begins with."""
+    """A call such as `max(...)` of a generator; `start` is what a sum begins with, and what the
+    largest of none is.
+    """
 
     name: str
     generator: ast.GeneratorExp | ast.ListComp
@@ -63,10 +65,13 @@ class Fold:
         replace = ast.If(better, [_set(best, _get(value))], [])
         begin = [_set(best, _get(value)), _set(is_first, ast.Constant(False))]
         steps = [_set(value, element), ast.If(_get(is_first), begin, [replace])]
+        first = _set(is_first, ast.Constant(True))
+        if self.start is not None:
+            return [first, _set(best, self.start), _loop(generators, steps)], best
         message = ast.Constant(f"{self.name}() iterable argument is empty")
         error = ast.Call(_get("ValueError"), [message], [])
         empty = ast.If(_get(is_first), [ast.Raise(error, None)], [])
-        return [_set(is_first, ast.Constant(True)), _loop(generators, steps), empty], best
+        return [first, _loop(generators, steps), empty], best
 
 
 def list_made_by(node: ast.ListComp, fresh: Fresh) -> tuple[list[ast.stmt], str]:
@@ -86,6 +91,12 @@ def fold_of(node: ast.Call) -> Fold | None:
             ast.Name("sum"), [ast.GeneratorExp() | ast.ListComp() as generator, start], []
         ):
             return Fold("sum", generator, start)
+        case ast.Call(
+            ast.Name("min" | "max" as name),
+            [ast.GeneratorExp() | ast.ListComp() as generator],
+            [ast.keyword("default", start)],
+        ):
+            return Fold(name, generator, start)
         case _:
             return None
 

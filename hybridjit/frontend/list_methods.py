@@ -53,6 +53,8 @@ def call_list_method(
     build: Builder, owner: GrowingList | Items, name: str, node: ast.Call
 ) -> Value:
     """`out.append(x)` and others."""
+    if name in SEARCHES:
+        return _call_on(build, SEARCHES[name](), [owner], node)
     if isinstance(owner, Items):
         raise grow(build, owner, node)
     return _METHODS[name](build, owner, node)
@@ -99,6 +101,12 @@ def extend(build: Builder, owner: GrowingList, items: Value, node: ast.AST) -> N
             )
 
 
+def _remove(build: Builder, owner: GrowingList, node: ast.Call) -> Value:
+    place = build.as_scalar(_call_on(build, library_python.removed, [owner], node), node)
+    pop(build, owner, place, node)
+    return Nothing()
+
+
 def _clear(build: Builder, owner: GrowingList, node: ast.Call) -> Value:
     arguments(build, node, required=0)
     resize(build, owner, ZERO, node)
@@ -139,8 +147,14 @@ _METHODS: dict[str, Handler] = {
     "copy": _copy,
     "sort": _sort,
     "reverse": _reverse,
+    "remove": _remove,
 }
-LIST_METHODS = tuple(_METHODS)
+# Of tuples and lists whose items are fixed, too.
+SEARCHES: dict[str, Callable[[], FunctionType]] = {
+    "index": lambda: library_python.index,
+    "count": lambda: library_python.count,
+}
+LIST_METHODS = (*_METHODS, *SEARCHES)
 
 
 # items

@@ -29,7 +29,7 @@ from hybridjit.frontend.arrays.subscripts import (
 )
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.captures import MISSING, AttributeSource, has_plain_attributes
-from hybridjit.frontend.list_methods import LIST_METHODS, list_item
+from hybridjit.frontend.list_methods import LIST_METHODS, SEARCHES, list_item
 from hybridjit.frontend.numpy_refusals import RENAMED, ufunc_method_help
 from hybridjit.frontend.records import (
     RECORDS_ATTRIBUTES,
@@ -336,9 +336,9 @@ def _type_attribute(owner: ElementType, node: ast.Attribute) -> Value:
 def _field(build: Builder, owner: Items | GrowingList, node: ast.Attribute) -> Value:
     """What a named tuple or a dataclass holds under a name; a method of a list."""
     is_list = isinstance(owner, GrowingList) or owner.is_list
-    if is_list and node.attr in LIST_METHODS:
-        return Method(owner, node.attr)
     fields = None if isinstance(owner, GrowingList) else owner.fields
+    if node.attr in (LIST_METHODS if is_list else SEARCHES if not fields else ()):
+        return Method(owner, node.attr)
     if fields is None or isinstance(owner, GrowingList):
         raise _refuse_list_attribute(build, node)
     if node.attr in fields:

@@ -50,6 +50,57 @@ def largest(iterable: Sequence) -> Any:
     return best
 
 
+def smallest_or(iterable: Sequence, default: Any) -> Any:
+    """The first of the smallest items, or what is given for none."""
+    best = default
+    for k in range(len(iterable)):
+        best = iterable[k] if k == 0 or iterable[k] < best else best
+    return best
+
+
+def largest_or(iterable: Sequence, default: Any) -> Any:
+    """The first of the largest items, or what is given for none."""
+    best = default
+    for k in range(len(iterable)):
+        best = iterable[k] if k == 0 or iterable[k] > best else best
+    return best
+
+
+def place_of(items: Sequence, item: Any) -> int:
+    """Where the first item is that is equal to another; -1 if there is none."""
+    found = -1
+    for place, other in enumerate(items):
+        if other == item:
+            found = place
+            break
+    return found
+
+
+def index(items: Sequence, item: Any) -> int:
+    """Where the first item is that is equal to another."""
+    found = place_of(items, item)
+    if found < 0:
+        raise ValueError(f"{item} is not in list")
+    return found
+
+
+def count(items: Sequence, item: Any) -> int:
+    """How many items are equal to another."""
+    found = 0
+    for other in items:
+        if other == item:
+            found += 1
+    return found
+
+
+def removed(items: Sequence, item: Any) -> int:
+    """Where the item is that is to be removed."""
+    found = place_of(items, item)
+    if found < 0:
+        raise ValueError("list.remove(x): x not in list")
+    return found
+
+
 def contains(items: Sequence, item: Any) -> bool:
     """Whether some item is equal to another."""
     found = False
@@ -98,6 +149,75 @@ def sorted(iterable: Any, key: Any = None, reverse: bool = False) -> Any:
 def backwards(items: Any) -> Any:
     """The items from the last to the first, in a list."""
     return [items[len(items) - 1 - k] for k in range(len(items))]
+
+
+def rounded(number: float, ndigits: int) -> float:
+    """`number` to so many decimal digits after the point; a half, exactly, to the even digit."""
+    x = number
+    if ndigits < -22 or ndigits > 22:
+        raise ValueError("round() in a script takes -22 to 22 digits")
+    scale = 1.0  # a power of ten that float64 holds exactly
+    for _ in range(abs(ndigits)):
+        scale *= 10.0
+    if math.isnan(x) or math.isinf(x):
+        return x
+    if ndigits < 0:
+        return _to_multiple(x, scale)
+    high = x * scale
+    if abs(high) >= 9007199254740992.0:  # neighbours of x are further away than half a digit
+        return x
+    low = _lost(x, scale, high)
+    whole = float(np.rint(high))
+    rest = high - whole
+    if (rest == 0.5 and low > 0.0) or (low == 0.5 and whole % 2.0 == 1.0):
+        whole += 1.0
+    elif (rest == -0.5 and low < 0.0) or (low == -0.5 and whole % 2.0 == 1.0):
+        whole -= 1.0
+    return whole / scale
+
+
+def _to_multiple(x: float, scale: float) -> float:
+    """The multiple of `scale` that is nearest to `x`; of two, the even one."""
+    whole = float(np.rint(x / scale))
+    if abs(whole) >= 9007199254740992.0:
+        return x
+    product = whole * scale
+    rest = (x - product) - _lost(whole, scale, product)
+    is_odd = whole % 2.0 == 1.0
+    if rest > scale / 2.0 or (rest == scale / 2.0 and is_odd):
+        whole += 1.0
+    elif rest < -scale / 2.0 or (rest == -scale / 2.0 and is_odd):
+        whole -= 1.0
+    return whole * scale
+
+
+def _lost(x: float, y: float, product: float) -> float:
+    """What rounding has taken from `x * y`, exactly (Dekker 1971)."""
+    far = x * 134217729.0
+    x_high = far - (far - x)
+    far = y * 134217729.0
+    y_high = far - (far - y)
+    x_low, y_low = x - x_high, y - y_high
+    return ((x_high * y_high - product) + x_high * y_low + x_low * y_high) + x_low * y_low
+
+
+def rounded_integer(number: int, ndigits: int) -> int:
+    """An integer to a power of ten; of two that are equally near, the even multiple."""
+    if ndigits >= 0:
+        return number
+    if ndigits < -18:
+        raise ValueError("round() of an integer in a script takes -18 digits or more")
+    scale = 10 ** (-ndigits)
+    whole = number // scale
+    rest = number - whole * scale
+    if rest > scale - rest or (rest == scale - rest and whole % 2 == 1):
+        whole += 1
+    return whole * scale
+
+
+def rounded_element(number: Any, ndigits: int) -> Any:
+    """A number of NumPy's, as NumPy rounds it."""
+    return np.round(number, ndigits)  # pyright: ignore[reportUnknownVariableType]
 
 
 def divmod(x: Any, y: Any) -> Any:

@@ -161,16 +161,6 @@ def max_of_nothing(a):
     a[0] = max()
 
 
-@cases.wrong(ParseError, VECTOR)
-def round_with_digits(a):
-    a[0] = round(a[1], 2)
-
-
-@cases.right(VECTOR, says="rint(x * 100) / 100")
-def round_with_digits(a):
-    a[0] = rint(a[1] * 100) / 100
-
-
 @cases.wrong(TypeMismatch, VECTOR)
 def len_of_number(a):
     return len(5)
