@@ -26,9 +26,11 @@ from tests.campaigns.drawn import Drawn
 from tests.campaigns.machines import Try, try_on_machine
 from tests.support.parallel_programs import on_threads
 
-# Seconds between two lines of progress, and after which a program counts as hanging.
+# Seconds between two lines of progress, after which a program counts as hanging, and a process that
+# has not begun: on a busy machine its imports take long.
 PAUSE = 30.0
 PATIENCE = 300.0
+PATIENCE_TO_BEGIN = 600.0
 # Numbers per message, and per worker: new processes keep what leaks from adding up.
 CHUNK = 20
 CHUNKS_PER_WORKER = 100
@@ -139,8 +141,9 @@ class _Run:
         except (EOFError, OSError):
             worker.process.join()
             return self._replace(worker, f"the process ended with {worker.process.exitcode}")
-        if time.monotonic() - worker.since > PATIENCE:
-            return self._replace(worker, f"no answer after {PATIENCE:.0f} s")
+        patience = PATIENCE_TO_BEGIN if worker.number is None else PATIENCE
+        if time.monotonic() - worker.since > patience:
+            return self._replace(worker, f"no answer after {patience:.0f} s")
         return worker
 
     def _take(self, worker: _Worker, message: int | Drawn) -> None:
