@@ -24,6 +24,7 @@ from hybridjit.runtime.arguments import (
     bind,
     check_declared,
     flatten,
+    has_types,
     holds_tensors,
     read_signature,
     spec_of_argument,
@@ -314,7 +315,7 @@ class Kernel(NativeCallable, Generic[P, R]):
         write to are copies: the arguments stay as they are.
         """
         specs, values = self._bind(args, kwargs)
-        if any(value is spec for spec, value in zip(specs, values, strict=True)):
+        if has_types(specs, values):
             raise ArgumentError(
                 f"{self.__name__}.profile(): a profile is of a run, which types do not give",
                 help="pass arrays and numbers",
@@ -585,8 +586,7 @@ class Kernel(NativeCallable, Generic[P, R]):
 
 def _numbers(specs: Sequence[Spec], values: Sequence[Any]) -> list[Any]:
     """The arguments of the IR, or none if types stand for some of them."""
-    is_type = any(value is spec for spec, value in zip(specs, values, strict=True))
-    return [] if is_type else flatten(specs, values)
+    return [] if has_types(specs, values) else flatten(specs, values)
 
 
 def reduced(made: Any) -> str | tuple[Any, ...]:

@@ -347,6 +347,11 @@ def _check_scalar(name: str, value: object, found: Spec, declared: ScalarSpec) -
     return declared
 
 
+def has_types(specs: Sequence[Spec], values: Sequence[Any]) -> bool:
+    """Whether types stand in the place of some arguments: there is nothing to run then."""
+    return any(value is spec for spec, value in zip(specs, values, strict=True))
+
+
 def flatten(specs: Sequence[Spec], values: Sequence[Any]) -> list[Any]:
     """The values of the parameters of the PrimFunc: tuples spread out, constants left out."""
     flat: list[Any] = []

@@ -17,7 +17,7 @@ from hybridjit.interp.run import compile_func
 from hybridjit.ir.header import Header
 from hybridjit.lazy import lazy_module
 from hybridjit.processor import current_target
-from hybridjit.runtime.arguments import check_writable, flatten, share_memory
+from hybridjit.runtime.arguments import check_writable, flatten, has_types, share_memory
 from hybridjit.runtime.cache.disk_cache import active_store
 from hybridjit.runtime.captured_arrays import check_not_captured
 from hybridjit.runtime.compile_times import Compiled, Source, Stages
@@ -222,7 +222,7 @@ class Specialization:
 
     def layout(self, specs: Sequence[Spec], values: Sequence[Any]) -> Layout:
         """The layout of arguments; types given in their place stand for disjoint C order."""
-        if any(value is spec for spec, value in zip(specs, values, strict=True)):
+        if has_types(specs, values):
             return Layout((ArrayLayout(),) * len(self.header.buffers), True)
         with LentGenerators(values) as lent:
             return self._layout(flatten(specs, lent))
