@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from hybridjit.arith.totality import is_total
@@ -12,7 +13,7 @@ from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import text_argument
 from hybridjit.frontend.expressions import condition
 from hybridjit.frontend.library.table import is_in_library
-from hybridjit.frontend.texts import is_text, printed, read_text, text_parts
+from hybridjit.frontend.texts import is_text, printed, read_text, text_parts, value_parts
 from hybridjit.frontend.values import Builtin, Foreign, Items, Nothing, Text, Value, describe
 from hybridjit.ir.dtype import WEAK_BOOL
 from hybridjit.ir.expr import Const, Expr
@@ -59,13 +60,17 @@ def _named_callee(build: Builder, node: ast.Call) -> Value | None:
 
 
 def _print_line(build: Builder, node: ast.Call) -> None:
-    span = build.span(node)
-    if not node.keywords and not any(map(is_text, node.args)):
-        parts, _ = _message(build, node.args)
-        build.emit(Print(parts, span=span))
-        return
-    between, end = _separators(build, node)
-    parts = [part for arg in node.args for part in (*text_parts(build, arg), between)]
+    span, (between, end) = build.span(node), _separators(build, node)
+    if any(map(is_text, node.args)):
+        shown = [text_parts(build, arg) for arg in node.args]
+    else:
+        values = evaluate_all(build, node.args)
+        if not node.keywords and all(isinstance(value, (Scalar, Text)) for value in values):
+            parts = tuple(map(partial(_part, build), values, node.args))
+            build.emit(Print(parts, span=span))
+            return
+        shown = map(partial(value_parts, build), values, node.args)
+    parts = [part for each in shown for part in (*each, between)]
     build.emit(Print(text_of(*parts[:-1], end), is_text=True, span=span))
 
 
@@ -73,6 +78,8 @@ def _separators(build: Builder, node: ast.Call) -> tuple[str, str]:
     """What print writes between its arguments and after them."""
     known = {"sep": " ", "end": "\n"}
     for word in node.keywords:
+        if word.arg == "flush":
+            continue  # every line is written at once
         if word.arg not in known:
             raise build.refuse(
                 f"print takes no argument '{word.arg}=' inside a script",

@@ -9,7 +9,7 @@ from string import Formatter
 
 from hybridjit.frontend.arrays.refusals import element_of
 from hybridjit.frontend.builder import Builder
-from hybridjit.frontend.values import Array, Items, Text, Value, describe
+from hybridjit.frontend.values import Array, ElementType, Items, Text, Value, describe
 from hybridjit.ir.dtype import FLOAT64
 from hybridjit.ir.expr import Add, Const
 from hybridjit.ir.texts import Message, Written, text_of
@@ -63,7 +63,7 @@ def text_parts(build: Builder, node: ast.expr) -> Parts:
             yield from text_parts(build, value)
         case ast.FormattedValue(value, conversion, spec):
             style = "" if conversion == -1 else f"!{chr(conversion)}"
-            yield _written(build, build.evaluate(value), style + _spec(build, spec), value)
+            yield from _written(build, build.evaluate(value), style + _spec(build, spec), value)
         case ast.BinOp(ast.Constant(str(template)), ast.Mod(), right):
             yield from _converted(build, template, right, node)
         case ast.BinOp(left, ast.Add(), right) if is_text(node):
@@ -72,9 +72,14 @@ def text_parts(build: Builder, node: ast.expr) -> Parts:
         case ast.Call(ast.Attribute(ast.Constant(str(template)), "format")):
             yield from _formatted(build, template, node)
         case ast.Call(ast.Name("str"), [value], []):
-            yield _written(build, build.evaluate(value), "!s", value)
+            yield from _written(build, build.evaluate(value), "!s", value)
         case _:
-            yield _written(build, build.evaluate(node), "!s", node)
+            yield from value_parts(build, build.evaluate(node), node)
+
+
+def value_parts(build: Builder, value: Value, node: ast.expr) -> Parts:
+    """A value as `print` shows it."""
+    return _written(build, value, "!s", node)
 
 
 def _spec(build: Builder, spec: ast.expr | None) -> str:
@@ -94,10 +99,31 @@ def _spec(build: Builder, spec: ast.expr | None) -> str:
             )
 
 
-def _written(build: Builder, value: Value, style: str, node: ast.expr) -> str | Written:
+def _written(build: Builder, value: Value, style: str, node: ast.expr) -> Parts:
     """A value and how it is written, which must fit each other."""
-    if isinstance(value, Text):
-        return _tried(build, value.text, style, node)
+    match value:
+        case Text(text):
+            yield _tried(build, text, style, node)
+        case ElementType():
+            yield _tried(build, value.dtype.name, style, node)
+        case Items(items, is_list=is_list) if style in ("", "!s", "!r") and _looks_plain(value):
+            yield "[" if is_list else "("
+            for place, item in enumerate(items):
+                yield ", " if place else ""
+                yield from _written(build, item, "!r", node)
+            yield "]" if is_list else ",)" if len(items) == 1 else ")"
+        case _:
+            yield _number(build, value, style, node)
+
+
+def _looks_plain(value: Value) -> bool:
+    """Whether `repr` of a value is known: numbers of NumPy's have their type in it."""
+    if isinstance(value, Items):
+        return not value.fields and all(map(_looks_plain, value.items))
+    return isinstance(value, Scalar) and value.type.weak
+
+
+def _number(build: Builder, value: Value, style: str, node: ast.expr) -> Written:
     scalar = printed(build, value, node)
     type = scalar.type
     if style[:2] in ("!r", "!a") and not type.weak:
@@ -161,7 +187,7 @@ def _converted(build: Builder, template: str, right: ast.expr, node: ast.expr) -
         value, each = next(left, (None, node))
         if value is None:
             raise build.mismatch("not enough values for the conversions of the text", node)
-        yield _conversion(build, value, found, each)
+        yield from _conversion(build, value, found, each)
     yield _plain(build, template[end:], node)
     if next(left, None) is not None:
         raise build.mismatch("not all values are converted by the text", node)
@@ -177,9 +203,7 @@ def _plain(build: Builder, text: str, node: ast.expr) -> str:
     return text
 
 
-def _conversion(
-    build: Builder, value: Value, found: re.Match[str], node: ast.expr
-) -> str | Written:
+def _conversion(build: Builder, value: Value, found: re.Match[str], node: ast.expr) -> Parts:
     """One conversion of `%` as `str.format` writes it."""
     flags, size, letter = found["flags"], found["size"], found["letter"]
     digits = found["digits"] or ""
@@ -224,7 +248,7 @@ def _formatted(build: Builder, template: str, node: ast.Call) -> Parts:
         if name not in values:
             raise build.mismatch(f"the text has no value for {{{field}}}", node)
         style = (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")
-        yield _written(build, values[name], style, given[name])
+        yield from _written(build, values[name], style, given[name])
 
 
 def _fields(

@@ -372,6 +372,7 @@ def print_message(stmt: ir.Print, parts: Sequence[object]) -> None:
     try:
         text = _filled(parts) if stmt.is_text else " ".join(map(str, parts)) + "\n"
         sys.stdout.write(text)
+        sys.stdout.flush()
     except BaseException as error:
         mark_foreign(error)
         raise

@@ -26,6 +26,9 @@ TEXTS = (
     '"n = " + str(n) + ", x = " + str(x)',
     '"n = " + f"{n}"',
     '"a" + "b" + str(n > 2)',
+    'f"{a.shape} of {a.dtype}, {(n, (1, n))} and {[n]}"',
+    '"%s and %s" % (a.shape, n)',
+    '"shapes " + str(a.shape)',
 )
 NUMBERS = (7, -3, 0, 123456)
 ELEMENTS = ("float64", "float32", "float16", "int32", "uint8", "int64")
@@ -58,10 +61,10 @@ def test_a_text_is_pythons(text: str, statement: str, capsys: pytest.CaptureFixt
 
 def test_what_print_writes_between_and_after(capsys: pytest.CaptureFixture[str]) -> None:
     text = 'def f(n):\n    print(n, "a", n, sep="-", end="")\n    print(end="!\\n")\n'
-    kernel = script_from_text(text + "    print(n, n, sep=None)\n    print()\n", {})
+    kernel = script_from_text(text + "    print((n,), [n, 2], sep=None)\n    print()\n", {})
     for way in (kernel, kernel.interpret, kernel.py_func):
         way(5)
-        assert capsys.readouterr().out == "5-a-5!\n5 5\n\n"
+        assert capsys.readouterr().out == "5-a-5!\n(5,) [5, 2]\n\n"
 
 
 @pytest.mark.parametrize(

@@ -404,13 +404,13 @@ def print_formatted(a):
 
 
 @cases.wrong(ParseError, VECTOR)
-def print_at_once(a):
-    print(a[0], flush=True)
+def print_to_a_file(a):
+    print(a[0], file=None)
 
 
 @cases.right(VECTOR, says="leave it out")
-def print_at_once(a):
-    print(a[0], end="")
+def print_to_a_file(a):
+    print(a[0], end="", flush=True)
 
 
 @cases.wrong(TypeMismatch, VECTOR)
