@@ -23,6 +23,7 @@ from hybridjit.tensors.derivative import derivative, typed
 from hybridjit.tensors.expression import Expression
 from hybridjit.tensors.function import operations_of
 from hybridjit.tensors.functions import if_then_else
+from hybridjit.tensors.guarded_loads import condition_of
 from hybridjit.tensors.index_equations import Solution, from_start, solve
 from hybridjit.tensors.reduction import all as all_of
 from hybridjit.tensors.reduction import sum as sum_of
@@ -148,7 +149,7 @@ class _Adjoints:
             solution = solve(places, indices[count:], axes)
             at = [*indices[:count], *(_index(solution.apply(axis.var)) for axis in op.axis)]
             value = adjoint[tuple(at)] * typed(solution.apply(weighted.expr))
-            return _summed(value, solution, term)
+            return _summed(value, solution, _conditions(solution, term, element))
 
         shape = (*self.prefix, *source.shape)
         return compute(shape, body, name=f"{source.name}_grad")
@@ -172,10 +173,19 @@ def _elements(value: Expr, source: Tensor) -> list[Load]:
     return list(found)
 
 
-def _summed(value: Expression, solution: Solution, term: Term) -> Any:
-    """`value` where the equations hold, summed over the axes that they leave open."""
-    conditions = [*solution.conditions]
-    conditions += [] if term.where is None else [solution.apply(term.where)]
+def _conditions(solution: Solution, term: Term, element: Load) -> list[Expr]:
+    """When `element` is read, each after those without which it must not be asked."""
+    reads = any(
+        isinstance(node, Load) for equation in solution.equations for node in walk(equation)
+    )
+    guards = [condition_of(element, term.value)] if reads else []
+    guards = [guard for guard in guards if not isinstance(guard, Const)]
+    guards += [] if term.where is None else [term.where]
+    return [*solution.ranges, *map(solution.apply, reversed(guards)), *solution.equations]
+
+
+def _summed(value: Expression, solution: Solution, conditions: Sequence[Expr]) -> Any:
+    """`value` where the conditions hold, summed over the axes that are left open."""
     axes = [
         reduce_axis(tuple(_index(solution.apply(bound)) for bound in axis.dom), axis.name)
         for axis in solution.open

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 from hybridjit.analysis.bounds import Facts
-from hybridjit.ir.expr import And, Expr, Load, Node, Not, Or, Select
+from hybridjit.arith.simplify import simplify
+from hybridjit.ir.dtype import BOOL
+from hybridjit.ir.expr import And, Const, Expr, Load, Node, Not, Or, Select
 from hybridjit.ir.visit import children
 
 
@@ -34,3 +37,23 @@ def visit_loads(node: Node, facts: Facts, action: Callable[[Load], None]) -> Non
                 visit_loads(child, facts, action)
     if isinstance(node, Load):
         action(node)
+
+
+def condition_of(element: Load, node: Node) -> Expr:
+    """When `element` is read as a part of `node`."""
+    match node:
+        case Select(cond, then, otherwise):
+            parts = [
+                condition_of(element, cond),
+                And(cond, condition_of(element, then)),
+                And(Not(cond), condition_of(element, otherwise)),
+            ]
+        case And(a, b):
+            parts = [condition_of(element, a), And(a, condition_of(element, b))]
+        case Or(a, b):
+            parts = [condition_of(element, a), And(Not(a), condition_of(element, b))]
+        case _ if node == element:
+            return Const(True, BOOL)
+        case _:
+            parts = [condition_of(element, child) for child in children(node)]
+    return simplify(functools.reduce(Or, parts, Const(False, BOOL)))

@@ -23,10 +23,15 @@ from hybridjit.tensors.tensor import Axis, AxisKind
 
 @record(frozen=False)
 class Solution:
-    """Axes with a value, conditions that must hold besides, and axes that are left open."""
+    """Axes with a value, ranges that these must be in, equations that must hold besides, and axes
+    that are left open.
+
+    Equations may read tensors, which they can only where ranges hold.
+    """
 
     values: dict[Var, Expr] = field(default_factory=dict[Var, Expr])
-    conditions: list[Expr] = field(default_factory=list[Expr])
+    ranges: list[Expr] = field(default_factory=list[Expr])
+    equations: list[Expr] = field(default_factory=list[Expr])
     open: list[Axis] = field(default_factory=list[Axis])
 
     def apply(self, expr: Expr) -> Expr:
@@ -72,7 +77,7 @@ def solve(indices: Sequence[Expr], target: Sequence[Axis], axes: Sequence[Axis])
     for place, wanted in sorted(pairs, key=_is_compound):
         axis = _choose(solution.apply(place), axes, solution)
         if axis is None:
-            solution.conditions.append(Eq(place, wanted))
+            solution.equations.append(Eq(place, wanted))
         else:
             _set(solution, axis, _solved_for(solution.apply(place), wanted, axis.var))
     solution.open = [axis for axis in axes if axis.var not in solution.values]
@@ -81,10 +86,9 @@ def solve(indices: Sequence[Expr], target: Sequence[Axis], axes: Sequence[Axis])
     for axis in (*target, *solution.open):
         start, stop = (solution.apply(bound) for bound in axis.dom)
         facts.enter_loop(For(axis.var, start, stop, Const(1), seq()))
-    conditions = [*solution.conditions, *_range_conditions(axes, solution)]
-    solution.conditions = [
-        condition for condition in map(solution.apply, conditions) if not _holds(facts, condition)
-    ]
+    ranges = map(solution.apply, _range_conditions(axes, solution))
+    solution.ranges = [condition for condition in ranges if not _holds(facts, condition)]
+    solution.equations = list(map(solution.apply, solution.equations))
     return solution
 
 

@@ -1,6 +1,6 @@
 """te.gradient, against finite differences."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,19 +20,29 @@ NDINDEX: Any = np.ndindex
 STEP = 1e-6
 
 
-def check(output: te.Tensor, inputs: Sequence[te.Tensor], *, low: float = 0.3) -> None:
-    """Compare the gradients of `output`, weighted with a random head, with differences."""
+def check(
+    output: te.Tensor,
+    inputs: Sequence[te.Tensor],
+    *,
+    low: float = 0.3,
+    known: Mapping[te.Tensor, Array] | None = None,
+) -> None:
+    """Compare the gradients of `output`, weighted with a random head, with differences.
+
+    What else it reads, such as indices, is `known`.
+    """
+    given = dict(known or {})
     generator = np.random.default_rng(3)
     values: list[Array] = [generator.random(tensor.shape) + low for tensor in inputs]
     weights = generator.random(output.shape)
     head = te.placeholder(output.shape, "float64", "head")
     grads = te.gradient(output, inputs, head)
-    found = run_tensors([*inputs, head, *grads], [*values, weights])
-    forward = te.create_prim_func([*inputs, output])
+    found = run_tensors([*given, *inputs, head, *grads], [*given.values(), *values, weights])
+    forward = te.create_prim_func([*given, *inputs, output])
 
     def weighted(arrays: Sequence[Array]) -> float:
         result = np.zeros(output.shape)
-        interpret(forward, [*arrays, result])
+        interpret(forward, [*given.values(), *arrays, result])
         return float((result * weights).sum())
 
     for place, value in enumerate(values):
@@ -44,7 +54,7 @@ def check(output: te.Tensor, inputs: Sequence[te.Tensor], *, low: float = 0.3) -
             moved[place][at] -= 2 * STEP
             expected[at] = (above - weighted(moved)) / (2 * STEP)
         for way in found:
-            actual = way[len(values) + 1 + place]
+            actual = way[len(given) + len(values) + 1 + place]
             np.testing.assert_allclose(actual, expected, rtol=1e-6, atol=1e-7)
 
 
