@@ -20,14 +20,18 @@ ROUNDINGS = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 
 
 def source_of(place: Any, extent: Any, size: int, transform: str) -> Any:
-    """Where a place of a resized axis is on the axis itself, as ONNX counts."""
+    """Where a place of a resized axis is on the axis itself, as ONNX counts.
+
+    One quotient of whole numbers, rounded once: halves and ends are where they should be.
+    """
     at = place.astype(FLOAT64)
     if transform == "align_corners":
         return at * _real(extent - 1) / (size - 1) if size > 1 else at * 0.0
     if transform == "pytorch_half_pixel" and size == 1:
         return at * 0.0
-    ratio = const(float(size), FLOAT64) / _real(extent)
-    return at / ratio if transform == "asymmetric" else (at + 0.5) / ratio - 0.5
+    if transform == "asymmetric":
+        return at * _real(extent) / float(size)
+    return ((at * 2.0 + 1.0) * _real(extent) - float(size)) / float(2 * size)
 
 
 def _real(size: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy
@@ -25,13 +26,15 @@ ROUND: dict[str, Callable[[float], int]] = {
 
 
 def source(place: int, extent: int, size: int, transform: str) -> float:
-    scale = size / extent
-    return {
-        "half_pixel": (place + 0.5) / scale - 0.5,
-        "pytorch_half_pixel": (place + 0.5) / scale - 0.5 if size > 1 else 0.0,
-        "asymmetric": place / scale,
-        "align_corners": place * (extent - 1) / (size - 1) if size > 1 else 0.0,
-    }[transform]
+    """Where a place is, by fractions: 1 / (2 / 49) is not quite 24.5."""
+    middle = Fraction(2 * place + 1, 2) * Fraction(extent, size) - Fraction(1, 2)
+    found = {
+        "half_pixel": middle,
+        "pytorch_half_pixel": middle if size > 1 else 0,
+        "asymmetric": Fraction(place * extent, size),
+        "align_corners": Fraction(place * (extent - 1), size - 1) if size > 1 else 0,
+    }
+    return float(found[transform])
 
 
 def kernel(distance: float, alpha: float) -> float:
@@ -171,6 +174,16 @@ def test_on_arrays(row: Row) -> None:
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_on_tensors(row: Row) -> None:
     row.check_on_tensors()
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("rounding", ROUND)
+def test_nearest_at_halves_and_ends(transform: str, rounding: str) -> None:
+    for extent, size in ((49, 2), (98, 4), (49, 7), (5, 15), (3, 7), (103, 51), (11, 10)):
+        x = np.arange(extent).reshape(1, 1, extent)
+        found = hs.resize1d(x, size, "nearest", coordinates=transform, rounding=rounding)  # pyright: ignore
+        wanted = resized(x.astype(float), (size,), "nearest", transform, rounding)
+        np.testing.assert_array_equal(found, wanted)
 
 
 MISTAKES: dict[str, Any] = {
