@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from hybridjit.ir.dtype import INT64, WEAK_INT
 from hybridjit.stdlib.parts.types import Number, T
 from hybridjit.stdlib.running.elementwise import each, elementwise
+from hybridjit.te import Expression
+from hybridjit.te import max as greatest
+from hybridjit.te import min as least
+from hybridjit.tensors.expression import as_scalar
 
 
 @elementwise
@@ -186,8 +194,19 @@ def clip(x: T, low: T | Number | None = None, high: T | Number | None = None) ->
     """
     if low is None and high is None:
         return each("positive", x, name="clip")
+    low, high = _beyond_type(x, low, greatest, 0), _beyond_type(x, high, least, 1)
     if low is None:
         return each("minimum", x, high, name="clip")
     if high is None:
         return each("maximum", x, low, name="clip")
     return each("clip", x, low, high)
+
+
+def _beyond_type(x: Any, bound: Any, nearest: Callable[..., Any], end: int) -> Any:
+    """A bound for integers: a Python integer beyond their type is as good as its limit."""
+    given = Expression(as_scalar(bound)) if isinstance(bound, int) else bound
+    is_plain = isinstance(given, Expression) and given.scalar.type == WEAK_INT
+    if not is_plain or not x.dtype.is_integer:
+        return bound
+    limit = x.dtype.bounds[end]
+    return nearest(given, limit) if limit <= INT64.bounds[1] else bound

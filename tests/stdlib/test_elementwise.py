@@ -168,6 +168,19 @@ def test_where_and_clip() -> None:
     check(hs.clip(x), x)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint64"])
+@pytest.mark.parametrize("bounds", [(-1, 300), (-(2**40), 3), (5, 2**40), (-9, None), (None, 999)])
+def test_clip_beyond_the_type(dtype: str, bounds: tuple[Any, Any]) -> None:
+    x = np.array([0, 5, 100, np.iinfo(dtype).max, np.iinfo(dtype).min], dtype)
+    check(hs.clip(x, *bounds), np.clip(x, *bounds))
+
+
+def test_clip_to_nothing() -> None:
+    for bounds in ((300, 400), (-9, -1)):
+        with pytest.raises(OverflowError, match="out of bounds for uint8"):
+            hs.clip(np.array([0, 255], np.uint8), *bounds)
+
+
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "bool", "float16", "complex64", np.float64])
 def test_cast(dtype: Any) -> None:
     x = np.array([0.0, 1.75, 2.5, 100.0])
