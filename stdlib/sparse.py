@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hybridjit import hybrid
 from hybridjit.errors import ArgumentError, ArgumentValueError
@@ -44,7 +45,7 @@ def _multiply_bsr(values: Any, columns: Any, starts: Any, y: Any) -> Any:
         for k in range(starts[i], starts[i + 1]):
             for r in range(height):
                 for c in range(width):
-                    at = columns[k] * width + c
+                    at = np.int64(columns[k]) * width + c
                     for j in range(y.shape[1]):
                         out[i * height + r, j] += values[k, r, c] * y[at, j]
     return out
@@ -62,9 +63,17 @@ def _add_csr(x: Any, values: Any, columns: Any, starts: Any) -> Any:
 @hybrid.script
 def _transpose_csr(values: Any, columns: Any, starts: Any, count: int) -> Any:
     rows = starts.shape[0] - 1
+    if starts[0] != 0 or starts[rows] != values.shape[0]:
+        raise ValueError("csr_transpose: rows begin at 0, and the last ends with the elements")
+    for i in range(rows):
+        if starts[i] > starts[i + 1]:
+            raise ValueError("csr_transpose: a row begins before the end of the one before it")
     begins = np.zeros(count + 1, np.int64)
     for k in range(columns.shape[0]):
-        begins[columns[k] + 1] += 1
+        column = np.int64(columns[k])
+        if column < 0 or column >= count:
+            raise IndexError(f"csr_transpose: there is no column {column} among {count}")
+        begins[column + 1] += 1
     for j in range(count):
         begins[j + 1] += begins[j]
     places = np.empty(count + 1, np.int64)
@@ -169,7 +178,20 @@ def csr_transpose(values: T, columns: T, starts: T, width: int) -> tuple[T, T, T
     >>> hs.csr_transpose(np.array([2.0, 3.0]), np.array([1, 0]), np.array([0, 1, 2]), 2)
     (array([3., 2.]), array([1, 0]), array([0, 1, 2]))
     """
-    return _transpose_csr(values, columns, starts, width)
+    (count,) = read_integers("csr_transpose", "width", width, 1)
+    _check_arrays(np.asarray(values), np.asarray(columns), np.asarray(starts))
+    return _transpose_csr(values, columns, starts, count)
+
+
+def _check_arrays(values: NDArray[Any], columns: NDArray[Any], starts: NDArray[Any]) -> None:
+    if not (values.ndim == starts.ndim == 1 and values.shape == columns.shape and starts.size):
+        raise ArgumentValueError(
+            f"csr_transpose: arrays of shapes {values.shape}, {columns.shape} and {starts.shape} "
+            "are no sparse matrix",
+            help="it is elements, a column for each, and where each row begins and the last ends",
+        )
+    if columns.dtype.kind not in "iu" or starts.dtype.kind not in "iu":
+        raise ArgumentError("csr_transpose: columns and beginnings of rows are integers")
 
 
 def _check_csr(name: str, values: Any, columns: Any, starts: Any, dense: Any) -> None:
@@ -177,13 +199,19 @@ def _check_csr(name: str, values: Any, columns: Any, starts: Any, dense: Any) ->
     _check_parts(name, values, columns, starts, dense)
 
 
-def _check_parts(name: str, values: Any, columns: Any, starts: Any, dense: Any) -> None:
+def _check_sparse(name: str, values: Any, columns: Any, starts: Any) -> None:
     check_integers(name, columns, starts)
     check_rank(name, columns, 1, "a column for each")
     check_rank(name, starts, 1, "where rows begin")
-    check_rank(name, dense, 2, "rows, columns")
+    if are_equal(starts.shape[0], 0):
+        raise ArgumentValueError(f"{name}: {shown(starts)} has no end of the last row")
     if not are_equal(values.shape[0], columns.shape[0]):
         raise ArgumentValueError(f"{name}: {shown(values)} and {shown(columns)} do not match")
+
+
+def _check_parts(name: str, values: Any, columns: Any, starts: Any, dense: Any) -> None:
+    _check_sparse(name, values, columns, starts)
+    check_rank(name, dense, 2, "rows, columns")
     if values.dtype is not dense.dtype:
         raise ArgumentError(
             f"{name}: both matrices must be of one type, got {values.dtype} and {dense.dtype}"

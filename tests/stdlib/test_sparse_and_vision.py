@@ -141,6 +141,37 @@ def test_csr_transposed() -> None:
         compare(found, wanted)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint64"])
+def test_columns_of_small_types(dtype: str) -> None:
+    wide = np.zeros((2, 128))
+    wide[[0, 0, 1], [127, 3, 126]] = [1.0, 2.0, 3.0]
+    values, columns, starts = csr(wide)
+    parts = (values, columns.astype(dtype), starts.astype(dtype))
+    compare(hs.csr_to_dense(*parts, 128), wide)
+    for found, wanted in zip(hs.csr_transpose(*parts, 128), csr(wide.T), strict=True):
+        compare(found, wanted)
+    wide = np.repeat(wide, 4, 1)
+    y = RNG.integers(0, 9, (512, 3)).astype(float)
+    values, columns, starts = bsr(wide, 2, 4)
+    compare(hs.bsr_matmul(values, columns.astype(dtype), starts.astype(dtype), y), wide @ y)
+
+
+NO_MATRICES: dict[str, Any] = {
+    "there is no column -1 among 3": ([0, -1], [0, 1, 2]),
+    "there is no column 3 among 3": ([0, 3], [0, 1, 2]),
+    "a row begins before the end": ([0, 1], [0, 2, 1, 2]),
+    "rows begin at 0": ([0, 1], [0, 1, 1]),
+    "are no sparse matrix": ([0], [0, 1, 2]),
+}
+
+
+@pytest.mark.parametrize("message", NO_MATRICES)
+def test_what_is_no_matrix_is_not_transposed(message: str) -> None:
+    columns, starts = map(np.array, NO_MATRICES[message])
+    with pytest.raises((ValueError, IndexError), match=message):
+        hs.csr_transpose(np.ones(2), columns, starts, 3)
+
+
 @FEW
 @given(st.integers(0, 1000), st.sampled_from([0.0, 0.3, 0.7]), st.sampled_from([-1.0, 0.4]))
 def test_suppression(seed: int, most: float, lowest: float) -> None:
@@ -155,6 +186,7 @@ def test_suppression(seed: int, most: float, lowest: float) -> None:
 MISTAKES: dict[str, Any] = {
     "'values' of shape .* and 'columns'": lambda: hs.csr_matmul(Y[0], LABELS, LABELS, Y),
     "both matrices must be of one type": lambda: hs.csr_matmul(Y[0], LABELS[:3], LABELS, SINGLE),
+    "has no end of the last row": lambda: hs.csr_matmul(Y[0], LABELS[:3], LABELS[:0], Y),
     "has not the beginnings of the rows": lambda: hs.sparse_add(Y, *SPARSE),
     "must have 3 axes": lambda: hs.bsr_matmul(Y[0], LABELS, LABELS, Y),
     r"must have the shape \(count, 5\)": lambda: hs.roi_align(X, BOXES, 2),
