@@ -15,13 +15,14 @@ import numpy as np
 
 from hybridjit import hybrid
 from hybridjit.errors import ArgumentError, ArgumentValueError
-from hybridjit.ir.dtype import FLOAT32, FLOAT64, INT64, UINT32, UINT64, DType
+from hybridjit.ir.dtype import FLOAT32, FLOAT64, UINT32, UINT64, DType
 from hybridjit.stdlib.parts.elements import call
 from hybridjit.stdlib.parts.shapes import (
     are_equal,
     count_elements,
     fill,
     flat_place,
+    flatten,
     read_integers,
     read_shape,
     shown,
@@ -30,8 +31,7 @@ from hybridjit.stdlib.parts.types import Number, T
 from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.operator import operator
 from hybridjit.stdlib.running.schedules import in_chunks
-from hybridjit.te import Expression, const, reduce_axis
-from hybridjit.te import sum as added
+from hybridjit.te import Expression, const
 from hybridjit.tensors.expression import as_scalar, dtype_of
 
 RECIPE = scheduled_by(in_chunks)
@@ -164,33 +164,70 @@ def random_normal(
 def random_multinomial(key: T, probabilities: T, count: int) -> T:
     """`count` places along the last axis, each as likely as its probability says.
 
-    Probabilities need not add up to 1.
+    Probabilities need not add up to 1, but one of them is above 0.
 
     >>> hs.random_multinomial(np.array([0, 42], np.uint32), np.array([0.0, 3.0]), 4)
     array([1, 1, 1, 1])
     """
     (size,) = read_integers("random_multinomial", "count", count, 1)
-    chances = _as_rows(probabilities)
-    outer, places = chances.shape[:-1], chances.shape[-1]
+    _check_chances(probabilities)
+    outer, places = probabilities.shape[:-1], probabilities.shape[-1]
     bits = _bits("random_multinomial", key, (*outer, size))
-    k, j = reduce_axis((0, places), "k"), reduce_axis((0, places), "j")
+    units = fill("random_multinomial_units", bits.shape, lambda at: _unit(bits[at], FLOAT64))
+    chances = fill(
+        "random_multinomial_chances",
+        probabilities.shape,
+        lambda at: probabilities[at].astype(FLOAT64),
+    )
+    rows = count_elements(outer, range(len(outer)))
+    found: Any = _draw_places(
+        flatten("random_multinomial_rows", chances),
+        flatten("random_multinomial_draws", units),
+        rows,
+        places,
+        size,
+    )
+    return fill("random_multinomial", bits.shape, lambda at: found[flat_place(bits.shape, at)])
 
-    def up_to(at: tuple[Any, ...]) -> Any:
-        return added(chances[(*at[:-1], k)], axis=k, where=k <= at[-1])
 
-    sums = fill("random_multinomial_sums", chances.shape, up_to)
+@hybrid.script
+def _draw_places(chances: Any, units: Any, rows: Any, places: Any, count: Any) -> Any:
+    """For each unit the first place up to which more than that share of its row is added up."""
+    found = np.empty(rows * count, np.int64)
+    sums = np.empty(places)
+    for i in range(rows):
+        largest = 0.0
+        last = 0
+        for k in range(places):
+            chance = chances[i * places + k]
+            if not 0.0 <= chance < math.inf:
+                raise ValueError(f"random_multinomial: {chance} is no probability")
+            if chance > 0.0:
+                largest = max(largest, chance)
+                last = k
+        if largest == 0.0:
+            raise ValueError("random_multinomial: no probability is above 0")
+        total = 0.0
+        for k in range(places):
+            total += chances[i * places + k] / largest
+            sums[k] = total
+        for j in range(count):
+            wanted = units[i * count + j] * total
+            low = 0
+            high = last
+            while low < high:
+                middle = (low + high) // 2
+                if sums[middle] <= wanted:
+                    low = middle + 1
+                else:
+                    high = middle
+            found[i * count + j] = low
+    return found
 
-    def element(at: tuple[Any, ...]) -> Any:
-        wanted = _unit(bits[at], FLOAT64) * sums[(*at[:-1], places - 1)]
-        return added((sums[(*at[:-1], j)] <= wanted).astype(INT64), axis=j)
 
-    return fill("random_multinomial", (*outer, size), element)
-
-
-def _as_rows(x: Any) -> Any:
+def _check_chances(x: Any) -> None:
     if x.ndim == 0 or are_equal(x.shape[-1], 0):
         raise ArgumentValueError(f"random_multinomial: {shown(x)} has no probabilities")
-    return fill("random_multinomial_rows", x.shape, lambda at: x[at].astype(FLOAT64))
 
 
 def _unit(bits: Any, dtype: DType) -> Any:

@@ -235,6 +235,27 @@ def test_multinomial_follows_probabilities() -> None:
     np.testing.assert_allclose(shares, chances / 4, atol=0.03)
 
 
+CHANCES: dict[str, Any] = {
+    "no probability is above 0": [[1.0, 2.0], [0.0, 0.0]],
+    "-1.0 is no probability": [1.0, -1.0, 2.0],
+    "nan is no probability": [1.0, np.nan],
+    "inf is no probability": [1.0, np.inf],
+}
+
+
+@pytest.mark.parametrize("message", CHANCES)
+def test_multinomial_of_what_are_no_probabilities(message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        hs.random_multinomial(KEY, np.array(CHANCES[message]), 3)
+
+
+def test_multinomial_of_very_small_and_large_probabilities() -> None:
+    for chances in ([0, 5e-324, 0], [0.0, 1e308, 0.0], [1e308, 1e308, 0.0]):
+        found = hs.random_multinomial(KEY, np.array(chances), 200)
+        assert set(np.unique(found)) == set(np.flatnonzero(chances))
+    assert hs.random_multinomial(KEY, np.ones((0, 3)), 4).shape == (0, 4)
+
+
 MISTAKES: dict[str, Any] = {
     "there is no reduction": lambda: hs.mse_loss(X, Y, "max"),  # pyright: ignore
     "delta is larger than 0": lambda: hs.huber_loss(X, Y, 0.0),
