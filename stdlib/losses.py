@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
+import numpy as np
+
+from hybridjit import hybrid
 from hybridjit.errors import ArgumentValueError
-from hybridjit.ir.dtype import INT64
 from hybridjit.stdlib.parts.accumulation import add_up, average, convert, float_type
 from hybridjit.stdlib.parts.elements import call, maximum
 from hybridjit.stdlib.parts.precision import in_type, rounded_once, working_type
@@ -16,6 +18,8 @@ from hybridjit.stdlib.parts.shapes import (
     check_choice,
     check_integers,
     fill,
+    flat_place,
+    flatten,
     shown,
 )
 from hybridjit.stdlib.parts.types import T
@@ -180,20 +184,37 @@ def cross_entropy(
     return _nll("cross_entropy", chances, targets, weights, (reduction, ignore_index))
 
 
+@hybrid.script
+def _known_classes(targets: Any, count: Any, ignored: Any) -> Any:
+    """Targets, of which a negative one would count from the last class."""
+    known = np.empty(targets.shape[0], np.int64)
+    for i in range(targets.shape[0]):
+        target = np.int64(targets[i])
+        if target != ignored and not 0 <= target < count:
+            raise IndexError(f"the target {target} is none of {count} classes")
+        known[i] = target
+    return known
+
+
 def _nll(name: str, x: Any, targets: Any, weights: Any, options: tuple[str, int]) -> Any:
     reduction, ignored = options
     check_choice(name, "reduction", reduction, REDUCTIONS)
     _check_targets(name, x, targets, weights)
     dtype = float_type(x.dtype)
     working = working_type(dtype)
+    flat = flatten(f"{name}_targets", targets)
+    classes: Any = _known_classes(flat, x.shape[1], ignored)
+
+    def target_at(at: tuple[Any, ...]) -> Any:
+        return classes[flat_place(targets.shape, at)]
 
     def weight(at: tuple[Any, ...]) -> Any:
-        target = targets[at].astype(INT64)
+        target = target_at(at)
         own = const(1, working) if weights is None else in_type(weights[target], working)
         return if_then_else(target == ignored, const(0, working), own)
 
     def loss(at: tuple[Any, ...]) -> Any:
-        target = targets[at].astype(INT64)
+        target = target_at(at)
         value = in_type(x[(at[0], target, *at[1:])], working)
         return if_then_else(target == ignored, const(0, working), -value * factors[at])
 

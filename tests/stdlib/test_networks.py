@@ -256,6 +256,18 @@ def test_multinomial_of_very_small_and_large_probabilities() -> None:
     assert hs.random_multinomial(KEY, np.ones((0, 3)), 4).shape == (0, 4)
 
 
+@pytest.mark.parametrize("name", ["nll_loss", "cross_entropy"])
+def test_targets_are_classes(name: str) -> None:
+    loss: Any = getattr(hs, name)
+    for target in (-1, 3, 127):
+        labels = np.array([0, target, 1, 2], np.int8)
+        with pytest.raises(IndexError, match=f"the target {target} is none of 3 classes"):
+            loss(P, labels)
+        found = loss(P, labels, None, "sum", target)
+        rest = np.array([0, 2, 3])
+        np.testing.assert_allclose(found, loss(P[rest], labels[rest], None, "sum"))
+
+
 MISTAKES: dict[str, Any] = {
     "there is no reduction": lambda: hs.mse_loss(X, Y, "max"),  # pyright: ignore
     "delta is larger than 0": lambda: hs.huber_loss(X, Y, 0.0),
