@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
-from hybridjit.ir.dtype import FLOAT32, FLOAT64, INT32, INT64, DType
+from hybridjit.ir.dtype import FLOAT32, FLOAT64, INT32, INT64, DType, promote
 from hybridjit.stdlib.parts.elements import call, maximum, minimum
 from hybridjit.stdlib.parts.images import Layout
+from hybridjit.stdlib.parts.precision import working_type
 from hybridjit.stdlib.parts.shapes import are_equal, check_rank, fill, normalize_axis, shown
 from hybridjit.stdlib.parts.sliding import read_convolution
 from hybridjit.stdlib.parts.types import Number, Padding, Pair, T
@@ -71,10 +72,13 @@ def dequantize(
     _check_scales("dequantize", x, (scale, zero_point), axis)
     wanted = dtype_of(dtype)
 
+    working = working_type(wanted)
+    whole = INT32 if x.dtype.bits < 32 else INT64  # holds the distance of any two
+
     def element(at: tuple[Any, ...]) -> Any:
         value: Any = x[at]
-        distance = value.astype(INT32) - _at(zero_point, at, axis).astype(INT32)
-        return distance.astype(wanted) * _at(scale, at, axis).astype(wanted)
+        distance = value.astype(whole) - _at(zero_point, at, axis).astype(whole)
+        return (distance.astype(working) * _at(scale, at, axis).astype(working)).astype(wanted)
 
     return fill("dequantize", x.shape, element)
 
@@ -140,7 +144,7 @@ def dense_int8(x: T, w: T, x_zero_point: T | Number = 0, w_zero_point: T | Numbe
     """
     for tensor in (x, w):
         check_rank("dense_int8", tensor, 2, "rows, inputs")
-        _check_quantized("dense_int8", tensor)
+        _check_quantized("dense_int8", tensor, INT32)
     if not are_equal(x.shape[1], w.shape[1]):
         raise ArgumentValueError("dense_int8: the inputs of both do not match")
     left, right = _less("dense_int8_x", x, x_zero_point), _less("dense_int8_w", w, w_zero_point)
@@ -170,7 +174,7 @@ def conv2d_int8(
     array([[[[400]]]], dtype=int32)
     """
     for tensor in (x, w):
-        _check_quantized("conv2d_int8", tensor)
+        _check_quantized("conv2d_int8", tensor, INT32)
     images, filters = (
         _in_int32(name, _less(name, tensor, zero))
         for name, tensor, zero in (
@@ -211,7 +215,8 @@ def _limits(dtype: DType) -> tuple[int, int]:
 
 
 def _float_of(x: Any) -> DType:
-    return FLOAT64 if x.dtype is FLOAT64 or x.dtype in (INT32, INT64) else FLOAT32
+    """The type to compute in: one that holds all elements."""
+    return FLOAT64 if x.dtype is FLOAT64 or (x.dtype.is_integer and x.dtype.bits > 16) else FLOAT32
 
 
 def _scalar(value: Any) -> Any:
@@ -232,9 +237,14 @@ def _small_type(name: str, dtype: Any) -> DType:
     return found
 
 
-def _check_quantized(name: str, x: Any) -> None:
+def _check_quantized(name: str, x: Any, widest: DType = INT64) -> None:
     if not x.dtype.is_integer:
         raise ArgumentError(f"{name}: '{x.name}' must hold quantized integers, got {x.dtype}")
+    if promote(x.dtype, widest) is not widest:
+        raise ArgumentError(
+            f"{name}: it computes in {widest}, which does not hold '{x.name}' of type {x.dtype}",
+            help=f"convert it, as in x.astype(np.{widest})",
+        )
 
 
 def _check_scales(name: str, x: Any, scaling: tuple[Any, ...], axis: int) -> None:

@@ -268,6 +268,28 @@ def test_targets_are_classes(name: str) -> None:
         np.testing.assert_allclose(found, loss(P[rest], labels[rest], None, "sum"))
 
 
+WIDE: dict[str, Any] = {
+    "int64": ([2**33, -(2**33)], 0),
+    "uint32": ([2**32 - 1, 0], 7),
+    "int32": ([-(2**31), 2**31 - 1], -5),
+    "uint8": ([255, 0], -5),
+}
+
+
+@pytest.mark.parametrize("dtype", WIDE)
+def test_quantized_numbers_of_many_bits(dtype: str) -> None:
+    numbers, zero = WIDE[dtype]
+    found = hs.dequantize(np.array(numbers, dtype), 0.5, zero, dtype="float64")
+    np.testing.assert_array_equal(found, [(number - zero) * 0.5 for number in numbers])
+    again = hs.quantize(np.array(numbers, dtype), 2.0**10, dtype="int32")
+    np.testing.assert_array_equal(again, np.rint(np.array(numbers) / 2.0**10))
+
+
+def test_dequantized_halves_do_not_overflow_on_the_way() -> None:
+    found = hs.dequantize(np.array([100000], np.int32), np.float16(0.001), dtype="float16")
+    np.testing.assert_array_equal(found, np.float16(100000 * np.float32(np.float16(0.001))))
+
+
 MISTAKES: dict[str, Any] = {
     "there is no reduction": lambda: hs.mse_loss(X, Y, "max"),  # pyright: ignore
     "delta is larger than 0": lambda: hs.huber_loss(X, Y, 0.0),
@@ -275,6 +297,8 @@ MISTAKES: dict[str, Any] = {
     "has no weight for each class": lambda: hs.nll_loss(P, LABELS, WEIGHTS[:2]),
     "quantized to integers": lambda: hs.quantize(X, 0.5, dtype="float32"),
     "must hold quantized integers": lambda: hs.dequantize(X, 0.5),
+    "does not hold 'x' of type int64": lambda: hs.dense_int8(A8.astype(np.int64), B8),
+    "does not hold 'x' of type uint32": lambda: hs.dense_int8(A8.astype(np.uint32), B8),
     "has not one for each place": lambda: hs.quantize(X, SCALES[:2]),
     "the weights 'w'": lambda: hs.rnn(SEQ, RNN[1], GRU[2]),
     "must be of one float type": lambda: hs.rnn(SEQ, RNN[1].astype(np.float32), RNN[2]),
