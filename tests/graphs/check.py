@@ -67,7 +67,8 @@ class Subject:
             return []
         try:
             return [(arrays, run(self.plain, fresh(arrays)))]
-        except IndexError:  # a period, or a first step, is longer than the array
+        except (IndexError, ValueError):
+            # A period, or a first step, is longer than the array; nothing has no maximum.
             return []
 
     def _has_floats(self) -> bool:
