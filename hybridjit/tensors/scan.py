@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError
-from hybridjit.ir.expr import Var
+from hybridjit.ir.expr import Const, Var
 from hybridjit.ir.printer import format_expr
 from hybridjit.record import record
 from hybridjit.tensors.compute import choose_tag, make_outputs, output_names
@@ -152,6 +152,14 @@ def _check_steps(groups: Sequence[list[Tensor]], axis: int) -> None:
                 raise ArgumentValueError(
                     f"'{tensor.name}' and '{group[0].name}' have different numbers of steps"
                 )
+    first, steps = (groups[place][0].buffer.shape[axis] for place in (0, 2))
+    match first, steps:
+        case Const(int(given)), Const(int(wanted)) if given > wanted:
+            raise ArgumentValueError(
+                f"'{groups[0][0].name}' gives {given} steps of a scan that has {wanted}"
+            )
+        case _:
+            pass
 
 
 def _find_stages(update: Sequence[Tensor], state: set[Operation]) -> list[Compute]:

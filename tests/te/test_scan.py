@@ -205,6 +205,9 @@ CALLS: dict[str, Callable[[], object]] = {
     "init_of_another_type": lambda: scan(
         lambda t: STATE[t - 1], te.compute((1,), lambda t: 0, name="zeros")
     ),
+    "init_of_more_steps": lambda: scan(
+        lambda t: STATE[t - 1], te.placeholder((9,), "float32", "init")
+    ),
     "update_of_another_type": lambda: scan(lambda t: STATE[t - 1].astype("float64")),
     "init_of_another_rank": lambda: scan(
         lambda t: STATE[t - 1], te.placeholder((1, 1), name="init")
