@@ -73,7 +73,7 @@ def dequantize(
     wanted = dtype_of(dtype)
 
     working = working_type(wanted)
-    whole = INT32 if x.dtype.bits < 32 else INT64  # holds the distance of any two
+    whole = _type_of_distances(x)
 
     def element(at: tuple[Any, ...]) -> Any:
         value: Any = x[at]
@@ -217,6 +217,10 @@ def _limits(dtype: DType) -> tuple[int, int]:
 def _float_of(x: Any) -> DType:
     """The type to compute in: one that holds all elements."""
     return FLOAT64 if x.dtype is FLOAT64 or (x.dtype.is_integer and x.dtype.bits > 16) else FLOAT32
+
+
+def _type_of_distances(x: Any) -> DType:
+    return INT32 if x.dtype.bits < 32 else INT64
 
 
 def _scalar(value: Any) -> Any:

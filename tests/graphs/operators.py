@@ -6,16 +6,19 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
+import numpy
 
-from hybridjit import stdlib as hs
+from hybridjit import stdlib
 from tests.graphs.made import Array, Made
 from tests.graphs.stages import recent
 
-Both = tuple[Callable[..., Any], Callable[..., Array]]
-"""An operator and NumPy's function."""
+np: Any = numpy  # whose types say nothing of arrays that may be any
+hs: Any = stdlib
+OfElements = Callable[[Any], Any]
+AlongAxis = Callable[[Any, int], Any]
 
-OF_ELEMENTS: tuple[Both, ...] = (
+# Operators and NumPy's functions.
+OF_ELEMENTS: tuple[tuple[OfElements, OfElements], ...] = (
     (hs.absolute, np.absolute),
     (hs.square, np.square),
     (hs.sign, np.sign),
@@ -23,7 +26,7 @@ OF_ELEMENTS: tuple[Both, ...] = (
     (lambda x: hs.where(hs.greater(x, 2), x, 1), lambda x: np.where(x > 2, x, 1)),
     (lambda x: hs.minimum(x, 3), lambda x: np.minimum(x, 3)),
 )
-ALONG_AXES: tuple[Both, ...] = (
+ALONG_AXES: tuple[tuple[AlongAxis, AlongAxis], ...] = (
     (hs.flip, np.flip),
     (lambda x, axis: hs.roll(x, 2, axis), lambda x, axis: np.roll(x, 2, axis)),
     (lambda x, axis: hs.repeat(x, 2, axis), lambda x, axis: np.repeat(x, 2, axis)),
@@ -56,7 +59,7 @@ def operator_along_an_axis(choose: random.Random, made: Sequence[Made], name: st
     axis = choose.randrange(-rank, rank)
 
     def evaluate(x: Array) -> Array:
-        return np.asarray(function(x, axis=axis))
+        return np.asarray(function(x, axis))
 
     sizes = evaluate(np.zeros(source.sizes)).shape
-    return [Made(operator(source.tensor, axis=axis), sizes, (source,), evaluate)]
+    return [Made(operator(source.tensor, axis), sizes, (source,), evaluate)]
