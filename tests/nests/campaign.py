@@ -26,6 +26,8 @@ from tests.support.before_after import replayed
 
 # Programs are parsed, and run without a schedule, once for so many schedules.
 SCHEDULES = 8
+# Pairs run natively where a step was taken; one in so many is interpreted, too.
+INTERPRET_EVERY = 5
 # Traces are replayed for one schedule in so many.
 REPLAY_EVERY = 20
 
@@ -52,8 +54,14 @@ def _try_schedule(drawn: Drawn, nest: Nest, expected: list[Any], generator: rand
         take_hints(found, generator.randrange)
         _count(drawn, found)
         is_optimized = generator.randrange(2) == 0
+        is_interpreted = generator.randrange(INTERPRET_EVERY) == 0
+        drawn.counts["interpreted"] += is_interpreted and found.is_changed
         check_scheduled(
-            found, native=bool(found.made), expected=expected, is_optimized=is_optimized
+            found,
+            native=True,
+            expected=expected,
+            is_interpreted=is_interpreted,
+            is_optimized=is_optimized,
         )
         if generator.randrange(REPLAY_EVERY) == 0:
             assert structural_equal(replayed(found.schedule), found.schedule.func), "replayed"
@@ -63,7 +71,7 @@ def _try_schedule(drawn: Drawn, nest: Nest, expected: list[Any], generator: rand
 
 
 def _count(drawn: Drawn, found: Scheduled) -> None:
-    drawn.counts["native"] += bool(found.made)
+    drawn.counts["native"] += found.is_changed
     drawn.count("accepted", found.made)
     drawn.count("refused", found.refused)
     arrays = [arg for arg in found.nest.args if hasattr(arg, "shape")]
