@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from tests.loops.places import TABLES, Axis, Indexing, Reach
 
 FLOATS = ("float32", "float64")
-INTEGERS = ("int32", "int16", "int64", "uint8", "int8", "uint16", "uint64")
+INTEGERS = ("int32", "int16", "int64", "uint8", "int8", "uint16", "uint32", "uint64")
 # Programs have arrays of one or two types; these are drawn as often as they stand here.
 PALETTES: tuple[tuple[str, ...], ...] = (
     *(("float32",), ("float32",), ("float64",), ("int32",), ("int16",)),
     *(("float32", "float64"), ("float32", "int32"), ("float64", "int16"), ("int16", "int32")),
     *(("float32", "int16"), ("uint8", "float32"), ("int64", "int32"), ("uint8", "int16")),
     *(("uint64",), ("int8",), ("int8", "float32"), ("uint16", "int32"), ("uint64", "float64")),
+    *(("uint64", "float32"), ("uint32", "float64")),
 )
 # NumPy refuses to put an integer into an array of integers that has no room for it.
 _HOLDING = {
@@ -31,6 +32,7 @@ _HOLDING = {
     "int64": ("int64",),
     "int8": ("int8", "int16", "int32", "int64"),
     "uint16": ("uint16", "int32", "int64"),
+    "uint32": ("uint32", "int64", "uint64"),
     "uint64": ("uint64",),
 }
 ARRAYS = ("a", "b", "c", "d")
@@ -401,13 +403,15 @@ class _Writer(Indexing):
             return f"({x} if {self._condition(1)} else {y})", guards
         if self.rng.random() < 0.3:
             return f"({x} {self.rng.choice('+*')} {self._literal(dtype)})", guards
-        return (self._float_op if dtype in FLOATS else self._integer_op)(x, y), guards
+        op = self._float_op(x, y) if dtype in FLOATS else self._integer_op(dtype, x, y)
+        return op, guards
 
     def _float_op(self, x: str, y: str) -> str:
         return self.rng.choice((f"({x} / {y})", f"np.sqrt(abs({x}))", f"abs({x})", f"(-{x})"))
 
-    def _integer_op(self, x: str, y: str) -> str:
-        number = self.rng.choice((2, 3, 7))
+    def _integer_op(self, dtype: str, x: str, y: str) -> str:
+        is_unsigned = dtype.startswith("u")
+        number = self.rng.choice((2, 3, 7) if is_unsigned else (2, 3, 7, -1, -2, -3))
         return self.rng.choice(
             (
                 *(f"({x} & {y})", f"({x} | {y})", f"({x} ^ {y})", f"({x} >> {number % 5})"),
@@ -428,7 +432,7 @@ class _Writer(Indexing):
         fitting = [array for array in self.read if _stores(array.dtype, dtype)]
         if not fitting:
             return f"{dtype}({self._literal(dtype)})", []
-        array = self.rng.choice(same) if same and self.rng.random() < 0.9 else None
+        array = self.rng.choice(same) if same and self.rng.random() < 0.8 else None
         if array is not None:
             return self._chosen(dtype, *self._element(array, may_guard=may_guard))
         text, guards = self._element(self.rng.choice(fitting), may_guard=may_guard)

@@ -110,7 +110,7 @@ class Indexing:
             forms += [self._reversed, self._indirect]
         if axis.factor == 2:
             forms += [self._doubled] * 4
-        return self.rng.choice((*forms, self._halved))(name, reach)
+        return self.rng.choice((*forms, self._halved, self._negated))(name, reach)
 
     def _variable(self, axis: Axis) -> str | None:
         fitting = [name for name, reach in self.loops.items() if reach.size == axis.size]
@@ -159,3 +159,9 @@ class Indexing:
 
     def _halved(self, name: str, reach: Reach) -> tuple[str, Reach]:
         return f"{name} // 2", Reach(reach.low // 2, reach.size, max(reach.high, 0))
+
+    def _negated(self, name: str, reach: Reach) -> tuple[str, Reach]:
+        """A quotient by a negative number, which is exact, or rounded up when it is negated."""
+        if self.rng.random() < 0.5:
+            return f"-2 * {name} // -2", reach
+        return f"-({name} // -2)", Reach(-(reach.low // -2), reach.size, max(reach.high, 0))

@@ -26,8 +26,9 @@ SHORT = (0, 1, 2, 3, 5, 8, 13, 16, 17, 20, 33)
 ROWS = (0, 1, 2, 3, 4, 4, 5, 5, 9)
 # Sizes that a program runs at; if they are constants of it, each needs code of its own.
 SIZES_PER_PROGRAM = {"captured": 1, "shapes": 5, "arguments": 5}
-# How many of the arrays have values at the ends of their types.
-SPECIAL_ARRAYS = 0.15
+# How many of the arrays have values at the ends of their types. NaN spreads, and hides the rest.
+SPECIAL_FLOATS = 0.15
+SPECIAL_INTEGERS = 0.4
 # Errors that hoisted checks may raise one before the other.
 _FAILURES = (IndexError, ZeroDivisionError)
 
@@ -82,7 +83,7 @@ def _values(param: ArrayParam, sizes: Mapping[str, int], generator: Any) -> Any:
     values = generator.integers(0 if kind == "u" else -9, 10, shape).astype(param.dtype)
     if kind == "f" and generator.random() < 0.5:
         values = generator.standard_normal(shape).astype(param.dtype)
-    if generator.random() < SPECIAL_ARRAYS:
+    if generator.random() < (SPECIAL_FLOATS if kind == "f" else SPECIAL_INTEGERS):
         special = generator.choice(_special(param.dtype), shape)
         values = np.where(generator.random(shape) < 0.2, special, values)
     return values
