@@ -34,6 +34,8 @@ LONG_EVERY = 2
 LONG = Style(sizes=LONG_SIZES, most=4000)
 # Every so many have results of computed size.
 SELECTING_EVERY = 3
+# Every so many multiply matrices.
+MULTIPLYING_EVERY = 5
 
 
 class Refused(Exception):
@@ -44,7 +46,11 @@ def try_number(seed: int, number: int) -> Drawn:
     """One script in every way."""
     label = f"{seed}/{number}"
     style = LONG if number % LONG_EVERY == 0 else Style()
-    style = replace(style, selects=number % SELECTING_EVERY == 0)
+    style = replace(
+        style,
+        selects=number % SELECTING_EVERY == 0,
+        multiplies=number % MULTIPLYING_EVERY == 2,
+    )
     program = Generator(label, style).program()
     drawn = Drawn()
     drawn.counts["programs"] += 1

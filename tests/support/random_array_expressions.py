@@ -64,7 +64,7 @@ def evaluate(text: str, names: dict[str, Any]) -> Any:
 
 def largest(value: Any) -> float:
     """The largest finite magnitude, at least 1."""
-    if value.dtype.kind not in "fc":
+    if value.dtype.kind == "b":
         return 1.0
     with np.errstate(all="ignore"):
         sizes = np.abs(value.astype("complex128")).ravel()
@@ -82,9 +82,14 @@ class Expressions:
         noted: dict[str, Noted],
         *,
         selects: bool = False,
+        multiplies: bool = False,
     ) -> None:
         self.choose = choose
-        self._writers = (*WRITERS, *(write_selection,) * 8) if selects else WRITERS
+        self._writers = (
+            *WRITERS,
+            *(write_selection,) * 8 * selects,
+            *(write_matrix_product,) * 30 * multiplies,
+        )
         self.names = names
         self.noted = noted
 
@@ -131,7 +136,9 @@ class Expressions:
         if value is None:
             text, value = name, np.asarray(self.names[name])
         note = self.noted.get(name, Noted())
-        return Operand(text, value, note.is_exact or value.dtype.kind in "biu", note.scale)
+        if value.dtype.kind in "iu":  # sums of which floats are made of may cancel
+            return Operand(text, value, True, max(note.scale, largest(value)))
+        return Operand(text, value, note.is_exact or value.dtype.kind == "b", note.scale)
 
     def part(self, name: str) -> str:
         """A subscript of an array: slices, indices, new axes, ellipsis; or all of it."""
@@ -427,19 +434,46 @@ def write_product(self: Expressions, depth: int) -> Operand | None:
     right = self.make(self.choose.randint(0, depth))
     match self.choose.randint(0, 4):
         case 0 | 1:
-            text = f"({left.text} @ {right.text})"
+            form = "({} @ {})"
         case 2:
-            text = f"np.dot({left.text}, {right.text})"
+            form = "np.dot({}, {})"
         case 3:
-            text = f"np.outer({left.text}, {right.text})"
+            form = "np.outer({}, {})"
         case _:
-            text = f"np.matmul({left.text}, {right.text})"
+            form = "np.matmul({}, {})"
+    return _multiplied(self, form, left, right)
+
+
+def _multiplied(self: Expressions, form: str, left: Operand, right: Operand) -> Operand | None:
+    text = form.format(left.text, right.text)
     found = self.keep(text, left, right, is_exact=False)
     if found is None or found.is_exact:
         return found
     scale = left.scale * right.scale * largest(left.value) * largest(right.value)
     scale *= max(1, left.value.size)
     return Operand(text, found.value, False, scale) if scale < MAX_SCALE else None
+
+
+def write_matrix_product(self: Expressions, depth: int) -> Operand | None:
+    """The product of two matrices that fit each other, each as it lies, transposed or turned."""
+    del depth
+    matrices = [side for name in self.names for side in _sides(self, name)]
+    if not matrices:
+        return None
+    left = self.choose.choice(matrices)
+    fitting = [side for side in matrices if side.value.shape[0] == left.value.shape[1]]
+    return _multiplied(self, "({} @ {})", left, self.choose.choice(fitting)) if fitting else None
+
+
+def _sides(self: Expressions, name: str) -> list[Operand]:
+    """A named matrix in the ways in which it can lie in memory; nothing for other arrays."""
+    if np.ndim(self.names[name]) != 2:
+        return []
+    note = self.noted.get(name, Noted())
+    texts = [name, f"{name}.T", f"{name}[::-1]", f"{name}[:, ::-1].T", f"{name}[:, ::2]"]
+    values = [eval(text, {}, self.names) for text in texts]
+    pairs = zip(texts, values, strict=True)
+    return [Operand(text, value, note.is_exact, note.scale) for text, value in pairs]
 
 
 def write_gather(self: Expressions, depth: int) -> Operand | None:

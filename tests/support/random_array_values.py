@@ -24,6 +24,11 @@ LONG_SIZES = (0, 1, 2, 3, 8, 15, 16, 17, 31, 33, 40, 67, 130)
 # Sizes that arrays of one program are likely to share, so that they can meet.
 _MAX_NDIM = 4
 _SPECIAL = (float("nan"), float("inf"), float("-inf"), -0.0)
+# How many arrays of integers have values at the ends of their types.
+SPECIAL_INTEGERS = 0.5
+# Rows, columns and terms of factors: several tiles and a rest, and few results.
+_ROWS = (1, 2, 3, 7, 8, 9, 12, 16, 17, 20)
+_TERMS = (0, 1, 2, 3, 8, 15, 16, 17, 33, 67)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +47,8 @@ class ArrayPlan:
         whole = generator.integers(-9, 10, self.shape)
         if self.dtype == "bool":
             return whole > 0
-        if self.dtype.startswith("uint"):
-            return (whole & 127).astype(self.dtype)
-        if self.dtype.startswith("int"):
-            return whole.astype(self.dtype)
+        if self.dtype.startswith(("int", "uint")):
+            return self._integers(whole, generator)
         halves = (whole / 2).astype(self.dtype)
         if self.dtype.startswith("complex"):
             return halves + halves.dtype.type(1j) * generator.integers(-3, 4, self.shape)
@@ -53,6 +56,17 @@ class ArrayPlan:
             places = generator.integers(0, halves.size, 2)
             halves.reshape(-1)[places] = generator.choice(_SPECIAL, 2)
         return halves
+
+    def _integers(self, whole: Any, generator: Any) -> Any:
+        """Small integers; special arrays have some at the ends of the type, and at its middle."""
+        is_unsigned = self.dtype.startswith("uint")
+        values = (whole & 127 if is_unsigned else whole).astype(self.dtype)
+        if self.is_special and values.size:
+            ends = np.iinfo(self.dtype)
+            special = np.array([ends.min, ends.max, ends.max - 1, ends.max // 2 + 1], self.dtype)
+            places = generator.integers(0, values.size, 2)
+            values.reshape(-1)[places] = generator.choice(special, 2)
+        return values
 
     def make(self) -> Any:
         """The array, in its layout."""
@@ -104,7 +118,8 @@ class Arguments:
 class Style:
     """What arguments are like: their sizes and types, how often one is a part of another, how
     often odd numbers like NaN are among the elements. Arrays have at most `most` elements. Scripts
-    that `select` have arrays whose sizes depend on elements.
+    that `select` have arrays whose sizes depend on elements; those that `multiply`, matrices whose
+    products have a value.
     """
 
     sizes: tuple[int, ...] = SIZES
@@ -113,17 +128,41 @@ class Style:
     special: float = 0.2
     most: int = 1 << 20
     selects: bool = False
+    multiplies: bool = False
 
 
 def make_arguments(choose: random.Random, style: Style) -> Arguments:
     """Three arrays that are likely to fit each other, one of indices, and a number."""
     pool = [choose.choice(style.sizes) for _ in range(2)]
-    plans = {name: _plan(choose, pool, style) for name in "abc"}
+    make_plans = _factors if style.multiplies else _plans
+    plans = make_plans(choose, pool, style)
     count = tuple(choose.choice((1, 2, 3)) for _ in range(choose.choice((1, 1, 2))))
     plans["k"] = ArrayPlan(choose.choice(("int64", "int32", "uint8")), count, "C", 0, False)
     first = plans["a"].shape
     shares = ("a", "b") if first and choose.random() < style.sharing else None
     return Arguments(plans, {"s": choose.choice(NUMBERS)}, shares)
+
+
+def _plans(choose: random.Random, pool: list[int], style: Style) -> dict[str, ArrayPlan]:
+    return {name: _plan(choose, pool, style) for name in "abc"}
+
+
+def _factors(choose: random.Random, pool: list[int], style: Style) -> dict[str, ArrayPlan]:
+    """Two matrices that can be multiplied, perhaps transposed, and one like their product."""
+    del pool
+    rows, columns, terms = choose.choice(_ROWS), choose.choice(_ROWS), choose.choice(_TERMS)
+    dtype = choose.choice(style.dtypes)
+    shapes = {"a": (rows, terms), "b": (terms, columns), "c": (rows, columns)}
+    return {
+        name: ArrayPlan(
+            dtype if choose.random() < 0.9 else choose.choice(style.dtypes),
+            shape if choose.random() < 0.6 else shape[::-1],
+            choose.choice(("C", *LAYOUTS)),
+            choose.randrange(1 << 30),
+            is_special=False,
+        )
+        for name, shape in shapes.items()
+    }
 
 
 def _plan(choose: random.Random, pool: list[int], style: Style) -> ArrayPlan:
@@ -135,6 +174,6 @@ def _plan(choose: random.Random, pool: list[int], style: Style) -> ArrayPlan:
         shape = shape[1:]
     layout = choose.choice(("C", "C", "C", *LAYOUTS))
     seed = choose.randrange(1 << 30)
-    return ArrayPlan(
-        choose.choice(style.dtypes), shape, layout, seed, choose.random() < style.special
-    )
+    dtype = choose.choice(style.dtypes)
+    special = style.special if dtype.startswith(("float", "complex")) else SPECIAL_INTEGERS
+    return ArrayPlan(dtype, shape, layout, seed, choose.random() < special)

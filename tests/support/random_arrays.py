@@ -70,8 +70,14 @@ class Generator:
 
     @property
     def expressions(self) -> Expressions:
-        selects = self.style.selects
-        return Expressions(self.choose, self.names, self.noted, selects=selects)
+        style = self.style
+        return Expressions(
+            self.choose,
+            self.names,
+            self.noted,
+            selects=style.selects,
+            multiplies=style.multiplies,
+        )
 
     def program(self) -> Program:
         """The script."""
