@@ -168,7 +168,8 @@ class Flow:
 
     def attempt(self, stmt: ast.Try, state: State) -> State | None:
         """The state after a `try`. What a handler sees may be from anywhere in the body, and what
-        `finally` sees from anywhere before it.
+        `finally` sees from anywhere before it. Jumps out of the rest go through `finally`, those
+        that stand in it do not.
         """
         jumps = self.loops[-1] if self.loops else _Loop()
         marks = len(jumps.breaks), len(jumps.continues)
@@ -183,10 +184,11 @@ class Flow:
             return _meet(ends)
         before = [*stmt.body, *stmt.handlers, *stmt.orelse]
         goes_on = _meet(ends) is not None
+        ways = [slice(marks[0], len(jumps.breaks)), slice(marks[1], len(jumps.continues))]
         end = self.block(stmt.finalbody, self._anywhere(before, state))
         last = {name.id for name in bound_names(stmt.finalbody)}
-        for left, mark in zip((jumps.breaks, jumps.continues), marks, strict=True):
-            left[mark:] = [_then(jump, end, last) for jump in left[mark:]]
+        for left, way in zip((jumps.breaks, jumps.continues), ways, strict=True):
+            left[way] = [_then(jump, end, last) for jump in left[way]]
         return end if goes_on else None
 
     def _anywhere(self, nodes: Sequence[ast.AST], state: State) -> State:

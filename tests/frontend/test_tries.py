@@ -185,6 +185,50 @@ def jumps(n: Any) -> Any:
 
 
 @hybrid.script
+def goes_on(n: Any, log: Any) -> Any:
+    """A jump in `finally` takes along what the round gave to names, whatever it jumps over."""
+    rounds, last = 0, -1
+    while True:
+        if rounds >= n:
+            break
+        rounds += 1
+        try:
+            log[1] += 10 // (rounds - 2)
+            last = rounds
+        except ZeroDivisionError:
+            last = 100
+        finally:
+            log[0] += last
+            continue  # noqa: B012
+    return rounds, last
+
+
+@hybrid.script
+def stops(n: Any, log: Any) -> Any:
+    """As above; one of the jumps comes before `finally` is done with a name."""
+    rounds, last, total = 0, -1, 0
+    for i in range(n):
+        rounds += 1
+        try:
+            if i == 1:
+                continue
+            log[0] += 1
+        finally:
+            last = i
+            if i == 3:
+                break  # noqa: B012
+            last += 10
+        total += last
+    for _ in range(n):
+        total += 1000
+        try:
+            log[1] += 1
+        finally:
+            break  # noqa: B012
+    return rounds, last, total
+
+
+@hybrid.script
 def from_loops(n: Any, log: Any) -> Any:
     """A return from a loop passes `finally`, where nothing else can fail."""
     try:
@@ -262,6 +306,8 @@ CASES = {
     shapes_in_loops: [(A, A[:3]), (A, A + 1), (A, A[:2]), (A[:4], A)],
     never_else: [(A, 1), (A, 99)],
     jumps: [(0,), (3,), (7,)],
+    goes_on: [(n, np.zeros(2)) for n in (0, 1, 2, 3, 17)],
+    stops: [(n, np.zeros(2)) for n in (0, 1, 2, 3, 4, 17)],
     from_loops: [(n, np.zeros(2)) for n in (0, 4, 5, 9)],
     element: [(A, 0), (A, 4), (A, 5), (A, -5), (A, -6)],
     quotients: [(2, np.zeros(4, np.int64)), (9, np.zeros(4, np.int64))],
