@@ -250,10 +250,10 @@ def has_long_iterations(loop: For) -> bool:
 
 
 def has_own_bounds(loop: For, nest: Nest) -> bool:
-    """True if the range of a loop is the same in all iterations of the nest around it."""
+    """True if a loop has several iterations, the same ones all over the nest around it."""
     variables = {each.var for each in nest.loops}
     nodes = (node for bound in (loop.start, loop.stop) for node in walk(bound))
-    return loop_extent(loop) != 1 and not any(node in variables for node in nodes)
+    return loop_extent(loop) not in (0, 1) and not any(node in variables for node in nodes)
 
 
 def is_plain(loop: For) -> bool:

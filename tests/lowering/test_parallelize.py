@@ -432,6 +432,20 @@ def few_channels(a: Array, b: Array) -> None:
             b[i, c] = a[i, c] * 2
 
 
+@pytest.mark.parametrize("rows", [0, 1, 3])
+def test_loops_without_iterations_are_not_cut_into_blocks(rows: int) -> None:
+    @hybrid.script(parallel=True)
+    def last_of_none(a: Any, n: int) -> Any:
+        last = 7
+        for _ in range(n):
+            for j in range(a.shape[1]):
+                last = j
+        return last
+
+    with eager(), threads(3):
+        assert last_of_none(np.zeros((2, 0)), rows) == 7
+
+
 def test_of_a_few_iterations_the_loop_inside_is_better() -> None:
     text = lowered(few_channels, np.ones((N, 3)), np.ones((N, 3)))
     assert text.index("in range(3)") < text.index("in parallel(")
