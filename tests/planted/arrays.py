@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 from hybridjit.analysis.distances import Order
 from hybridjit.analysis.order import Iterations
@@ -31,10 +32,12 @@ from hybridjit.ir.dtype import DType
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Ge, Gt, Le, Lt, Max, Mod, Select, const
 from hybridjit.scalars.comparisons import compare
 from hybridjit.scalars.scalar import Scalar, index
+from hybridjit.schedule.arrays.gemm import TiledProduct
 from tests.planted.bugs import Bug, Plant, RandomCheck, everywhere, replaced
 from tests.support.array_campaign import Refused, check_program
 from tests.support.random_array_values import Style
 from tests.support.random_arrays import Generator
+from tests.support.small_machine import small_machine
 
 # Scripts until a bug counts as missed.
 MAX_SCRIPTS = 400
@@ -47,10 +50,39 @@ def at_random(first: int = 0, style: Style = ROOMY) -> RandomCheck:
     return RandomCheck("arrays", partial(_check_script, style), first, MAX_SCRIPTS)
 
 
+def in_products(first: int) -> RandomCheck:
+    """Random products of matrices, in tiles as for large ones, give what NumPy gives."""
+    return RandomCheck("products", _check_product, first, MAX_SCRIPTS)
+
+
+def _check_product(number: int) -> None:
+    with small_machine():
+        _check_script(Style(multiplies=True), number)
+
+
 def _check_script(style: Style, number: int) -> None:
     program = Generator(f"planted/{number}", style).program()
     with suppress(Refused):
         check_program(program, f"planted/{number}", is_native=False, is_symbolic=True)
+
+
+# -- products --------------------------------------------------------------------------------------
+
+
+def packed_last_first(self: TiledProduct, *args: Any) -> None:
+    """Rows that do not lie along memory are packed in each other's places."""
+    with patch.object(TiledProduct, "_left_place", _last_first):
+        _pack_left(self, *args)
+
+
+def _last_first(self: TiledProduct, part: Expr, r: Expr, d: Expr) -> Any:
+    if not self.factors.term_by_term:
+        return _left_place(self, part, r, d)
+    return _left_place(self, part, minus(Const(self.tile.rows - 1), r), d)
+
+
+_pack_left = vars(TiledProduct)["_pack_left"]
+_left_place = vars(TiledProduct)["_left_place"]
 
 
 # -- slices ----------------------------------------------------------------------------------------
@@ -214,6 +246,11 @@ def _bug(name: str, plant: Plant, first: int = 0) -> Bug:
 
 
 BUGS = (
+    Bug(
+        "rows that are strided are packed in other places",
+        [replaced(TiledProduct, "_pack_left", packed_last_first)],
+        in_products(3),
+    ),
     _bug(
         "slices with steps are a bit short", replaced(array_extents, "_extent", extent_rounded_down)
     ),

@@ -24,11 +24,12 @@ from hybridjit.codegen.emit.language import LANGUAGE
 from hybridjit.codegen.emit.memory import ArrayAddress
 from hybridjit.codegen.llvm_types import I8, I64
 from hybridjit.ir import expr
-from hybridjit.ir.dtype import BOOL
+from hybridjit.ir.dtype import BOOL, FLOAT32, FLOAT64, UINT64
 from hybridjit.runtime import callbacks, native, specialization
 from hybridjit.runtime.cache import kernel_key as kernel_cache
 from tests.planted import native_checks as checks
 from tests.planted.bugs import Bug, always, entry, everywhere, replaced
+from tests.planted.llvm import in_loops
 from tests.planted.native_checks import BYTES, DIVISORS, UNSIGNED, compared, inner
 from tests.support import nasty_kernels as nasty
 
@@ -129,6 +130,25 @@ def half_cut_off(b: Any, value: Any, dtype: Any) -> Any:
 
 def any_width(b: Any, x: Any, y: Any, dtype: Any) -> Any:
     return b.shl(x, b.and_(y, llvm_ir.Constant(y.type, dtype.bits - 1)))
+
+
+def signed_source(b: Any, value: Any, source: Any, to: Any) -> Any:
+    if source is not UINT64 or to not in (FLOAT32, FLOAT64):
+        return _from_integer(b, value, source, to)
+    return b.sitofp(value, casts.like(value, casts.value_type(to)))
+
+
+_from_integer = vars(casts)["_from_integer"]
+
+
+def always_stepped(b: Any, rest: Any, divisor: Any) -> Any:
+    zero = llvm_ir.Constant(rest.type, 0)
+    is_exact = b.icmp_signed("==", rest, zero)
+    is_falling = b.icmp_signed("<", divisor, zero)
+    return b.or_(_needs_step(b, rest, divisor), b.and_(is_exact, is_falling))
+
+
+_needs_step = vars(arithmetic)["_needs_step"]
 
 
 def fits_always(self: Any, value: Any, source: Any, to: Any) -> Any:
@@ -287,6 +307,16 @@ BUGS = (
         "integers are extended without their sign",
         [replaced(casts, "is_signed", always(False))],
         compared(checks.widened, (BYTES, np.zeros(8, np.int64))),
+    ),
+    Bug(
+        "uint64 is converted to floats as if it were signed",
+        [replaced(casts, "_from_integer", signed_source)],
+        in_loops(255),
+    ),
+    Bug(
+        "exact quotients by negative numbers are one too small",
+        [replaced(arithmetic, "_needs_step", always_stepped)],
+        in_loops(8),
     ),
     Bug(
         "narrowing is not checked",
