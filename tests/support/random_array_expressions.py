@@ -445,6 +445,8 @@ def write_product(self: Expressions, depth: int) -> Operand | None:
 
 
 def _multiplied(self: Expressions, form: str, left: Operand, right: Operand) -> Operand | None:
+    if 1 in (left.value.size, right.value.size) and not (_is_finite(left) and _is_finite(right)):
+        return None  # NumPy's dot of a single 0 and infinity is 0: BLAS leaves out what 0 scales
     text = form.format(left.text, right.text)
     found = self.keep(text, left, right, is_exact=False)
     if found is None or found.is_exact:
@@ -452,6 +454,10 @@ def _multiplied(self: Expressions, form: str, left: Operand, right: Operand) -> 
     scale = left.scale * right.scale * largest(left.value) * largest(right.value)
     scale *= max(1, left.value.size)
     return Operand(text, found.value, False, scale) if scale < MAX_SCALE else None
+
+
+def _is_finite(operand: Operand) -> bool:
+    return bool(np.isfinite(operand.value).all())
 
 
 def write_matrix_product(self: Expressions, depth: int) -> Operand | None:
