@@ -13,8 +13,10 @@ import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import copy_context
-from threading import Lock, Thread
+from threading import Thread
 from typing import Any, TypeVar
+
+from hybridjit.brief_locks import brief_lock
 
 T = TypeVar("T")
 
@@ -64,7 +66,7 @@ class _RecursionLimit:
     """The limit is one for all threads: the first that needs more raises it, the last lowers it."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self._lock = brief_lock()
         self._users = 0
         self._before = 0
 

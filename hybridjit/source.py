@@ -7,14 +7,13 @@ a 20-line function in a file of 1000 lines: 0.3 ms against 9 ms).
 
 import ast
 import linecache
-import os
 import warnings
 from collections.abc import Iterator
-from threading import Lock
 from types import CodeType, FunctionType
 from typing import Any, cast
 from weakref import ref
 
+from hybridjit.brief_locks import brief_lock
 from hybridjit.errors import ParseError, Span
 from hybridjit.record import record
 from hybridjit.source_identity import is_text_of
@@ -394,15 +393,7 @@ def _find_excess(root: _Definition, file: str) -> ParseError | None:
 # --- texts that are not in any file ---
 
 _texts: dict[str, int] = {}
-_texts_lock = Lock()
-
-if hasattr(os, "register_at_fork"):
-    # A child has only the thread that forked: another one must not hold the lock at that moment.
-    os.register_at_fork(
-        before=_texts_lock.acquire,
-        after_in_parent=_texts_lock.release,
-        after_in_child=_texts_lock.release,
-    )
+_texts_lock = brief_lock()
 
 
 def remember_text(text: str, filename: str) -> tuple[str, list[str]]:

@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).parents[1] / "hybridjit"
 # From the bottom up. The rooms named together in one layer may import each other.
 LAYERS: tuple[tuple[str, ...], ...] = (
     (
+        "brief_locks",
         "catalogue",
         "errors",
         "html_text",
@@ -21,6 +22,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "syntax",
         "config",
         "fresh_stack",
+        "kept_property",
         "lazy",
         "notebooks",
         "record",

@@ -18,20 +18,15 @@ from typing import Any
 
 import llvmlite.binding.ffi as ffi
 
+from hybridjit.brief_locks import BRIEF_LOCKS
 from hybridjit.lazy import LOADING
 
 # Held while a kernel is translated and compiled: one compilation per key, whoever asks.
 COMPILE_LOCK = threading.RLock()
 # llvmlite takes this around every call into LLVM. It is private: without it we do what we can.
 _LLVM_LOCK: Any = getattr(getattr(ffi.lib, "_lock", None), "_lock", None)
-_brief_locks: list[Any] = []
 _MOMENT = 0.1  # seconds: on a busy machine, the hooks of others take their time
 _release_all = methodcaller("release")
-
-
-def hold_across_fork(lock: Any) -> None:
-    """Let fork wait for a lock that is held briefly, and never while waiting for another one."""
-    _brief_locks.append(lock)
 
 
 class _Fork(threading.local):
@@ -53,7 +48,7 @@ def _acquire() -> None:
     child would wait for ever.
     """
     llvm = [] if _LLVM_LOCK is None else [_LLVM_LOCK]
-    _fork.locks = [COMPILE_LOCK, LOADING, *llvm, *_brief_locks]
+    _fork.locks = [COMPILE_LOCK, LOADING, *llvm, *BRIEF_LOCKS]
     while len(_fork.taken) < len(_fork.locks):
         try:
             _take()

@@ -10,7 +10,6 @@ from __future__ import annotations
 import atexit
 import ctypes
 import os
-import threading
 import time
 from contextlib import AbstractContextManager
 from functools import cache
@@ -18,8 +17,8 @@ from types import TracebackType
 from typing import Any
 
 from hybridjit import config
+from hybridjit.brief_locks import brief_lock
 from hybridjit.codegen.engine import link
-from hybridjit.codegen.forks import hold_across_fork
 from hybridjit.codegen.pool.layout import MAX_THREADS, POLL, RUN, STATE, Pool
 from hybridjit.codegen.pool.run import emit_pool
 from hybridjit.errors import ArgumentError, ArgumentValueError
@@ -136,8 +135,7 @@ def _only_limits() -> _Limits:
     return _Limits()
 
 
-_lock = threading.RLock()  # a signal handler may come in between
-hold_across_fork(_lock)
+_lock = brief_lock()
 
 
 # The pool

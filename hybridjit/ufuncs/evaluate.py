@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from hybridjit.brief_locks import brief_lock
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError
 from hybridjit.ir.fastmath import Fastmath, read_fastmath
@@ -30,7 +30,7 @@ class _Known:
 
 
 _known: dict[tuple[str, tuple[str, ...]], _Known] = {}
-_lock = threading.Lock()
+_lock = brief_lock()
 
 
 @api_edge
@@ -80,9 +80,10 @@ def _find(text: str, fastmath: tuple[str, ...]) -> _Known:
     if known is None:
         known = _make(text, fastmath)
         with _lock:
-            while len(_known) >= _MAX_KNOWN:
-                _known.pop(next(iter(_known))).ufunc.forget_texts()
+            surplus = max(0, len(_known) + 1 - _MAX_KNOWN)
+            forgotten = [_known.pop(key) for key in list(_known)[:surplus]]
             _known[text, fastmath] = known
+        _forget(forgotten)
     return known
 
 
@@ -97,6 +98,11 @@ def _make(text: str, fastmath: tuple[str, ...]) -> _Known:
 def clear() -> None:
     """Forget all expressions."""
     with _lock:
-        for known in _known.values():
-            known.ufunc.forget_texts()
+        forgotten = list(_known.values())
         _known.clear()
+    _forget(forgotten)
+
+
+def _forget(expressions: Iterable[_Known]) -> None:
+    for known in expressions:
+        known.ufunc.forget_texts()

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 from hybridjit import Kernel, hybrid
+from hybridjit.brief_locks import BRIEF_LOCKS
 from hybridjit.runtime import specialization
 from hybridjit.source import _texts_lock, read_text  # pyright: ignore[reportPrivateUsage]
 from tests.support.oracle import fresh
@@ -261,6 +262,27 @@ def test_fork_while_another_thread_remembers_a_text() -> None:
     is_held.wait()
     run_child(work)
     thread.join()
+
+
+@needs_fork
+def test_fork_waits_for_every_brief_lock() -> None:
+    def take_all() -> None:
+        for lock in BRIEF_LOCKS:
+            assert lock.acquire(timeout=20)
+
+    for held in BRIEF_LOCKS:
+        is_held = threading.Event()
+
+        def hold(lock: Any = held, done: threading.Event = is_held) -> None:
+            with lock:
+                done.set()
+                threading.Event().wait(0.02)
+
+        thread = threading.Thread(target=hold)
+        thread.start()
+        is_held.wait()
+        run_child(take_all)
+        thread.join()
 
 
 def call_in_worker(size: int) -> float:

@@ -11,13 +11,12 @@ the first one of a process is logged too.
 `info`, `clear` and `path` are the public `hybridjit.cache`.
 """
 
-import threading
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from hybridjit import config
-from hybridjit.codegen.forks import hold_across_fork
+from hybridjit.brief_locks import brief_lock
 from hybridjit.lazy import lazy_module
 from hybridjit.record import record
 from hybridjit.runtime.cache.directory import CacheDirectory, ForeignFile, Location, find_location
@@ -226,6 +225,4 @@ def _warn(problem: str) -> None:
     )
 
 
-# Held for a few instructions. Reentrant because a signal handler may call a kernel too.
-_counting = threading.RLock()
-hold_across_fork(_counting)
+_counting = brief_lock()
