@@ -17,6 +17,7 @@ from hybridjit.frontend.annotations import spec_of
 from hybridjit.frontend.captures import Environment
 from hybridjit.frontend.inner_functions import in_call_order
 from hybridjit.html_text import heading, preformatted, table
+from hybridjit.kept_property import kept_property
 from hybridjit.lazy import lazy_module
 from hybridjit.plain_function import plain_function
 from hybridjit.runtime.arguments import (
@@ -166,7 +167,7 @@ class Kernel(NativeCallable, Generic[P, R]):
         """A kernel in a class is bound to instances as a function is; see @staticmethod."""
         return self if instance is None else MethodType(self, instance)
 
-    @functools.cached_property
+    @kept_property
     def py_func(self) -> Callable[P, R]:
         """The function as plain Python, the names of the language included."""
         return cast("Callable[P, R]", plain_function(self.__hybrid_function__, Kernel))

@@ -30,7 +30,6 @@ from __future__ import annotations
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
-from functools import cached_property
 
 from hybridjit.analysis.accesses import (
     Access,
@@ -47,6 +46,7 @@ from hybridjit.ir.expr import Buffer, BufferRef, Const, Expr, ExternCall, Node, 
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, Assert, For, Let, Print, Raise, Stmt, Store
 from hybridjit.ir.visit import walk
+from hybridjit.kept_property import kept_property
 from hybridjit.record import record
 
 # Code computes indices modulo 2^64: a sum that is 0 there is 0, if it is smaller than that.
@@ -356,7 +356,7 @@ class LoopProofs:
     def __init__(self, root: Stmt) -> None:
         self._root = root
 
-    @cached_property
+    @kept_property
     def _scopes(self) -> dict[Var, Scope]:
         return scopes_of_loops(self._root)
 

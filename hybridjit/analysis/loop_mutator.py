@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from hybridjit.analysis.accesses import Scope
 from hybridjit.analysis.independence import Independence
 from hybridjit.analysis.initialization import find_unassigned_reads
@@ -11,6 +9,7 @@ from hybridjit.ir.expr import Buffer, Expr
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, Let, Seq, Stmt, seq
 from hybridjit.ir.visit import Mutator
+from hybridjit.kept_property import kept_property
 
 
 class LoopMutator(Mutator):
@@ -20,7 +19,7 @@ class LoopMutator(Mutator):
         self.func = func
         self.scope: list[For | Let | Expr] = list(scope)
 
-    @cached_property
+    @kept_property
     def unset(self) -> frozenset[Buffer]:
         """The variables that may be read before they have a value."""
         return find_unassigned_reads(self.func)

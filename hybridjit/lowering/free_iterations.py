@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence, Set
-from functools import cached_property
 
 from hybridjit.analysis.cost import is_dear, operation_cost
 from hybridjit.analysis.initialization import find_assignments
@@ -30,6 +29,7 @@ from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Buffer, Const, Expr, Gt, Load, Min, Node, Var
 from hybridjit.ir.stmt import Allocate, For, If, Let, Stmt, Store, flat_stmts, seq
 from hybridjit.ir.visit import fresh_copy, rewrite, substitute, walk
+from hybridjit.kept_property import kept_property
 from hybridjit.lowering.cut_loops import Names, at_most, loop_step
 from hybridjit.record import record
 
@@ -65,7 +65,7 @@ class _Earlier:
         self.loop, self.carried, self.stored = loop, carried, stored - {*carried}
         self.ends = _Iteration(loop.body).variables
 
-    @cached_property
+    @kept_property
     def is_cheap(self) -> bool:
         """Whether all of them are known, and may be computed again in each iteration."""
         if not all(self._is_known(buffer) for buffer in self.carried) or self.depth is None:
@@ -80,7 +80,7 @@ class _Earlier:
             isinstance(node, Load) and node.buffer in self.stored for node in walk(value)
         )
 
-    @cached_property
+    @kept_property
     def depth(self) -> int | None:
         """From how many iterations back values come; None if that has no end."""
         found: dict[Buffer, int] = {}
@@ -100,7 +100,7 @@ class _Earlier:
             if isinstance(node, Load) and node.buffer in self.carried:
                 yield node.buffer
 
-    @cached_property
+    @kept_property
     def values(self) -> Mapping[Buffer, Expr]:
         """The value of each at the begin of the iteration that the loop variable says."""
         return {buffer: self._value(buffer) for buffer in self.carried}

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator
-from functools import cached_property, reduce
+from functools import reduce
 from itertools import chain, islice
 
 from hybridjit.analysis.bounds import Facts
@@ -43,6 +43,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.header import MAX_EXTENT
 from hybridjit.ir.stmt import Break, Continue, For, If, Let, LoopKind, Return, Seq, Stmt, While, seq
 from hybridjit.ir.visit import Mutator, fresh_copy, rewrite, walk
+from hybridjit.kept_property import kept_property
 from hybridjit.lowering.name_invariants import name_invariants
 from hybridjit.record import record
 
@@ -93,7 +94,7 @@ class _HoistChecks(Mutator):
         self.func = func
         self.taken_out: dict[Place, For] = {}
 
-    @cached_property
+    @kept_property
     def unset(self) -> frozenset[Buffer]:
         return find_unassigned_reads(self.func)
 

@@ -29,7 +29,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 
 from hybridjit.analysis.context import infer_context
 from hybridjit.analysis.cost import (
@@ -72,6 +71,7 @@ from hybridjit.ir.stmt import (
     seq,
 )
 from hybridjit.ir.visit import Mutator, fresh_copy, walk, walk_stmts
+from hybridjit.kept_property import kept_property
 from hybridjit.lowering.chunks import Chunks, make_parallel
 from hybridjit.lowering.privatize_reductions import split_reductions
 from hybridjit.lowering.split_histograms import can_split, split_histograms
@@ -113,7 +113,7 @@ class _Parallelize(Mutator):
         self.only_asked = only_asked
         self.scope: list[For | Let] = []
 
-    @cached_property
+    @kept_property
     def unset(self) -> frozenset[Buffer]:
         return find_unassigned_reads(self.func)
 

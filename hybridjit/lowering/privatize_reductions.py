@@ -16,7 +16,6 @@ becomes a serial one: in order, it is right. Relies on: checked indices.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 
 from hybridjit.analysis.cost import MIN_PARALLEL_WORK, find_work
 from hybridjit.analysis.independence import Independence
@@ -30,6 +29,7 @@ from hybridjit.ir.expr import Buffer, Const, Load, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Allocate, For, LoopKind, Seq, Stmt, Store, seq
 from hybridjit.ir.visit import Mutator, walk
+from hybridjit.kept_property import kept_property
 from hybridjit.lowering.chunks import AUTOMATIC, Chunks
 
 _ZERO, _ONE = Const(0), Const(1)
@@ -48,7 +48,7 @@ class _Privatize(Mutator):
         self.fastmath = func.fastmath
         self.is_inside = False
 
-    @cached_property
+    @kept_property
     def unset(self) -> frozenset[Buffer]:
         return find_unassigned_reads(self.func)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hybridjit import config
@@ -15,6 +14,7 @@ from hybridjit.fresh_stack import on_fresh_stack
 from hybridjit.frontend.captures import Capture
 from hybridjit.interp.run import compile_func
 from hybridjit.ir.header import Header
+from hybridjit.kept_property import kept_property
 from hybridjit.lazy import lazy_module
 from hybridjit.processor import current_target
 from hybridjit.runtime.arguments import check_writable, flatten, has_types, share_memory
@@ -64,7 +64,7 @@ class Specialization:
         self._saved.keep(summary, parsed.callees)
         return summary
 
-    @cached_property
+    @kept_property
     def parsed(self) -> Parsed:
         """The translation of the script."""
         with self._stages.timed("parse"):
@@ -75,12 +75,12 @@ class Specialization:
         """The IR of the script, as its schedule makes it."""
         return self.parsed.func
 
-    @cached_property
+    @kept_property
     def func_in_order(self) -> PrimFunc:
         """The IR for arguments that share memory: neither a schedule nor a proof counts there."""
         return self._checked(compiler.translate_in_order(self._request)).func
 
-    @cached_property
+    @kept_property
     def optimized(self) -> Optimized:
         """The IR made fast, as far as no schedule says how it runs."""
         parsed = self.parsed
@@ -111,11 +111,11 @@ class Specialization:
         """True while what the script took from around it has not changed."""
         return not self._is_void and all(capture.is_current() for capture in self.captures)
 
-    @cached_property
+    @kept_property
     def _interpreter(self) -> Callable[[Sequence[object]], object]:
         return compile_func(self.func)
 
-    @cached_property
+    @kept_property
     def _interpreter_in_order(self) -> Callable[[Sequence[object]], object]:
         return compile_func(self.func_in_order)
 

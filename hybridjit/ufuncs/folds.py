@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, ArgumentValueError, ShapeMismatch, TypeMismatch
 from hybridjit.ir.dtype import DType, ScalarType
+from hybridjit.kept_property import kept_property
 from hybridjit.lazy import lazy_module
 from hybridjit.runtime.arguments import NamedCall
 from hybridjit.scalars.kinds import is_python_number
@@ -49,7 +49,7 @@ class Folds:
 
         @property
         def nin(self) -> int: ...
-        @cached_property
+        @kept_property
         def nout(self) -> int: ...
         @property
         def scalar_kernel(self) -> Kernel[..., Any]: ...

@@ -15,6 +15,7 @@ from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError, HybridError, TypeMismatch
 from hybridjit.ir.dtype import BOOL, COMPLEX128, FLOAT64, INT64, DType, ScalarType
 from hybridjit.ir.signature import ScalarResult
+from hybridjit.kept_property import kept_property
 from hybridjit.kernel import Kernel, reduced
 from hybridjit.record import record
 from hybridjit.runtime.arguments import NamedCall
@@ -100,7 +101,7 @@ class Ufunc(NativeCallable, Folds):
         """How many operands there are."""
         return len(self._params)
 
-    @functools.cached_property
+    @kept_property
     def nout(self) -> int:
         """How many results there are."""
         for dtype in _TRIALS:
@@ -135,7 +136,7 @@ class Ufunc(NativeCallable, Folds):
         """What it was made with besides its function."""
         return {"elementwise": self.declared}
 
-    @functools.cached_property
+    @kept_property
     def py_func(self) -> Callable[..., Any]:
         """The function as plain Python, for numbers."""
         return self._numbers.py_func

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from functools import cached_property
 
 from hybridjit.analysis.accesses import Scope, scopes_of_loops
 from hybridjit.analysis.bounds import Facts
@@ -30,6 +29,7 @@ from hybridjit.ir.expr import Const, Expr, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import Block, For, If, LoopKind, Stmt, flat_stmts, seq
 from hybridjit.ir.visit import substitute, walk, walk_stmts
+from hybridjit.kept_property import kept_property
 from hybridjit.record import record
 
 
@@ -115,22 +115,22 @@ class SinkProofs:
         self.func = func
         self.body = body
 
-    @cached_property
+    @kept_property
     def _plain(self) -> Stmt:
         """The program without blocks: what they are bound to stands in their indices."""
         if not any(isinstance(stmt, Block) for stmt in walk_stmts(self.body)):
             return self.body
         return lower_blocks(dataclasses.replace(self.func, body=self.body)).body
 
-    @cached_property
+    @kept_property
     def _loops(self) -> dict[Var, For]:
         return {stmt.var: stmt for stmt in walk_stmts(self._plain) if isinstance(stmt, For)}
 
-    @cached_property
+    @kept_property
     def _scopes(self) -> dict[Var, Scope]:
         return scopes_of_loops(self._plain)
 
-    @cached_property
+    @kept_property
     def _unproved(self) -> set[Var]:
         return find_unproved(self.func, self._plain)
 
