@@ -90,7 +90,7 @@ def _plain_exception(site: Site, parts: list[Any]) -> Exception:
         case Failure.TOO_LARGE:
             return ValueError("array is too big: its size in bytes does not fit in 64 bits")
         case Failure.FORKED:
-            return RuntimeError("a signal handler forked the process inside a parallel loop")
+            return RuntimeError("the process was forked inside a parallel loop")
         case Failure.EXTENT:
             return ArgumentValueError(f"an array is too long: an axis has {parts[0]} elements")
         case _:

@@ -147,3 +147,119 @@ print(all(results), b.tolist())
     for delay in (0.001, 0.01, 0.03, 0.1, 0.2):
         found = run_program(tmp_path, HEAD + program.format(delay=delay), HYBRIDJIT_CACHE="0")
         assert found == "True [2.0, 2.0, 2.0]\n"
+
+
+ORPHAN = """
+import ctypes
+hj.set_num_threads(4)
+
+@hybrid.script
+def endless(a, n):
+    for i in parallel(a.shape[0]):
+        ask(i)
+        k = 0
+        while k < n:
+            k += 1
+            a[i] = a[i] * 0.5 + 1.0
+
+@hybrid.script
+def other(a):
+    for i in parallel(a.shape[0]):
+        if a[i] < -1:
+            raise ValueError("one")
+        if a[i] < -2:
+            raise ValueError("two")
+        for k in range(1000):
+            a[i] = a[i] + k % 2
+
+class Stop(Exception): pass
+
+def check_other():
+    a = np.ones(5000)
+    other(a)
+    assert (a == 501).all()
+
+def fail():
+    try:
+        other(np.full(5000, -9.0))
+    except ValueError:
+        pass
+
+def call_in_a_thread():
+    threads.append(threading.Thread(target=lambda: [check_other() for _ in range(200)]))
+    threads[0].start()
+
+def stop():
+    raise Stop
+
+def leave():
+    pass
+
+def fork_once():
+    if is_child:
+        return
+    child = os.fork()
+    if child == 0:
+        signal.alarm(250)
+        is_child.append(True)
+        {inside}()
+        return
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    sys.stdout.flush()
+    os._exit(0)
+
+@ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
+def asked(i):
+    if is_armed and threading.current_thread() is threading.main_thread():
+        in_loop.set()
+        if {in_callback}:
+            fork_once()
+    return 0
+
+def send():
+    in_loop.wait()
+    time.sleep(0.1)  # now the main thread is in native code
+    signal.pthread_kill(main, signal.SIGUSR1)
+
+ask = hybrid.extern(asked, "int64", ["int64"], reentrant=True)
+is_child, is_armed, threads = [], [], []
+in_loop, main = threading.Event(), threading.get_ident()
+for _ in range(4):
+    endless(np.ones(64), 1)
+    check_other()
+is_armed.append(True)
+if not {in_callback}:
+    signal.signal(signal.SIGUSR1, lambda number, frame: fork_once())
+    threading.Thread(target=send).start()
+try:
+    endless(np.ones(64), 2**50)
+except (RuntimeError, Stop) as error:
+    print(type(error).__name__, *error.args)
+for _ in range(200 if threads else 1):
+    check_other()
+for thread in threads:
+    thread.join()
+sys.stdout.flush()
+os._exit(0)
+"""
+FORKED = "RuntimeError the process was forked inside a parallel loop\n0\n"
+
+
+@pytest.mark.parametrize(
+    ("inside", "in_callback", "shown"),
+    [
+        ("leave", False, FORKED),
+        ("check_other", False, FORKED),
+        ("fail", False, FORKED),
+        ("call_in_a_thread", False, FORKED),
+        ("stop", False, "Stop\n0\n"),
+        ("leave", True, FORKED),
+        ("call_in_a_thread", True, FORKED),
+    ],
+)
+def test_child_that_was_forked_inside_a_parallel_loop(
+    tmp_path: Path, inside: str, in_callback: bool, shown: str
+) -> None:
+    """The loop has lost its threads: it ends with an error, and others of the child are right."""
+    program = ORPHAN.format(inside=inside, in_callback=in_callback)
+    assert run_program(tmp_path, HEAD + program) == shown

@@ -44,7 +44,6 @@ class Pool(IntEnum):
     CONTEXT = 33
     COUNT = 34
     GRAIN = 35
-    STOPPED = 36  # the status of a loop that a signal ended; the next one is that of a fork
 
     NEXT = 40  # the first iteration that nobody has taken
 
@@ -72,6 +71,8 @@ class Ticket(IntEnum):
     IS_CALLER = RECORD_WORDS + 1
     IS_SHARED = RECORD_WORDS + 2  # other threads may be at the same loop
     POLLED_AT = RECORD_WORDS + 3  # when signals were looked for, in milliseconds
-    IS_ORPHAN = RECORD_WORDS + 4  # a signal handler forked: this is the child, without workers
+    GENERATION = RECORD_WORDS + 4  # that of the process which began the loop
+    STOPPED = RECORD_WORDS + 5  # the status of a loop that a signal ended; the next is of a fork
+    STATUS = RECORD_WORDS + 6  # how the loop ends in a child that was forked inside of it
 
     SIZE = RECORD_WORDS + 8

@@ -103,20 +103,18 @@ def _emit_look(module: ir.Module, fail: Function) -> Function:
     w = PoolWords(module, "look", 1)
     ticket = w.args[0]
     w.put(w.now(), ticket, Ticket.POLLED_AT)
-    with w.b.if_then(w.b.not_(w.is_zero(w.at(ticket, Ticket.IS_SHARED)))):
+    with w.b.if_then(_is_shared(w, ticket)):
         w.return_if(w.is_equal(w.get(Pool.FAILED_AT), _EVERYWHERE), 1)
-    generation = w.get(Pool.GENERATION)
     record = w.b.inttoptr(ticket, I64.as_pointer())
     raised = w.b.zext(w.b.call(poll_function(module), [record]), I64)
-    w.return_if(w.is_zero(w.at(ticket, Ticket.IS_SHARED)), raised)
-    is_orphan = w.b.not_(w.is_equal(w.get(Pool.GENERATION), generation))
-    orphan = w.b.zext(is_orphan, I64)
-    w.put(w.b.or_(orphan, w.at(ticket, Ticket.IS_ORPHAN)), ticket, Ticket.IS_ORPHAN)
-    ends = w.b.or_(raised, orphan)
-    w.return_if(w.is_zero(ends), 0)
+    w.return_if(w.b.not_(_is_shared(w, ticket)), raised)
+    with w.b.if_then(_is_orphan(w, ticket), likely=False):
+        stopped = w.at(ticket, Ticket.STOPPED)
+        _end_orphan(w, ticket, w.b.select(w.is_zero(raised), w.word(0), stopped))
+        w.b.ret(w.word(1))
+    w.return_if(w.is_zero(raised), 0)
     # Below every iteration: this is the failure that counts.
-    status = w.b.add(w.get(Pool.STOPPED), w.b.sub(w.word(1), raised))
-    w.b.call(fail, [w.word(_EVERYWHERE), status, ticket])
+    w.b.call(fail, [w.word(_EVERYWHERE), w.at(ticket, Ticket.STOPPED), ticket])
     w.b.ret(w.word(1))
     return w.keep()
 
@@ -125,7 +123,10 @@ def _emit_poll(module: ir.Module, look: Function) -> None:
     """`poll(ticket)`, called by chunks that run for long: 1 if the chunk is to end."""
     w = PoolWords(module, POLL, 1, I32)
     ticket = w.args[0]
-    with w.b.if_then(w.b.not_(w.is_zero(w.at(ticket, Ticket.IS_SHARED)))):
+    with w.b.if_then(_is_shared(w, ticket)):
+        with w.b.if_then(_is_orphan(w, ticket), likely=False):
+            _end_orphan(w, ticket, 0)
+            w.b.ret(ir.Constant(I32, 1))
         failed = w.is_less(w.get(Pool.FAILED_AT), w.at(ticket, Ticket.BEGIN))
         w.return_if(w.b.or_(failed, _is_closed(w)), ir.Constant(I32, 1))
     w.return_if(w.is_zero(w.at(ticket, Ticket.IS_CALLER)), ir.Constant(I32, 0))
@@ -150,13 +151,35 @@ def _emit_work(module: ir.Module, fail: Function, look: Function) -> Function:
         w.put(begin, ticket, Ticket.BEGIN)
         end = w.least(w.b.add(begin, grain), count)
         status = w.b.zext(w.call_address(body, begin, end, context, ticket, result=I32), I64)
+        with w.b.if_then(_is_orphan(w, ticket), likely=False):
+            _end_orphan(w, ticket, status)
+            w.b.branch(done)
         with w.b.if_then(w.b.not_(w.is_zero(status)), likely=False):
             w.b.call(fail, [begin, status, ticket])
         with w.b.if_then(w.b.not_(w.is_zero(w.at(ticket, Ticket.IS_CALLER)))):
             _look_now_and_then(w, ticket, look)
-        w.leave_if(w.b.not_(w.is_zero(w.at(ticket, Ticket.IS_ORPHAN))), done)
+        w.leave_if(_is_orphan(w, ticket), done)
     w.b.ret_void()
     return w.keep()
+
+
+def _is_shared(w: PoolWords, ticket: Word) -> Any:
+    return w.b.not_(w.is_zero(w.at(ticket, Ticket.IS_SHARED)))
+
+
+def _is_orphan(w: PoolWords, ticket: Word) -> Any:
+    """Whether a handler or a callback forked inside of the loop, and this is the child."""
+    return w.b.not_(w.is_equal(w.get(Pool.GENERATION), w.at(ticket, Ticket.GENERATION)))
+
+
+def _end_orphan(w: PoolWords, ticket: Word, status: Word) -> None:
+    """Note how the loop ends in a child: with `status` or, where that is 0, with one of its own.
+
+    The words of the pool are for loops that the child itself began, perhaps in another thread.
+    """
+    of_fork = w.b.add(w.at(ticket, Ticket.STOPPED), w.word(1))
+    with w.b.if_then(w.is_zero(w.at(ticket, Ticket.STATUS))):
+        w.put(w.b.select(w.is_zero(status), of_fork, w.word(status)), ticket, Ticket.STATUS)
 
 
 def _is_closed(w: PoolWords) -> Any:
@@ -180,7 +203,9 @@ def _make_ticket(w: PoolWords, *, is_caller: bool, is_shared: bool) -> Word:
     w.put(int(is_shared), ticket, Ticket.IS_SHARED)
     w.put(0, ticket, Ticket.HELD)
     w.put(0, ticket, Ticket.BEGIN)
-    w.put(0, ticket, Ticket.IS_ORPHAN)
+    w.put(w.get(Pool.GENERATION), ticket, Ticket.GENERATION)
+    w.put(0, ticket, Ticket.STOPPED)
+    w.put(0, ticket, Ticket.STATUS)
     w.put(w.now(), ticket, Ticket.POLLED_AT)
     return ticket
 
@@ -269,10 +294,10 @@ def _emit_run(module: ir.Module, start: Function, share: Function) -> None:
         wanted = w.b.sub(threads, w.word(1))
         with w.b.if_then(w.is_less(w.get(Pool.WORKERS), wanted), likely=False):
             w.b.call(start, [wanted])
-        places = (Pool.BODY, Pool.CONTEXT, Pool.COUNT, Pool.GRAIN, Pool.STOPPED)
-        for place, value in zip(places, (body, context, count, grain, stopped), strict=True):
+        places = (Pool.BODY, Pool.CONTEXT, Pool.COUNT, Pool.GRAIN)
+        for place, value in zip(places, (body, context, count, grain), strict=True):
             w.write(value, place)
-        w.b.ret(w.b.trunc(w.b.call(share, [wanted, error]), I32))
+        w.b.ret(w.b.trunc(w.b.call(share, [wanted, error, stopped]), I32))
     _run_alone(w, body, count, context, error)
 
 
@@ -294,22 +319,28 @@ def _run_alone(w: PoolWords, body: Word, count: Word, context: Word, error: Word
 
 
 def _emit_share(module: ir.Module, work: Function, look: Function) -> Function:
-    """`share(wanted, error)`: run the loop in the state with up to so many workers; its status."""
-    w = PoolWords(module, "share", 2)
-    wanted, error = w.args
+    """`share(wanted, error, stopped)`: run the loop in the state with up to so many workers.
+
+    A child that was forked inside of the loop has none of them: it leaves, and the state alone.
+    """
+    w = PoolWords(module, "share", 3)
+    wanted, error, stopped = w.args
     ticket = _make_ticket(w, is_caller=True, is_shared=True)
+    w.put(stopped, ticket, Ticket.STOPPED)
     for place in (Pool.NEXT, Pool.FINISHED, Pool.STATUS, Pool.WAITING):
         w.write(0, place)
     w.write(_NOWHERE, Pool.FAILED_AT)
     seats = _free_seats(w, wanted)
     _open_gate(w, seats)
     w.b.call(work, [ticket])
-    is_orphan = w.b.not_(w.is_zero(w.at(ticket, Ticket.IS_ORPHAN)))
-    with w.b.if_then(w.b.not_(is_orphan), likely=True):
+    with w.b.if_then(w.b.not_(_is_orphan(w, ticket)), likely=True):
         left = w.b.and_(w.mask(Pool.GATE, ~_SEATS), w.word(_SEATS))
         _wait(w, w.b.sub(seats, left), ticket, look)
-        with w.b.if_then(_is_closed(w), likely=False):
-            _park(w)
+    with w.b.if_then(_is_orphan(w, ticket), likely=False):
+        w.copy(ticket, error, ERROR_WORDS)
+        w.b.ret(w.at(ticket, Ticket.STATUS))
+    with w.b.if_then(_is_closed(w), likely=False):
+        _park(w)
     status = w.get(Pool.STATUS)
     with w.b.if_then(w.b.not_(w.is_zero(status)), likely=False):
         w.copy(w.state(Pool.ERROR), error, ERROR_WORDS)
@@ -351,7 +382,7 @@ def _wait(w: PoolWords, workers: Word, ticket: Word, look: Function) -> None:
     with w.forever() as done:
         finished = w.get(Pool.FINISHED)
         w.leave_if(w.is_equal(finished, workers), done)
-        w.leave_if(w.b.not_(w.is_zero(w.at(ticket, Ticket.IS_ORPHAN))), done)
+        w.leave_if(_is_orphan(w, ticket), done)
         left = w.b.sub(w.at(patience), w.word(1))
         with w.b.if_else(w.is_less(0, left)) as (spinning, sleeping):
             with spinning:
