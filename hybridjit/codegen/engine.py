@@ -15,6 +15,7 @@ import llvmlite.binding as binding
 from llvmlite.binding import newpassmanagers
 
 from hybridjit.codegen.hidden_reference import HiddenReference, hide
+from hybridjit.codegen.llvm_text import parse_llvm
 from hybridjit.codegen.target import target_machine
 from hybridjit.record import record
 from hybridjit.target import Target
@@ -50,7 +51,7 @@ class Library:
 def optimize(text: str, target: Target) -> Optimized:
     """Parse, verify and optimise an LLVM module."""
     builder = _pass_builder(target)
-    return _run(builder.getModulePassManager(), _parse(text), builder)
+    return _run(builder.getModulePassManager(), parse_llvm(text), builder)
 
 
 def tidy(text: str, target: Target) -> Optimized:
@@ -64,14 +65,7 @@ def tidy(text: str, target: Target) -> Optimized:
     passes.add_new_gvn_pass()
     passes.add_instruction_combine_pass()
     passes.add_simplify_cfg_pass()
-    return _run(passes, _parse(text), _pass_builder(target))
-
-
-def _parse(text: str) -> Optimized:
-    # Constants and types live as long as their context: the common one would keep them all.
-    module = llvm.parse_assembly(text, context=llvm.create_context())
-    module.verify()
-    return module
+    return _run(passes, parse_llvm(text), _pass_builder(target))
 
 
 def _run(passes: Passes, module: Optimized, builder: Any) -> Optimized:
@@ -128,11 +122,11 @@ def link(image: bytes, exports: tuple[str, ...], imports: Mapping[str, int]) -> 
         builder.import_symbol(name, address)
     number = next(_libraries)
     session = _numbered_session(number // LIBRARIES_PER_SESSION)
-    tracker = builder.link(session, f"hybridjit.{number}")
+    tracker = builder.link(session.item(), f"hybridjit.{number}")
     return Library({name: tracker[name] for name in exports}, hide(tracker))
 
 
 @lru_cache(maxsize=1)
-def _numbered_session(number: int) -> Any:
+def _numbered_session(number: int) -> HiddenReference:
     """The session for new libraries; one that is forgotten lives as long as its libraries do."""
-    return llvm.create_lljit_compiler(use_jit_link=False, suppress_errors=True)
+    return hide(llvm.create_lljit_compiler(use_jit_link=False, suppress_errors=True))

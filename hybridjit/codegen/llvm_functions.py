@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import llvmlite.binding as binding
-
 from hybridjit.codegen.engine import Library, emit_object, link, optimize
+from hybridjit.codegen.hidden_reference import HiddenReference
+from hybridjit.codegen.llvm_text import make_context, parse_llvm
 from hybridjit.codegen.llvm_types import foreign_type
 from hybridjit.errors import ArgumentValueError
 from hybridjit.ir.dtype import DType
@@ -17,7 +17,6 @@ from hybridjit.ir.extern import Pointer
 from hybridjit.processor import current_target
 from hybridjit.record import record
 
-llvm: Any = binding  # llvmlite has no types that a checker could follow
 _DEFINITION = re.compile(r"^define\b[^@\n]*@([\w.$]+)\(", re.MULTILINE)
 
 
@@ -49,13 +48,11 @@ def read_function(
     return LLVMFunction(chosen, symbol, renamed)
 
 
-def _parse(text: str, context: Any = None) -> Any:
+def _parse(text: str, context: HiddenReference | None = None) -> Any:
     try:
-        module = llvm.parse_assembly(text, context=context or llvm.create_context())
-        module.verify()
+        return parse_llvm(text, context)
     except RuntimeError as error:
         raise ArgumentValueError(f"the LLVM text is not valid: {str(error).strip()}") from None
-    return module
 
 
 def _check_types(
@@ -84,7 +81,7 @@ def link_functions(text: str, functions: Mapping[str, str]) -> str:
     """The module `text` with the functions that it calls, each by its symbol, as its own."""
     if not functions:
         return text
-    context = llvm.create_context()
+    context = make_context()
     module = _parse(text, context)
     for source in functions.values():
         module.link_in(_parse(source, context))

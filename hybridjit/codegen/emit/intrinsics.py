@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from llvmlite import binding as llvm
 from llvmlite import ir
 
 from hybridjit.codegen.emit.arithmetic import emit_compare
 from hybridjit.codegen.emit.casts import declare, emit_cast
+from hybridjit.codegen.llvm_text import parse_llvm
 from hybridjit.codegen.llvm_types import (
     I1,
     Builder,
@@ -36,7 +36,6 @@ else:
     integers = lazy_module("hybridjit.codegen.math.integers")
     math_library = lazy_module("hybridjit.codegen.math.library")
 
-_LLVM: Any = llvm  # which has no types
 Intrinsic = Callable[[Builder, Sequence[Value], DType], Value]
 
 
@@ -96,8 +95,7 @@ def _is_known(name: str, result: str, kind: str, arity: int) -> bool:
         f"define {result} @f({args}) {{ %r = call {result} @{name}({args}) ret {result} %r }}"
     )
     try:
-        module: Any = _LLVM.parse_assembly(text, context=_LLVM.create_context())
-        module.verify()
+        module = parse_llvm(text)
     except RuntimeError:
         return False
     return "Unknown intrinsic" not in str(module)
