@@ -35,6 +35,9 @@ from hybridjit.ir.visit import walk
 from hybridjit.record import record
 from hybridjit.scalars.contents import arrays_in, fresh_copies
 
+# The packages that define what scripts raise.
+_HOMES_OF_ERRORS = ("builtins", "numpy", "hybridjit")
+
 __all__ = ("Call", "Checked", "filled_stand_ins", "fresh_copies", "makes_empty_arrays")
 
 
@@ -126,6 +129,8 @@ class Call:
         try:
             result = way(*args, **kwargs)
         except Exception as caught:
+            if _is_of_a_handler(caught):
+                raise
             error = caught
         own = {name: value for name, value in kwargs.items() if self._is_parameter(name)}
         bound: inspect.BoundArguments = self.kernel.signature.bind(*args, **own)
@@ -176,6 +181,12 @@ def _fill(targets: Sequence[NDArray[Any]], values: Sequence[NDArray[Any]]) -> No
 def _is_refused(error: Exception | None) -> bool:
     """True if the compiler refused the script or its arguments: then nothing has run."""
     return isinstance(error, HybridError) and not isinstance(error, RunError)
+
+
+def _is_of_a_handler(error: Exception) -> bool:
+    """True for what no script raises, and signal handlers do: errors of users, and TimeoutError."""
+    home = type(error).__module__.partition(".")[0]
+    return isinstance(error, OSError) or home not in _HOMES_OF_ERRORS
 
 
 def _obstacle(func: PrimFunc) -> str | None:

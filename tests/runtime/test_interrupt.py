@@ -196,6 +196,18 @@ def test_interrupt_of_constant_loops() -> None:
         assert interrupt(lambda: constant(np.ones(1))) < LONGEST_SECONDS
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, Stop, TimeoutError])
+def test_interrupt_of_a_check(error: type[BaseException]) -> None:
+    """It is no difference: the plain function, which would take even longer, is not run."""
+
+    def stop(number: int, frame: Any) -> None:
+        raise error
+
+    waiting.check(np.ones(4), 5)
+    signal.signal(signal.SIGINT, stop)
+    assert interrupt(lambda: waiting.check(np.ones(4), ENDLESS), error) < LONGEST_SECONDS
+
+
 def test_handler_that_raises_something_else() -> None:
     def stop(number: int, frame: Any) -> None:
         raise Stop("enough")
