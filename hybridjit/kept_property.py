@@ -26,6 +26,10 @@ class kept_property(Generic[T]):
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
+    if TYPE_CHECKING:
+        # What is set stands in the object's own dict, which Python asks first.
+        def __set__(self, instance: object, value: T) -> None: ...
+
     @overload
     def __get__(self, instance: None, owner: type | None = None) -> Self: ...
     @overload

@@ -115,8 +115,9 @@ def _fitting_numbers(
 
 def _with_fitting(result: Scalar, fitting: Mapping[tuple[Expr, DType], Expr]) -> Scalar:
     def fitted(node: Node) -> Node | None:
-        is_checked = isinstance(node, Cast) and node.checked
-        return fitting.get((node.value, node.to)) if is_checked else None
+        if isinstance(node, Cast) and node.checked:
+            return fitting.get((node.value, node.to))
+        return None
 
     return replace(result, expr=rewrite(result.expr, fitted))
 
