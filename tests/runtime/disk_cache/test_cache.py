@@ -235,8 +235,11 @@ def test_home_comes_last(environment: pytest.MonkeyPatch, tmp_path: Path, xdg: s
     assert find_location(None) == Location(f"{tmp_path}/.cache/hybridjit")
 
 
-@pytest.mark.parametrize("home", ["/nonexistent", "relative", "."])
-def test_without_a_usable_home_it_is_off(environment: pytest.MonkeyPatch, home: str) -> None:
+@pytest.mark.parametrize("home", ["{tmp_path}/missing", "relative", "."])
+def test_without_a_usable_home_it_is_off(
+    environment: pytest.MonkeyPatch, home: str, tmp_path: Path
+) -> None:
+    home = home.format(tmp_path=tmp_path)
     environment.setenv("HOME", home)
     found = find_location(None)
     assert found.path is None
