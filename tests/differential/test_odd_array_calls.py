@@ -86,6 +86,7 @@ def test_complex_infinities_are_close_to_themselves() -> None:
         assert_agree(kernel, [x, y])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "call",
     [

@@ -61,7 +61,7 @@ def test_fused_as_in_numpy(seed: int):
     _assert_as_in_numpy(ChainGenerator(seed).program())
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", _LONG_SEEDS)
 def test_rows_in_lanes_as_in_numpy(seed: int):
     _assert_as_in_numpy(LongChainGenerator(seed).program())

@@ -142,6 +142,7 @@ def test_numbers_that_overflow(kernel: AnyKernel, args: Sequence[Any]) -> None:
     assert assert_native_agrees(kernel, *args).error is not None
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("kernel", "calls"), KERNELS)
 def test_versions_run_in_the_interpreter(kernel: AnyKernel, calls: Sequence[Sequence[Any]]) -> None:
     """The same result, the same error, and the same memory when it is raised."""

@@ -320,6 +320,7 @@ def test_gemm_of_a_declared_sum(sizes: tuple[int, int, int], order: str) -> None
     np.testing.assert_array_equal(run_declared(s, c, x, y), expected)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_gemm_of_windows(size: int, layout: Any) -> None:

@@ -137,7 +137,7 @@ def test_the_panels_of_a_matrix_product() -> None:
         assert_unchanged(s.original, s.func, args, native=size == 7)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
 @pytest.mark.parametrize("size", [None, 13])
 def test_every_copy_in_every_loop(program: Program, size: int | None) -> None:

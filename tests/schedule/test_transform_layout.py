@@ -32,6 +32,7 @@ MAPS = (
 )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text", MAPS)
 @pytest.mark.parametrize("size", SIZES)
 def test_nothing_changes_but_the_layout(text: str, size: int) -> None:

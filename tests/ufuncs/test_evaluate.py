@@ -291,7 +291,7 @@ NESTED = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("kind", NESTED)
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 def test_nested_calls_are_computed_once(kind: str, dtype: str) -> None:
@@ -320,6 +320,7 @@ def test_long_chains_are_nested_too(kind: str) -> None:
         hybrid.evaluate(CHAINS[kind])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("link", [" < x", " and x", "+x", "**x", " if x else x"])
 def test_the_deepest_that_is_allowed(link: str) -> None:
     text = "x" + link * 148
