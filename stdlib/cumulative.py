@@ -68,7 +68,7 @@ SUM = Accumulation("cumsum", operators.add, 0)
 PRODUCT = Accumulation("cumprod", operators.mul, 1)
 
 
-@operator(recipe=RECIPE, differentiable=False)
+@operator(recipe=RECIPE)
 def cumsum(x: T, axis: int | None = None, *, dtype: Any = None, exclusive: bool = False) -> T:
     """The sum of all elements up to each one along an axis, or along all of them flattened.
 
@@ -80,7 +80,7 @@ def cumsum(x: T, axis: int | None = None, *, dtype: Any = None, exclusive: bool 
     return SUM.along(x, axis, dtype=dtype, is_exclusive=exclusive)
 
 
-@operator(recipe=RECIPE, differentiable=False)
+@operator(recipe=RECIPE)
 def cumprod(x: T, axis: int | None = None, *, dtype: Any = None, exclusive: bool = False) -> T:
     """The product of all elements up to each one along an axis, or along all of them flattened.
 

@@ -10,7 +10,7 @@ The equations e(i) == j are solved for as many axes as possible; sums are left o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hybridjit.config import api_edge
@@ -29,8 +29,9 @@ from hybridjit.tensors.reduction import all as all_of
 from hybridjit.tensors.reduction import sum as sum_of
 from hybridjit.tensors.reduction_terms import Term, terms_of
 from hybridjit.tensors.scan import Scan
+from hybridjit.tensors.scan_gradient import ScanAdjoint
 from hybridjit.tensors.sizes import same_size
-from hybridjit.tensors.tensor import Compute, Operation, Tensor
+from hybridjit.tensors.tensor import Axis, Compute, Operation, Tensor
 
 
 @api_edge
@@ -97,6 +98,10 @@ class _Adjoints:
         """Go from the output back to the inputs."""
         for op in reversed(self.order):
             sources = [tensor for tensor in _sources(op) if tensor in self.needed]
+            if isinstance(op, Scan):
+                if sources and any(output in self.parts for output in op.outputs):
+                    self._pass_on_steps(op, sources)
+                continue
             for output in op.outputs:
                 if sources and output in self.parts:
                     self._pass_on(op, output, sources)
@@ -119,13 +124,36 @@ class _Adjoints:
 
     def _pass_on(self, op: Operation, output: Tensor, sources: Sequence[Tensor]) -> None:
         if not isinstance(op, Compute):
-            raise ArgumentError(f"te.gradient goes through te.compute only, found {op!r}")
+            raise ArgumentError(
+                f"te.gradient goes through te.compute and te.scan only, found {op!r}"
+            )
         if op.num_outputs > 1:
             raise ArgumentError(
                 f"te.gradient goes through one output at a time, '{op.name}' has {op.num_outputs}",
                 help="compute the tensors separately",
             )
-        adjoint = self.result(output)
+        self._pass_through(op, self.result(output), sources)
+
+    def _pass_on_steps(self, op: Scan, sources: Sequence[Tensor]) -> None:
+        """Go through a scan: to its first steps, and to what its stages read."""
+        inner = [tensor for tensor in sources if tensor in op.inner_tensors]
+        if inner:
+            raise ArgumentError(
+                f"'{inner[0].name}' is known inside of the scan '{op.name}' only",
+                help="ask for the gradient by a tensor that the scan reads",
+            )
+        heads = {output: self.result(output) for output in op.outputs if output in self.parts}
+        steps = ScanAdjoint(op, self.prefix, heads, _elements, _contribution)
+        first, stages = steps.run()
+        for init, adjoint in first.items():
+            if init in sources:
+                self.parts.setdefault(init, []).append(adjoint)
+        for stage, adjoint in stages.items():
+            assert isinstance(stage.op, Compute)
+            self._pass_through(stage.op, adjoint, sources)
+
+    def _pass_through(self, op: Compute, adjoint: Tensor, sources: Sequence[Tensor]) -> None:
+        """Give what the adjoint of a compute means for those of the tensors that it reads."""
         for term in terms_of(op):
             for source in sources:
                 for element in _elements(term.value, source):
@@ -137,27 +165,47 @@ class _Adjoints:
         self, op: Compute, term: Term, adjoint: Tensor, source: Tensor, element: Load
     ) -> Tensor | None:
         """What one read of `source` gives to its adjoint."""
-        slope = derivative(term.value, element)
-        if slope is None:
-            return None
-        weighted = slope if term.weight is None else slope * term.weight
-        axes = (*op.axis, *term.axes)
-        places = from_start(term.value, element, axes, term.where)
         count = len(self.prefix)
+        found: list[Any] = []
 
         def body(*indices: Any) -> Any:
-            solution = solve(places, indices[count:], axes)
-            at = [*indices[:count], *(_index(solution.apply(axis.var)) for axis in op.axis)]
-            value = adjoint[tuple(at)] * typed(solution.apply(weighted.expr))
-            return _summed(value, solution, _conditions(solution, term, element))
+            def read(at: Sequence[Expr]) -> Expression:
+                return adjoint[(*indices[:count], *map(_index, at))]
 
-        shape = (*self.prefix, *source.shape)
-        return compute(shape, body, name=f"{source.name}_grad")
+            found.append(_contribution(op, term, element, indices[count:], read))
+            return typed(Const(0.0, source.dtype)) if found[-1] is None else found[-1]
+
+        made = compute((*self.prefix, *source.shape), body, name=f"{source.name}_grad")
+        return None if found[-1] is None else made
 
 
 def _sources(op: Operation) -> list[Tensor]:
     """What the outputs of `op` depend on."""
     return [*op.input_tensors, *(op.inner_tensors if isinstance(op, Scan) else ())]
+
+
+def _contribution(
+    op: Compute,
+    term: Term,
+    element: Load,
+    target: Sequence[Axis],
+    read: Callable[[Sequence[Expr]], Expression],
+    places: Mapping[Var, Expr] | None = None,
+) -> Any:
+    """What one read of an element gives to its adjoint at `target`, the sum over all points that
+    read it; None if nothing. `read` gives the adjoint of `op`; `places` are targets that stand for
+    expressions.
+    """
+    slope = derivative(term.value, element)
+    if slope is None:
+        return None
+    weighted = slope if term.weight is None else slope * term.weight
+    axes = (*op.axis, *term.axes)
+    solution = solve(from_start(term.value, element, axes, term.where), target, axes)
+    solution = solution if places is None else solution.placed(places)
+    adjoint = read([solution.apply(axis.var) for axis in op.axis])
+    value = adjoint * typed(solution.apply(weighted.expr))
+    return _summed(value, solution, _conditions(solution, term, element))
 
 
 def _index(expr: Expr) -> Expression:

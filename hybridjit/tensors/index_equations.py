@@ -6,7 +6,7 @@ X[i + k, 2 * j] == X[a, b]   -->   i = a - k  where 0 <= a - k < n,  k and j are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 
 from hybridjit.analysis.bounds import Facts
@@ -37,6 +37,15 @@ class Solution:
     def apply(self, expr: Expr) -> Expr:
         """`expr` with the values of axes in their place."""
         return substitute(expr, self.values)
+
+    def placed(self, places: Mapping[Var, Expr]) -> Solution:
+        """The solution for targets that are given as expressions."""
+        values = {var: substitute(value, places) for var, value in self.values.items()}
+        ranges, equations = (
+            [substitute(condition, places) for condition in conditions]
+            for conditions in (self.ranges, self.equations)
+        )
+        return Solution({**values, **places}, ranges, equations, self.open)
 
 
 def from_start(value: Expr, element: Load, axes: Sequence[Axis], where: Expr | None) -> list[Expr]:

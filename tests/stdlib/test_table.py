@@ -80,4 +80,5 @@ def test_table_has_every_operator() -> None:
     assert list(hs.OPERATORS) == [name for name in hs.__all__ if name != "OPERATORS"]
     row = hs.OPERATORS["conv2d"]
     assert (row.name, row.family, row.has_schedule) == ("conv2d", "convolution", True)
-    assert not hs.OPERATORS["cumsum"].has_gradient
+    assert hs.OPERATORS["cumsum"].has_gradient
+    assert not hs.OPERATORS["csr_matmul"].has_gradient

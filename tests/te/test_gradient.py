@@ -268,16 +268,6 @@ INTEGERS = te.placeholder((5,), "int64", "I")
 PAIR = te.compute((5,), lambda i: (V[i], V[i] * 2), name="P")
 
 
-def two_states() -> list[te.Tensor]:
-    states = [matrix(f"state{k}", 5) for k in (0, 1)]
-    first = [te.compute((1,), lambda t: V[t], name=f"first{k}") for k in (0, 1)]
-
-    def step(state: te.Tensor) -> te.Tensor:
-        return te.compute((5,), lambda t: state[t - 1] + V[t], name="next")
-
-    return te.scan(first, [step(state) for state in states], states, name="S")
-
-
 @hybrid.script
 def both(a: Any) -> Any:
     up = output_tensor(a.shape, a.dtype)
@@ -293,7 +283,6 @@ def fill(ins: Any, outs: Any) -> Any:
 
 
 SEVERAL: dict[str, Callable[[], Sequence[te.Tensor]]] = {
-    "scan": two_states,
     "compute": lambda: te.compute((5,), lambda i: (V[i], V[i] * 2), name="P"),
     "extern": lambda: te.extern([(1,), (1,)], [V], fill),
     "script": lambda: both(V),
@@ -309,15 +298,6 @@ def test_no_gradient_of_several_outputs_is_zeros(kind: str, place: int) -> None:
     after = te.compute((1,), lambda i: outputs[place][i] * 2, name="after")
     with pytest.raises(HybridError, match=r"te\.gradient goes through (te\.compute|one output)"):
         te.gradient(after, [V])
-
-
-def test_no_gradient_by_a_tensor_inside_of_a_scan() -> None:
-    state = matrix("state", 5)
-    following = te.compute((5,), lambda t: state[t - 1] + V[t], name="following")
-    result = te.scan(te.compute((1,), lambda t: 1.0, name="first"), following, state, name="S")
-    for inner in (state, following):
-        with pytest.raises(HybridError, match=r"te\.compute only, found te scan S"):
-            te.gradient(result, [inner])
 
 
 CALLS: dict[str, Callable[[], object]] = {
