@@ -141,6 +141,8 @@ class Builder:
         self.divided_end: LoopEnd | None = None
         # What follows the block that is being translated, if it belongs to a branch of its own.
         self.chain: Sequence[Segment] = ()
+        # The statements of the sides of choices that are being translated.
+        self.sides: list[list[Stmt]] = []
         # Of the handlers around: where the number of their error is, and what the numbers mean.
         self.handled: list[tuple[Buffer, Mapping[int, Fault], Kept | None]] = []
         self.tries = 0  # how many `try` are around: what is sure to fail there is caught
@@ -149,8 +151,24 @@ class Builder:
 
     @property
     def is_in_statement(self) -> bool:
-        """True where what is emitted comes before the statement that is translated, for sure."""
-        return self.body is self.around[-1].block
+        """True where what is emitted comes before the statement that is translated, or in the side
+        of a choice in it, for sure.
+        """
+        return any(self.body is block for block in (self.around[-1].block, *self.sides[-1:]))
+
+    def reached(self, evaluate: Callable[[], T]) -> tuple[T | None, list[Stmt]]:
+        """A value that may not be needed, and the statements that it needs; None if they are sure
+        to end the script.
+        """
+        with self.collect() as stmts:
+            self.sides.append(stmts)
+            try:
+                return evaluate(), stmts
+            except Never as never:
+                stmts.extend(never.ending)
+                return None, stmts
+            finally:
+                self.sides.pop()
 
     def fail(self, failure: Raise) -> None:
         """Emit an error that is sure to be raised here: nothing that follows is reached."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from hybridjit.errors import Span
@@ -17,7 +18,7 @@ from hybridjit.frontend.arrays.refusals import (
     refuse_truth,
     refuse_whole,
 )
-from hybridjit.frontend.builder import Builder
+from hybridjit.frontend.builder import Builder, Never
 from hybridjit.frontend.frame import Pending, Variable
 from hybridjit.frontend.list_methods import contains
 from hybridjit.frontend.refusals import refusal, refuse_text_arithmetic
@@ -38,7 +39,7 @@ from hybridjit.frontend.values import (
 )
 from hybridjit.ir.dtype import BOOL, WEAK_BOOL
 from hybridjit.ir.expr import And, Binary, Const, Expr, Load, Or, Pow, Select
-from hybridjit.ir.stmt import If, Stmt
+from hybridjit.ir.stmt import If, Stmt, seq
 from hybridjit.ir.visit import walk
 from hybridjit.lazy import lazy_module
 from hybridjit.scalars.comparisons import COMPARE, compare
@@ -213,10 +214,18 @@ def comparison(build: Builder, node: ast.Compare) -> Value:
                 lambda parts: _link(build, node.ops[0], parts[0], parts[1], node),
                 node,
             )
-    first, last = build.as_operands(values, nodes, node)
+    return _chain(build, build.as_operands(values, nodes, node), node)
+
+
+def _chain(build: Builder, operands: Sequence[Scalar], node: ast.Compare) -> Scalar:
+    """`x < y < z`: what comes after an operand is computed only where it holds so far."""
+    first, last = operands
     result = _link(build, node.ops[0], first, last, node)
     for op, side in zip(node.ops[1:], node.comparators[1:], strict=True):
-        value, stmts = lazily(build, side)
+        value, stmts = build.reached(partial(evaluate_operand, build, side))
+        if value is None:
+            _end_where(build, truth(result, build.span(node)), stmts, node)
+            return result
         if stmts:  # they may change what the operand in the middle reads
             last = build.let(last, "t", last.expr.span)
         link = _link(build, op, last, value, node)
@@ -305,13 +314,6 @@ def _decided(build: Builder, value: bool, node: ast.expr) -> Scalar:
 # lazy operators
 
 
-def lazily(build: Builder, node: ast.expr) -> Lazy:
-    """The value of an expression that may not be reached, and the statements it needs."""
-    with build.collect() as stmts:
-        value = evaluate_operand(build, node)
-    return value, stmts
-
-
 def condition(build: Builder, node: ast.expr) -> Expr:
     """The truth of an expression."""
     return truth(_tested(build, node), build.span(node))
@@ -359,10 +361,21 @@ def _joined(
         if known is not None:
             result = evaluate(build, side)
             continue
-        with build.collect() as stmts:
-            value = evaluate(build, side)
+        value, stmts = build.reached(partial(evaluate, build, side))
+        if value is None:
+            _end_where(build, truth(result, build.span(node)), stmts, node, is_else=op is Or)
+            return result  # which decides, if nothing has ended
         result = _join_lazily(build, op, result, value, stmts, node)
     return result
+
+
+def _end_where(
+    build: Builder, cond: Expr, stmts: list[Stmt], node: ast.expr, *, is_else: bool = False
+) -> None:
+    """Statements that end the script, where a condition holds or, if `is_else`, does not."""
+    nothing, ending = seq(), build.close(stmts)
+    span = build.span(node)
+    build.emit(If(cond, nothing, ending, span=span) if is_else else If(cond, ending, span=span))
 
 
 def _join_lazily(
@@ -392,7 +405,10 @@ def conditional(build: Builder, node: ast.IfExp) -> Value:
     cond = condition(build, node.test)
     if isinstance(cond, Const):
         return build.evaluate(node.body if cond.value else node.orelse)
-    then, otherwise = _evaluated(build, node.body), _evaluated(build, node.orelse)
+    sides = [build.reached(partial(build.evaluate, side)) for side in (node.body, node.orelse)]
+    if any(value is None for value, _ in sides):
+        return _chosen_by_ending(build, cond, sides, node)
+    then, otherwise = ((value, stmts) for value, stmts in sides if value is not None)
     if isinstance(then[0], AnyArray) and isinstance(otherwise[0], AnyArray):
         arrays = [(then[0], then[1]), (otherwise[0], otherwise[1])]
         return choose_array(build, cond, arrays, node)
@@ -427,11 +443,23 @@ def _choose_tuple(
     return read_tuple(then, dict(zip(flat[0], results, strict=True)))
 
 
-def _evaluated(build: Builder, node: ast.expr) -> tuple[Value, list[Stmt]]:
-    """A value that may not be needed, and the statements that it needs."""
-    with build.collect() as stmts:
-        value = build.evaluate(node)
-    return value, stmts
+def _chosen_by_ending(
+    build: Builder, cond: Expr, sides: Sequence[tuple[Value | None, list[Stmt]]], node: ast.IfExp
+) -> Value:
+    """The value of the side that does not end the script."""
+    (then, first), (otherwise, second) = sides
+    if then is not None:
+        _end_where(build, cond, second, node, is_else=True)
+        build.body.extend(first)
+        return then
+    if otherwise is not None:
+        _end_where(build, cond, first, node)
+        build.body.extend(second)
+        return otherwise
+    build.emit(If(cond, build.close(first), build.close(second), span=build.span(node)))
+    if build.is_in_statement:
+        raise Never
+    return Nothing()
 
 
 def _as_number(build: Builder, side: tuple[Value, list[Stmt]], node: ast.expr) -> Lazy:
