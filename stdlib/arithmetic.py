@@ -75,7 +75,7 @@ def remainder(x: T | Number, y: T | Number) -> T:
     return each("%", x, y, name="remainder")
 
 
-@elementwise(differentiable=False)
+@elementwise
 def fmod(x: T | Number, y: T | Number) -> T:
     """The remainder of x / y with the sign of x, as in C.
 
@@ -115,7 +115,7 @@ def minimum(x: T | Number, y: T | Number) -> T:
     return each("minimum", x, y)
 
 
-@elementwise(differentiable=False)
+@elementwise
 def hypot(x: T | Number, y: T | Number) -> T:
     """The square root of x² + y², without overflow on the way.
 
@@ -125,7 +125,7 @@ def hypot(x: T | Number, y: T | Number) -> T:
     return each("hypot", x, y)
 
 
-@elementwise(differentiable=False)
+@elementwise
 def arctan2(y: T | Number, x: T | Number) -> T:
     """The angle of the point (x, y) of the plane, from -pi to pi.
 
@@ -135,7 +135,7 @@ def arctan2(y: T | Number, x: T | Number) -> T:
     return each("atan2", y, x, name="arctan2")
 
 
-@elementwise(differentiable=False)
+@elementwise
 def copysign(x: T | Number, y: T | Number) -> T:
     """The size of x with the sign of y.
 

@@ -9,6 +9,7 @@ Where a function has none, what JAX and PyTorch choose is chosen:
   PyTorch; a negative base gives NaN.
 - sqrt, cbrt, log at 0, asin, acosh at 1: the limit, which is infinite.
 - `x % y` has the slope of x, and by y that of -(x // y) * y.
+- hypot has slope 0 at (0, 0); copysign has slope 0 where its first argument is 0, as in PyTorch.
 """
 
 from __future__ import annotations
@@ -81,7 +82,16 @@ _RULES: dict[str, _Rule] = {
     "sigmoid": lambda x, y: y * (1 - y),
     "erf": lambda x, y: te.exp(-x * x) * (2 / math.sqrt(math.pi)),
     "erfc": lambda x, y: te.exp(-x * x) * (-2 / math.sqrt(math.pi)),
-    "abs": lambda x, y: typed(Call("sign", (x.expr,))),
+    "abs": lambda x, y: _sign(x),
+}
+# The derivatives of each function of two arguments by both, by its arguments and its value.
+_RULES_OF_TWO: dict[
+    str, Callable[[Expression, Expression, Expression], tuple[Derivative, Derivative]]
+] = {
+    "hypot": lambda x, y, z: (_share(x, z), _share(y, z)),
+    "atan2": lambda y, x, z: (x / (x * x + y * y), -y / (x * x + y * y)),
+    "copysign": lambda x, y, z: (_sign(x) * te.copysign(typed(Const(1.0, y.dtype)), y), None),
+    "fmod": lambda x, y, z: (typed(Const(1.0, x.dtype)), -te.trunc(x / y)),
 }
 _STEPS = ("floor", "ceil", "trunc", "rint", "sign")  # constant but for the jumps
 
@@ -142,8 +152,27 @@ def _of_function(expr: Expr, element: Load) -> Derivative:
             return _times(derivative(x, element), _RULES[name](typed(x), typed(expr)))
         case Call(name, (_,)) if name in _STEPS:
             return None
+        case Call(name, (x, y)) if name in _RULES_OF_TWO:
+            slopes = _RULES_OF_TWO[name](typed(x), typed(y), typed(expr))
+            return _sum(*map(_chained, (x, y), slopes, (element, element)))
+        case Call("fma", (a, b, c)):
+            return derivative(Add(Mul(a, b), c), element)
         case _:
             raise ArgumentError(f"te.gradient has no derivative of {format_expr(expr)}")
+
+
+def _chained(arg: Expr, slope: Derivative, element: Load) -> Derivative:
+    """What an argument gives to the derivative of a function that has this slope there."""
+    return None if slope is None else _times(derivative(arg, element), slope)
+
+
+def _sign(x: Expression) -> Expression:
+    return typed(Call("sign", (x.expr,)))
+
+
+def _share(side: Expression, length: Expression) -> Expression:
+    """A side of a right triangle by its longest one; none of a point."""
+    return te.if_then_else(length == 0, typed(Const(0.0, side.dtype)), side / length)
 
 
 def _of_power(expr: Expr, a: Expr, b: Expr, element: Load) -> Derivative:
