@@ -93,6 +93,9 @@ from hybridjit.stdlib.cumulative import (
     cumprod,
     cumsum,
 )
+from hybridjit.stdlib.deformable_convolution import (
+    deformable_conv2d,
+)
 from hybridjit.stdlib.functions import (
     arccos,
     arccosh,
@@ -377,6 +380,7 @@ __all__ = [
     "csr_transpose",
     "cumprod",
     "cumsum",
+    "deformable_conv2d",
     "dense",
     "dense_int8",
     "dense_packed",

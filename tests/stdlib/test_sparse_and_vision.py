@@ -100,7 +100,46 @@ def reorganized(x: Any, step: int) -> Any:
     return parts.reshape(n, c * step**2, h // step, w // step)
 
 
+def deformed(
+    x: Any, offset: Any, w: Any, stride: int, pad: int, dilation: int, groups: int, parts: int
+) -> Any:
+    """A deformable convolution, point by point."""
+    (n, c, *_), (outputs, each, rows, columns) = x.shape, w.shape
+    found = np.zeros((n, outputs, *offset.shape[2:]))
+    for b, o, y, z in np.ndindex(found.shape):
+        for k, i, j in np.ndindex(each, rows, columns):
+            channel = o // (outputs // groups) * each + k
+            at = ((channel // (c // parts) * rows + i) * columns + j) * 2
+            down = y * stride - pad + i * dilation + offset[b, at, y, z]
+            right = z * stride - pad + j * dilation + offset[b, at + 1, y, z]
+            found[b, o, y, z] += zero_outside(x[b, channel], down, right) * w[o, k, i, j]
+    return found
+
+
+def zero_outside(image: Any, y: float, x: float) -> float:
+    padded = np.pad(image, 20)
+    top, left = int(np.floor(y)), int(np.floor(x))
+    (a, b), (c, d) = padded[top + 20 : top + 22, left + 20 : left + 22]
+    down, right = y - top, x - left
+    upper, lower = a + (b - a) * right, c + (d - c) * right
+    return float(upper + (lower - upper) * down)
+
+
+def deformable(stride: int, pad: int, dilation: int, groups: int, parts: int) -> Row:
+    generator = np.random.default_rng(stride + 7 * pad + groups)
+    x, w = generator.random((2, 4, 6, 5)), generator.random((2, 4 // groups, 3, 2))
+    reach = [2 * dilation + 1, dilation + 1]
+    sizes = [(e + 2 * pad - r) // stride + 1 for e, r in zip((6, 5), reach, strict=True)]
+    offset = generator.normal(size=(2, parts * 12, *sizes)) * 2
+    options = {"stride": stride, "padding": pad, "dilation": dilation, "groups": groups}
+    wanted = deformed(x, offset, w, stride, pad, dilation, groups, parts)
+    name = "deformable_conv2d"
+    return row(name, x, offset, w, **options, offset_groups=parts, rtol=1e-9, wanted=wanted,
+               dynamic=False)  # fmt: skip
+
+
 ROWS = (
+    *(deformable(*options) for options in ((1, 0, 1, 1, 1), (2, 1, 1, 2, 2), (1, 2, 2, 1, 4))),
     row("csr_matmul", *SPARSE, Y, wanted=DENSE @ Y, dynamic=False),
     row("csr_matmul", *csr(DENSE * 0), Y, wanted=DENSE @ Y * 0, dynamic=False),
     row("bsr_matmul", *BLOCKS, Y, wanted=DENSE[:4] @ Y, dynamic=False),

@@ -234,6 +234,30 @@ def group_conv2d(
     return hs.conv2d(x, w, stride=stride, padding=padding, dilation=dilation, groups=groups)
 
 
+def deformable_conv2d(
+    data: Any,
+    offset: Any,
+    kernel: Any,
+    strides: Any,
+    padding: Any,
+    dilation: Any,
+    deformable_groups: int,
+    groups: int,
+    out_dtype: Any = None,
+) -> Any:
+    """A convolution whose points are moved by offsets."""
+    return hs.deformable_conv2d(
+        data,
+        offset,
+        kernel,
+        stride=strides,
+        padding=padding,
+        dilation=dilation,
+        groups=groups,
+        offset_groups=deformable_groups,
+    )
+
+
 def pool(
     count: int,
     data: Any,
@@ -406,6 +430,7 @@ ADAPTED: dict[str, Function] = {
     "nn.conv3d_transpose_ncdhw": partial(convolve_transposed, 3),
     "nn.depthwise_conv2d_nchw": depthwise_conv2d,
     "nn.group_conv2d_nchw": group_conv2d,
+    "nn.deformable_conv2d_nchw": deformable_conv2d,
     **{f"nn.pool{count}d": partial(pool, count) for count in (1, 2, 3)},
     "nn.adaptive_pool": partial(adaptive_pool, 2),
     "nn.adaptive_pool1d": partial(adaptive_pool, 1),

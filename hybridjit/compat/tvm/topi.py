@@ -83,7 +83,6 @@ ABSENT: dict[str, str] = {
     "nn.conv2d_NCHWc": "hs.conv2d packs by itself; hs.layout_transform changes layouts",
     "nn.conv2d_winograd_nchw": "hs.conv2d computes the sums as they are",
     "nn.correlation_nchw": "write it as a te.compute",
-    "nn.deformable_conv2d_nchw": "hs.grid_sample and hs.einsum",
     "nn.dilate": "a te.compute with if_then_else",
     "nn.fifo_buffer": "hs.concatenate of a part and what is new",
     "nn.lstm": "hs.lstm, whose operands are other ones",
