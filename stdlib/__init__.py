@@ -199,6 +199,7 @@ from hybridjit.stdlib.normalization import (
     weight_norm,
 )
 from hybridjit.stdlib.padding import (
+    dilate,
     mirror_pad,
     pad,
 )
@@ -388,6 +389,7 @@ __all__ = [
     "depthwise_conv2d",
     "dequantize",
     "dft",
+    "dilate",
     "dilation2d",
     "divide",
     "dynamic_slice",

@@ -1,4 +1,4 @@
-"""Borders around arrays: NumPy's pad."""
+"""Elements around those of arrays, NumPy's pad, and between them."""
 
 from __future__ import annotations
 
@@ -47,6 +47,34 @@ def mirror_pad(x: T, pad_width: Widths, mode: Literal["symmetric", "reflect"] = 
     word = mode.lower()
     check_choice("mirror_pad", "mode", word, ("symmetric", "reflect"))
     return extend_by("mirror_pad", x, read_widths("mirror_pad", x, pad_width), word, 0)
+
+
+@operator(recipe=RECIPE)
+def dilate(x: T, strides: int | Sequence[int], value: T | Number = 0) -> T:
+    """x with other elements between its own, which are `strides` apart, on all axes or on each.
+
+    >>> hs.dilate(np.array([1, 2, 3]), 2)
+    array([1, 0, 2, 0, 3])
+    """
+    steps = read_integers("dilate", "strides", strides, x.ndim)
+    if min(steps, default=1) < 1:
+        raise ArgumentValueError(f"dilate: strides are 1 or more, got {strides!r}")
+
+    def element(at: tuple[Any, ...]) -> Any:
+        own = x[tuple(place // step for place, step in zip(at, steps, strict=True))]
+        is_own = [place % step == 0 for place, step in zip(at, steps, strict=True) if step > 1]
+        other = Expression(as_scalar(value)).astype(x.dtype)
+        return if_then_else(are_all(*is_own), own, other) if is_own else own
+
+    sizes = [_spread(size, step) for size, step in zip(x.shape, steps, strict=True)]
+    return fill("dilate", sizes, element)
+
+
+def _spread(size: Any, step: int) -> Any:
+    """How long an axis is whose elements are `step` apart; one without any stays so."""
+    if isinstance(size, int):
+        return max((size - 1) * step + 1, 0)
+    return greatest((size - 1) * step + 1, 0)
 
 
 def read_widths(name: str, x: Any, widths: Any) -> list[tuple[int, int]]:

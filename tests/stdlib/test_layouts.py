@@ -29,6 +29,13 @@ def deep_to_space(x: Any, block: int, mode: str) -> Any:
     return parts.reshape(n, depth, h * block, w * block)
 
 
+def spread_out(x: Any, strides: Any, value: float) -> Any:
+    steps = np.broadcast_to(strides, x.ndim).tolist()
+    found = np.full([(size - 1) * k + 1 for size, k in zip(x.shape, steps, strict=True)], value)
+    found[tuple(slice(None, None, k) for k in steps)] = x
+    return found.astype(x.dtype)
+
+
 def space_to_deep(x: Any, block: int) -> Any:
     n, c, h, w = x.shape
     parts = x.reshape(n, c, h // block, block, w // block, block).transpose(0, 3, 5, 1, 2, 4)
@@ -54,6 +61,9 @@ BATCHES: Any = space_to_batch(X, [3, 2], [(0, 0), (1, 1)])
 ROWS = (
     *(row("pad", X, w, m, wanted=np.pad(X, w, m)) for m in MODES for w in WIDTHS),
     *(row("pad", X, w, wanted=np.pad(X, w)) for w in WIDTHS),
+    *(row("dilate", X, s, v, wanted=spread_out(X, s, v))
+      for s, v in ((1, 0), (2, 0), ((1, 3, 2), 2.5), ((4, 1, 1), -1))),
+    row("dilate", X[:, :0], 2, wanted=np.zeros((3, 0, 7), np.float32)),
     row("pad", X, 1, constant_values=2.5, wanted=np.pad(X, 1, constant_values=2.5)),
     row("pad", SMALL, 1, "constant", 3, wanted=np.pad(SMALL, 1, constant_values=3)),
     row("pad", X[:0], ((1, 1), (0, 0), (0, 0)), wanted=np.zeros((2, 3, 4), np.float32)),
