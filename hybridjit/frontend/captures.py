@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hybridjit.frontend.library.elements import as_float, clipped, inverse
+from hybridjit.frontend.library.elements import as_float, clipped, inverse, lowered, raised
 from hybridjit.frontend.library.names import LIBRARY_NAMES
 from hybridjit.ir.raisable import ERRORS
 from hybridjit.record import record
@@ -249,6 +249,8 @@ MODULE_FUNCTIONS: dict[int, tuple[str, str]] = {
 } | {
     id(as_float): (Style.LANGUAGE.value, "as_float"),
     id(clipped): (Style.NUMPY.value, "clip"),
+    id(raised): (Style.NUMPY.value, "clip_low"),
+    id(lowered): (Style.NUMPY.value, "clip_high"),
     id(inverse): (Style.NUMPY.value, "complex_inverse"),
 }
 LANGUAGE_NAMES: dict[int, str] = {

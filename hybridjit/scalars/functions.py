@@ -80,8 +80,10 @@ _FUNCTION_ARITY = {name: 1 for name in (*_OF_ONE, *_SIGNS, "logical_not")} | {
     "clip": 3,
     "select": 3,
 }
+# np.clip with one bound: the function that it is then, and the end of a type that the bound is at.
+_ONE_BOUND = {"clip_low": ("maximum", 0), "clip_high": ("minimum", 1)}
 # Functions that are found by these names before any intrinsic is.
-NAMES_WITH_RULES = frozenset((*_FUNCTION_ARITY, *_LOGICAL, "as_float"))
+NAMES_WITH_RULES = frozenset((*_FUNCTION_ARITY, *_LOGICAL, *_ONE_BOUND, "as_float"))
 _BOOL_LATTICE = {"minimum": BitAnd, "maximum": BitOr}
 _FABS = Intrinsic("abs", Domain.FLOAT)
 # math.floor(x) is an int; floor(x) is a float, and so is np.floor(x) of a float.
@@ -134,8 +136,8 @@ def _special(name: str, args: list[Scalar], span: Span | None) -> Scalar:
         case "select":
             return select(truth(args[0], span), args[1], args[2], span)
         case "clip":
-            raised = _clipped("maximum", args[0], args[1], span)
-            return _clipped("minimum", raised, args[2], span)
+            low, high = (_reachable(args[0], args[1 + side], side, span) for side in (0, 1))
+            return _clipped("minimum", _clipped("maximum", args[0], low, span), high, span)
         case "real" | "imag" | "conj" if not args[0].type.dtype.is_complex:
             return args[0] if name != "imag" else _no_imaginary_part(args[0], span)
         case _:
@@ -151,6 +153,23 @@ def _no_imaginary_part(x: Scalar, span: Span | None) -> Scalar:
     return Scalar(Cast(x.type.dtype, never, span=span), x.type)
 
 
+def _reachable(x: Scalar, bound: Scalar, side: int, span: Span | None) -> Scalar:
+    """A bound of np.clip: a Python int past the end of an integer type is that end.
+
+    Elsewhere NumPy refuses a Python int that does not fit; clipping it only ignores.
+    """
+    if bound.type != WEAK_INT or not x.type.dtype.is_integer:
+        return bound
+    end = x.type.dtype.bounds[side]
+    if bound.constant is not None:
+        inner = (max, min)[side](int(bound.constant), end)
+        return Scalar(Const(inner, span=bound.expr.span), WEAK_INT)
+    if end in INT64.bounds or end > INT64.bounds[1]:
+        return bound
+    name = ("maximum", "minimum")[side]
+    return intrinsic(INTRINSICS[name], [bound, Scalar(Const(end), WEAK_INT)], span)
+
+
 def _clipped(name: str, x: Scalar, bound: Scalar, span: Span | None) -> Scalar:
     """`x` or the bound: `x` if they are equal, of which zeros differ. See `_minimum` in interp."""
     found = intrinsic(INTRINSICS[name], [bound, x], span)
@@ -164,6 +183,9 @@ def _numpy(name: str, args: list[Scalar], span: Span | None) -> Scalar:
     if name in ("real", "imag"):  # not ufuncs: np.real(2.5) is 2.5
         return _language(name, args, span)
     args = _as_numpy_takes(args)
+    if name in _ONE_BOUND:
+        name, side = _ONE_BOUND[name]
+        args = [args[0], _reachable(args[0], args[1], side, span)]
     if name in _OF_ONE:
         return _numpy_of_one(name, args[0], span)
     if name in _BOOL_LATTICE and all(arg.type.dtype is BOOL for arg in args):

@@ -28,6 +28,16 @@ def clipped(x: Number, low: Number, high: Number) -> Number:
     return np.minimum(np.maximum(x, low), high)
 
 
+def raised(x: Number, low: Number) -> Number:
+    """x, or the bound that it is below. The language has it."""
+    return np.maximum(x, low)
+
+
+def lowered(x: Number, high: Number) -> Number:
+    """x, or the bound that it is above. The language has it."""
+    return np.minimum(x, high)
+
+
 def inverse(x: Number) -> Number:
     """1 / x, of complex numbers rounded as np.reciprocal does. The language has it."""
     return np.reciprocal(x)
@@ -62,8 +72,8 @@ def clip(
     if low is None and high is None:
         return a
     if low is None:
-        return np.minimum(a, high)
-    return np.maximum(a, low) if high is None else clipped(a, low, high)
+        return lowered(a, high)
+    return raised(a, low) if high is None else clipped(a, low, high)
 
 
 def heaviside(x1: Number, x2: Number, out: Any = None) -> Number:
