@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from hybridjit.errors import ArgumentValueError
-from hybridjit.ir.dtype import BOOL
+from hybridjit.ir.dtype import BOOL, DType
 from hybridjit.record import record
-from hybridjit.stdlib.parts.accumulation import convert
+from hybridjit.stdlib.parts.accumulation import convert, meeting_type
 from hybridjit.stdlib.parts.elements import call
 from hybridjit.stdlib.parts.precision import working_type
 from hybridjit.stdlib.parts.shapes import (
@@ -44,12 +44,14 @@ def einsum(subscripts: str, xs: Sequence[T]) -> T:
     array([17, 39])
     """
     found, output = _read_subscripts(subscripts, xs)
+    dtype = _meeting_type(found)
     while len(found) > 2:
         later = {letter for _, letters in found[2:] for letter in letters}
         kept = [*dict.fromkeys([*found[0].letters, *found[1].letters])]
         names = [name for name in kept if name in later or name in output]
-        found = [_Factor(contract("einsum_part", found[:2], names), tuple(names)), *found[2:]]
-    return contract("einsum", found, output)
+        part = _contract("einsum_part", found[:2], names, dtype)
+        found = [_Factor(part, tuple(names)), *found[2:]]
+    return convert("einsum", _contract("einsum", found, output, dtype), dtype)
 
 
 @record
@@ -65,16 +67,22 @@ class _Factor:
 
 def contract(name: str, factors: Sequence[_Factor], output: Sequence[str]) -> Any:
     """The products of elements of factors, added up over the axes that the output does not name."""
+    dtype = _meeting_type(factors)
+    return convert(name, _contract(name, factors, output, dtype), dtype)
+
+
+def _meeting_type(factors: Sequence[_Factor]) -> DType:
+    return meeting_type(*(factor.tensor[(0,) * factor.tensor.ndim] for factor in factors))
+
+
+def _contract(name: str, factors: Sequence[_Factor], output: Sequence[str], dtype: DType) -> Any:
+    """The same for a result of type `dtype`, not yet rounded to half."""
     sizes = _sizes_of(name, factors)
     reduced = {
         letter: reduce_axis((0, size), f"k{place}")
         for place, (letter, size) in enumerate(sizes.items())
         if letter not in output
     }
-    elements: list[Any] = [factor.tensor[(0,) * factor.tensor.ndim] for factor in factors]
-    dtype = elements[0].dtype
-    for element in elements[1:]:
-        dtype = call("*", elements[0].astype(dtype), element).dtype
     working = working_type(dtype)
 
     def element(at: tuple[Any, ...]) -> Any:
@@ -88,7 +96,7 @@ def contract(name: str, factors: Sequence[_Factor], output: Sequence[str]) -> An
         axes = list(reduced.values())
         return is_any(product, axis=axes) if dtype is BOOL else added(product, axis=axes)
 
-    return convert(name, fill(name, [sizes[letter] for letter in output], element), dtype)
+    return fill(name, [sizes[letter] for letter in output], element)
 
 
 def _element_at(factor: _Factor, places: dict[str, Any]) -> Any:
@@ -104,6 +112,7 @@ def _element_at(factor: _Factor, places: dict[str, Any]) -> Any:
 def _sizes_of(name: str, factors: Sequence[_Factor]) -> dict[str, Any]:
     sizes: dict[str, Any] = {}
     for tensor, letters in factors:
+        _check_diagonals(name, tensor, letters)
         for size, letter in zip(tensor.shape, letters, strict=True):
             known = sizes.get(letter, 1)
             if not (are_equal(known, size) or are_equal(known, 1) or are_equal(size, 1)):
@@ -113,6 +122,16 @@ def _sizes_of(name: str, factors: Sequence[_Factor]) -> dict[str, Any]:
                 )
             sizes[letter] = size if are_equal(known, 1) else known
     return sizes
+
+
+def _check_diagonals(name: str, tensor: Any, letters: Sequence[str]) -> None:
+    """Refuse one letter for axes of different sizes of one tensor: 1 is not repeated there."""
+    own: dict[str, Any] = {}
+    for size, letter in zip(tensor.shape, letters, strict=True):
+        if not are_equal(own.setdefault(letter, size), size):
+            raise ArgumentValueError(
+                f"{name}: {shown(tensor)} has no diagonal {letter!r}: its axes differ"
+            )
 
 
 def _read_subscripts(subscripts: str, xs: Sequence[Any]) -> tuple[list[_Factor], list[str]]:
@@ -179,6 +198,8 @@ def tensordot(x: T, y: T, axes: int | Sequence[Any] = 2) -> T:
     names = list(string.ascii_letters)
     left = tuple(names[place] for place in range(x.ndim))
     right = [names[x.ndim + place] for place in range(y.ndim)]
+    if any(len(set(places)) < len(places) for places in (mine, others)):
+        raise ArgumentValueError(f"tensordot: an axis is named twice, got {axes!r}")
     for a, b in zip(mine, others, strict=True):
         if not are_equal(x.shape[a], y.shape[b]):
             raise ArgumentValueError(f"tensordot: {shown(x)} and {shown(y)} do not match")

@@ -35,6 +35,19 @@ def float_type(dtype: Any) -> DType:
     return dtype if dtype.is_inexact else FLOAT64
 
 
+def meeting_type(first: Any, *others: Any) -> DType:
+    """The type of a product of elements."""
+    dtype = first.dtype
+    for value in others:
+        dtype = call("*", first.astype(dtype), value).dtype
+    return dtype
+
+
+def meeting_float(*values: Any) -> DType:
+    """The float type in which elements meet: integers are too narrow for their differences."""
+    return float_type(meeting_type(*values))
+
+
 def spread_type(dtype: Any) -> DType:
     """The type of a variance: that of distances, which are real."""
     found = float_type(dtype)

@@ -97,6 +97,15 @@ def test_random_subscripts(data: st.DataObject) -> None:
     compare(hs.einsum(text, xs), np.asarray(np.einsum(text, *xs)), 1e-12)
 
 
+def test_the_type_is_that_of_all_operands() -> None:
+    x, y = np.array([100, 5], np.int8), np.array([3, 5], np.int8)
+    for last in (np.array([1, 2], np.float32), np.array([1, 2], np.int32), x):
+        compare(hs.einsum("i,i,i->i", (x, y, last)), np.einsum("i,i,i->i", x, y, last))
+    half = np.array([300.0], np.float16)
+    found = hs.einsum("i,i,i->i", (half, half, half / 300 / 300))
+    np.testing.assert_allclose(found, [300], rtol=1e-2)
+
+
 MISTAKES: dict[str, Any] = {
     "is for 2 operands, got 1": lambda: hs.einsum("ij,jk", (A,)),
     "does not name the axes": lambda: hs.einsum("ijk", (A,)),
@@ -105,6 +114,8 @@ MISTAKES: dict[str, Any] = {
     "must name axes of the operands": lambda: hs.einsum("ij->iz", (A,)),
     "tensordot: 'x' of shape": lambda: hs.tensordot(A, A, 1),
     "tensordot: axes must be integers": lambda: hs.tensordot(A, A, None),  # pyright: ignore
+    "an axis is named twice": lambda: hs.tensordot(A[0], A[:, :1] @ A[:1], ((0, 0), (0, 1))),
+    "has no diagonal 'i'": lambda: hs.einsum("ii->i", (A[:1],)),
     "there must be as many axes": lambda: hs.tensordot(A, A, ((0, 1), (0,))),
     "outer: 'x' of shape": lambda: hs.outer(A, Z),
     "the inputs of both": lambda: hs.dense_packed(A, X),
