@@ -9,7 +9,13 @@ import numpy as np
 
 from hybridjit import hybrid
 from hybridjit.errors import ArgumentValueError
-from hybridjit.stdlib.parts.accumulation import add_up, average, convert, float_type
+from hybridjit.stdlib.parts.accumulation import (
+    add_up,
+    average,
+    convert,
+    float_type,
+    meeting_float,
+)
 from hybridjit.stdlib.parts.elements import call, maximum
 from hybridjit.stdlib.parts.precision import in_type, rounded_once, working_type
 from hybridjit.stdlib.parts.shapes import (
@@ -44,8 +50,18 @@ def _reduced(name: str, losses: Any, reduction: str) -> Any:
 
 def _of_pairs(name: str, x: Any, y: Any, element: Callable[[Any, Any], Any], reduction: str) -> Any:
     """A loss that is made of one element of each."""
-    losses = broadcast(rounded_once(element), x, y, name=f"{name}_losses")
+    losses = broadcast(rounded_once(_in_floats(element)), x, y, name=f"{name}_losses")
     return _reduced(name, losses, reduction)
+
+
+def _in_floats(element: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """`element` of floats, whatever it is given: distances of small integers wrap around."""
+
+    def of_floats(x: Any, y: Any) -> Any:
+        dtype = meeting_float(x, y)
+        return element(in_type(x, dtype), in_type(y, dtype))
+
+    return of_floats
 
 
 @operator(recipe=RECIPE)
@@ -129,7 +145,7 @@ def kl_div_loss(log_predictions: T, targets: T, reduction: Reduction = "mean") -
 
     def element(x: Any, y: Any) -> Any:
         log = call("log", call("select", y > 0, y, 1))
-        return y * log - y * x
+        return call("select", call("==", y, 0), y * 0, y * log - y * x)
 
     return _of_pairs("kl_div_loss", log_predictions, targets, element, reduction)
 
@@ -143,7 +159,7 @@ def cross_entropy_with_logits(predictions: T, targets: T) -> T:
     """
     name = "cross_entropy_with_logits"
     products = broadcast(
-        rounded_once(lambda x, y: x * y), predictions, targets, name=f"{name}_part"
+        rounded_once(_in_floats(lambda x, y: x * y)), predictions, targets, name=f"{name}_part"
     )
     total = add_up(f"{name}_sum", added, products, None)
     return fill(name, (), lambda at: -total[()] / predictions.shape[0])

@@ -10,9 +10,10 @@ import numpy as np
 from hybridjit import hybrid
 from hybridjit.errors import ArgumentValueError
 from hybridjit.ir.dtype import FLOAT64, INT64
-from hybridjit.stdlib.parts.accumulation import float_type
+from hybridjit.stdlib.parts.accumulation import float_type, meeting_float
 from hybridjit.stdlib.parts.elements import call
 from hybridjit.stdlib.parts.images import check_images
+from hybridjit.stdlib.parts.precision import working_type
 from hybridjit.stdlib.parts.sampling import clamped, linear_taps, weighted
 from hybridjit.stdlib.parts.shapes import are_equal, check_rank, fill, shown
 from hybridjit.stdlib.parts.types import Pair, T
@@ -94,22 +95,26 @@ def _check_scores(boxes: Any, scores: Any) -> None:
 def box_iou(x: T, y: T) -> T:
     """The overlap of every box of x with every box of y: what they share / the area of both.
 
+    A float64 of integers.
+
     >>> hs.box_iou(np.array([[0.0, 0, 2, 2]]), np.array([[1.0, 0, 3, 2]]))
     array([[0.33333333]])
     """
     for boxes in (x, y):
         _check_boxes("box_iou", boxes, 4)
+    dtype = meeting_float(x[0, 0], y[0, 0])
+    working = working_type(dtype)
 
     def element(at: tuple[Any, ...]) -> Any:
-        a: Any = [x[at[0], k] for k in range(4)]
-        b: Any = [y[at[1], k] for k in range(4)]
+        a: Any = [x[at[0], k].astype(working) for k in range(4)]
+        b: Any = [y[at[1], k].astype(working) for k in range(4)]
         sides = [
             call("maximum", call("minimum", a[k + 2], b[k + 2]) - call("maximum", a[k], b[k]), 0)
             for k in (0, 1)
         ]
         shared = sides[0] * sides[1]
         areas = [(box[2] - box[0]) * (box[3] - box[1]) for box in (a, b)]
-        return call("/", shared, areas[0] + areas[1] - shared)
+        return (shared / (areas[0] + areas[1] - shared)).astype(dtype)
 
     return fill("box_iou", (x.shape[0], y.shape[0]), element)
 

@@ -290,6 +290,21 @@ def test_dequantized_halves_do_not_overflow_on_the_way() -> None:
     np.testing.assert_array_equal(found, np.float16(100000 * np.float32(np.float16(0.001))))
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "uint64", "bool"])
+def test_distances_of_integers_do_not_wrap(dtype: str) -> None:
+    x, y = np.array([0, 127, 3, 1]).astype(dtype), np.array([1, 2, 100, 0]).astype(dtype)
+    far = x.astype(float) - y.astype(float)
+    compare(hs.l1_loss(x, y, "none"), np.abs(far))
+    compare(hs.mse_loss(x, y, "none"), far**2)
+    product = x.astype(float) * y
+    compare(hs.cross_entropy_with_logits(x[None], y[None]), np.array(-product.sum()))
+
+
+def test_what_is_not_wanted_has_no_divergence() -> None:
+    found = hs.kl_div_loss(np.array([-np.inf, -1.0]), np.array([0.0, 1.0]), "none")
+    compare(found, np.array([0.0, 1.0]))
+
+
 MISTAKES: dict[str, Any] = {
     "there is no reduction": lambda: hs.mse_loss(X, Y, "max"),  # pyright: ignore
     "delta is larger than 0": lambda: hs.huber_loss(X, Y, 0.0),

@@ -161,6 +161,15 @@ ROWS = (
 )  # fmt: skip
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "uint64", "float16", "float32"])
+def test_overlaps_of_boxes_of_every_type(dtype: str) -> None:
+    boxes = np.array([[0, 0, 200, 200], [100, 100, 150, 250], [210, 0, 255, 20]]).astype(dtype)
+    wanted = [[overlap(a, b) for b in boxes.astype(float)] for a in boxes.astype(float)]
+    is_float = boxes.dtype.kind == "f"
+    found = hs.box_iou(boxes, boxes)
+    compare(found, np.array(wanted, boxes.dtype if is_float else float), 1e-3 if is_float else 0)
+
+
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_on_arrays(row: Row) -> None:
