@@ -207,7 +207,8 @@ def _check_matrices(theta: Any) -> None:
 def _place_in_unit(index: Any, count: int, *, align_corners: bool) -> Any:
     at = index.astype(FLOAT64)
     if align_corners:
-        return at * (2.0 / (count - 1)) - 1.0 if count > 1 else at * 0.0 - 1.0
+        # As PyTorch has it, the only place of an axis is its middle.
+        return at * (2.0 / (count - 1)) - 1.0 if count > 1 else at * 0.0
     return (at * 2.0 + 1.0) / float(count) - 1.0
 
 

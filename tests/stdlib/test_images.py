@@ -187,6 +187,12 @@ def test_nearest_at_halves_and_ends(transform: str, rounding: str) -> None:
         np.testing.assert_array_equal(found, wanted)
 
 
+def test_the_only_place_of_an_axis_is_its_middle() -> None:
+    for corners in (False, True):
+        found = hs.affine_grid(THETA, (1, 1), align_corners=corners)
+        np.testing.assert_array_equal(found[:, 0, 0], THETA[:, :, 2])
+
+
 MISTAKES: dict[str, Any] = {
     "there is no mode": lambda: hs.resize2d(X, 3, "area"),  # pyright: ignore
     "there is no coordinate": lambda: hs.resize2d(X, 3, coordinates="none"),  # pyright: ignore
