@@ -66,7 +66,8 @@ class Window:
         start = window * self.stride - self.before
         if counts_padding:
             return least(start + self.size, extent + self.after) - start
-        return least(start + self.size, extent) - greatest(start, 0)
+        # Of a window that is all padding the sum is 0, and so is its average.
+        return greatest(least(start + self.size, extent) - greatest(start, 0), 1)
 
 
 @record

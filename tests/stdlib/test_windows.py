@@ -152,6 +152,18 @@ def test_random_transposed_convolutions(data: st.DataObject) -> None:
 
 
 SIZED = te.placeholder((1, 1, te.var("n")), "float64", "x")
+
+
+def test_averages_of_windows_that_are_all_padding() -> None:
+    x = np.ones((1, 1, 3, 3))
+    for size, before in ((1, 2), (2, 4), (3, 3)):
+        options: Any = {"stride": 1, "padding": before, "count_include_pad": False}
+        found = hs.avg_pool2d(x, size, **options)
+        is_seen = hs.max_pool2d(x, size, stride=1, padding=before) == 1
+        np.testing.assert_array_equal(found, np.where(is_seen, 1.0, 0.0))
+        assert not np.signbit(found).any()
+
+
 MISTAKES: dict[str, Any] = {
     "there is no layout 'NCHW'": lambda: hs.conv1d(X1, X1, layout="NCHW"),  # pyright: ignore
     "must have 5 axes": lambda: hs.conv3d(X1, X1),
