@@ -15,6 +15,7 @@ from hybridjit.stdlib.parts.images import (
     Layout1,
     Layout3,
     check_images,
+    known_images,
     logical,
     physical,
     spatial_axes,
@@ -299,13 +300,14 @@ def crop_and_resize(
     check_choice("crop_and_resize", "mode", mode, ("bilinear", "nearest"))
     rows, columns = read_sizes("crop_and_resize", "crop_size", crop_size, 2)
     _check_boxes("crop_and_resize", boxes, box_indices)
+    images: Any = known_images(box_indices, logical(x.shape, layout)[0])
     extents = logical(x.shape, layout)[2:]
     beyond = Expression(as_scalar(extrapolation_value)).astype(FLOAT64)
     dtype = float_type(x.dtype)
 
     def element(at: tuple[Any, ...]) -> Any:
         box, channel, *places = logical(at, layout)
-        image: Any = box_indices[box]
+        image: Any = images[box]
         sources = [
             _in_box(boxes, box, axis, place, size, extent)
             for axis, place, size, extent in zip(
@@ -317,7 +319,7 @@ def crop_and_resize(
 
         def read(found: list[Any]) -> Any:
             own = [clamped(place, extent) for place, extent in zip(found, extents, strict=True)]
-            return _value(x, physical((image.astype(INT64), channel, *own), layout))
+            return _value(x, physical((image, channel, *own), layout))
 
         if mode == "nearest":
             value = read([call("rint", source).astype(INT64) for source in sources])

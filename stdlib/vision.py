@@ -9,10 +9,10 @@ import numpy as np
 
 from hybridjit import hybrid
 from hybridjit.errors import ArgumentValueError
-from hybridjit.ir.dtype import FLOAT64, INT64
+from hybridjit.ir.dtype import FLOAT64
 from hybridjit.stdlib.parts.accumulation import float_type, meeting_float
 from hybridjit.stdlib.parts.elements import call
-from hybridjit.stdlib.parts.images import check_images
+from hybridjit.stdlib.parts.images import check_images, known_images
 from hybridjit.stdlib.parts.precision import working_type
 from hybridjit.stdlib.parts.sampling import clamped, linear_taps, weighted
 from hybridjit.stdlib.parts.shapes import are_equal, check_rank, fill, shown
@@ -188,6 +188,8 @@ def roi_align(
     (ratio,) = read_sizes("roi_align", "sample_ratio", sample_ratio, 1)
     extents, dtype = x.shape[2:], float_type(x.dtype)
     points = [reduce_axis((0, ratio), name) for name in "ij"]
+    named = fill("roi_align_images", rois.shape[:1], lambda at: rois[at[0], 0])
+    images: Any = known_images(named, x.shape[0])
     shift = 0.5 if aligned else 0.0
 
     def element(at: tuple[Any, ...]) -> Any:
@@ -203,7 +205,7 @@ def roi_align(
             )
             for axis in (0, 1)
         ]
-        return added(_bilinear(x, rois[roi, 0], channel, sources, extents), axis=points)
+        return added(_bilinear(x, images[roi], channel, sources, extents), axis=points)
 
     total = fill("roi_align_sum", (rois.shape[0], x.shape[1], *cells), element)
     return fill("roi_align", total.shape, lambda at: (total[at] / float(ratio**2)).astype(dtype))
@@ -239,7 +241,7 @@ def _bilinear(x: Any, image: Any, channel: Any, sources: list[Any], extents: Any
 
     def read(places: list[Any]) -> Any:
         own = [clamped(place, extent) for place, extent in zip(places, extents, strict=True)]
-        return x[(image.astype(INT64), channel, *own)].astype(FLOAT64)
+        return x[(image, channel, *own)].astype(FLOAT64)
 
     value = weighted([linear_taps(source) for source in inner], read)
     return if_then_else(are_all(*near), value, const(0.0, FLOAT64))

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
+import numpy as np
+
+from hybridjit import hybrid
 from hybridjit.errors import ArgumentValueError
 from hybridjit.stdlib.parts.shapes import are_equal, show
 from hybridjit.stdlib.parts.windows import Window
@@ -79,3 +82,14 @@ def _inside(place: Any, window: Window, extent: Any) -> list[Any]:
 
 def _is_zero(size: Any) -> bool:
     return are_equal(size, 0)
+
+
+@hybrid.script
+def known_images(indices: Any, count: Any) -> Any:
+    """Which image each index is of; a negative one would count from the last image."""
+    known = np.empty(indices.shape[0], np.int64)
+    for i in range(indices.shape[0]):
+        if not 0 <= indices[i] < count:
+            raise IndexError(f"the image of box {i} is none of {count} images")
+        known[i] = np.int64(indices[i])
+    return known

@@ -193,6 +193,12 @@ def test_the_only_place_of_an_axis_is_its_middle() -> None:
         np.testing.assert_array_equal(found[:, 0, 0], THETA[:, :, 2])
 
 
+@pytest.mark.parametrize("image", [-1, 2])
+def test_a_box_of_no_image(image: int) -> None:
+    with pytest.raises(IndexError, match="the image of box 1 is none of 2 images"):
+        hs.crop_and_resize(X, BOXES[:2], np.array([1, image]), (2, 2), layout="NCHW")
+
+
 MISTAKES: dict[str, Any] = {
     "there is no mode": lambda: hs.resize2d(X, 3, "area"),  # pyright: ignore
     "there is no coordinate": lambda: hs.resize2d(X, 3, coordinates="none"),  # pyright: ignore

@@ -170,6 +170,13 @@ def test_overlaps_of_boxes_of_every_type(dtype: str) -> None:
     compare(found, np.array(wanted, boxes.dtype if is_float else float), 1e-3 if is_float else 0)
 
 
+@pytest.mark.parametrize("image", [-1.0, X.shape[0], math.nan])
+def test_a_region_of_no_image(image: float) -> None:
+    rois = np.array([[0, 0, 0, 1, 1], [image, 0, 0, 1, 1]])
+    with pytest.raises(IndexError, match="the image of box 1 is none of"):
+        hs.roi_align(X, rois, 1)
+
+
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_on_arrays(row: Row) -> None:
