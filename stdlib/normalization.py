@@ -91,7 +91,7 @@ def layer_norm(
     """x normalized with its own mean and variance along axes.
 
     (x - mean) / sqrt(variance + epsilon) * gamma + beta; gamma and beta have the sizes of the
-    axes.
+    axes, in the order in which x has them.
 
     >>> hs.layer_norm(np.array([[1.0, 3.0], [0.0, 4.0]]))
     array([[-0.999995  ,  0.999995  ],
