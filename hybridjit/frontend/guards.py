@@ -15,7 +15,7 @@ behind the front end has to know of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -69,6 +69,11 @@ from hybridjit.record import record
 from hybridjit.scalars.scalar import Scalar
 
 ZERO = Const(0)
+Jumps = Mapping[type[Break | Continue], int]
+JUMPS: Jumps = {Break: -1, Continue: -2}
+"""Numbers of what leaves the statements for a loop around them."""
+LAST_JUMPS: Jumps = {Break: -3, Continue: -4}
+"""Numbers of what leaves a `finally` so, in the place of a return."""
 
 
 @record(eq=False)
@@ -123,7 +128,8 @@ class Unguarded(Exception):
 @record(eq=False)
 class Guards:
     """Guards statements. `catch` gives the number of an error, or None for one that nobody catches;
-    `leave` what a return becomes; `kept` is there if errors are raised again.
+    `leave` what a return becomes; `kept` is there if errors are raised again. `jumps` are the
+    numbers of jumps to a loop around.
     """
 
     caught: Buffer
@@ -131,6 +137,7 @@ class Guards:
     close: Callable[[Sequence[Stmt]], Stmt]
     leave: Callable[[Stmt], list[Stmt]] = field(default=lambda stmt: [stmt])
     kept: Kept | None = None
+    jumps: Jumps = JUMPS
 
     def block(self, stmt: Stmt | None, *, depth: int = 0) -> list[Stmt]:
         """The statements with their guards; what follows an error that is sure is left out."""
@@ -154,7 +161,7 @@ class Guards:
                 body = self.block(stmt.body, depth=depth)
                 return [replace(stmt, body=self.close(body))]
             case Break() | Continue() if depth == 0:
-                return self._set(BREAK if isinstance(stmt, Break) else CONTINUE)
+                return self._set(self.jumps[type(stmt)])
             case Return() | InlineReturn():
                 return [*self._faults(statement_faults(stmt)), *self.leave(stmt)]
             case Assert():
@@ -231,10 +238,6 @@ class Guards:
 
     def _set(self, number: int) -> list[Stmt]:
         return [Store(self.caught, (), Const(number)), Break()]
-
-
-BREAK, CONTINUE = -1, -2
-"""Numbers of what leaves the statements for a loop around them."""
 
 
 def _may_leave(body: Sequence[Stmt], caught: Buffer) -> bool:

@@ -22,11 +22,12 @@ from dataclasses import replace
 from hybridjit.errors import ParseError
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.guards import (
-    BREAK,
-    CONTINUE,
+    JUMPS,
+    LAST_JUMPS,
     ZERO,
     Fault,
     Guards,
+    Jumps,
     Kept,
     Unguarded,
     new_number,
@@ -40,7 +41,6 @@ from hybridjit.ir.raisable import ERRORS
 from hybridjit.ir.stmt import (
     Allocate,
     Break,
-    Continue,
     If,
     Let,
     Raise,
@@ -111,7 +111,7 @@ def _with_handlers(build: Builder, stmt: ast.Try) -> bool:
         body, body_goes_on = nested(build, stmt.body)
     register = new_number("caught")
     kept = Kept() if any(map(_may_raise_again, stmt.handlers)) else None
-    jumps = _emit_guarded(build, Guards(register, caught.number, build.close, kept=kept), body)
+    leaving = _emit_guarded(build, Guards(register, caught.number, build.close, kept=kept), body)
     goes_on = False
     for handler, faults in zip(stmt.handlers, caught.faults, strict=True):
         build.handled.append((register, faults, kept))
@@ -124,7 +124,7 @@ def _with_handlers(build: Builder, stmt: ast.Try) -> bool:
         otherwise, else_goes_on = nested(build, stmt.orelse)
         build.emit(If(Eq(Load(register), ZERO), otherwise))
         body_goes_on = else_goes_on
-    _emit_jumps(build, register, jumps)
+    _emit_jumps(build, register, leaving, JUMPS)
     return goes_on or body_goes_on
 
 
@@ -167,7 +167,7 @@ def _kinds(build: Builder, node: ast.expr | None) -> Kinds:
 
 
 def _emit_guarded(build: Builder, guards: Guards, body: Stmt) -> set[int]:
-    """The statements in a loop of one round; which jumps leave it for a loop around."""
+    """The statements in a loop of one round; the numbers of what leaves it."""
     stmts = guards.block(body)
     build.emit(Allocate(guards.caught, zero=False))
     build.emit(Store(guards.caught, (), ZERO))
@@ -188,13 +188,13 @@ def _emit_guarded(build: Builder, guards: Guards, body: Stmt) -> set[int]:
     if not stmts or not isinstance(stmts[-1], (Break, Return, InlineReturn)):
         stmts.append(Break())
     build.emit(While(Const(True, BOOL), build.close(stmts)))
-    return {number for number in (BREAK, CONTINUE) if number in numbers}
+    return numbers
 
 
-def _emit_jumps(build: Builder, register: Buffer, jumps: set[int]) -> None:
-    for number, jump in ((BREAK, Break()), (CONTINUE, Continue())):
-        if number in jumps:
-            build.emit(If(Eq(Load(register), Const(number)), jump))
+def _emit_jumps(build: Builder, register: Buffer, leaving: set[int], jumps: Jumps) -> None:
+    for jump, number in jumps.items():
+        if number in leaving:
+            build.emit(If(Eq(Load(register), Const(number)), jump()))
 
 
 def raise_again(build: Builder, stmt: ast.Raise) -> bool:
@@ -241,20 +241,23 @@ def _with_finally(build: Builder, stmt: ast.Try) -> bool:
     register, faults, kept = new_number("raised"), dict[int, Fault](), Kept()
     last, last_goes_on = nested(build, stmt.finalbody)
 
+    in_place = Guards(register, lambda _: None, build.close, jumps=LAST_JUMPS)
+
     def leave(leaving: Stmt) -> list[Stmt]:
         lets, kept = _computed(leaving)
-        ended = fresh_copy(last)
-        return [*lets, ended, kept] if last_goes_on else [*lets, ended]
+        ended = in_place.block(fresh_copy(last))
+        return [*lets, *ended, kept] if last_goes_on else [*lets, *ended]
 
     guards = Guards(register, lambda fault: _number_in(faults, fault, 1), build.close, leave, kept)
-    jumps = _emit_guarded(build, guards, build.close(stmts))
+    leaving = _emit_guarded(build, guards, build.close(stmts))
     if _ends(build.body[-1]):
         return False
+    _emit_jumps(build, register, leaving, LAST_JUMPS)
     build.emit(last)
     if last_goes_on:
-        is_raised = not goes_on and not jumps  # for sure: what is left of it came to no end
+        is_raised = not goes_on and leaving.isdisjoint(JUMPS.values())  # what is left has no end
         _emit_raises(build, register, faults, kept, is_raised=is_raised)
-        _emit_jumps(build, register, jumps)
+        _emit_jumps(build, register, leaving, JUMPS)
     return goes_on and last_goes_on
 
 

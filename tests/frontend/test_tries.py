@@ -245,6 +245,29 @@ def from_loops(n: Any, log: Any) -> Any:
 
 
 @hybrid.script
+def no_return(n: Any, log: Any) -> Any:
+    """A jump in `finally` takes the place of a return, which may stand in a loop of its own."""
+    for i in range(4):
+        try:
+            log[1] += 6 // (i - 3 + n % 2)
+            for j in range(3):
+                if j == n:
+                    return -1
+                log[0] += 1
+        except ZeroDivisionError:
+            log[1] += 50
+            return -2
+        finally:
+            log[0] += 10
+            if i + n < 5:
+                continue  # noqa: B012
+            if n > 7:
+                break  # noqa: B012
+        log[0] += 100
+    return n
+
+
+@hybrid.script
 def never_else(a: Any, i: Any) -> Any:
     try:
         return a[i]
@@ -308,6 +331,7 @@ CASES = {
     jumps: [(0,), (3,), (7,)],
     goes_on: [(n, np.zeros(2)) for n in (0, 1, 2, 3, 17)],
     stops: [(n, np.zeros(2)) for n in (0, 1, 2, 3, 4, 17)],
+    no_return: [(n, np.zeros(2)) for n in (0, 1, 2, 3, 4, 9)],
     from_loops: [(n, np.zeros(2)) for n in (0, 4, 5, 9)],
     element: [(A, 0), (A, 4), (A, 5), (A, -5), (A, -6)],
     quotients: [(2, np.zeros(4, np.int64)), (9, np.zeros(4, np.int64))],
