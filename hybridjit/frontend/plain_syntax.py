@@ -245,7 +245,7 @@ class _Writer:
         if not rest or not any(_has_jump(inner, (ast.Break,)) for inner in stmt.body):
             return [], rest
         flag = self.fresh("is_done")
-        stmt.body = _Jumps(on_break=flag, value=False).block(stmt.body)
+        stmt.body = _Jumps(on_break=flag, value=False).body(stmt.body)
         test = at_place(ast.If(name_at(flag, rest[0]), rest, []), rest[0])
         return [assign_at(flag, ast.Constant(True), stmt)], [test]
 
@@ -253,7 +253,7 @@ class _Writer:
         """What comes before a loop over a tuple, which is expanded: each round is a loop of one."""
         flag = self.fresh("is_left")
         leaves = any(_has_jump(inner, (ast.Break,)) for inner in stmt.body)
-        body = _Jumps(on_break=flag if leaves else None, value=True).block(stmt.body)
+        body = _Jumps(on_break=flag if leaves else None, value=True).body(stmt.body)
         once = ast.Call(ast.Name("range", ast.Load()), [ast.Constant(1)], [])
         round = ast.For(ast.Name(self.fresh("once"), ast.Store()), once, body, [])
         if not leaves:
@@ -329,23 +329,45 @@ def _captured(pattern: ast.pattern, subject: str) -> list[ast.stmt]:
 
 
 class _Jumps:
-    """Writes jumps out of a loop: a `break` sets a name first, and so is known from outside."""
+    """Writes jumps out of a loop: a `break` sets a name first, and so is known from outside.
+
+    A `finally` may keep a `break` from leaving. Then the round ends in another way, which takes it
+    back.
+    """
 
     def __init__(self, *, on_break: str | None, value: bool) -> None:
         self._flag, self._value = on_break, value
+        self._takes_back = False
 
-    def block(self, stmts: Sequence[ast.stmt]) -> list[ast.stmt]:
-        """Statements of the loop."""
+    def body(self, stmts: Sequence[ast.stmt]) -> list[ast.stmt]:
+        """The statements of the loop."""
+        self._takes_back = any(map(_may_keep_from_leaving, stmts))
+        return [*self._block(stmts), *self._set(not self._value, stmts[-1])]
+
+    def _block(self, stmts: Sequence[ast.stmt]) -> list[ast.stmt]:
         return [plain for stmt in stmts for plain in self._statement(stmt)]
 
     def _statement(self, stmt: ast.stmt) -> list[ast.stmt]:
         match stmt:
-            case ast.Break() if self._flag is not None:
-                return [assign_at(self._flag, ast.Constant(self._value), stmt), stmt]
-            case ast.Continue() if self._value:  # the round is a loop of its own
-                return [at_place(ast.Break(), stmt)]
+            case ast.Break():
+                return [*self._set(self._value, stmt), stmt]
+            case ast.Continue():  # in an expanded loop, a round is a loop of its own
+                jump = at_place(ast.Break(), stmt) if self._value else stmt
+                return [*self._set(not self._value, stmt), jump]
             case ast.If() | ast.With() | ast.Try():
-                _rewrite_blocks(stmt, self.block)
+                _rewrite_blocks(stmt, self._block)
             case _:
                 pass
         return [stmt]
+
+    def _set(self, value: bool, stmt: ast.stmt) -> list[ast.stmt]:
+        if self._flag is None or (value is not self._value and not self._takes_back):
+            return []
+        return [assign_at(self._flag, ast.Constant(value), stmt)]
+
+
+def _may_keep_from_leaving(stmt: ast.stmt) -> bool:
+    """Whether there is a `finally` that a `break` of the loop around may pass."""
+    return _has_jump(stmt, (ast.Break,)) and any(
+        isinstance(node, ast.Try) and bool(node.finalbody) for node in nodes_of(stmt)
+    )

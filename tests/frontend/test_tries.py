@@ -268,6 +268,41 @@ def no_return(n: Any, log: Any) -> Any:
 
 
 @hybrid.script
+def no_break(n: Any, log: Any) -> Any:
+    """A `break` that `finally` takes back, by a jump or by an error, does not end the loop."""
+    for i in range(n):
+        try:
+            break
+        finally:
+            log[0] += i + 1
+            if i != 3:
+                continue  # noqa: B012
+    else:
+        log[0] += 100
+    while n > 0:
+        n -= 1
+        try:
+            try:
+                break
+            finally:
+                log[1] += 6 // (n % 2)
+        except ZeroDivisionError:
+            log[1] += 10
+    else:
+        log[1] += 100
+    for k in (4, 5, 6):
+        try:
+            if k > n:
+                break
+        finally:
+            log[1] += k
+            if k < 6:
+                continue  # noqa: B012
+        log[0] += 1000
+    return n
+
+
+@hybrid.script
 def never_else(a: Any, i: Any) -> Any:
     try:
         return a[i]
@@ -332,6 +367,7 @@ CASES = {
     goes_on: [(n, np.zeros(2)) for n in (0, 1, 2, 3, 17)],
     stops: [(n, np.zeros(2)) for n in (0, 1, 2, 3, 4, 17)],
     no_return: [(n, np.zeros(2)) for n in (0, 1, 2, 3, 4, 9)],
+    no_break: [(n, np.zeros(2)) for n in (0, 1, 2, 3, 4, 17)],
     from_loops: [(n, np.zeros(2)) for n in (0, 4, 5, 9)],
     element: [(A, 0), (A, 4), (A, 5), (A, -5), (A, -6)],
     quotients: [(2, np.zeros(4, np.int64)), (9, np.zeros(4, np.int64))],
