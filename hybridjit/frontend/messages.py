@@ -13,7 +13,7 @@ from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.call_arguments import text_argument
 from hybridjit.frontend.expressions import condition
 from hybridjit.frontend.library.table import is_in_library
-from hybridjit.frontend.texts import is_text, printed, read_text, text_parts, value_parts
+from hybridjit.frontend.texts import in_order, is_text, printed, read_text, text_parts, value_parts
 from hybridjit.frontend.values import Builtin, Foreign, Items, Nothing, Text, Value, describe
 from hybridjit.ir.dtype import WEAK_BOOL
 from hybridjit.ir.expr import Const, Expr
@@ -70,7 +70,7 @@ def _print_line(build: Builder, node: ast.Call) -> None:
             build.emit(Print(parts, span=span))
             return
         shown = map(partial(value_parts, build), values, node.args)
-    parts = [part for each in shown for part in (*each, between)]
+    parts = in_order(build, (part for each in shown for part in (*each, between)))
     build.emit(Print(text_of(*parts[:-1], end), is_text=True, span=span))
 
 

@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator, Sequence
 from string import Formatter
 
+from hybridjit.frontend.arrays.memory import as_it_was, evaluate_all
 from hybridjit.frontend.arrays.refusals import element_of
 from hybridjit.frontend.builder import Builder
 from hybridjit.frontend.values import Array, ElementType, Items, Text, Value, describe
-from hybridjit.ir.dtype import FLOAT64
+from hybridjit.ir.dtype import FLOAT64, ScalarType
 from hybridjit.ir.expr import Add, Const
 from hybridjit.ir.texts import Message, Written, text_of
 from hybridjit.scalars.conversion import convert
@@ -50,7 +51,22 @@ def _is_string(node: ast.expr) -> bool:
 
 def read_text(build: Builder, node: ast.expr) -> Message:
     """The message that an expression means for which `is_text` is true."""
-    return text_of(*text_parts(build, node))
+    return text_of(*in_order(build, text_parts(build, node)))
+
+
+def in_order(build: Builder, parts: Parts) -> list[str | Written]:
+    """Parts of a text that are evaluated one after the other: each has its value as it was then."""
+    found: list[tuple[str | Written, int]] = [(part, len(build.body)) for part in parts]
+    done = [_as_it_was(build, *each) for each in reversed(found)]
+    return done[::-1]
+
+
+def _as_it_was(build: Builder, part: str | Written, mark: int) -> str | Written:
+    if isinstance(part, str):
+        return part
+    value = as_it_was(build, Scalar(part.value, ScalarType(part.value.dtype)), mark)
+    assert isinstance(value, Scalar)
+    return Written(value.expr, part.style)
 
 
 def text_parts(build: Builder, node: ast.expr) -> Parts:
@@ -171,7 +187,7 @@ def _tried(build: Builder, value: object, style: str, node: ast.expr) -> str:
 def _converted(build: Builder, template: str, right: ast.expr, node: ast.expr) -> Parts:
     """`"%d of %5.2f" % (n, x)`."""
     nodes = right.elts if isinstance(right, ast.Tuple) else [right]
-    values = [(build.evaluate(each), each) for each in nodes]
+    values = list(zip(evaluate_all(build, nodes), nodes, strict=True))
     match values:
         case [(Items(items), each)]:
             values = [(item, each) for item in items]
@@ -238,7 +254,7 @@ def _formatted(build: Builder, template: str, node: ast.Call) -> Parts:
     """`"{} of {n:5d}".format(x, n=n)`."""
     named = {word.arg: word.value for word in node.keywords if word.arg is not None}
     given: dict[str, ast.expr] = {str(k): arg for k, arg in enumerate(node.args)} | named
-    values = {name: build.evaluate(each) for name, each in given.items()}
+    values = dict(zip(given, evaluate_all(build, list(given.values())), strict=True))
     count = 0
     for literal, field, spec, conversion in _fields(build, template, node):
         yield literal

@@ -9,6 +9,7 @@ import pytest
 
 import hybridjit as hj
 from hybridjit import hybrid, parse, structural_equal
+from tests.support.array_results import assert_agree
 from tests.support.oracle import run_interpreted, run_native
 
 
@@ -99,3 +100,27 @@ def test_a_function_that_always_raises_ends_its_statement() -> None:
 
     with pytest.raises(ValueError, match=r"(?m)^no$"):
         f(np.ones(3))
+
+
+@hybrid.script
+def counts(a: Any, k: int) -> Any:
+    """Every value in a text is as it was when its turn came."""
+
+    def step(by: Any) -> Any:
+        a[0] += by
+        return a[0]
+
+    print(f"{a[0]} {step(1)} {a[0]:.2f} {step(2)}", a[0])
+    print("%g %g %g" % (a[0], step(1), a[0]))  # noqa: UP031
+    print("{1} {0} {1} {x}".format(a[0], step(3), x=a[0]))
+    print(str(a[0]) + str(step(1)) + str(a[0]), a[0], step(1), sep="-")
+    print((int(a[0]), int(step(1))), a[0])
+    assert k != 1, f"{a[0]} {step(1)} {a[0]}"
+    if k == 2:
+        raise ValueError("%s" % a[0] + f"{step(4)} {a[0]}")  # noqa: UP031
+    return a[0]
+
+
+def test_values_in_texts_are_evaluated_from_left_to_right() -> None:
+    for k in range(3):
+        assert_agree(counts, (np.arange(3), k))
