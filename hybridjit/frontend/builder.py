@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridjit.arith.ranges import Ranges
-from hybridjit.errors import ParseError, Span, TypeMismatch
+from hybridjit.errors import HybridError, ParseError, Span, TypeMismatch
 from hybridjit.frontend.aliases import Alias
 from hybridjit.frontend.arrays.refusals import element_of, refuse_array_expression, refuse_whole
 from hybridjit.frontend.captures import MISSING, AttributeSource, Capture, NameSource
@@ -146,6 +146,8 @@ class Builder:
         # Of the handlers around: where the number of their error is, and what the numbers mean.
         self.handled: list[tuple[Buffer, Mapping[int, Fault], Kept | None]] = []
         self.tries = 0  # how many `try` are around: what is sure to fail there is caught
+        # The last error in what may not be reached.
+        self.unsure: HybridError | None = None
         # The functions around that are being inlined.
         self.stack: tuple[FunctionSource, ...] = ()
 
@@ -160,7 +162,7 @@ class Builder:
         """A value that may not be needed, and the statements that it needs; None if they are sure
         to end the script.
         """
-        with self.collect() as stmts:
+        with self.collect_lazily() as stmts:
             self.sides.append(stmts)
             try:
                 return evaluate(), stmts
@@ -217,6 +219,16 @@ class Builder:
         finally:
             self.body = outer
             self.unit.sizes = sizes
+
+    @contextmanager
+    def collect_lazily(self) -> Generator[list[Stmt]]:
+        """As `collect`, for statements that may not be reached; neither may their errors."""
+        with self.collect() as stmts:
+            try:
+                yield stmts
+            except HybridError as error:
+                self.unsure = error
+                raise
 
     @contextmanager
     def trying(self) -> Generator[None]:

@@ -117,7 +117,7 @@ def run_assert(build: Builder, stmt: ast.Assert) -> None:
     cond = condition(build, stmt.test)
     span = build.span(stmt)
     given = [] if stmt.msg is None else [stmt.msg]
-    with build.collect() as needed:
+    with build.collect_lazily() as needed:
         message, is_tuple, in_one = _arguments(build, given)
     if isinstance(cond, Const) and cond.value:
         return

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from hybridjit.errors import HybridError, ParseError, ShapeMismatch
+from hybridjit.errors import BoundsError, HybridError, ParseError, ShapeMismatch
 from hybridjit.frontend.assignments import declare
 from hybridjit.frontend.branches import divide, divide_after, divide_with
 from hybridjit.frontend.builder import Builder, Never
@@ -100,11 +100,12 @@ def _run_or_note(build: Builder, stmt: ast.stmt, run: Callable[[], bool | None])
         if isinstance(stmt, (ast.For, ast.While)):
             prepare_loop(build, stmt)
         return run() is not False
-    except ShapeMismatch as error:
-        if build.tries:
+    except (ShapeMismatch, BoundsError) as error:
+        if build.tries and error is not build.unsure:
             del build.frame.loops[loops:]
             build.depth, build.unit.open_loops = depth, open_loops
-            build.emit(Raise("ValueError", (error.message,), span=error.span))
+            kind = "IndexError" if isinstance(error, BoundsError) else "ValueError"
+            build.emit(Raise(kind, (error.message,), span=error.span))
             return False
         build.unit.errors.append(error)
     except HybridError as error:

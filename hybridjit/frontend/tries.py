@@ -185,7 +185,7 @@ def _emit_guarded(build: Builder, guards: Guards, body: Stmt) -> set[int]:
     if not numbers:  # nothing in it is caught
         build.body.extend(stmts)
         return set()
-    if not stmts or not isinstance(stmts[-1], (Break, Return, InlineReturn)):
+    if not stmts or not _ends(stmts[-1], (Break, *_ENDS)):
         stmts.append(Break())
     build.emit(While(Const(True, BOOL), build.close(stmts)))
     return numbers
@@ -261,15 +261,18 @@ def _with_finally(build: Builder, stmt: ast.Try) -> bool:
     return goes_on and last_goes_on
 
 
-def _ends(stmt: Stmt) -> bool:
+_ENDS = (Return, InlineReturn, Raise)
+
+
+def _ends(stmt: Stmt, ends: tuple[type[Stmt], ...] = _ENDS) -> bool:
     """Whether nothing after a statement can be reached."""
     match stmt:
         case Seq(stmts):
-            return bool(stmts) and _ends(stmts[-1])
+            return bool(stmts) and _ends(stmts[-1], ends)
         case If(_, then, otherwise):
-            return otherwise is not None and _ends(then) and _ends(otherwise)
+            return otherwise is not None and _ends(then, ends) and _ends(otherwise, ends)
         case _:
-            return isinstance(stmt, (Return, InlineReturn, Raise))
+            return isinstance(stmt, ends)
 
 
 def _computed(leaving: Stmt) -> tuple[list[Stmt], Stmt]:

@@ -10,6 +10,7 @@ import pytest
 
 from hybridjit import hybrid, parse, structural_equal
 from hybridjit.errors import ParseError
+from tests.frontend.from_text import script_from_text
 from tests.support.array_results import assert_agree
 from tests.support.memory import needs_proc, resident_megabytes
 from tests.support.oracle import fresh
@@ -303,6 +304,43 @@ def no_break(n: Any, log: Any) -> Any:
 
 
 @hybrid.script
+def sure(a: Any, c: Any, n: Any, log: Any) -> Any:
+    """What is sure to fail when the script is compiled is caught as well."""
+    b, t = a[1:], (n, 1)
+    for k in range(n):
+        try:
+            log[0] += 1
+            if k == 0:
+                log[1] += b[-len(a)]
+            elif k == 1:
+                log[1] += t[2]
+            elif k == 2:
+                b[c > 0] = 7
+            elif k == 3:
+                log[1] += b[c > 0].sum()
+            else:
+                b[len(a)] = 1
+            log[1] += 10
+        except IndexError:
+            log[1] += 100 * k + 1
+    return n
+
+
+@hybrid.script
+def not_reached(a: Any, n: Any) -> Any:
+    """An index that is sure to be outside of a part fails only where it is used."""
+    v = a
+    if n > 2:
+        v = a[1:]
+    x = a[0]
+    for _ in range(n):
+        x += v[-len(a)]
+    if n > 5:
+        x += a[2:][len(a)]
+    return x
+
+
+@hybrid.script
 def never_else(a: Any, i: Any) -> Any:
     try:
         return a[i]
@@ -368,6 +406,8 @@ CASES = {
     stops: [(n, np.zeros(2)) for n in (0, 1, 2, 3, 4, 17)],
     no_return: [(n, np.zeros(2)) for n in (0, 1, 2, 3, 4, 9)],
     no_break: [(n, np.zeros(2)) for n in (0, 1, 2, 3, 4, 17)],
+    sure: [(A, A[:3] - 1, n, np.zeros(2)) for n in (0, 1, 3, 5)],
+    not_reached: [(A, n) for n in (0, 2, 3, 6)],
     from_loops: [(n, np.zeros(2)) for n in (0, 4, 5, 9)],
     element: [(A, 0), (A, 4), (A, 5), (A, -5), (A, -6)],
     quotients: [(2, np.zeros(4, np.int64)), (9, np.zeros(4, np.int64))],
@@ -468,3 +508,13 @@ def test_a_call_of_python_is_refused() -> None:
 
     with pytest.raises(ParseError, match="inside try is not supported"):
         f(A)
+
+
+@pytest.mark.parametrize("side", ["(a + c).sum()", "a[1:][20]", "(n, 1)[2]", "a[c > 0][0]"])
+def test_what_is_sure_to_fail_but_may_not_be_reached_is_refused(side: str) -> None:
+    for choice in (f"{side} if n > 2 else 0", f"n > 2 and {side} > 0"):
+        lines = (f"x = {choice}", "except (ValueError, IndexError):", "    x = -1", "return x")
+        body = "\n    ".join(("try:", f"    {lines[0]}", *lines[1:]))
+        kernel = script_from_text(f"def f(a, c, n):\n    {body}\n")
+        with pytest.raises((ValueError, IndexError), match=r"shape|out of bounds"):
+            kernel(A, A[:3], 1)

@@ -295,7 +295,7 @@ def _bound_or_end(build: Builder, node: ast.expr, end: Expr) -> Expr | None:
     if isinstance(cond, Const) and not isinstance(node, ast.BoolOp):
         return None
     cond = build.let(Scalar(cond, WEAK_BOOL), "is_set", build.span(test)).expr
-    with build.collect() as stmts:
+    with build.collect_lazily() as stmts:
         bound = _bound(build, value, end)
     if bound is None:
         return end
@@ -317,11 +317,7 @@ def single_index(build: Builder, value: Scalar, owner: AnyArray, axis: int, node
     known, extent = constant(position), constant(size)
     if known is not None and extent is not None:
         if not -extent <= known < extent:
-            raise BoundsError(
-                f"index {known} is out of bounds for axis {axis} of "
-                f"`{ast.unparse(node)}`, which has {count(extent, 'element')}",
-                build.span(node),
-            )
+            raise _sure_outside(build, position, size, axis, node)
         return Const(known % extent)
     if isinstance(owner, Array):
         require_inside(build, position, owner.buffer, len(owner.indices) + axis, node)
@@ -329,6 +325,16 @@ def single_index(build: Builder, value: Scalar, owner: AnyArray, axis: int, node
     if _is_inside(build, position, size):
         return position
     return checked(build, position, size, axis, node)
+
+
+def _sure_outside(
+    build: Builder, position: Expr, size: Expr, axis: int, node: ast.expr
+) -> BoundsError:
+    """The error for an index that is outside; at run time, if its statement may not be reached."""
+    if build.depth and build.is_in_statement:
+        build.fail(_outside(position, size, axis, build.span(node)))
+    where = f"axis {axis} with size {constant(size)}"
+    return BoundsError(f"index {constant(position)} is out of bounds for {where}", build.span(node))
 
 
 def _is_inside(build: Builder, position: Expr, size: Expr) -> bool:
