@@ -167,7 +167,7 @@ def _kinds(build: Builder, node: ast.expr | None) -> Kinds:
 
 
 def _emit_guarded(build: Builder, guards: Guards, body: Stmt) -> set[int]:
-    """The statements in a loop of one round; the numbers of what leaves it."""
+    """The statements in a loop of one round; which jumps leave it for a loop around."""
     stmts = guards.block(body)
     build.emit(Allocate(guards.caught, zero=False))
     build.emit(Store(guards.caught, (), ZERO))
@@ -188,7 +188,7 @@ def _emit_guarded(build: Builder, guards: Guards, body: Stmt) -> set[int]:
     if not stmts or not _ends(stmts[-1], (Break, *_ENDS)):
         stmts.append(Break())
     build.emit(While(Const(True, BOOL), build.close(stmts)))
-    return numbers
+    return {jump for jump in (*JUMPS.values(), *LAST_JUMPS.values()) if jump in numbers}
 
 
 def _emit_jumps(build: Builder, register: Buffer, leaving: set[int], jumps: Jumps) -> None:

@@ -306,14 +306,14 @@ def no_break(n: Any, log: Any) -> Any:
 @hybrid.script
 def sure(a: Any, c: Any, n: Any, log: Any) -> Any:
     """What is sure to fail when the script is compiled is caught as well."""
-    b, t = a[1:], (n, 1)
+    b = a[1:]
     for k in range(n):
         try:
             log[0] += 1
             if k == 0:
                 log[1] += b[-len(a)]
             elif k == 1:
-                log[1] += t[2]
+                log[1] += a.shape[2]
             elif k == 2:
                 b[c > 0] = 7
             elif k == 3:
