@@ -510,11 +510,22 @@ def test_a_call_of_python_is_refused() -> None:
         f(A)
 
 
-@pytest.mark.parametrize("side", ["(a + c).sum()", "a[1:][20]", "(n, 1)[2]", "a[c > 0][0]"])
+def choosing(side: str) -> list[str]:
+    """Scripts that try `side` in a conditional expression and behind `and`."""
+    handled = "except (ValueError, IndexError):\n        x = -1\n    return x\n"
+    choices = (f"{side} if n > 2 else 0", f"n > 2 and {side} > 0")
+    return [f"def f(a, c, n):\n    try:\n        x = {it}\n    {handled}" for it in choices]
+
+
+@pytest.mark.parametrize("side", ["(a + c).sum()", "(n, 1)[2]", "a[c > 0][0]"])
 def test_what_is_sure_to_fail_but_may_not_be_reached_is_refused(side: str) -> None:
-    for choice in (f"{side} if n > 2 else 0", f"n > 2 and {side} > 0"):
-        lines = (f"x = {choice}", "except (ValueError, IndexError):", "    x = -1", "return x")
-        body = "\n    ".join(("try:", f"    {lines[0]}", *lines[1:]))
-        kernel = script_from_text(f"def f(a, c, n):\n    {body}\n")
+    for text in choosing(side):
         with pytest.raises((ValueError, IndexError), match=r"shape|out of bounds"):
-            kernel(A, A[:3], 1)
+            script_from_text(text)(A, A[:3], 1)
+
+
+def test_an_element_that_is_sure_to_be_missing_fails_where_it_is_reached() -> None:
+    for text in choosing("a[1:][20]"):
+        kernel = script_from_text(text)
+        for n in (1, 3):
+            assert kernel(A, A[:3], n) == kernel.py_func(A, A[:3], n)
