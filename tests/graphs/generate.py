@@ -55,7 +55,7 @@ from tests.graphs.stages import (
 SIZES = (1, 2, 3, 5, 7, 8, 13)
 # Up to several vectors and a rest.
 LONG_SIZES = (3, 8, 16, 17, 33, 40)
-DTYPES = ("int64", "float32", "float32", "int32", "uint8")
+DTYPES = ("int64", "float32", "float32", "int32", "uint8", "float64", "int16")
 MAX_STAGES = 5
 MAX_TRIES = 12
 # Those that are named twice come twice as often.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -144,10 +144,17 @@ def run(func: PrimFunc, args: list[Any]) -> list[Any]:
 
 def run_native(func: PrimFunc, args: list[Any], *, may_reorder: bool = False) -> list[Any]:
     """The arguments as native code leaves them."""
+    native_code(func, args, may_reorder=may_reorder)(args)
+    return args
+
+
+def native_code(
+    func: PrimFunc, args: Sequence[Any], *, may_reorder: bool = False
+) -> Callable[[Sequence[Any]], object]:
+    """Native code for arguments that lie in memory as these do."""
     layout = layout_of(func.header, args, is_disjoint=True)
     code = compiler.build(func, layout, may_reorder=may_reorder)
-    load_native(func.header, layout, code)(args)
-    return args
+    return load_native(func.header, layout, code)
 
 
 def _compare(expected: Sequence[Any], found: Sequence[Any], way: str, scheduled: Scheduled) -> None:

@@ -18,7 +18,7 @@ from hybridjit.ir.func import PrimFunc
 from tests.support.choices import Choose, pick
 from tests.support.oracle import fresh_copies
 
-DTYPES = ("int64", "int32", "uint8", "float32")
+DTYPES = ("int64", "int32", "uint8", "float32", "float64", "int16")
 # Loops over the scalar n run at most so often.
 MAX_SIZE = 4
 # The numbers of iterations of loops, and what axes have more than three: small ones, which are

@@ -20,7 +20,7 @@ from tests.support.choices import Choose, pick
 SIZES = {"n": "a.shape[0]", "m": "a.shape[1]"}
 MAX_SIZE = 5
 VARIATIONS = ((0, 3), (2, 0), (1, 1), (2, 5), (6, 3))
-DTYPES = ("int64", "float32")
+DTYPES = ("int64", "float32", "float64", "int16")
 # `a` and `b` have rows and columns; `c` and `d` have one for each row, for each column.
 SHAPES = {"a": "nm", "b": "nm", "c": "n", "d": "m"}
 # Steps that are about products; the others are taken now and then.

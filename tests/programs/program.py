@@ -26,6 +26,8 @@ from tests.support.choices import Choices, seeded
 _NUMBERS = count(1)
 _ARRAY: type[Any] = np.ndarray
 SIZES = (1, 3, 2, 5, 4, 0, 7)
+# The last axes of long programs: several vectors and a rest.
+LONG_SIZES = (17, 33, 20, 40, 66)
 PALETTES = (
     *(ty.INTS[:2], ty.FLOATS[:2], ("float32", "int32"), ("int8", "uint8", "float16")),
     *(("uint64", "int64", "float64"), ("complex64", "float32"), ("complex128", "float64", "int16")),
@@ -75,9 +77,14 @@ def forget_sources() -> None:
         del linecache.cache[file]
 
 
-def program_from_seed(seed: int, wild: bool = False, rewritten: bool = False) -> Program:
-    """The random program number `seed`; a `rewritten` one has statements that may be refused."""
-    return _ProgramMaker(seeded(seed), wild, rewritten).make()
+def program_from_seed(
+    seed: int, wild: bool = False, rewritten: bool = False, is_long: bool = False
+) -> Program:
+    """The random program number `seed`.
+
+    A `rewritten` one has statements that may be refused; a long one has axes of several vectors.
+    """
+    return _ProgramMaker(seeded(seed), wild, rewritten, is_long).make()
 
 
 def make_program(choices: Choices, wild: bool = False) -> Program:
@@ -90,6 +97,7 @@ class _ProgramMaker:
     choices: Choices
     wild: bool
     rewritten: bool = False
+    is_long: bool = False
     helpers: list[Helper] = field(default_factory=list[Helper])
     source: Lines = field(default_factory=Lines)
 
@@ -122,8 +130,8 @@ class _ProgramMaker:
         params: dict[str, Name | Array] = {}
         for name in ("a", "b", "c")[: self.choices.between(1, 3)]:
             rank = self.choices.pick((1, 2, 1, 3, 0))
-            shape = tuple(self.choices.pick(SIZES[: 7 - rank]) for _ in range(rank))
-            params[name] = Array(name, self.choices.pick(palette), shape)
+            shape = [self.choices.pick(SIZES[: 7 - rank]) for _ in range(rank)]
+            params[name] = Array(name, self.choices.pick(palette), self._lengthened(shape))
         if self.wild:
             params["big"] = Name("int", -40_000, 40_000, locked=True)
         for name in ("x", "y", "n")[: self.choices.between(0, 3)]:
@@ -131,6 +139,12 @@ class _ProgramMaker:
             low, high = (-20, 20) if type == "int" else (0, 0)
             params[name] = Name(type, low, high)
         return params
+
+    def _lengthened(self, shape: list[int]) -> tuple[int, ...]:
+        """The shape, in a long program with a long last axis."""
+        if self.is_long and shape:
+            shape[-1] = self.choices.pick(LONG_SIZES)
+        return tuple(shape)
 
     def _argument(self, param: Name | Array) -> Any:
         if isinstance(param, Array):
@@ -158,7 +172,8 @@ class _ProgramMaker:
         lines: Lines = []
         outputs: list[str] = []
         for name in ("o", "r")[: self.choices.below(3)]:
-            shape = tuple(self.choices.between(1, 4) for _ in range(self.choices.between(1, 2)))
+            sizes = [self.choices.between(1, 4) for _ in range(self.choices.between(1, 2))]
+            shape = self._lengthened(sizes)
             type = self.choices.pick(palette)
             maker.scope.arrays[name] = Array(name, type, shape)
             dtype = "bool" if type == ty.BOOL else type
