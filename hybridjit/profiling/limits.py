@@ -15,6 +15,10 @@ from typing import Any
 import numpy as np
 
 from hybridjit.codegen.engine import Library, emit_object, link, optimize
+from hybridjit.ir.dtype import FLOAT64
+from hybridjit.ir.expr import Expr
+from hybridjit.ir.stmt import Stmt
+from hybridjit.ir.visit import walk
 from hybridjit.processor import current_target
 from hybridjit.record import record
 
@@ -86,11 +90,18 @@ class Limits:
 @cache
 def find_limits(kind: str, footprint: int, threads: int) -> Limits:
     """Measure them: for "float" or "double", and reading so much memory again and again."""
-    return Limits(_peak(kind, threads), _bandwidth(footprint, threads), threads)
+    return Limits(peak_flops(kind, threads), _bandwidth(footprint, threads), threads)
+
+
+def kind_of_numbers(stmt: Stmt) -> str:
+    """What a statement computes in: "double" if anything is of that type, else "float"."""
+    floats = [node.dtype for node in walk(stmt) if isinstance(node, Expr) and node.dtype.is_inexact]
+    return "double" if any(dtype.component is FLOAT64 for dtype in floats) else "float"
 
 
 @cache
-def _peak(kind: str, threads: int) -> float:
+def peak_flops(kind: str, threads: int) -> float:
+    """Products and sums of "float" or "double" per second, at best."""
     compute = _function(_peak_text(kind), "hj_peak", 1)
     lanes = current_target().vector_bits // _BITS[kind]
     flops = 2 * lanes * _CHAINS * _ROUNDS * threads

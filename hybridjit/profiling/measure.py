@@ -15,15 +15,19 @@ from hybridjit.codegen.engine import emit_object, optimize
 from hybridjit.codegen.kernel import Extras, emit_kernel
 from hybridjit.codegen.layout import Layout
 from hybridjit.fresh_stack import on_fresh_stack
-from hybridjit.ir.dtype import FLOAT64
-from hybridjit.ir.expr import Expr, Var
+from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For
-from hybridjit.ir.visit import walk, walk_stmts
+from hybridjit.ir.visit import walk_stmts
 from hybridjit.lowering.choices import lower_numbered
 from hybridjit.processor import current_target
 from hybridjit.profiling.choose import choose_loops
-from hybridjit.profiling.limits import find_limits, rounded_footprint, seconds_per_tick
+from hybridjit.profiling.limits import (
+    find_limits,
+    kind_of_numbers,
+    rounded_footprint,
+    seconds_per_tick,
+)
 from hybridjit.profiling.profile import LoopTime, Profile, outermost
 from hybridjit.record import record
 from hybridjit.runtime.callbacks import Callbacks
@@ -144,9 +148,8 @@ def _with_limits(each: LoopTime, stmt: For, threads: int) -> LoopTime:
     work, seconds = each.loop.work, each.seconds
     if work is None or not seconds or work.flops + work.bytes <= 0:
         return each
-    floats = [node.dtype for node in walk(stmt) if isinstance(node, Expr) and node.dtype.is_inexact]
-    kind = "double" if any(dtype.component is FLOAT64 for dtype in floats) else "float"
-    limits = find_limits(kind, rounded_footprint(work.footprint / threads), threads)
+    footprint = rounded_footprint(work.footprint / threads)
+    limits = find_limits(kind_of_numbers(stmt), footprint, threads)
     reach = limits.least_seconds(work.flops, work.bytes) / seconds
     return replace(each, reach=reach, limits=limits)
 

@@ -27,6 +27,7 @@ from hybridjit.tuning.identity import identify, shapes_of
 from hybridjit.tuning.jobs import Task
 from hybridjit.tuning.knobs import Knobs, TemplateSpace
 from hybridjit.tuning.programs import Built, Function, Program, Script
+from hybridjit.tuning.rates import work_of
 from hybridjit.tuning.receipts import Receipt
 from hybridjit.tuning.remembered import database_in_use, options_of
 from hybridjit.tuning.result import Tuned
@@ -151,6 +152,7 @@ def _search(
         executor=settings.executor,
         database=database,
         identity=identity,
+        work=work_of(func, args, is_parallel=task.parallel),
     )
     return session.run(func.name)
 

@@ -9,6 +9,7 @@ from typing import Any
 from hybridjit.html_text import preformatted
 from hybridjit.record import record
 from hybridjit.schedule.trace import RecordedTrace, Trace
+from hybridjit.tuning.rates import Work
 from hybridjit.tuning.timing import Times
 
 _WIDTH, _HEIGHT = 60, 8  # of the curve, in letters
@@ -32,7 +33,7 @@ class Tuned:
     compiler does by itself.
 
     `score` is how long the winner takes if the plain program takes 1, both timed in turns in the
-    last race.
+    last race. `work` is what one call computes, if that is known.
     """
 
     recipe: Any
@@ -43,6 +44,7 @@ class Tuned:
     counts: Counter[str]
     seconds: float
     stopped: str
+    work: Work | None = None
 
     @property
     def trace(self) -> RecordedTrace | None:
@@ -72,9 +74,12 @@ class Tuned:
     def _times(self) -> Sequence[str]:
         if self.times is None or self.plain is None:
             return ()
-        return (
+        times = (
             f"  {_seconds(self.times.best)} (median {self.times.spread:+.0%}) instead of "
-            f"{_seconds(self.plain.best)} ({self.plain.spread:+.0%}), in turns",
+            f"{_seconds(self.plain.best)} ({self.plain.spread:+.0%}), in turns"
+        )
+        return (
+            (times,) if self.work is None else (times, f"  {self.work.describe(self.times.best)}")
         )
 
     def _counts(self) -> str:

@@ -29,6 +29,7 @@ from hybridjit.tuning.features import features_of
 from hybridjit.tuning.jobs import Job, Measurement, Task, measure, verify
 from hybridjit.tuning.picks import Pick
 from hybridjit.tuning.progress import Progress
+from hybridjit.tuning.rates import Work
 from hybridjit.tuning.result import Improvement, Tuned, describe_counts
 from hybridjit.tuning.search import Known, Search
 from hybridjit.tuning.space import Candidate
@@ -72,6 +73,7 @@ class Session:
         executor: Executor | None = None,
         database: Database | None = None,
         identity: Identity | None = None,
+        work: Work | None = None,
         clock: Clock = time.monotonic,
     ) -> None:
         self._task = task
@@ -80,10 +82,12 @@ class Session:
         self._executor = executor
         self._database = database
         self._identity = identity
+        self._work = work
         self._clock = clock
         self._start = clock()
         self._found: list[_Scored] = []
         self._best = (None, 1.0)  # the recipe to beat, and its score
+        self._best_seconds: float | None = None
         self._counts: Counter[str] = Counter()
         self._curve = [Improvement(0.0, 0, 1.0)]
         self._unkept: list[Row] = []
@@ -137,10 +141,17 @@ class Session:
                     self._note(future, *waiting.pop(future))
                 seconds = self._clock() - self._start
                 left = None if self._limits.seconds is None else self._limits.seconds - seconds
-                progress.show(self._best[1], sum(self._counts.values()), seconds, left)
+                trials = sum(self._counts.values())
+                progress.show(self._best[1], self._speed(), trials, seconds, left)
         finally:
             for future in waiting:
                 future.cancel()
+
+    def _speed(self) -> str:
+        """How fast the best so far is, if that can be said."""
+        if self._work is None or self._best_seconds is None:
+            return ""
+        return self._work.describe(self._best_seconds)
 
     def _proposals(self) -> Iterator[Candidate]:
         first = self._search.first()
@@ -176,7 +187,10 @@ class Session:
         if is_measured:
             self._found.append(_Scored(candidate.recipe, score))
             self._search.learn(candidate, score)
+            if self._best_seconds is None and found.rival is not None:
+                self._best_seconds = found.rival.best
             if score < self._best[1] * 0.995:
+                self._best_seconds = None if found.times is None else found.times.best
                 trials = sum(self._counts.values())
                 self._best, self._last_gain = (candidate.recipe, score), trials
                 self._curve.append(Improvement(self._clock() - self._start, trials, score))
@@ -195,7 +209,7 @@ class Session:
             if found.is_gain(WORTH) and is_better and self._is_right(executor, job):
                 best = found, scored.recipe
         seconds = self._clock() - self._start
-        facts = tuple(self._curve), self._all_counts(), seconds, stopped
+        facts = tuple(self._curve), self._all_counts(), seconds, stopped, self._work
         if best is None:
             return Tuned(None, 1.0, None, None, *facts)
         won, recipe = best
