@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 from hybridjit.analysis.cost import operation_cost
@@ -10,8 +11,8 @@ from hybridjit.analysis.vector_width import count_lanes, has_masks
 from hybridjit.arith.linear import linear_form
 from hybridjit.ir.dtype import INT64, DType
 from hybridjit.ir.expr import Add, Binary, Call, Const, Expr, FloorDiv, Load, Mod, Node, Sub, Var
-from hybridjit.ir.stmt import For, If, Store, flat_stmts
-from hybridjit.ir.visit import walk
+from hybridjit.ir.stmt import For, If, Let, Store, flat_stmts
+from hybridjit.ir.visit import substitute, walk, walk_stmts
 from hybridjit.target import Target
 
 # Loops inside, such as those over the window of a stencil, that run at most so often in all.
@@ -32,7 +33,7 @@ MAX_SCATTERED_WORK = 4
 
 def pays(loop: For, target: Target) -> bool:
     """True for a loop over enough iterations, along the rows of its arrays if it does more."""
-    extent = loop_extent(loop)
+    loop, extent = _spelled_out(loop), loop_extent(loop)
     if (extent is not None and extent < MIN_EXTENT) or is_copy(loop):
         return False
     nodes = list(walk(loop.body))
@@ -54,8 +55,26 @@ def pays(loop: For, target: Target) -> bool:
 
 def reduction_pays(loop: For) -> bool:
     """False for reductions over few elements, perhaps, that are gathered one by one."""
+    loop = _spelled_out(loop)
     nodes = list(walk(loop.body))
     return loop_extent(loop) is not None or all(_is_along(node, loop) for node in nodes)
+
+
+def _spelled_out(loop: For) -> For:
+    """`loop` with indices as they are computed: a name does not tell how far they go.
+
+    row = i_0 * 12 + i_1
+    c[row, j] = ...         -->     c[i_0 * 12 + i_1, j] = ...
+    """
+    names: dict[Var, Expr] = {}
+    for node in walk_stmts(loop.body):
+        if (
+            isinstance(node, Let)
+            and node.var.dtype.is_integer
+            and linear_form(node.value) is not None
+        ):
+            names[node.var] = substitute(node.value, names)
+    return dataclasses.replace(loop, body=substitute(loop.body, names)) if names else loop
 
 
 def is_copy(loop: For) -> bool:
