@@ -350,3 +350,37 @@ def cheap(a: Array) -> Any:
 
 def test_cheap_terms_stay_where_they_are() -> None:
     assert "vectorize(" not in cheap.inspect("lowered", np.ones(40))
+
+
+@hybrid.script
+def product(a: Array, b: Array, c: Array) -> None:
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+def in_tiles(s: hj.Schedule) -> None:
+    outer, inner = s.split("i", factor=12)
+    columns, column = s.split("j", factor=32)
+    s.reorder(outer, columns, "k", inner, column)
+
+
+@hybrid.script
+def by_name(a: Array, b: Array, c: Array) -> None:
+    for i in range(12):
+        for j in range(32):
+            row = i + 2
+            twice = 2 * row
+            c[twice, j] = a[row, j] * b[j, row] + 1
+
+
+@pytest.mark.parametrize(
+    ("kernel", "lanes"),
+    [(product.with_schedule(in_tiles), "j_1"), (by_name, "j")],
+    ids=["tiles", "names"],
+)
+def test_lanes_go_along_rows_whatever_indices_are_called(kernel: AnyKernel, lanes: str) -> None:
+    args = [np.random.default_rng(0).random((48, 48)) for _ in range(3)]
+    assert [loop.name for loop in kernel.report(*args).loops if loop.lanes > 1] == [lanes]
+    assert_same_outcome(run_once(run_native, kernel, args), run_once(run_plain, kernel, args))
