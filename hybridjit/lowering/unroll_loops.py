@@ -15,17 +15,23 @@ refuses what is too long.
 from __future__ import annotations
 
 import dataclasses
+from typing import TypeGuard
 
 from hybridjit.analysis.limits import loop_extent
 from hybridjit.analysis.unrolling import MAX_STATEMENTS, count_copies, count_statements
 from hybridjit.arith.simplify import simplify
 from hybridjit.ir.expr import Bounded, Const, Expr, ExternCall
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import For, Let, LoopKind, Seq, Stmt, Store, seq
-from hybridjit.ir.visit import Mutator, fresh_copy, walk
+from hybridjit.ir.stmt import UNROLL, For, Let, LoopKind, Seq, Stmt, Store, seq
+from hybridjit.ir.visit import Mutator, fresh_copy, walk, walk_stmts
 
 # Statements that are copied here. A tile of 12 by 2 vectors takes 0.5 s so, and 0.1 s in LLVM.
 MAX_COPIES = 16
+# Rounds of loops in all copies that LLVM may unroll in its turn: 289 copies of a loop of 33 rounds
+# took minutes. Of a loop whose rounds nobody knows it makes up to so many copies.
+MAX_ROUNDS = 256
+_KEPT = (UNROLL, False)
+_UNKNOWN_ROUNDS = 16
 
 
 def unroll_loops(func: PrimFunc) -> PrimFunc:
@@ -62,7 +68,35 @@ class _UnrollLoops(Mutator):
 
 
 def _copies(loop: For) -> Stmt:
-    return seq(*(_iteration(loop, number) for number in range(loop_extent(loop) or 0)))
+    trips = loop_extent(loop) or 0
+    if trips * sum(map(_rounds, walk_stmts(loop.body))) > MAX_ROUNDS:
+        loop = dataclasses.replace(loop, body=_KeepLoops().rewrite(loop.body))
+    return seq(*(_iteration(loop, number) for number in range(trips)))
+
+
+def _rounds(stmt: Stmt) -> int:
+    """How many copies LLVM may make of the body of a loop."""
+    if not _is_loop(stmt):
+        return 0
+    extent = loop_extent(stmt)
+    return _UNKNOWN_ROUNDS if extent is None else extent
+
+
+def _is_loop(stmt: Stmt) -> TypeGuard[For]:
+    """Whether a statement is a loop to LLVM, which it may unroll."""
+    if not isinstance(stmt, For) or stmt.kind is not LoopKind.SERIAL:
+        return False
+    return loop_extent(stmt) != 1 and _KEPT not in stmt.annotations
+
+
+class _KeepLoops(Mutator):
+    """Loops stay loops."""
+
+    def rewrite_For(self, node: For) -> Stmt:
+        loop = self.generic(node)
+        is_open = _is_loop(loop)
+        kept = (*loop.annotations, _KEPT)
+        return dataclasses.replace(loop, annotations=kept) if is_open else loop
 
 
 def _is_plain(body: Stmt) -> bool:

@@ -88,6 +88,15 @@ def long(a: Array) -> None:
             a[i, j] = 1
 
 
+@hybrid.script
+def loops_in_copies(a: Array, b: Array) -> None:
+    for i in unroll(9):
+        for j in unroll(3):
+            for k in range(b.shape[0]):
+                if b[k] > i:
+                    a[j] += b[k] * i
+
+
 def test_each_iteration_is_a_loop_of_its_own() -> None:
     assert body_of(unrolled(squares, hj.i64[8])) == (
         "for i in range(1, 3, 2):\n"
@@ -123,9 +132,17 @@ def test_what_grew_too_long_on_the_way_stays_a_loop() -> None:
     assert "for i in range(70):" in body_of(unrolled(long, hj.i64[70, 70]))
 
 
+@pytest.mark.parametrize(("rounds", "stay"), [(4, False), (9, False), (10, True), (33, True)])
+def test_many_copies_of_loops_stay_loops(rounds: int, stay: bool) -> None:
+    # LLVM would unroll each of them in its turn, which takes minutes for some hundred.
+    text = str(unrolled(loops_in_copies, hj.i64[3], hj.i64[rounds]))
+    assert text.count(f'({rounds}, annotations={{"unroll": False}})') == (27 if stay else 0)
+
+
 @pytest.mark.parametrize(
     ("kernel", "args"),
     [
+        (loops_in_copies, (np.arange(3), np.arange(33))),
         (squares, (np.arange(8),)),
         (nested, (np.zeros((2, 2), np.int32),)),
         (leaves, (np.arange(8),)),
