@@ -102,7 +102,8 @@ class LoopSteps(State):
             for j in range(n):     -->        b(i)
                 b(j)
 
-        Refused if an iteration of `b` depends on a later one of `a`.
+        Refused if an iteration of `b` depends on a later one of `a`. Loops around them are merged
+        first, if the two stand inside of loops that stand one after the other.
 
         >>> s.merge("p", "q")
         """

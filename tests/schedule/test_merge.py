@@ -112,3 +112,48 @@ def test_names_and_registers_of_both() -> None:
 def test_loops_that_are_no_neighbours() -> None:
     refuse(NEIGHBOURS, lambda s: s.merge("j", "i"), "does not come right after")
     refuse(NEST, lambda s: s.merge("i", "j"), "does not come right after")
+
+
+NESTS = """
+def f(a: float32[6, 8], b: float32[6, 8], n: int):
+    c = allocate((6, 8), "float32")
+    for i in range(6):
+        for j in range({0}):
+            c[i, j] = a[i, j] * 2.0
+    d = allocate((6, 8), "float32")
+    for p in range(6):
+        for q in range({0}):
+            d[p, q] = {1}
+    for u in range(6):
+        for v in range(8):
+            b[u, v] = d[u, v] + 1.0
+"""
+
+
+def nests(size: str, value: str) -> hj.PrimFunc:
+    return hj.parse(NESTS.format(size, value))
+
+
+@pytest.mark.parametrize(
+    ("size", "value"), [("8", "c[p, q]"), ("n", "c[p, q] + c[p, max(q - 1, 0)]")]
+)
+def test_loops_around_are_merged_first(size: str, value: str) -> None:
+    s = Schedule(nests(size, value))
+    assert s.merge("j", "q").name == "j"
+    assert [loop.name for loop in s.loops("d")] == ["i", "j"]
+    for n in (0, 1, 8):
+        args = [numbers(6, 8).astype("float32"), numbers(6, 8).astype("float32"), n]
+        assert_unchanged(s.original, s.func, args, native=n == 8)
+
+
+def test_a_refused_merge_of_inner_loops_changes_nothing() -> None:
+    func = nests("8", "c[p, 7 - q]")
+    s = Schedule(func)
+    with pytest.raises(hj.ScheduleError, match="merge would run a step before"):
+        s.merge("j", "q")
+    assert s.func is func
+    s.merge("i", "p")  # alone they can be
+
+
+def test_loops_at_different_depths_are_no_neighbours() -> None:
+    refuse(nests("8", "c[p, q]"), lambda s: s.merge("i", "q"), "does not come right after")

@@ -19,6 +19,7 @@ from hybridjit.schedule.primitives.array_fusion import find_merged
 from hybridjit.schedule.program import (
     is_left_early,
     jumps,
+    loops_around,
     path_to,
     replace_stmt,
     substitute_loop,
@@ -35,8 +36,26 @@ def merge(func: PrimFunc, first: Var, second: Var, *, unsafe: bool = False) -> P
         for j in range(n):     -->        b(i)
             b(j)
 
-    Legal if nothing that `b` does in an iteration depends on a later iteration of `a`.
+    Legal if nothing that `b` does in an iteration depends on a later iteration of `a`. Loops around
+    the two, which stand one after the other themselves, are merged first.
     """
+    for outer, other in _find_pairs(func, first, second):
+        func = _merge_neighbours(func, outer, other, unsafe=unsafe)
+    return func
+
+
+def _find_pairs(func: PrimFunc, first: Var, second: Var) -> list[tuple[Var, Var]]:
+    """The loops to be merged, outermost first: those around both loops that both do not share."""
+    ours, theirs = (
+        [*loops_around(func, loop), loop]
+        for loop in (the_loop(func, first), the_loop(func, second))
+    )
+    if len(ours) != len(theirs):
+        return [(first, second)]
+    return [(a.var, b.var) for a, b in zip(ours, theirs, strict=True) if a is not b]
+
+
+def _merge_neighbours(func: PrimFunc, first: Var, second: Var, *, unsafe: bool) -> PrimFunc:
     made = None if unsafe else find_merged(func, first, second)
     if made is not None:
         return made
