@@ -29,6 +29,7 @@ from hybridjit.runtime.cache.disk_cache import active_store
 from hybridjit.runtime.cache.serialization import decode_sites, encode_sites
 from hybridjit.runtime.cache.versions import is_unchanged
 from hybridjit.runtime.failures import make_exception
+from hybridjit.runtime.freed_memory import keep_freed_memory
 from hybridjit.runtime.given_arrays import receive
 from hybridjit.runtime.lent_memory import hold
 
@@ -128,6 +129,7 @@ def load_native(func: Header, layout: Layout, code: Code) -> NativeKernel:
 
 def attach_native(func: Header, layout: Layout, code: Code, library: Library) -> NativeKernel:
     """The kernel whose code is in the process already, in `library`."""
+    keep_freed_memory()
     prototype = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
     call = convention(func, layout)
     scope = Scope(span=func.span)
