@@ -27,11 +27,9 @@ from hybridjit.ir.visit import Mutator, fresh_copy, walk, walk_stmts
 
 # Statements that are copied here. A tile of 12 by 2 vectors takes 0.5 s so, and 0.1 s in LLVM.
 MAX_COPIES = 16
-# Rounds of loops in all copies that LLVM may unroll in its turn: 289 copies of a loop of 33 rounds
-# took minutes. Of a loop whose rounds nobody knows it makes up to so many copies.
-MAX_ROUNDS = 256
+# Loops in all copies that LLVM may unroll in its turn: 289 of them, of 33 rounds, took minutes.
+MAX_LOOPS = 32
 _KEPT = (UNROLL, False)
-_UNKNOWN_ROUNDS = 16
 
 
 def unroll_loops(func: PrimFunc) -> PrimFunc:
@@ -69,17 +67,9 @@ class _UnrollLoops(Mutator):
 
 def _copies(loop: For) -> Stmt:
     trips = loop_extent(loop) or 0
-    if trips * sum(map(_rounds, walk_stmts(loop.body))) > MAX_ROUNDS:
+    if trips * sum(map(_is_loop, walk_stmts(loop.body))) > MAX_LOOPS:
         loop = dataclasses.replace(loop, body=_KeepLoops().rewrite(loop.body))
     return seq(*(_iteration(loop, number) for number in range(trips)))
-
-
-def _rounds(stmt: Stmt) -> int:
-    """How many copies LLVM may make of the body of a loop."""
-    if not _is_loop(stmt):
-        return 0
-    extent = loop_extent(stmt)
-    return _UNKNOWN_ROUNDS if extent is None else extent
 
 
 def _is_loop(stmt: Stmt) -> TypeGuard[For]:
