@@ -96,6 +96,11 @@ from hybridjit.stdlib.cumulative import (
 from hybridjit.stdlib.deformable_convolution import (
     deformable_conv2d,
 )
+from hybridjit.stdlib.detection import (
+    get_valid_counts,
+    multibox_transform_loc,
+    proposal,
+)
 from hybridjit.stdlib.functions import (
     arccos,
     arccosh,
@@ -313,6 +318,7 @@ from hybridjit.stdlib.vision import (
     multibox_prior,
     non_max_suppression,
     roi_align,
+    roi_pool,
     yolo_reorg,
 )
 
@@ -414,6 +420,7 @@ __all__ = [
     "gather",
     "gather_nd",
     "gelu",
+    "get_valid_counts",
     "global_avg_pool1d",
     "global_avg_pool2d",
     "global_avg_pool3d",
@@ -473,6 +480,7 @@ __all__ = [
     "moveaxis",
     "mse_loss",
     "multibox_prior",
+    "multibox_transform_loc",
     "multiply",
     "negative",
     "nll_loss",
@@ -485,6 +493,7 @@ __all__ = [
     "power",
     "prelu",
     "prod",
+    "proposal",
     "quantize",
     "random_bits",
     "random_multinomial",
@@ -507,6 +516,7 @@ __all__ = [
     "rms_norm",
     "rnn",
     "roi_align",
+    "roi_pool",
     "roll",
     "rsqrt",
     "scatter_elements",

@@ -247,6 +247,64 @@ def _bilinear(x: Any, image: Any, channel: Any, sources: list[Any], extents: Any
     return if_then_else(are_all(*near), value, const(0.0, FLOAT64))
 
 
+@hybrid.script
+def _whole_corners(rois: Any, count: Any, scale: float) -> Any:
+    """The images and corners of regions in whole numbers, halves rounded away from 0."""
+    found = np.empty((rois.shape[0], 5), np.int64)
+    for r in range(rois.shape[0]):
+        if not 0 <= rois[r, 0] < count:
+            raise IndexError(f"the image of box {r} is none of {count} images")
+        found[r, 0] = np.int64(rois[r, 0])
+        for k in range(1, 5):
+            corner = rois[r, k] * np.float64(scale)
+            if not abs(corner) <= 1e9:
+                raise ValueError(f"a corner of box {r} is no place of an image")
+            nearest = np.int64(np.floor(abs(corner) + 0.5))
+            found[r, k] = nearest if corner >= 0 else -nearest
+    return found
+
+
+@hybrid.script
+def _pool_regions(x: Any, rois: Any, size: Any) -> Any:
+    channels, rows, columns = x.shape[1], x.shape[2], x.shape[3]
+    out = np.zeros((rois.shape[0], channels, size[0], size[1]), x.dtype)
+    for r in range(rois.shape[0]):
+        width = max(rois[r, 3] - rois[r, 1] + 1, 1)
+        height = max(rois[r, 4] - rois[r, 2] + 1, 1)
+        for i in range(size[0]):
+            top = min(max(i * height // size[0] + rois[r, 2], 0), rows)
+            bottom = min(max(-(-(i + 1) * height // size[0]) + rois[r, 2], 0), rows)
+            for j in range(size[1]):
+                left = min(max(j * width // size[1] + rois[r, 1], 0), columns)
+                right = min(max(-(-(j + 1) * width // size[1]) + rois[r, 1], 0), columns)
+                if top < bottom and left < right:
+                    for c in range(channels):
+                        largest = x[rois[r, 0], c, top, left]
+                        for y in range(top, bottom):
+                            for z in range(left, right):
+                                largest = np.maximum(largest, x[rois[r, 0], c, y, z])
+                        out[r, c, i, j] = largest
+    return out
+
+
+@operator(differentiable=False)
+def roi_pool(x: T, rois: T, size: Pair, spatial_scale: float = 1.0) -> T:
+    """The largest elements of parts of images: rois are (image, x1, y1, x2, y2), cut into cells.
+
+    Corners are multiplied by the scale and rounded, halves away from 0, and belong to the region.
+    A cell that sees nothing of the image is 0; one with a NaN is NaN.
+
+    >>> hs.roi_pool(np.arange(16.0).reshape(1, 1, 4, 4), np.array([[0.0, 0, 0, 3, 3]]), 2)[0, 0]
+    array([[ 5.,  7.],
+           [13., 15.]])
+    """
+    check_images("roi_pool", x, "NCHW")
+    _check_boxes("roi_pool", rois, 5)
+    cells = read_sizes("roi_pool", "size", size, 2)
+    corners: Any = _whole_corners(rois, x.shape[0], float(spatial_scale))
+    return _pool_regions(x, corners, cells)
+
+
 @operator(recipe=RECIPE)
 def yolo_reorg(x: T, stride: int = 2) -> T:
     """Blocks of rows and columns of images as channels, those of one block far apart.

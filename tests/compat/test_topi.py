@@ -72,6 +72,14 @@ CALLS: dict[str, Any] = {
     "upsampling": (lambda: topi.nn.upsampling(IMAGES, 1, 2), IMAGES.repeat(2, 3)),
     "scale_shift": (lambda: topi.nn.scale_shift_nchw(IMAGES, X[0, 0], X[0, 0]),
                     IMAGES * X[0, 0][:, None, None] + X[0, 0][:, None, None]),
+    "roi_pool": (lambda: topi.vision.rcnn.roi_pool_nchw(
+                     data=IMAGES, rois=np.array([[1.0, 0, 0, 5, 3]]), pooled_size=1,
+                     spatial_scale=1.0), IMAGES[1:, :, -1:, -1:]),
+    "get_valid_counts": (lambda: topi.vision.get_valid_counts(X, 10)[0], np.array([0, 3], "int32")),
+    "multibox_transform_loc": (
+        lambda: topi.vision.ssd.multibox_transform_loc(
+            X[:1, :, :1] + 1, X[0, :1] * 0, X[:1, :1] / 3, threshold=7)[0],
+        np.array([[[1, 9, 0, 1 / 3, 2 / 3, 1]]], np.float32)),
 }  # fmt: skip
 
 

@@ -131,11 +131,11 @@ def deformable(stride: int, pad: int, dilation: int, groups: int, parts: int) ->
     reach = [2 * dilation + 1, dilation + 1]
     sizes = [(e + 2 * pad - r) // stride + 1 for e, r in zip((6, 5), reach, strict=True)]
     offset = generator.normal(size=(2, parts * 12, *sizes)) * 2
-    options = {"stride": stride, "padding": pad, "dilation": dilation, "groups": groups}
+    options: dict[str, Any] = {"stride": stride, "padding": pad, "dilation": dilation}
     wanted = deformed(x, offset, w, stride, pad, dilation, groups, parts)
     name = "deformable_conv2d"
-    return row(name, x, offset, w, **options, offset_groups=parts, rtol=1e-9, wanted=wanted,
-               dynamic=False)  # fmt: skip
+    return row(name, x, offset, w, **options, groups=groups, offset_groups=parts, rtol=1e-9,
+               wanted=wanted, dynamic=False)  # fmt: skip
 
 
 ROWS = (

@@ -30,6 +30,7 @@ class Row:
     wanted: Any
     rtol: float
     is_dynamic: bool
+    fixed: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         shapes = [_text(value) for value in self.args]
@@ -44,7 +45,7 @@ class Row:
         """Hold the graph of the call against what is wanted, for sizes that are variables."""
         if not self.is_dynamic:
             return
-        tensors = _Tensors()
+        tensors = _Tensors(self.fixed)
         made = getattr(hs, self.name)(
             *map(tensors.of, self.args),
             **{name: tensors.of(value) for name, value in self.options.items()},
@@ -66,11 +67,17 @@ class Row:
 
 
 def row(
-    name: str, *args: Any, wanted: Any, rtol: float = 0, dynamic: bool = True, **options: Any
+    name: str,
+    *args: Any,
+    wanted: Any,
+    rtol: float = 0,
+    dynamic: bool = True,
+    fixed: tuple[int, ...] = (),
+    **options: Any,
 ) -> Row:
-    """A row; `dynamic` says that it also holds for sizes of the run."""
+    """A row; `dynamic` says that it also holds for sizes of the run, all but those `fixed`."""
     results = wanted if isinstance(wanted, _SEQUENCE) else np.asarray(wanted)
-    return Row(name, args, options, results, rtol, dynamic)
+    return Row(name, args, options, results, rtol, dynamic, fixed)
 
 
 def compare(found: Any, wanted: Array, rtol: float = 0) -> None:
@@ -85,10 +92,10 @@ def compare(found: Any, wanted: Array, rtol: float = 0) -> None:
 class _Tensors:
     """Placeholders for arrays, their sizes shared."""
 
-    def __init__(self) -> None:
+    def __init__(self, fixed: tuple[int, ...]) -> None:
         self.given: list[Any] = []
         self.arrays: list[Any] = []
-        self._sizes: dict[int, Any] = {1: 1}
+        self._sizes: dict[int, Any] = {size: size for size in (1, *fixed)}
 
     def of(self, value: Any) -> Any:
         if isinstance(value, _SEQUENCE):

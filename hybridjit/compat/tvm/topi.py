@@ -45,6 +45,7 @@ RENAMED: dict[str, str] = {
     "random.threefry_split": "random_split",
     "random.threefry_generate": "random_bits",
     "vision.non_max_suppression": "non_max_suppression",
+    "vision.rcnn.proposal": "proposal",
     "vision.rcnn.roi_align_nchw": "roi_align",
     "vision.ssd.multibox_prior": "multibox_prior",
     "vision.reorg": "yolo_reorg",
@@ -88,10 +89,6 @@ ABSENT: dict[str, str] = {
     "nn.lstm": "hs.lstm, whose operands are other ones",
     "nn.pool_grad": "te.gradient of hs.max_pool2d or hs.avg_pool2d",
     "nn.simulated_quantize": "hs.fake_quantize",
-    "vision.get_valid_counts": "boxes[scores > lowest] in a script",
-    "vision.rcnn.proposal": "hs.non_max_suppression of what a script makes of anchors",
-    "vision.rcnn.roi_pool_nchw": "hs.roi_align",
-    "vision.ssd.multibox_transform_loc": "a script, then hs.non_max_suppression",
 }
 
 
