@@ -245,6 +245,7 @@ from hybridjit.stdlib.random import (
 from hybridjit.stdlib.recurrent import (
     gru,
     lstm,
+    lstm_states,
     rnn,
 )
 from hybridjit.stdlib.reductions import (
@@ -464,6 +465,7 @@ __all__ = [
     "logical_xor",
     "lrn",
     "lstm",
+    "lstm_states",
     "matmul",
     "matrix_set_diag",
     "max",

@@ -3,78 +3,36 @@
 `x` has the shape (steps, batch, inputs), weights are (gates * hidden, inputs) and (gates * hidden,
 hidden), biases (gates * hidden,); gates lie one after the other: input, forget, cell, output of an
 LSTM; reset, update, new of a GRU.
+
+Each is a scan over states whose first row is what they begin with: row t is the state after step t.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from hybridjit import hybrid
-from hybridjit.errors import ArgumentError, ArgumentValueError
-from hybridjit.stdlib.parts.shapes import are_equal, check_rank, fill, shown
+from hybridjit.errors import ArgumentValueError
+from hybridjit.stdlib.parts.recurrence import (
+    SIGMOID,
+    TANH,
+    Gates,
+    Layer,
+    activation_of,
+    check_weights,
+    run_lstm,
+)
+from hybridjit.stdlib.parts.shapes import fill
 from hybridjit.stdlib.parts.types import T
+from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.operator import operator
-from hybridjit.te import const
+from hybridjit.stdlib.running.schedules import in_tiles
+from hybridjit.te import scan
+
+RECIPE = scheduled_by(in_tiles, fastmath=("contract", "reassoc"))
 
 
-@hybrid.script
-def _run_lstm(x: Any, w: Any, u: Any, b: Any, h0: Any, c0: Any) -> Any:
-    steps, batch, hidden = x.shape[0], x.shape[1], h0.shape[1]
-    out = np.empty((steps, batch, hidden), x.dtype)
-    h = h0.copy()
-    c = c0.copy()
-    for t in range(steps):
-        gates = x[t] @ w.T + h @ u.T + b
-        for n in range(batch):
-            for k in range(hidden):
-                enter = 1 / (1 + np.exp(-gates[n, k]))
-                stay = 1 / (1 + np.exp(-gates[n, hidden + k]))
-                cell = np.tanh(gates[n, 2 * hidden + k])
-                leave = 1 / (1 + np.exp(-gates[n, 3 * hidden + k]))
-                c[n, k] = stay * c[n, k] + enter * cell
-                h[n, k] = leave * np.tanh(c[n, k])
-                out[t, n, k] = h[n, k]
-    return out, h, c
-
-
-@hybrid.script
-def _run_gru(x: Any, w: Any, u: Any, b: Any, d: Any, h0: Any) -> Any:
-    steps, batch, hidden = x.shape[0], x.shape[1], h0.shape[1]
-    out = np.empty((steps, batch, hidden), x.dtype)
-    h = h0.copy()
-    for t in range(steps):
-        own = x[t] @ w.T + b
-        past = h @ u.T + d
-        for n in range(batch):
-            for k in range(hidden):
-                reset = 1 / (1 + np.exp(-(own[n, k] + past[n, k])))
-                update = 1 / (1 + np.exp(-(own[n, hidden + k] + past[n, hidden + k])))
-                new = np.tanh(own[n, 2 * hidden + k] + reset * past[n, 2 * hidden + k])
-                h[n, k] = (1 - update) * new + update * h[n, k]
-                out[t, n, k] = h[n, k]
-    return out, h
-
-
-@hybrid.script
-def _run_rnn(x: Any, w: Any, u: Any, b: Any, h0: Any, activation: str) -> Any:
-    steps, batch, hidden = x.shape[0], x.shape[1], h0.shape[1]
-    out = np.empty((steps, batch, hidden), x.dtype)
-    h = h0.copy()
-    for t in range(steps):
-        sums = x[t] @ w.T + h @ u.T + b
-        for n in range(batch):
-            for k in range(hidden):
-                if activation == "tanh":
-                    h[n, k] = np.tanh(sums[n, k])
-                else:
-                    h[n, k] = np.maximum(sums[n, k], 0)
-                out[t, n, k] = h[n, k]
-    return out, h
-
-
-@operator(differentiable=False)
+@operator(recipe=RECIPE)
 def lstm(
     x: T,
     w: T,
@@ -88,12 +46,55 @@ def lstm(
     >>> hs.lstm(np.ones((3, 2, 4)), np.ones((20, 4)), np.ones((20, 5)))[0].shape
     (3, 2, 5)
     """
-    (summands,) = _read("lstm", 4, x, w, u, [bias])
-    hidden, cell = (_state("lstm", x, u, state) for state in (h0, c0))
-    return _run_lstm(x, w, u, summands, hidden, cell)
+    check_weights("lstm", 4, x, w, u, [bias])
+    layer = Layer("lstm", x, w, u, (bias, None))
+    hidden, cell = run_lstm(layer, (h0, c0), Gates())
+    return layer.outputs(hidden), layer.last("hidden", hidden), layer.last("cell", cell)
 
 
-@operator(differentiable=False)
+@operator(recipe=RECIPE)
+def lstm_states(
+    x: T,
+    w: T,
+    u: T,
+    bias: T | None = None,
+    hidden_bias: T | None = None,
+    h0: T | None = None,
+    c0: T | None = None,
+    projection: T | None = None,
+    input_peephole: T | None = None,
+    forget_peephole: T | None = None,
+    output_peephole: T | None = None,
+    *,
+    activations: Sequence[Any] = ("sigmoid", "tanh", "tanh"),
+    reverse: bool = False,
+    gates: str = "IFGO",
+) -> tuple[T, T]:
+    """The hidden and cell states of an LSTM after each step, in the order of the steps.
+
+    A projection, (outputs, hidden), makes hidden states of outputs; what is multiplied by `u` is
+    these. Peepholes, (batch, hidden), let gates see the cell, those of input and forget gates only
+    together. With reverse=True the first step sees the last of x. `gates` is the order of the input
+    (I), forget (F), cell (G) and output (O) gates; `activations` are those of gates, of the cell
+    gate and of the cell: "sigmoid", "tanh", "relu", or functions of te expressions.
+
+    >>> hs.lstm_states(np.ones((3, 2, 4)), np.ones((20, 4)), np.ones((20, 5)))[1].shape
+    (3, 2, 5)
+    """
+    name = "lstm_states"
+    check_weights(name, 4, x, w, u, [bias, hidden_bias], projection)
+    peepholes = (input_peephole, forget_peephole, output_peephole)
+    layer = Layer(name, x, w, u, (bias, hidden_bias), projection, reverse)
+    for peephole in peepholes:
+        layer.check_state(peephole, layer.size)
+    if (input_peephole is None) != (forget_peephole is None):
+        raise ArgumentValueError(f"{name}: peepholes of input and forget gates are given together")
+    how = Gates(gates, activations, peepholes, projection)
+    hidden, cell = run_lstm(layer, (h0, c0), how)
+    return layer.outputs(hidden), layer.outputs(cell)
+
+
+@operator(recipe=RECIPE)
 def gru(
     x: T,
     w: T,
@@ -107,11 +108,25 @@ def gru(
     >>> hs.gru(np.ones((3, 2, 4)), np.ones((15, 4)), np.ones((15, 5)))[0].shape
     (3, 2, 5)
     """
-    own, past = _read("gru", 3, x, w, u, [bias, hidden_bias])
-    return _run_gru(x, w, u, own, past, _state("gru", x, u, h0))
+    check_weights("gru", 3, x, w, u, [bias, hidden_bias])
+    layer = Layer("gru", x, w, u, (bias, hidden_bias))
+    size = layer.size
+    init, state = layer.state("hidden", h0)
+    past = layer.past(state)
+
+    def element(at: tuple[Any, ...]) -> Any:
+        t, n, k = at
+        places = [(t, n, k + size * gate) for gate in range(3)]
+        own, before = ([read(place) for place in places] for read in (layer.own, past))
+        reset, update = (SIGMOID(own[gate] + before[gate]) for gate in (0, 1))
+        new = TANH(own[2] + reset * before[2])
+        return (1 - update) * new + update * state[t - 1, n, k]
+
+    hidden = scan(init, fill("gru_next", state.shape, element), state, name="gru")
+    return layer.outputs(hidden), layer.last("hidden", hidden)
 
 
-@operator(differentiable=False)
+@operator(recipe=RECIPE)
 def rnn(
     x: T,
     w: T,
@@ -126,46 +141,14 @@ def rnn(
     >>> hs.rnn(np.ones((3, 2, 4)), np.ones((5, 4)), np.ones((5, 5)))[0].shape
     (3, 2, 5)
     """
-    if activation not in ("tanh", "relu"):
-        raise ArgumentValueError(f"rnn: there is no activation {activation!r}")
-    (summands,) = _read("rnn", 1, x, w, u, [bias])
-    return _run_rnn(x, w, u, summands, _state("rnn", x, u, h0), activation)
+    function = activation_of("rnn", activation, ("tanh", "relu"))
+    check_weights("rnn", 1, x, w, u, [bias])
+    layer = Layer("rnn", x, w, u, (bias, None))
+    init, state = layer.state("hidden", h0)
+    past = layer.past(state)
 
+    def element(at: tuple[Any, ...]) -> Any:
+        return function(layer.own(at) + past(at))
 
-def _read(name: str, gates: int, x: Any, w: Any, u: Any, biases: list[Any]) -> list[Any]:
-    """Biases, zeros if they are not given; shapes and types are checked."""
-    check_rank(name, x, 3, "steps, batch, inputs")
-    for tensor in (w, u):
-        check_rank(name, tensor, 2, "gates * hidden, inputs")
-    rows = u.shape[1] * gates
-    fits = [(w.shape[0], rows), (u.shape[0], rows), (w.shape[1], x.shape[2])]
-    if not all(are_equal(*pair) for pair in fits):
-        raise ArgumentValueError(
-            f"{name}: {shown(x)} and the weights {shown(w)} and {shown(u)} do not match"
-        )
-    _check_types(name, x, w, u, *biases)
-    for bias in biases:
-        if bias is not None and not (bias.ndim == 1 and are_equal(bias.shape[0], rows)):
-            raise ArgumentValueError(f"{name}: {shown(bias)} has not one for each row of weights")
-    return [_zeros(name, (rows,), x) if bias is None else bias for bias in biases]
-
-
-def _state(name: str, x: Any, u: Any, state: Any) -> Any:
-    shape = (x.shape[1], u.shape[1])
-    if state is None:
-        return _zeros(name, shape, x)
-    _check_types(name, x, state)
-    if state.ndim != 2 or not all(map(are_equal, state.shape, shape)):
-        raise ArgumentValueError(f"{name}: {shown(state)} is no state: it is (batch, hidden)")
-    return state
-
-
-def _check_types(name: str, x: Any, *others: Any) -> None:
-    if not x.dtype.is_float or any(t is not None and t.dtype is not x.dtype for t in others):
-        raise ArgumentError(
-            f"{name}: all operands must be of one float type, '{x.name}' is {x.dtype}"
-        )
-
-
-def _zeros(name: str, shape: tuple[Any, ...], x: Any) -> Any:
-    return fill(f"{name}_zeros", shape, lambda at: const(0, x.dtype))
+    hidden = scan(init, fill("rnn_next", state.shape, element), state, name="rnn")
+    return layer.outputs(hidden), layer.last("hidden", hidden)
