@@ -78,6 +78,9 @@ from hybridjit.stdlib.convolution import (
     conv3d,
     depthwise_conv2d,
 )
+from hybridjit.stdlib.correlation import (
+    correlation,
+)
 from hybridjit.stdlib.creation import (
     arange,
     eye,
@@ -159,6 +162,7 @@ from hybridjit.stdlib.indexing import (
 from hybridjit.stdlib.layouts import (
     batch_to_space_nd,
     depth_to_space,
+    fifo_buffer,
     layout_transform,
     space_to_batch_nd,
     space_to_depth,
@@ -195,6 +199,7 @@ from hybridjit.stdlib.losses import (
 )
 from hybridjit.stdlib.normalization import (
     batch_norm,
+    batch_norm_train,
     group_norm,
     instance_norm,
     l2_normalize,
@@ -202,6 +207,10 @@ from hybridjit.stdlib.normalization import (
     lrn,
     rms_norm,
     weight_norm,
+)
+from hybridjit.stdlib.packed_convolution import (
+    conv2d_packed,
+    conv2d_winograd,
 )
 from hybridjit.stdlib.padding import (
     dilate,
@@ -222,6 +231,10 @@ from hybridjit.stdlib.pooling import (
     max_pool2d,
     max_pool3d,
 )
+from hybridjit.stdlib.pooling_gradients import (
+    avg_pool2d_grad,
+    max_pool2d_grad,
+)
 from hybridjit.stdlib.products import (
     batch_matmul,
     dense,
@@ -234,6 +247,7 @@ from hybridjit.stdlib.quantized import (
     fake_quantize,
     quantize,
     requantize,
+    simulated_quantize,
 )
 from hybridjit.stdlib.random import (
     random_bits,
@@ -351,9 +365,11 @@ __all__ = [
     "argwhere",
     "avg_pool1d",
     "avg_pool2d",
+    "avg_pool2d_grad",
     "avg_pool3d",
     "batch_matmul",
     "batch_norm",
+    "batch_norm_train",
     "batch_to_space_nd",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
@@ -374,10 +390,13 @@ __all__ = [
     "conv1d_transpose",
     "conv2d",
     "conv2d_int8",
+    "conv2d_packed",
     "conv2d_transpose",
+    "conv2d_winograd",
     "conv3d",
     "conv3d_transpose",
     "copysign",
+    "correlation",
     "cos",
     "cosh",
     "crop_and_resize",
@@ -411,6 +430,7 @@ __all__ = [
     "eye",
     "fake_quantize",
     "fft",
+    "fifo_buffer",
     "flatten_from",
     "flip",
     "floor",
@@ -471,6 +491,7 @@ __all__ = [
     "max",
     "max_pool1d",
     "max_pool2d",
+    "max_pool2d_grad",
     "max_pool3d",
     "maximum",
     "mean",
@@ -529,6 +550,7 @@ __all__ = [
     "sigmoid",
     "sign",
     "silu",
+    "simulated_quantize",
     "sin",
     "sinh",
     "sliding_window",

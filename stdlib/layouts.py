@@ -9,16 +9,20 @@ from typing import Any, Literal
 from hybridjit.errors import ArgumentValueError
 from hybridjit.stdlib.padding import extend_by
 from hybridjit.stdlib.parts.shapes import (
+    are_equal,
     check_choice,
     check_rank,
     fill,
+    normalize_axis,
     read_integers,
+    replaced,
     shown,
 )
 from hybridjit.stdlib.parts.types import Number, T
 from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.operator import operator
 from hybridjit.stdlib.running.schedules import in_chunks
+from hybridjit.te import if_then_else
 
 RECIPE = scheduled_by(in_chunks)
 Mode = Literal["DCR", "CRD"]
@@ -119,6 +123,41 @@ def _part_of(places: dict[str, Any], axis: Axis, axes: list[Axis]) -> Any:
         return places[name.upper()] % size
     block = _block(name, axes)
     return places[name] // block if block > 1 else places[name]
+
+
+# -- queues ----------------------------------------------------------------------------------------
+
+
+@operator(recipe=RECIPE)
+def fifo_buffer(x: T, buffer: T, axis: int = 0) -> T:
+    """The buffer with x at its end along an axis, and as much less at its beginning.
+
+    >>> hs.fifo_buffer(np.array([8, 9]), np.array([1, 2, 3, 4, 5]))
+    array([3, 4, 5, 8, 9])
+    """
+    place = normalize_axis("fifo_buffer", buffer, axis)
+    _check_queue(x, buffer, place)
+    new, size = x.shape[place], buffer.shape[place]
+
+    def element(at: tuple[Any, ...]) -> Any:
+        is_old = at[place] < size - new
+        old = buffer[replaced(at, place, at[place] + new)]
+        return if_then_else(is_old, old, x[replaced(at, place, at[place] - (size - new))])
+
+    return fill("fifo_buffer", buffer.shape, element)
+
+
+def _check_queue(x: Any, buffer: Any, axis: int) -> None:
+    fits = x.ndim == buffer.ndim and x.dtype is buffer.dtype
+    if not fits or not all(
+        map(are_equal, replaced(x.shape, axis, 1), replaced(buffer.shape, axis, 1))
+    ):
+        raise ArgumentValueError(
+            f"fifo_buffer: {shown(x)}, {x.dtype}, is no part of {shown(buffer)}, {buffer.dtype}"
+        )
+    sizes = x.shape[axis], buffer.shape[axis]
+    if all(isinstance(size, int) for size in sizes) and sizes[0] > sizes[1]:
+        raise ArgumentValueError(f"fifo_buffer: {sizes[0]} elements do not fit into {sizes[1]}")
 
 
 # -- blocks of space -------------------------------------------------------------------------------

@@ -24,11 +24,12 @@ from hybridjit.stdlib.parts.shapes import (
 from hybridjit.stdlib.parts.types import Axes, T
 from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.operator import operator
-from hybridjit.stdlib.running.schedules import in_chunks, row_by_row
+from hybridjit.stdlib.running.schedules import along_rows, in_chunks, row_by_row
 from hybridjit.te import compute, reduce_axis
 from hybridjit.te import sum as added
 
 BATCH = scheduled_by(in_chunks, fastmath=("contract",))
+BATCHES = scheduled_by(along_rows, fastmath=("contract", "reassoc"))
 LAYER = scheduled_by(row_by_row, fastmath=("contract", "reassoc"))
 
 
@@ -77,6 +78,62 @@ def batch_norm(
         return (x[indices].astype(working) * scale[place] + shift[place]).astype(dtype)
 
     return compute(x.shape, element, name="batch_norm")
+
+
+@operator(recipe=BATCHES)
+def batch_norm_train(
+    x: T,
+    moving_mean: T,
+    moving_variance: T,
+    gamma: T | None = None,
+    beta: T | None = None,
+    *,
+    axis: int = 1,
+    epsilon: float = 1e-5,
+    momentum: float = 0.1,
+) -> tuple[T, T, T]:
+    """x normalized with its own means and variances, one for each place along an axis; and the
+    moving mean and variance, of which a share of `momentum` is new.
+
+    (x - mean) / sqrt(variance + epsilon) * gamma + beta, and (1 - momentum) * moving + momentum *
+    own. Variances are averages over all elements: nothing is taken off their number.
+
+    >>> hs.batch_norm_train(np.array([[1.0], [3.0]]), np.array([0.0]), np.array([1.0]))[1:]
+    (array([0.2]), array([1.]))
+    """
+    name = "batch_norm_train"
+    (place,) = normalize_axes(name, x, axis)
+    for operand in (moving_mean, moving_variance, gamma, beta):
+        _check_shape(name, x, operand, (place,))
+    if not 0 <= momentum <= 1:
+        raise ArgumentValueError(f"{name}: the momentum is from 0 to 1, got {momentum!r}")
+    others = tuple(other for other in range(x.ndim) if other != place)
+    center = working_average(f"{name}_mean", x, others)
+    spread = spread_along(f"{name}_variance", x, others, ddof=0, keepdims=False)
+    dtype = _type_of(x, gamma, beta)
+    working = working_type(dtype)
+
+    def element(at: tuple[Any, ...]) -> Any:
+        own = at[place]
+        found = (x[at] - center[own]) / call("sqrt", spread[own] + epsilon)
+        return _scaled(found, own, gamma, beta, working).astype(dtype)
+
+    means = _mixed(f"{name}_moving_mean", moving_mean, center, momentum)
+    variances = _mixed(f"{name}_moving_variance", moving_variance, spread, momentum)
+    return fill(name, x.shape, element), means, variances
+
+
+def _mixed(name: str, moving: Any, new: Any, momentum: float) -> Any:
+    """A moving average with a share of what is new, in its own type."""
+    dtype = float_type(moving.dtype)
+    working = working_type(dtype)
+    return broadcast(
+        lambda old, found: (
+            in_type(old, working) * (1 - momentum) + in_type(found, working) * momentum
+        ).astype(dtype),
+        *(moving, new),
+        name=name,
+    )
 
 
 @operator(recipe=LAYER)

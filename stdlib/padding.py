@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, cast
 
 from hybridjit.errors import ArgumentValueError
-from hybridjit.stdlib.parts.shapes import check_choice, fill, read_integers, shown
+from hybridjit.stdlib.parts.shapes import are_equal, check_choice, fill, read_integers, shown
 from hybridjit.stdlib.parts.types import Number, T
 from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.operator import operator
@@ -94,9 +94,9 @@ def read_widths(name: str, x: Any, widths: Any) -> list[tuple[int, int]]:
     return found
 
 
-def extend_by(name: str, x: Any, widths: Sequence[tuple[int, int]], mode: str, value: Any) -> Any:
+def extend_by(name: str, x: Any, widths: Sequence[tuple[Any, Any]], mode: str, value: Any) -> Any:
     """`x` with `widths` before and after each axis, filled as the mode says."""
-    padded = [axis for axis, pair in enumerate(widths) if any(pair)]
+    padded = [axis for axis, pair in enumerate(widths) if not all(map(_is_none, pair))]
     if mode != "constant":
         _check_not_empty(name, x, padded)
 
@@ -114,6 +114,11 @@ def extend_by(name: str, x: Any, widths: Sequence[tuple[int, int]], mode: str, v
     return fill(name, sizes, element)
 
 
+def _is_none(width: Any) -> bool:
+    """Whether nothing is added; a width of the run may be anything."""
+    return are_equal(width, 0)
+
+
 def _check_not_empty(name: str, x: Any, axes: Sequence[int]) -> None:
     for axis in axes:
         if isinstance(x.shape[axis], int) and x.shape[axis] == 0:
@@ -127,8 +132,8 @@ def _or_constant(x: Any, inner: list[Any], padded: Sequence[Any], value: Any) ->
     number = Expression(as_scalar(value)).astype(x.dtype)
     conditions: list[Any] = []
     for axis, (before, after) in padded:
-        conditions += [inner[axis] >= 0] if before else []
-        conditions += [inner[axis] < x.shape[axis]] if after else []
+        conditions += [] if _is_none(before) else [inner[axis] >= 0]
+        conditions += [] if _is_none(after) else [inner[axis] < x.shape[axis]]
     own = x[tuple(inner)]
     return if_then_else(are_all(*conditions), own, number) if conditions else own
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hybridjit.errors import ArgumentError, ArgumentValueError
-from hybridjit.ir.dtype import FLOAT32, FLOAT64, INT32, INT64, DType, promote
+from hybridjit.ir.dtype import FLOAT32, FLOAT64, INT8, INT32, INT64, UINT8, DType, promote
 from hybridjit.stdlib.parts.elements import call, maximum, minimum
 from hybridjit.stdlib.parts.images import Layout
 from hybridjit.stdlib.parts.precision import working_type
@@ -17,12 +17,14 @@ from hybridjit.stdlib.parts.windows import Movement
 from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.operator import operator
 from hybridjit.stdlib.running.schedules import in_chunks, in_tiles
-from hybridjit.te import Expression, Tensor, reduce_axis
+from hybridjit.te import Expression, Tensor, if_then_else, reduce_axis
 from hybridjit.te import sum as added
 from hybridjit.tensors.expression import as_scalar, dtype_of
 
 RECIPE = scheduled_by(in_chunks)
 PRODUCTS = scheduled_by(in_tiles)
+# Kinds of numbers that are known when it runs, by the codes of TVM's simulated quantization.
+SIMULATED = {1: INT8, 2: UINT8, 3: INT32}
 FILTERS: Mapping[str, str] = {"NCHW": "NCHW", "NHWC": "HWCN"}
 
 
@@ -133,6 +135,55 @@ def fake_quantize(
         return (small.astype(working) - zero) * size
 
     return fill("fake_quantize", x.shape, element)
+
+
+@operator(recipe=RECIPE)
+def simulated_quantize(
+    x: T,
+    kind: T | Number,
+    scale: T | Number = 1.0,
+    zero_point: T | Number = 0,
+    *,
+    axis: int = -1,
+) -> T:
+    """What quantize makes of x, in the type of x: the number of a type that is known when it runs.
+
+    The kind is 0 for x as it is, 1 for int8, 2 for uint8, 3 for int32. A scale and a zero point are
+    for all elements, or one for each place along an axis.
+
+    >>> hs.simulated_quantize(np.array([0.6, -1.0, 900.0]), 2, 0.5)
+    array([  1.,   0., 255.])
+    """
+    return _simulated(x, _single(kind), (_single(scale), _single(zero_point)), axis)
+
+
+def _simulated(x: Any, kind: Any, scaling: tuple[Any, Any], axis: int) -> Any:
+    name = "simulated_quantize"
+    if not x.dtype.is_float:
+        raise ArgumentError(f"{name}: '{x.name}' must hold floats, got {x.dtype}")
+    place = normalize_axis(name, x, axis) if x.ndim else 0
+    scales, zeros = scaling
+    _check_scales(name, x, (scales, zeros), place)
+    working, code = working_type(x.dtype), _scalar(kind)
+
+    def element(at: tuple[Any, ...]) -> Any:
+        value = x[at].astype(working)
+        ratio = value / _at(scales, at, place).astype(working)
+        whole = call("rint", ratio) + _at(zeros, at, place).astype(working)
+        found = value
+        for number, dtype in SIMULATED.items():
+            low, high = _limits(dtype)
+            inner = maximum(minimum(whole, float(high)), float(low))
+            found = if_then_else(code == number, inner, found)
+        return found.astype(x.dtype)
+
+    return fill(name, x.shape, element)
+
+
+def _single(value: Any) -> Any:
+    """A vector of one element as that element."""
+    is_one = isinstance(value, Tensor) and value.ndim == 1 and are_equal(value.shape[0], 1)
+    return value[0] if is_one else value
 
 
 @operator(recipe=PRODUCTS, differentiable=False)

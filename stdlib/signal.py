@@ -11,10 +11,12 @@ from hybridjit import hybrid
 from hybridjit.errors import ArgumentError, ArgumentValueError
 from hybridjit.ir.dtype import COMPLEX128
 from hybridjit.stdlib.padding import extend_by
+from hybridjit.stdlib.parts.accumulation import float_type
 from hybridjit.stdlib.parts.elements import call
 from hybridjit.stdlib.parts.shapes import are_equal, fill, normalize_axis, read_integers, shown
 from hybridjit.stdlib.parts.types import T
 from hybridjit.stdlib.running.operator import operator
+from hybridjit.te import if_then_else
 
 
 @hybrid.script
@@ -85,12 +87,15 @@ def stft(
     *,
     center: bool = False,
     onesided: bool = True,
+    normalized: bool = False,
+    as_real: bool = False,
 ) -> T:
     """Fourier transforms of windows of n_fft elements, hop_length apart, along the last axis.
 
     Each is multiplied by a `window` first. The result has the frequencies in the axis before the
     last, and the places in the last. With center=True signals are reflected at both ends, so that
-    window t has its middle at t * hop_length.
+    window t has its middle at t * hop_length. With normalized=True all is divided by the root of
+    n_fft; with as_real=True real and imaginary parts are a last axis, in the type of x.
 
     >>> hs.stft(np.ones(8), 4, 2).shape
     (3, 3)
@@ -113,7 +118,22 @@ def stft(
     found: Any = _fft(frames, outer + 1)
     kept = size // 2 + 1 if onesided else size
     shape = (*signal.shape[:-1], kept, count)
-    return fill("stft", shape, lambda at: found[(*at[:outer], at[outer + 1], at[outer])])
+
+    def element(at: tuple[Any, ...]) -> Any:
+        value = found[(*at[:outer], at[outer + 1], at[outer])]
+        return value / float(size) ** 0.5 if normalized else value
+
+    if not as_real:
+        return fill("stft", shape, element)
+    dtype = float_type(x.dtype)
+    if dtype.is_complex:
+        raise ArgumentError(f"stft: parts of signals of type {dtype} have no type of x")
+
+    def part(at: tuple[Any, ...]) -> Any:
+        value = element(at[:-1])
+        return if_then_else(at[-1] == 0, call("real", value), call("imag", value)).astype(dtype)
+
+    return fill("stft_parts", (*shape, 2), part)
 
 
 def _check_frames(x: Any, window: Any, size: int, hop: int) -> None:

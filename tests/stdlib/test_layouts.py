@@ -58,11 +58,20 @@ def space_to_batch(x: Any, blocks: Any, pads: Any) -> Any:
 
 
 BATCHES: Any = space_to_batch(X, [3, 2], [(0, 0), (1, 1)])
+
+
+def pushed(new: Any, buffer: Any, axis: int) -> Any:
+    size = new.shape[axis]
+    return np.split(np.concatenate([buffer, new], axis), [size], axis)[1]
+
+
 ROWS = (
     *(row("pad", X, w, m, wanted=np.pad(X, w, m)) for m in MODES for w in WIDTHS),
     *(row("pad", X, w, wanted=np.pad(X, w)) for w in WIDTHS),
     *(row("dilate", X, s, v, wanted=spread_out(X, s, v))
       for s, v in ((1, 0), (2, 0), ((1, 3, 2), 2.5), ((4, 1, 1), -1))),
+    *(row("fifo_buffer", new, -X, axis, wanted=pushed(new, -X, axis))
+      for new, axis in ((X[:0], 0), (X[:1], 0), (X[:, 1:], 1), (X, -1), (X[:, :, ::2], 2))),
     row("dilate", X[:, :0], 2, wanted=np.zeros((3, 0, 7), np.float32)),
     row("pad", X, 1, constant_values=2.5, wanted=np.pad(X, 1, constant_values=2.5)),
     row("pad", SMALL, 1, "constant", 3, wanted=np.pad(SMALL, 1, constant_values=3)),
@@ -107,6 +116,9 @@ def test_on_tensors(row: Row) -> None:
 
 
 MISTAKES: dict[str, Any] = {
+    "is no part of 'buffer'": lambda: hs.fifo_buffer(X, X[:, :1]),
+    "'x' .* float32, is no part": lambda: hs.fifo_buffer(X, X.astype(float)),
+    "2 elements do not fit into 1": lambda: hs.fifo_buffer(X, X[:1]),
     "pad: there is no mode": lambda: hs.pad(X, 1, "mean"),  # pyright: ignore
     "got the widths": lambda: hs.pad(X, ((1, 1), (1, 1))),
     r"got the widths -1": lambda: hs.pad(X, -1),

@@ -120,9 +120,22 @@ def frames(x: Any, size: int, hop: int) -> Any:
     return np.lib.stride_tricks.sliding_window_view(x, size, -1)[..., ::hop, :]
 
 
+def simulated(x: Any, kind: int, scale: Any, zero: Any) -> Any:
+    """What the numbers of a type would be, in that of x."""
+    if kind == 0:
+        return x
+    limits: Any = np.iinfo({1: "int8", 2: "uint8", 3: "int32"}[kind])
+    found = np.rint(x / scale) + np.asarray(zero).astype(x.dtype)
+    return np.clip(found, np.float32(limits.min), np.float32(limits.max)).astype(x.dtype)
+
+
 def stft(x: Any, size: int, hop: int, window: Any = 1.0, *, onesided: bool = True) -> Any:
     found = np.fft.fft(frames(x, size, hop) * window)
     return np.swapaxes(found[..., : size // 2 + 1] if onesided else found, -1, -2)
+
+
+def parts_of(x: Any) -> Any:
+    return np.stack([x.real, x.imag], -1)
 
 
 ROWS = (
@@ -155,6 +168,11 @@ ROWS = (
     row("dequantize", Q, 0.25, -3, dtype="float64", wanted=(Q.astype(float) + 3) * 0.25),
     row("requantize", A32, 0.5, 2, 1.5, -1,
         wanted=quantized((A32 - 2.0) * (0.5 / 1.5), 1, -1, "int8")),
+    *(row("simulated_quantize", X * 300, k, s, z, axis=1, wanted=simulated(X * 300, k, s, z))
+      for k in range(4) for s, z in ((0.5, 7), (SCALES, np.array([3, 0, -2], np.int32)))),
+    row("simulated_quantize", X[0], np.array([2], np.int32), np.array([0.25], np.float32),
+        np.array([5], np.int32), wanted=simulated(X[0], 2, np.float32(0.25), 5)),
+    row("simulated_quantize", X[:0], 1, 0.5, wanted=X[:0]),
     row("fake_quantize", P * 99, 0.25, 3, rtol=1e-12,
         wanted=(quantized(P * 99, 0.25, 3, "int8").astype(float) - 3) * 0.25),
     row("dense_int8", A8, B8, wanted=A32 @ B32.T),
@@ -178,6 +196,10 @@ ROWS = (
     row("stft", WAVE, 4, 3, wanted=stft(WAVE, 4, 3), rtol=1e-9, dynamic=False),
     row("stft", WAVE[0], 4, 2, HANN, onesided=False, rtol=1e-9, dynamic=False,
         wanted=stft(WAVE[0], 4, 2, HANN, onesided=False)),
+    row("stft", WAVE, 4, 2, HANN, normalized=True, rtol=1e-9, fixed=(4,),
+        wanted=stft(WAVE, 4, 2, HANN) / 2),
+    row("stft", WAVE.astype(np.float32), 5, 2, as_real=True, rtol=1e-5, onesided=False,
+        wanted=parts_of(stft(WAVE, 5, 2, onesided=False)).astype(np.float32)),
     row("stft", WAVE, 4, 2, HANN, center=True, rtol=1e-9, dynamic=False,
         wanted=stft(np.pad(WAVE, ((0, 0), (2, 2)), "reflect"), 4, 2, HANN)),
 )  # fmt: skip
@@ -322,6 +344,8 @@ MISTAKES: dict[str, Any] = {
     "a key is two numbers of type uint32, got int64": lambda: hs.random_bits(LABELS, 3),
     "a key is two numbers of type uint32, got 'key'": lambda: hs.random_bits(KEY[:1], 3),
     "of type float32 or float64": lambda: hs.random_normal(KEY, 3, dtype="int32"),
+    "must hold floats, got int8": lambda: hs.simulated_quantize(A8, 1, 0.5),
+    "have no type of x": lambda: hs.stft(WAVE * 1j, 4, 2, as_real=True),
     "no window of 20": lambda: hs.stft(WAVE, 20, 2),
     "'real' of shape": lambda: hs.dft(WAVE, WAVE[:1]),
 }

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from hybridjit import stdlib as hs
-from hybridjit.compat.tvm import vision
+from hybridjit.compat.tvm import layers, vision
 from hybridjit.errors import ArgumentValueError
 from hybridjit.te import placeholder
 
@@ -437,6 +437,7 @@ ADAPTED: dict[str, Function] = {
     "nn.adaptive_pool1d": partial(adaptive_pool, 1),
     "nn.adaptive_pool3d": partial(adaptive_pool, 3),
     "nn.scale_shift_nchw": scale_shift,
+    **layers.ADAPTED,
     **vision.ADAPTED,
 }
 """What is called with TOPI's arguments, by TOPI's names."""

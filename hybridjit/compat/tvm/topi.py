@@ -28,7 +28,6 @@ RENAMED: dict[str, str] = {
     "floor_mod": "remainder",
     "mod": "remainder",
     "round": "rint",
-    "stft": "stft",
     "unique": "unique",
     "nn.instance_norm": "instance_norm",
     "nn.fast_softmax": "softmax",
@@ -76,19 +75,10 @@ ABSENT: dict[str, str] = {
     "shape": "x.shape",
     "sparse_fill_empty_rows": "TensorFlow's ragged tensors are not here",
     "sparse_reshape": "TensorFlow's ragged tensors are not here",
-    "stft_with_window": "hs.stft(x, n_fft, hop_length, window)",
-    "nn.batch_norm": "hs.batch_norm for trained networks; the moving averages of training are not",
     "nn.binarize_pack": "networks of single bits are not here",
     "nn.binary_dense": "networks of single bits are not here",
     "nn.bitserial_conv2d_nchw": "networks of few bits are not here",
     "nn.bitserial_dense": "networks of few bits are not here",
-    "nn.conv2d_NCHWc": "hs.conv2d packs by itself; hs.layout_transform changes layouts",
-    "nn.conv2d_winograd_nchw": "hs.conv2d computes the sums as they are",
-    "nn.correlation_nchw": "write it as a te.compute",
-    "nn.fifo_buffer": "hs.concatenate of a part and what is new",
-    "nn.lstm": "hs.lstm, whose operands are other ones",
-    "nn.pool_grad": "te.gradient of hs.max_pool2d or hs.avg_pool2d",
-    "nn.simulated_quantize": "hs.fake_quantize",
 }
 
 
@@ -234,7 +224,6 @@ SAME = tuple(
         "argwhere",
         "unique",
         "dft",
-        "stft",
         "sliding_window",
         "eye",
     ]
