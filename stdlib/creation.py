@@ -13,6 +13,7 @@ import numpy as np
 
 from hybridjit.errors import ArgumentValueError
 from hybridjit.ir.dtype import FLOAT64, INT64, DType
+from hybridjit.stdlib.parts.constants import chosen, constant_vector
 from hybridjit.stdlib.parts.elements import call
 from hybridjit.stdlib.parts.precision import working_type
 from hybridjit.stdlib.parts.shapes import (
@@ -20,6 +21,7 @@ from hybridjit.stdlib.parts.shapes import (
     check_choice,
     check_integers,
     check_rank,
+    count_elements,
     fill,
     normalize_axis,
     read_integers,
@@ -36,6 +38,8 @@ from hybridjit.te import min as least
 from hybridjit.tensors.expression import as_scalar, dtype_of
 
 RECIPE = scheduled_by(in_chunks)
+# Numbers that are part of the code, of which each is a branch.
+MAX_CONSTANTS = 256
 
 
 @operator(recipe=RECIPE, differentiable=False)
@@ -111,6 +115,49 @@ def _count_steps(first: Any, last: Any, step: Any) -> Any:
     (whole,) = read_integers("arange", "the step", step, 1)
     room = last - first if whole > 0 else first - last
     return call("maximum", 0, (room + abs(whole) - 1) // abs(whole))
+
+
+@operator(recipe=RECIPE, differentiable=False)
+def const_vector(values: Sequence[Any], dtype: Any = None, *, like: T | None = None) -> Any:
+    """These numbers, which are part of the code: for a few of them.
+
+    >>> hs.const_vector((2, 3, 5))
+    array([2, 3, 5])
+    """
+    found = np.array(values)
+    if found.ndim != 1:
+        raise ArgumentValueError(f"const_vector: numbers along one axis, got {found.ndim} axes")
+    if len(values) > MAX_CONSTANTS:
+        raise ArgumentValueError(
+            f"const_vector: {len(values)} numbers are too many to be part of the code, of which "
+            f"there are up to {MAX_CONSTANTS}",
+            help="pass them as an array or a tensor",
+        )
+    wanted = dtype_of(found.dtype if dtype is None else dtype)
+    return constant_vector("const_vector", [value.item() for value in found], wanted)
+
+
+@operator(recipe=RECIPE, differentiable=False)
+def shape(x: T, dtype: Any = "int64") -> T:
+    """The sizes of x, as numbers of a type.
+
+    >>> hs.shape(np.ones((2, 3)))
+    array([2, 3])
+    """
+    wanted = dtype_of(dtype)
+    sizes = [_number(size, wanted) for size in x.shape] or [const(0, wanted)]
+    return fill("shape", (x.ndim,), lambda at: chosen(sizes, at[0]))
+
+
+@operator(recipe=RECIPE, differentiable=False)
+def size(x: T, dtype: Any = "int64") -> T:
+    """How many elements x has, as a number of a type in an array without axes.
+
+    >>> hs.size(np.ones((2, 3)))
+    array(6)
+    """
+    count = count_elements(x.shape, range(x.ndim))
+    return fill("size", (), lambda at: _number(count, dtype_of(dtype)))
 
 
 @operator(recipe=RECIPE, differentiable=False)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from hybridjit.ir.dtype import INT64, UINT64
+from hybridjit.stdlib.parts.shapes import broadcast
 from hybridjit.stdlib.parts.types import T
 from hybridjit.stdlib.running.elementwise import each, elementwise
+from hybridjit.te import clz, const, if_then_else
 
 
 @elementwise
@@ -54,6 +59,33 @@ def log2(x: T) -> T:
     array([0., 3.])
     """
     return each("log2", x)
+
+
+@elementwise
+def ceil_log2(x: T) -> T:
+    """The logarithm of x to the base 2, rounded up.
+
+    That of integers is exact, an int64, and -1 if they are not above 0; of floats it is
+    ceil(log2(x)), in their type.
+
+    >>> hs.ceil_log2(np.array([1, 5, 8, 0]))
+    array([ 0,  3,  3, -1])
+    """
+    return _ceil_log2(x)
+
+
+def _ceil_log2(x: Any) -> Any:
+    if not x.dtype.is_integer:
+        return ceil(log2(x))
+    wide = UINT64 if x.dtype is UINT64 else INT64
+
+    def element(value: Any) -> Any:
+        own = value.astype(wide)
+        # One less has as many bits as the power of 2 that is not below it has zeros.
+        bits = 64 - clz(if_then_else(own > 1, own - 1, own * 0)).astype(INT64)
+        return if_then_else(own > 0, bits, const(-1, INT64))
+
+    return broadcast(element, x, name="ceil_log2")
 
 
 @elementwise

@@ -275,6 +275,44 @@ def dynamic_slice(x: T, starts: T, sizes: int | Sequence[Any]) -> T:
     return fill("dynamic_slice", counts, element)
 
 
+@operator(recipe=RECIPE)
+def dynamic_strided_slice(x: T, starts: T, strides: T, sizes: int | Sequence[Any]) -> T:
+    """So many elements of x along each axis, from places on, by steps: known when it runs.
+
+    Starts are those of slices: counted from the end if negative, and the nearest place if there is
+    none. A step that leads out of x is an error.
+
+    >>> hs.dynamic_strided_slice(np.arange(7), np.array([-1]), np.array([-2]), 3)
+    array([6, 4, 2])
+    """
+    name = "dynamic_strided_slice"
+    check_integers(name, starts, strides)
+    for part in (starts, strides):
+        check_rank(name, part, 1, "one for each axis")
+    counts = read_shape(sizes)
+    fits = [(part.shape[0], x.ndim) for part in (starts, strides)]
+    if len(counts) != x.ndim or not all(are_equal(*pair) for pair in fits):
+        raise ArgumentValueError(f"{name}: {shown(x)} has {x.ndim} axes, and not {len(counts)}")
+
+    def element(at: tuple[Any, ...]) -> Any:
+        first, step = ([_wide(part, axis) for axis in range(x.ndim)] for part in (starts, strides))
+        return x[tuple(_stepped(*parts) for parts in zip(first, step, at, x.shape, strict=True))]
+
+    return fill(name, counts, element)
+
+
+def _wide(x: Any, place: int) -> Any:
+    return x[place].astype(INT64)
+
+
+def _stepped(first: Any, step: Any, index: Any, size: Any) -> Any:
+    """A place of a slice; beyond the end, which is an error, what would be counted from there."""
+    own = if_then_else(first < 0, first + size, first)
+    start = if_then_else(step > 0, greatest(own, 0), least(own, size - 1))
+    place = start + index * step
+    return if_then_else(place < 0, size, place)
+
+
 def _check_fit(x: Any, starts: Any, counts: tuple[Any, ...]) -> None:
     too_large = [
         count

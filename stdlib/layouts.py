@@ -6,7 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from hybridjit.errors import ArgumentValueError
+from hybridjit import hybrid
+from hybridjit.errors import ArgumentError, ArgumentValueError
+from hybridjit.ir.dtype import DType
 from hybridjit.stdlib.padding import extend_by
 from hybridjit.stdlib.parts.shapes import (
     are_equal,
@@ -22,7 +24,8 @@ from hybridjit.stdlib.parts.types import Number, T
 from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.operator import operator
 from hybridjit.stdlib.running.schedules import in_chunks
-from hybridjit.te import if_then_else
+from hybridjit.te import extern, if_then_else
+from hybridjit.tensors.expression import dtype_of
 
 RECIPE = scheduled_by(in_chunks)
 Mode = Literal["DCR", "CRD"]
@@ -125,6 +128,32 @@ def _part_of(places: dict[str, Any], axis: Axis, axes: list[Axis]) -> Any:
     return places[name] // block if block > 1 else places[name]
 
 
+# -- bits ------------------------------------------------------------------------------------------
+
+
+@hybrid.packed
+def _copy_bits(x: Any, out: Any) -> None:
+    out.view(x.dtype)[...] = x
+
+
+@operator(differentiable=False)
+def reinterpret(x: T, dtype: Any) -> T:
+    """The bits of x as numbers of another type of the same width.
+
+    >>> hs.reinterpret(np.array([1.0], np.float32), "int32")
+    array([1065353216], dtype=int32)
+    """
+    return _reinterpreted(x, dtype_of(dtype))
+
+
+def _reinterpreted(x: Any, dtype: DType) -> Any:
+    if dtype.bits != x.dtype.bits:
+        raise ArgumentError(
+            f"reinterpret: '{x.name}' is of type {x.dtype}, whose bits are none of {dtype}"
+        )
+    return extern(x.shape, [x], _copy_bits, dtype=dtype.name, name="reinterpret")
+
+
 # -- queues ----------------------------------------------------------------------------------------
 
 
@@ -132,8 +161,8 @@ def _part_of(places: dict[str, Any], axis: Axis, axes: list[Axis]) -> Any:
 def fifo_buffer(x: T, buffer: T, axis: int = 0) -> T:
     """The buffer with x at its end along an axis, and as much less at its beginning.
 
-    >>> hs.fifo_buffer(np.array([8, 9]), np.array([1, 2, 3, 4, 5]))
-    array([3, 4, 5, 8, 9])
+    >>> hs.fifo_buffer(np.array([8.0, 9.0]), np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
+    array([3., 4., 5., 8., 9.])
     """
     place = normalize_axis("fifo_buffer", buffer, axis)
     _check_queue(x, buffer, place)

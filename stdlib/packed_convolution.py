@@ -11,17 +11,27 @@ from hybridjit.stdlib.parts.accumulation import convert, meeting_type
 from hybridjit.stdlib.parts.constants import constant_matrix
 from hybridjit.stdlib.parts.images import check_images
 from hybridjit.stdlib.parts.precision import working_type
-from hybridjit.stdlib.parts.shapes import are_equal, check_rank, fill, shown
+from hybridjit.stdlib.parts.shapes import (
+    are_equal,
+    check_rank,
+    count_elements,
+    fill,
+    flat_place,
+    indices_at,
+    shown,
+)
 from hybridjit.stdlib.parts.sliding import offsets_of
 from hybridjit.stdlib.parts.types import Padding, Pair, T
 from hybridjit.stdlib.parts.windows import Movement, Window, read_windows
 from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.operator import operator
-from hybridjit.stdlib.running.schedules import in_tiles
+from hybridjit.stdlib.running.schedules import as_written, in_tiles
 from hybridjit.te import reduce_axis
 from hybridjit.te import sum as added
 
 RECIPE = scheduled_by(in_tiles, fastmath=("contract", "reassoc"))
+# Transforms are small products along long rows, for which tiles cost more than they save.
+STAGES = scheduled_by(as_written, fastmath=("contract", "reassoc"))
 
 
 @operator(recipe=RECIPE)
@@ -49,12 +59,13 @@ def conv2d_packed(x: T, w: T, *, stride: Pair = 1, padding: Padding = 0, dilatio
     working = working_type(dtype)
     outer, inner = reduce_axis((0, x.shape[1]), "c"), reduce_axis((0, x.shape[4]), "b")
     offsets = offsets_of(w.shape[2:4])
+    filters: Any = w
 
     def element(at: tuple[Any, ...]) -> Any:
         n, block, *places, output = at
         seen = map(Window.place, windows, places, offsets)
         value = padded[(n, outer, *seen, inner)].astype(working)
-        weight = w[(block, outer, *offsets, inner, output)].astype(working)
+        weight = filters[(block, outer, *offsets, inner, output)].astype(working)
         return added(value * weight, axis=[outer, *offsets, inner])
 
     counts = map(Window.count, windows, x.shape[2:4])
@@ -104,14 +115,15 @@ RESULT = {
 }
 
 
-@operator(recipe=RECIPE)
+@operator(recipe=STAGES)
 def conv2d_winograd(x: T, w: T, *, padding: Padding = 0, tile: int = 4) -> T:
     """conv2d with filters of 3 by 3 and a stride of 1, with fewer products, and less exact.
 
     Tiles of 4 by 4 results are made of 36 products for each channel, in the place of 144; tiles of
     2 by 2 of 16, in the place of 36. The error is at most (channels + 40) * channels * a * u *
     max|x| * max|w|, where u is half the distance from 1 to the next number of the type and `a` is
-    81 for tiles of 2 and 36100 for those of 4; what is seen is a hundredth of it.
+    81 for tiles of 2 and 36100 for those of 4; what is seen is a hundredth of it. conv2d, whose
+    products run in registers, is as a rule faster on processors.
 
     >>> hs.conv2d_winograd(np.ones((1, 1, 3, 3)), np.ones((1, 1, 3, 3)), padding=1, tile=2)[0, 0]
     array([[4., 6., 4.],
@@ -124,22 +136,25 @@ def conv2d_winograd(x: T, w: T, *, padding: Padding = 0, tile: int = 4) -> T:
     counts = [window.count(extent) for window, extent in zip(windows, x.shape[2:], strict=True)]
     tiles = [(count + tile - 1) // tile for count in counts]
     dtype = meeting_type(x[0, 0, 0, 0], w[0, 0, 0, 0])
-    made = _Winograd(tile, working_type(dtype))
+    made = _Winograd(tile, (x.shape[0], *tiles), working_type(dtype))
     ends = [
         (window.before, count * tile + 2 - window.before - extent)
         for window, count, extent in zip(windows, tiles, x.shape[2:], strict=True)
     ]
     whole: Any = extend_by(f"{name}_padded", x, [(0, 0), (0, 0), *ends], "constant", 0)
-    found = made.results(made.products(made.filters(w), made.elements(whole, tiles)), counts)
+    found = made.results(made.products(made.filters(w), made.elements(whole)), counts)
     return convert(name, found, dtype)
 
 
 class _Winograd:
-    """The stages of the transform, for tiles of one size in one type. Axes a and b are the rows and
-    columns of transformed tiles, of which y and x count rows and columns."""
+    """The stages of the transform, for tiles of one size in one type.
 
-    def __init__(self, tile: int, working: Any) -> None:
-        self._tile, self._size, self._working = tile, tile + 2, working
+    Axes a and b are the rows and columns of transformed tiles. All tiles of a batch are the last
+    axis, p, of all that is between the images and the result: transforms run along it in vectors.
+    """
+
+    def __init__(self, tile: int, tiles: tuple[Any, ...], working: Any) -> None:
+        self._tile, self._tiles, self._working = tile, tiles, working
         self._data, self._filter, self._result = (
             constant_matrix(f"conv2d_winograd_{what}", rows[tile], working)
             for what, rows in (("data", DATA), ("filter", FILTER), ("result", RESULT))
@@ -147,72 +162,62 @@ class _Winograd:
 
     def filters(self, w: Any) -> Any:
         """(a, b, outputs, channels)."""
-        i, j = reduce_axis((0, 3), "i"), reduce_axis((0, 3), "j")
-        rows = fill(
-            "conv2d_winograd_filter_rows",
-            (self._size, *w.shape[:2], 3),
-            lambda at: added(
-                self._filter[at[0], i] * w[(*at[1:3], i, at[3])].astype(self._working), axis=i
-            ),
+        given = fill(
+            "conv2d_winograd_filter",
+            (3, 3, *w.shape[:2]),
+            lambda at: w[(*at[2:], *at[:2])].astype(self._working),
         )
-        return fill(
-            "conv2d_winograd_filters",
-            (self._size, self._size, *w.shape[:2]),
-            lambda at: added(self._filter[at[1], j] * rows[(at[0], *at[2:], j)], axis=j),
-        )
+        return self._transformed("filters", self._filter, given)
 
-    def elements(self, x: Any, tiles: Sequence[Any]) -> Any:
-        """(a, b, channels, batch, y, x)."""
-        size, step = self._size, self._tile
-        batch, channels, _, columns = x.shape
-        i, j = reduce_axis((0, size), "i"), reduce_axis((0, size), "j")
-        rows = fill(
-            "conv2d_winograd_rows",
-            (size, channels, batch, tiles[0], columns),
-            lambda at: added(
-                self._data[at[0], i]
-                * x[at[2], at[1], at[3] * step + i, at[4]].astype(self._working),
-                axis=i,
-            ),
-        )
-        return fill(
-            "conv2d_winograd_elements",
-            (size, size, channels, batch, *tiles),
-            lambda at: added(
-                self._data[at[1], j] * rows[(at[0], *at[2:5], at[5] * step + j)], axis=j
-            ),
+    def elements(self, x: Any) -> Any:
+        """(a, b, channels, p)."""
+        size, step = self._tile + 2, self._tile
+
+        def element(at: tuple[Any, ...]) -> Any:
+            i, j, channel, place = at
+            n, y, z = indices_at(self._tiles, place)
+            return x[n, channel, y * step + i, z * step + j].astype(self._working)
+
+        shape = (size, size, x.shape[1], count_elements(self._tiles, range(3)))
+        return self._transformed(
+            "elements", self._data, fill("conv2d_winograd_tiles", shape, element)
         )
 
     def products(self, filters: Any, elements: Any) -> Any:
-        """(a, b, outputs, batch, y, x): added up over channels."""
+        """(a, b, outputs, p): added up over channels."""
         c = reduce_axis((0, filters.shape[3]), "c")
-        size, outputs = self._size, filters.shape[2]
         return fill(
             "conv2d_winograd_products",
-            (size, size, outputs, *elements.shape[3:]),
-            lambda at: added(filters[(*at[:3], c)] * elements[(*at[:2], c, *at[3:])], axis=c),
+            (*filters.shape[:3], elements.shape[3]),
+            lambda at: added(filters[(*at[:3], c)] * elements[(*at[:2], c, at[3])], axis=c),
         )
 
     def results(self, products: Any, counts: Sequence[Any]) -> Any:
         """(batch, outputs, rows, columns)."""
-        size, tile = self._size, self._tile
-        _, _, outputs, batch, *tiles = products.shape
-        a, b = reduce_axis((0, size), "a"), reduce_axis((0, size), "b")
+        found, tile = self._transformed("results", self._result, products), self._tile
+
+        def element(at: tuple[Any, ...]) -> Any:
+            n, output, y, x = at
+            place = flat_place(self._tiles, (n, y // tile, x // tile))
+            return found[y % tile, x % tile, output, place]
+
+        shape = (self._tiles[0], products.shape[2], *counts)
+        return fill("conv2d_winograd", shape, element)
+
+    def _transformed(self, what: str, matrix: Any, given: Any) -> Any:
+        """The first two axes of tiles, each multiplied by a matrix."""
+        size = given.shape[0]
+        i, j = reduce_axis((0, size), "i"), reduce_axis((0, size), "j")
+        new, rest = matrix.shape[0], given.shape[2:]
         rows = fill(
-            "conv2d_winograd_result_rows",
-            (batch, outputs, tiles[0], tile, size, tiles[1]),
-            lambda at: added(
-                self._result[at[3], a] * products[a, at[4], at[1], at[0], at[2], at[5]], axis=a
-            ),
+            f"conv2d_winograd_rows_of_{what}",
+            (new, size, *rest),
+            lambda at: added(matrix[at[0], i] * given[(i, *at[1:])], axis=i),
         )
         return fill(
-            "conv2d_winograd",
-            (batch, outputs, *counts),
-            lambda at: added(
-                self._result[at[3] % tile, b]
-                * rows[at[0], at[1], at[2] // tile, at[2] % tile, b, at[3] // tile],
-                axis=b,
-            ),
+            f"conv2d_winograd_{what}",
+            (new, new, *rest),
+            lambda at: added(matrix[at[1], j] * rows[(at[0], j, *at[2:])], axis=j),
         )
 
 

@@ -25,7 +25,7 @@ from hybridjit.stdlib.parts.extrema import (
     one_of,
     smallest,
 )
-from hybridjit.stdlib.parts.shapes import broadcast
+from hybridjit.stdlib.parts.shapes import broadcast, fill, read_shape, repeated_axes
 from hybridjit.stdlib.parts.types import Axes, T
 from hybridjit.stdlib.running.compiled import scheduled_by
 from hybridjit.stdlib.running.operator import operator
@@ -46,6 +46,23 @@ def sum(x: T, axis: Axes = None, *, dtype: Any = None, keepdims: bool = False) -
     array([3., 7.])
     """
     return add_up("sum", added, x, axis, dtype=dtype, keepdims=keepdims)
+
+
+@operator(recipe=RECIPE)
+def collapse_sum(x: T, shape: Any) -> T:
+    """x added up to a shape that broadcasts to its own, as gradients of broadcast operands are.
+
+    Types are those of `sum`.
+
+    >>> hs.collapse_sum(np.array([[1.0, 2.0], [3.0, 4.0]]), (2, 1))
+    array([[3.],
+           [7.]])
+    """
+    sizes = read_shape(shape)
+    axes = repeated_axes("collapse_sum", x, sizes)
+    total = add_up("collapse_sum", added, x, axes, keepdims=True)
+    extra = x.ndim - len(sizes)
+    return fill("collapse_sum", sizes, lambda at: total[(*[0] * extra, *at)]) if extra else total
 
 
 @operator(recipe=RECIPE)

@@ -1,4 +1,4 @@
-"""Tensors whose elements are known."""
+"""Tensors of a few elements that are known one by one."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from hybridjit.te import const, if_then_else
 
 def constant_vector(name: str, values: Sequence[Any], dtype: DType) -> Any:
     """A tensor of these elements."""
-    return fill(name, (len(values),), lambda at: _chosen(values, at[0], dtype))
+    numbers = [const(value, dtype) for value in values] or [const(0, dtype)]
+    return fill(name, (len(values),), lambda at: chosen(numbers, at[0]))
 
 
 def constant_matrix(name: str, rows: Sequence[Sequence[Any]], dtype: DType) -> Any:
     """A tensor of these rows, all of one length."""
     width = len(rows[0])
-    values = [value for row in rows for value in row]
+    values = [const(value, dtype) for row in rows for value in row]
     shape = (len(rows), width)
-    return fill(name, shape, lambda at: _chosen(values, at[0] * width + at[1], dtype))
+    return fill(name, shape, lambda at: chosen(values, at[0] * width + at[1]))
 
 
-def _chosen(values: Sequence[Any], place: Any, dtype: DType, first: int = 0) -> Any:
+def chosen(values: Sequence[Any], place: Any, first: int = 0) -> Any:
     """The value at a place, by halves: as many questions as the number of places has bits."""
-    if len(values) <= 1:
-        return const(values[0] if values else 0, dtype)
+    if len(values) == 1:
+        return values[0]
     half = len(values) // 2
-    low = _chosen(values[:half], place, dtype, first)
-    high = _chosen(values[half:], place, dtype, first + half)
+    low, high = chosen(values[:half], place, first), chosen(values[half:], place, first + half)
     return if_then_else(place < first + half, low, high)

@@ -93,6 +93,16 @@ def _broadcast_axis(
     return found
 
 
+def repeated_axes(operator: str, tensor: Any, shape: Shape) -> list[int]:
+    """The axes along which what has a shape is repeated to have that of a tensor."""
+    extra = tensor.ndim - len(shape)
+    pairs = list(zip(tensor.shape[max(extra, 0) :], shape, strict=False))
+    if extra < 0 or not all(are_equal(*pair) or are_equal(pair[1], 1) for pair in pairs):
+        raise ArgumentValueError(f"{operator}: {show(shape)} does not broadcast to {shown(tensor)}")
+    axes = [extra + axis for axis, pair in enumerate(pairs) if not are_equal(*pair)]
+    return [*range(extra), *axes]
+
+
 def element_of(operand: Any, indices: Sequence[Any]) -> Any:
     """The element of an operand that a result at `indices` is made of; a number is itself."""
     if not isinstance(operand, Tensor):

@@ -8,6 +8,8 @@ from typing import Any
 import numpy
 import pytest
 
+import hybridjit as hj
+from hybridjit import te
 from hybridjit.compat.tvm import topi as names
 from tests.support.operator_rows import compare
 
@@ -98,6 +100,21 @@ CALLS: dict[str, Any] = {
     "stft": (lambda: topi.stft(X[0], 2, 2, 2, X[0, 0, :2] + 1, False, True),
              np.stack([X[0].reshape(3, 2, 2) @ np.array([[1, 1], [2, -2]], np.float32)] * 2, -1)
              .swapaxes(1, 2) * np.array([1, 0], np.float32)),
+    "ceil_log2": (lambda: topi.ceil_log2(I + 4), np.array([[2, 3], [3, 2]])),
+    "collapse_sum": (lambda: topi.collapse_sum(X.astype("int16"), (3, 1)),
+                     X.sum((0, 2)).reshape(3, 1).astype("int16")),
+    "dynamic_strided_slice": (
+        lambda: topi.dynamic_strided_slice(X[0], [2, 0], [0, 4], [-1, 2], (2, 2)),
+        X[0, :0:-1, ::2]),
+    "ndarray_size": (lambda: topi.ndarray_size(X), np.array(24, "int32")),
+    "shape": (lambda: topi.shape(X), np.array([2, 3, 4], "int32")),
+    "reinterpret": (lambda: topi.reinterpret(X, "int32"), X.view("int32")),
+    "binarize_pack": (lambda: topi.nn.binarize_pack(np.ones((2, 32))),
+                      np.full((2, 1), 2**32 - 1, "u4")),
+    "binary_dense": (lambda: topi.nn.binary_dense(I.astype("u4"), I.astype("u4")),
+                     np.array([[64, 60], [60, 64]], "f4")),
+    "bitserial_dense": (lambda: topi.nn.bitserial_dense(I, I, 2, 2, "uint8", "int32", False),
+                        (I @ I.T).astype("int32")),
     "roi_pool": (lambda: topi.vision.rcnn.roi_pool_nchw(
                      data=IMAGES, rois=np.array([[1.0, 0, 0, 5, 3]]), pooled_size=1,
                      spatial_scale=1.0), IMAGES[1:, :, -1:, -1:]),
@@ -118,3 +135,38 @@ def test_arguments_are_those_of_topi(name: str) -> None:
         assert found == wanted
     else:
         compare(found, wanted, 1e-4)
+
+
+def test_sizes_and_constants_of_tensors() -> None:
+    x = te.placeholder((te.var("n"), 3), "float32", "x")
+    vector = topi.const_vector(np.array([5, 7], "int32"))
+    part = topi.dynamic_strided_slice(x, [1, 0], [3, 3], [2, 1], (2, 3))
+    made = [vector, topi.shape(x), topi.ndarray_size(x), part]
+    array = np.arange(12, dtype="float32").reshape(4, 3)
+    wanted = [
+        np.array([5, 7], "int32"),
+        np.array([4, 3], "int32"),
+        np.array(12, "int32"),
+        array[1::2],
+    ]
+    results = [np.zeros_like(part) for part in wanted]
+    hj.build([x, *made])(array, *results)
+    for found, expected in zip(results, wanted, strict=True):
+        compare(found, expected)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 8, 9, 2**40, 2**40 + 1])
+def test_logarithm_of_a_number_and_of_an_expression(number: int) -> None:
+    wanted = (number - 1).bit_length()
+    n = te.var("n", "int64")
+    result = np.zeros(1, np.int64)
+    y = te.compute((1,), lambda i: topi.ceil_log2(n) + i * 0)
+    hj.build([n, y])(number, result)
+    assert (topi.ceil_log2(number), result[0]) == (wanted, wanted)
+
+
+def test_what_is_not_here_of_a_layer() -> None:
+    with pytest.raises(ValueError, match="transformed before"):
+        topi.nn.conv2d_winograd_nchw(IMAGES, IMAGES[:, :, :3, :3], 2, 0, 1)
+    with pytest.raises(ValueError, match="a window of 3 elements"):
+        topi.stft(X[0], 4, 2, 3, X[0, 0, :3], False, True)

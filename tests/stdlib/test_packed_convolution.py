@@ -33,7 +33,7 @@ def correlated(x: Any, y: Any, options: Any) -> Any:
     size, reach, step, jump, pad, is_product = options
     x, y = (np.pad(part, ((0, 0), (0, 0), (pad, pad), (pad, pad))) for part in (x, y))
     radius, far = size // 2, reach // jump
-    centers = [range(reach + radius, n - reach - radius, step) for n in x.shape[2:]]
+    centers: list[Any] = [range(reach + radius, n - reach - radius, step) for n in x.shape[2:]]
     found = np.zeros((len(x), (2 * far + 1) ** 2, *map(len, centers)))
     for i, j, a, b in np.ndindex(2 * far + 1, 2 * far + 1, *map(len, centers)):
         row, column = centers[0][a], centers[1][b]
@@ -106,15 +106,22 @@ def errors(tile: int, x: Any, w: Any) -> tuple[float, float]:
     return float(abs(found - wanted).max()), float(bound)
 
 
+def wild(size: Any) -> Any:
+    return np.exp(RNG.normal(size=size) * 6)
+
+
+def signs(size: Any) -> Any:
+    return RNG.choice([-1.0, 1.0], size)
+
+
+def normal(size: Any) -> Any:
+    return RNG.normal(size=size)
+
+
 @pytest.mark.parametrize("channels", [1, 7, 64])
 @pytest.mark.parametrize("tile", [2, 4])
 def test_winograd_keeps_its_bound(tile: int, channels: int) -> None:
-    kinds = (
-        lambda size: RNG.normal(size=size),
-        lambda size: RNG.choice([-1.0, 1.0], size),
-        lambda size: np.exp(RNG.normal(size=size) * 6),
-    )
-    for draw in kinds:
+    for draw in (normal, signs, wild):
         x, w = (
             draw(size).astype("float32") for size in ((1, channels, 13, 11), (4, channels, 3, 3))
         )

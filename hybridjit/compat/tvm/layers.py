@@ -172,7 +172,35 @@ def stft(
     return hs.stft(data, n_fft, hop_length, window, **options)
 
 
+def binarize_pack(data: Any, axis: int | None = None, name: str = "PackedInput") -> Any:
+    """Along the last axis unless another is given."""
+    return hs.binarize_pack(data, -1 if axis is None else axis)
+
+
+def binary_dense(data: Any, weight: Any) -> Any:
+    """In float32."""
+    return hs.cast(hs.binary_dense(data, weight), "float32")
+
+
+def bitserial_dense(
+    data: Any,
+    weight: Any,
+    data_bits: int,
+    weight_bits: int,
+    pack_dtype: Any = "uint32",
+    out_dtype: Any = "int16",
+    unipolar: bool = True,
+) -> Any:
+    """Weights are numbers, (outputs, inputs), not packed before."""
+    return hs.bitserial_dense(
+        data, weight, data_bits, weight_bits, unipolar=unipolar, dtype=out_dtype
+    )
+
+
 ADAPTED = {
+    "nn.binarize_pack": binarize_pack,
+    "nn.binary_dense": binary_dense,
+    "nn.bitserial_dense": bitserial_dense,
     "nn.batch_norm": batch_norm,
     "nn.conv2d_NCHWc": conv2d_packed,
     "nn.conv2d_winograd_nchw": conv2d_winograd,

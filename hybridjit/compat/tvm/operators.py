@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from hybridjit import stdlib as hs
-from hybridjit.compat.tvm import layers, vision
+from hybridjit.compat.tvm import layers, shapes, vision
 from hybridjit.errors import ArgumentValueError
 from hybridjit.te import placeholder
 
@@ -438,6 +438,7 @@ ADAPTED: dict[str, Function] = {
     "nn.adaptive_pool3d": partial(adaptive_pool, 3),
     "nn.scale_shift_nchw": scale_shift,
     **layers.ADAPTED,
+    **shapes.ADAPTED,
     **vision.ADAPTED,
 }
 """What is called with TOPI's arguments, by TOPI's names."""

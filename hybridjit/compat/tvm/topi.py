@@ -66,19 +66,9 @@ _PLACED = {
 }
 # TOPI's names that have nothing here, and why.
 ABSENT: dict[str, str] = {
-    "ceil_log2": "write np.ceil(np.log2(x)) in a script",
-    "collapse_sum": "hs.sum over the axes, then hs.reshape",
-    "const_vector": "a constant array in a script, or a placeholder",
-    "dynamic_strided_slice": "its size depends on values: a script on arrays, or hs.dynamic_slice",
-    "ndarray_size": "x.size",
-    "reinterpret": "x.view(dtype) of an array",
-    "shape": "x.shape",
     "sparse_fill_empty_rows": "TensorFlow's ragged tensors are not here",
     "sparse_reshape": "TensorFlow's ragged tensors are not here",
-    "nn.binarize_pack": "networks of single bits are not here",
-    "nn.binary_dense": "networks of single bits are not here",
-    "nn.bitserial_conv2d_nchw": "networks of few bits are not here",
-    "nn.bitserial_dense": "networks of few bits are not here",
+    "nn.bitserial_conv2d_nchw": "hs.bitserial_dense of windows, or hs.conv2d_int8",
 }
 
 
@@ -226,5 +216,6 @@ SAME = tuple(
         "dft",
         "sliding_window",
         "eye",
+        "reinterpret",
     ]
 )
