@@ -360,6 +360,14 @@ def mark_raised(error: Exception, place: Diagnostic) -> Exception:
     return error
 
 
+def place_of(error: BaseException) -> Span | None:
+    """Where in the source an error of a script came about, if that is known."""
+    marked: Diagnostic | None = error.__dict__.get(_PLACE)
+    if marked is not None:
+        return marked.span
+    return error.span if isinstance(error, HybridError) else None
+
+
 def is_for_the_user(error: BaseException) -> bool:
     """Return whether `error` is about the user's code, so that our frames say nothing."""
     return isinstance(error, HybridError) or _PLACE in error.__dict__

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from hybridjit.profiling.profile import Profile
     from hybridjit.runtime import compiler, inspection, pickling
     from hybridjit.runtime import explanation as explaining
+    from hybridjit.runtime import plain_failure as plain_failures
     from hybridjit.runtime import report as reports
     from hybridjit.runtime.explanation import Explanation
     from hybridjit.runtime.inspection import Safety, SpecializationInfo, StageName
@@ -81,6 +82,7 @@ else:
     inspection = lazy_module("hybridjit.runtime.inspection")
     reports = lazy_module("hybridjit.runtime.report")
     pages = lazy_module("hybridjit.viewing.kernel_page")
+    plain_failures = lazy_module("hybridjit.runtime.plain_failure")
     measuring = lazy_module("hybridjit.profiling.measure")
     pickling = lazy_module("hybridjit.runtime.pickling")
     recipes = lazy_module("hybridjit.schedule.recipe")
@@ -370,14 +372,25 @@ class Kernel(NativeCallable, Generic[P, R]):
     @api_edge
     def explain(self, error: BaseException, /, *args: Any, **kwargs: Any) -> Explanation:
         """What the script was at when it failed with `error`: the iteration, and the values of all
-        its variables. It is run again in the interpreter, on copies of the arguments of that call;
-        give them as they were before it.
+        its variables. It is run again, in the interpreter and as plain Python, on copies of the
+        arguments of that call; give them as they were before it.
         """
         specs, values = self._bind(args, kwargs)
         made = self._specialize(specs)
+        again = functools.partial(self._plain_variables, args, kwargs)
         with LentGenerators(fresh_copies(values)) as lent:
             flat = flatten(specs, lent)
-            return explaining.explain_failure(made.func_in_order, self._read(), flat, error)
+            return explaining.explain_failure(made.func_in_order, self._read(), flat, error, again)
+
+    def _plain_variables(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], error: Exception
+    ) -> dict[str, Any] | None:
+        """What variables hold where the plain function fails with `error`, on copies."""
+        copies = fresh_copies([as_arrays(item) for item in (*args, *kwargs.values())])
+        given = dict(zip(kwargs, copies[len(args) :], strict=True))
+        plain = self._checked_against()
+        call = functools.partial(plain, *copies[: len(args)], **given)
+        return plain_failures.plain_variables(plain, call, error)
 
     @api_edge
     def check(self, *args: Any, **kwargs: Any) -> Checked:
@@ -405,10 +418,10 @@ class Kernel(NativeCallable, Generic[P, R]):
 
         return checking.Call(self, self._checked_against(), func, args, kwargs).run(native)
 
-    def _checked_against(self) -> Callable[..., Any]:
+    def _checked_against(self) -> FunctionType:
         """The plain function; in scripts, unlike in NumPy, the elements of np.empty are settled."""
         if not checking.makes_empty_arrays(self.__hybrid_function__):
-            return self.py_func
+            return cast("FunctionType", self.py_func)
         return plain_function(self.__hybrid_function__, Kernel, checking.filled_stand_ins())
 
     @api_edge

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from hybridjit.interp.run import compile_program
-from hybridjit.interp.scope import UNSET
-from hybridjit.ir.expr import Buffer
+from hybridjit.interp.run import Program, compile_program
+from hybridjit.interp.scope import Frame
+from hybridjit.interp.script_names import find_names
 from hybridjit.ir.func import PrimFunc
 from hybridjit.record import record
 
@@ -28,15 +29,12 @@ def find_failure(func: PrimFunc, args: Sequence[object]) -> Failure | None:
         program.run(frame)
     except Exception as error:
         # What a frame holds is as it was: a program that fails does not tidy up.
-        named = ((name, frame[slot]) for name, slot in program.scope.slots.items())
-        values = {
-            name.name: value
-            for name, value in named
-            if value is not None and value is not UNSET and not _is_growing(name)
-        }
-        return Failure(error, values)
+        return Failure(error, _values(func, program, frame))
     return None
 
 
-def _is_growing(name: object) -> bool:
-    return isinstance(name, Buffer) and name.is_growing
+def _values(func: PrimFunc, program: Program, frame: Frame) -> dict[str, Any]:
+    """The variables, but for names that mean several: which was set last, nobody knows."""
+    held = [item for item in find_names(func, program.scope.slots) if item.is_set(frame)]
+    counts = Counter(item.name for item in held)
+    return {item.name: item.value(frame) for item in held if counts[item.name] == 1}

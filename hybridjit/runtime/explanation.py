@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
 
 import numpy as np
 
@@ -41,9 +41,16 @@ class Explanation:
 
 
 def explain_failure(
-    func: PrimFunc, source: FunctionSource, args: Sequence[Any], error: BaseException
+    func: PrimFunc,
+    source: FunctionSource,
+    args: Sequence[Any],
+    error: BaseException,
+    plain_values: Callable[[Exception], Mapping[str, Any] | None],
 ) -> Explanation:
-    """Run the script again in the interpreter, on arguments that it may change, until it fails."""
+    """Run the script again in the interpreter, on arguments that it may change, until it fails.
+
+    `plain_values` tells what its variables hold in plain Python, if that fails in the same way.
+    """
     found = find_failure(func, args)
     if found is None:
         raise ArgumentValueError(
@@ -56,8 +63,9 @@ def explain_failure(
             f"not with {type(error).__name__}",
             help="pass the error, and the arguments as they were before the call that raised it",
         )
+    held = plain_values(found.error)
     names = _names_in(source)
-    values = {name: value for name, value in found.values.items() if name in names}
+    values = {n: v for n, v in (found.values if held is None else held).items() if n in names}
     return Explanation(found.error, dict(sorted(values.items(), key=lambda item: names[item[0]])))
 
 
@@ -70,8 +78,25 @@ def _names_in(source: FunctionSource) -> dict[str, int]:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, tuple | list):
+        return _text_of_items(cast("Sequence[Any]", value))
     if not isinstance(value, _ARRAY) or value.ndim == 0:
         return repr(value.item() if hasattr(value, "item") else value)
     shape = ", ".join(map(str, value.shape))
     shown = np.array2string(value, threshold=_MOST_ELEMENTS, edgeitems=3, separator=", ")
     return f"{value.dtype}[{shape}] {' '.join(shown.split())}"
+
+
+def _text_of_items(value: Sequence[Any]) -> str:
+    """A tuple, a NamedTuple or a list; of a long one, the beginning and the last item."""
+    items = [_text(item) for item in value]
+    fields: Sequence[str] = getattr(value, "_fields", ())
+    if fields:
+        shown = (f"{name}={item}" for name, item in zip(fields, items, strict=True))
+        return f"{type(value).__name__}({', '.join(shown)})"
+    if len(items) > _MOST_ELEMENTS:
+        items[3:-1] = ["..."]
+    text = ", ".join(items)
+    if isinstance(value, list):
+        return f"[{text}]"
+    return f"({text},)" if len(items) == 1 else f"({text})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -89,3 +89,82 @@ def test_parameters_of_any_name() -> None:
         named(**given)
     assert named.explain(caught.value, **given).values["stage"] == 7
     assert "def named" in named.inspect("tir", **given)
+
+
+class Body(NamedTuple):
+    mass: float
+    place: Any
+
+
+@hybrid.script
+def several(a: Any, body: Any, n: Any) -> Any:
+    best = (1, (0, 2.5))
+    found: list[Any] = []
+    for i in range(n):
+        best = (i, (i + 1, best[1][1] + a[i]))
+        found.append((i, a[i]))
+    x, y = best[1]
+    later = a[1:] * 2
+    return later[n + 3] * x * y + body.place[0] + len(found)
+
+
+def test_tuples_lists_and_records_are_whole() -> None:
+    given = A, Body(2.0, A[:2]), 4
+    with pytest.raises(IndexError, match="index 7 is out of bounds") as caught:
+        several(*given)
+    text = str(several.explain(caught.value, *given))
+    assert "  best  = (3, (4, 8.5))" in text
+    assert "  found = [(0, 0.0), (1, 1.0), (2, 2.0), (3, 3.0)]" in text
+    assert "  i     = 3" in text  # the loop over `later` has an i of its own
+    assert "  x     = 4" in text
+    assert "  body  = Body(mass=2.0, place=float64[2] [0., 1.])" in text
+
+
+def test_long_lists_are_cut() -> None:
+    @hybrid.script
+    def grown(a: Any) -> Any:
+        found: list[int] = []
+        for i in range(20):
+            found.append(i)
+        single = (3,)
+        return found, a[single[0] * a.shape[0]]
+
+    with pytest.raises(IndexError, match="is out of bounds") as caught:
+        grown(A)
+    text = str(grown.explain(caught.value, A))
+    assert "found  = [0, 1, 2, ..., 19]" in text
+    assert "single = (3,)" in text
+
+
+def test_what_only_native_code_refuses() -> None:
+    """Plain Python does not fail: the interpreter tells what is sure, which is not all."""
+
+    @hybrid.script
+    def unset(n: Any) -> Any:
+        a = hybrid.allocate((4,), "float64", zero=False)
+        pair = (0, 0.5)
+        for i in range(n):
+            a[i] = i
+            pair = (i, pair[1] * 2)
+        b = a[:2] + 1
+        return a[n] + b[0] + pair[0]
+
+    with pytest.raises(RuntimeError, match="is read before it is written") as caught:
+        unset.interpret(3)
+    found = unset.explain(caught.value, 3)
+    assert found.values["i"] == 2
+    assert found.values["pair"] == (2, 4.0)
+    assert found.values["n"] == 3
+
+
+def test_what_a_script_prints_is_not_printed_again(capsys: pytest.CaptureFixture[str]) -> None:
+    @hybrid.script
+    def told(a: Any, n: Any) -> Any:
+        print("here", n)
+        return a[n]
+
+    with pytest.raises(IndexError, match="index 9 is out of bounds") as caught:
+        told(A, 9)
+    capsys.readouterr()
+    told.explain(caught.value, A, 9)
+    assert capsys.readouterr().out.count("here") == 1
