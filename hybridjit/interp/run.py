@@ -23,9 +23,10 @@ from hybridjit.lazy import lazy_module
 from hybridjit.record import record
 
 if TYPE_CHECKING:
-    from hybridjit.interp import statements
+    from hybridjit.interp import statements, stepping
     from hybridjit.ir.func import PrimFunc
 else:
+    stepping = lazy_module("hybridjit.interp.stepping")
     statements = lazy_module("hybridjit.interp.statements")  # native code needs the rest only
 
 Array = NDArray[Any]
@@ -52,7 +53,7 @@ def compile_func(
         program.run(frame)
         return program.gather(frame)
 
-    return run
+    return stepping.with_debugger(func, program.scope, run) if has_steps else run
 
 
 @record(eq=False)
@@ -70,7 +71,7 @@ class Program:
 
 def compile_program(func: PrimFunc, *, has_steps: bool = False) -> Program:
     """What interprets `func`, in parts."""
-    scope = Scope(span=func.span, name=func.name, has_steps=has_steps)
+    scope = Scope(span=func.span, whole=func.span, name=func.name, has_steps=has_steps)
     prologue = compile_prologue(func.header, scope)
     constants = [(scope.bind(item.buffer), _read_only(item.data)) for item in func.constants]
     body = statements.compile_stmt(func.body, scope)

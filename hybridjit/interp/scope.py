@@ -105,10 +105,12 @@ class Scope:
     loops: tuple[tuple[str, int], ...] = ()
     span: Span | None = None
     size: int = _FIRST_FREE
-    # Of the function, and whether a debugger is to see its lines.
+    # Of the function, whether a debugger is to see its lines, which these are, and what shows them.
     name: str = ""
+    whole: Span | None = None
     has_steps: bool = False
-    last_line: tuple[str, int] = ("", 0)
+    steps: list[Span] = field(default_factory=list[Span])
+    show: Callable[[Frame, Span], None] = lambda frame, span: None
 
     def reserve(self) -> int:
         """A new slot."""

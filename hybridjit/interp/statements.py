@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from hybridjit.errors import InternalError, Span, mark_foreign
+from hybridjit.errors import InternalError, mark_foreign
 from hybridjit.interp.expressions import compile_expr, compile_index
 from hybridjit.interp.scalars import TRUE
 from hybridjit.interp.scope import RESULTS, UNSET, Eval, Frame, Scope
-from hybridjit.interp.stepping import step_at
+from hybridjit.interp.stepping import find_step
 from hybridjit.ir import stmt as ir
 from hybridjit.ir.expr import BufferRef, Expr, Var
 from hybridjit.ir.raisable import ERRORS, RAISABLE
@@ -43,18 +43,10 @@ def compile_stmt(stmt: Stmt, scope: Scope) -> Run:
     if compiler is None:
         name = type(stmt).__name__
         raise InternalError(f"the interpreter cannot run {name}", "interp", stmt.span)
-    step = _find_step(stmt.span, scope) if scope.has_steps else None
+    step = find_step(stmt.span, scope) if scope.has_steps else None
     with scope.at(stmt.span):
         run = compiler(stmt, scope)
     return run if step is None else _with_step(step, run)
-
-
-def _find_step(span: Span | None, scope: Scope) -> Callable[[Frame], None] | None:
-    """What runs before a statement, unless the one before it is of the same line."""
-    if span is None or (span.file, span.line) == scope.last_line:
-        return None
-    scope.last_line = span.file, span.line
-    return step_at(span, scope)
 
 
 def _with_step(step: Callable[[Frame], None], run: Run) -> Run:

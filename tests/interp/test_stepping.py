@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -23,9 +24,46 @@ print("result", counted.interpret(np.arange(4.0)))
 """
 
 
-def debug(tmp_path: Path, *commands: str) -> str:
+LONGER = """\
+import numpy as np
+from hybridjit import hybrid
+
+def doubled(x):
+    total = x * 2
+    return total + 1
+
+@hybrid.packed
+def told(x):
+    x[0] += 1
+
+@hybrid.script
+def walked(a, n):
+    t = (1, 2.5)
+    total = 0.0
+    for i in range(n):
+        t = (i, t[1] + a[i])
+        total += doubled(a[i])
+        k = total * 3
+        total += k
+    q = a[1:] * 2
+    x, y = q[0], k
+    told(a)
+    while total > 0:
+        total -= 100 * x + y
+    return a[n + 4] + q[n - 3] + t[1]
+
+def main(n):
+    r = walked.interpret(np.arange(6.0), n)
+    return r
+
+main(1)
+main(2)
+"""
+
+
+def debug(tmp_path: Path, *commands: str, script: str = SCRIPT) -> str:
     path = tmp_path / "script.py"
-    path.write_text(SCRIPT, encoding="utf-8")
+    path.write_text(script, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "pdb", str(path)],
         input="\n".join([*commands, "q", ""]),
@@ -58,3 +96,59 @@ def test_arrays_are_seen(tmp_path: Path) -> None:
 
 def test_the_result_is_the_same(tmp_path: Path) -> None:
     assert "result 3.0" in debug(tmp_path, "b 6", "c", "c")
+
+
+def lines_of(text: str) -> list[str]:
+    """Where a session stopped, in functions."""
+    return re.findall(r"^(?:\(Pdb\) )?> .*script\.py\((\d+\)\w+)", text, re.MULTILINE)
+
+
+def test_next_goes_through_the_script_and_back_to_its_caller(tmp_path: Path) -> None:
+    text = debug(tmp_path, "b 14", "c", *["n"] * 14, script=LONGER)
+    script = [14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26]
+    assert lines_of(text) == [*(f"{line})walked" for line in script), "30)main", "30)main"]
+
+
+def test_step_stays_in_the_script_and_goes_into_what_it_calls(tmp_path: Path) -> None:
+    text = debug(tmp_path, "b 18", "c", "s", "s", "s", "b 23", "c", "s", "s", script=LONGER)
+    assert lines_of(text) == [
+        *("18)walked", "5)walked", "5)walked", "19)walked", "23)walked"),
+        *("8)told", "10)told"),
+    ]
+
+
+def test_next_steps_out_of_a_function_that_is_called(tmp_path: Path) -> None:
+    text = debug(tmp_path, "b 5", "c", "n", "n", script=LONGER)
+    assert lines_of(text) == ["5)walked", "19)walked", "20)walked"]
+
+
+def test_return_goes_to_the_caller(tmp_path: Path) -> None:
+    assert lines_of(debug(tmp_path, "b 15", "c", "r", script=LONGER)) == ["15)walked", "30)main"]
+
+
+def test_breakpoints_in_callbacks_stop(tmp_path: Path) -> None:
+    text = debug(tmp_path, "b 10", "c", "p x.tolist()", "n", "n", "n", script=LONGER)
+    assert lines_of(text)[0] == "10)told"
+    assert "[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]" in text
+
+
+def test_variables_are_those_of_the_script(tmp_path: Path) -> None:
+    """Other variables of the program, which go by the same names, are not seen."""
+    shown = "p [float(v) for v in (i, k, total, *t)]"
+    text = debug(tmp_path, "b 24", "c", shown, "n", "n", "p float(total)", script=LONGER)
+    assert "[0.0, 3.0, 4.0, 0.0, 2.5]" in text  # plain Python says the same
+    assert "-199.0" in text
+    text = debug(tmp_path, "b 25", "c", "p [float(v) for v in (x, y)]", script=LONGER)
+    assert "[2.0, 3.0]" in text
+
+
+def test_an_error_comes_out_at_the_caller(tmp_path: Path) -> None:
+    text = debug(tmp_path, "b 26", "c", "c", "n", script=LONGER)
+    assert lines_of(text) == ["26)walked", "26)walked", "29)main"]
+    assert "index 6 is out of bounds" in text
+
+
+def test_where_knows_the_script(tmp_path: Path) -> None:
+    text = debug(tmp_path, "b 15", "c", "w", "ll", script=LONGER)
+    assert "script.py(15)walked()" in text
+    assert "script.py(29)main()" in text
