@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 TracebackStyle = Literal["short", "full"]
 
 _SWITCH = {"1": True, "true": True, "on": True, "0": False, "false": False, "off": False}
+_TRACEBACKS = ("short", "full")
 _UNITS = {"k": 10, "m": 20, "g": 30}
 _MAX_DIGITS = 18  # more than any disk has
 
@@ -102,9 +103,39 @@ class Changes(TypedDict, total=False):
 
 def scope(**changes: Unpack[Changes]) -> AbstractContextManager[Config]:
     """Change the given settings inside a `with` block, in this thread or task only."""
-    if "traceback" in changes:
-        _checked_traceback(changes["traceback"], "traceback")
+    for name, value in changes.items():
+        _check_change(name, value)
     return _Scope(changes)
+
+
+# What is not for a scope, and what is instead.
+_ELSEWHERE = {
+    "num_threads": "write `with hj.threads(n):`",
+    "tune_db": "write `hj.tune.use(path)`",
+    "cpu": "it is for a whole process: set HYBRIDJIT_CPU before it starts",
+    "debug": "it is for a whole process: set HYBRIDJIT_DEBUG=1 before it starts",
+}
+
+
+def _check_change(name: str, value: object) -> None:
+    if name not in Changes.__annotations__:
+        known = f"there are {', '.join(Changes.__annotations__)}"
+        raise ConfigError(f"{name!r} is no setting of a scope", help=_ELSEWHERE.get(name, known))
+    wanted = _refusal(name, value)
+    if wanted is not None:
+        raise ConfigError(f"{name} is {value!r}; it must be {wanted}")
+
+
+def _refusal(name: str, value: object) -> str | None:
+    """What a setting must be, if it is not that."""
+    if name == "traceback":
+        return None if value in _TRACEBACKS else f"one of {', '.join(_TRACEBACKS)}"
+    if name == "cache_dir":
+        return None if value is None or isinstance(value, str) else "a str, or None"
+    if name == "cache_size":
+        is_size = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        return None if is_size else "a number of bytes"
+    return None if isinstance(value, bool) else "True or False"
 
 
 _opened: dict[str, str | None] = {}
@@ -283,5 +314,5 @@ def _read(variable: str) -> str:
 
 def _checked_traceback(text: str, setting: str) -> TracebackStyle:
     if text != "short" and text != "full":
-        raise ConfigError(f"{setting} is {text!r}; it must be one of short, full")
+        raise ConfigError(f"{setting} is {text!r}; it must be one of {', '.join(_TRACEBACKS)}")
     return text

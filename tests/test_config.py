@@ -4,6 +4,7 @@ import asyncio
 import threading
 import traceback
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -65,6 +66,29 @@ def test_traceback_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_cache_directory_keeps_its_case(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HYBRIDJIT_CACHE_DIR", "/Some/Where ")
     assert config.current().cache_dir == "/Some/Where "
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"verify": "yes"}, "verify is 'yes'; it must be True or False"),
+        ({"cache_dir": 3}, "cache_dir is 3; it must be a str, or None"),
+        ({"cache_size": "1G"}, "cache_size is '1G'; it must be a number of bytes"),
+        ({"cache_size": -1}, "cache_size is -1; it must be a number of bytes"),
+        ({"traceback": "long"}, "traceback is 'long'; it must be one of short, full"),
+        (
+            {"bogus": 1},
+            "'bogus' is no setting of a scope(.|\\n)*there are cache_dir, cache_enabled",
+        ),
+        ({"num_threads": 2}, r"'num_threads' is no setting of a scope(.|\n)*with hj.threads\(n\)"),
+        ({"debug": True}, "'debug' is no setting of a scope(.|\\n)*HYBRIDJIT_DEBUG=1"),
+    ],
+)
+def test_a_scope_refuses(change: dict[str, Any], says: str) -> None:
+    with pytest.raises(ConfigError, match=says) as caught:
+        config.scope(**change)
+    assert caught.value.code == "HJ701"
+    assert config.current() == Config()
 
 
 @pytest.mark.parametrize(

@@ -191,6 +191,8 @@ class Tune:
 
         Kernels that ran already go on as they are: `kernel.clear()` makes them look.
         """
+        if not (path is None or isinstance(path, str | os.PathLike)):
+            raise ArgumentError(f"a database is the path of a file, or None, got {path!r}")
         config.use_database(None if path is None else os.path.abspath(os.fspath(path)))
 
     def winners(self) -> list[Winner]:
