@@ -236,18 +236,10 @@ A function of this package, or a step of a schedule, was given something that it
 message says what it needs.
 """,
         wrong="""
-@hybrid.script
-def doubled(a):
-    return 2 * a
-
-doubled.with_schedule(3)
+te.compute((-1,), lambda i: i * 2)
 """,
         right="""
-@hybrid.script
-def doubled(a):
-    return 2 * a
-
-doubled.with_schedule(lambda s: None)
+te.compute((8,), lambda i: i * 2)
 """,
         kind=_KIND,
     ),

@@ -27,7 +27,7 @@ def last(a, n):
 
 last(np.ones(3), 3)
 """,
-        says=(r"index \S+ is out of bounds", "is not inside its buffer"),
+        says=(r"index \S+ is out of bounds", "is not inside its buffer", "^the mask in "),
     ),
     Entry(
         "HJ302",
