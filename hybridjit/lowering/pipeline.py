@@ -103,10 +103,20 @@ DEBUG_PIPELINE: tuple[Pass, ...] = (
 
 def lower_to_debug(func: PrimFunc) -> PrimFunc:
     """`func` as plain loops in order, every index checked."""
-    for step in DEBUG_PIPELINE:
-        func = step.run(func)
-        verify(func, step.gives, step.name)
+    for step in debug_steps(func):
+        func = step.func
     return func
+
+
+def debug_steps(func: PrimFunc) -> Iterator[Step]:
+    """Every step of `lower_to_debug`, as it is made."""
+    for step in DEBUG_PIPELINE:
+        start = time.perf_counter()
+        result = step.run(func)
+        seconds = time.perf_counter() - start
+        verify(result, step.gives, step.name)
+        yield Step(step.name, result, seconds, result is not func)
+        func = result
 
 
 def lower(

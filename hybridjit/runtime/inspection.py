@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Literal, get_args
 
+from hybridjit import config
 from hybridjit.analysis.refutation import find_refutation
 from hybridjit.codegen.engine import emit_assembly, optimize
 from hybridjit.codegen.kernel import Extras, emit_kernel
@@ -19,7 +20,7 @@ from hybridjit.ir.stmt import For, Stmt, Store, While
 from hybridjit.ir.visit import children, walk
 from hybridjit.lowering.check_bounds import check_bounds
 from hybridjit.lowering.hoist_checks import Place, find_hoisted, place_of
-from hybridjit.lowering.pipeline import Step, lower_steps
+from hybridjit.lowering.pipeline import Step, debug_steps, lower_steps
 from hybridjit.processor import current_target
 from hybridjit.record import record
 
@@ -41,8 +42,7 @@ def show_stage(
         raise ArgumentValueError(
             f"there is no stage {stage!r}", help=f"one of {', '.join(get_args(StageName))}"
         )
-    target = current_target()
-    steps = lower_steps(func, target, may_reorder=may_reorder, may_vectorize=layout.is_disjoint)
+    steps = steps_in_force(func, layout, may_reorder=may_reorder)
     match stage:
         case "tir" | "optimized":
             return str(func)
@@ -52,9 +52,19 @@ def show_stage(
             *_, last = steps
     if stage == "lowered":
         return str(last.func)
-    emitted = emit_kernel(last.func, layout, target, extras=Extras(has_lines=with_lines))
+    target = current_target()
+    extras = Extras(has_lines=with_lines, fills_unset=config.current().debug)
+    emitted = emit_kernel(last.func, layout, target, extras=extras)
     module = optimize(emitted.text, target)
     return str(module) if stage == "llvm" else emit_assembly(module, target)
+
+
+def steps_in_force(func: PrimFunc, layout: Layout, *, may_reorder: bool) -> Iterator[Step]:
+    """The steps that lower what is compiled: others while somebody looks for an error."""
+    if config.current().debug:
+        return debug_steps(func)
+    may_vectorize = layout.is_disjoint
+    return lower_steps(func, current_target(), may_reorder=may_reorder, may_vectorize=may_vectorize)
 
 
 def _show_passes(steps: Iterable[Step]) -> str:

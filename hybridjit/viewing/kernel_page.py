@@ -13,10 +13,9 @@ from typing import Any
 
 from hybridjit.codegen.layout import Layout
 from hybridjit.errors import ScheduleError
-from hybridjit.lowering.pipeline import lower_steps
 from hybridjit.processor import current_target
 from hybridjit.runtime import compiler
-from hybridjit.runtime.inspection import show_stage
+from hybridjit.runtime.inspection import show_stage, steps_in_force
 from hybridjit.runtime.report import report_on
 from hybridjit.runtime.specialization import Specialization
 from hybridjit.runtime.translation import Request
@@ -33,10 +32,9 @@ def make_page(request: Request, made: Specialization, layout: Layout, args: Sequ
     """Everything between the script and its machine code; `args` are empty for types."""
     may_reorder = made.may_reorder(layout)
     func = made.compiled_func(layout)
-    *_, last = lower_steps(
-        func, current_target(), may_reorder=may_reorder, may_vectorize=layout.is_disjoint
-    )
-    steps = find_steps(compiler.auto_schedule(request))
+    *_, last = steps_in_force(func, layout, may_reorder=may_reorder)
+    opened = compiler.open_schedule(request)
+    scheduled = compiler.auto_schedule(request) if made.is_optimized(layout) else opened
     report = report_on(made, layout, args)
     llvm, assembly = (
         show_stage(func, layout, stage, may_reorder=may_reorder, with_lines=True)
@@ -49,14 +47,14 @@ def make_page(request: Request, made: Specialization, layout: Layout, args: Sequ
         ", ".join(map(str, request.specs)),
         list(numbered),
         [
-            program_stage("program", compiler.open_schedule(request).func),
-            program_stage("schedule", func),
+            program_stage("program", opened.original),
+            program_stage("schedule", opened.func),
             program_stage("optimized", func),
             program_stage("lowered", last.func),
             Stage("LLVM", read_llvm(llvm)),
             Stage("assembly", read_assembly(assembly)),
         ],
-        steps,
+        find_steps(scheduled),
         report.shown,
         _caches(current_target().caches),
         f"{report.safety}\n{report.memory}\n{report.compiled}",

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hybridjit import Schedule, hybrid
+from hybridjit import Schedule, config, hybrid
 from hybridjit.errors import ArgumentError, ScheduleError
 from hybridjit.tools.command_line import main
 
@@ -311,3 +312,44 @@ def test_a_browser_draws_the_arrow(refused_page: Path) -> None:
     assert arrows == 1
     assert width > 100
     assert "in iteration i=1" in text
+
+
+@hybrid.script
+def shifted(a: Any, b: Any) -> None:
+    for i in range(a.shape[0]):
+        b[i] = a[i] * 2
+
+
+@pytest.fixture
+def debugging(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("HYBRIDJIT_DEBUG", "1")
+    config.clear()
+    yield
+    monkeypatch.undo()
+    config.clear()
+
+
+@pytest.mark.usefixtures("debugging")
+def test_a_page_for_debugging_shows_what_is_compiled(tmp_path: Path) -> None:
+    data = data_of(shifted.view(X[0], X[1].copy(), path=tmp_path / "page.html"))
+    stages = {stage["title"]: [text for text, _ in stage["lines"]] for stage in data["stages"]}
+    assert not any("vectorize" in text for text in stages["lowered"])
+    assert any("checked_index" in text for text in stages["lowered"]), stages["lowered"]
+    assert [step["call"] for step in data["steps"]] == ["as it is written"]
+    assert "vectorize" not in shifted.inspect("lowered", X[0], X[1].copy())
+
+
+def test_the_page_of_arguments_that_share_memory_has_no_steps(tmp_path: Path) -> None:
+    both = np.ones(41, np.float32)
+    data = data_of(shifted.view(both[1:], both[:-1], path=tmp_path / "page.html"))
+    assert [step["call"] for step in data["steps"]] == ["as it is written"]
+
+
+def test_program_and_schedule_are_told_apart(tmp_path: Path) -> None:
+    def split(s: Schedule) -> None:
+        s.split("i", 8)
+
+    page = shifted.with_schedule(split).view(X[0], X[1].copy(), path=tmp_path / "page.html")
+    stages = {stage["title"]: stage["lines"] for stage in data_of(page)["stages"]}
+    assert not any("i_0" in text for text, _ in stages["program"])
+    assert any("i_0" in text for text, _ in stages["schedule"])
