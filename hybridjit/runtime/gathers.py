@@ -3,20 +3,21 @@
     for i in vectorize(...):        1 of 2 loads gathers: elements of a column lie apart
         c[i] = a[i, 0] + b[i]
 
-Asks what codegen/emit/vector_memory.py asks of a whole vector. The rest of a loop, under a mask,
-may gather what others pick.
+Asks what codegen/emit/vector_memory.py asks. Under a mask, as in the rest of a loop, elements that
+lie close are gathered as well, which others pick from whole rows.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeGuard
 
 from hybridjit.codegen.layout import Layout
-from hybridjit.ir.expr import Buffer, Const, Load
+from hybridjit.ir.expr import Buffer, Const, Load, Node, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import For, LoopKind, Store
-from hybridjit.ir.visit import walk
+from hybridjit.ir.stmt import For, If, LoopKind, Store
+from hybridjit.ir.visit import children, walk
 from hybridjit.lowering.lane_cost import find_step, max_picked_step
 
 
@@ -28,25 +29,29 @@ class Gathers:
         self.strides = {buffer: array.strides for buffer, array in arrays if array.strides}
         self.most = max_picked_step(vector_bits)
 
-    def describe(self, loop: For) -> str:
-        """Which accesses of a loop that has lanes gather or scatter, in words."""
-        loops = (node for node in walk(loop) if isinstance(node, For))
-        vectors = [inner for inner in loops if inner.kind is LoopKind.VECTORIZED]
-        return max(map(self._describe, vectors), key=len, default="")
+    def describe(self, loops: Iterable[For]) -> str:
+        """Which accesses of loops that have lanes gather or scatter, in words."""
+        nodes = (node for loop in loops for node in walk(loop))
+        vectors = [node for node in nodes if _is_vector(node)]
+        whole = [self._describe(loop) for loop in vectors if not _is_rest(loop)]
+        rests = [self._describe(loop) for loop in vectors if _is_rest(loop)]
+        rest = max(rests, key=len, default="")
+        return max(whole, key=len, default="") or (f"in the rest, {rest}" if rest else "")
 
     def _describe(self, loop: For) -> str:
-        nodes = [node for node in walk(loop.body) if isinstance(node, Load | Store)]
-        found = [node for node in nodes if node.indices and not node.buffer.is_register]
-        loads = [self._is_apart(node, loop) for node in found if isinstance(node, Load)]
-        stores = [self._is_apart(node, loop) for node in found if isinstance(node, Store)]
+        loads: list[bool] = []
+        stores: list[bool] = []
+        for node, is_masked in _accesses(loop.body, loop.var, is_masked=False):
+            found = loads if isinstance(node, Load) else stores
+            found.append(self._is_apart(node, loop, is_masked=is_masked))
         texts = (_count(loads, "loads", "gather"), _count(stores, "stores", "scatter"))
         return ", ".join(filter(None, texts))
 
-    def _is_apart(self, node: Load | Store, loop: For) -> bool:
+    def _is_apart(self, node: Load | Store, loop: For, *, is_masked: bool) -> bool:
         distance = self._distance(node, loop)
         if distance is None:
             return True
-        most = self.most if isinstance(node, Load) else 1
+        most = self.most if isinstance(node, Load) and not is_masked else 1
         return not -1 <= distance <= most
 
     def _distance(self, node: Load | Store, loop: For) -> float | None:
@@ -71,6 +76,25 @@ class Gathers:
         sizes = buffer.shape[axis + 1 :]
         known = [int(size.value.real) for size in sizes if isinstance(size, Const)]
         return math.prod(known) if len(known) == len(sizes) else None
+
+
+def _is_vector(node: Node) -> TypeGuard[For]:
+    return isinstance(node, For) and node.kind is LoopKind.VECTORIZED
+
+
+def _is_rest(loop: For) -> bool:
+    """True of a loop in which a bound says which lanes take part."""
+    return isinstance(loop.body, If) and not any(isinstance(n, Load) for n in walk(loop.body.cond))
+
+
+def _accesses(node: Node, lane: Var, *, is_masked: bool) -> Iterator[tuple[Load | Store, bool]]:
+    """The accesses to arrays, and whether some lanes may take no part in each."""
+    if isinstance(node, Load | Store) and node.indices and not node.buffer.is_register:
+        yield node, is_masked
+    inside = is_masked or (isinstance(node, If) and lane in walk(node.cond))
+    for child in children(node):
+        is_condition = isinstance(node, If) and child is node.cond
+        yield from _accesses(child, lane, is_masked=is_masked if is_condition else inside)
 
 
 def _count(apart: Sequence[bool], name: str, verb: str) -> str:

@@ -29,16 +29,15 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.hints import drop_hints, number_loops
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.signature import ScalarParam
-from hybridjit.ir.stmt import HAS_LANES, ORIGIN, For, LoopKind, Stmt, While
+from hybridjit.ir.stmt import HAS_LANES, ORIGIN, SUMS_IN_ROWS, For, LoopKind, Stmt, While
 from hybridjit.ir.visit import children, walk, walk_stmts
 from hybridjit.lowering.lane_reasons import COPIED, find_lane_reasons
-from hybridjit.lowering.pipeline import lower_steps
 from hybridjit.lowering.vectorize_inner import vectorize_inner
 from hybridjit.processor import current_target
 from hybridjit.record import record
 from hybridjit.runtime.compile_times import Compiled
 from hybridjit.runtime.gathers import Gathers
-from hybridjit.runtime.inspection import Safety, find_safety, other_file
+from hybridjit.runtime.inspection import Safety, find_safety, other_file, steps_in_force
 from hybridjit.runtime.memory_report import MemoryReport, Temporary, find_memory
 from hybridjit.runtime.specialization import Specialization
 from hybridjit.schedule.arrays.fusion_notes import Fused, FusionNotes
@@ -48,8 +47,9 @@ from hybridjit.schedule.arrays.fusion_notes import Fused, FusionNotes
 class LoopReport:
     """A loop of the optimised program: where it stands, how often it runs, how, and why so.
 
-    `lanes` is 1 without lanes. `reason` says why an innermost loop has none, or what slows its
-    lanes down; it may be empty. `work` is what it does in one call, or None if only a run can tell.
+    `lanes` is 1 without lanes; `rows` is how many of its iterations run at once, side by side in
+    the loops inside of it. `reason` says why an innermost loop has no lanes, or what slows them
+    down; it may be empty. `work` is what it does in one call, or None if only a run can tell.
     `file` is where the line stands, if that is not the file of the script. A loop that `is_made`
     is the compiler's own: its line is that of what it computes. One that is a part of a tile is
     straight-line code: the loop around it has the `tile`.
@@ -60,6 +60,7 @@ class LoopReport:
     line: int | None
     extent: str
     lanes: int = 1
+    rows: int = 1
     on_threads: bool = False
     is_unrolled: bool = False
     reason: str = ""
@@ -76,6 +77,7 @@ class LoopReport:
             return COPIED
         ways = ["on threads"] * self.on_threads + ["unrolled"] * self.is_unrolled
         ways += [f"in {self.lanes} lanes"] * (self.lanes > 1)
+        ways += [f"{self.rows} rows at once"] * (self.rows > 1)
         text = ", ".join(ways) or "one by one"
         text += f", tiles of {self.tile}" if self.tile else ""
         return f"{text}: {self.reason}" if self.reason else text
@@ -217,7 +219,7 @@ def find_loops(
     target, may_vectorize = current_target(), layout.is_disjoint and not config.current().debug
     numbered = number_loops(func)
     before = lowered = numbered
-    for step in lower_steps(numbered, target, may_reorder=may_reorder, may_vectorize=may_vectorize):
+    for step in steps_in_force(numbered, layout, may_reorder=may_reorder):
         if step.name == vectorize_inner.__name__:
             before = lowered
         if step.name != drop_hints.__name__:
@@ -285,8 +287,7 @@ def _describe(
     lanes = max((found.hint(HAS_LANES) or 1 for found in became), default=1)
     reason = reasons.get(number, "") if became else ""
     if lanes > 1:
-        in_lanes = (found for found in became if found.hint(HAS_LANES) == lanes)
-        reason = max(map(gathers.describe, in_lanes), key=len)
+        reason = gathers.describe(found for found in became if (found.hint(HAS_LANES) or 1) > 1)
     parallel = [found for found in became if found.kind is LoopKind.PARALLEL]
     on_threads = any(map(is_outlined, parallel))
     if parallel and not on_threads:
@@ -298,11 +299,20 @@ def _describe(
         None,
         format_expr(loop.extent),
         min(lanes, _count(loop)),
+        _rows_at_once(loop, became),
         on_threads,
         is_unrolled,
         reason,
         is_in_tile=loop.span is None and loop.kind in _STRAIGHT and _count(loop) < math.inf,
     )
+
+
+def _rows_at_once(loop: For, became: Sequence[For]) -> int:
+    """How many iterations the loops that it became do in one, if not in lanes: see sum_in_lanes."""
+    if not loop.hint(SUMS_IN_ROWS):
+        return 1
+    steps = [each.step for each in became if not each.hint(HAS_LANES)]
+    return max((int(step.value.real) for step in steps if isinstance(step, Const)), default=1)
 
 
 def _why_on_one_thread(loop: For) -> str:

@@ -202,6 +202,46 @@ def test_gathers_are_counted(step: int, reason: str) -> None:
 
 
 @hybrid.script
+def every_second(a: Any, b: Any, n: Any) -> Any:
+    out = np.empty_like(b)
+    for i in range(n):
+        out[i] = np.exp(a[2 * i]) * b[i]
+    return out
+
+
+def test_what_only_the_rest_gathers() -> None:
+    """Whole vectors pick every second element from rows; under a mask, they are gathered."""
+    args = np.ones(200), np.ones(100), 67
+    (loop,) = every_second.report(*args).loops
+    assert loop.lanes > 1
+    assert loop.reason == "in the rest, 1 of 2 loads gathers"
+    if current_target().vector_bits == 512:
+        assert "gather" in every_second.inspect("asm", *args)
+
+
+@hybrid.script
+def matmul(a: Any, b: Any) -> Any:
+    c = hybrid.output_tensor((a.shape[0], b.shape[1]), a.dtype)
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+    return c
+
+
+def test_sums_in_lanes_tell_their_rows() -> None:
+    a = np.ones((67, 67))
+    rows, lanes, terms = matmul.report(a, a).loops
+    (step,) = (
+        step for step in matmul.auto_schedule(a, a).trace.steps if step.name == "sums_in_lanes"
+    )
+    assert (rows.rows, lanes.lanes) == (step.options["rows"], step.options["lanes"])
+    assert rows.runs == f"{rows.rows} rows at once"
+    assert lanes.runs == f"in {lanes.lanes} lanes"
+    assert terms.runs == "one by one"
+
+
+@hybrid.script
 def column_plus(a: Any, b: Any) -> Any:
     out = np.empty_like(b)
     for i in range(b.shape[0]):
@@ -293,10 +333,12 @@ def test_arguments_that_share_memory_run_as_written() -> None:
     assert str(shared).startswith("as written, in order: arguments share memory\n")
 
 
-def test_what_runs_for_debugging_is_as_written() -> None:
-    whole_process: Any = {"debug": True}
-    with config.scope(**whole_process):
-        found = doubled.report(A, np.zeros(1000))
+def test_what_runs_for_debugging_is_as_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HYBRIDJIT_DEBUG", "1")
+    config.clear()
+    found = doubled.report(A, np.zeros(1000))
+    monkeypatch.undo()
+    config.clear()
     assert found.loops[0].runs == "one by one"
     assert found.note == "as written, in order: for debugging"
 
