@@ -79,13 +79,16 @@ def number_arguments(build: Builder, node: ast.Call, count: int | None = None) -
     return build.as_operands(evaluate_all(build, node.args), node.args, node)
 
 
+_KEYWORDS = {"where=": "choose afterwards, as in np.where(mask, result, other)"}
+
+
 def refuse_keyword(build: Builder, label: str, keyword: ast.keyword) -> ParseError:
     """The error for a keyword argument where there can be none."""
     name = "**" if keyword.arg is None else f"{keyword.arg}="
     return build.refuse(
         f"{label} takes no argument '{name}' inside a script",
         keyword,
-        help="give the arguments by position, and leave out all others",
+        help=_KEYWORDS.get(name, "give the arguments by position, and leave out all others"),
     )
 
 

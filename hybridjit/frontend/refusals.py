@@ -17,7 +17,7 @@ _DICT = (
     "called with hybrid.packed"
 )
 _SET = "use a tuple; of many numbers, an array of flags, or a sorted one with np.searchsorted"
-_PARTS = 'give the parts separately, as in print("x =", x)'
+_TEXT = 'texts are for print, assert and raise, as in print(f"x = {x}")'
 
 REFUSALS: dict[type[ast.AST], tuple[str, str]] = {
     # expressions
@@ -25,8 +25,8 @@ REFUSALS: dict[type[ast.AST], tuple[str, str]] = {
         "a list comprehension cannot stand behind a call in the same expression",
         "make the list on a line of its own, before this one",
     ),
-    ast.SetComp: ("set comprehensions are not supported", _LOOP),
-    ast.DictComp: ("dict comprehensions are not supported", _LOOP),
+    ast.SetComp: ("set comprehensions are not supported", _SET),
+    ast.DictComp: ("dict comprehensions are not supported", _DICT),
     ast.GeneratorExp: ("generator expressions are not supported", _LOOP),
     ast.Dict: ("dicts are not supported", _DICT),
     ast.Set: ("sets are not supported", _SET),
@@ -107,7 +107,7 @@ def refusal(node: ast.AST, span: Span | None) -> ParseError:
 def refuse_text_arithmetic(text: str, span: Span | None) -> ParseError:
     """The error for `"a" + "b"`, `"%f" % x` and `"a".upper()`."""
     return ParseError(
-        f"the string {text!r} can only be printed or compared inside a script", span, help=_PARTS
+        f"the string {text!r} can only be printed or compared inside a script", span, help=_TEXT
     )
 
 
@@ -123,9 +123,7 @@ FUNCTIONS: dict[str, str] = {
     "dict": _DICT,
     "set": _SET,
     "tuple": "write the items in parentheses: (x, y)",
-    "str": 'give the parts separately, as in print("x =", x)',
-    "repr": 'give the parts separately, as in print("x =", x)',
-    "format": 'give the parts separately, as in print("x =", x)',
+    **dict.fromkeys(("str", "repr", "format"), _TEXT),
     "type": "compare dtypes: a.dtype == float32",
     "divmod": "use // and %",
     "input": "read the value outside the script and pass it as an argument",

@@ -154,8 +154,9 @@ class _Mirror:
         self._latest: dict[str, Named] = {}
         self._seen: dict[int, list[object]] = {}
         self._generator: GeneratorType[None, Any, None] = FunctionType(code, {"__name__": name})({})
-        self.frame = self._generator.gi_frame
-        assert self.frame is not None
+        frame = self._generator.gi_frame
+        assert frame is not None
+        self.frame: FrameType = frame
         self.is_watched = True
         self._has_begun = False
         self._local: Trace | None = None

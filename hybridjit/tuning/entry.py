@@ -191,9 +191,7 @@ class Tune:
 
         Kernels that ran already go on as they are: `kernel.clear()` makes them look.
         """
-        if not (path is None or isinstance(path, str | os.PathLike)):
-            raise ArgumentError(f"a database is the path of a file, or None, got {path!r}")
-        config.use_database(None if path is None else os.path.abspath(os.fspath(path)))
+        config.use_database(None if path is None else os.path.abspath(_checked_path(path)))
 
     def winners(self) -> list[Winner]:
         """What the database in use has, the latest first."""
@@ -255,6 +253,12 @@ def _tune_module(
     made: Any = program.make(found.recipe)
     made.tuned = found
     return made
+
+
+def _checked_path(path: object) -> str:
+    if not isinstance(path, str | os.PathLike):
+        raise ArgumentError(f"a database is the path of a file, or None, got {path!r}")
+    return os.fspath(cast("str | os.PathLike[str]", path))
 
 
 tune = Tune()

@@ -89,9 +89,19 @@ def builtin_str(a):
     print(label)
 
 
-@cases.right(VECTOR, says="the parts separately")
+@cases.right(VECTOR, says="texts are for print, assert and raise")
 def builtin_str(a):
-    print("a[0] =", a[0])
+    print("a[0] = " + str(a[0]))
+
+
+@cases.wrong(ParseError, VECTOR)
+def ufunc_where(a):
+    return np.exp(a, where=a > 0)
+
+
+@cases.right(VECTOR, code="np.where(")
+def ufunc_where(a):
+    return np.where(a > 0, np.exp(a), 0.0)
 
 
 @cases.wrong(ParseError, VECTOR)

@@ -86,9 +86,9 @@ def string_addition(a):
     print(label)
 
 
-@cases.right(VECTOR, says="the parts separately")
+@cases.right(VECTOR, says="texts are for print, assert and raise")
 def string_addition(a):
-    print("a", "b")
+    print("a" + "b")
 
 
 @cases.wrong(ParseError, VECTOR)
