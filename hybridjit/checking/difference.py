@@ -17,6 +17,7 @@ from hybridjit.scalars.kinds import is_array, is_sequence
 # Plain Python has integers without end, and NumPy divides by zero with a warning: there the
 # language says otherwise, and the two are not to be compared.
 _PLAIN_ONLY = (OverflowError,)
+_MOST_BITS = 63
 _NATIVE_ONLY = (DivisionByZero, OverflowError)
 
 
@@ -55,7 +56,16 @@ class Difference:
 
 def are_comparable(native: Outcome, plain: Outcome) -> bool:
     """False where the language differs from plain Python on purpose."""
-    return not (isinstance(plain.error, _PLAIN_ONLY) or isinstance(native.error, _NATIVE_ONLY))
+    if isinstance(plain.error, _PLAIN_ONLY) or isinstance(native.error, _NATIVE_ONLY):
+        return False
+    return not _has_long_integers(plain.result)
+
+
+def _has_long_integers(value: Any) -> bool:
+    """True of Python's integers of more than 64 bits, also in sequences."""
+    if is_sequence(value):
+        return any(map(_has_long_integers, value))
+    return isinstance(value, int) and value.bit_length() > _MOST_BITS
 
 
 def find_difference(native: Outcome, plain: Outcome, *, is_exact: bool) -> Difference | None:

@@ -319,3 +319,14 @@ def test_arrays_of_others_are_copied_too() -> None:
 
 def test_strides_of_arrays_without_an_owner() -> None:
     counted_up.check(np.from_dlpack(np.arange(20.0)[::-2]))
+
+
+@hybrid.script
+def squared(n: Any) -> Any:
+    return n, (n * n, 1.0)
+
+
+def test_integers_of_python_that_outgrow_64_bits_are_not_compared() -> None:
+    assert "integers differ from Python's here" in str(squared.check(2**40))
+    assert "agree, bit for bit" in str(squared.check(2**20))
+    assert "agree, bit for bit" in str(squared.check(-3))
