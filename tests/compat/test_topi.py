@@ -21,6 +21,11 @@ IMAGES: Any = np.arange(2 * 4 * 4 * 6, dtype=np.float32).reshape(2, 4, 4, 6)
 I: Any = np.array([[0, 1], [2, 0]])  # noqa: E741
 
 
+def test_the_table_has_each_name_once() -> None:
+    rows = [line.split("`")[1] for line in names.table().splitlines()[2:]]
+    assert len(rows) == len(set(rows))
+
+
 def test_documentation_has_the_table() -> None:
     page = (ROOT / "docs/tvm.md").read_text(encoding="utf-8")
     assert page.endswith(names.table() + "\n"), "write names.table() to the end of docs/tvm.md"

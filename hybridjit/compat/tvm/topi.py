@@ -123,9 +123,11 @@ def __dir__() -> list[str]:
 def table() -> str:
     """A line for each of TOPI's names: what it is here, or why it is not."""
     same = [f"{module}.{name}" for module, names in _PLACED.items() for name in names]
-    plain = [name for name in SAME if find(name) is not None]
+    others = {*RENAMED, *ADAPTED}
+    plain = [name for name in SAME if name not in others and find(name) is not None]
     lines = [f"| `{name}` | the same |" for name in sorted({*plain, *same})]
-    lines += [f"| `{name}` | `hs.{here}` |" for name, here in sorted(RENAMED.items())]
+    renamed = sorted((name, here) for name, here in RENAMED.items() if name not in ADAPTED)
+    lines += [f"| `{name}` | `hs.{here}` |" for name, here in renamed]
     lines += [f"| `{name}` | the same, with TOPI's arguments |" for name in sorted(ADAPTED)]
     lines += [f"| `{name}` | not: {why} |" for name, why in sorted(ABSENT.items())]
     return "\n".join(["| TOPI | here |", "|---|---|", *lines])
