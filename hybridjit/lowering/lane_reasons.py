@@ -36,6 +36,7 @@ from hybridjit.target import Target
 
 # Not one by one, nor in lanes of ours.
 COPIED = "copied as a whole"
+ZEROED = "filled with zeros as a whole"
 # A hint asks for lanes, and nothing else is known.
 UNPROVED = "its iterations are not proved to be independent"
 
@@ -71,7 +72,9 @@ class _Explain(VectorizeInner):
         extent = loop_extent(loop)
         if extent is not None and extent < MIN_EXTENT:
             return f"{extent} iterations are too few"
-        return COPIED if is_copy(loop) else found or "lanes would not be faster"
+        if is_copy(loop):
+            return COPIED if any(isinstance(node, Load) for node in nodes) else ZEROED
+        return found or "lanes would not be faster"
 
     def _control(self, nodes: list[Node]) -> str | None:
         """What may leave the loop, or is done outside of it."""

@@ -31,7 +31,7 @@ from hybridjit.ir.printer import format_expr
 from hybridjit.ir.signature import ScalarParam
 from hybridjit.ir.stmt import HAS_LANES, ORIGIN, SUMS_IN_ROWS, For, LoopKind, Stmt, While
 from hybridjit.ir.visit import children, walk, walk_stmts
-from hybridjit.lowering.lane_reasons import COPIED, find_lane_reasons
+from hybridjit.lowering.lane_reasons import COPIED, ZEROED, find_lane_reasons
 from hybridjit.lowering.vectorize_inner import vectorize_inner
 from hybridjit.processor import current_target
 from hybridjit.record import record
@@ -73,8 +73,8 @@ class LoopReport:
     @property
     def runs(self) -> str:
         """How it runs, in words."""
-        if self.reason == COPIED:
-            return COPIED
+        if self.reason in (COPIED, ZEROED):
+            return self.reason
         ways = ["on threads"] * self.on_threads + ["unrolled"] * self.is_unrolled
         ways += [f"in {self.lanes} lanes"] * (self.lanes > 1)
         ways += [f"{self.rows} rows at once"] * (self.rows > 1)

@@ -387,3 +387,18 @@ def test_threads_are_told_where_they_are_called(size: int) -> None:
     loop = doubled_on_threads.report(*args).loops[0]
     assert loop.on_threads == ("hj_pool_run" in doubled_on_threads.inspect("asm", *args))
     assert loop.reason == ("" if loop.on_threads else "too little to do for threads")
+
+
+def test_zeros_and_copies_are_told_apart() -> None:
+    @hybrid.script
+    def kept(a: Any, n: Any) -> Any:
+        b = np.zeros(n)
+        for i in range(n):
+            b[i] = 0
+        c = a.copy()
+        for i in range(a.shape[0]):
+            c[i] = c[i] + b[0]
+        return c, b
+
+    said = {loop.runs for loop in kept.report(A, 500).loops}
+    assert "filled with zeros as a whole" in said
