@@ -283,6 +283,7 @@ class Kernel(NativeCallable, Generic[P, R]):
         Arguments are values, or types such as `hj.f32[8, "n"]`: those stand for arrays in C order
         that share no memory.
         """
+        inspection.check_stage(stage)
         specs, values = self._bind(args, kwargs)
         specialization = self._specialize(specs)
         layout = specialization.layout(specs, values)

@@ -62,6 +62,7 @@ with hj.threads(2):
             "^the number of threads must",
             "^parallel must be True or False",
             "there is no stage ",
+            "name of a stage",
             "^budget is ",
             "^tune has no option",
             "it must be a (number|time|list)",

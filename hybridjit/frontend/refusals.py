@@ -13,8 +13,8 @@ from hybridjit.frontend.numpy_refusals import RANDOM, numpy_help
 
 _LOOP = "make an array with output_tensor(shape, dtype) and fill it in a loop"
 _DICT = (
-    "use a variable for each item, or two arrays, of keys and of values; what needs a dict can be "
-    "called with hybrid.packed"
+    "use a variable for each item, a tuple or NamedTuple to return several, or two arrays, of keys "
+    "and of values; what needs a dict can be called with hybrid.packed"
 )
 _SET = "use a tuple; of many numbers, an array of flags, or a sorted one with np.searchsorted"
 _TEXT = 'texts are for print, assert and raise, as in print(f"x = {x}")'

@@ -102,8 +102,13 @@ def evaluate_subscript(build: Builder, node: ast.Subscript) -> Value:
             )
         case Foreign():
             return _foreign_item(build, owner, node)
+        case Text():
+            raise build.mismatch(f"{describe(owner)} cannot be indexed", node, help=_LETTERS)
         case _:
             raise build.mismatch(f"{describe(owner)} cannot be indexed", node)
+
+
+_LETTERS = "pass its letters as numbers, as in np.frombuffer(text.encode(), np.uint8)"
 
 
 def _foreign_item(build: Builder, owner: Foreign, node: ast.Subscript) -> Value:

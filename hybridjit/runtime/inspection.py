@@ -12,7 +12,7 @@ from hybridjit.analysis.refutation import find_refutation
 from hybridjit.codegen.engine import emit_assembly, optimize
 from hybridjit.codegen.kernel import Extras, emit_kernel
 from hybridjit.codegen.layout import Layout
-from hybridjit.errors import ArgumentValueError, Span
+from hybridjit.errors import ArgumentError, ArgumentValueError, Span
 from hybridjit.ir.expr import Bounded, BufferRef, Expr, Load, Node
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr
@@ -38,10 +38,7 @@ def show_stage(
     """The kernel as text, at one stage after it was made fast; LLVM and assembly with debug lines
     if these are asked for.
     """
-    if stage not in get_args(StageName):
-        raise ArgumentValueError(
-            f"there is no stage {stage!r}", help=f"one of {', '.join(get_args(StageName))}"
-        )
+    check_stage(stage)
     steps = steps_in_force(func, layout, may_reorder=may_reorder)
     match stage:
         case "tir" | "optimized":
@@ -57,6 +54,18 @@ def show_stage(
     emitted = emit_kernel(last.func, layout, target, extras=extras)
     module = optimize(emitted.text, target)
     return str(module) if stage == "llvm" else emit_assembly(module, target)
+
+
+def check_stage(stage: object) -> None:
+    """Refuse what is not the name of a stage, such as an argument in its place."""
+    stages = get_args(StageName)
+    if not isinstance(stage, str):
+        raise ArgumentError(
+            f"the first argument is the name of a stage, got {type(stage).__name__}",
+            help=f"one of {', '.join(stages)}, and then the arguments of the kernel",
+        )
+    if stage not in stages:
+        raise ArgumentValueError(f"there is no stage {stage!r}", help=f"one of {', '.join(stages)}")
 
 
 def steps_in_force(func: PrimFunc, layout: Layout, *, may_reorder: bool) -> Iterator[Step]:

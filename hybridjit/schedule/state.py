@@ -12,6 +12,7 @@ from hybridjit.errors import ScheduleError
 from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import name_loops
+from hybridjit.ir.stmt import For
 from hybridjit.ir.verify import Stage, verify
 from hybridjit.record import record
 from hybridjit.schedule.handles import BlockHandle, BlockLike, LoopHandle, LoopLike
@@ -107,16 +108,27 @@ class State:
             raise ScheduleError(f"expected a loop or the name of one, got {loop!r}")
         return self._find_by_name(loop)
 
+    def _printed_names(self, name: str, loops: Sequence[For]) -> str:
+        """What those of the loops called `name` that have a number are called when printed."""
+        wanted = [loop.var for loop in loops]
+        names = [
+            printed
+            for printed, loop in name_loops(self.func).items()
+            if printed != name and loop.var in wanted
+        ]
+        return " or ".join(f"'{each}'" for each in names)
+
     def _find_by_name(self, name: str) -> Var:
         found = [loop for loop in loops_of(self.func) if loop.var.name == name]
         if len(found) == 1:
             return found[0].var
         if found:
+            printed = self._printed_names(name, found)
             raise refuse(
                 self.func,
                 f"there are {len(found)} loops called '{name}'",
                 found,
-                help="s.loops(block) gives the loops around one block",
+                help=f"name one as it is printed, {printed}; s.loops(block) gives those of a block",
             )
         gone = [story for var, story in self._replaced.items() if _is_var(var, name)]
         if gone:

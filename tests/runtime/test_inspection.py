@@ -114,3 +114,9 @@ def test_a_stage_that_is_not() -> None:
     wrong: Any = "assembly"
     with pytest.raises(ValueError, match="there is no stage 'assembly'"):
         gather.inspect(wrong, np.zeros(4), np.zeros(4, int))
+
+
+def test_an_argument_in_the_place_of_the_stage() -> None:
+    given: Any = np.ones(3)
+    with pytest.raises(TypeError, match="the first argument is the name of a stage, got ndarray"):
+        gather.inspect(given, given)
