@@ -17,8 +17,9 @@ settings for the code that runs inside it. `api_edge` is here because it obeys o
     HYBRIDJIT_NUM_THREADS=4     run parallel loops on at most so many threads
     HYBRIDJIT_PARALLEL=1        compile for all cores, as @hybrid.script(parallel=True) does, what
                                 does not say parallel=False
-    HYBRIDJIT_PERF=1            let perf and gdb know kernels by name, and gdb their lines; code is
-                                then compiled anew in every process
+    HYBRIDJIT_PERF=1            let perf and gdb know kernels by name, and gdb their lines, perf as
+                                well if JITDUMPDIR names a folder; code is then compiled anew in
+                                every process
     HYBRIDJIT_QUIET=1           no progress on the terminal, and no word of what compiles slowly
     HYBRIDJIT_TRACEBACK=full    keep the frames of this package in tracebacks
     HYBRIDJIT_TUNE_DB=/path     take the schedules that searches kept in this database

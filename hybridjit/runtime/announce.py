@@ -1,8 +1,9 @@
 """Tell profilers and debuggers of code: with HYBRIDJIT_PERF=1, perf and gdb know kernels by name.
 
-perf reads names and addresses from a file in /tmp. gdb stops where a library says that there is
-new code, and reads an object file from memory, with the lines of the script: LLVM, which llvmlite
-holds, has such a place, and a list to put the code in. Other systems than Linux have neither.
+perf reads names and addresses from a file in /tmp, and lines from another (jitdump.py). gdb stops
+where a library says that there is new code, and reads an object file from memory, with the lines of
+the script: LLVM, which llvmlite holds, has such a place, and a list to put the code in. Systems
+other than Linux have neither.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from hybridjit.codegen.kernel import ENTRY
 from hybridjit.codegen.sites import ADAPTER
 from hybridjit.errors import Span
 from hybridjit.record import record
+from hybridjit.runtime.jitdump import Loaded, write_functions
+from hybridjit.runtime.object_lines import find_rows
 
 _REGISTER = 1  # what happened to the list
 
@@ -70,7 +73,26 @@ def announce(image: bytes, library: Library, name: str, span: Span | None) -> No
     code = [symbol for symbol in symbols if symbol.section == adapter.section]
     place = "" if span is None else f" {os.path.basename(span.file)}:{span.line}"
     _write_map([(begin + s.offset, s.size, f"{_title(s, name)}{place}") for s in code])
+    write_functions(image, _loaded(image, begin, [(s, _title(s, name)) for s in code]))
     _tell_debugger(with_address(image, adapter.section, begin))
+
+
+def _loaded(image: bytes, begin: int, symbols: list[tuple[Symbol, str]]) -> list[Loaded]:
+    rows = find_rows(image)
+    return [
+        Loaded(
+            title,
+            begin + symbol.offset,
+            ctypes.string_at(begin + symbol.offset, symbol.size),
+            [
+                (begin + row.offset, row.file, row.line)
+                for row in rows
+                if 0 <= row.offset - symbol.offset < symbol.size and row.line > 0
+            ],
+        )
+        for symbol, title in symbols
+        if symbol.size > 0
+    ]
 
 
 def _title(symbol: Symbol, name: str) -> str:

@@ -16,6 +16,8 @@ import pytest
 from hybridjit import config, hybrid
 from hybridjit.codegen.elf import find_symbols, is_elf
 from hybridjit.codegen.sites import ADAPTER
+from hybridjit.errors import ConfigError
+from hybridjit.runtime.object_lines import find_rows
 
 SCRIPT = """
 import numpy as np
@@ -113,6 +115,63 @@ def test_perf_sees_kernels(script: Path, tmp_path: Path) -> None:
     run("perf", "record", "-o", data, sys.executable, script)
     text = run("perf", "report", "-i", data, "--stdio")
     assert re.search(r"%.*\bfiltered profiled\.py:6", text)
+
+
+@on_linux
+@pytest.mark.skipif(not may_profile(), reason="perf is not there, or may not be used")
+@pytest.mark.skipif(shutil.which("objdump") is None, reason="objdump is not there")
+def test_perf_sees_lines(script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JITDUMPDIR", str(tmp_path))
+    data, injected = tmp_path / "perf.data", tmp_path / "injected.data"
+    run("perf", "record", "-k", "mono", "-o", data, sys.executable, script)
+    run("perf", "inject", "--jit", "-i", data, "-o", injected)
+    texts = [run("objdump", "-dl", each) for each in tmp_path.glob("jitted-*.so")]
+    (text,) = (text for text in texts if "<filtered>:" in text)
+    assert re.search(rf"profiled\.py:{LINE}\n.*v?mulsd", text), text
+
+
+@hybrid.script
+def smoothed(a: Any) -> Any:
+    x = 0.0
+    for i in range(a.shape[0]):
+        x = x * 0.5 + a[i]
+    return x
+
+
+@on_linux
+def test_lines_of_object_code() -> None:
+    with config.scope(perf=True):
+        smoothed.compile(np.ones(3000))
+    Path(f"/tmp/perf-{os.getpid()}.map").unlink()
+    ((native,),) = (each.natives.values() for each in smoothed.specializations)
+    image = native.code.image
+    rows = find_rows(image)
+    (entry,) = find_symbols(image, frozenset([b"hj_kernel"]))
+    inside = {row.line for row in rows if 0 <= row.offset - entry.offset < entry.size}
+    function = smoothed.__hybrid_function__.__code__
+    lines = {line for _, _, line in function.co_lines() if line is not None}
+    assert function.co_firstlineno + 4 in inside
+    assert inside - {0} <= lines
+    assert {Path(row.file).name for row in rows} == {"test_announce.py"}
+    assert [row.offset for row in rows] == sorted(row.offset for row in rows)
+
+
+@on_linux
+def test_a_folder_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JITDUMPDIR", "/no such folder")
+    kernel: Any = hybrid.script(add_one)
+    with (
+        config.scope(perf=True),
+        pytest.raises(ConfigError, match="JITDUMPDIR is '/no such folder'"),
+    ):
+        kernel(1)
+    Path(f"/tmp/perf-{os.getpid()}.map").unlink()
+
+
+@on_linux
+def test_no_dump_without_a_folder(script: Path, tmp_path: Path) -> None:
+    run(sys.executable, script)
+    assert not list(tmp_path.glob("jit-*"))
 
 
 @on_linux
