@@ -33,7 +33,7 @@ MAX_SCATTERED_WORK = 4
 
 def pays(loop: For, target: Target) -> bool:
     """True for a loop over enough iterations, along the rows of its arrays if it does more."""
-    loop, extent = _spelled_out(loop), loop_extent(loop)
+    loop, extent = spelled_out(loop), loop_extent(loop)
     if (extent is not None and extent < MIN_EXTENT) or is_copy(loop):
         return False
     nodes = list(walk(loop.body))
@@ -55,12 +55,12 @@ def pays(loop: For, target: Target) -> bool:
 
 def reduction_pays(loop: For) -> bool:
     """False for reductions over few elements, perhaps, that are gathered one by one."""
-    loop = _spelled_out(loop)
+    loop = spelled_out(loop)
     nodes = list(walk(loop.body))
     return loop_extent(loop) is not None or all(_is_along(node, loop) for node in nodes)
 
 
-def _spelled_out(loop: For) -> For:
+def spelled_out(loop: For) -> For:
     """`loop` with indices as they are computed: a name does not tell how far they go.
 
     row = i_0 * 12 + i_1

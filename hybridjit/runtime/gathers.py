@@ -18,7 +18,7 @@ from hybridjit.ir.expr import Buffer, Const, Load, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import For, If, LoopKind, Store
 from hybridjit.ir.visit import children, walk
-from hybridjit.lowering.lane_cost import find_step, max_picked_step
+from hybridjit.lowering.lane_cost import find_step, max_picked_step, spelled_out
 
 
 class Gathers:
@@ -39,6 +39,7 @@ class Gathers:
         return max(whole, key=len, default="") or (f"in the rest, {rest}" if rest else "")
 
     def _describe(self, loop: For) -> str:
+        loop = spelled_out(loop)
         loads: list[bool] = []
         stores: list[bool] = []
         for node, is_masked in _accesses(loop.body, loop.var, is_masked=False):

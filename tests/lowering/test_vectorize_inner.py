@@ -384,3 +384,8 @@ def test_lanes_go_along_rows_whatever_indices_are_called(kernel: AnyKernel, lane
     args = [np.random.default_rng(0).random((48, 48)) for _ in range(3)]
     assert [loop.name for loop in kernel.report(*args).loops if loop.lanes > 1] == [lanes]
     assert_same_outcome(run_once(run_native, kernel, args), run_once(run_plain, kernel, args))
+
+
+def test_a_report_tells_gathers_whatever_indices_are_called() -> None:
+    args = [np.random.default_rng(0).random((48, 48)) for _ in range(3)]
+    assert "1 of 2 loads gathers" in str(by_name.report(*args))
