@@ -48,11 +48,9 @@ def find_rows(image: bytes) -> list[Row]:
 def _sections(image: bytes) -> dict[bytes, tuple[int, int]]:
     """Where each section of a name is, and how long."""
     header = _HEADER.unpack_from(image)
-    start, size, count, names = header[6], header[11], header[12], header[13]
-    found: list[tuple[int, ...]] = [
-        _SECTION.unpack_from(image, start + size * k) for k in range(count)
-    ]
-    strings = found[names][4]
+    start, size, count, names = (int(header[k]) for k in (6, 11, 12, 13))
+    found = [_SECTION.unpack_from(image, start + size * k) for k in range(count)]
+    strings = int(found[names][4])
     return {
         image[strings + each[0] : image.index(b"\0", strings + each[0])]: (each[4], each[5])
         for each in found
