@@ -111,4 +111,6 @@ class _Tensors:
 def _text(value: Any) -> str:
     if isinstance(value, _SEQUENCE):
         return f"({', '.join(_text(item) for item in value)})"
+    if callable(value):  # its address is another one in each process
+        return str(getattr(value, "__name__", type(value).__name__))
     return f"{value.dtype}{list(value.shape)}" if isinstance(value, _ARRAY) else repr(value)
