@@ -55,6 +55,17 @@ def find_sections(image: bytes) -> list[Section]:
     return found
 
 
+def sections_by_name(image: bytes) -> dict[bytes, Section]:
+    """The sections, found by their names."""
+    sections = find_sections(image)
+    strings = sections[int(_HEADER.unpack_from(image)[13])].offset
+    found: dict[bytes, Section] = {}
+    for section in sections:
+        start = strings + int(_SECTION.unpack_from(image, section.header)[0])
+        found[image[start : image.index(b"\0", start)]] = section
+    return found
+
+
 def find_symbols(image: bytes, names: frozenset[bytes] | None = None) -> Iterator[Symbol]:
     """The functions and variables, or those of some names."""
     sections = find_sections(image)

@@ -10,10 +10,9 @@ import os
 import struct
 from collections.abc import Iterator
 
+from hybridjit.codegen.elf import Section, sections_by_name
 from hybridjit.record import record
 
-_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
-_SECTION = struct.Struct("<IIQQQQIIQQ")
 _RELOCATION = struct.Struct("<QQq")
 _UNIT = struct.Struct("<IHIBBBbBB")
 _TABLE, _RELOCATIONS = b".debug_line", b".rela.debug_line"
@@ -34,33 +33,26 @@ class Row:
 
 def find_rows(image: bytes) -> list[Row]:
     """The rows of the table, in the order of addresses; none if there is no table to be read."""
-    sections = _sections(image)
+    sections = sections_by_name(image)
     if _TABLE not in sections:
         return []
-    start, size = sections[_TABLE]
-    reader = _Reader(image[start : start + size], _addends(image, sections))
+    table = sections[_TABLE]
+    reader = _Reader(_bytes(image, table), _addends(image, sections.get(_RELOCATIONS)))
     rows: dict[int, Row] = {}
-    while reader.place < size:
+    while reader.place < table.size:
         rows.update((row.offset, row) for row in _read_unit(reader))
     return [rows[offset] for offset in sorted(rows)]
 
 
-def _sections(image: bytes) -> dict[bytes, tuple[int, int]]:
-    """Where each section of a name is, and how long."""
-    header = _HEADER.unpack_from(image)
-    start, size, count, names = (int(header[k]) for k in (6, 11, 12, 13))
-    found = [_SECTION.unpack_from(image, start + size * k) for k in range(count)]
-    strings = int(found[names][4])
-    return {
-        image[strings + each[0] : image.index(b"\0", strings + each[0])]: (each[4], each[5])
-        for each in found
-    }
+def _bytes(image: bytes, section: Section) -> bytes:
+    return image[section.offset : section.offset + section.size]
 
 
-def _addends(image: bytes, sections: dict[bytes, tuple[int, int]]) -> dict[int, int]:
+def _addends(image: bytes, relocations: Section | None) -> dict[int, int]:
     """What is to be added, at places of the table, to the address of the code."""
-    start, size = sections.get(_RELOCATIONS, (0, 0))
-    entries = _RELOCATION.iter_unpack(image[start : start + size])
+    if relocations is None:
+        return {}
+    entries = _RELOCATION.iter_unpack(_bytes(image, relocations))
     return {offset: addend for offset, _, addend in entries}
 
 

@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from hybridjit.runtime.freed_memory import SETTINGS
+from hybridjit.codegen.emit import memory
+from hybridjit.runtime.freed_memory import MAPPED_BYTES, SETTINGS
 
 # Three arrays of 4 MB, as the temporaries of a kernel: made, written, freed.
 PROGRAM = """
@@ -66,3 +67,7 @@ def test_what_the_user_set_is_left_alone(setting: str) -> None:
     value = "glibc.malloc.trim_threshold=131072" if setting == "GLIBC_TUNABLES" else "131072"
     kept, _ = run(**{setting: value})
     assert not kept
+
+
+def test_code_knows_which_arrays_are_mapped() -> None:
+    assert memory.MAPPED_BYTES == MAPPED_BYTES
