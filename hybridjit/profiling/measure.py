@@ -62,12 +62,13 @@ def measure_profile(
     func = made.compiled_func(layout)
     known = known_values(func, given)
     counted = _make_counted(made, layout, known)
-    usual, best = _race(call, counted, arguments)
+    usual, best, around = _race(call, counted, arguments)
     loops = find_loops(func, layout, known, may_reorder=made.may_reorder(layout))
     times = _read_loops(counted, best, loops, func)
     whole = float(best[WHOLE]) * seconds_per_tick()
     inside = sum(each.seconds or 0.0 for each in outermost(times))
-    entering = max(0.0, usual - whole)
+    # Two times that differ by more than what is around a call were disturbed.
+    entering = min(max(0.0, usual - whole), around)
     return Profile(func.name, times, whole + entering, whole - inside, entering, usual)
 
 
@@ -99,18 +100,24 @@ def _make_counted(made: Specialization, layout: Layout, known: Mapping[Var, floa
 
 def _race(
     call: Callable[[], float], counted: _Counted, arguments: MakeArguments
-) -> tuple[float, Words]:
-    """The best time of a usual call, and the best turn with counters: in turns, as ever."""
+) -> tuple[float, Words, float]:
+    """The best time of a usual call, the best turn with counters, in turns, as ever, and the least
+    that a turn took around its kernel.
+    """
     without: list[float] = []
     turns: list[Words] = []
+    around: list[float] = []
     end = time.perf_counter() + SECONDS
     while len(turns) < MOST_TURNS and (len(turns) < LEAST_TURNS or time.perf_counter() < end):
         without.append(call())
         given = arguments()
         counted.memory[:] = 0
+        start = time.perf_counter()
         counted.native(given)
+        taken = time.perf_counter() - start
         turns.append(counted.memory.copy())
-    return min(without), min(turns, key=lambda turn: turn[WHOLE])
+        around.append(taken - float(counted.memory[WHOLE]) * seconds_per_tick())
+    return min(without), min(turns, key=lambda turn: turn[WHOLE]), max(0.0, min(around))
 
 
 def _read_loops(

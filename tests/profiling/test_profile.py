@@ -71,7 +71,7 @@ def triangle(m: Any) -> Any:
 
 def searched(a: Any) -> Any:
     n = 0
-    for _ in range(3):
+    for _ in range(12):
         for i in range(a.shape[0]):
             if a[i] > 0.999:
                 break
