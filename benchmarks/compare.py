@@ -110,7 +110,8 @@ def table_of(rows: Sequence[Row]) -> Table:
     table = Table(title="times faster than the other checkout")
     for column in ("case", "before, µs", "after, µs", "ratio", "first call"):
         table.add_column(column, justify="left" if column == "case" else "right")
-    for group, found in groupby(rows, key=lambda row: row.group):
+    ordered = sorted(rows, key=lambda row: row.group)
+    for group, found in groupby(ordered, key=lambda row: row.group):
         members = list(found)
         for row in sorted(members, key=lambda row: row.ratio):
             if abs(math.log(row.ratio)) > math.log(1.05):
