@@ -7,6 +7,7 @@ by a signal has been noticed too.
 from __future__ import annotations
 
 import faulthandler
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from contextlib import ExitStack
 import pytest
 
 from hybridjit import config
+from hybridjit.kernel import Kernel
 from tests.planted.bugs import Bug, Check, Plant, shortened
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="each bug needs its own process")
@@ -58,6 +60,7 @@ def _try_in_child(check: Check, plants: Sequence[Plant], writer: int) -> None:
                 # Code of a sound compiler must not come from the disk, nor that of this one get
                 # there. What the sound one says of a check, other tests may have compiled for.
                 stack.enter_context(config.scope(cache_enabled=False))
+                _forget_kernels()
             for plant in plants:
                 stack.enter_context(plant())
             status = 0
@@ -66,6 +69,13 @@ def _try_in_child(check: Check, plants: Sequence[Plant], writer: int) -> None:
         said = f"{type(error).__name__}: {error}".splitlines()[0]
     os.write(writer, said.encode())
     os._exit(status)
+
+
+def _forget_kernels() -> None:
+    """Kernels of the tests' own files are compiled once more: by the compiler with the bug."""
+    for each in gc.get_objects():
+        if issubclass(type(each), Kernel):
+            each.clear()
 
 
 def report(bugs: Sequence[Bug]) -> int:
