@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -317,6 +318,30 @@ def test_gemm_of_a_declared_sum(sizes: tuple[int, int, int], order: str) -> None
     s.gemm("c", rows=4, vectors=2, lanes=4, depth=8)
     x, y = numbers((n, inner)), numbers((inner, m))
     expected = x @ y if order == "ij" else (x @ y).T
+    np.testing.assert_array_equal(run_declared(s, c, x, y), expected)
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("right", ["kj", "jk", "nkj"])
+@pytest.mark.parametrize("left", ["nik", "ikn", "kni"])
+@pytest.mark.parametrize("order", ["".join(order) for order in itertools.permutations("nij")])
+def test_gemm_with_axes_in_any_order(order: str, left: str, right: str) -> None:
+    """There are several blocks of terms, and several loops over rows, or over a batch."""
+    sizes = {"n": 3, "i": 9, "j": 10, "k": 20}
+    shapes = [[sizes[letter] for letter in letters] for letters in (left, right, order)]
+    a, b = te.placeholder(shapes[0], "float64", "a"), te.placeholder(shapes[1], "float64", "b")
+    k = te.reduce_axis((0, sizes["k"]), "k")
+
+    def element(*at: Any) -> Any:
+        where = {**dict(zip(order, at, strict=True)), "k": k}
+        x = a(*(where[letter] for letter in left))
+        return te.sum(x * b(*(where[letter] for letter in right)), axis=k)
+
+    c = te.compute(shapes[2], element, "c")
+    s = declared(c, a, b)
+    s.gemm("c", rows=4, vectors=2, lanes=2, depth=8)
+    x, y = numbers(a.shape), numbers(b.shape)
+    expected = np.einsum(f"{left},{right}->{order}", x, y)
     np.testing.assert_array_equal(run_declared(s, c, x, y), expected)
 
 

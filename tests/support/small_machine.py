@@ -18,6 +18,7 @@ from hybridjit.ir.stmt import For
 from hybridjit.lowering import lane_cost, plan_storage, vectorize_inner
 from hybridjit.optimize import products, reduce_rows, transpose_tiles
 from hybridjit.schedule.arrays import choose_tile, matrix_product
+from hybridjit.stdlib.running import schedules
 from hybridjit.target import Caches, Target
 
 CACHES = Caches(first=256, own=1 << 10, shared=1 << 12)
@@ -32,6 +33,8 @@ THRESHOLDS: tuple[tuple[Any, dict[str, int]], ...] = (
     (matrix_product, {"STRIP_TILES": 1, "MAX_PANELS_IN_PLACE": 0}),
     (reduce_rows, {"BLOCK": 128}),
     (transpose_tiles, {"_SHORTEST": 2}),
+    (schedules, {"PARALLEL_WORK": 1 << 9, "TILED_WORK": 32, "REDUCED_WORK": 16}),
+    (schedules, {"ROWS_WORK": 64, "ROW": 8}),
     (emitter, {"POLL_WORK": 64}),
     (parallel, {"POLL_WORK": 64}),
 )

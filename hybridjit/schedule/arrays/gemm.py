@@ -346,7 +346,8 @@ class TiledProduct:
 
         def one(r: Expr, lane: Expr) -> None:
             for part in map(Const, range(self.tile.parts)):
-                total = Load(totals, (plus(place.i, r), part, plus(column, lane)))
+                row = (*place.around, plus(place.i, r))
+                total = Load(totals, (*row, part, plus(column, lane)))
                 self.code.emit(update(Load(self.rows.out, (r, part, lane)), total))
 
         self._each_lane(place, one)

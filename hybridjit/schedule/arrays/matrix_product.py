@@ -213,8 +213,9 @@ def _emit_blocked(code: Builder, product: Product, tile: Tile, mirror: Mirror | 
     in_place = product.reads_in_place(tile)
     if in_place or product.has_few_rows(tile):
         tile = replace(tile, packed_bytes=0)  # one panel at a time
-    memory = TileMemory.of(code, tile, sizes, windows)
     shape = [product.extent(var) for var in product.rows]
+    above = tuple(shape[:-1]) if product.is_apart else ()
+    memory = TileMemory.of(code, tile, sizes, above, windows)
     (column,) = product.columns
     loops: set[Var] = set()
     terms = (product.terms, *product.windows)
@@ -239,7 +240,7 @@ def _emit_blocked(code: Builder, product: Product, tile: Tile, mirror: Mirror | 
             lambda k, j: product.factor(code, product.right, {**around, **term(k), column: j}),
             sizes,
             put,
-            tuple(shape[:-1]) if product.is_apart else (),
+            above,
             windows,
             goes_along_rows=product.goes_along_rows,
             is_read_in_place=in_place,

@@ -83,15 +83,19 @@ class TileMemory:
 
     @staticmethod
     def of(
-        code: Builder, tile: Tile, sizes: tuple[Expr, Expr, Expr], windows: Sequence[int] = ()
+        code: Builder,
+        tile: Tile,
+        sizes: tuple[Expr, Expr, Expr],
+        around: Sequence[Expr] = (),
+        windows: Sequence[int] = (),
     ) -> TileMemory:
-        """As much of it as a product of these sizes needs."""
+        """As much of it as a product of these sizes needs, with rows in loops `around`."""
         _, inner, columns = map(constant, sizes)
         depth = tile.depth if inner is None else min(tile.depth, inner * math.prod(windows))
         panels = tile.panels if columns is None else min(tile.panels, -(-columns // tile.columns))
         dtype, totals = tile.dtype.component, None
         if inner is None or inner > tile.depth:
-            shape = sizes[0], Const(tile.parts), Const(panels * tile.columns)
+            shape = *around, sizes[0], Const(tile.parts), Const(panels * tile.columns)
             totals = code.array("totals", dtype, shape)
         right = code.local("right", dtype, panels, depth, tile.parts, tile.columns)
         return TileMemory(depth, right, totals)
