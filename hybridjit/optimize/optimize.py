@@ -4,8 +4,8 @@
 
 Every step is checked on the program alone. Except for folds that say that their order is open
 (`reassociate`), each element is computed by the same operations in the same order as before. Of
-loops that are written by hand, those along rows may go inside, and those across rows run in
-squares; else they stay as they are.
+loops that are written by hand, those along rows may go inside, those across rows run in squares,
+and large products of matrices in tiles; else they stay as they are.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from hybridjit.analysis.make_blocks import make_blocks
 from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Block, For
+from hybridjit.ir.stmt import Block, For, IterKind
 from hybridjit.ir.visit import walk_stmts
 from hybridjit.lazy import lazy_module
 from hybridjit.optimize.decisions import Decisions
@@ -30,9 +30,12 @@ from hybridjit.schedule.arrays.marks import count_elements, forget_touched, read
 from hybridjit.target import Target
 
 if TYPE_CHECKING:
-    from hybridjit.optimize import array_nests
+    from hybridjit.optimize import array_nests, pack_products
 else:
     array_nests = lazy_module("hybridjit.optimize.array_nests")  # of array statements only
+    pack_products = lazy_module("hybridjit.optimize.pack_products")  # of sums in nests of loops
+
+_MATRIX = 2  # axes
 
 
 @record
@@ -59,7 +62,10 @@ def optimize(
     decisions lead. Relies on: arguments that share no memory.
     """
     is_free = _untouched_loops(func, as_written).__contains__
-    made = _rewrite(func, target, as_written, is_free, Decisions(limit))
+    decisions = Decisions(limit)
+    if _has_deep_sums(func):
+        func = pack_products.pack_products(func, target, is_free, decisions)
+    made = _rewrite(func, target, as_written, is_free, decisions)
     may_mark = is_free if says_order and as_written is not None else _always
     return replace(made, func=mark_sums(made.func, target, may_mark, made.decisions))
 
@@ -99,6 +105,15 @@ def _untouched_loops(func: PrimFunc, as_written: PrimFunc | None) -> set[Var]:
         written = set(walk_stmts(as_written.body))
         loops = [loop for loop in loops if loop in written]
     return {loop.var for loop in loops}
+
+
+def _has_deep_sums(func: PrimFunc) -> bool:
+    """Whether something is added up in three loops or more: a look that costs little."""
+    return any(
+        len(block.iters) > _MATRIX and any(it.kind is IterKind.REDUCE for it in block.iters)
+        for block in walk_stmts(func.body)
+        if isinstance(block, Block)
+    )
 
 
 def _has_array_statements(func: PrimFunc) -> bool:

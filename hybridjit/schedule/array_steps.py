@@ -58,9 +58,11 @@ class ArraySteps(State):
         at run time only, products of fewer than `least_terms` terms, or of fewer than `least_side`
         rows or columns, are computed row by row.
 
-        A te.sum of products is taken as well, if its order is open (fastmath "reassoc"). It may
-        have more loops over terms, as a convolution has over its windows: then all terms are added
-        in one go, and the first factor is read where it is.
+        A te.sum of products and sums in loops are taken as well. Unless their order is open
+        (fastmath "reassoc"), their terms are added one by one in that order, without `fma`: the
+        result is the same bit for bit. A te.sum may have more loops over terms, as a convolution
+        has over its windows: then all terms are added in one go, and the first factor is read
+        where it is.
 
         >>> s.gemm("product", rows=6, vectors=2, lanes=8)
         """

@@ -39,14 +39,16 @@ from hybridjit.schedule.arrays import (
 )
 from hybridjit.schedule.arrays.gemm import TiledProduct
 from hybridjit.schedule.arrays.lanes import Lanes
-from hybridjit.schedule.primitives import array_fusion
+from hybridjit.schedule.primitives import array_fusion, array_products
 from hybridjit.schedule.schedule import Schedule
 from tests.optimize import test_merge_folds as folds
+from tests.optimize import test_pack_products as packed
 from tests.optimize import test_transpose_tiles as transposes
 from tests.planted.bugs import Bug, Check, always, first, replaced
 from tests.support.array_results import assert_agree
 from tests.support.optimized import for_vectors
 from tests.support.oracle import fresh
+from tests.support.small_machine import small_machine
 
 Array = Any
 RNG: Any = np.random.default_rng(17)
@@ -225,6 +227,16 @@ def windows_are_added() -> None:
     np.testing.assert_allclose(outcomes[1], outcomes[0], rtol=1e-12)
 
 
+def on_a_small_machine(test: Any, *args: Any) -> Check:
+    """A test whose products are large there."""
+
+    def check() -> None:
+        with small_machine():
+            test(*args)
+
+    return check
+
+
 def sums_of_no_known_terms_stay() -> None:
     """What te declares is taken for an array statement only if there are terms."""
     n = te.var("n")
@@ -375,6 +387,23 @@ BUGS = (
         "a sum of nothing is zero",
         [replaced(split_init, "_has_terms", always(True))],
         sums_of_no_known_terms_stay,
+    ),
+    Bug(
+        "a sum in order begins with zero in each block of terms",
+        [replaced(TiledProduct, "_goes_on", always(False))],
+        on_a_small_machine(packed.test_every_bit, packed.in_a_variable, (23, 33, 31), "float64"),
+    ),
+    Bug(
+        "a product in loops overwrites what it is added to",
+        [replaced(array_products, "find_zero", never_cleared)],
+        on_a_small_machine(
+            packed.test_every_bit, packed.from_another_number, (23, 33, 31), "float64"
+        ),
+    ),
+    Bug(
+        "a product in loops never fails",
+        [replaced(split_init, "operation_may_fail", always(False))],
+        on_a_small_machine(packed.test_what_was_added_before_an_error_is_there),
     ),
     Bug(
         "every order is open",

@@ -321,11 +321,14 @@ def test_gemm_of_a_declared_sum(sizes: tuple[int, int, int], order: str) -> None
     np.testing.assert_array_equal(run_declared(s, c, x, y), expected)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize("fastmath", [(), ("reassoc",)])
 @pytest.mark.parametrize("right", ["kj", "jk", "nkj"])
 @pytest.mark.parametrize("left", ["nik", "ikn", "kni"])
 @pytest.mark.parametrize("order", ["".join(order) for order in itertools.permutations("nij")])
-def test_gemm_with_axes_in_any_order(order: str, left: str, right: str) -> None:
+def test_gemm_with_axes_in_any_order(
+    order: str, left: str, right: str, fastmath: tuple[str, ...]
+) -> None:
     """There are several blocks of terms, and several loops over rows, or over a batch."""
     sizes = {"n": 3, "i": 9, "j": 10, "k": 20}
     shapes = [[sizes[letter] for letter in letters] for letters in (left, right, order)]
@@ -338,10 +341,13 @@ def test_gemm_with_axes_in_any_order(order: str, left: str, right: str) -> None:
         return te.sum(x * b(*(where[letter] for letter in right)), axis=k)
 
     c = te.compute(shapes[2], element, "c")
-    s = declared(c, a, b)
-    s.gemm("c", rows=4, vectors=2, lanes=2, depth=8)
+    s = declared(c, a, b, fastmath=fastmath)
     x, y = numbers(a.shape), numbers(b.shape)
     expected = np.einsum(f"{left},{right}->{order}", x, y)
+    if not fastmath:
+        x, y = x / 3, y / 7
+        interpret(s.func, [x, y, expected])
+    s.gemm("c", rows=4, vectors=2, lanes=2, depth=8)
     np.testing.assert_array_equal(run_declared(s, c, x, y), expected)
 
 
@@ -363,8 +369,21 @@ def test_gemm_of_windows(size: int, layout: Any) -> None:
     np.testing.assert_array_equal(run_declared(s, c, a, b), expected)
 
 
-def test_gemm_of_a_declared_sum_whose_order_is_not_open() -> None:
-    a, k = te.placeholder((8, 8), "float64", "a"), te.reduce_axis((0, 8), "k")
+def test_gemm_of_a_sum_whose_order_is_not_open() -> None:
+    a, k = te.placeholder((20, 20), "float32", "a"), te.reduce_axis((0, 20), "k")
+    c = te.compute((20, 20), lambda i, j: te.sum(a[i, k] * a[k, j], axis=k), "c")
+    x = np.random.default_rng(0).standard_normal((20, 20)).astype("float32")
+    s, expected = declared(c, a, fastmath=()), np.empty_like(x)
+    interpret(s.func, [x, expected])
+    s.gemm("c", depth=8)
+    np.testing.assert_array_equal(run_declared(s, c, x), expected)
+    with pytest.raises(ScheduleError, match="rounded before they are added: no fma"):
+        declared(c, a, fastmath=()).gemm("c", fma=True)
+    declared(c, a, fastmath=("contract",)).gemm("c", fma=True)
+
+
+def test_gemm_of_half_precision_is_only_for_sums_in_any_order() -> None:
+    a, k = te.placeholder((8, 8), "float16", "a"), te.reduce_axis((0, 8), "k")
     c = te.compute((8, 8), lambda i, j: te.sum(a[i, k] * a[k, j], axis=k), "c")
     with pytest.raises(ScheduleError, match="'c' is no product of an array statement"):
         declared(c, a, fastmath=()).gemm("c")

@@ -33,6 +33,8 @@ def suit_product(product: Product, target: Target) -> Tile:
     dtype = product.result.dtype
     has_windows = bool(product.windows)
     tile = choose_tile(dtype, target, height, width, has_windows=has_windows)
+    if product.in_order:
+        tile = replace(tile, in_order=True, fuse=False)
     if inner is None or has_windows or not tile.depth < inner <= MAX_DEPTH:
         return tile
     return replace(tile, depth=MAX_DEPTH)

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from hybridjit.analysis.reduction import ReductionOp, find_reduction
 from hybridjit.arith.ranges import ZERO, constant, times
+from hybridjit.ir.dtype import FLOAT32, FLOAT64
 from hybridjit.ir.expr import And, BitAnd, Buffer, Const, Expr, Ge, Load, Mul, Var
 from hybridjit.ir.stmt import Allocate, For, Let, Seq, Stmt, Store
 from hybridjit.ir.visit import walk
@@ -23,12 +24,18 @@ from hybridjit.schedule.arrays.matrix_product import Product
 
 
 def find_product(
-    fusion: Fusion, stmt: Stmt, fastmath: Collection[str] = (), *, any_order: bool = False
+    fusion: Fusion,
+    stmt: Stmt,
+    fastmath: Collection[str] = (),
+    *,
+    any_order: bool = False,
+    in_order: bool = False,
 ) -> Product | None:
     """The product that a nest computes, if it is one of matrices or of a matrix and a vector.
 
     In `any_order` of the axes of the result, and with any number of loops over terms, if they are
-    outside of each other in the order of the nest, and how long they are is known.
+    outside of each other in the order of the nest, and how long they are is known. Sums whose
+    order is not open are found if they are wanted `in_order`.
     """
     if not isinstance(stmt, For) or not fusion.is_nest(stmt):
         return None
@@ -37,18 +44,19 @@ def find_product(
         return None
     is_open = not store.buffer.dtype.is_inexact or store.buffer in fusion.reassociable
     is_open = is_open or "reassoc" in fastmath
+    may_be = is_open or (in_order and store.buffer.dtype in (FLOAT32, FLOAT64))
     factors = _factors(store)
     places = [place for place in store.indices if place != ZERO]
     kept = [place for place in places if isinstance(place, Var)]
     terms = [loop.var for loop in loops if loop.var not in kept]
-    if not is_open or factors is None or len(kept) < len(places) or len(set(kept)) < len(kept):
+    if not may_be or factors is None or len(kept) < len(places) or len(set(kept)) < len(kept):
         return None
     if not terms or len(loops) != len(kept) + len(terms):
         return None
     if not _is_plain(loops, lets, store.buffer):
         return None
     named = tuple(let for let in lets if isinstance(let, Let))
-    product = Product(stmt, tuple(loops), store, named, terms[0], *factors)
+    product = Product(stmt, tuple(loops), store, named, terms[0], *factors, in_order=not is_open)
     arranged = _arranged(product, kept) if len(terms) == 1 else None
     if arranged is not None or not any_order:
         return arranged

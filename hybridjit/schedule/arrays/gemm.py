@@ -15,8 +15,9 @@
                         totals[i : i + rows, p * columns : ...] = sums
 
 The terms of an element are added in blocks of `depth`, in order, each product and sum rounded
-once where the machine can (`fma`). Packing reads the factors in any layout, and converts them on
-the way.
+once where the machine can (`fma`). Where the order of a sum is not open (`in_order`), it begins
+with the total of the blocks before, and its terms are added as in the loops. Packing reads the
+factors in any layout, and converts them on the way.
 
 Where the terms are those of windows, as in a convolution, neighbouring rows share most of what they
 read: they are not packed, one panel after the other is, and all terms are added in one go.
@@ -271,7 +272,20 @@ class TiledProduct:
                 column = plus(times(v, Const(tile.lanes)), lane)
                 emit(Store(memory.out, (r, part, column), Load(memory.sums, (r, part, v, lane))))
 
-        self._each_sum(clear)
+        def go_on(r: Expr, v: Expr, lane: Expr) -> None:
+            column = plus(times(v, Const(tile.lanes)), lane)
+            for part in map(Const, range(tile.parts)):
+                total = self._total(place, self._row(place.i, r), part, column)
+                emit(Store(memory.sums, (r, part, v, lane), total))
+
+        with self.code.collect() as from_zero:
+            self._each_sum(clear)
+        if self._goes_on():
+            with self.code.collect() as from_total:
+                self._each_sum(go_on)
+            emit(If(Gt(place.k, ZERO), seq(*from_total), seq(*from_zero)))
+        else:
+            emit(seq(*from_zero))
 
         def add_term(at: Place, d: Expr) -> None:
             self._each_sum(
@@ -282,6 +296,10 @@ class TiledProduct:
 
         self._each_term(depth, add_term)
         self._each_sum(write)
+
+    def _goes_on(self) -> bool:
+        """Whether a sum begins with what the blocks of terms before have left."""
+        return self.tile.in_order and self.memory.totals is not None
 
     def _left_parts(self, place: _TilePlace, r: Expr, at: Place, d: Expr) -> list[Expr]:
         """The parts of an element of the left factor, in a row of a tile: packed, or as it is."""
@@ -320,8 +338,9 @@ class TiledProduct:
         if totals is None:
             finish()
             return
-        each_part = partial(self._each_part, place, totals)
-        code.only_if(Gt(place.k, ZERO), lambda: each_part(_add_total))
+        each_part = partial(self._each_part, place)
+        if not self.tile.in_order:
+            code.only_if(Gt(place.k, ZERO), lambda: each_part(_add_total))
         with code.collect() as last:
             finish()
         with code.collect() as others:
@@ -335,19 +354,21 @@ class TiledProduct:
         row = (*place.around, plus(place.i, r))
         self.factors.put(row, plus(place.j, lane), value)
 
-    def _each_part(
-        self, place: _TilePlace, totals: Buffer, update: Callable[[Load, Load], Store]
-    ) -> None:
+    def _total(self, place: _TilePlace, row: Expr, part: Expr, lane: Expr) -> Load:
+        """What the blocks of terms before have left for an element of a tile."""
+        assert self.memory.totals is not None
+        column = plus(times(place.p, Const(self.tile.columns)), lane)
+        return Load(self.memory.totals, (*place.around, row, part, column))
+
+    def _each_part(self, place: _TilePlace, update: Callable[[Load, Load], Store]) -> None:
         """Emit what is done with each part of a sum and with that of the terms before.
 
         They have room for whole tiles.
         """
-        column = times(place.p, Const(self.tile.columns))
 
         def one(r: Expr, lane: Expr) -> None:
             for part in map(Const, range(self.tile.parts)):
-                row = (*place.around, plus(place.i, r))
-                total = Load(totals, (*row, part, plus(column, lane)))
+                total = self._total(place, plus(place.i, r), part, lane)
                 self.code.emit(update(Load(self.rows.out, (r, part, lane)), total))
 
         self._each_lane(place, one)

@@ -5,7 +5,7 @@
             for k in range(l):                     -->           for j in range(m):
                 c[i, j] = c[i, j] + a[i, k] * b[k, j]                c[i, j] = c[i, j] + ...
 
-The order of the terms of an element stays as it is there; in tiles (gemm.py), it does not.
+The order of the terms of an element stays as it is there; in tiles (gemm.py), if it must.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class Product:
 
     The variable of the `terms` is no index of the result; those are of three kinds: `batch` is in
     both factors, `rows` in the left one, `columns` in the right one. Without columns, the right
-    factor is a vector. Further loops over terms, inside of that over `terms`, are `windows`.
+    factor is a vector. Further loops over terms, inside of that over `terms`, are `windows`. If
+    its terms are to be added `in_order`, each sum is.
     """
 
     nest: For
@@ -54,6 +55,7 @@ class Product:
     rows: tuple[Var, ...] = ()
     columns: tuple[Var, ...] = ()
     windows: tuple[Var, ...] = ()
+    in_order: bool = False
 
     @property
     def result(self) -> Buffer:

@@ -1,4 +1,4 @@
-"""Take a reduction that is declared as one, such as te.sum, for two statements on whole arrays.
+"""Take a reduction for two statements on whole arrays.
 
     for i in range(n):                        for i in range(n):
         for j in range(m):                        for j in range(m):
@@ -8,6 +8,9 @@
                     with init():                          for k in range(l):
                         c[i, j] = 0                           c[i, j] += a[i, k] * b[k, j]
                     c[i, j] += a[i, k] * b[k, j]
+
+It is declared as one, such as te.sum, or written in loops, with what it begins with in front of the
+loop over its terms, in the array or in a variable.
 
 Their blocks say so (`array`), so that steps on array statements know them. Loops over terms that
 run once go. Relies on nothing; what is not proved here (indices that are inside of their arrays,
@@ -22,39 +25,160 @@ from hybridjit.analysis.accesses import find_accesses
 from hybridjit.analysis.inside import prove_inside
 from hybridjit.arith.ranges import ONE, ZERO, constant
 from hybridjit.arith.substitution import FoldingSubstitute
-from hybridjit.ir.expr import Const, Load, Var
+from hybridjit.arith.totality import operation_may_fail
+from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import ARRAY, Block, For, Iter, IterKind, LoopKind, Stmt, Store, seq
-from hybridjit.ir.visit import fresh_copy, walk
-from hybridjit.schedule.program import path_to, replace_stmt
+from hybridjit.ir.stmt import (
+    ARRAY,
+    Allocate,
+    Block,
+    For,
+    Iter,
+    IterKind,
+    LoopKind,
+    Stmt,
+    Store,
+    flat_stmts,
+    seq,
+)
+from hybridjit.ir.visit import Mutator, fresh_copy, walk
+from hybridjit.record import record
+from hybridjit.schedule.program import loops_around, replace_stmt
 from hybridjit.schedule.staging import fresh_block_name
 
 
+@record
+class _Sum:
+    """The `loops` around a sum, what sets an element to begin with, and what adds a term to it.
+
+    Both are in terms of the iterations of its block. Without `init`, elements are what they are.
+    """
+
+    loops: list[For]
+    init: Store | None
+    store: Store
+
+
 def split_init(func: PrimFunc, block: Block) -> PrimFunc:
-    """`func` with `block` and its loops as two array statements; as it is if they are no such."""
-    store, init = block.body, block.init
-    if not isinstance(store, Store) or not isinstance(init, Store):
+    """`func` with `block` and its loops as array statements; as it is if they are no such."""
+    found = _find_declared(func, block) or _find_by_hand(func, block)
+    if found is None or not _starts_its_own(found.init, found.store):
         return func
-    loops = _find_loops(func, block)
-    if loops is None or not _starts_its_own(init, store) or not _is_inside(func, loops, block):
+    if not _is_inside(func, found.loops, block, found.store):
         return func
+    found, block = _without_outer(found, block)
+    loops = found.loops
+    if not all(map(_is_plain, loops)) or not _has_terms(loops, block):
+        return func
+    second = _nest(*_without_single(loops, replace(block, init=None, body=found.store)))
+    if found.init is None:
+        return replace_stmt(func, loops[0], second)
     name = fresh_block_name(func, f"{block.name}_init")
     spatial = [item for item in block.iters if item.kind is IterKind.SPATIAL]
     kept = [loop for loop in loops if any(item.value is loop.var for item in spatial)]
-    first = _nest(kept, _as_array(Block(name, tuple(spatial), init, span=block.span)))
-    second = _nest(*_without_single(loops, replace(block, init=None)))
+    first = _nest(kept, _as_array(Block(name, tuple(spatial), found.init, span=block.span)))
     return replace_stmt(func, loops[0], seq(fresh_copy(first), second))
 
 
-def _find_loops(func: PrimFunc, block: Block) -> list[For] | None:
-    """The loops around `block`, all that it runs over, plain ones around nothing else."""
-    path = [stmt for stmt in path_to(func, block)[:-1] if isinstance(stmt, For)]
-    loops = path[len(path) - len(block.iters) :]
-    if not loops or {loop.var for loop in loops} != {item.value for item in block.iters}:
+def _without_outer(found: _Sum, block: Block) -> tuple[_Sum, Block]:
+    """The sum without the loops around it that do the same again, such as steps of time."""
+    used = {node for index in found.store.indices for node in walk(index)}
+    own = {it.value for it in block.iters if it.var in used or it.kind is IterKind.REDUCE}
+    count = next((at for at, loop in enumerate(found.loops) if loop.var in own), 0)
+    outer = {loop.var for loop in found.loops[:count]}
+    places = {item.var: item.value for item in block.iters if item.value in outer}
+    fix = FoldingSubstitute(places).rewrite
+    init = None if found.init is None else fix(found.init)
+    iters = tuple(item for item in block.iters if item.value not in outer)
+    return _Sum(found.loops[count:], init, fix(found.store)), replace(block, iters=iters)
+
+
+def _find_declared(func: PrimFunc, block: Block) -> _Sum | None:
+    store, init = block.body, block.init
+    if not isinstance(store, Store) or not isinstance(init, Store):
         return None
+    loops = _loops_of(func, block)
     inner: list[Stmt] = [*loops[1:], block]
     is_perfect = all(loop.body is body for loop, body in zip(loops, inner, strict=True))
-    return loops if is_perfect and all(map(_is_plain, loops)) and _has_terms(loops, block) else None
+    return _Sum(loops, init, store) if loops and is_perfect else None
+
+
+def _find_by_hand(func: PrimFunc, block: Block) -> _Sum | None:
+    """A sum in loops that are written out: its terms must not fail, for all are seen up to one
+    that does.
+    """
+    if not isinstance(block.body, Store) or block.init is not None:
+        return None
+    if any(map(operation_may_fail, walk(block.body))):
+        return None
+    loops = _loops_of(func, block)
+    inner: list[Stmt] = [*loops[1:], block]
+    bodies = [flat_stmts(loop.body) for loop in loops]
+    around = [at for at, body in enumerate(bodies) if len(body) > 1]
+    if (
+        not loops
+        or len(around) > 1
+        or not all(stmt in body for stmt, body in zip(inner, bodies, strict=True))
+    ):
+        return None
+    if not around:
+        return _Sum(loops, None, block.body)
+    return _with_start(block, loops, bodies[around[0]], inner[around[0]])
+
+
+def _with_start(block: Block, loops: list[For], stmts: list[Stmt], terms: Stmt) -> _Sum | None:
+    """The sum with what stands around the loop over its terms.
+
+    That is a store to the element, or to a variable that stands for it and is stored in the end.
+    """
+    assert isinstance(block.body, Store)
+    store = block.body
+    own: dict[Var, Expr] = {
+        item.value: item.var for item in block.iters if isinstance(item.value, Var)
+    }
+    outside = [_in_terms_of(own, stmt) for stmt in stmts if stmt is not terms]
+    match outside:
+        case [Store() as init] if stmts[1] is terms:
+            return _Sum(loops, init, store)
+        case [Allocate(variable), Store() as init, Store(result, place, Load(kept, ()))] if (
+            stmts[2] is terms and variable is kept is store.buffer is init.buffer
+        ):
+            if result.dtype != variable.dtype:
+                return None
+            element = Load(result, place)
+            value = _ReplaceVariable(variable, element).rewrite(store.value)
+            return _Sum(
+                loops,
+                replace(init, buffer=result, indices=place),
+                replace(store, buffer=result, indices=place, value=value),
+            )
+        case _:
+            return None
+
+
+def _in_terms_of(names: dict[Var, Expr], stmt: Stmt) -> Stmt:
+    """A statement without its block, in terms of other variables."""
+    places: dict[Var, Expr] = {}
+    if isinstance(stmt, Block) and stmt.init is None:
+        places = {item.var: item.value for item in stmt.iters}
+        stmt = FoldingSubstitute(places).rewrite(stmt.body)
+    return FoldingSubstitute(names).rewrite(stmt)
+
+
+class _ReplaceVariable(Mutator):
+    def __init__(self, variable: Buffer, element: Load) -> None:
+        self.variable, self.element = variable, element
+
+    def rewrite_Load(self, node: Load) -> Expr:
+        return self.element if node.buffer is self.variable else self.generic(node)
+
+
+def _loops_of(func: PrimFunc, block: Block) -> list[For]:
+    """The loops that `block` runs over; none if others are among them."""
+    path = loops_around(func, block)
+    loops = path[len(path) - len(block.iters) :]
+    is_all = {loop.var for loop in loops} == {item.value for item in block.iters}
+    return loops if is_all else []
 
 
 def _is_plain(loop: For) -> bool:
@@ -71,18 +195,20 @@ def _has_terms(loops: list[For], block: Block) -> bool:
     return all((constant(loop.stop) or 0) > 0 for loop in reduced)
 
 
-def _starts_its_own(init: Store, store: Store) -> bool:
-    """True if the init sets the element that the body updates, which reads no other one of it."""
+def _starts_its_own(init: Store | None, store: Store) -> bool:
+    """True if the init sets the element that the body updates, which reads that one, and once."""
+    loads = [node for node in walk(store.value) if isinstance(node, Load)]
+    if [load.indices for load in loads if load.buffer is store.buffer] != [store.indices]:
+        return False
+    if init is None:
+        return True
     is_same = init.buffer is store.buffer and init.indices == store.indices
-    loads = (node for node in walk(store.value) if isinstance(node, Load))
-    others = [load for load in loads if load.buffer is store.buffer]
-    is_own = all(load.indices == store.indices for load in others)
-    return is_same and is_own and isinstance(init.value, Const)
+    return is_same and isinstance(init.value, Const)
 
 
-def _is_inside(func: PrimFunc, loops: list[For], block: Block) -> bool:
+def _is_inside(func: PrimFunc, loops: list[For], block: Block, store: Store) -> bool:
     places = {item.var: item.value for item in block.iters}
-    body = FoldingSubstitute(places).rewrite(block.body)
+    body = FoldingSubstitute(places).rewrite(store)
     return all(prove_inside(func, tuple(loops), access) for access in find_accesses(body))
 
 

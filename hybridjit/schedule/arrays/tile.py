@@ -32,6 +32,8 @@ class Tile:
     # Whether a product and the sum that it is added to are rounded once.
     fuse: bool
     packed_bytes: int = 1 << 20
+    # Whether each sum goes on where the terms before left it: all are added in their order.
+    in_order: bool = False
 
     @property
     def parts(self) -> int:

@@ -37,12 +37,18 @@ from hybridjit.schedule.refusal import check_int, refuse
 
 
 @record(eq=False)
-class _Found:
+class Found:
     """A product, and the list of statements that it stands in."""
 
     plain: Plain
     product: Product
     stmts: list[Stmt]
+
+    @property
+    def start(self) -> Stmt | None:
+        """What sets the result to zero before its terms are added, if something does."""
+        outputs = self.plain.outputs_of(self.stmts)
+        return find_zero(self.plain.fusion, self.stmts, self.product, outputs)
 
     def replaced(self, made: Stmt, start: Stmt | None = None) -> PrimFunc:
         """The function with `made` in the place of the product, which need not start with zeros."""
@@ -51,28 +57,35 @@ class _Found:
         return self.plain.with_list(self.product.nest, stmts)
 
 
-def _find(func: PrimFunc, block_name: str, step: str) -> _Found:
+def _find(func: PrimFunc, block_name: str, step: str) -> Found:
     block = the_block(func, block_name)
-    plain = Plain.of(split_init(func, block))
-    nest = plain.find_nest(block_name)
-    find = partial(find_product, any_order=step == "gemm")
-    product = None if nest is None else find(plain.fusion, nest, func.fastmath)
-    if product is None:
+    found = find_in_block(func, block_name, is_gemm=step == "gemm")
+    if found is None:
         raise refuse(
             func,
             f"{step}: block '{block_name}' is no product of an array statement",
             [block],
             help="it takes loops around `c[i, j] += a[i, k] * b[k, j]` that `a @ b` is made of, or "
-            "a te.sum of products, if fastmath has 'reassoc'; the order of a sum in a loop by hand "
-            "is not open",
+            "a te.sum of products"
+            + ("" if step == "gemm" else ", if fastmath has 'reassoc': its order is not open"),
         )
-    return _Found(plain, product, plain.list_with(product.nest))
+    return found
 
 
-def _find_start(func: PrimFunc, found: _Found, block_name: str, step: str) -> Stmt:
+def find_in_block(func: PrimFunc, block_name: str, *, is_gemm: bool) -> Found | None:
+    """The product that a block computes, in any order of its axes if it `is_gemm`."""
+    plain = Plain.of(split_init(func, the_block(func, block_name)))
+    nest = plain.find_nest(block_name)
+    if nest is None:
+        return None
+    find = partial(find_product, any_order=is_gemm, in_order=is_gemm)
+    product = find(plain.fusion, nest, func.fastmath)
+    return None if product is None else Found(plain, product, plain.list_with(product.nest))
+
+
+def _find_start(func: PrimFunc, found: Found, block_name: str, step: str) -> Stmt:
     """What sets the result of a product to zero, which is not needed any more."""
-    outputs = found.plain.outputs_of(found.stmts)
-    start = find_zero(found.plain.fusion, found.stmts, found.product, outputs)
+    start = found.start
     if start is None or found.product.result.dtype.is_bool:
         reason = "is of truth values" if start is not None else "is not zero before its terms come"
         name = found.product.result.name
@@ -127,6 +140,7 @@ def gemm(func: PrimFunc, block_name: str, numbers: GemmNumbers) -> PrimFunc:
             help="s.sum_in_register(block) and s.add_terms(block, 4) are for those",
         )
     start = _find_start(func, found, block_name, "gemm")
+    _check_rounding(func, product, numbers, block_name)
     mirror = find_mirror(product) if numbers.symmetric else None
     if numbers.symmetric and mirror is None:
         raise refuse(func, f"gemm: the product of '{block_name}' is not symmetric", [block])
@@ -135,6 +149,19 @@ def gemm(func: PrimFunc, block_name: str, numbers: GemmNumbers) -> PrimFunc:
     if mirror is None and fusion.fault(product.nest) is Fault.NEVER:
         fusion.products = {*fusion.products, product.result}
     return found.replaced(made, start)
+
+
+def _check_rounding(
+    func: PrimFunc, product: Product, numbers: GemmNumbers, block_name: str
+) -> None:
+    """A sum whose order is not open is rounded as it is written, too."""
+    if product.in_order and numbers.fma and "contract" not in func.fastmath:
+        raise refuse(
+            func,
+            f"gemm: products of '{block_name}' are rounded before they are added: no fma",
+            [the_block(func, block_name)],
+            help="fastmath={'contract'} allows it",
+        )
 
 
 def _large(product: Product, numbers: GemmNumbers) -> Expr | None:
@@ -178,7 +205,7 @@ def add_terms(func: PrimFunc, block_name: str, factor: int, *, fma: bool) -> Pri
     return found.replaced(made)
 
 
-def _check_is_vector(func: PrimFunc, found: _Found, block_name: str, step: str) -> None:
+def _check_is_vector(func: PrimFunc, found: Found, block_name: str, step: str) -> None:
     if not found.product.columns and not found.product.result.dtype.is_bool:
         return
     raise refuse(

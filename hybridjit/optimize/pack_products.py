@@ -1,0 +1,94 @@
+"""Multiply matrices in packed tiles where their order is that of loops, and they are too large for
+a cache.
+
+    for i in range(n):                              for j in range(0, m, ...):
+        for j in range(m):                              for k in range(0, l, depth):
+            c[i, j] = 0.0                    -->            pack columns of b
+            for k in range(l):                              for i in range(0, n, rows):
+                c[i, j] += a[i, k] * b[k, j]                    tiles of c, from where they were on
+
+Sums of loops and of te are added in their order, each product rounded before it is: bit for bit the
+same. Smaller products run side by side as they stand (tile_sums.py), which compiles sooner. What
+becomes of them is in schedule/arrays/gemm.py.
+
+Relies on: arrays that share no memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hybridjit.analysis.limits import loop_extent
+from hybridjit.analysis.reduction import find_reduction
+from hybridjit.arith.ranges import constant
+from hybridjit.ir.dtype import FLOAT32, FLOAT64
+from hybridjit.ir.expr import Buffer, Mul, Var
+from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.stmt import Block, Store
+from hybridjit.optimize.decisions import BlockOf, Decisions
+from hybridjit.optimize.products import MIN_SIDE
+from hybridjit.schedule.arrays.choose_tile import suit_product
+from hybridjit.schedule.arrays.matrix_product import Product
+from hybridjit.schedule.primitives.array_products import GemmNumbers, find_in_block, gemm
+from hybridjit.schedule.program import blocks_of, loops_around
+from hybridjit.target import Target
+
+# Rows for which it is worth to pack a column.
+MIN_ROWS = 16
+
+
+def pack_products(
+    func: PrimFunc, target: Target, is_free: Callable[[Var], bool], decisions: Decisions
+) -> PrimFunc:
+    """`func` with its large products in tiles, those whose loops are all `is_free` to choose."""
+    for block in blocks_of(func):
+        if not _may_be_large(func, block, target, is_free):
+            continue
+        found = find_in_block(func, block.name, is_gemm=True)
+        if found is None or found.start is None:
+            continue
+        product = found.product
+        if not product.in_order or not _is_large(product, target):
+            continue
+        tile = suit_product(product, target)
+        numbers: dict[str, Any] = {"rows": tile.rows, "vectors": tile.vectors, "lanes": tile.lanes}
+        numbers |= {"depth": tile.depth, "fma": False}
+        place = BlockOf(_stored(block), product.nest.var)
+        if decisions.take("gemm", place, **numbers):
+            func = gemm(func, block.name, GemmNumbers(**numbers))
+    return func
+
+
+def _may_be_large(
+    func: PrimFunc, block: Block, target: Target, is_free: Callable[[Var], bool]
+) -> bool:
+    """A look that costs little: a sum of products in loops that are long enough."""
+    if not isinstance(block.body, Store):
+        return False
+    if block.is_open or block.body.buffer.dtype not in (FLOAT32, FLOAT64):
+        return False
+    found = find_reduction(block.body)
+    if found is None or not isinstance(found.update, Mul):
+        return False
+    work = block.body.buffer.dtype.bits // 8
+    for loop in loops_around(func, block):
+        extent = loop_extent(loop)
+        if extent is None or not is_free(loop.var):
+            return False
+        work *= extent
+    return work > MIN_ROWS * target.caches.own
+
+
+def _is_large(product: Product, target: Target) -> bool:
+    """Whether what each row is multiplied by does not stay in a cache until the next one."""
+    rows, terms, columns = map(constant, product.sizes)
+    if rows is None or terms is None or columns is None or not product.columns or product.windows:
+        return False
+    size = terms * columns * product.result.dtype.bits // 8
+    return rows >= MIN_ROWS and columns >= MIN_SIDE and size > target.caches.own
+
+
+def _stored(block: Block) -> Buffer:
+    assert isinstance(block.body, Store)
+    return block.body.buffer
