@@ -92,6 +92,14 @@ class _Writer:
     def product_in_loops(self) -> None:
         order = self.rng.choice(("ikj", "ijk", "kij", "jik", "kji", "jki"))
         line = self.rng.choice(("c[i, k] += x[i, j] * w[j, k]", "c[i, k] -= y[i, j] * w[j, k]"))
+        match self.rng.randrange(3):
+            case 0:
+                self.lines.append("c[:] = 0")
+            case 1:
+                self._loops("ikj", line, "c[i, k] = 0")
+                return
+            case _:
+                pass
         self._loops(order, line)
 
     def product_by_sums(self) -> None:

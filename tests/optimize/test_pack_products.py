@@ -119,6 +119,13 @@ def a_triangle(a: Array, b: Array, c: Array) -> None:
                 c[i, j] += a[i, k] * b[k, j]
 
 
+def nothing_is_added_up(a: Array, b: Array, c: Array) -> None:
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            for _ in range(1):
+                c[i, j] += a[i, 0] * b[0, j]
+
+
 def two_starts(a: Array, b: Array, c: Array) -> None:
     for i in range(a.shape[0]):
         for j in range(b.shape[1]):
@@ -131,7 +138,7 @@ def two_starts(a: Array, b: Array, c: Array) -> None:
 TAKEN = (in_the_array, in_a_variable, row_by_row, transposed, terms_outside, several_products)
 NOT_TAKEN = (
     *(from_another_number, from_what_is_there, reads_the_result, reads_its_element),
-    *(a_triangle, two_starts),
+    *(a_triangle, nothing_is_added_up, two_starts),
 )
 SIZES = [(16, 20, 40), (17, 9, 70), (23, 33, 31), (40, 65, 18), (19, 8, 130)]
 

@@ -191,8 +191,8 @@ def _has_terms(loops: list[For], block: Block) -> bool:
     kinds = {item.value: item.kind for item in block.iters}
     if any(kind not in (IterKind.SPATIAL, IterKind.REDUCE) for kind in kinds.values()):
         return False
-    reduced = (loop for loop in loops if kinds[loop.var] is IterKind.REDUCE)
-    return all((constant(loop.stop) or 0) > 0 for loop in reduced)
+    reduced = [loop for loop in loops if kinds[loop.var] is IterKind.REDUCE]
+    return bool(reduced) and all((constant(loop.stop) or 0) > 0 for loop in reduced)
 
 
 def _starts_its_own(init: Store | None, store: Store) -> bool:
