@@ -23,7 +23,7 @@ from concurrent.futures import Executor, Future
 from typing import IO, Any, TypeVar
 
 from hybridjit.errors import TuneError
-from hybridjit.tuning.worker import receive, send
+from hybridjit.tuning.worker import Receiver, Sender
 
 T = TypeVar("T")
 _MODULE = "hybridjit.tuning.worker"
@@ -48,6 +48,7 @@ class Workers(Executor):
         self._memory = _usual_memory() if memory is None else memory
         self._closed = False
         self._processes: set[_Process] = set()
+        self._busy: dict[Future[Any], _Process] = {}
         self._threads = [threading.Thread(target=self._serve, daemon=True) for _ in range(count)]
         for thread in self._threads:
             thread.start()
@@ -59,6 +60,13 @@ class Workers(Executor):
         future: Future[T] = Future()
         self._calls.put((future, fn, args))
         return future
+
+    def abandon(self, future: Future[Any]) -> None:
+        """End a call, whatever it does: with its process, if it runs already."""
+        future.cancel()
+        process = self._busy.get(future)
+        if process is not None:
+            process.kill()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the processes; with `cancel_futures` at once, whatever they do."""
@@ -84,22 +92,28 @@ class Workers(Executor):
             if not future.set_running_or_notify_cancel():
                 continue
             process = process or self._start()
+            self._busy[future] = process
             try:
                 is_good, answer = process.ask((call, args), self._timeout)
             except WorkerError as error:
                 self._processes.discard(process)
                 process = None
-                future.set_exception(error)
+                self._end(future, error)
             except BaseException as error:  # the call cannot be sent
-                future.set_exception(error)
+                self._end(future, error)
             else:
-                if is_good:
-                    future.set_result(answer)
-                else:
-                    future.set_exception(WorkerError(answer))
+                self._end(future, None if is_good else WorkerError(answer), answer)
         if process is not None:
             self._processes.discard(process)
             process.end()
+
+    def _end(self, future: Future[Any], error: BaseException | None, answer: Any = None) -> None:
+        """Tell what came of a call; only then is its process free for another."""
+        del self._busy[future]
+        if error is None:
+            future.set_result(answer)
+        else:
+            future.set_exception(error)
 
     def _start(self) -> _Process:
         process = _Process(self._memory)
@@ -117,12 +131,12 @@ class _Process:
             stderr=subprocess.DEVNULL,
             env=environment,
         )
-        send(self._input, memory)
-
-    @property
-    def _input(self) -> IO[bytes]:
         assert self._process.stdin is not None
-        return self._process.stdin
+        assert self._process.stdout is not None
+        self._input: IO[bytes] = self._process.stdin
+        self._output: IO[bytes] = self._process.stdout
+        self._calls, self._answers = Sender(self._input), Receiver(self._output)
+        self._calls.send(memory)
 
     def ask(self, message: Any, timeout: float) -> Any:
         """What the process answers."""
@@ -134,10 +148,9 @@ class _Process:
 
         timer = threading.Timer(timeout, stop)
         timer.start()
-        assert self._process.stdout is not None
         try:
-            send(self._input, message)
-            return receive(self._process.stdout)
+            self._calls.send(message)
+            return self._answers.receive()
         except (EOFError, BrokenPipeError):
             if is_late.is_set():
                 self.end()
@@ -158,8 +171,7 @@ class _Process:
         except subprocess.TimeoutExpired:
             self._process.kill()
             code = self._process.wait()
-        if self._process.stdout is not None:
-            self._process.stdout.close()
+        self._output.close()
         return code
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import subprocess
@@ -12,6 +13,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from hybridjit.tuning.patience import at_most
+from hybridjit.tuning.worker import Receiver, Sender
 from hybridjit.tuning.workers import LateError, WorkerError, Workers
 from tests.tuning import jobs_for_workers as jobs
 
@@ -57,6 +60,61 @@ def test_what_cannot_be_sent_is_an_error_of_its_call(workers: Workers) -> None:
     with pytest.raises(Exception, match="pickle"):
         workers.submit(lambda: 1).result(timeout=120)
     assert workers.submit(jobs.double, 1).result(timeout=120) == 2
+
+
+def test_a_call_that_nobody_waits_for_is_ended() -> None:
+    with Workers(1) as workers:
+        process = workers.submit(jobs.who).result(timeout=120)
+        running, waiting = workers.submit(jobs.hang), workers.submit(jobs.hang)
+        while not running.running():
+            time.sleep(0.01)
+        workers.abandon(waiting)
+        workers.abandon(running)
+        with pytest.raises(WorkerError, match="died of SIGKILL"):
+            running.result(timeout=120)
+        assert waiting.cancelled()
+        assert workers.submit(jobs.double, 4).result(timeout=120) == 8
+        assert_is_gone(process)
+
+
+def test_native_code_is_given_up_and_the_process_goes_on(workers: Workers) -> None:
+    process = workers.submit(jobs.who).result(timeout=120)
+    found = workers.submit(jobs.give_up_code, 0.05).result(timeout=120)
+    assert found == ("given up", process)
+    assert workers.submit(jobs.be_late).result(timeout=120) == "given up"
+    assert workers.submit(jobs.who).result(timeout=120) == process
+
+
+def test_only_processes_that_obey_are_interrupted() -> None:
+    with at_most(1e-6):
+        time.sleep(0.01)
+
+
+def test_what_is_large_is_sent_once() -> None:
+    pipe = io.BytesIO()
+    sender, receiver = Sender(pipe), Receiver(pipe)
+    large, other = bytes(1 << 20), bytes(1 << 17)
+    messages = [(large, 1), (large, 2), (other, large), (3, large, other)]
+    sizes: list[int] = []
+    for message in messages:
+        start = pipe.tell()
+        sender.send(message)
+        sizes.append(pipe.tell() - start)
+        pipe.seek(start)
+        assert receiver.receive() == message
+    assert sizes[0] > len(large) > sizes[2] > len(other)
+    assert max(sizes[1], sizes[3]) < 1000
+
+
+def test_a_message_that_cannot_be_sent_leaves_nothing_behind() -> None:
+    pipe = io.BytesIO()
+    sender, receiver = Sender(pipe), Receiver(pipe)
+    large = bytes(1 << 20)
+    with pytest.raises(Exception, match="pickle"):
+        sender.send((large, lambda: 1))
+    sender.send((large, 1))
+    pipe.seek(0)
+    assert receiver.receive() == (large, 1)
 
 
 def test_nothing_is_left_when_they_are_closed() -> None:
