@@ -24,7 +24,6 @@ from hybridjit.schedule.trace import RecordedTrace
 from hybridjit.tuning.budget import read_budget
 from hybridjit.tuning.database import Database, Winner
 from hybridjit.tuning.identity import identify, shapes_of
-from hybridjit.tuning.jobs import Task
 from hybridjit.tuning.knobs import Knobs, TemplateSpace
 from hybridjit.tuning.programs import Built, Function, Program, Script
 from hybridjit.tuning.rates import work_of
@@ -34,6 +33,7 @@ from hybridjit.tuning.result import Tuned
 from hybridjit.tuning.search import Search, Strategy
 from hybridjit.tuning.session import Limits, Session
 from hybridjit.tuning.space import Automatic, Schedules, Space, Steps
+from hybridjit.tuning.tasks import Task
 
 
 class Tunable(Protocol):

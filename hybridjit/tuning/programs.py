@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from hybridjit.ir.func import PrimFunc
 from hybridjit.record import record
-from hybridjit.runtime.modules.module import build
+from hybridjit.runtime.modules.module import Module, build
 from hybridjit.schedule.recipe import apply_recipe
 from hybridjit.schedule.trace import Trace
 
@@ -57,3 +57,14 @@ class Built:
     def make(self, recipe: PrimFunc | None) -> Run:
         """The function that was made, built."""
         return build(self.plain if recipe is None else recipe)
+
+
+def compile_ahead(run: Run, args: Sequence[Any]) -> None:
+    """Make native code for these arguments now, so that the first run is as long as others."""
+    if isinstance(run, Module):
+        (function,) = run.functions
+        function.specialization.compile(function.layout(args))
+    else:
+        compile_kernel: Run | None = getattr(run, "compile", None)
+        if compile_kernel is not None:
+            compile_kernel(*args)

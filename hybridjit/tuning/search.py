@@ -72,14 +72,17 @@ class Search:
         """The likeliest candidate: of the compiler's own space, what it would do by itself."""
         return self._draw(lambda: Picks(likeliest))
 
-    def propose(self) -> Candidate | None:
-        """Something that was not proposed before; None if there seems to be nothing left."""
+    def propose(self, is_over: Callable[[], bool] = lambda: False) -> Candidate | None:
+        """Something that was not proposed before; None if there seems to be nothing left, or if it
+        is over before something is found.
+        """
         if self._strategy == "grid":
             return next(self._grid, None)
         if self._strategy == "random":
-            return self._draw(lambda: Picks(self._chance))
+            return self._draw(lambda: Picks(self._chance), is_over)
         wanted = HANDFUL if self._is_wise() else 1
-        handful = [made for _ in range(wanted) if (made := self._draw(self._child)) is not None]
+        draws = (self._draw(self._child, is_over) for _ in range(wanted))
+        handful = [made for made in draws if made is not None]
         if not handful:
             return None
         best = self._believed(handful) if self._random.random() < TRUST else handful[0]
@@ -96,13 +99,22 @@ class Search:
         """Note what an earlier search measured, of this program or of another one."""
         self._others.append((features, score))
 
+    def avoid(self, features: Sequence[float], score: float, recipe: Any) -> None:
+        """Note a candidate that takes so long or longer: none should take after it."""
+        self._seen.add(pickle.dumps(recipe))
+        self.remember(features, score)
+
     def resume(self, known: Known, recipe: Any) -> None:
         """Go on from what an earlier search of the same program measured."""
         self._seen.add(pickle.dumps(recipe))
         bisect.insort(self._known, known, key=lambda known: known.score)
 
-    def _draw(self, pick: Callable[[], Picks]) -> Candidate | None:
+    def _draw(
+        self, pick: Callable[[], Picks], is_over: Callable[[], bool] = lambda: False
+    ) -> Candidate | None:
         for _ in range(MOST_DRAWS):
+            if is_over():
+                return None
             made = self._space.make(pick())
             if isinstance(made, Refused):
                 self._note_refusal(made)

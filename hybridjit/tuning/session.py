@@ -5,45 +5,48 @@
        ^                                                                                   |
        +------------------------------- learn, keep in the database ----------------------+
 
-Candidates are raced with the best so far, so scores of different times can be compared. The few
-that seem best are raced once more, for longer, with the plain program; the winner is compared with
-it at awkward sizes before anybody believes in it. If nothing wins, nothing is what is returned.
+The plain program is run once; what it gives is what all candidates are compared with. Candidates
+are raced with the best so far, so scores of different times can be compared. The few that seem best
+are raced once more, for longer, with the plain program; the winner is compared with it at awkward
+sizes before anybody believes in it. If nothing wins, nothing is what is returned.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import os
 import time
-import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import nullcontext
 from typing import Any
 
 from hybridjit.errors import TuneError
 from hybridjit.record import record
-from hybridjit.tuning.database import Database, Identity, Row
+from hybridjit.tuning.budget import Clock, Timetable
+from hybridjit.tuning.crew import Crew
+from hybridjit.tuning.database import Database, Identity
 from hybridjit.tuning.features import features_of
-from hybridjit.tuning.jobs import Job, Measurement, Task, measure, verify
-from hybridjit.tuning.picks import Pick
+from hybridjit.tuning.jobs import Job, Measurement, measure, refer, unpack, verify
+from hybridjit.tuning.memory import Memory
 from hybridjit.tuning.progress import Progress
 from hybridjit.tuning.rates import Work
-from hybridjit.tuning.result import Improvement, Tuned, describe_counts
-from hybridjit.tuning.search import Known, Search
+from hybridjit.tuning.result import Tuned, describe_counts
+from hybridjit.tuning.search import Search
 from hybridjit.tuning.space import Candidate
-from hybridjit.tuning.timing import Times
+from hybridjit.tuning.standings import Scored, Standings
+from hybridjit.tuning.tasks import Task
+from hybridjit.tuning.timing import CLOSER, is_clear, longest_run
 from hybridjit.tuning.workers import LateError, WorkerError, Workers
 
 RACE = 0.05  # seconds that a candidate is raced
-LAST_RACE = 0.25  # and one of the last ones, up to three times as long
-FINALISTS = 4
+LAST_RACE = 0.25  # and one of the last ones, or longer
+LAST_TURNS = 3  # with the first run, if they take long
 WORTH = 0.985  # of the plain program's time: what is less of a gain is none
 PATIENCE = 200  # trials without a better one, after which a search ends
-_KEEP_EVERY = 16  # measurements that are written at once
-
-Clock = Callable[[], float]
+_TIME_IS_UP = "the time is up"
 
 
 @record(eq=False)
@@ -56,9 +59,11 @@ class Limits:
 
 
 @record(eq=False)
-class _Scored:
+class _Check:
+    """A candidate that is looked at at awkward sizes, since so many seconds after the start."""
+
     recipe: Any
-    score: float
+    since: float
 
 
 class Session:
@@ -74,84 +79,114 @@ class Session:
         database: Database | None = None,
         identity: Identity | None = None,
         work: Work | None = None,
-        clock: Clock = time.monotonic,
+        clock: Clock = time.time,  # the one that workers on all machines have
     ) -> None:
         self._task = task
         self._search = search
         self._limits = limits
         self._executor = executor
-        self._database = database
-        self._identity = identity
+        self._memory = Memory(database, identity)
         self._work = work
         self._clock = clock
-        self._start = clock()
-        self._found: list[_Scored] = []
-        self._best = (None, 1.0)  # the recipe to beat, and its score
-        self._best_seconds: float | None = None
-        self._counts: Counter[str] = Counter()
-        self._curve = [Improvement(0.0, 0, 1.0)]
-        self._unkept: list[Row] = []
-        self._last_gain = 0
-        self._first_failure = ""
+        self._times = Timetable(limits.seconds, clock)
+        self._standings = Standings()
+        self._checks: dict[Future[str | None], _Check] = {}
+        self._checking = 0.0  # seconds that a check takes
+        self._is_time_up = False
 
     def run(self, name: str = "") -> Tuned:
         """Search until the limits are reached, or Ctrl-C: then with what there is."""
-        self._resume()
-        progress = Progress(name)
-        with self._executor_to_use() as executor:
-            try:
-                stopped = self._explore(executor, progress)
-                self._check_some_ran()
-            except KeyboardInterrupt:
-                stopped = "stopped by Ctrl-C"
-            except BrokenExecutor as error:
-                stopped = f"the executor broke: {error}"
+        for scored in self._memory.teach(self._search):
+            self._standings.add(scored)
+        progress = Progress(name, self._times)
+        try:
+            with self._executor_to_use() as executor:
+                return self._run(executor, progress)
+        finally:
             progress.end()
-            self._keep(every=1)
-            try:
-                return self._finish(executor, stopped)
-            except BrokenExecutor:
-                with Workers(1) as own:
-                    return self._finish(own, stopped)
+
+    def _run(self, executor: Executor, progress: Progress) -> Tuned:
+        crew = Crew(executor, self._clock)
+        try:
+            progress.tell("the program as it is")
+            stopped = self._refer(crew) or self._explore(crew, progress)
+            self._check_some_ran()
+        except KeyboardInterrupt:
+            stopped = "stopped by Ctrl-C"
+        except BrokenExecutor as error:
+            stopped = f"the executor broke: {error}"
+        self._memory.keep()
+        progress.tell("the last races")
+        try:
+            return self._finish(crew, stopped)
+        except BrokenExecutor:
+            with Workers(1) as own:
+                return self._finish(Crew(own, self._clock), stopped)
 
     def _executor_to_use(self) -> Any:
         if self._executor is not None:
             return nullcontext(self._executor)
         return Workers(max(os.cpu_count() or 1, 1))
 
+    def _refer(self, crew: Crew) -> str | None:
+        """Run the plain program once, for all; why the search is over if that cannot be done."""
+        future = crew.submit(refer, self._task, self._times.end)
+        for _ in range(1, crew.hands):
+            crew.submit(unpack, self._task)
+        try:
+            found = crew.result(future, self._times.end)
+        except (BrokenExecutor, KeyboardInterrupt):
+            raise
+        except LateError:
+            found = None
+        except Exception as error:  # of whatever executor it is
+            self._standings.note(None, _failure(error), self._standings.plain, self._times.passed)
+            return "the program as it is does not run"
+        if found is None:
+            return f"{_TIME_IS_UP}: the program as it is takes longer"
+        self._task = dataclasses.replace(self._task, reference=found.packed)
+        self._standings.start(found.seconds)
+        return None
+
     # exploring
 
-    def _explore(self, executor: Executor, progress: Progress) -> str:
-        waiting: dict[Future[Measurement], tuple[Candidate, float]] = {}
-        width = _width(executor)
+    def _explore(self, crew: Crew, progress: Progress) -> str:
+        waiting: dict[Future[Measurement], tuple[Candidate, Scored]] = {}
         proposals = self._proposals()
+        progress.tell("")
         try:
             while True:
                 stopped = self._is_over()
                 if stopped is not None:
                     return stopped
-                while len(waiting) < width and (made := next(proposals, None)) is not None:
-                    job = Job(self._task, made.recipe, self._best[0], RACE)
-                    waiting[executor.submit(measure, job)] = made, self._best[1]
+                self._check_best(crew)
+                # One more than there are hands, so that none of them has to wait.
+                while len(waiting) <= crew.hands and (made := next(proposals, None)) is not None:
+                    rival = self._standings.best
+                    waiting[crew.submit(measure, self._job(made.recipe, rival))] = made, rival
                 if not waiting:
-                    is_done = sum(self._counts.values()) == self._limits.trials
-                    return "all trials are made" if is_done else "there is nothing else to try"
-                wait(waiting, timeout=1.0, return_when=FIRST_COMPLETED)
+                    return self._why_nothing_is_left()
+                jobs: list[Future[Any]] = [*waiting, *self._checks]
+                pause = min(1.0, self._times.until(self._explored))
+                wait(jobs, timeout=pause, return_when=FIRST_COMPLETED)
                 for future in [future for future in waiting if future.done()]:
                     self._note(future, *waiting.pop(future))
-                seconds = self._clock() - self._start
-                left = None if self._limits.seconds is None else self._limits.seconds - seconds
-                trials = sum(self._counts.values())
-                progress.show(self._best[1], self._speed(), trials, seconds, left)
+                self._note_checks()
+                self._show(progress)
         finally:
-            for future in waiting:
-                future.cancel()
+            crew.dismiss(list(waiting))
 
-    def _speed(self) -> str:
-        """How fast the best so far is, if that can be said."""
-        if self._work is None or self._best_seconds is None:
-            return ""
-        return self._work.describe(self._best_seconds)
+    def _job(self, recipe: Any, rival: Scored) -> Job:
+        fastest = self._standings.fastest
+        longest = longest_run(rival.seconds, self._times.sip if fastest is None else fastest)
+        return Job(self._task, recipe, rival.recipe, RACE, rival.seconds, longest, self._explored)
+
+    def _show(self, progress: Progress) -> None:
+        best = self._standings.best
+        speed = ""
+        if self._work is not None and best.seconds is not None:
+            speed = self._work.describe(best.seconds)
+        progress.show(best.score, speed, self._standings.trials)
 
     def _proposals(self) -> Iterator[Candidate]:
         first = self._search.first()
@@ -159,130 +194,142 @@ class Session:
             yield first
         trials = self._limits.trials
         for _ in itertools.count(1) if trials is None else range(1, trials):
-            made = self._search.propose()
+            made = self._search.propose(self._is_explored)
             if made is None:
                 return
             yield made
 
+    def _why_nothing_is_left(self) -> str:
+        if self._is_time_up:
+            return _TIME_IS_UP
+        is_done = self._standings.trials == self._limits.trials
+        return "all trials are made" if is_done else "there is nothing else to try"
+
     def _is_over(self) -> str | None:
-        trials = sum(self._counts.values())
-        if self._limits.seconds is not None and self._clock() - self._start > self._explored:
-            return "the time is up"
-        if trials - self._last_gain > self._limits.patience:
+        if self._is_explored():
+            return _TIME_IS_UP
+        if self._standings.idle_trials > self._limits.patience:
             return f"nothing better in {self._limits.patience} trials"
         return None
 
+    def _is_explored(self) -> bool:
+        """True when the time for candidates is up, from then on."""
+        self._is_time_up = self._is_time_up or self._times.is_past(self._explored)
+        return self._is_time_up
+
     @property
     def _explored(self) -> float:
-        """Seconds until the last race."""
-        assert self._limits.seconds is not None
-        return max(self._limits.seconds - 4 * FINALISTS * LAST_RACE, 0.7 * self._limits.seconds)
+        """When the time for candidates is up: what is left is for the last races and a check."""
+        plain, best = self._standings.plain.seconds or 0.0, self._standings.best.seconds or 0.0
+        turn = best if is_clear(best, plain, LAST_RACE) else best + plain
+        last_race = max(CLOSER * LAST_RACE, LAST_TURNS * turn) + LAST_RACE
+        return self._times.explored(self._standings.finals * last_race + self._checking)
 
-    def _note(self, future: Future[Measurement], candidate: Candidate, rival: float) -> None:
+    def _note(self, future: Future[Measurement], candidate: Candidate, rival: Scored) -> None:
         found = _result_of(future)
-        self._counts[found.status] += 1
-        self._first_failure = self._first_failure or found.message
-        score = found.ratio * rival
-        is_measured = found.status == "measured"
-        if is_measured:
-            self._found.append(_Scored(candidate.recipe, score))
-            self._search.learn(candidate, score)
-            if self._best_seconds is None and found.rival is not None:
-                self._best_seconds = found.rival.best
-            if score < self._best[1] * 0.995:
-                self._best_seconds = None if found.times is None else found.times.best
-                trials = sum(self._counts.values())
-                self._best, self._last_gain = (candidate.recipe, score), trials
-                self._curve.append(Improvement(self._clock() - self._start, trials, score))
-        self._unkept.append(_row(candidate, found, score if is_measured else None))
-        self._keep(_KEEP_EVERY)
-
-    # the end
-
-    def _finish(self, executor: Executor, stopped: str) -> Tuned:
-        self._found.sort(key=lambda scored: scored.score)
-        best: tuple[Measurement, Any] | None = None
-        for scored in self._found[:FINALISTS]:
-            job = Job(self._task, scored.recipe, None, LAST_RACE)
-            found = _result_of(executor.submit(measure, job))
-            is_better = best is None or found.ratio < best[0].ratio
-            if found.is_gain(WORTH) and is_better and self._is_right(executor, job):
-                best = found, scored.recipe
-        seconds = self._clock() - self._start
-        facts = tuple(self._curve), self._all_counts(), seconds, stopped, self._work
-        if best is None:
-            return Tuned(None, 1.0, None, None, *facts)
-        won, recipe = best
-        self._crown(recipe, won)
-        return Tuned(recipe, won.ratio, won.times, won.rival, *facts)
-
-    def _check_some_ran(self) -> None:
-        """Fail if whatever was tried failed: no schedule is at fault then."""
-        tried = sum(self._counts.values())
-        if self._counts["measured"] or self._counts["wrong"]:
+        if found.status == "late" and self._is_explored():
             return
-        if tried or self._search.is_barren:
-            raise TuneError(
-                f"no candidate could be run: {describe_counts(self._all_counts())}",
-                notes=(f"the first one: {self._first_failure or self._search.first_refusal}",),
-                help="call it without a search first" if tried else "take the steps by hand first",
-            )
+        score = self._standings.note(candidate.recipe, found, rival, self._times.passed)
+        if found.status == "slow" and score is not None:
+            self._search.avoid(features_of(candidate.func), score, candidate.recipe)
+        elif score is not None:
+            self._search.learn(candidate, score)
+        self._memory.note(candidate, found, score)
 
-    def _is_right(self, executor: Executor, job: Job) -> bool:
+    # awkward sizes
+
+    def _check_best(self, crew: Crew) -> None:
+        """Look at the best so far at awkward sizes while others are tried: at the end there may be
+        no time for it.
+        """
+        recipe = self._standings.best.recipe
+        is_known = recipe is None or self._standings.verdict(recipe) is not None
+        if is_known or self._checks or not self._times.is_half_over:
+            return
+        self._checks[self._submit_check(crew, recipe)] = _Check(recipe, self._times.passed)
+
+    def _submit_check(self, crew: Crew, recipe: Any) -> Future[str | None]:
+        usual = self._standings.plain.seconds
+        job = Job(self._task, recipe, usual=usual, until=self._times.end)
+        return crew.submit(verify, job)
+
+    def _note_checks(self) -> None:
+        for future in [future for future in self._checks if future.done()]:
+            check = self._checks.pop(future)
+            self._checking = max(self._checking, self._times.passed - check.since)
+            self._judge(check.recipe, future)
+
+    def _judge(self, recipe: Any, future: Future[str | None]) -> None:
         try:
-            wrong = executor.submit(verify, job).result()
+            wrong = future.result()
         except BrokenExecutor:
             raise
         except Exception as error:  # of whatever executor it is
             wrong = str(error)
-        if wrong is not None:
-            self._counts["wrong"] += 1
-        return wrong is None
+        self._standings.judge(recipe, wrong is None)
 
-    def _all_counts(self) -> Counter[str]:
-        return self._counts + Counter(refused=self._search.refused)
+    def _is_right(self, crew: Crew, recipe: Any) -> bool:
+        """True if a candidate is right at awkward sizes, as far as there is time to look."""
+        if self._standings.verdict(recipe) is None and not self._times.is_past(self._times.over):
+            running = (future for future, it in self._checks.items() if it.recipe is recipe)
+            future = next(running, None) or self._submit_check(crew, recipe)
+            try:
+                crew.result(future, self._times.over)
+            except LateError:
+                return False
+            except Exception:  # `_judge` looks at it
+                pass
+            self._judge(recipe, future)
+        return bool(self._standings.verdict(recipe))
 
-    # what is kept
+    # the end
 
-    def _resume(self) -> None:
-        if self._database is None or self._identity is None:
+    def _finish(self, crew: Crew, stopped: str) -> Tuned:
+        raced = sorted(self._last_races(crew), key=lambda pair: pair[0].ratio)
+        gains = (pair for pair in raced if pair[0].is_gain(WORTH))
+        best = next((pair for pair in gains if self._is_right(crew, pair[1])), None)
+        standings = self._standings
+        counts = standings.counts + self._refused()
+        facts = tuple(standings.curve), counts, self._times.passed, stopped, self._work
+        if best is None:
+            return Tuned(None, 1.0, None, None, *facts)
+        won, recipe = best
+        self._memory.crown(recipe, won)
+        return Tuned(recipe, won.ratio, won.times, won.rival, *facts)
+
+    def _last_races(self, crew: Crew) -> Iterator[tuple[Measurement, Any]]:
+        """Race the best ones with the plain program; the first of them even beyond the end."""
+        until = self._times.over
+        for scored in self._standings.finalists():
+            plain = self._standings.plain.seconds
+            job = Job(self._task, scored.recipe, None, LAST_RACE, plain, until=until)
+            future = crew.submit(measure, job)
+            try:
+                crew.result(future, until)
+            except LateError:
+                return
+            except Exception:  # `_result_of` tells of it
+                pass
+            yield _result_of(future), scored.recipe
+            until = self._times.end
+            if self._times.is_past(until):
+                return
+
+    def _refused(self) -> Counter[str]:
+        return Counter(refused=self._search.refused)
+
+    def _check_some_ran(self) -> None:
+        """Fail if whatever was tried failed: no schedule is at fault then."""
+        counts = self._standings.counts
+        if counts["measured"] or counts["slow"] or counts["wrong"]:
             return
-        for features, score in self._database.lessons(self._identity):
-            self._search.remember(features, score)
-        for row in self._database.rows(self._identity):
-            if row.score is not None:
-                picks = tuple(Pick(*pair) for pair in row.picks)
-                self._search.resume(Known(picks, row.features, row.score), row.recipe)
-                if row.recipe:  # what a template made is not kept
-                    self._found.append(_Scored(row.recipe, row.score))
-
-    def _keep(self, every: int) -> None:
-        if self._database is None or self._identity is None or len(self._unkept) < every:
-            return
-        rows, self._unkept = self._unkept, []
-        try:
-            self._database.keep(self._identity, rows)
-        except TuneError as error:
-            self._forget_database(error)
-
-    def _crown(self, recipe: Any, won: Measurement) -> None:
-        if self._database is None or self._identity is None or type(recipe) is not str:
-            return
-        seconds = None if won.times is None else won.times.best
-        try:
-            self._database.crown(self._identity, recipe, won.ratio, seconds)
-        except TuneError as error:
-            self._forget_database(error)
-
-    def _forget_database(self, error: TuneError) -> None:
-        warnings.warn(f"the search goes on, but is not remembered: {error}", stacklevel=4)
-        self._database = None
-
-
-def _width(executor: Executor) -> int:
-    """How many jobs to hand out at once: one more than there are hands."""
-    hands: int = getattr(executor, "_max_workers", 0) or len(getattr(executor, "_threads", ()))
-    return max(hands, 1) + 1
+        if counts or self._search.is_barren:
+            first = self._standings.first_failure or self._search.first_refusal
+            raise TuneError(
+                f"no candidate could be run: {describe_counts(counts + self._refused())}",
+                notes=(f"the first one: {first}",),
+                help="call it without a search first" if counts else "take the steps by hand first",
+            )
 
 
 def _result_of(future: Future[Measurement]) -> Measurement:
@@ -290,26 +337,15 @@ def _result_of(future: Future[Measurement]) -> Measurement:
         return future.result()
     except BrokenExecutor:
         raise
-    except LateError as error:
-        return Measurement("late", str(error))
-    except WorkerError as error:
-        return Measurement("crashed", str(error))
     except Exception as error:  # of whatever executor it is
-        return Measurement("failed", f"{type(error).__name__}: {error}")
+        return _failure(error)
 
 
-def _row(candidate: Candidate, found: Measurement, score: float | None) -> Row:
-    picks = tuple((pick.place, pick.count) for pick in candidate.picks)
-    times: Times | None = found.times
-    recipe = candidate.recipe if type(candidate.recipe) is str else ""
-    return Row(
-        recipe,
-        picks,
-        features_of(candidate.func),
-        found.status,
-        found.message,
-        score,
-        None if times is None else times.best,
-        None if times is None else times.spread,
-        found.compiling,
-    )
+def _failure(error: Exception) -> Measurement:
+    match error:
+        case LateError():
+            return Measurement("late", str(error))
+        case WorkerError():
+            return Measurement("crashed", str(error))
+        case _:
+            return Measurement("failed", f"{type(error).__name__}: {error}")

@@ -11,8 +11,9 @@ from typing import Any
 
 from hybridjit.schedule.verification import Same
 from hybridjit.tuning import database, identity, search, session, timing
-from hybridjit.tuning.jobs import Job, Measurement, Task, measure
+from hybridjit.tuning.jobs import Job, Measurement, measure
 from hybridjit.tuning.picks import Picks
+from hybridjit.tuning.tasks import Task
 from tests.planted.bugs import Bug, replaced
 from tests.tuning import kernels
 from tests.tuning import test_database as databases

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from typing import Any
 
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 
 from hybridjit import hybrid
-from hybridjit.tuning.progress import Progress
 from hybridjit.tuning.rates import Work, work_of
 from hybridjit.tuning.result import Tuned
 from hybridjit.tuning.timing import Times
@@ -82,22 +80,6 @@ def test_more_threads_have_a_higher_peak(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_rate_in_words() -> None:
     assert Work(2e9, 1e11).describe(0.04) == "50 GFLOP/s, 50% of the peak"
-
-
-def test_the_line_of_a_search_tells_the_rate() -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    stream = Terminal()
-    progress = Progress("product", stream)
-    progress.show(0.5, "50 GFLOP/s, 50% of the peak", 10, 2.0, 8.0)
-    progress.show(0.5, "", 10, 2.0, None)
-    first, second = stream.getvalue().split("\x1b[2K")[1:]
-    assert (
-        first == "tuning product: 2.00x, 50 GFLOP/s, 50% of the peak  10 trials, 5.0/s  8 s left\r"
-    )
-    assert second == "tuning product: 2.00x  10 trials, 5.0/s"
 
 
 def test_a_result_tells_the_rate() -> None:

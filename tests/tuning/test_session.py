@@ -16,10 +16,12 @@ from hybridjit.processor import current_target
 from hybridjit.tuning import session as sessions
 from hybridjit.tuning.database import Database
 from hybridjit.tuning.identity import identify
-from hybridjit.tuning.jobs import Job, Measurement, Task, verify
+from hybridjit.tuning.jobs import Job, Measurement, measure, refer, verify
 from hybridjit.tuning.search import Search, Strategy
 from hybridjit.tuning.session import Limits, Session
 from hybridjit.tuning.space import Schedules
+from hybridjit.tuning.standings import FINALISTS
+from hybridjit.tuning.tasks import Reference, Task
 from hybridjit.tuning.timing import Times
 from tests.tuning.kernels import CASES, loops
 
@@ -57,16 +59,21 @@ class Pretending(Executor):
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Future[Any] = Future()
-        (job,) = args
-        if fn is verify:
-            future.set_result(self.wrong)
-            return future
-        self.tried.append(job.recipe)
         try:
-            future.set_result(self.answer(job))
+            future.set_result(self.do(fn, *args))
         except Exception as error:
             future.set_exception(error)
         return future
+
+    def do(self, fn: Any, *args: Any) -> Any:
+        if fn is refer:
+            return Reference(b"", seconds_of(None))
+        if fn is verify:
+            return self.wrong
+        assert fn is measure
+        (job,) = args
+        self.tried.append(job.recipe)
+        return self.answer(job)
 
 
 def pretend(job: Job) -> Measurement:
@@ -206,7 +213,7 @@ def test_a_second_search_goes_on_where_the_first_ended(tmp_path: Path) -> None:
     first, second = Pretending(), Pretending()
     make_session(first, trials=8, database=database).run()
     found = make_session(second, trials=30, database=database).run()
-    finals = sessions.FINALISTS
+    finals = FINALISTS
     assert not set(first.tried[:-finals]) & set(second.tried[:-finals])
     assert found.counts["measured"] == len(FACTORS) ** 2 - 8
 
@@ -220,7 +227,7 @@ def test_a_second_search_remembers_the_best_of_the_first(tmp_path: Path) -> None
 
 def test_a_full_disk_does_not_end_a_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def keep(*args: Any) -> None:
-        raise sessions.TuneError("the disk is full")
+        raise TuneError("the disk is full")
 
     database = Database(tmp_path / "tuned.db")
     monkeypatch.setattr(database, "keep", keep)

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from hybridjit.tuning.timing import LEAST_TURNS, Times, race
+from hybridjit.tuning.timing import (
+    GIVE_UP,
+    LEARN,
+    LEAST_LONG_TURNS,
+    LEAST_TURNS,
+    SHORT,
+    Times,
+    is_clear,
+    longest_run,
+    race,
+)
 
 
 class Machine:
@@ -48,6 +58,29 @@ def test_one_that_seems_to_win_is_timed_longer() -> None:
     calls = (machine.call(1e-3), machine.call(0.9e-3)), (machine.call(1e-3), machine.call(1.2e-3))
     close, clear = (race(pair, 0.1, clock=machine.clock) for pair in calls)
     assert len(close[0].seconds) > 2 * len(clear[0].seconds)
+
+
+def test_calls_that_take_long_have_few_turns() -> None:
+    machine = Machine()
+    plain, close = race([machine.call(0.8), machine.call(0.7)], 0.05, clock=machine.clock)
+    assert len(plain.seconds) == len(close.seconds) == LEAST_LONG_TURNS
+    assert machine.now < (LEAST_LONG_TURNS + 0.1) * 1.5  # none of them is in vain
+    _, slow = race([machine.call(0.8), machine.call(2.0)], 0.05, prepare=int, clock=machine.clock)
+    assert len(slow.seconds) == 1
+
+
+def test_a_first_run_is_given_up_when_it_takes_far_longer_than_the_rival() -> None:
+    assert longest_run(1.0, 0.0) == GIVE_UP
+    assert longest_run(1e-6, 0.0) == SHORT
+    assert longest_run(1.0, 10.0) == LEARN * 10.0
+    assert longest_run(None, 0.0) == float("inf")
+
+
+def test_it_is_clear_who_wins_where_a_race_would_be_long() -> None:
+    assert is_clear(0.1, 34.0, 0.05)
+    assert is_clear(34.0, 0.1, 0.05)
+    assert not is_clear(0.5, 0.6, 0.05)
+    assert not is_clear(1e-4, 1e-2, 0.05)
 
 
 def test_short_calls_are_timed_together() -> None:

@@ -1,0 +1,93 @@
+"""What a search takes from the database, and leaves there."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from hybridjit.errors import TuneError
+from hybridjit.tuning.database import Database, Identity, Row
+from hybridjit.tuning.features import features_of
+from hybridjit.tuning.jobs import Measurement
+from hybridjit.tuning.picks import Pick
+from hybridjit.tuning.search import Known, Search
+from hybridjit.tuning.space import Candidate
+from hybridjit.tuning.standings import Scored
+
+_KEEP_EVERY = 16  # measurements that are written at once
+
+
+class Memory:
+    """A database for one program; without one, nothing is remembered."""
+
+    def __init__(self, database: Database | None, identity: Identity | None) -> None:
+        self._database = database if identity is not None else None
+        self._identity = identity
+        self._unkept: list[Row] = []
+
+    def teach(self, search: Search) -> Iterator[Scored]:
+        """Tell a search what earlier ones measured; the candidates of this program among it."""
+        if self._database is None or self._identity is None:
+            return
+        for features, score in self._database.lessons(self._identity):
+            search.remember(features, score)
+        for row in self._database.rows(self._identity):
+            if row.score is None:
+                continue
+            if row.status == "slow":
+                search.avoid(row.features, row.score, row.recipe)
+                continue
+            picks = tuple(Pick(*pair) for pair in row.picks)
+            search.resume(Known(picks, row.features, row.score), row.recipe)
+            if row.recipe:  # what a template made is not kept
+                yield Scored(row.recipe, row.score)
+
+    def note(self, candidate: Candidate, found: Measurement, score: float | None) -> None:
+        """Keep what came of a candidate, when there is enough to write."""
+        if self._database is None:
+            return
+        self._unkept.append(_row(candidate, found, score))
+        if len(self._unkept) >= _KEEP_EVERY:
+            self.keep()
+
+    def keep(self) -> None:
+        """Write what is not written yet."""
+        if self._database is None or self._identity is None or not self._unkept:
+            return
+        rows, self._unkept = self._unkept, []
+        try:
+            self._database.keep(self._identity, rows)
+        except TuneError as error:
+            self._forget(error)
+
+    def crown(self, recipe: Any, won: Measurement) -> None:
+        """Keep the winner."""
+        if self._database is None or self._identity is None or type(recipe) is not str:
+            return
+        seconds = None if won.times is None else won.times.best
+        try:
+            self._database.crown(self._identity, recipe, won.ratio, seconds)
+        except TuneError as error:
+            self._forget(error)
+
+    def _forget(self, error: TuneError) -> None:
+        warnings.warn(f"the search goes on, but is not remembered: {error}", stacklevel=5)
+        self._database = None
+
+
+def _row(candidate: Candidate, found: Measurement, score: float | None) -> Row:
+    picks = tuple((pick.place, pick.count) for pick in candidate.picks)
+    times = found.times
+    recipe = candidate.recipe if type(candidate.recipe) is str else ""
+    return Row(
+        recipe,
+        picks,
+        features_of(candidate.func),
+        found.status,
+        found.message,
+        score,
+        None if times is None else times.best,
+        None if times is None else times.spread,
+        found.compiling,
+    )
