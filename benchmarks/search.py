@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     """Tune, race, and tell."""
     options = _parse(arguments)
     chosen = [it for it in programs() if any(word in it.name for word in options.words or [""])]
-    columns = ("program", "by itself", "tuned", "by hand", "gain", "of by hand", "trials")
+    columns = ("program", "by itself", "tuned", "by hand", "gain", "of by hand", "trials", "s")
     table = Table(*columns, title=f"{options.budget} of search each, one thread, milliseconds")
     with tempfile.TemporaryDirectory() as folder:
         hj.tune.use(options.database or Path(folder) / "search.db")
@@ -77,6 +77,7 @@ def _measure(program: Program, budget: str) -> list[str]:
         f"{plain / best:.2f}",
         f"{hand[0] / best:.2f}" if hand else "",
         str(tuned.tuned.trials),
+        f"{tuned.tuned.seconds:.0f}",
     ]
 
 

@@ -15,7 +15,7 @@ from hybridjit.errors import ArgumentValueError
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 _UNLIMITED = float("inf")
 _RESERVED = 0.3  # of the time, at most, for the last races and the verification of the winner
-_SIP = 0.03  # of the time
+_SIP = 0.025  # of the time
 _USUAL = 60.0  # seconds, where there is no limit
 _OVERTIME = 2.0, 0.03  # seconds, and a share of the time, to verify what has won
 

@@ -39,13 +39,14 @@ from hybridjit.tuning.space import Candidate
 from hybridjit.tuning.standings import Scored, Standings
 from hybridjit.tuning.tasks import Task
 from hybridjit.tuning.timing import CLOSER, is_clear, longest_run
-from hybridjit.tuning.workers import LateError, WorkerError, Workers
+from hybridjit.tuning.workers import TIMEOUT, LateError, WorkerError, Workers
 
 RACE = 0.05  # seconds that a candidate is raced
 LAST_RACE = 0.25  # and one of the last ones, or longer
 LAST_TURNS = 3  # with the first run, if they take long
 WORTH = 0.985  # of the plain program's time: what is less of a gain is none
 PATIENCE = 200  # trials without a better one, after which a search ends
+LONGEST_JOB = 0.25  # of the time: the plain program may take long
 _TIME_IS_UP = "the time is up"
 
 
@@ -126,7 +127,8 @@ class Session:
     def _executor_to_use(self) -> Any:
         if self._executor is not None:
             return nullcontext(self._executor)
-        return Workers(max(os.cpu_count() or 1, 1))
+        timeout = max(TIMEOUT, LONGEST_JOB * (self._limits.seconds or 0.0))
+        return Workers(max(os.cpu_count() or 1, 1), timeout)
 
     def _refer(self, crew: Crew) -> str | None:
         """Run the plain program once, for all; why the search is over if that cannot be done."""

@@ -30,7 +30,7 @@ CLOSER = 3  # times as long
 LONG = 4
 LEAST_LONG_TURNS = 2
 CLEAR = 2.0  # times as slow as the other, in a long turn: it needs no second one
-GIVE_UP = 2.5  # times as long as the rival: a first run is ended
+GIVE_UP = 2.0  # times as long as the rival: a first run is ended
 LEARN = 1.3  # times as long as the fastest candidate, if that is slower than the rival
 SHORT = 0.25  # seconds: a first run that takes less is not ended
 
