@@ -70,10 +70,16 @@ class Standings:
             self._note_rival(rival, found.rival.best)
             scored = Scored(recipe, score, found.times.best)
             self._found.append(scored)
-            if found.is_gain(_GAIN) and score < self.best.score * _GAIN:
+            if found.is_gain(_GAIN) and self._is_better(scored):
                 self.best, self._last_gain = scored, self.trials
                 self.curve.append(Improvement(passed, self.trials, score))
         return score
+
+    def _is_better(self, scored: Scored) -> bool:
+        """True if it beats the best, also when that was not disturbed: luck would add up."""
+        best, seconds = self.best, scored.seconds
+        is_faster = best.seconds is None or seconds is None or seconds < best.seconds
+        return is_faster and scored.score < best.score * _GAIN
 
     def _note_rival(self, rival: Scored, seconds: float) -> None:
         """The fastest run is what a program takes."""
