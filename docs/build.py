@@ -35,6 +35,7 @@ PAGES = {
     "schedules": "Schedules",
     "steps": "Every step",
     "te": "Tensor expressions",
+    "story": "Two products",
     "tuning": "Search",
     "performance": "Speed",
     "numba": "Coming from Numba",

@@ -100,9 +100,10 @@ def template(story: Story, knobs: Any) -> Made:
     """Numbers that are left to a search."""
     s, params, products = story.opened()
     for T in products:
-        rows, columns = (int(axis.dom.extent) for axis in T.op.axis)
-        _, xi = knobs.sample_perfect_tile(rows, n=2, max_innermost_factor=64)
-        _, yi = knobs.sample_perfect_tile(columns, n=2, max_innermost_factor=128)
+        _, xi = knobs.sample_perfect_tile(
+            int(T.op.axis[0].dom.extent), n=2, max_innermost_factor=64
+        )
+        yi = knobs.sample_categorical([16, 32, 64, 128])
         xo, yo, x, y = s[T].tile(*T.op.axis, xi, yi)
         ro, ri = s[T].split(T.op.reduce_axis[0], factor=knobs.sample_categorical([8, 32, 128]))
         s[T].reorder(xo, yo, ro, ri, x, y)

@@ -7,9 +7,9 @@ a cache.
             for k in range(l):                              for i in range(0, n, rows):
                 c[i, j] += a[i, k] * b[k, j]                    tiles of c, from where they were on
 
-Sums of loops and of te are added in their order, each product rounded before it is: bit for bit the
-same. Smaller products run side by side as they stand (tile_sums.py), which compiles sooner. What
-becomes of them is in schedule/arrays/gemm.py.
+Sums of loops and of te are added in their order, each product rounded before it is, bit for bit the
+same, unless fastmath says otherwise. Smaller products run side by side as they stand
+(tile_sums.py), which compiles sooner. What becomes of them is in schedule/arrays/gemm.py.
 
 Relies on: arrays that share no memory.
 """
@@ -30,6 +30,7 @@ from hybridjit.optimize.decisions import BlockOf, Decisions
 from hybridjit.optimize.products import MIN_SIDE
 from hybridjit.schedule.arrays.choose_tile import suit_product
 from hybridjit.schedule.arrays.matrix_product import Product
+from hybridjit.schedule.arrays.multiply_add import has_fma
 from hybridjit.schedule.primitives.array_products import GemmNumbers, find_in_block, gemm
 from hybridjit.schedule.program import blocks_of, loops_around
 from hybridjit.target import Target
@@ -42,6 +43,7 @@ def pack_products(
     func: PrimFunc, target: Target, is_free: Callable[[Var], bool], decisions: Decisions
 ) -> PrimFunc:
     """`func` with its large products in tiles, those whose loops are all `is_free` to choose."""
+    may_fuse = has_fma(target) and "contract" in func.fastmath
     for block in blocks_of(func):
         if not _may_be_large(func, block, target, is_free):
             continue
@@ -49,11 +51,11 @@ def pack_products(
         if found is None or found.start is None:
             continue
         product = found.product
-        if not product.in_order or not _is_large(product, target):
+        if not _is_large(product, target):
             continue
         tile = suit_product(product, target)
         numbers: dict[str, Any] = {"rows": tile.rows, "vectors": tile.vectors, "lanes": tile.lanes}
-        numbers |= {"depth": tile.depth, "fma": False}
+        numbers |= {"depth": tile.depth, "fma": may_fuse}
         place = BlockOf(_stored(block), product.nest.var)
         if decisions.take("gemm", place, **numbers):
             func = gemm(func, block.name, GemmNumbers(**numbers))

@@ -240,9 +240,18 @@ def test_on_threads() -> None:
     numpy.testing.assert_array_equal(outcome(kernel, args), outcome(in_a_variable, args))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.parametrize("fastmath", [{"reassoc"}, {"contract"}, True])
+def test_fastmath(fastmath: Any) -> None:
+    args = arguments(in_a_variable, (23, 33, 31), "float64")
+    kernel: Any = hybrid.script(in_a_variable, fastmath=fastmath)
+    assert "s.gemm" in steps_of(kernel, args)
+    numpy.testing.assert_allclose(outcome(kernel, args), args[0] @ args[1], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("sizes", SIZES)
-def test_te(sizes: tuple[int, int, int]) -> None:
+@pytest.mark.parametrize("step", ["none", "tile", "split", "reorder"])
+def test_te(sizes: tuple[int, int, int], step: str) -> None:
     rows, terms, columns = sizes
     A, B = (
         te.placeholder((rows, terms), "float64", "A"),
@@ -252,7 +261,14 @@ def test_te(sizes: tuple[int, int, int]) -> None:
     C = te.compute((rows, columns), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), "C")
     D = te.compute((rows, columns), lambda i, j: C[i, j] * 2 + 1, "D")
     args = arguments(in_the_array, sizes, "float64")
-    built = hj.build(te.create_schedule(D.op), [A, B, D])
+    s = te.create_schedule(D.op)
+    if step == "tile":
+        s[C].tile(*C.op.axis, 4, 8)
+    elif step == "split":
+        s[C].split(k, factor=5)
+    elif step == "reorder":
+        s[C].reorder(k, *C.op.axis)
+    built = hj.build(s, [A, B, D])
     wanted = args[2].copy()
     interpret(te.create_prim_func([A, B, D]), [args[0], args[1], wanted])
     built(*args)

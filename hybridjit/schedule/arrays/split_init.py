@@ -98,8 +98,9 @@ def _find_declared(func: PrimFunc, block: Block) -> _Sum | None:
     if not isinstance(store, Store) or not isinstance(init, Store):
         return None
     loops = _loops_of(func, block)
-    inner: list[Stmt] = [*loops[1:], block]
-    is_perfect = all(loop.body is body for loop, body in zip(loops, inner, strict=True))
+    is_perfect = all(
+        loop.body is body for loop, body in zip(loops, _inside(loops, block), strict=True)
+    )
     return _Sum(loops, init, store) if loops and is_perfect else None
 
 
@@ -112,7 +113,7 @@ def _find_by_hand(func: PrimFunc, block: Block) -> _Sum | None:
     if any(map(operation_may_fail, walk(block.body))):
         return None
     loops = _loops_of(func, block)
-    inner: list[Stmt] = [*loops[1:], block]
+    inner = _inside(loops, block)
     bodies = [flat_stmts(loop.body) for loop in loops]
     around = [at for at, body in enumerate(bodies) if len(body) > 1]
     if (
@@ -171,6 +172,11 @@ class _ReplaceVariable(Mutator):
 
     def rewrite_Load(self, node: Load) -> Expr:
         return self.element if node.buffer is self.variable else self.generic(node)
+
+
+def _inside(loops: list[For], block: Block) -> list[Stmt]:
+    """What stands in each of the loops, if nothing stands beside it."""
+    return [*loops[1:], block][: len(loops)]
 
 
 def _loops_of(func: PrimFunc, block: Block) -> list[For]:
