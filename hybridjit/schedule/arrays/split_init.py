@@ -176,7 +176,8 @@ class _ReplaceVariable(Mutator):
 
 def _inside(loops: list[For], block: Block) -> list[Stmt]:
     """What stands in each of the loops, if nothing stands beside it."""
-    return [*loops[1:], block][: len(loops)]
+    stmts: list[Stmt] = [*loops[1:], block]
+    return stmts[: len(loops)]
 
 
 def _loops_of(func: PrimFunc, block: Block) -> list[For]:
