@@ -9,7 +9,7 @@ import numpy
 import pytest
 
 import hybridjit as hj
-from hybridjit import hybrid, te
+from hybridjit import ScheduleError, hybrid, te
 from hybridjit.interp.run import interpret
 from tests.support.small_machine import small_machine
 
@@ -77,6 +77,34 @@ def several_products(a: Array, b: Array, c: Array) -> None:
                 c[i, j] = total
 
 
+def steps_of_time(a: Array, b: Array, c: Array) -> None:
+    for t in range(3):
+        for i in range(a.shape[0]):
+            for j in range(b.shape[1]):
+                c[i, j] = 0.0
+                for k in range(a.shape[1]):
+                    c[i, j] += (a[i, k] + t) * (b[k, j] + t)
+
+
+def steps_inside(a: Array, b: Array, c: Array) -> None:
+    for i in range(a.shape[0]):
+        for t in range(3):
+            for j in range(b.shape[1]):
+                c[i, j] = 0.0
+                for k in range(a.shape[1]):
+                    c[i, j] += (a[i, k] + t) * (b[k, j] + t)
+
+
+def terms_of_two_loops(a: Array, b: Array) -> Array:
+    c = np.zeros((a.shape[0], b.shape[1]), a.dtype)
+    for t in range(3):
+        for i in range(a.shape[0]):
+            for k in range(a.shape[1]):
+                for j in range(b.shape[1]):
+                    c[i, j] += (a[i, k] + t) * (b[k, j] + t)
+    return c
+
+
 # Those that begin with something else, read what they write, may fail, or have another order.
 def from_another_number(a: Array, b: Array, c: Array) -> None:
     for i in range(a.shape[0]):
@@ -135,10 +163,13 @@ def two_starts(a: Array, b: Array, c: Array) -> None:
             c[i, j] = c[i, j] * 2.0
 
 
-TAKEN = (in_the_array, in_a_variable, row_by_row, transposed, terms_outside, several_products)
+TAKEN = (
+    *(in_the_array, in_a_variable, row_by_row, transposed, terms_outside, several_products),
+    steps_of_time,
+)
 NOT_TAKEN = (
     *(from_another_number, from_what_is_there, reads_the_result, reads_its_element),
-    *(a_triangle, nothing_is_added_up, two_starts),
+    *(steps_inside, terms_of_two_loops, a_triangle, nothing_is_added_up, two_starts),
 )
 SIZES = [(16, 20, 40), (17, 9, 70), (23, 33, 31), (40, 65, 18), (19, 8, 130)]
 
@@ -147,7 +178,7 @@ def arguments(function: Callable[..., Any], sizes: tuple[int, int, int], dtype: 
     rows, terms, columns = sizes
     a = (RNG.standard_normal((rows, terms)) * 1000.0 ** RNG.random((rows, terms))).astype(dtype)
     b = RNG.standard_normal((terms, columns)).astype(dtype)
-    if function in (row_by_row, terms_outside):
+    if function in (row_by_row, terms_outside, terms_of_two_loops):
         return [a, b]
     shape = (columns, rows) if function is transposed else (rows, columns)
     return [a, b, RNG.standard_normal(shape).astype(dtype)]
@@ -175,6 +206,21 @@ def test_every_bit(function: Any, sizes: tuple[int, int, int], dtype: str) -> No
     wanted = outcome(function, args)
     numpy.testing.assert_array_equal(outcome(kernel, args), wanted)
     numpy.testing.assert_array_equal(outcome(kernel.interpret, args), wanted)
+
+
+@pytest.mark.parametrize("function", [*TAKEN, *NOT_TAKEN])
+def test_the_step_by_hand(function: Any) -> None:
+    """Each block that takes it gives the same."""
+    args = arguments(function, (23, 33, 31), "float64")
+    kernel: Any = hybrid.script(function)
+    wanted = outcome(function, args)
+    for name in [block.name for block in kernel.schedule(*args).blocks()]:
+        s = kernel.schedule(*args)
+        try:
+            s.gemm(name, rows=4, vectors=1, lanes=4, depth=8)
+        except ScheduleError:
+            continue
+        numpy.testing.assert_array_equal(outcome(kernel.with_schedule(s), args), wanted)
 
 
 @pytest.mark.parametrize("function", [*TAKEN, *NOT_TAKEN])

@@ -26,7 +26,7 @@ from hybridjit.analysis.inside import prove_inside
 from hybridjit.arith.ranges import ONE, ZERO, constant
 from hybridjit.arith.substitution import FoldingSubstitute
 from hybridjit.arith.totality import operation_may_fail
-from hybridjit.ir.expr import Buffer, Const, Expr, Load, Var
+from hybridjit.ir.expr import Buffer, Const, Expr, Load, Node, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
     ARRAY,
@@ -51,10 +51,12 @@ from hybridjit.schedule.staging import fresh_block_name
 class _Sum:
     """The `loops` around a sum, what sets an element to begin with, and what adds a term to it.
 
-    Both are in terms of the iterations of its block. Without `init`, elements are what they are.
+    Both are in terms of the iterations of its block, of which only those inside of the `init` are
+    over terms. Without `init`, elements are what they are.
     """
 
     loops: list[For]
+    iters: tuple[Iter, ...]
     init: Store | None
     store: Store
 
@@ -66,31 +68,42 @@ def split_init(func: PrimFunc, block: Block) -> PrimFunc:
         return func
     if not _is_inside(func, found.loops, block, found.store):
         return func
-    found, block = _without_outer(found, block)
-    loops = found.loops
+    found = _without_outer(found)
+    loops, block = found.loops, replace(block, iters=found.iters, init=None, body=found.store)
     if not all(map(_is_plain, loops)) or not _has_terms(loops, block):
         return func
-    second = _nest(*_without_single(loops, replace(block, init=None, body=found.store)))
+    if not all(item.var in _indexed(found.store) for item in _spatial(block)):
+        return func
+    second = _nest(*_without_single(loops, block))
     if found.init is None:
         return replace_stmt(func, loops[0], second)
     name = fresh_block_name(func, f"{block.name}_init")
-    spatial = [item for item in block.iters if item.kind is IterKind.SPATIAL]
+    spatial = _spatial(block)
     kept = [loop for loop in loops if any(item.value is loop.var for item in spatial)]
     first = _nest(kept, _as_array(Block(name, tuple(spatial), found.init, span=block.span)))
     return replace_stmt(func, loops[0], seq(fresh_copy(first), second))
 
 
-def _without_outer(found: _Sum, block: Block) -> tuple[_Sum, Block]:
+def _spatial(block: Block) -> list[Iter]:
+    return [item for item in block.iters if item.kind is IterKind.SPATIAL]
+
+
+def _indexed(store: Store) -> set[Node]:
+    """What the indices of the element depend on."""
+    return {node for index in store.indices for node in walk(index)}
+
+
+def _without_outer(found: _Sum) -> _Sum:
     """The sum without the loops around it that do the same again, such as steps of time."""
-    used = {node for index in found.store.indices for node in walk(index)}
-    own = {it.value for it in block.iters if it.var in used or it.kind is IterKind.REDUCE}
+    used = _indexed(found.store)
+    own = {it.value for it in found.iters if it.var in used or it.kind is IterKind.REDUCE}
     count = next((at for at, loop in enumerate(found.loops) if loop.var in own), 0)
     outer = {loop.var for loop in found.loops[:count]}
-    places = {item.var: item.value for item in block.iters if item.value in outer}
+    places = {item.var: item.value for item in found.iters if item.value in outer}
     fix = FoldingSubstitute(places).rewrite
     init = None if found.init is None else fix(found.init)
-    iters = tuple(item for item in block.iters if item.value not in outer)
-    return _Sum(found.loops[count:], init, fix(found.store)), replace(block, iters=iters)
+    iters = tuple(item for item in found.iters if item.value not in outer)
+    return _Sum(found.loops[count:], iters, init, fix(found.store))
 
 
 def _find_declared(func: PrimFunc, block: Block) -> _Sum | None:
@@ -101,7 +114,7 @@ def _find_declared(func: PrimFunc, block: Block) -> _Sum | None:
     is_perfect = all(
         loop.body is body for loop, body in zip(loops, _inside(loops, block), strict=True)
     )
-    return _Sum(loops, init, store) if loops and is_perfect else None
+    return _Sum(loops, block.iters, init, store) if loops and is_perfect else None
 
 
 def _find_by_hand(func: PrimFunc, block: Block) -> _Sum | None:
@@ -123,8 +136,14 @@ def _find_by_hand(func: PrimFunc, block: Block) -> _Sum | None:
     ):
         return None
     if not around:
-        return _Sum(loops, None, block.body)
-    return _with_start(block, loops, bodies[around[0]], inner[around[0]])
+        return _Sum(loops, block.iters, None, block.body)
+    outside = {loop.var for loop in loops[: around[0] + 1]}
+    iters = tuple(
+        replace(item, kind=IterKind.SPATIAL) if item.value in outside else item
+        for item in block.iters
+    )
+    stmts = bodies[around[0]]
+    return _with_start(replace(block, iters=iters), loops, stmts, inner[around[0]])
 
 
 def _with_start(block: Block, loops: list[For], stmts: list[Stmt], terms: Stmt) -> _Sum | None:
@@ -140,7 +159,7 @@ def _with_start(block: Block, loops: list[For], stmts: list[Stmt], terms: Stmt) 
     outside = [_in_terms_of(own, stmt) for stmt in stmts if stmt is not terms]
     match outside:
         case [Store() as init] if stmts[1] is terms:
-            return _Sum(loops, init, store)
+            return _Sum(loops, block.iters, init, store)
         case [Allocate(variable), Store() as init, Store(result, place, Load(kept, ()))] if (
             stmts[2] is terms and variable is kept is store.buffer is init.buffer
         ):
@@ -150,6 +169,7 @@ def _with_start(block: Block, loops: list[For], stmts: list[Stmt], terms: Stmt) 
             value = _ReplaceVariable(variable, element).rewrite(store.value)
             return _Sum(
                 loops,
+                block.iters,
                 replace(init, buffer=result, indices=place),
                 replace(store, buffer=result, indices=place, value=value),
             )
