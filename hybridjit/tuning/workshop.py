@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridjit.errors import ArgumentError
+from hybridjit.kept_property import kept_property
 from hybridjit.record import record
 from hybridjit.scalars.contents import arrays_in, fresh_copies
 from hybridjit.schedule.verification import AWKWARD, Same, Version, outcome_of, verify_kernels
@@ -72,7 +73,7 @@ class Workshop:
             self._reference = Reference(self._packed(self.expected), timed.seconds)
         return self._reference
 
-    @functools.cached_property
+    @kept_property
     def expected(self) -> list[Any] | None:
         """The arguments after a run of the plain program, and its results; None if it raises."""
         if not self._task.reference:
@@ -124,7 +125,7 @@ class Workshop:
         with at_most(_UNLIMITED, until), alone():
             return race(calls, seconds, prepare=prepare if is_needed else None)
 
-    @functools.cached_property
+    @kept_property
     def _written(self) -> list[int]:
         """Which of the arrays in the arguments a run changes."""
         after = arrays_in((self.expected or self._args)[: len(self._args)])
