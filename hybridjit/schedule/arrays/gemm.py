@@ -275,7 +275,7 @@ class TiledProduct:
         def go_on(r: Expr, v: Expr, lane: Expr) -> None:
             column = plus(times(v, Const(tile.lanes)), lane)
             for part in map(Const, range(tile.parts)):
-                total = self._total(place, self._row(place.i, r), part, column)
+                total = self._total(place, r, part, column)
                 emit(Store(memory.sums, (r, part, v, lane), total))
 
         with self.code.collect() as from_zero:
@@ -354,28 +354,28 @@ class TiledProduct:
         row = (*place.around, plus(place.i, r))
         self.factors.put(row, plus(place.j, lane), value)
 
-    def _total(self, place: _TilePlace, row: Expr, part: Expr, lane: Expr) -> Load:
+    def _total(self, place: _TilePlace, r: Expr, part: Expr, lane: Expr) -> Load:
         """What the blocks of terms before have left for an element of a tile."""
         assert self.memory.totals is not None
         column = plus(times(place.p, Const(self.tile.columns)), lane)
-        return Load(self.memory.totals, (*place.around, row, part, column))
+        return Load(self.memory.totals, (*place.around, plus(place.i, r), part, column))
 
     def _each_part(self, place: _TilePlace, update: Callable[[Load, Load], Store]) -> None:
-        """Emit what is done with each part of a sum and with that of the terms before.
-
-        They have room for whole tiles.
+        """Emit what is done with each part of a sum and with that of the terms before, of all rows
+        of a tile: that what is beyond the last one is there is no harm.
         """
 
         def one(r: Expr, lane: Expr) -> None:
             for part in map(Const, range(self.tile.parts)):
-                total = self._total(place, plus(place.i, r), part, lane)
+                total = self._total(place, r, part, lane)
                 self.code.emit(update(Load(self.rows.out, (r, part, lane)), total))
 
-        self._each_lane(place, one)
+        self._each_lane(Const(self.tile.rows), one)
 
     def _each_element(self, place: _TilePlace, body: Callable[[Expr, Expr], None]) -> None:
         """Emit what is done with each element of a tile that there is: its row and its column."""
         code, columns, size = self.code, self.tile.columns, self.factors.sizes[2]
+        height = self._part(self.factors.sizes[0], place.i, self.tile.rows, "rows")
 
         def only_inside(r: Expr, lane: Expr) -> None:
             code.only_if(Lt(plus(place.j, lane), size), lambda: body(r, lane))
@@ -383,20 +383,18 @@ class TiledProduct:
         known = constant(minus(size, place.j))
         is_whole = self._is_whole(2, columns) or (known is not None and known >= columns)
         if is_whole or known is not None:
-            self._each_lane(place, body if is_whole else only_inside)
+            self._each_lane(height, body if is_whole else only_inside)
             return
         with code.collect() as whole:
-            self._each_lane(place, body)
+            self._each_lane(height, body)
         with code.collect() as part:
-            self._each_lane(place, only_inside)
+            self._each_lane(height, only_inside)
         is_inside = Le(plus(place.j, Const(columns)), size)
         code.emit(If(is_inside, seq(*whole), seq(*part)))
 
-    def _each_lane(self, place: _TilePlace, body: Callable[[Expr, Expr], None]) -> None:
-        """Emit what is done with each element of the rows that there are."""
-        code = self.code
-        height = self._part(self.factors.sizes[0], place.i, self.tile.rows, "rows")
-        columns = self.tile.columns
+    def _each_lane(self, height: Expr, body: Callable[[Expr, Expr], None]) -> None:
+        """Emit what is done with each element of so many rows."""
+        code, columns = self.code, self.tile.columns
         if self.factors.goes_along_rows:
             code.each("l", columns, lambda lane: code.lanes("r", height, lambda r: body(r, lane)))
             return

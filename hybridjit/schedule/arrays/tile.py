@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from hybridjit.arith.ranges import constant
+from hybridjit.arith.ranges import constant, plus, tidy, times
 from hybridjit.ir.dtype import DType
-from hybridjit.ir.expr import Buffer, Const, Expr
+from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv
 from hybridjit.record import record
 from hybridjit.schedule.arrays.builder import Builder
 
@@ -76,7 +76,7 @@ class Factors:
 @record
 class TileMemory:
     """Scratch memory for all rows: packed columns, of so many terms at once, and the sums of the
-    terms before, if there are any.
+    terms before, if there are any, of whole tiles.
     """
 
     depth: int
@@ -97,7 +97,9 @@ class TileMemory:
         panels = tile.panels if columns is None else min(tile.panels, -(-columns // tile.columns))
         dtype, totals = tile.dtype.component, None
         if inner is None or inner > tile.depth:
-            shape = *around, sizes[0], Const(tile.parts), Const(panels * tile.columns)
+            height = Const(tile.rows)
+            whole = times(tidy(FloorDiv(plus(sizes[0], Const(tile.rows - 1)), height)), height)
+            shape = *around, whole, Const(tile.parts), Const(panels * tile.columns)
             totals = code.array("totals", dtype, shape)
         right = code.local("right", dtype, panels, depth, tile.parts, tile.columns)
         return TileMemory(depth, right, totals)
