@@ -341,6 +341,8 @@ def write_reduction(self: Expressions, depth: int) -> Operand | None:
         return None
     if operand.kind == "c" and name not in ("sum", "prod", "mean", "any", "all"):
         return None
+    if name == "prod" and _overflows_on_the_way(operand.value):
+        return None
     axis = _axis(self, operand.ndim, several=not name.startswith("arg"))
     keep = self.choose.choice(("", "", "keepdims=True"))
     options = ", ".join(entry for entry in (axis, keep) if entry)
@@ -356,6 +358,14 @@ def write_reduction(self: Expressions, depth: int) -> Operand | None:
     power = 2 if name in ("std", "var") else 1
     scale = max(found.scale, operand.scale) ** power * growth
     return Operand(text, found.value, False, scale) if scale < MAX_SCALE else None
+
+
+def _overflows_on_the_way(values: Any) -> bool:
+    """Whether a product of halves leaves their range: NumPy rounds it after each row, we once."""
+    if values.dtype != np.float16:
+        return False
+    sizes = np.abs(values.astype(np.float64))
+    return not np.prod(sizes, where=sizes > 1) < np.finfo(np.float16).max
 
 
 def _axis(self: Expressions, ndim: int, *, several: bool) -> str:
