@@ -17,7 +17,7 @@ QUICK := $(patsubst %,tests/%,ir arith analysis interp frontend errors illegal r
     $(patsubst %,tests/test_%.py,smoke config errors golden layering oracle script source)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo docs test thorough quick check golden bench bench-peers fuzz mutants torture versions size clean
+.PHONY: help demo docs test sample thorough quick check golden bench bench-peers fuzz mutants torture versions size clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,7 +31,10 @@ $(INSTALLED): pyproject.toml setup.py
 demo: $(INSTALLED)  ## run a few kernels, check them against NumPy, print a table
 	$(BIN)/python -m hybridjit demo
 
-test: check  ## everything CI runs: check, then the test suite with a sample of its large tables
+test: $(INSTALLED)  ## everything CI runs: check, beside the test suite with a sample of its large tables
+	$(MAKE) --no-print-directory --jobs=2 check sample
+
+sample: $(INSTALLED)
 	$(PYTEST) --sample
 	$(PYTEST) tests/test_smoke.py  # once more: now the kernels come from the disk cache
 

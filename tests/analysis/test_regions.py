@@ -134,7 +134,7 @@ def random_program(rng: random.Random) -> For:
     return loop(o, 0, rng.choice([4, N]), middle)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(30))
 def test_random_regions_are_the_boxes_around_what_is_touched(seed: int):
     rng = random.Random(seed)

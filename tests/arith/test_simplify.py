@@ -82,6 +82,7 @@ def test_the_value_stays_and_so_do_errors(expr: Expr, seed: int) -> None:
     assert not differ(expr, simple, seed), format_expr(simple)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_many_more_expressions(seed: int) -> None:
     for expr in samples(make_integer_expr, count=500, seed=seed):

@@ -51,7 +51,7 @@ print("fine")
 """
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("what", ["parsed", "two_of_a_context", "optimized", "linked"])
 def test_modules_in_the_traceback_of_an_interrupt(tmp_path: Path, what: str) -> None:
     assert run_program(tmp_path, PROGRAM.format(text=TEXT, what=what)) == "fine\n"

@@ -37,7 +37,7 @@ def on_threads() -> Generator[None]:
         yield
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
 def test_same_as_the_interpreter(program: Program) -> None:
     """For exact sizes and, from the second size on, for run-time sizes."""

@@ -93,7 +93,7 @@ EACH = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("cpu", "source"), EACH)
 def test_casts(cpu: str, source: str) -> None:
     real = ".real" if source.startswith("complex") else ""
@@ -116,7 +116,7 @@ def intrinsics_of(dtype: DType) -> Iterator[str]:
             yield f"{name}({', '.join(f'a[i + {k}]' for k in range(intrinsic.arity))})"
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("cpu", "name"), EACH)
 def test_intrinsics_and_operators(cpu: str, name: str) -> None:
     dtype = dtype_named(name)

@@ -129,7 +129,7 @@ CASES: list[tuple[Any, ...]] = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0].__name__)
 def test_agrees_with_python(case: tuple[Any, ...]):
     function, *args = case

@@ -147,7 +147,7 @@ def lists_are_factors(m: Values, k: int) -> Values:
     return m.T @ [0.25, 0.5, 2.0], [1, 2, k] @ m, np.dot(m.T, (1, k, 2)), np.dot([1, 2, 3], m)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("function", _PROGRAMS, ids=lambda f: f.__name__)
 def test_program(function: Callable[..., Any]) -> None:
     kernel = hybrid.script(function)

@@ -339,7 +339,7 @@ def _arguments() -> Iterator[Any]:
 _LATE: Values = late_names.PROGRAMS
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("function", [*_PROGRAMS, *_LATE], ids=lambda f: f.__name__)
 def test_program(function: Callable[..., Any]) -> None:
     kernel = hybrid.script(function)

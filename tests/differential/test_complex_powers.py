@@ -30,7 +30,7 @@ def _has_short_cuts() -> bool:
     return bool(np.signbit((np.array([complex(-0.0, 0.0)]) ** 1).real[0]))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 @pytest.mark.parametrize("text", [*POWERS, *FUNCTIONS])
 def test_zeros_and_infinities_are_as_in_numpy(text: str, dtype: str) -> None:

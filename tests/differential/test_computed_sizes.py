@@ -113,7 +113,7 @@ KERNELS = (
 )
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int32"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
 def test_as_plain_python(kernel: Any, dtype: str) -> None:
@@ -200,7 +200,7 @@ def fails_after(a: Any, k: Any) -> Any:
 
 
 @needs_proc
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kernel", [positive, counted, selected, of_two_sizes, twice_the_same])
 def test_many_calls_leave_nothing_behind(kernel: Any, many_calls: int) -> None:
     a = np.arange(-500.0, 500.0)

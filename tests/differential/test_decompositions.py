@@ -59,7 +59,7 @@ def assert_as_numpy(kernel: Any, args: list[Any]) -> None:
         assert [type(part) for part in found] == [type(part) for part in expected]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("function", [orthonormal, singular, symmetric, least])
 def test_as_numpy(function: Any) -> None:
     kernel: Any = hybrid.script(function)

@@ -26,7 +26,7 @@ EXPRESSIONS = (
 SIZES = (0, 1, 3, 17, 130)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_numbers_that_fit_or_not(expression: str, dtype: str) -> None:

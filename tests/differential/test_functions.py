@@ -97,7 +97,7 @@ def arguments(arity: int) -> Iterator[tuple[Any, ...]]:
             return itertools.product(FEW, repeat=arity)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("number", range(len(TRIED)), ids=[label for label, _, _ in TRIED])
 def test_function_of_every_type(kernels: ModuleType, number: int) -> None:
     kernel: Kernel[..., Any] = vars(kernels)[f"f{number}"]

@@ -76,7 +76,7 @@ def test_a_guarded_index_with_a_rest(tmp_path: object) -> None:
     assert found.stdout == "done\n", found.stderr
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(16))
 def test_random_stencils(seed: int) -> None:
     stencil = make_stencil(seed)

@@ -59,7 +59,7 @@ def compare(kernel: Any, function: Any, *args: Array) -> None:
     np.testing.assert_allclose(found, wanted, rtol=near, atol=near * (abs(wanted).max(initial=1)))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("function", [factored, solved, inverted])
 def test_sizes(function: Any) -> None:
     """The first size is part of the code; from the second on, they are known at run time only."""
@@ -75,7 +75,7 @@ def arguments_of(function: Any, dtype: str, size: int, columns: int) -> list[Arr
     return [a, random(dtype, size, columns)] if function is solved else [a]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("function", [factored, solved, inverted])
 def test_complex_numbers(function: Any) -> None:
     check(function, *arguments_of(function, "complex128", 2 * BLOCK + 5, 5))
@@ -88,7 +88,7 @@ def test_types(dtype: str) -> None:
     check(solved, random(dtype, BLOCK + 3, BLOCK + 3), random(dtype, BLOCK + 3))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("size", [0, 1, 6, 7])
 def test_interpreter(size: int) -> None:
     """Bit for bit: `assert_agree` compares it with native code."""

@@ -52,7 +52,7 @@ def check_program(program: Program) -> None:
         check(program.kernel, program.args)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("wild", [False, True], ids=["tame", "wild"])
 @pytest.mark.parametrize("first", SEEDS[::CHUNK])
 def test_programs_of_the_first_seeds(first: int, wild: bool) -> None:

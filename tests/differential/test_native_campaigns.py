@@ -28,7 +28,7 @@ def _chunks() -> list[tuple[str, int]]:
     return [(kind, first) for kind, count in SLICES.items() for first in range(0, count, CHUNK)]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("kind", "first"), _chunks())
 def test_slice(kind: str, first: int) -> None:
     try_number = import_module(CAMPAIGNS[kind]).try_number

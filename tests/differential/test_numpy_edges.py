@@ -201,7 +201,7 @@ def _assert_as_numpy(body: str) -> None:
         assert_close(tuple(found.arguments), tuple(expected.arguments))
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("call", _lines(CALLS))
 def test_is_as_numpy(call: str) -> None:
     _assert_as_numpy(f"return {call}")

@@ -74,13 +74,13 @@ def _check(call: str, way: Run) -> None:
             raise AssertionError(f"at the sizes {sizes}: {error}") from found.error
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("call", CALLS)
 def test_history_does_not_matter(call: str) -> None:
     _check(call, _interpreter())
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("call", CALLS[::NATIVE_STEP])
 def test_history_does_not_matter_natively(call: str) -> None:
     _check(call, run_native)

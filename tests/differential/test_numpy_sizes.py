@@ -98,7 +98,7 @@ def _strided(x: Any, size: int) -> list[Any]:
     return [x[:size].copy(), x[: 2 * size : 2][::-1]]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("call", [*ON_VECTORS, *ON_FULL_VECTORS])
 def test_on_vectors(call: str) -> None:
     """The first type in all sizes and strides, the others in one."""
@@ -112,7 +112,7 @@ def test_on_vectors(call: str) -> None:
         assert_agree(kernel, [_numbers((33,), dtype)])
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("call", ON_MATRICES)
 def test_on_matrices(call: str) -> None:
     kernel = _kernel("m", call)

@@ -250,7 +250,7 @@ CASES: list[tuple[Kernel[..., Any], tuple[Any, ...]]] = [
 ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("kernel", "args"), CASES, ids=[f"{k.__name__}-{i}" for i, (k, _) in enumerate(CASES)]
 )

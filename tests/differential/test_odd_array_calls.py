@@ -44,6 +44,7 @@ def test_meshgrid_lays_out_all_elements() -> None:
         assert_agree(kernel, [np.arange(np.prod(shape)).reshape(shape), np.arange(3.0)])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "uint64", "int8", "int64", "bool"])
 def test_bits_that_all_have_are_those_of_the_type(dtype: str) -> None:
     text = "def f(x):\n    return np.bitwise_and.reduce(x), np.bitwise_and.reduce(x, axis=-1)\n"
@@ -86,7 +87,7 @@ def test_complex_infinities_are_close_to_themselves() -> None:
         assert_agree(kernel, [x, y])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "call",
     [
@@ -119,6 +120,7 @@ def test_copyto_keeps_the_kind(dtypes: tuple[str, str]) -> None:
         kernel(np.zeros(3, dtypes[0]), np.ones(3, dtypes[1]))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text", ["a + n", "n * a", "np.maximum(a, n)", "(a & n).sum()"])
 def test_a_number_that_does_not_fit_is_an_error_without_elements(text: str) -> None:
     kernel = script_from_text(f"def f(a, n):\n    return {text}\n", {"np": np})

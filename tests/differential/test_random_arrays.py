@@ -11,7 +11,7 @@ from tests.support.random_arrays import Generator
 MAX_REFUSED = 15
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("seed", range(100))
 def test_random_array_script(seed: int):
     program = Generator(f"suite/{seed}").program()

@@ -39,7 +39,7 @@ def _never(*_: object) -> bool:
     return False
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", _SEEDS)
 def test_fusion_changes_no_bit(seed: int, monkeypatch: pytest.MonkeyPatch):
     if seed % 2:  # fuse also where it does not pay
@@ -61,7 +61,7 @@ def test_fused_as_in_numpy(seed: int):
     _assert_as_in_numpy(ChainGenerator(seed).program())
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("seed", _LONG_SEEDS)
 def test_rows_in_lanes_as_in_numpy(seed: int):
     _assert_as_in_numpy(LongChainGenerator(seed).program())

@@ -64,7 +64,7 @@ def make_script(seed: int) -> str:
     return "\n".join(["def f(n):", *(f"    {line}" for line in lines)]) + "\n"
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("seed", range(24))
 def test_as_plain_python(seed: int) -> None:
     kernel = script_from_text(make_script(seed), {"np": np})

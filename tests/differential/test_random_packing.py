@@ -75,7 +75,7 @@ def arguments(seed: int, size: int) -> list[Any]:
     return args
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("first", range(0, 120, 10))
 def test_as_plain_python(first: int) -> None:
     for seed in range(first, first + 10):

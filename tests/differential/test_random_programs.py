@@ -16,7 +16,7 @@ CHUNK = 25
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("first", SEEDS[::CHUNK])
 def test_programs_of_the_first_seeds_agree(first: int) -> None:
     """Each program follows from its number: `program_from_seed(17)`."""

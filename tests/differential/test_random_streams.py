@@ -106,7 +106,7 @@ def check(kernel: Any, *args: Any, interpret: bool = False) -> None:
     assert types[:1] == types[1:]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("kernel", STREAMS, ids=lambda kernel: kernel.__name__)
 def test_a_million_draws(kernel: Any) -> None:
     check(kernel, MANY if kernel is not mixture else MANY // 10)
@@ -132,7 +132,7 @@ def sample(rng: Rng, a: Any, n: int) -> Array:
     return rng.choice(a, n, replace=False)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("interpret", [False, True])
 @pytest.mark.parametrize("shape", [(0,), (1,), (50,), (20, 3), (4, 3, 2)])
 def test_elements_and_rows_are_shuffled(shape: tuple[int, ...], interpret: bool) -> None:
@@ -342,7 +342,7 @@ def test_a_callback_may_not_draw_from_the_generator_of_the_script(unchecked: Non
             way(rng)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.float16, np.float32, np.int64])
 def test_numbers_are_drawn_in_double_precision(dtype: Any) -> None:
     """Whatever the types of bounds, means and widths."""

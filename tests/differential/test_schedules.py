@@ -16,14 +16,14 @@ SEEDS = range(8)
 PROGRAMS = 25
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_interpreted_programs_of_the_first_seeds(seed: int) -> None:
     for found in samples(make_scheduled, PROGRAMS, seed):
         check_scheduled(found, native=False)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", SEEDS[:4])
 def test_native_programs_of_the_first_seeds(seed: int) -> None:
     for found in samples(make_scheduled, PROGRAMS // 2, 1000 + seed):
@@ -36,7 +36,7 @@ def test_programs(found: Scheduled) -> None:
     check_scheduled(found, native=True)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", JUDGES)
 def test_legality_agrees_with_the_order_oracle(name: str) -> None:
     # Parts of the small sizes that are tried are often too small to hold a conflict.

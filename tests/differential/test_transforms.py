@@ -60,7 +60,7 @@ def test_has_the_accuracy_of_numpy(length: int) -> None:
     assert error(transformed(a), np.fft.fft(a)) < 1e-15 * (1 + np.log2(length))
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("length", [2, 7, 12, 37])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "complex64", "int32", "bool"])
 def test_types_are_those_of_numpy(dtype: str, length: int) -> None:
@@ -69,7 +69,7 @@ def test_types_are_those_of_numpy(dtype: str, length: int) -> None:
     assert error(transformed(a), np.fft.fft(a)) < bound
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("length", [2, 3, 8, 45, 74])
 def test_there_and_back(length: int) -> None:
     a = random(length, "float64")

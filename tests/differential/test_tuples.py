@@ -168,7 +168,7 @@ KERNELS = (
 )
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
 def test_as_plain_python(kernel: Any) -> None:
     for size in (1, 2, 5, 9):

@@ -32,7 +32,7 @@ def percentile(a: Array):
     return np.percentile(a, 30)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("function", [sort, argsort, median, percentile])
 @pytest.mark.parametrize("spec", [hj.f64[1000], hj.f64["n"], hj.i32[1000], hj.f32["n"]])
 def test_no_loop_is_there_twice(function: Any, spec: Any) -> None:

@@ -421,6 +421,7 @@ CASES = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("kernel", "calls"), CASES.items(), ids=lambda case: str(case)[:9])
 def test_as_plain_python(kernel: Any, calls: Sequence[tuple[Any, ...]]) -> None:
     kernel = fresh(kernel)

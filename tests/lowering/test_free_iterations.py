@@ -200,7 +200,7 @@ def test_true_recurrences_have_none(kernel: AnyKernel) -> None:
     assert "vectorize(" not in kernel.inspect("lowered", *arrays(40))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kernel", ALL, ids=name_of)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16])
 def test_results_are_those_of_plain_python(kernel: AnyKernel, dtype: Any) -> None:

@@ -133,7 +133,7 @@ def test_no_masks_are_needed_for_a_choice() -> None:
         assert "vectorize(" in either.inspect("lowered", *arrays(32))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kernel", ALL, ids=name_of)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16])
 def test_results_are_those_of_plain_python(kernel: AnyKernel, dtype: Any) -> None:
@@ -148,7 +148,7 @@ def test_nothing_outside_of_arrays_is_touched(kernel: AnyKernel) -> None:
         check_guarded(kernel, arrays(size))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("cpu", PROCESSORS)
 def test_every_processor_gives_the_same(cpu: str) -> None:
     with compiling_for(cpu), config.scope(cache_enabled=False):

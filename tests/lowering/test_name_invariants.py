@@ -130,6 +130,7 @@ def versions(kernel: AnyKernel, args: Sequence[Any]) -> PrimFunc:
     return func
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("kernel", "calls"), KERNELS)
 def test_all_ways_agree(kernel: AnyKernel, calls: Sequence[Sequence[Any]]) -> None:
     outcomes = [assert_all_ways_agree(kernel, *args) for args in calls]
@@ -142,7 +143,7 @@ def test_numbers_that_overflow(kernel: AnyKernel, args: Sequence[Any]) -> None:
     assert assert_native_agrees(kernel, *args).error is not None
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("kernel", "calls"), KERNELS)
 def test_versions_run_in_the_interpreter(kernel: AnyKernel, calls: Sequence[Sequence[Any]]) -> None:
     """The same result, the same error, and the same memory when it is raised."""

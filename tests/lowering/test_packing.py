@@ -170,7 +170,7 @@ def test_what_does_more_than_pack_stays_in_order(kernel: AnyKernel) -> None:
     assert "compressstore" not in kernel.inspect("llvm", *arrays(300))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32, np.int8, np.uint16, np.bool_])
 @pytest.mark.parametrize("kernel", [*KERNELS, *OTHERS], ids=name_of)
 def test_as_plain_python(kernel: AnyKernel, dtype: Any) -> None:
@@ -237,6 +237,7 @@ def selected(a: Array, b: Array) -> Any:
     return chosen, chosen.sum(), places, np.flatnonzero(b > a)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int16])
 def test_arrays_that_masks_select(dtype: Any) -> None:
     anew: AnyKernel = Kernel(selected.__hybrid_function__)

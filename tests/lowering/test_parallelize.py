@@ -212,7 +212,7 @@ def check(kernel: AnyKernel, *args: Any) -> None:
             assert_same_outcome(run_once(run_native, kernel, args), expected)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("kernel", LOOPS, ids=lambda kernel: kernel.__name__)
 def test_values_do_not_depend_on_the_threads(kernel: AnyKernel) -> None:
     again: AnyKernel = Kernel(kernel.__hybrid_function__, parallel=True)
@@ -369,7 +369,7 @@ def matrix_product(a: Array, b: Array) -> Any:
     return a @ b
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", [np.float32, np.complex128])
 @pytest.mark.parametrize("shape", [(40, 40, 40), (130, 300, 70)])
 def test_products_of_numpy_are_those_of_one_thread(shape: tuple[int, int, int], dtype: Any) -> None:

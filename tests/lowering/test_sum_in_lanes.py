@@ -100,14 +100,14 @@ def test_random_marks() -> None:
 # -- what ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("kernel", [*SIDE_BY_SIDE, *IN_ORDER], ids=name_of)
 def test_results_of_constant_sizes(kernel: AnyKernel) -> None:
     for sizes in ((5, 17, 9), (4, 16, 71)):
         assert_all_ways_agree(anew(kernel), *arrays(*sizes))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("kernel", [*SIDE_BY_SIDE, *IN_ORDER], ids=name_of)
 def test_results_of_any_size(kernel: AnyKernel) -> None:
     promoted = anew(kernel)
@@ -116,6 +116,7 @@ def test_results_of_any_size(kernel: AnyKernel) -> None:
         assert_native_agrees(promoted, *arrays(size % 30, min(size, 9), 40 - size % 7))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kernel", KINDS, ids=name_of)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_types(kernel: AnyKernel, dtype: Any) -> None:
@@ -133,7 +134,7 @@ def test_layouts(kernel: AnyKernel) -> None:
     assert_native_agrees(anew(kernel), c, a, np.broadcast_to(b[:1], b.shape))
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("kernel", SIDE_BY_SIDE, ids=name_of)
 def test_arguments_that_share_memory(kernel: AnyKernel) -> None:
     """What one iteration writes, another one reads: in the order of the script."""
@@ -143,7 +144,7 @@ def test_arguments_that_share_memory(kernel: AnyKernel) -> None:
     assert_native_agrees(kernel, memory[:39], memory[1:, :20], b)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kernel", SIDE_BY_SIDE, ids=name_of)
 def test_no_element_outside_is_touched(kernel: AnyKernel) -> None:
     promoted = anew(kernel)

@@ -211,7 +211,7 @@ def test_what_needs_its_order_keeps_it(kernel: AnyKernel) -> None:
     assert "vectorize(" not in kernel.inspect("lowered", *arrays(40))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("kernel", [*IN_LANES, *IN_ORDER, in_parallel], ids=name_of)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_results_are_those_of_plain_python(kernel: AnyKernel, dtype: Any) -> None:
@@ -235,7 +235,7 @@ def test_lanes_that_are_off_touch_nothing(kernel: AnyKernel) -> None:
         check_guarded(kernel, arrays(size))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("cpu", PROCESSORS)
 def test_every_processor_gives_the_same(cpu: str) -> None:
     with compiling_for(cpu), config.scope(cache_enabled=False):

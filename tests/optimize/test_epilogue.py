@@ -113,7 +113,7 @@ def check(function: Any, args: list[Any]) -> None:
         assert_agree(kernel, args)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("terms", [K, DEEP])
 @pytest.mark.parametrize("name", SUNK)
 def test_product_needs_no_memory(name: str, terms: int) -> None:

@@ -63,7 +63,7 @@ def work(kind: Any, n: int, *shape: int) -> int:
     return pstats.Stats(profile).total_calls  # type: ignore[attr-defined]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("shape", [(40,), (6, 7)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_three_times_the_statements_are_three_times_the_work(kind: Any, shape: Any) -> None:
@@ -71,7 +71,7 @@ def test_three_times_the_statements_are_three_times_the_work(kind: Any, shape: A
     assert work(kind, 48, *shape) < 4.5 * work(kind, 16, *shape)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("n", [6, 14, 50, 100])
 @pytest.mark.parametrize("kind", KINDS)
 def test_as_in_numpy(kind: Any, n: int) -> None:

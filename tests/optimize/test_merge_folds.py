@@ -61,7 +61,7 @@ def of_two(a: Array, b: Array) -> Any:
     return ab / np.sqrt(aa * bb)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("function", "count"),
     [(moments, 1), (extremes, 1), (selected, 1), (scaled, 1), (of_two, 2)],

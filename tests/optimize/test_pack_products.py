@@ -196,7 +196,7 @@ def steps_of(kernel: Any, args: list[Array]) -> list[str]:
     ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("sizes", SIZES)
 @pytest.mark.parametrize("function", [*TAKEN, *NOT_TAKEN])
@@ -208,6 +208,7 @@ def test_every_bit(function: Any, sizes: tuple[int, int, int], dtype: str) -> No
     numpy.testing.assert_array_equal(outcome(kernel.interpret, args), wanted)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("function", [*TAKEN, *NOT_TAKEN])
 def test_the_step_by_hand(function: Any) -> None:
     """Each block that takes it gives the same."""
@@ -294,7 +295,7 @@ def test_fastmath(fastmath: Any) -> None:
     numpy.testing.assert_allclose(outcome(kernel, args), args[0] @ args[1], rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("sizes", SIZES)
 @pytest.mark.parametrize("step", ["none", "tile", "split", "reorder"])
 def test_te(sizes: tuple[int, int, int], step: str) -> None:

@@ -76,14 +76,14 @@ EDGES = [(13, 40, 33), (24, 32, 32), (12, DEPTH, 16), (11, DEPTH + 1, 15), (7, M
 SMALL = [(0, 3, 4), (3, 0, 4), (3, 4, 0), (1, 1, 1), (5, 7, 3), (2, 3, 40)]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("sizes", [*SMALL, *EDGES], ids=str)
 def test_sizes(sizes: tuple[int, int, int]) -> None:
     m, k, n = sizes
     check(product, random("float64", m, k), random("float64", k, n))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_types(dtype: str) -> None:
     check(product, random(dtype, 14, 36), random(dtype, 36, 35))
@@ -293,7 +293,7 @@ def doubled_factor(a: Array, b: Array) -> Array:
     return (a + a) @ (b - b)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kernel", [scaled_factor, cleared_factor, doubled_factor])
 @pytest.mark.parametrize("dtype", ["int32", "int64", "int16"])
 def test_integer_factors_that_are_simplified(kernel: Any, dtype: str) -> None:

@@ -114,6 +114,7 @@ KERNELS: dict[str, tuple[Any, tuple[tuple[int, ...], ...]]] = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_receipt_makes_what_is_compiled(name: str) -> None:
     kernel, shapes = KERNELS[name]
@@ -142,6 +143,7 @@ def test_the_printed_trace_is_python(name: str) -> None:
     assert_same_program(again.func, s.func)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_receipt_replays_on_other_shapes(name: str) -> None:
     kernel, shapes = KERNELS[name]
@@ -153,7 +155,7 @@ def test_the_receipt_replays_on_other_shapes(name: str) -> None:
         np.testing.assert_allclose(np.asarray(found), np.asarray(wanted), rtol=1e-12)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", ["float32", "complex128", "int64", "bool"])
 def test_products_of_other_types(dtype: str) -> None:
     args = [RNG.integers(0, 9, (40, 40)).astype(dtype) for _ in range(2)]
@@ -182,7 +184,7 @@ def test_sizes_that_come_at_run_time() -> None:
     assert_receipt(softmax, [hj.f64["n", "m"]])
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("form", [kernels, loops], ids=["arrays", "loops"])
 @pytest.mark.parametrize("name", data.KERNELS)
 def test_npbench(name: str, form: ModuleType) -> None:
@@ -190,7 +192,7 @@ def test_npbench(name: str, form: ModuleType) -> None:
     assert_tells_lanes_and_threads(assert_receipt(kernel, data.make(name)))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(25))
 def test_random_chains(seed: int) -> None:
     program = ChainGenerator(seed).program()
@@ -381,7 +383,7 @@ def assert_tells_lanes_and_threads(s: Schedule) -> None:
 
 
 # The loops of np.linalg, of which there are many, are not for threads.
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("name", [name for name in data.KERNELS if name != "contour_integral"])
 def test_the_receipt_tells_lanes_and_threads(name: str) -> None:
     kernel: Any = hybrid.script(getattr(kernels, name), parallel=True)

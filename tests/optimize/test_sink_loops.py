@@ -133,7 +133,7 @@ def cube(shape: Sequence[int], seed: int) -> Any:
     return np.random.default_rng(seed).random(shape)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kernel", [*SUNK, *KEPT], ids=lambda kernel: kernel.__name__)
 def test_all_ways_agree(kernel: AnyKernel) -> None:
     for shape in SHAPES:

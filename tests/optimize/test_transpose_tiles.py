@@ -119,13 +119,13 @@ def name_of(kernel: AnyKernel) -> str:
     return kernel.__name__
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kernel", CROSSED, ids=name_of)
 def test_results_stay(kernel: AnyKernel) -> None:
     check_sizes(fresh(kernel))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", [np.float32, np.int16, np.complex64])
 @pytest.mark.parametrize("size", [2, 3, 16])
 def test_types_and_sizes_of_squares(dtype: Any, size: int) -> None:

@@ -51,7 +51,7 @@ def assert_same_bits(function: Any, specs: tuple[Spec, ...], *args: Array) -> No
             np.testing.assert_allclose(several, plain, rtol=1e-12)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("rows", [0, 1, 3, 4, 5, 7, 8, 11])
 @pytest.mark.parametrize("columns", [0, 1, 7, 16, 67, 107])
 def test_sizes(rows: int, columns: int) -> None:

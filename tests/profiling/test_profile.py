@@ -107,7 +107,7 @@ def profile_of(function: Callable[..., Any], *args: Any, **options: Any) -> Prof
     return kernel.profile(*args)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("function", KERNELS, ids=lambda function: function.__name__)
 def test_the_parts_add_up_to_the_whole(function: Callable[..., Any]) -> None:
     tries = (profile_of(function, KERNELS[function]) for _ in range(25))

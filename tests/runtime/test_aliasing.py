@@ -129,7 +129,7 @@ def check(kernel: AnyKernel, views: Sequence[View]) -> None:
             np.testing.assert_equal(found[0], expected[0])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kernel", PAIRS, ids=lambda kernel: kernel.__name__)
 def test_two_views(kernel: AnyKernel) -> None:
     made = fresh(kernel)
@@ -137,7 +137,7 @@ def test_two_views(kernel: AnyKernel) -> None:
         check(made, views)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kernel", PAIRS, ids=lambda kernel: kernel.__name__)
 def test_two_views_of_run_time_size(kernel: AnyKernel) -> None:
     made = fresh(kernel)

@@ -161,7 +161,7 @@ def check(kernel: Kernel[..., Any], a: Any, out: Any) -> None:
         assert a.tobytes() == before
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("kernel", TWO_AXES, ids=lambda kernel: kernel.__name__.strip("_"))
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
 def test_layouts(kernel: Kernel[..., Any], layout: Callable[[Any], Any]) -> None:
@@ -174,7 +174,7 @@ def test_layouts(kernel: Kernel[..., Any], layout: Callable[[Any], Any]) -> None
         check(made, layout(a), layout(numpy.zeros_like(a)))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", DTYPES)
 def test_types_and_layouts(name: str) -> None:
     a = values(numpy_dtype(name))

@@ -81,6 +81,7 @@ def check(case: Case) -> None:
     lower_to_debug(case.kernel.prim_func(*first.args, **first.kwargs))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("part", range(4))
 def test_the_corpus_can_be_debugged(part: int) -> None:
     check_each(CORPUS[part::4], check, lambda case: case.name)

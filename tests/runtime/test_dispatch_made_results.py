@@ -104,7 +104,7 @@ def test_views_are_views(kernel: Any) -> None:
     assert 77 in a
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kernel", KERNELS, ids=IDS)
 def test_nothing_is_left_behind(kernel: Any) -> None:
     kernel = hybrid.script(kernel.py_func)

@@ -175,7 +175,7 @@ def default_handler() -> Any:
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kernel", SERIAL, ids=lambda kernel: kernel.__name__)
 def test_interrupt(kernel: AnyKernel) -> None:
     """On the first calls, which go through Python, and on later ones, which do not."""

@@ -124,7 +124,7 @@ def check_lanes(kernel: Any, loop: LoopReport, code: Code) -> None:
     assert found, f"line {loop.line}, {loop.name}: no vector instructions"
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.__name__.rpartition(".")[2])
 def test_lanes(theme: ModuleType) -> None:
     check_each(theme.CASES, check_claims, lambda case: case.name)

@@ -49,7 +49,7 @@ thread.join()
 """
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("size", [4, 2000, 8000])
 @pytest.mark.parametrize(("limit", "stack"), [(1000, 1 << 16), (100_000, 1 << 18)])
 def test_callback_that_calls_its_kernel(tmp_path: Path, size: int, limit: int, stack: int) -> None:

@@ -321,7 +321,7 @@ def test_gemm_of_a_declared_sum(sizes: tuple[int, int, int], order: str) -> None
     np.testing.assert_array_equal(run_declared(s, c, x, y), expected)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("fastmath", [(), ("reassoc",)])
 @pytest.mark.parametrize("right", ["kj", "jk", "nkj"])
 @pytest.mark.parametrize("left", ["nik", "ikn", "kni"])
@@ -351,7 +351,7 @@ def test_gemm_with_axes_in_any_order(
     np.testing.assert_array_equal(run_declared(s, c, x, y), expected)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_gemm_of_windows(size: int, layout: Any) -> None:

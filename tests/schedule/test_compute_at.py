@@ -51,7 +51,7 @@ def carried(a: float32["n"], c: float32["n"]):
 """
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("text", [ELEMENTWISE, STENCIL, PADDED, TWO_NESTS, WHERE_ONLY, BACKWARDS])
 @pytest.mark.parametrize("factor", [None, 1, 4])
 def test_the_result_stays_the_same(text: str, factor: int | None):
@@ -63,7 +63,7 @@ def test_the_result_stays_the_same(text: str, factor: int | None):
     check(text, schedule)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("loop", ["y_0", "x_0", "y_1", "x_1"])
 def test_partial_sums_start_afresh_in_each_tile(loop: str):
     """The zeros of `allocate` come once; a tile that is computed twice must not add up."""

@@ -66,7 +66,7 @@ def _try(s: Any, loop: str) -> None:
         s.decompose_reduction("total", loop)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "bounds", ["n", "1, n", "i", "i, 6", "n - 1, -1, -1", "0, n, 2", "5, -1, -1"]
 )

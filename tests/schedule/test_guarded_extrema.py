@@ -33,7 +33,7 @@ OTHERS = ["a[i] <= m[0]", "m[0] <= a[i]", "not (m[0] <= a[i])", "not m[0] >= a[i
 SPECIAL = [0.0, -0.0, 1.0, -1.0, np.nan, np.inf, -np.inf]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", ["parallel", "vectorize"])
 @pytest.mark.parametrize("cond", MINIMA + MAXIMA + OTHERS)
 def test_integers(cond: str, kind: str) -> None:

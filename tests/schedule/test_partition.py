@@ -27,7 +27,7 @@ def test_two_parts(golden: Golden) -> None:
     golden.check(s.show(), "ir")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("at", [-3, 0, 1, 4, 100])
 def test_results_stay(at: int) -> None:
     check(PLAIN, lambda s: s.partition("i", at))

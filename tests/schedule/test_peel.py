@@ -28,7 +28,7 @@ def test_peeled(last: bool | None, golden: Golden) -> None:
     golden.check(s.show(), "ir")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("last", [None, True], ids=["first", "last"])
 @pytest.mark.parametrize("count", [1, 2, 20])
 @pytest.mark.parametrize("program", [PLAIN, TRIANGLE, SCAN], ids=str)

@@ -36,6 +36,7 @@ def left_early(a: float32["n"], c: float32["n"]):
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", [ELEMENTWISE, STENCIL, PADDED, BACKWARDS])
 @pytest.mark.parametrize("factor", [None, 4])
 def test_the_result_stays_the_same(text: str, factor: int | None):

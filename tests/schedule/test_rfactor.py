@@ -66,6 +66,7 @@ def test_the_loop_can_then_be_parallel() -> None:
 VALUES = np.array([1.0, 0.0, -0.0, 0.0, np.nan, 3.0, -0.0, 2.0])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("dtype", "update"),
     [

@@ -101,7 +101,7 @@ ALL = (
 )
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("steps", ALL)
 @pytest.mark.parametrize(
     "store", ["b[i, j] = a[i, j] * 2", "b[n - 1 - i, j] = a[i, m - 1 - j] + c[i] * d[j]"]
@@ -110,7 +110,7 @@ def test_independent_iterations(store: str, steps: Steps) -> None:
     check(program(store), steps)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("steps", ALL)
 def test_loops_that_leave_out_the_border(steps: Steps) -> None:
     check(program("b[i, j] = a[i - 1, j + 1]", "1, n", "m - 2, -1, -1"), steps)

@@ -48,7 +48,7 @@ def test_a_reduction_keeps_its_domain(golden: Golden) -> None:
     golden.check(s.show(), "ir")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     "options",
     [{"factor": 3}, {"nparts": 3}, {"factors": [2, None, 3]}, {"factors": [None]}],

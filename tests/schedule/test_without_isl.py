@@ -106,7 +106,7 @@ STEPS = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", STEPS)
 def test_no_isl(name: str, tmp_path: Path) -> None:
     program = f"{HEAD}{dedent(STEPS[name])}\nprint('islpy' in sys.modules)"

@@ -45,6 +45,7 @@ FORMULAS: dict[str, Callable[[Any], Any]] = {
 NEAR: dict[str, float] = {"float64": 1e-13, "float32": 2e-6, "float16": 2e-3}
 
 
+@pytest.mark.sampled(3)
 @in_each("dtype", DTYPES)
 @pytest.mark.parametrize("name", FORMULAS)
 def test_formula(name: str, dtype: str) -> None:
@@ -134,7 +135,7 @@ ROWS = (
 )  # fmt: skip
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_on_arrays(row: Row) -> None:
     row.check_on_arrays()

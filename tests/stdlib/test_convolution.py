@@ -94,7 +94,7 @@ def test_depthwise(
     check(found.transpose(0, 3, 1, 2), wanted)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("shape", [(1, 16, 28, 28), (2, 3, 33, 47), (1, 8, 14, 14)])
 @pytest.mark.parametrize("stride", [1, 2])
 def test_larger_images(shape: tuple[int, ...], stride: int) -> None:

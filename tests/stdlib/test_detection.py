@@ -179,7 +179,7 @@ ROWS = (
 )  # fmt: skip
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_on_arrays(row: Row) -> None:
     row.check_on_arrays()
@@ -191,6 +191,7 @@ def test_on_tensors(row: Row) -> None:
     row.check_on_tensors()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "float16", "float32"])
 def test_regions_of_every_type(dtype: str) -> None:
     x = (X * 20 + 100).astype(dtype)

@@ -11,7 +11,7 @@ import pytest
 from hybridjit import stdlib as hs
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", hs.OPERATORS)
 def test_example_gives_what_it_says(name: str) -> None:
     operator: Any = getattr(hs, name)

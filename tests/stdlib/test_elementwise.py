@@ -80,7 +80,7 @@ def test_bits(name: str) -> None:
     check(getattr(hs, name)(x, y), expected(getattr(np, name), x, y))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", UNARY)
 @in_each("dtype", ["float32", "float64", "int16"])
 def test_functions_of_one_operand(name: str, dtype: str) -> None:

@@ -176,7 +176,7 @@ def test_on_tensors(row: Row) -> None:
     row.check_on_tensors()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("transform", TRANSFORMS)
 @pytest.mark.parametrize("rounding", ROUND)
 def test_nearest_at_halves_and_ends(transform: str, rounding: str) -> None:

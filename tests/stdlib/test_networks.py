@@ -205,7 +205,7 @@ ROWS = (
 )  # fmt: skip
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(32)
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_on_arrays(row: Row) -> None:
     row.check_on_arrays()

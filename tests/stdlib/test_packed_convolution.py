@@ -73,7 +73,7 @@ ROWS = (
 )  # fmt: skip
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_on_arrays(row: Row) -> None:
     row.check_on_arrays()
@@ -85,7 +85,7 @@ def test_on_tensors(row: Row) -> None:
     row.check_on_tensors()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("shape", [(1, 1, 3, 3), (2, 3, 6, 9), (1, 4, 17, 5), (2, 16, 12, 14)])
 @pytest.mark.parametrize("padding", [0, 1, (0, 2, 1, 0), "same"])
 @pytest.mark.parametrize("tile", [2, 4])
@@ -118,6 +118,7 @@ def normal(size: Any) -> Any:
     return RNG.normal(size=size)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("channels", [1, 7, 64])
 @pytest.mark.parametrize("tile", [2, 4])
 def test_winograd_keeps_its_bound(tile: int, channels: int) -> None:

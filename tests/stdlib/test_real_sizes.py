@@ -53,7 +53,7 @@ def convolved(x: Array, w: Array, stride: int, padding: int) -> Array:
     return found
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("sizes", CONVOLUTIONS, ids=str)
 def test_convolutions(sizes: tuple[int, ...]) -> None:
     images, channels, height, filters, size, stride = sizes
@@ -65,7 +65,7 @@ def test_convolutions(sizes: tuple[int, ...]) -> None:
     check(found, wanted.transpose(0, 2, 3, 1))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("sizes", PRODUCTS, ids=str)
 def test_products(sizes: tuple[int, int, int]) -> None:
     n, m, k = sizes
@@ -76,7 +76,7 @@ def test_products(sizes: tuple[int, int, int]) -> None:
     check(hs.batch_matmul(x, y), x.astype("float64") @ y.swapaxes(1, 2))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("text", CONTRACTIONS)
 def test_contractions(text: str) -> None:
     x, y = (random(*shape) for shape in CONTRACTIONS[text])

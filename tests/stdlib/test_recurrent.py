@@ -132,6 +132,7 @@ def test_narrow_types_are_computed_in_float32(dtype: str) -> None:
         compare(found, expected.astype(dtype), 1e-3 if dtype == "float16" else 1e-5)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["lstm", "gru", "rnn"])
 def test_gradient_is_that_of_small_steps(name: str) -> None:
     rows = {"lstm": 4, "gru": 3, "rnn": 1}[name] * HIDDEN

@@ -69,7 +69,7 @@ def test_axes_and_layouts(name: str, case: tuple[Array, Any, bool]) -> None:
     check(found, expected(getattr(np, name), x, axis=axis, keepdims=keepdims))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", REDUCTIONS)
 @pytest.mark.parametrize("axis", [None, 0, -1, (0, 2), ()])
 def test_every_reduction(name: str, axis: Any) -> None:
@@ -81,7 +81,7 @@ def test_every_reduction(name: str, axis: Any) -> None:
     )
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", PLACES)
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
 @pytest.mark.parametrize("keepdims", [False, True])

@@ -177,7 +177,7 @@ def test_a_region_of_no_image(image: float) -> None:
         hs.roi_align(X, rois, 1)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_on_arrays(row: Row) -> None:
     row.check_on_arrays()
@@ -196,6 +196,7 @@ def test_csr_transposed() -> None:
         compare(found, wanted)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint64"])
 def test_columns_of_small_types(dtype: str) -> None:
     wide = np.zeros((2, 128))

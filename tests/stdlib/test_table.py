@@ -68,6 +68,7 @@ def call_of(name: str) -> str:
     return doctest.DocTestParser().get_examples(operator.__doc__)[-1].source
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", hs.OPERATORS)
 def test_gradient_is_there_if_the_table_says_so(name: str) -> None:
     spy = Differentiated(name)

@@ -110,7 +110,7 @@ ROWS = (
 )  # fmt: skip
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_on_arrays(row: Row) -> None:
     row.check_on_arrays()

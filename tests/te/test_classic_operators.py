@@ -64,6 +64,7 @@ def test_matmul_with_blocking(n: int, m: int, k: int) -> None:
     np.testing.assert_allclose(c, a @ b, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("n", "m", "k"), [*MATMUL_SIZES, (0, 3, 2), (3, 2, 0)])
 def test_matmul_of_any_size_with_a_write_cache(n: int, m: int, k: int) -> None:
     sizes = [te.var(name) for name in ("n", "m", "k")]
@@ -254,6 +255,7 @@ def test_softmax_in_three_stages(n: int, m: int) -> None:
     np.testing.assert_allclose(o, expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", [1, 5, 16, 23])
 def test_softmax_of_scores_whose_sum_is_made_for_each_element(size: int) -> None:
     """The sum reads a row of `raised` while elements of what is made of it are stored."""

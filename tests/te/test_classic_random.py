@@ -21,7 +21,7 @@ from tests.graphs.stages import elementwise
 MAX_GRAPHS = 60
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("first", range(0, 24, 4))
 def test_random_schedules_change_nothing(first: int) -> None:
     drawn = Drawn()
@@ -32,7 +32,7 @@ def test_random_schedules_change_nothing(first: int) -> None:
     assert drawn.counts["native"] >= drawn.counts["programs"] // 2
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("maker", dict.fromkeys(MAKERS), ids=lambda maker: maker.__name__)
 def test_stages_of_every_kind_are_what_numpy_makes(maker: Maker) -> None:
     subjects = (Subject(random.Random(seed), [maker, elementwise]) for seed in range(MAX_GRAPHS))
@@ -44,6 +44,7 @@ def test_stages_of_every_kind_are_what_numpy_makes(maker: Maker) -> None:
     check_scheduled(found, native=True)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", MOVES)
 def test_steps_of_every_kind_are_accepted(kind: str) -> None:
     for seed in range(MAX_GRAPHS):

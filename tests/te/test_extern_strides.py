@@ -45,6 +45,7 @@ def padded(*strides: Any, offset: int = 0, name: str = "buffer") -> Any:
 VALUE: Array = np.random.default_rng(3).random((3, 4))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("target", [(4, 1), (1, 3), (10, 2), (1, 7)])
 @pytest.mark.parametrize("source", [(4, 1), (1, 3), (6, 1), (2, 9)])
 @pytest.mark.parametrize("offset", [0, 5])

@@ -122,6 +122,7 @@ GRAPHS: tuple[Callable[[], te.Tensor], ...] = (
 )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("graph", GRAPHS, ids=lambda graph: graph.__name__)
 def test_as_finite_differences(graph: Callable[[], te.Tensor]) -> None:
     output = graph()

@@ -39,7 +39,7 @@ def test_the_likeliest_candidate_is_what_the_compiler_does(name: str) -> None:
     assert again.inspect("lowered", *args) == receipt.inspect("lowered", *args)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("parallel", [False, True], ids=["one thread", "threads"])
 @pytest.mark.parametrize("name", CASES)
 def test_random_candidates_compute_the_same(name: str, parallel: bool) -> None:

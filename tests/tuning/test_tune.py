@@ -76,7 +76,7 @@ def _crown(kernel: Any, args: Any) -> None:
     assert [winner.name for winner in hj.tune.winners()] == [schedule.func.name]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["matmul", "softmax", "add", "sum"])
 def test_operators(name: str) -> None:
     operator = getattr(hs, name)

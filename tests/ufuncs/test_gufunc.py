@@ -71,6 +71,7 @@ def test_it_looks_like_a_gufunc() -> None:
 LOOPS: list[tuple[int, ...]] = [(), (1,), (4,), (2, 1), (2, 4), (3, 1, 4), (0,)]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("left", LOOPS)
 @pytest.mark.parametrize("right", LOOPS)
 def test_products(left: Any, right: Any) -> None:

@@ -46,7 +46,7 @@ def marked(entry: Entry) -> Any:
     return pytest.param(entry, id=f"{entry.field}-{entry.name}", marks=marks)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("entry", [marked(entry) for entry in ENTRIES])
 def test_runs_as_it_is(entry: Entry) -> None:
     kernel, args = run(entry)
