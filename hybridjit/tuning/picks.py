@@ -44,6 +44,7 @@ class Picks:
 
     def __init__(self, otherwise: Chooser, given: Sequence[int] = ()) -> None:
         self.taken: list[Pick] = []
+        self.choices: list[tuple[Sequence[float], int]] = []
         self._otherwise = otherwise
         self._given = given
 
@@ -53,4 +54,10 @@ class Picks:
         if not 0 <= place < len(weights):
             place = self._otherwise(weights)
         self.taken.append(Pick(place, len(weights)))
+        self.choices.append((weights, place))
         return place
+
+    def begin_again(self) -> None:
+        """Answer the same choices in the same way, from the first."""
+        self._given = [*(pick.place for pick in self.taken), *self._given[len(self.taken) :]]
+        self.taken, self.choices = [], []

@@ -21,6 +21,7 @@ import numpy as np
 from hybridjit.record import record
 from hybridjit.tuning.features import features_of
 from hybridjit.tuning.model import Model, make_model
+from hybridjit.tuning.paths import Paths
 from hybridjit.tuning.picks import Pick, Picks, by_chance, first, likeliest
 from hybridjit.tuning.space import Candidate, Refused, Space
 
@@ -55,6 +56,7 @@ class Search:
         self._chance = by_chance(self._random)
         self._strategy = strategy
         self._seen: set[bytes] = set()
+        self._paths = Paths()
         self._known: list[Known] = []
         self._others: list[tuple[Sequence[float], float]] = []
         self._model: Model | None = make_model() if model and strategy == "evolution" else None
@@ -115,22 +117,33 @@ class Search:
         for _ in range(MOST_DRAWS):
             if is_over():
                 return None
-            made = self._space.make(pick())
-            if isinstance(made, Refused):
-                self._note_refusal(made)
-            elif self._is_new(made):
+            made = self._make_if_new(pick())
+            if made is not None:
                 return made
         return None
+
+    def _make_if_new(self, picks: Picks) -> Candidate | None:
+        known = self._paths.follow(picks)
+        if isinstance(known, Refused):
+            self._note_refusal(known)
+            return None
+        if known in self._seen:
+            return None
+        picks.begin_again()
+        made = self._space.make(picks)
+        if isinstance(made, Refused):
+            self._paths.add(picks.choices, made)
+            self._note_refusal(made)
+            return None
+        key = pickle.dumps(made.recipe)
+        self._paths.add(picks.choices, key)
+        is_new = key not in self._seen
+        self._seen.add(key)
+        return made if is_new else None
 
     def _note_refusal(self, made: Refused) -> None:
         self.refused += 1
         self.first_refusal = self.first_refusal or made.reason
-
-    def _is_new(self, made: Candidate) -> bool:
-        key = pickle.dumps(made.recipe)
-        is_new = key not in self._seen
-        self._seen.add(key)
-        return is_new
 
     def _child(self) -> Picks:
         elite = self._known[:ELITE]
@@ -184,12 +197,11 @@ class Search:
         """Every list of picks: like the wheels of a counter, of which the last turns fastest."""
         places: list[int] | None = []
         while places is not None:
-            made = self._space.make(Picks(first, places))
-            if isinstance(made, Refused):
-                self._note_refusal(made)
-            elif self._is_new(made):
+            picks = Picks(first, places)
+            made = self._make_if_new(picks)
+            if made is not None:
                 yield made
-            places = _next_places(made.picks)
+            places = _next_places(picks.taken)
 
 
 def _next_places(picks: Sequence[Pick]) -> list[int] | None:
