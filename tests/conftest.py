@@ -143,8 +143,8 @@ def render_diff(expected: str, actual: str) -> str:
 
 @pytest.fixture
 def many_calls(request: pytest.FixtureRequest) -> int:
-    """So many calls that what each leaves behind adds up: a tenth of them in a sample."""
-    return 10_000 if request.config.getoption("--sample") else 100_000
+    """So many calls that what each leaves behind adds up; fewer of them in a sample."""
+    return 5_000 if request.config.getoption("--sample") else 100_000
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ CAMPAIGNS = {
     "idioms": "tests.idioms.campaign",
     "graphs": "tests.graphs.campaign",
     "ufuncs": "tests.ufuncs.campaign",
+    "bounds": "tests.torture.campaign",
 }
 _say = partial(print, flush=True)
 

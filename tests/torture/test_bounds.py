@@ -1,6 +1,6 @@
 """Nothing gets out of its arrays: programs run between pages that nobody may touch.
 
-Each batch is a process of its own. With --fuzz=N, N random programs are run.
+With --fuzz=N, N random programs are run.
 """
 
 from __future__ import annotations
@@ -12,38 +12,30 @@ from pathlib import Path
 
 import pytest
 
+from tests.campaigns.drive import Plan, run
+
 REPOSITORY = Path(__file__).parents[2]
-# Seeds that other tests do not use.
-FIRST_SEED = 1_000_000
-BATCH = 25
 SHORT = 50
 
 
-def run_guarded(*arguments: str) -> int:
-    """Run tests/support/guarded.py; return how many calls left their arrays."""
-    run = subprocess.run(
-        [sys.executable, "-m", "tests.support.guarded", *arguments],
+def test_nasty_kernels() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.support.guarded"],
         cwd=REPOSITORY,
         check=False,
         capture_output=True,
         text=True,
     )
-    last = run.stdout.splitlines()[-1:]
-    assert run.returncode == 0, f"status {run.returncode} at {last}\n{run.stderr}"
-    found = re.search(r"(\d+) left their arrays", run.stdout)
+    last = done.stdout.splitlines()[-1:]
+    assert done.returncode == 0, f"status {done.returncode} at {last}\n{done.stderr}"
+    found = re.search(r"(\d+) left their arrays", done.stdout)
     assert found is not None
-    return int(found[1])
-
-
-def test_nasty_kernels() -> None:
-    assert run_guarded("kernels") > 50
+    assert int(found[1]) > 50
 
 
 def test_random_programs(request: pytest.FixtureRequest) -> None:
-    count: int = request.config.getoption("--fuzz") or SHORT
-    outside = 0
-    for first in range(FIRST_SEED, FIRST_SEED + count, BATCH):
-        last = min(first + BATCH, FIRST_SEED + count)
-        outside += run_guarded("programs", str(first), str(last))
-    print(f"{count} programs, {outside} of which left their arrays")
-    assert outside > count // 50
+    fuzz: int | None = request.config.getoption("--fuzz")
+    plan = Plan("tests.torture.campaign", fuzz or SHORT, workers=0 if fuzz else 1)
+    drawn = run(plan)
+    assert not drawn.failures
+    assert drawn.counts["left their arrays"] > plan.count // 50

@@ -1,0 +1,33 @@
+"""Random programs that may leave their arrays, between pages that nobody may touch.
+
+Every second one has axes of several vectors.
+"""
+
+from __future__ import annotations
+
+from hybridjit import config
+from hybridjit.errors import ParseError, ScheduleError
+from tests.campaigns.drawn import Drawn, size_class
+from tests.programs.program import forget_sources, program_from_seed
+from tests.support.guarded import check_program
+
+
+def try_number(seed: int, number: int) -> Drawn:
+    """One program: natively, it does what it does in the interpreter, and touches nothing else."""
+    program = program_from_seed((seed << 36) + number, wild=True, is_long=number % 2 == 0)
+    drawn = Drawn()
+    drawn.counts["programs"] += 1
+    try:
+        with config.scope(cache_enabled=False, verify=False):
+            drawn.counts["left their arrays"] += check_program(program)
+        drawn.counts["native"] += 1
+    except (ParseError, ScheduleError) as error:
+        drawn.count("refused", [type(error).__name__])
+    except Exception as error:
+        raise AssertionError(f"{error}\n{program!r}") from error
+    finally:
+        forget_sources()
+    arrays = [arg for arg in program.args if hasattr(arg, "shape")]
+    drawn.count("types", [str(array.dtype) for array in arrays])
+    drawn.count("sizes", [size_class(size) for array in arrays for size in array.shape])
+    return drawn
