@@ -105,7 +105,8 @@ def terms_of_two_loops(a: Array, b: Array) -> Array:
     return c
 
 
-# Those that begin with something else, read what they write, may fail, or have another order.
+# Those that begin with something else, read what they write, may fail, have another order, or are
+# not all of their result.
 def from_another_number(a: Array, b: Array, c: Array) -> None:
     for i in range(a.shape[0]):
         for j in range(b.shape[1]):
@@ -163,6 +164,28 @@ def two_starts(a: Array, b: Array, c: Array) -> None:
             c[i, j] = c[i, j] * 2.0
 
 
+def in_a_part(a: Array, b: Array, c: Array) -> None:
+    c[:] = 0.0
+    for i in range(a.shape[0] - 2):
+        for k in range(a.shape[1]):
+            for j in range(b.shape[1] - 3):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+def in_one_layer(a: Array, b: Array) -> Array:
+    layers = np.ones((2, a.shape[0], b.shape[1]), a.dtype)
+    layers[:] = 0.0
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            for k in range(a.shape[1]):
+                layers[0, i, j] += a[i, k] * b[k, j]
+    c = np.zeros((a.shape[0], b.shape[1]), a.dtype)
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            c[i, j] = layers[0, i, j] - layers[1, i, j]
+    return c
+
+
 TAKEN = (
     *(in_the_array, in_a_variable, row_by_row, transposed, terms_outside, several_products),
     steps_of_time,
@@ -170,6 +193,7 @@ TAKEN = (
 NOT_TAKEN = (
     *(from_another_number, from_what_is_there, reads_the_result, reads_its_element),
     *(steps_inside, terms_of_two_loops, a_triangle, nothing_is_added_up, two_starts),
+    *(in_a_part, in_one_layer),
 )
 SIZES = [(16, 20, 40), (17, 9, 70), (23, 33, 31), (40, 65, 18), (19, 8, 130)]
 
@@ -178,7 +202,7 @@ def arguments(function: Callable[..., Any], sizes: tuple[int, int, int], dtype: 
     rows, terms, columns = sizes
     a = (RNG.standard_normal((rows, terms)) * 1000.0 ** RNG.random((rows, terms))).astype(dtype)
     b = RNG.standard_normal((terms, columns)).astype(dtype)
-    if function in (row_by_row, terms_outside, terms_of_two_loops):
+    if function in (row_by_row, terms_outside, terms_of_two_loops, in_one_layer):
         return [a, b]
     shape = (columns, rows) if function is transposed else (rows, columns)
     return [a, b, RNG.standard_normal(shape).astype(dtype)]

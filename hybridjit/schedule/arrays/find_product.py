@@ -150,15 +150,26 @@ def is_larger(sizes: Sequence[Expr], terms: int, side: int) -> Expr:
 def find_zero(
     fusion: Fusion, stmts: Sequence[Stmt], product: Product, outputs: Collection[Buffer]
 ) -> Stmt | None:
-    """What makes the result zero before its terms are added; None if nothing does.
+    """What makes the result zero before its terms are added, and need not if the product is stored;
+    None if nothing does, or if it does so for elements that the product has not.
 
     Where the list is all of a function, its `outputs` are zero to begin with: that is what an empty
     statement stands for.
     """
+    if not _has_all_elements(fusion, product):
+        return None
     for stmt in reversed(stmts[: stmts.index(product.nest)]):
         if fusion.footprint(stmt).touches(product.result):
             return stmt if _makes_zero(fusion, stmt, product.result) else None
     return Seq(()) if product.result in outputs else None
+
+
+def _has_all_elements(fusion: Fusion, product: Product) -> bool:
+    """Whether each element of the result is a sum of the product: loops may run over a part."""
+    terms = (product.terms, *product.windows)
+    loops = [loop for loop in product.loops if loop.var not in terms]
+    places = product.store.indices
+    return variables_along(fusion, loops, places, product.result) is not None
 
 
 def replaced(stmts: Sequence[Stmt], old: Stmt, new: Stmt) -> list[Stmt]:
