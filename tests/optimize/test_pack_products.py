@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -274,6 +275,67 @@ def test_what_was_added_before_an_error_is_there() -> None:
     with pytest.raises(FloatingPointError, match="divide by zero"), np.errstate(all="raise"):
         may_fail(a, b, theirs, divisors)
     numpy.testing.assert_array_equal(ours, theirs)
+
+
+def returns_early(a: Array, b: Array, c: Array, d: Array) -> None:
+    c[:] = 0.0
+    if d[0] > 0:
+        return
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+def raises_before(a: Array, b: Array, c: Array, d: Array) -> None:
+    c[:] = 0.0
+    if d[0] > 0:
+        raise ValueError("no terms")
+    for i in range(a.shape[0]):
+        for k in range(a.shape[1]):
+            for j in range(b.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+def fails_before(a: Array, b: Array, c: Array, d: Array) -> None:
+    c[:] = 0.0
+    d[1] = d[100 * d[0]]
+    for k in range(a.shape[1]):
+        for i in range(a.shape[0]):
+            for j in range(b.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+def leaves_a_try(a: Array, b: Array, c: Array, d: Array) -> None:
+    try:
+        c[:] = 0.0
+        d[1] = d[100 * d[0]]
+        for i in range(a.shape[0]):
+            for j in range(b.shape[1]):
+                for k in range(a.shape[1]):
+                    c[i, j] += a[i, k] * b[k, j]
+    except IndexError:
+        d[2] = 5
+
+
+@pytest.mark.parametrize("ends", [0, 1])
+@pytest.mark.parametrize(
+    "function", [returns_early, raises_before, fails_before, leaves_a_try], ids=lambda f: f.__name__
+)
+def test_zeros_are_seen_where_the_terms_do_not_come(function: Any, ends: int) -> None:
+    args = [*arguments(in_the_array, (23, 33, 31), "float64"), np.array([ends, 0, 0])]
+
+    def seen(run: Any) -> list[Array]:
+        copies = [arg.copy() for arg in args]
+        with contextlib.suppress(ValueError, IndexError):
+            run(*copies)
+        return copies
+
+    kernel: Any = hybrid.script(function)
+    wanted = seen(function)
+    for run in (kernel, kernel.interpret):
+        for found, expected in zip(seen(run), wanted, strict=True):
+            numpy.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("special", [np.nan, np.inf, -0.0])

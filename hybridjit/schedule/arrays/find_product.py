@@ -151,16 +151,21 @@ def find_zero(
     fusion: Fusion, stmts: Sequence[Stmt], product: Product, outputs: Collection[Buffer]
 ) -> Stmt | None:
     """What makes the result zero before its terms are added, and need not if the product is stored;
-    None if nothing does, or if it does so for elements that the product has not.
+    None if nothing does, or if the zeros are seen: those of elements that the product has not, or
+    where a statement in between ends the list.
 
     Where the list is all of a function, its `outputs` are zero to begin with: that is what an empty
     statement stands for.
     """
     if not _has_all_elements(fusion, product):
         return None
+    may_end = False
     for stmt in reversed(stmts[: stmts.index(product.nest)]):
         if fusion.footprint(stmt).touches(product.result):
-            return stmt if _makes_zero(fusion, stmt, product.result) else None
+            is_start = _makes_zero(fusion, stmt, product.result)
+            is_seen = may_end and not isinstance(stmt, Allocate)
+            return stmt if is_start and not is_seen else None
+        may_end = may_end or fusion.footprint(stmt).acts or fusion.may_fail(stmt)
     return Seq(()) if product.result in outputs else None
 
 

@@ -66,6 +66,8 @@ def split_init(func: PrimFunc, block: Block) -> PrimFunc:
     found = _find_declared(func, block) or _find_by_hand(func, block)
     if found is None or not _starts_its_own(found.init, found.store):
         return func
+    if any(map(operation_may_fail, walk(found.store))):
+        return func  # all terms are seen up to one that fails
     if not _is_inside(func, found.loops, block, found.store):
         return func
     found = _without_outer(found)
@@ -118,12 +120,8 @@ def _find_declared(func: PrimFunc, block: Block) -> _Sum | None:
 
 
 def _find_by_hand(func: PrimFunc, block: Block) -> _Sum | None:
-    """A sum in loops that are written out: its terms must not fail, for all are seen up to one
-    that does.
-    """
+    """A sum in loops that are written out."""
     if not isinstance(block.body, Store) or block.init is not None:
-        return None
-    if any(map(operation_may_fail, walk(block.body))):
         return None
     loops = _loops_of(func, block)
     inner = _inside(loops, block)
