@@ -70,7 +70,9 @@ def run_block(build: Builder, body: Sequence[ast.stmt], first: int = 0) -> bool:
 
 
 def _find_condition(build: Builder, stmt: ast.If, found: list[Expr]) -> None:
-    found.append(condition(build, stmt.test))
+    cond = condition(build, stmt.test)
+    _note_way(build, stmt, cond)
+    found.append(cond)
 
 
 def nested(build: Builder, body: Sequence[ast.stmt], first: int = 0) -> tuple[Stmt, bool]:
@@ -177,13 +179,9 @@ def run_if(build: Builder, stmt: ast.If) -> bool:
     except Skip:
         _learn_from_sides(build, stmt)
         raise
-    seen = build.unit.branches.setdefault(stmt, set())
+    _note_way(build, stmt, cond)
     if isinstance(cond, Const):
-        seen.add(bool(cond.value))
-        if build.knowledge.taken.get(stmt, bool(cond.value)) != bool(cond.value):
-            raise Skip  # another call went the other way: the next round knows both
         return run_block(build, stmt.body if cond.value else stmt.orelse)
-    seen.add(None)
     then, then_goes_on = nested(build, stmt.body)
     otherwise, otherwise_goes_on = nested(build, stmt.orelse)
     span = build.span(stmt)
@@ -191,13 +189,24 @@ def run_if(build: Builder, stmt: ast.If) -> bool:
     return then_goes_on or otherwise_goes_on
 
 
+def _note_way(build: Builder, stmt: ast.If, cond: Expr) -> None:
+    """Note which way an `if` goes. If another call or an earlier round went one way only, the other
+    side is not known to this round: the next one knows both.
+    """
+    way = bool(cond.value) if isinstance(cond, Const) else None
+    build.unit.branches.setdefault(stmt, set()).add(way)
+    if build.knowledge.taken.get(stmt, way) is not way:
+        raise Skip
+
+
 def _learn_from_sides(build: Builder, stmt: ast.If) -> None:
     """Look at what a condition guards that this round cannot tell: it may give the condition what
     it needs, as in `if i == 0 or x[i] > top: top = x[i]`. Whether it is right, later rounds see.
     """
     errors = len(build.unit.errors)
-    for side in (stmt.body, stmt.orelse):
-        nested(build, side)
+    for way, side in ((True, stmt.body), (False, stmt.orelse)):
+        if build.knowledge.taken.get(stmt, way) is way:
+            nested(build, side)
     del build.unit.errors[errors:]
 
 
