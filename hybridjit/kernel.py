@@ -411,7 +411,8 @@ class Kernel(NativeCallable, Generic[P, R]):
         # Arrays of others (memoryview, DLPack) as such: the plain function runs on copies of them.
         args = [as_arrays(item) for item in args]
         kwargs = {name: as_arrays(item) for name, item in kwargs.items()}
-        own = {name: value for name, value in kwargs.items() if name in self.signature.parameters}
+        is_own = "out" in self.signature.parameters
+        own = {name: value for name, value in kwargs.items() if is_own or name != "out"}
         func = self._select(self._bind(args, own)[0]).func  # what is to run, of any size or exact
 
         def native(*args: Any, **kwargs: Any) -> Any:

@@ -1,6 +1,7 @@
 """How close native code must come to plain Python: bit for bit, or within a stated bound.
 
-Everything is exact except four things: functions such as exp, whose last bits are ours; products
+Everything is exact except four things: functions such as exp, whose last bits are ours, and those
+of one's own, which may call them; products
 and quotients of complex numbers, which NumPy rounds as the processor does it best; sums of whole
 arrays, whose order NumPy leaves open; and what `fastmath` allows. Where one of them is in a
 program, floats may differ by
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 from hybridjit.codegen.math.bounds import BOUNDS
 from hybridjit.ir.expr import Call, Div, Mul, Node, Pow
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.intrinsics import CUSTOM_INTRINSICS
 from hybridjit.ir.stmt import Block
 from hybridjit.ir.visit import walk
 
@@ -66,6 +68,8 @@ def _rounds(node: Node) -> bool:
         return not node.dtype.is_integer
     if not isinstance(node, Call):
         return False
+    if node.name in CUSTOM_INTRINSICS:  # its rule may call such functions
+        return not node.dtype.is_integer
     is_complex = any(arg.dtype.is_complex for arg in node.args)
     return is_complex or (node.name in BOUNDS and node.name not in _EXACT)
 

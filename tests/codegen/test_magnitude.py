@@ -64,6 +64,7 @@ def test_every_comparison_is_exact(function: Callable[..., None], dtype: str) ->
     np.testing.assert_array_equal(native, expected)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_a_margin_that_is_too_small_is_noticed() -> None:
     """The points are close enough to the circle to tell."""
     none = {FLOAT: 0.0, DOUBLE: 0.0}

@@ -11,6 +11,8 @@ from hybridjit import hybrid
 from hybridjit.processor import current_target
 from tests.lowering.ways import assert_native_agrees
 
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 FITS = (0.0, 0.5, -0.5, -0.999, 7.99, -1.0, -1.5, -8.0, -8.5, float("nan"))
 FAILS = (8.0, -9.0, 1e30, -1e30, 2.0**62, 2.0**63, -(2.0**63), float("inf"), -float("inf"))
 

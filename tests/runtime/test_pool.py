@@ -462,6 +462,7 @@ def warm_up() -> None:
         waits(np.ones(64), 5)
 
 
+@pytest.mark.usefixtures("unchecked")
 @needs_fork
 @pytest.mark.usefixtures("default_handler")
 def test_handler_that_forks() -> None:

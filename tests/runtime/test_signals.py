@@ -245,6 +245,7 @@ os._exit(0)
 FORKED = "RuntimeError the process was forked inside a parallel loop\n0\n"
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("inside", "in_callback", "shown"),

@@ -21,6 +21,8 @@ from hybridjit.errors import BoundsError
 from hybridjit.runtime import compiler
 from hybridjit.runtime.cache import versions
 
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 HEAD = """
 import math
 import numpy as np

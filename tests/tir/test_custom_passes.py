@@ -17,6 +17,8 @@ from hybridjit.hybrid import output_tensor
 from hybridjit.runtime.cache.disk_cache import active_store
 from tests.conftest import Golden
 
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 
 def double_constants(func: tir.PrimFunc) -> tir.PrimFunc:
     """Every float constant, twice as large."""

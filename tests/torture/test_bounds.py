@@ -18,6 +18,7 @@ REPOSITORY = Path(__file__).parents[2]
 SHORT = 50
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_nasty_kernels() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.support.guarded"],
