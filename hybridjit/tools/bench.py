@@ -1,17 +1,20 @@
 """`python -m hybridjit bench file.py:name --args "..."`: a kernel beside its plain function.
 
 The result is checked before it is timed. A kernel that writes into its arguments is given fresh
-copies for the check, and then the same arrays again and again.
+copies of them for every call, which are made while the clock stands still.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from hybridjit.profiling.profile import format_time
+from hybridjit.scalars.contents import fresh_copies
 from hybridjit.script import Kernel
+from hybridjit.tools.calling import calling
 from hybridjit.tools.command import Command, declare_json, not_negative, print_facts
 from hybridjit.tools.load_kernel import declare_kernel, load_call
 from hybridjit.tools.stopwatch import best_times
@@ -29,7 +32,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Check, measure, print."""
     kernel, args = load_call(options)
-    with working(f"measuring {kernel.__name__}"):
+    with working(f"measuring {kernel.__name__}"), calling():
         facts = measure(kernel, args, options.seconds, with_plain=not options.no_plain)
     if not options.json:
         facts = {
@@ -49,12 +52,16 @@ def measure(
     start = time.perf_counter()
     kernel.compile(*args)
     facts: dict[str, Any] = {"compile": time.perf_counter() - start}
+    is_written = bool(kernel.summary(*args).written)
+
+    def arguments() -> Sequence[Any]:
+        return fresh_copies(args) if is_written else args
+
     if not with_plain:
-        (facts["kernel"],) = best_times([lambda: kernel(*args)], seconds)
+        (facts["kernel"],) = best_times([kernel], seconds, arguments)
         return facts
     facts["checked"] = str(kernel.check(*args))
-    calls = (lambda: kernel(*args), lambda: kernel.py_func(*args))
-    facts["kernel"], facts["plain"] = best_times(calls, seconds)
+    facts["kernel"], facts["plain"] = best_times((kernel, kernel.py_func), seconds, arguments)
     facts["ratio"] = facts["plain"] / facts["kernel"]
     return facts
 

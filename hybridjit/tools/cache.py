@@ -6,7 +6,15 @@ import argparse
 import sys
 
 from hybridjit.runtime.cache import disk_cache as cache
-from hybridjit.tools.command import FAILED, Command, declare_json, print_answer, print_facts
+from hybridjit.tools.command import (
+    FAILED,
+    Command,
+    Fact,
+    declare_json,
+    format_bytes,
+    print_answer,
+    print_facts,
+)
 
 _ACTIONS = {
     "info": "show where the cache is and how much is in it",
@@ -30,7 +38,8 @@ def run(options: argparse.Namespace) -> int:
         return FAILED
     match options.action:
         case "info":
-            print_facts(describe(state), as_json=options.json)
+            facts = count(state) if options.json else describe(state)
+            print_facts(facts, as_json=options.json)
         case "clear":
             removed = cache.clear()
             text = f"removed {_counted(removed)} from {state.path}"
@@ -40,24 +49,36 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def describe(state: cache.CacheInfo) -> dict[str, str]:
-    """What people want to know of the cache."""
-    facts = {
+def count(state: cache.CacheInfo) -> dict[str, Fact]:
+    """What programs want to know of the cache."""
+    return {
         "directory": f"{state.path}",
-        "holds": f"{_counted(state.entries)}, {_megabytes(state.size)}",
-        "limit": _megabytes(state.size_limit),
+        "entries": state.entries,
+        "bytes": state.size,
+        "limit": state.size_limit,
+        "problem": state.problem,
+    }
+
+
+def describe(state: cache.CacheInfo) -> dict[str, Fact]:
+    """What people want to know of the cache."""
+    facts: dict[str, Fact] = {
+        "directory": f"{state.path}",
+        "holds": held(state),
+        "limit": format_bytes(state.size_limit),
     }
     if state.problem != "":
         facts["problem"] = state.problem
     return facts
 
 
+def held(state: cache.CacheInfo) -> str:
+    """How much there is in it."""
+    return f"{_counted(state.entries)}, {format_bytes(state.size)}"
+
+
 def _counted(entries: int) -> str:
     return "1 entry" if entries == 1 else f"{entries} entries"
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / (1 << 20):.1f} MiB"
 
 
 COMMAND = Command("the compiled kernels kept on disk", declare, run)

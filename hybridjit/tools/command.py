@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from hybridjit.record import record
 
-FAILED, MISUSED = 1, 2  # exit codes; 0 means that all is well
+FAILED, MISUSED, INTERRUPTED = 1, 2, 130  # exit codes; 0 means that all is well
 
 
 @record
@@ -31,6 +31,14 @@ def not_negative(text: str) -> float:
     if not number >= 0:
         raise argparse.ArgumentTypeError(f"{text} is below 0")
     return number
+
+
+def format_bytes(size: int) -> str:
+    """Up to four digits and a unit: 32 KiB."""
+    for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size >= factor:
+            return f"{size / factor:.4g} {unit}"
+    return f"{size} bytes"
 
 
 Fact = str | int | float | list[str]

@@ -12,13 +12,15 @@
     tune      search for a fast schedule of a kernel
     db        show what searches have kept in a database
 
-Exit codes: 0, all is well; 1, something failed; 2, the command was not understood.
+Exit codes: 0, all is well; 1, something failed; 2, the command was not understood; 130, it was
+interrupted.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import os
 import sys
 from collections.abc import Sequence
 
@@ -37,7 +39,8 @@ from hybridjit.tools import (
     tune,
     view,
 )
-from hybridjit.tools.command import FAILED, MISUSED, Command
+from hybridjit.tools.calling import CallError
+from hybridjit.tools.command import FAILED, INTERRUPTED, MISUSED, Command
 from hybridjit.tools.load_kernel import LoadError
 
 DESCRIPTION = "What there is of hybridjit here, and what becomes of a kernel."
@@ -61,11 +64,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _make_parser().parse_args(arguments)
     _write_whatever_comes(sys.stdout)
     try:
-        return COMMANDS[options.command].run(options)
+        code = COMMANDS[options.command].run(options)
+        sys.stdout.flush()
+        return code
     except (ConfigError, LoadError) as error:
         print(error, file=sys.stderr)
         return MISUSED
-    except OSError as error:  # a file that cannot be written
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever reads it has seen enough
+        _write_nowhere(sys.stdout)
+        return FAILED
+    except (CallError, OSError) as error:  # such as a file that cannot be written
         print(error, file=sys.stderr)
         return FAILED
     except HybridError as error:
@@ -77,6 +88,12 @@ def _write_whatever_comes(stream: object) -> None:
     """Let a terminal that has no `µ` show something else."""
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="replace")
+
+
+def _write_nowhere(stream: object) -> None:
+    """What is still to be written would be one more error, as the process ends."""
+    if isinstance(stream, io.TextIOWrapper):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _make_parser() -> argparse.ArgumentParser:

@@ -19,7 +19,7 @@ from hybridjit.processor import current_target
 from hybridjit.runtime.cache import disk_cache
 from hybridjit.runtime.pool import get_num_threads
 from hybridjit.tools import cache
-from hybridjit.tools.command import FAILED, Command, declare_json, print_facts
+from hybridjit.tools.command import FAILED, Command, declare_json, format_bytes, print_facts
 from hybridjit.tools.working import working
 
 _PACKAGES = ("numpy", "islpy", "ml-dtypes", "typing-extensions")
@@ -72,7 +72,7 @@ def describe_processor() -> dict[str, Any]:
         "processor": target.cpu,
         "features": [name for name in _FEATURES if target.has(name)],
         "vectors": f"{target.vector_registers} of {target.vector_bits} bits",
-        "caches": [f"{name} {size}" for name, size in caches.items()],
+        "caches": [f"{name} {format_bytes(size)}" for name, size in caches.items()],
         "threads": f"{get_num_threads()} of {os.cpu_count()}",
     }
 
@@ -81,8 +81,14 @@ def describe_settings() -> dict[str, Any]:
     """The disk cache, and what is set by the environment."""
     state = disk_cache.info()
     found = sorted(f"{name}={value}" for name, value in os.environ.items() if _is_ours(name))
-    known = state.problem if state.path is None else "; ".join(cache.describe(state).values())
-    return {"disk cache": known or "off", "settings": found or "none"}
+    return {"disk cache": _describe_cache(state), "settings": found or "none"}
+
+
+def _describe_cache(state: disk_cache.CacheInfo) -> str:
+    if state.path is None:
+        return f"off: {state.problem}" if state.problem else "off"
+    text = f"{state.path}: {cache.held(state)} of {format_bytes(state.size_limit)}"
+    return f"{text}; {state.problem}" if state.problem else text
 
 
 def _is_ours(name: str) -> bool:

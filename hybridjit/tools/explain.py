@@ -13,7 +13,7 @@ from hybridjit.tools.command import MISUSED, Command, declare_json
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """The code; all of them are listed without one."""
-    parser.add_argument("code", nargs="?", help="such as HJ101, the last line of an error")
+    parser.add_argument("code", nargs="?", help="such as HJ101, or 101: the last line of an error")
     declare_json(parser)
 
 
@@ -24,7 +24,8 @@ def run(options: argparse.Namespace) -> int:
         lines = (f"{code}  {title}" for code, title in titles.items())
         print(json.dumps(titles, indent=2) if options.json else "\n".join(lines))
         return 0
-    entry = PAGES.get(options.code.upper())
+    code = options.code.upper()
+    entry = PAGES.get(f"HJ{code}" if code.isdigit() else code)
     if entry is None:
         hint = "`python -m hybridjit explain` lists the codes"
         print(f"there is no error {options.code!r}; {hint}", file=sys.stderr)

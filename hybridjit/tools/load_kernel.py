@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 import hybridjit
 from hybridjit.scalars.builtins import find_element_type
 from hybridjit.script import Kernel
+from hybridjit.tools.working import working
 
 MAX_INDEX = 8  # elements of arrays of integers are below it
 
@@ -58,7 +59,8 @@ def load_call(options: argparse.Namespace) -> tuple[Kernel[..., Any], tuple[Any,
             "with @hybrid.script"
         )
     if options.args_from is None:
-        return kernel, read_arguments(options.args)
+        with working("filling arrays"):
+            return kernel, read_arguments(options.args)
     return kernel, load_arguments(options.args_from)
 
 
@@ -82,12 +84,15 @@ def is_kernel(value: object) -> TypeGuard[Kernel[..., Any]]:
 
 def _load_object(text: str) -> Any:
     path, colon, name = text.rpartition(":")
-    if not colon or not name.isidentifier():
+    names = name.split(".")  # of a class, and of what is in it
+    if not colon or not all(map(str.isidentifier, names)):
         raise LoadError(f"{text!r} does not name a function: write file.py:name")
-    module = _load_module(Path(path))
-    if not hasattr(module, name):
-        raise LoadError(f"{path} has no {name!r}")
-    return getattr(module, name)
+    found: Any = _load_module(Path(path))
+    for part in names:
+        if not hasattr(found, part):
+            raise LoadError(f"{path} has no {name!r}")
+        found = getattr(found, part)
+    return found
 
 
 def _load_module(path: Path) -> ModuleType:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import webbrowser
 
-from hybridjit.tools.command import Command, declare_json, print_facts
+from hybridjit.tools.command import FAILED, Command, declare_json, print_facts
 from hybridjit.tools.load_kernel import declare_kernel, load_call
 from hybridjit.tools.working import working
 
@@ -24,8 +25,9 @@ def run(options: argparse.Namespace) -> int:
     with working(f"compiling {kernel.__name__}"):
         path = kernel.view(*args, path=options.output)
     print_facts({"page": str(path), "bytes": path.stat().st_size}, as_json=options.json)
-    if options.open:
-        webbrowser.open(path.absolute().as_uri())
+    if options.open and not webbrowser.open(path.absolute().as_uri()):
+        print("there is no browser here that could open it", file=sys.stderr)
+        return FAILED
     return 0
 
 

@@ -84,6 +84,11 @@ def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out)["code"] == "HJ101"
 
 
+def test_explain_takes_the_number_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "301"]) == 0
+    assert capsys.readouterr().out.startswith("HJ301: ")
+
+
 def test_explain_lists_all(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == len(PAGES)

@@ -12,6 +12,7 @@ import pytest
 
 import hybridjit
 from hybridjit import config
+from hybridjit.runtime.cache import disk_cache
 from hybridjit.tools.command_line import COMMANDS, main
 from hybridjit.tuning.database import Database
 from tests.support.cache_faults import save_sample
@@ -33,10 +34,18 @@ def test_cache_path(directory: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 def test_cache_info(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     save_sample(directory)
+    size = disk_cache.info().size
     assert main(["cache", "info"]) == 0
     assert capsys.readouterr().out == (
-        f"directory  {directory}\nholds      1 entry, 0.0 MiB\nlimit      1024.0 MiB\n"
+        f"directory  {directory}\nholds      1 entry, {size} bytes\nlimit      1 GiB\n"
     )
+    assert answer(capsys, "cache", "info") == {
+        "directory": str(directory),
+        "entries": 1,
+        "bytes": size,
+        "limit": 1 << 30,
+        "problem": "",
+    }
 
 
 def test_cache_info_shows_what_is_wrong(
@@ -97,6 +106,32 @@ def scale(a, factor):
 def shift(a, n):
     a[n] = 1
 
+@hybrid.script
+def refuse(a):
+    for i in range(a.shape[0]):
+        if a[i] < 2:
+            raise ValueError(f"number {i} is too small")
+
+@hybrid.packed
+def call_back(a):
+    raise LookupError("nothing there")
+
+@hybrid.script
+def ask(a):
+    call_back(a)
+
+@hybrid.script
+def grow(a):
+    for i in range(a.shape[0]):
+        assert a[i] < 2
+        a[i] += 1
+
+class Scales:
+    @staticmethod
+    @hybrid.script
+    def double(a):
+        return a * 2
+
 def make_args():
     return np.arange(5.0), 3
 
@@ -125,6 +160,10 @@ def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     return json.loads(capsys.readouterr().out)
 
 
+def told(capsys: pytest.CaptureFixture[str]) -> str:
+    return capsys.readouterr().err.removeprefix("loaded\n")
+
+
 def test_show(script: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", f"{script}:scale", "--args", "f32[64], 2"]) == 0
     assert "def scale(a: float32[64]" in capsys.readouterr().out
@@ -148,6 +187,70 @@ def test_bench(script: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert {"compile", "kernel", "plain", "ratio", "checked"} == set(given)
     assert main(["bench", f"{script}:scale", "--args", "f64[8], 2", "--no-plain"]) == 0
     assert "kernel" in capsys.readouterr().out
+
+
+def test_a_kernel_that_writes_is_timed_on_fresh_copies(
+    script: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bench", f"{script}:grow", "--args", "f64[8]", "--seconds", "0"]) == 0
+    assert "bit for bit" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["bench", "profile"])
+def test_what_a_kernel_raises_is_told_without_a_traceback(
+    command: str, script: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, f"{script}:refuse", "--args", "f64[8]"]) == 1
+    assert told(capsys).startswith("ValueError: number 0 is too small\n")
+    assert main([command, f"{script}:ask", "--args", "f64[8]"]) == 1
+    line = SCRIPT.splitlines().index('    raise LookupError("nothing there")') + 1
+    assert told(capsys) == f"{script}:{line}: LookupError: nothing there\n"
+
+
+def test_kernels_in_classes(script: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = answer(capsys, "report", f"{script}:Scales.double", "--args", "f64[9]")
+    assert found["loops"][0]["extent"] == "9"
+    assert found["loops"][0]["runs"].startswith("in ")
+    assert main(["report", f"{script}:Scales.half", "--args", "f64[9]"]) == 2
+    assert "has no 'Scales.half'" in capsys.readouterr().err
+
+
+def test_an_interrupted_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("hybridjit.tools.doctor.find_problems", interrupt)
+    assert main(["doctor"]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_nobody_reads_on() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "hybridjit", "explain"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    with process.stderr:
+        assert process.stderr.read() == b""
+    process.wait()
+
+
+def test_a_page_without_a_browser(
+    script: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("webbrowser.open", lambda _: False)
+    path = str(tmp_path / "page.html")
+    given = [f"{script}:scale", "--args", "f64[8], 2", "--output", path, "--open"]
+    assert main(["view", *given]) == 1
+    assert told(capsys) == "there is no browser here that could open it\n"
 
 
 def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
