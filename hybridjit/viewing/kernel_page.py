@@ -11,11 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from hybridjit import config
+from hybridjit.codegen.engine import emit_assembly, optimize
+from hybridjit.codegen.kernel import Extras, emit_kernel
 from hybridjit.codegen.layout import Layout
 from hybridjit.errors import ScheduleError
+from hybridjit.ir.func import PrimFunc
 from hybridjit.processor import current_target
 from hybridjit.runtime import compiler
-from hybridjit.runtime.inspection import show_stage, steps_in_force
+from hybridjit.runtime.inspection import steps_in_force
 from hybridjit.runtime.report import report_on
 from hybridjit.runtime.specialization import Specialization
 from hybridjit.runtime.translation import Request
@@ -25,6 +29,7 @@ from hybridjit.source import FunctionSource
 from hybridjit.target import Caches
 from hybridjit.viewing.debug_lines import read_assembly, read_llvm
 from hybridjit.viewing.page import Page
+from hybridjit.viewing.places import Places
 from hybridjit.viewing.stages import Stage, find_steps, program_stage
 
 
@@ -36,10 +41,7 @@ def make_page(request: Request, made: Specialization, layout: Layout, args: Sequ
     opened = compiler.open_schedule(request)
     scheduled = compiler.auto_schedule(request) if made.is_optimized(layout) else opened
     report = report_on(made, layout, args)
-    llvm, assembly = (
-        show_stage(func, layout, stage, may_reorder=may_reorder, with_lines=True)
-        for stage in ("llvm", "asm")
-    )
+    places = Places(opened.original)
     source = request.source
     numbered = enumerate(source.text.splitlines(), source.first_line)
     return Page(
@@ -47,12 +49,11 @@ def make_page(request: Request, made: Specialization, layout: Layout, args: Sequ
         ", ".join(map(str, request.specs)),
         list(numbered),
         [
-            program_stage("program", opened.original),
-            program_stage("schedule", opened.func),
-            program_stage("optimized", func),
-            program_stage("lowered", last.func),
-            Stage("LLVM", read_llvm(llvm)),
-            Stage("assembly", read_assembly(assembly)),
+            program_stage("program", opened.original, places),
+            program_stage("schedule", opened.func, places),
+            program_stage("optimized", func, places),
+            program_stage("lowered", last.func, places),
+            *_code_stages(places.put_into(last.func, for_code=True), layout),
         ],
         find_steps(scheduled),
         report.shown,
@@ -61,15 +62,27 @@ def make_page(request: Request, made: Specialization, layout: Layout, args: Sequ
     )
 
 
+def _code_stages(placed: PrimFunc, layout: Layout) -> tuple[Stage, Stage]:
+    target = current_target()
+    extras = Extras(has_lines=True, fills_unset=config.current().debug)
+    module = optimize(emit_kernel(placed, layout, target, extras=extras).text, target)
+    llvm, assembly = str(module), emit_assembly(module, target)
+    return Stage("LLVM", read_llvm(llvm)), Stage("assembly", read_assembly(assembly))
+
+
 def make_schedule_page(source: FunctionSource, opened: Schedule) -> Page:
     """The script, and what the steps of a schedule made of it, or would have made."""
     arguments = ", ".join(buffer.name for buffer in opened.original.buffers)
+    places = Places(opened.original)
     refused = [f"{opened.write_call(each.step)} was refused" for each in opened.refused]
     return Page(
         source.name,
         arguments,
         list(enumerate(source.text.splitlines(), source.first_line)),
-        [program_stage("program", opened.original), program_stage("schedule", opened.func)],
+        [
+            program_stage("program", opened.original, places),
+            program_stage("schedule", opened.func, places),
+        ],
         find_steps(opened),
         (),
         (),

@@ -12,6 +12,7 @@ from hybridjit.record import record
 from hybridjit.schedule.replay import Replay
 from hybridjit.schedule.schedule import QUERIES, Schedule
 from hybridjit.schedule.trace import RecordedTrace, Trace
+from hybridjit.viewing.places import Places
 
 Line = tuple[str, int | None]
 """The text of a line, and the line of the script that it came from, if that is known."""
@@ -42,9 +43,13 @@ class Step:
     picture: str = ""
 
 
-def program_stage(title: str, func: PrimFunc) -> Stage:
+def program_stage(title: str, func: PrimFunc, places: Places) -> Stage:
     """The printed form of a function."""
-    return Stage(title, tuple(print_lines(func)))
+    return Stage(title, _lines_of(func, places))
+
+
+def _lines_of(func: PrimFunc, places: Places) -> tuple[Line, ...]:
+    return tuple(print_lines(places.put_into(func)))
 
 
 def find_steps(opened: Schedule) -> tuple[Step, ...]:
@@ -56,8 +61,9 @@ def _steps(opened: Schedule) -> Iterator[Step]:
     replay = Replay(schedule := Schedule(opened.original))
     calls = list(RecordedTrace.of(opened.trace).calls())
     texts = _calls(opened.trace)
-    before = print_lines(opened.original)
-    yield Step("as it is written", tuple(before))
+    places = Places(opened.original)
+    before = _lines_of(opened.original, places)
+    yield Step("as it is written", before)
     for place, (call, text) in enumerate(zip(calls, texts, strict=True)):
         yield from _refused(opened, place, before)
         try:
@@ -66,8 +72,8 @@ def _steps(opened: Schedule) -> Iterator[Step]:
             return  # what the program is like from here on is not known
         if call.name in QUERIES:
             continue
-        after = print_lines(schedule.func)
-        yield Step(text, tuple(after), *_difference(before, after))
+        after = _lines_of(schedule.func, places)
+        yield Step(text, after, *_difference(before, after))
         before = after
     yield from _refused(opened, len(calls), before)
 

@@ -18,6 +18,7 @@ import pytest
 from hybridjit import Schedule, config, hybrid
 from hybridjit.errors import ArgumentError, ScheduleError
 from hybridjit.tools.command_line import main
+from tests.viewing.page_data import data_of
 
 
 @hybrid.script
@@ -34,16 +35,6 @@ needs_browser = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return softmax.view(X, path=tmp_path_factory.mktemp("pages") / "softmax.html")
-
-
-def data_of(page: Path) -> Any:
-    text = page.read_text(encoding="utf-8")
-    found = re.search(r'<script id="data" type="application/json">(.*?)</script>', text, re.S)
-    assert found is not None
-    data = json.loads(found[1])
-    for part in (*data["stages"], *data["steps"]):
-        part["lines"] = [data["lines"][number] for number in part["lines"]]
-    return data
 
 
 class Elements(HTMLParser):
