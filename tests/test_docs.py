@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from docs import build, pictures, steps
 from hybridjit.schedule.schedule import QUERIES, STEPS
+from hybridjit.tools.command_line import make_parser
 
 ROOT = Path(__file__).parent.parent
 
@@ -51,6 +53,14 @@ def test_blocks_run_and_print_what_it_says(path: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     for expected in shown:
         assert without_places(expected).removesuffix("...") in without_places(done.stdout)
+
+
+@pytest.mark.parametrize("path", [README, *PAGES], ids=lambda path: path.stem)
+def test_commands_are_understood(path: Path) -> None:
+    shown = "\n".join(blocks_of(path.read_text(encoding="utf-8"), "sh"))
+    for line in re.findall(r"python -m hybridjit (\S.*)", shown):
+        arguments = shlex.split(line, comments=True)
+        assert make_parser().parse_args(arguments).command == arguments[0]
 
 
 def test_readme_names_the_two_commands() -> None:

@@ -61,7 +61,7 @@ COMMANDS: dict[str, Command] = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code."""
-    options = _make_parser().parse_args(arguments)
+    options = make_parser().parse_args(arguments)
     _write_whatever_comes(sys.stdout)
     try:
         code = COMMANDS[options.command].run(options)
@@ -96,7 +96,8 @@ def _write_nowhere(stream: object) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _make_parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """What reads the arguments of every command."""
     parser = argparse.ArgumentParser("python -m hybridjit", description=DESCRIPTION)
     parser.add_argument("--version", action="version", version=hybridjit.__version__)
     parsers = parser.add_subparsers(dest="command", required=True, metavar="command")
