@@ -12,6 +12,7 @@ from hybridjit.schedule.trace import RecordedTrace, Trace
 from hybridjit.tuning.rates import Work
 from hybridjit.tuning.timing import Times
 
+_LABEL = 12  # how high a number is in a picture
 _WIDTH, _HEIGHT = 60, 8  # of the curve, in letters
 _BLOCKS = " .:-=+*#"
 
@@ -57,14 +58,17 @@ class Tuned:
         return sum(self.counts.values()) - self.counts["refused"]
 
     def __str__(self) -> str:
-        lines = [self._summary(), *self._times(), self._counts()]
-        if len(self.curve) > 1:
-            lines += ["", *draw_curve(self.curve, self.seconds)]
+        if len(self.curve) < 2:
+            return self._text()
+        return self._text("", *draw_curve(self.curve, self.seconds))
+
+    __repr__ = __str__
+
+    def _text(self, *curve: str) -> str:
+        lines = [self._summary(), *self._times(), self._counts(), *curve]
         if self.trace is not None:
             lines += ["", str(self.trace)]
         return "\n".join(lines)
-
-    __repr__ = __str__
 
     def _summary(self) -> str:
         if self.recipe is None:
@@ -86,7 +90,7 @@ class Tuned:
         return f"  {describe_counts(self.counts)} in {self.seconds:.0f} s; {self.stopped}"
 
     def _repr_html_(self) -> str:
-        return f"{draw_picture(self.curve, self.seconds)}{preformatted(str(self))}"
+        return f"{draw_picture(self.curve, self.seconds)}{preformatted(self._text())}"
 
 
 def describe_counts(counts: Counter[str]) -> str:
@@ -137,10 +141,18 @@ def draw_picture(curve: Sequence[Improvement], seconds: float) -> str:
         'font-family="sans-serif" font-size="11"><title>best time over the search</title>'
         '<g fill="none" stroke="currentColor"><path d="M40 10V130H480" opacity=".4"/>'
         f'<polyline points="{" ".join(corners)}" stroke-width="2"/></g>'
-        f'<g fill="currentColor"><text x="4" y="20">{highest:.2f}</text>'
-        f'<text x="4" y="{_y(level, highest)}">{level:.2f}</text>'
+        f'<g fill="currentColor">{_labels(highest, level)}'
         f'<text x="40" y="148">0 s</text><text x="480" y="148" text-anchor="end">{seconds:.0f} s'
         "</text></g></svg>"
+    )
+
+
+def _labels(highest: float, level: float) -> str:
+    """The numbers at the axis: of two that would be one on the other, the best."""
+    first, last = _y(highest, highest), _y(level, highest)
+    label = f'<text x="4" y="{last}">{level:.2f}</text>'
+    return (
+        label if last - first < _LABEL else f'<text x="4" y="{first}">{highest:.2f}</text>{label}'
     )
 
 
