@@ -72,11 +72,14 @@ end:
 
 @record
 class Limits:
-    """Floating-point operations and bytes per second, on so many threads."""
+    """Floating-point operations and bytes per second, on so many threads, each of which goes again
+    and again over a memory of the size `footprint`.
+    """
 
     flops: float
     bytes: float
     threads: int
+    footprint: int
 
     def least_seconds(self, flops: float, moved: float) -> float:
         """How long so much work takes at least."""
@@ -90,7 +93,8 @@ class Limits:
 @cache
 def find_limits(kind: str, footprint: int, threads: int) -> Limits:
     """Measure them: for "float" or "double", and reading so much memory again and again."""
-    return Limits(peak_flops(kind, threads), _bandwidth(footprint, threads), threads)
+    bandwidth = _bandwidth(footprint, threads)
+    return Limits(peak_flops(kind, threads), bandwidth, threads, footprint)
 
 
 def kind_of_numbers(stmt: Stmt) -> str:

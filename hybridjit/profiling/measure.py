@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,18 +16,14 @@ from hybridjit.codegen.layout import Layout
 from hybridjit.fresh_stack import on_fresh_stack
 from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import For
+from hybridjit.ir.stmt import For, While
 from hybridjit.ir.visit import walk_stmts
 from hybridjit.lowering.choices import lower_numbered
 from hybridjit.processor import current_target
 from hybridjit.profiling.choose import choose_loops
-from hybridjit.profiling.limits import (
-    find_limits,
-    kind_of_numbers,
-    rounded_footprint,
-    seconds_per_tick,
-)
+from hybridjit.profiling.limits import seconds_per_tick
 from hybridjit.profiling.profile import LoopTime, Profile, outermost
+from hybridjit.profiling.roofline import with_reach, with_shared_rows
 from hybridjit.record import record
 from hybridjit.runtime.callbacks import Callbacks
 from hybridjit.runtime.native import Code, NativeKernel, load_native
@@ -123,14 +118,17 @@ def _race(
 def _read_loops(
     counted: _Counted, turn: Words, loops: Sequence[LoopReport], func: PrimFunc
 ) -> tuple[LoopTime, ...]:
-    # `while` has no counters: its time counts to what is around it.
-    loops = [loop for loop in loops if loop.name != "while"]
     slots = {number: slot for slot, number in counted.numbers.items()}
-    stmts = [stmt for stmt in walk_stmts(func.body) if isinstance(stmt, For)]
-    times = [_read_loop(counted, turn, slots.get(k), loop) for k, loop in enumerate(loops)]
-    return tuple(
-        _with_limits(each, stmts[k], _count_threads(times[k:])) for k, each in enumerate(times)
-    )
+    # `while` has no counters, nor a number: its time counts to what is around it.
+    stmts = [stmt for stmt in walk_stmts(func.body) if isinstance(stmt, For | While)]
+    numbers = itertools.accumulate((isinstance(stmt, For) for stmt in stmts), initial=0)
+    times = [
+        _read_loop(counted, turn, slots.get(number), loop)
+        if isinstance(stmt, For)
+        else LoopTime(loop)
+        for loop, stmt, number in zip(with_shared_rows(loops), stmts, numbers, strict=False)
+    ]
+    return with_reach(times, stmts)
 
 
 def _read_loop(counted: _Counted, turn: Words, slot: int | None, loop: LoopReport) -> LoopTime:
@@ -141,24 +139,6 @@ def _read_loop(counted: _Counted, turn: Words, slot: int | None, loop: LoopRepor
     tick = seconds_per_tick()
     threads = tuple(ticks * tick for ticks in _thread_ticks(counted.timers, turn, slot))
     return LoopTime(loop, float(turn[slot]) * tick, runs, threads)
-
-
-def _count_threads(times: Sequence[LoopTime]) -> int:
-    """How many threads are at the first of these loops, or at one inside of it."""
-    first, *others = times
-    inside = itertools.takewhile(lambda each: each.loop.depth > first.loop.depth, others)
-    return max(1, len(first.threads), *(len(each.threads) for each in inside))
-
-
-def _with_limits(each: LoopTime, stmt: For, threads: int) -> LoopTime:
-    """How near a loop comes to the best: with its kind of numbers, and with as much memory."""
-    work, seconds = each.loop.work, each.seconds
-    if work is None or not seconds or work.flops + work.bytes <= 0:
-        return each
-    footprint = rounded_footprint(work.footprint / threads)
-    limits = find_limits(kind_of_numbers(stmt), footprint, threads)
-    reach = limits.least_seconds(work.flops, work.bytes) / seconds
-    return replace(each, reach=reach, limits=limits)
 
 
 def _thread_ticks(timers: Timers, memory: Words, slot: int) -> list[float]:

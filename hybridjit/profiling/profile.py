@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 from hybridjit.html_text import heading, preformatted, table
@@ -16,9 +17,9 @@ _SIDES = "><>>><<"
 class LoopTime:
     """A loop, how often it ran, and the seconds that all its runs took.
 
-    `seconds` is None if it is too short for counters: its time is in that of the loop around it, or
-    outside of loops. `threads` are the seconds of each thread that took part. `reach` says how near
-    it comes to what the machine can do, 1 at best, and `limits` what that is.
+    `seconds` is None if it is too short for counters, or a `while`: its time is in that of the loop
+    around it, or outside of timed loops. `threads` are the seconds of each thread that took part.
+    `reach` says how near it comes to what the machine can do, 1 at best, and `limits` what that is.
     """
 
     loop: LoopReport
@@ -70,7 +71,7 @@ class Profile:
     def _rows(self) -> list[tuple[str, ...]]:
         heads = ("line", "loop", "runs", "time", "share", "threads", "of the best")
         rows = [self._row(each) for each in self.loops if not each.loop.is_in_tile]
-        rows.append(("", "outside of loops", "", *self._time(self.outside), "", ""))
+        rows.append(("", "outside of timed loops", "", *self._time(self.outside), "", ""))
         rows.append(("", "the call itself", "", *self._time(self.entering), "", ""))
         return [heads, *rows]
 
@@ -92,12 +93,21 @@ class Profile:
         return format_time(seconds), f"{100 * seconds / self.total:.0f} %"
 
     def _limits(self) -> Iterator[str]:
-        for limits in dict.fromkeys(each.limits for each in self.loops if each.limits is not None):
+        """What the machine can do, with a rate for each amount of memory."""
+        found = [each.limits for each in self.loops if each.limits is not None]
+        found.sort(key=lambda limits: (limits.threads, -limits.flops, limits.footprint))
+        for (threads, flops), group in itertools.groupby(found, lambda x: (x.threads, x.flops)):
+            rates = {each.footprint: each.bytes for each in group}
             yield (
-                f"the best of this machine: {short_count(limits.flops)}flop/s and "
-                f"{short_count(limits.bytes)}B/s on {limits.threads} "
-                f"thread{'s' if limits.threads > 1 else ''}"
+                f"the best of this machine on {threads} thread{'s' if threads > 1 else ''}: "
+                f"{short_count(flops)}flop/s; "
+                + ", ".join(f"{short_count(rate)}B/s in {_size(n)}" for n, rate in rates.items())
             )
+
+
+def _size(footprint: int) -> str:
+    """A power of two as people say it: 16 KiB."""
+    return f"{footprint >> 10} KiB" if footprint < 1 << 20 else f"{footprint >> 20} MiB"
 
 
 def outermost(loops: Sequence[LoopTime]) -> Iterator[LoopTime]:

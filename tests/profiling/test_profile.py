@@ -200,9 +200,9 @@ def test_the_machine_has_limits() -> None:
 def test_it_is_a_table() -> None:
     lines = str(profile_of(two_loops, A)).splitlines()
     assert lines[0].split()[:5] == ["line", "loop", "runs", "time", "share"]
-    assert lines[3].split()[:3] == ["outside", "of", "loops"]
+    assert lines[3].split()[:3] == ["outside", "of", "timed"]
     assert "without counters" in lines[5]
-    assert lines[6].startswith("the best of this machine: ")
+    assert lines[6].startswith("the best of this machine on 1 thread: ")
 
 
 def test_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Any) -> None:

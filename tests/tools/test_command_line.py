@@ -246,7 +246,10 @@ def test_a_page_without_a_browser(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("webbrowser.open", lambda _: False)
+    def open_nothing(_: str) -> bool:
+        return False
+
+    monkeypatch.setattr("webbrowser.open", open_nothing)
     path = str(tmp_path / "page.html")
     given = [f"{script}:scale", "--args", "f64[8], 2", "--output", path, "--open"]
     assert main(["view", *given]) == 1
