@@ -232,16 +232,15 @@ def find_loops(
             made.setdefault(stmt.hint(ORIGIN), []).append(stmt)
     works = find_loop_work(numbered.body, known, target.caches.shared)
     places = _Places(func)
-    return _with_tiles(
-        [
-            replace(_describe_while(depth), **places.of(loop))
-            if isinstance(loop, While)
-            else replace(
-                _describe(loop, depth, made, reasons, gathers), work=works[loop], **places.of(loop)
-            )
-            for loop, depth in _with_depths(numbered.body, 0)
-        ]
-    )
+    described = [
+        replace(_describe_while(depth), **places.of(loop))
+        if isinstance(loop, While)
+        else replace(
+            _describe(loop, depth, made, reasons, gathers), work=works[loop], **places.of(loop)
+        )
+        for loop, depth in _with_depths(numbered.body, 0)
+    ]
+    return _with_tiles(list(_on_threads_once(described)))
 
 
 class _Places:
@@ -327,6 +326,21 @@ _STRAIGHT = (LoopKind.UNROLLED, LoopKind.VECTORIZED)
 
 def _count(loop: For) -> float:
     return int(loop.extent.value.real) if isinstance(loop.extent, Const) else math.inf
+
+
+def _on_threads_once(loops: Sequence[LoopReport]) -> Iterator[LoopReport]:
+    """Loops as they run: one that is in another on threads has the thread of that."""
+    outer: int | None = None
+    for loop in loops:
+        if outer is not None and loop.depth <= outer:
+            outer = None
+        if outer is not None and loop.on_threads:
+            reason = loop.reason or "the loop around it is on threads"
+            yield replace(loop, on_threads=False, reason=reason)
+            continue
+        if loop.on_threads and outer is None:
+            outer = loop.depth
+        yield loop
 
 
 def _with_tiles(loops: Sequence[LoopReport]) -> tuple[LoopReport, ...]:

@@ -11,6 +11,7 @@ import numpy
 import pytest
 
 from hybridjit import config, hybrid
+from hybridjit.hybrid import parallel
 from hybridjit.processor import current_target
 
 np: Any = numpy
@@ -387,6 +388,23 @@ def test_threads_are_told_where_they_are_called(size: int) -> None:
     loop = doubled_on_threads.report(*args).loops[0]
     assert loop.on_threads == ("hj_pool_run" in doubled_on_threads.inspect("asm", *args))
     assert loop.reason == ("" if loop.on_threads else "too little to do for threads")
+
+
+def test_threads_inside_of_threads_are_none() -> None:
+    @hybrid.script
+    def nested(a: Any) -> Any:
+        b = np.empty_like(a)
+        for i in parallel(a.shape[0]):
+            for j in parallel(a.shape[1]):
+                for k in range(a.shape[2]):
+                    b[i, j, k] = np.exp(a[i, j, k])
+        return b
+
+    a = np.ones((40, 100, 100))
+    outer, inner, _ = nested.report(a).loops
+    assert outer.on_threads
+    assert inner.runs == "one by one: the loop around it is on threads"
+    assert nested.inspect("llvm", a).count("call i32 @hj_pool_run") == 1
 
 
 def test_zeros_and_copies_are_told_apart() -> None:
