@@ -60,6 +60,11 @@ class Span:
     end_col: int
 
 
+def line_in(file: str, line: int) -> str:
+    """A line in words; of the script, unless there is a file."""
+    return f"{os.path.basename(file)}:{line}" if file else f"line {line}"
+
+
 @record
 class Diagnostic:
     """One thing that is wrong, where it is, and what would be right."""

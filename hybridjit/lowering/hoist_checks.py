@@ -120,8 +120,9 @@ class _HoistChecks(Mutator):
     def _run(self, plan: _Plan) -> Stmt:
         if not plan.hoisted or not plan.is_worth_it:
             return self.generic(plan.loop)
-        for check in plan.hoisted:
-            self.taken_out.setdefault(place_of(check), plan.loop)
+        for check in plan.nodes:  # one test is for all that are equal
+            if isinstance(check, Bounded) and check in plan.hoisted:
+                self.taken_out.setdefault(place_of(check), plan.loop)
         fast = self.rewrite(_DropChecks(frozenset(plan.hoisted)).rewrite(plan.loop))
         if not plan.conditions:
             return fast

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Literal, get_args
@@ -12,7 +11,7 @@ from hybridjit.analysis.refutation import find_refutation
 from hybridjit.codegen.engine import emit_assembly, optimize
 from hybridjit.codegen.kernel import Extras, emit_kernel
 from hybridjit.codegen.layout import Layout
-from hybridjit.errors import ArgumentError, ArgumentValueError, Span
+from hybridjit.errors import ArgumentError, ArgumentValueError, Span, line_in
 from hybridjit.ir.expr import Bounded, BufferRef, Expr, Load, Node
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr
@@ -84,11 +83,6 @@ def _show_passes(steps: Iterable[Step]) -> str:
     return "\n\n".join(parts)
 
 
-def line_in(file: str, line: int) -> str:
-    """A line in words; of the script, unless there is a file."""
-    return f"{os.path.basename(file)}:{line}" if file else f"line {line}"
-
-
 def other_file(span: Span | None, func: PrimFunc) -> str:
     """The file that `span` is in, if that is not the one of the function."""
     home = "" if func.span is None else func.span.file
@@ -154,7 +148,8 @@ class Safety:
     def __str__(self) -> str:
         found = self.checks if self.refuted is None else (self.refuted, *self.checks)
         total = self.proved + len(found)
-        lines = [f"{self.proved} of {total} indices are proved to be inside their arrays"]
+        proved = f"{self.proved} of {total} indices are proved to be inside their arrays"
+        lines = [proved if total else "no indices"]
         return "\n".join([*lines, *dict.fromkeys(map(str, found))])
 
     __repr__ = __str__

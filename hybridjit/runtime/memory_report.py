@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 from hybridjit.codegen.emit.memory import MAX_STACK_BYTES
+from hybridjit.errors import line_in
 from hybridjit.ir.expr import Buffer, Const
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.printer import format_expr
@@ -15,7 +16,7 @@ from hybridjit.lowering.pipeline import lower_steps
 from hybridjit.lowering.plan_storage import find_plan, plan_storage
 from hybridjit.processor import current_target
 from hybridjit.record import record
-from hybridjit.runtime.inspection import line_in, other_file
+from hybridjit.runtime.inspection import other_file
 from hybridjit.schedule.arrays.fusion_notes import Fused, FusionNotes
 
 
@@ -58,7 +59,7 @@ class MemoryReport:
 
     def __str__(self) -> str:
         lines = [f"{_count(len(self.fused))} fused away"]
-        lines += [f"  {_fused_text(item)}" for item in self.fused]
+        lines += [f"  {item}" for item in self.fused]
         bound = "at least" if any(t.bytes is None for t in self.temporaries) else "at most"
         total = f", {bound} {self.peak_bytes} bytes at a time" if self.temporaries else ""
         lines.append(f"{_count(len(self.temporaries))} in memory{total}")
@@ -68,12 +69,6 @@ class MemoryReport:
 
 def _count(number: int) -> str:
     return f"{number or 'no'} temporary array{'' if number == 1 else 's'}"
-
-
-def _fused_text(item: Fused) -> str:
-    line = "" if item.span is None else f", line {item.span.line},"
-    into = f" for {', '.join(item.into)}" if item.into else ", which nothing does"
-    return f"'{item.name}'{line} is {item.how}{into}"
 
 
 def find_memory(func: PrimFunc, notes: FusionNotes) -> MemoryReport:
@@ -91,7 +86,8 @@ def find_memory(func: PrimFunc, notes: FusionNotes) -> MemoryReport:
         replace(describe(made[buffer], is_on_stack=False), shares=home.name)
         for buffer, home in plan.shared.items()
     ]
-    return MemoryReport(notes.fused, (*kept, *shared), _peak(plan.func.body))
+    fused = tuple(replace(item, file=other_file(item.span, func)) for item in notes.fused)
+    return MemoryReport(fused, (*kept, *shared), _peak(plan.func.body))
 
 
 def _arrays(body: Stmt) -> list[Allocate]:

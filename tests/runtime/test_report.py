@@ -161,6 +161,43 @@ def test_checks_of_other_files_say_so() -> None:
     assert all("sorting.py:" in str(check) for check in checks)
 
 
+def test_arrays_of_other_files_say_so() -> None:
+    @hybrid.script
+    def places(a: Any) -> Any:
+        return np.nonzero(a > 0.5)[0]
+
+    @hybrid.script
+    def middle(a: Any) -> Any:
+        return np.median(a, axis=0)
+
+    reasons = [each.reason for each in places.report(A).temporaries]
+    assert any(re.search(r"the loop in selection\.py:\d+ uses it", text) for text in reasons)
+    fused = middle.report(np.ones((9, 5))).fused
+    assert fused
+    assert all(re.search(r"', sorting\.py:\d+, is ", str(each)) for each in fused)
+
+
+def test_one_test_before_a_loop_is_for_all_that_are_equal() -> None:
+    @hybrid.script
+    def doubled(a: Any, n: Any) -> None:
+        for i in range(n):
+            a[i] = a[i] * 2
+
+    found = doubled.safety(A, 5)
+    assert len(found.checks) == 2
+    assert {check.stands for check in found.checks} == {
+        "once, before the loop over 'i'; in it, if that fails"
+    }
+
+
+def test_no_indices_are_told_as_such() -> None:
+    @hybrid.script
+    def three() -> Any:
+        return 3
+
+    assert str(three.safety()) == "no indices"
+
+
 def test_tiles_are_said_of_the_loop_around_them() -> None:
     @hybrid.script
     def totals(a: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hybridjit.analysis.accesses import find_accesses
+from hybridjit.errors import Span, line_in
 from hybridjit.ir.expr import Buffer, BufferRef, ExternCall, Node
 from hybridjit.ir.stmt import Allocate, For, If, Reserve, Return, Stmt, While
 from hybridjit.ir.visit import walk, walk_stmts
@@ -21,7 +22,7 @@ def explain(fusion: Fusion, stmts: Sequence[Stmt], buffer: Buffer) -> str:
     ]
     for stmt in users:
         if not fusion.is_nest(stmt):
-            return _outside(stmt, buffer)
+            return _outside(stmt, buffer, fusion.spans.get(buffer))
     changed = _changed_source(fusion, users)
     if changed is not None:
         return f"it is computed from elements of '{changed}' that are overwritten with it"
@@ -56,8 +57,10 @@ def _places(
     }
 
 
-def _outside(stmt: Stmt, buffer: Buffer) -> str:
-    line = "" if stmt.span is None else f" in line {stmt.span.line}"
+def _outside(stmt: Stmt, buffer: Buffer, made: Span | None) -> str:
+    span = stmt.span
+    file = "" if span is None or made is None or span.file == made.file else span.file
+    line = "" if span is None else f" in {line_in(file, span.line)}"
     use = _use_as_a_whole(stmt, buffer)
     if use is not None:
         return f"{use}{line}"

@@ -5,18 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
-from hybridjit.errors import Span
+from hybridjit.errors import Span, line_in
 from hybridjit.record import record
 
 
 @record
 class Fused:
-    """An array that needs no memory any more: where it is computed instead, and how."""
+    """An array that needs no memory any more: where it is computed instead, and how.
+
+    `file` is where it is made, if that is not the file of the script.
+    """
 
     name: str
     span: Span | None
     into: tuple[str, ...]
     how: str
+    file: str = ""
+
+    def __str__(self) -> str:
+        line = "" if self.span is None else f", {line_in(self.file, self.span.line)},"
+        if not self.into:
+            return f"'{self.name}'{line} is read by nothing"
+        return f"'{self.name}'{line} is {self.how} for {', '.join(self.into)}"
 
 
 @record
