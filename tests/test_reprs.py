@@ -86,6 +86,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "expression": lambda: te.var("n") + 1,
     "te schedule": lambda: tensors()[2],
     "stage": lambda: tensors()[2][tensors()[1]],
+    "callback": lambda: hybrid.packed(print),
     "module": lambda: hj.build(tensors()[2], [*tensors()[:2]]),
 }
 

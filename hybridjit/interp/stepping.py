@@ -13,7 +13,7 @@ import inspect
 import sys
 from collections.abc import Callable, Sequence
 from operator import is_not
-from types import CodeType, FrameType, FunctionType, GeneratorType
+from types import CodeType, FrameType, FunctionType, GeneratorType, ModuleType
 from typing import Any
 
 from hybridjit.errors import Span
@@ -153,7 +153,8 @@ class _Mirror:
         self._names = names
         self._latest: dict[str, Named] = {}
         self._seen: dict[int, list[object]] = {}
-        self._generator: GeneratorType[None, Any, None] = FunctionType(code, {"__name__": name})({})
+        mirror = FunctionType(code, _globals_of(spans[0].file))
+        self._generator: GeneratorType[None, Any, None] = mirror({})
         frame = self._generator.gi_frame
         assert frame is not None
         self.frame: FrameType = frame
@@ -191,6 +192,13 @@ class _Mirror:
                 self._latest[item.name] = item
                 self._seen[number] = held
         return {name: item.value(frame) for name, item in self._latest.items()}
+
+
+def _globals_of(file: str) -> dict[str, Any]:
+    """The names around the functions of a file, which people ask for as well."""
+    modules = [module for module in list(sys.modules.values()) if isinstance(module, ModuleType)]
+    found = (vars(module) for module in modules if getattr(module, "__file__", None) == file)
+    return next(found, vars(sys.modules["__main__"]))  # a notebook, or what is run by runpy
 
 
 def _make_code(lines: list[int], names: list[str], first: int) -> CodeType:

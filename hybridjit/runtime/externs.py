@@ -47,6 +47,9 @@ class Function(Extern):
 
     origin: tuple[str, str | None] | None = None
 
+    def __repr__(self) -> str:
+        return f"{'Python' if self.is_packed else 'C'} function '{self.name}' for scripts"
+
     def __reduce__(self) -> tuple[Any, ...]:
         if self.is_packed:
             return Function, (self.name, self.call, self.result)

@@ -94,6 +94,11 @@ def test_arrays_are_seen(tmp_path: Path) -> None:
     assert text.count("script.py(8)counted()") == 1
 
 
+def test_names_around_the_script_are_seen(tmp_path: Path) -> None:
+    text = debug(tmp_path, "b 8", "c", "p np.sum(a), __name__")
+    assert "(np.float64(6.0), '__main__')" in text
+
+
 def test_the_result_is_the_same(tmp_path: Path) -> None:
     assert "result 3.0" in debug(tmp_path, "b 6", "c", "c")
 
