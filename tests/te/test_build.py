@@ -363,3 +363,17 @@ def test_other_files_are_no_modules(tmp_path: Path) -> None:
     subprocess.run(command, cwd=tmp_path, check=True)
     with pytest.raises(ValueError, match="was not written by export_library"):
         hj.load_module(tmp_path / "empty.so")
+
+
+def test_what_is_shown_of_a_module_is_what_is_compiled() -> None:
+    n = 64
+    a, b = (te.placeholder((n, n), "float32", name) for name in "AB")
+    k = te.reduce_axis((0, n), "k")
+    c = te.compute((n, n), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="C")
+    module = hj.build(te.create_schedule(c.op), [a, b, c])
+    assert any(loop.lanes > 1 for loop in module.report().loops)
+    assert "vectorize" in module.inspect("lowered")
+    assert "vectorize" not in module.inspect("tir")
+    arrays = [np.zeros((n, n), np.float32) for _ in range(3)]
+    assert module.report(*arrays).loops == module.report().loops
+    assert module.report(arrays[0], arrays[1], arrays[0]).note.startswith("as written")

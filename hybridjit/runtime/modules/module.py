@@ -14,6 +14,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.lazy import lazy_module
 from hybridjit.lowering.custom_passes import CustomPass, apply_passes, read_passes
 from hybridjit.record import record
+from hybridjit.runtime.arguments import flatten
 from hybridjit.runtime.dispatch.native_calls import NativeCalls
 from hybridjit.runtime.dispatch.objects import NativeCallable, native_calls
 from hybridjit.runtime.inspection import Safety, StageName, find_safety, show_stage
@@ -27,9 +28,12 @@ from hybridjit.schedule.scheduled import Scheduled, as_functions
 
 if TYPE_CHECKING:
     from hybridjit.lowering import check_kinds
+    from hybridjit.runtime import report as reports
     from hybridjit.runtime.modules import export
+    from hybridjit.runtime.report import Report
 else:
     check_kinds = lazy_module("hybridjit.lowering.check_kinds")
+    reports = lazy_module("hybridjit.runtime.report")
     export = lazy_module("hybridjit.runtime.modules.export")
 
 
@@ -125,7 +129,7 @@ class Module(NativeCallable):
 
     @api_edge
     def inspect(self, stage: StageName, *args: Any, name: str | None = None) -> str:
-        """A function as text: "tir", "passes", "lowered", "llvm" or "asm".
+        """A function as text: "tir", "optimized", "passes", "lowered", "llvm" or "asm".
 
         With arguments, for the way they lie in memory; without, for arrays in C order that share
         no memory.
@@ -133,7 +137,23 @@ class Module(NativeCallable):
         function = self._find(name)
         made = function.specialization
         layout = function.layout(args) if args else usual_layout(made.header)
-        return show_stage(made.func, layout, stage, may_reorder=made.may_reorder(layout))
+        func = made.func if stage == "tir" else made.compiled_func(layout)
+        return show_stage(func, layout, stage, may_reorder=made.may_reorder(layout))
+
+    @api_edge
+    def report(self, *args: Any, name: str | None = None) -> Report:
+        """How each loop of a function runs and why not better, what is checked, the memory that it
+        takes, and how the code came to be: see `Kernel.report`.
+
+        With arguments, for the way they lie in memory; without, for arrays in C order that share
+        no memory.
+        """
+        function = self._find(name)
+        made = function.specialization
+        if not args:
+            return reports.report_on(made, usual_layout(made.header), ())
+        specs, values = function.bind(args, {})
+        return reports.report_on(made, made.layout(specs, values), flatten(specs, values))
 
     @api_edge
     def safety(self, name: str | None = None) -> Safety:
