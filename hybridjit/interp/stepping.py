@@ -13,7 +13,7 @@ import inspect
 import sys
 from collections.abc import Callable, Sequence
 from operator import is_not
-from types import CodeType, FrameType, FunctionType, GeneratorType, ModuleType
+from types import CodeType, FrameType, FunctionType, GeneratorType
 from typing import Any
 
 from hybridjit.errors import Span
@@ -196,7 +196,7 @@ class _Mirror:
 
 def _globals_of(file: str) -> dict[str, Any]:
     """The names around the functions of a file, which people ask for as well."""
-    modules = [module for module in list(sys.modules.values()) if isinstance(module, ModuleType)]
+    modules = list(sys.modules.values())
     found = (vars(module) for module in modules if getattr(module, "__file__", None) == file)
     return next(found, vars(sys.modules["__main__"]))  # a notebook, or what is run by runpy
 

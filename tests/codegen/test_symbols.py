@@ -116,7 +116,7 @@ def intrinsics_of(dtype: DType) -> Iterator[str]:
             yield f"{name}({', '.join(f'a[i + {k}]' for k in range(intrinsic.arity))})"
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize(("cpu", "name"), EACH)
 def test_intrinsics_and_operators(cpu: str, name: str) -> None:
     dtype = dtype_named(name)

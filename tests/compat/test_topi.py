@@ -131,7 +131,7 @@ CALLS: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", CALLS)
 def test_arguments_are_those_of_topi(name: str) -> None:
     call, wanted = CALLS[name]

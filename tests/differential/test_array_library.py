@@ -173,7 +173,7 @@ CASES: list[tuple[Any, ...]] = [
 ]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case[0].__name__)
 def test_agrees_with_numpy(case: tuple[Any, ...]):
     function, *args = case

@@ -54,7 +54,7 @@ CASES: list[tuple[Any, ...]] = [
 ]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0].__name__}{case[-1]}")
 def test_agrees_with_numpy(case: tuple[Any, ...]):
     function, *args = case

@@ -113,7 +113,7 @@ KERNELS = (
 )
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int32"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
 def test_as_plain_python(kernel: Any, dtype: str) -> None:

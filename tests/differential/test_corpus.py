@@ -20,7 +20,7 @@ ULP = {
 }
 
 
-@pytest.mark.sampled(18)
+@pytest.mark.sampled(36)
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in CORPUS])
 def test_every_way_agrees(case: Case) -> None:
     def check(arguments: Arguments) -> None:

@@ -51,7 +51,7 @@ KERNELS = (mixture, arrays, orders)
 RUNS = {**WAYS, "native": run_native}
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
 @pytest.mark.parametrize("seed", [0, 12345, 2**32 - 1])
 def test_streams(kernel: Any, seed: int) -> None:

@@ -19,6 +19,7 @@ SLICES = {
     "idioms": 3,
     "graphs": 6,
     "ufuncs": 20,
+    "bounds": 10,
 }
 CHUNK = 20
 SEED = 2026

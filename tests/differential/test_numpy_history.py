@@ -80,7 +80,7 @@ def test_history_does_not_matter(call: str) -> None:
     _check(call, _interpreter())
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(32)
 @pytest.mark.parametrize("call", CALLS[::NATIVE_STEP])
 def test_history_does_not_matter_natively(call: str) -> None:
     _check(call, run_native)

@@ -39,7 +39,7 @@ def _never(*_: object) -> bool:
     return False
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("seed", _SEEDS)
 def test_fusion_changes_no_bit(seed: int, monkeypatch: pytest.MonkeyPatch):
     if seed % 2:  # fuse also where it does not pay

@@ -167,7 +167,7 @@ def arguments(kernel: Any, size: int) -> list[Any]:
     return [size] if kernel in OF_NUMBERS else [a, size // 2]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("kernel", ALL, ids=lambda kernel: kernel.__name__)
 def test_as_plain_python(kernel: Any) -> None:
     for size in (1, 2, 3, 8, 21):

@@ -43,7 +43,7 @@ FREE_KINDS = (LoopKind.SERIAL, LoopKind.UNROLLED, LoopKind.PARALLEL)
 # Vectors of 128 bits: the short loops of random programs are cut into several, and a rest.
 SMALL = Target("", "", "")
 # A loop takes longer to compile than most programs, and seeds are no better than the first ones.
-FEW = settings(max_examples=max(settings().max_examples // 10, 1), suppress_health_check=SLOW)
+FEW = settings(max_examples=max(settings().max_examples // 20, 1), suppress_health_check=SLOW)
 
 
 def vectorized(func: PrimFunc) -> PrimFunc:

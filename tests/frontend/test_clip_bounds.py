@@ -37,7 +37,7 @@ def numbers(dtype: str) -> Any:
     return (np.arange(67) * 37 % 256).astype(dtype)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_python_ints_beyond_the_type(dtype: str) -> None:
     x = numbers(dtype)

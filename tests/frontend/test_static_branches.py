@@ -33,6 +33,7 @@ def both_sides(a: Any, n: Any) -> Any:
             t = i + j
             a[t] += 1
     else:
+        u = 0
         for k in range(5):
             u, w = k, a[k]
             a[u] = w * 2

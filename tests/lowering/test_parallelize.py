@@ -212,7 +212,7 @@ def check(kernel: AnyKernel, *args: Any) -> None:
             assert_same_outcome(run_once(run_native, kernel, args), expected)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("kernel", LOOPS, ids=lambda kernel: kernel.__name__)
 def test_values_do_not_depend_on_the_threads(kernel: AnyKernel) -> None:
     again: AnyKernel = Kernel(kernel.__hybrid_function__, parallel=True)

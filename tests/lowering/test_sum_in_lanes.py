@@ -107,7 +107,7 @@ def test_results_of_constant_sizes(kernel: AnyKernel) -> None:
         assert_all_ways_agree(anew(kernel), *arrays(*sizes))
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("kernel", [*SIDE_BY_SIDE, *IN_ORDER], ids=name_of)
 def test_results_of_any_size(kernel: AnyKernel) -> None:
     promoted = anew(kernel)
@@ -144,7 +144,7 @@ def test_arguments_that_share_memory(kernel: AnyKernel) -> None:
     assert_native_agrees(kernel, memory[:39], memory[1:, :20], b)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("kernel", SIDE_BY_SIDE, ids=name_of)
 def test_no_element_outside_is_touched(kernel: AnyKernel) -> None:
     promoted = anew(kernel)

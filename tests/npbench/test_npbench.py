@@ -94,13 +94,13 @@ def assert_equal_to_numpy(name: str, args: data.Arguments) -> None:
         assert_close(got, want)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("name", data.KERNELS)
 def test_numpy_form(name: str):
     assert_agree(decorated(kernels, name), data.make(name))
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("name", data.KERNELS)
 def test_loop_form(name: str):
     assert_equal_to_numpy(name, data.make(name))
@@ -132,7 +132,7 @@ def test_layout_of_loops(name: str):
     assert_equal_to_numpy(name, in_layout(data.make(name), "strided, backwards"))
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("name", IN_LAYOUTS)
 def test_layouts(name: str):
     """One translation, compiled for each layout."""

@@ -123,7 +123,7 @@ def test_product_needs_no_memory(name: str, terms: int) -> None:
     check(function, args)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", STAY)
 def test_product_stays(name: str) -> None:
     function, shapes = STAY[name]

@@ -221,7 +221,7 @@ def steps_of(kernel: Any, args: list[Array]) -> list[str]:
     ]
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("sizes", SIZES)
 @pytest.mark.parametrize("function", [*TAKEN, *NOT_TAKEN])

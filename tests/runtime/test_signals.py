@@ -246,7 +246,7 @@ FORKED = "RuntimeError the process was forked inside a parallel loop\n0\n"
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("inside", "in_callback", "shown"),
     [

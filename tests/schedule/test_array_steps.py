@@ -321,7 +321,7 @@ def test_gemm_of_a_declared_sum(sizes: tuple[int, int, int], order: str) -> None
     np.testing.assert_array_equal(run_declared(s, c, x, y), expected)
 
 
-@pytest.mark.sampled(24)
+@pytest.mark.sampled(48)
 @pytest.mark.parametrize("fastmath", [(), ("reassoc",)])
 @pytest.mark.parametrize("right", ["kj", "jk", "nkj"])
 @pytest.mark.parametrize("left", ["nik", "ikn", "kni"])

@@ -302,7 +302,7 @@ def test_a_parallel_loop_whose_iterations_copy_what_is_theirs() -> None:
     assert_unchanged(s.original, s.func, [integers(8)], native=True)
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
 @pytest.mark.parametrize("size", [None, 7])
 def test_every_legal_copy_of_every_program(program: Program, size: int | None) -> None:

@@ -85,7 +85,7 @@ def test_on_tensors(row: Row) -> None:
     row.check_on_tensors()
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("shape", [(1, 1, 3, 3), (2, 3, 6, 9), (1, 4, 17, 5), (2, 16, 12, 14)])
 @pytest.mark.parametrize("padding", [0, 1, (0, 2, 1, 0), "same"])
 @pytest.mark.parametrize("tile", [2, 4])

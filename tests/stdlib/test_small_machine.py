@@ -62,7 +62,7 @@ def forget() -> None:
             kernel.clear()
 
 
-@pytest.mark.sampled(50)
+@pytest.mark.sampled(100)
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_rows_of_tables(row: Row) -> None:
     row.check_on_arrays()
