@@ -1,10 +1,9 @@
 """How close native code must come to plain Python: bit for bit, or within a stated bound.
 
 Everything is exact except four things: functions such as exp, whose last bits are ours, and those
-of one's own, which may call them; products
-and quotients of complex numbers, which NumPy rounds as the processor does it best; sums of whole
-arrays, whose order NumPy leaves open; and what `fastmath` allows. Where one of them is in a
-program, floats may differ by
+of one's own, which may call them; products and quotients of complex numbers, which NumPy rounds as
+the processor does it best; sums of whole arrays, whose order NumPy leaves open; and what `fastmath`
+allows. Where one of them is in a program, floats may differ by
 
     ROUNDINGS * (1 + log2(number of elements)) * epsilon * (largest number in sight)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 # Sizes of axes are counted in these classes: up to four vectors of float32 in 512 bits, and more.
 _CLASSES = ((0, "0"), (1, "1"), (7, "2-7"), (16, "8-16"), (64, "17-64"), (1 << 60, "65 and more"))
@@ -33,6 +34,12 @@ class Drawn:
     def count(self, table: str, entries: Mapping[str, int] | list[str]) -> None:
         """Add to one of the tables."""
         self.tables.setdefault(table, Counter()).update(entries)
+
+    def count_arrays(self, args: Iterable[Any]) -> None:
+        """Add the types and the sizes of the arrays among arguments."""
+        arrays = [arg for arg in args if hasattr(arg, "shape")]
+        self.count("types", [str(array.dtype) for array in arrays])
+        self.count("sizes", [size_class(size) for array in arrays for size in array.shape])
 
     def add(self, other: Drawn) -> None:
         """Add what another worker or another program drew."""

@@ -9,7 +9,7 @@ import re
 
 from hybridjit import config
 from hybridjit.errors import ParseError, ScheduleError
-from tests.campaigns.drawn import Drawn, size_class
+from tests.campaigns.drawn import Drawn
 from tests.differential.test_native import is_exact
 from tests.programs.program import Program, forget_sources, program_from_seed
 from tests.support.oracle import assert_same_outcome, run_once, run_plain
@@ -44,9 +44,7 @@ def try_number(seed: int, number: int) -> Drawn:
         raise AssertionError(f"{error}\n{program!r}") from error
     finally:
         forget_sources()
-    arrays = [arg for arg in program.args if hasattr(arg, "shape")]
-    drawn.count("types", [str(array.dtype) for array in arrays])
-    drawn.count("sizes", [size_class(size) for array in arrays for size in array.shape])
+    drawn.count_arrays(program.args)
     return drawn
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hybridjit import config
 from hybridjit.errors import ParseError, ScheduleError
-from tests.campaigns.drawn import Drawn, size_class
+from tests.campaigns.drawn import Drawn
 from tests.programs.program import forget_sources, program_from_seed
 from tests.support.guarded import check_program
 
@@ -27,7 +27,5 @@ def try_number(seed: int, number: int) -> Drawn:
         raise AssertionError(f"{error}\n{program!r}") from error
     finally:
         forget_sources()
-    arrays = [arg for arg in program.args if hasattr(arg, "shape")]
-    drawn.count("types", [str(array.dtype) for array in arrays])
-    drawn.count("sizes", [size_class(size) for array in arrays for size in array.shape])
+    drawn.count_arrays(program.args)
     return drawn
