@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from hybridjit import hybrid
+from tests.runtime.native_calls import hits, warm
 
 CALLS = 4
 
@@ -75,3 +77,76 @@ def test_c_function_gets_contiguous_memory_only() -> None:
     a: Any = np.arange(4.0)
     with pytest.raises(TypeError, match="must be C-contiguous"):
         compare(lying(a[::2]), a, 16)
+
+
+class Named(np.ndarray[Any, Any]):
+    """An array with an attribute of its own."""
+
+
+def mapped(folder: Path) -> Any:
+    return np.memmap(folder / "numbers", np.float64, "w+", shape=(5, 3))
+
+
+MAKERS: dict[str, Any] = {
+    "memmap": mapped,
+    "named": lambda _: np.empty((5, 3)).view(Named),
+    "liar": lambda _: np.empty((5, 3)).view(Liar),
+}
+NUMBERS = np.arange(15.0).reshape(5, 3)
+
+
+@pytest.fixture(params=MAKERS)
+def array(request: Any, tmp_path: Path) -> Any:
+    made = MAKERS[request.param](tmp_path)
+    np.ndarray.view(made, np.ndarray)[...] = NUMBERS
+    return made
+
+
+def test_the_second_call_runs_without_python(array: Any) -> None:
+    @hybrid.script
+    def add(a: Any, b: Any) -> None:
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                b[i, j] = a[i, j] + 1
+
+    b = np.zeros((5, 3))
+    warm(add, array, b)
+    b[...] = 0
+    add(array, b)
+    assert hits(add) == 2
+    assert b.tolist() == (NUMBERS + 1).tolist()
+
+
+def test_what_is_returned_is_a_plain_array(array: Any) -> None:
+    @hybrid.script
+    def rows(a: Any) -> Any:
+        return a[1:]
+
+    @hybrid.script
+    def same(a: Any) -> Any:
+        return a
+
+    for kernel, expected in ((rows, NUMBERS[1:]), (same, NUMBERS)):
+        for _ in range(CALLS):
+            found = kernel(array)
+            assert type(found) is np.ndarray
+            assert found.tolist() == expected.tolist()
+            assert np.shares_memory(found, np.ndarray.view(array, np.ndarray))
+
+
+def test_classes_do_not_pass_for_one_another() -> None:
+    @hybrid.script
+    def total(a: Any) -> Any:
+        return a.sum()
+
+    plain = np.arange(6.0)
+    warm(total, plain)
+    for _ in range(3):
+        total(plain.view(Named))
+    assert hits(total) == 2
+    for given in (plain, plain.view(Named), lying(plain[::2])):
+        assert total(given) == np.ndarray.view(given, np.ndarray).sum()
+    with pytest.warns(PendingDeprecationWarning), pytest.raises(TypeError, match=r"np\.matrix"):
+        total(np.matrix([[1.0, 2.0]]))
+    with pytest.raises(TypeError, match="mask"):
+        total(np.ma.masked_array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], mask=[0, 1, 0, 0, 0, 0]))

@@ -126,7 +126,7 @@ def _match_input(
     w.b.position_at_end(unknown)
     w.b.ret(MISS)
     with w.case(switch, InputKind.ARRAY, after):
-        w.return_unless(w.is_equal(w.type_of(item), w.api(Api.ARRAY_TYPE)), MISS)
+        w.return_unless(w.is_equal(w.type_of(item), w.at(record, Input.TYPE)), MISS)
         w.return_unless(w.b.call(array, [record, item, words, span]), MISS)
         w.put(w.load(item, Offsets.ARRAY_DATA), word)
         w.put(w.b.add(w.at(held), w.word(1)), held)

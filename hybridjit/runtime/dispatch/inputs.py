@@ -22,6 +22,7 @@ from hybridjit.codegen.dispatcher.layout import (
     Span,
 )
 from hybridjit.codegen.dispatcher.object_layout import Offsets
+from hybridjit.interp.base_array import base_array
 from hybridjit.ir.dtype import (
     BOOL,
     COMPLEX64,
@@ -109,16 +110,21 @@ def _write_numpy_scalar(
 
 
 def array_record(
-    array: NDArray[Any],
+    given: NDArray[Any],
     expected: tuple[Extents, Extents | None, int | None],
     memory: Memory,
     *,
     is_written: bool,
 ) -> list[int]:
-    """An array like `array`, with the extents, strides and alignment that the code expects."""
+    """An array like `given`, with the extents, strides and alignment that the code expects.
+
+    Arrays of a subclass have the same fields in the same places; what the class says of them in
+    Python is not asked for.
+    """
     extents, strides, align = expected
+    array = base_array(given)
     dtype = find_dtype(array.dtype)
-    if type(array) is not np.ndarray or dtype is None or align not in (None, 1):
+    if dtype is None or align not in (None, 1):
         raise Unsupported
     record = [0] * len(Input)
     numbers = _type_numbers(dtype)
@@ -128,6 +134,7 @@ def array_record(
         flags |= WRITEABLE
         mask |= WRITEABLE | WARN_ON_WRITE
     write(record, Input.KIND, InputKind.ARRAY)
+    write(record, Input.TYPE, memory.keep(type(given)))
     write(record, Input.DESCRIPTOR, memory.keep(dtype.numpy))
     write(record, Input.NUMBER, numbers[0])
     write(record, Input.OTHER_NUMBER, numbers[-1])

@@ -4,9 +4,9 @@ A call that no table fits runs through Python, which makes a table for calls lik
 codegen/dispatcher for how tables are used. What is published is published by one store of an
 address, under the GIL.
 
-Always through Python go calls with array subclasses, lists, nested tuples, `out=` that is a tuple,
-not C-contiguous or of another type, and kernels that capture a list, a tuple with an array in it,
-or an array that is not C-contiguous.
+Always through Python go calls with lists, nested tuples, `out=` that is a tuple, a subclass of
+arrays, not C-contiguous or of another type, and kernels that capture a list, a tuple with an array
+in it, or an array that is not C-contiguous.
 """
 
 from __future__ import annotations

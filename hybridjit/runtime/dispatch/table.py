@@ -12,6 +12,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
+import numpy as np
+
 from hybridjit.arith.simplify import simplify
 from hybridjit.codegen.dispatcher.layout import (
     MAX_INPUTS,
@@ -194,6 +196,10 @@ class _Writer:
         write(record, Input.ITEMS, item[1])
         self.inputs.append(record)
 
+    def _argument(self, slot: int, item: int) -> Any:
+        value: Any = self.call.values[slot]
+        return value if item < 0 else value[item]
+
     def _array(self, buffer: Buffer, value: Any) -> list[int]:
         layout = self.layouts[buffer]
         extents = [self._parameter_extent(extent) for extent in buffer.shape]
@@ -314,6 +320,8 @@ class _Writer:
         elif result in self.places:
             kind = ResultKind.INPUT
             slot, item = self.places[result]
+            if type(self._argument(slot, item)) is not np.ndarray:
+                raise Unsupported  # what is returned is a plain array
             write(record, Result.SOURCE, slot)
             write(record, Result.ITEM, item)
         else:
