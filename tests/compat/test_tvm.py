@@ -159,3 +159,17 @@ def test_a_script_that_is_not_edited(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hybridjit.compat.tvm", str(path), "an argument"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.stdout == "right ['an argument']\n", done.stderr
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (7, 5), (2, 0, 4)])
+@pytest.mark.parametrize("dtype", ["int8", "float32", "float64"])
+def test_arrays_begin_where_a_line_of_the_cache_does(shape: tuple[int, ...], dtype: str) -> None:
+    source = np.arange(np.prod(shape), dtype=dtype).reshape(shape)
+    for made in (tvm.nd.empty(shape, dtype), tvm.nd.array(source)):
+        assert made.ctypes.data % 64 == 0 or made.size == 0
+        assert made.shape == shape
+        assert made.dtype == dtype
+        assert made.flags.c_contiguous
+        assert made.flags.writeable
+    np.testing.assert_array_equal(tvm.nd.array(source).numpy(), source)
+    np.testing.assert_array_equal(tvm.nd.array(source.T).numpy(), source.T)

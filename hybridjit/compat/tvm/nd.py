@@ -8,6 +8,8 @@ import numpy as np
 
 from hybridjit.compat.tvm.devices import Device
 
+_LINE = 64  # bytes; TVM aligns its arrays to as many
+
 
 class NDArray(np.ndarray[Any, np.dtype[Any]]):
     """A NumPy array that can be asked for itself."""
@@ -33,13 +35,17 @@ class NDArray(np.ndarray[Any, np.dtype[Any]]):
 
 def array(source: Any, device: Device | None = None) -> NDArray:
     """A copy of `source`, in C order."""
-    del device
-    made: Any = np.array(source, order="C")
-    return made.view(NDArray)
+    given: Any = np.asarray(source)
+    made = empty(given.shape, given.dtype, device)
+    made[...] = given
+    return made
 
 
 def empty(shape: Any, dtype: Any = "float32", device: Device | None = None) -> NDArray:
-    """An array without values."""
+    """An array without values, at the start of a line of the cache: no vector lies in two lines."""
     del device
-    made: Any = np.empty(shape, dtype)
-    return made.view(NDArray)
+    kind: np.dtype[Any] = np.dtype(dtype)
+    size = int(np.prod(shape, dtype=np.int64)) * kind.itemsize
+    room: Any = np.empty(size + _LINE, np.uint8)
+    start = -room.ctypes.data % _LINE
+    return room[start : start + size].view(kind).reshape(shape).view(NDArray)
