@@ -6,12 +6,13 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
-import numpy as np
-
 from hybridjit.errors import ScheduleError
+from hybridjit.ir.expr import Buffer, Const
 from hybridjit.ir.func import PrimFunc
 from hybridjit.record import record
-from hybridjit.runtime.modules.module import build
+from hybridjit.runtime.dispatch.call_shape import CallShape
+from hybridjit.runtime.modules.built_function import BuiltFunction
+from hybridjit.runtime.modules.module import Module, build
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.stdlib.running.coalescing import coalesce
 from hybridjit.stdlib.running.operands import Operand, stand_in
@@ -43,31 +44,37 @@ def scheduled_by(schedule: Callable[[Schedule], None], *, fastmath: tuple[str, .
 
 @record
 class Compiled:
-    """Code, and the results that it fills.
+    """Code that makes the results of an operator.
 
     `views` are the shapes in which operands are passed, by their places, where these are not
-    their own; `result_view` is that of the results.
+    their own; `result_shape` is that of the result where the code gives it in another one.
     """
 
-    code: Callable[..., None]
-    results: tuple[tuple[Shape, np.dtype[Any]], ...]
-    is_tuple: bool
+    code: BuiltFunction
     views: tuple[tuple[int, Shape], ...] = ()
-    result_view: Shape | None = None
+    result_shape: Shape | None = None
 
-    def __call__(self, values: list[Any]) -> Any:
-        """Run it on arrays and numbers."""
-        results: list[Any] = [np.empty(shape, dtype) for shape, dtype in self.results]
+    def run(self, values: Sequence[Any]) -> tuple[Any, CallShape | None]:
+        """The results for arrays and numbers, and the call as it ran natively, if it did."""
+        passed = list(values)
         for place, view in self.views:
-            values[place] = values[place].reshape(view)
-        if self.result_view is None:
-            self.code(*values, *results)
-        else:
-            self.code(*values, *(result.reshape(self.result_view) for result in results))
-        return tuple(results) if self.is_tuple else results[0]
+            passed[place] = passed[place].reshape(view)
+        result, ran = self.code.run(passed, {})
+        if self.result_shape is not None:
+            result.resize(self.result_shape, refcheck=False)  # its own elements, all of them
+        return result, ran
+
+    def seen(self, values: Sequence[Any]) -> dict[Buffer, Shape]:
+        """The shapes in which callers see arrays that the code sees in others."""
+        header = self.code.specialization.header
+        params: Sequence[Any] = header.params
+        seen: dict[Buffer, Shape] = {params[place]: values[place].shape for place, _ in self.views}
+        if self.result_shape is not None:
+            seen[header.outputs[0]] = self.result_shape
+        return seen
 
 
-Make = Callable[[Schedule], Callable[..., None]]
+Make = Callable[[Schedule], Module]
 """Makes code of a program, with the steps taken that its recipe says."""
 
 
@@ -81,20 +88,20 @@ def compile_operator(
     """The code of what `define` makes of placeholders for the operands."""
     shapes = [_shape_of(operand) for operand in operands]
     made = _as_tuple(define(_stand_ins(operands, shapes)))
-    results = tuple((tensor.shape, tensor.dtype.numpy) for tensor in made)
     views, result_view = shapes, made[0].shape
     if recipe.elementwise and _is_in_c_order(operands):
         views, result_view = coalesce(shapes, result_view)
     stand_ins = _stand_ins(operands, views)
     graph = define(stand_ins)
-    code = _build(name, [*stand_ins.values(), *_as_tuple(graph)], recipe, make)
+    func = _returning(create_prim_func([*stand_ins.values(), *_as_tuple(graph)], name), graph)
+    code = _build(dataclasses.replace(func, fastmath=recipe.fastmath), recipe, make)
     changed = tuple(
         (place, view)
         for place, (view, operand) in enumerate(zip(views, operands, strict=True))
         if not operand.is_number and view != shapes[place]
     )
-    same = result_view == made[0].shape
-    return Compiled(code, results, isinstance(graph, tuple), changed, None if same else result_view)
+    shape = made[0].shape
+    return Compiled(code.functions[0], changed, None if result_view == shape else shape)
 
 
 def _is_in_c_order(operands: Sequence[Operand]) -> bool:
@@ -116,9 +123,21 @@ def _as_tuple(graph: Any) -> tuple[Tensor, ...]:
     return cast("tuple[Tensor, ...]", graph) if isinstance(graph, tuple) else (graph,)
 
 
-def _build(name: str, args: Sequence[Any], recipe: Recipe, make: Make) -> Callable[..., None]:
-    func = dataclasses.replace(create_prim_func(args, name), fastmath=recipe.fastmath)
-    if any(0 in arg.shape for arg in args if isinstance(arg, Tensor)):
+def _returning(func: PrimFunc, graph: Any) -> PrimFunc:
+    """`func`, whose last parameters are the tensors of `graph`: it returns them instead."""
+    count = len(func.params) - len(_as_tuple(graph))
+    results: Any = func.params[count:]
+    return dataclasses.replace(
+        func,
+        params=func.params[:count],
+        outputs=results,
+        returns=results,
+        returns_tuple=isinstance(graph, tuple),
+    )
+
+
+def _build(func: PrimFunc, recipe: Recipe, make: Make) -> Module:
+    if any(Const(0) in buffer.shape for buffer in (*func.buffers, *func.outputs)):
         return build(func)
     return make(_schedule(func, recipe))
 

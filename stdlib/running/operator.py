@@ -21,7 +21,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Hashable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, cast, overload
 
@@ -32,6 +33,12 @@ from hybridjit.errors import ArgumentError
 from hybridjit.ir.expr import Const
 from hybridjit.ir.signature import ScalarParam
 from hybridjit.record import record
+from hybridjit.runtime.arguments import store_results
+from hybridjit.runtime.dispatch.call_shape import CallShape
+from hybridjit.runtime.dispatch.native_calls import NativeCalls
+from hybridjit.runtime.dispatch.objects import NativeCallable, native_calls
+from hybridjit.runtime.modules.module import Module
+from hybridjit.scalars.specs import ConstantSpec, Spec, TupleSpec
 from hybridjit.schedule.schedule import Schedule
 from hybridjit.stdlib.running.compiled import Compiled, Recipe, compile_operator, scheduled_by
 from hybridjit.stdlib.running.operands import (
@@ -50,6 +57,8 @@ from hybridjit.tuning.result import Tuned
 F = TypeVar("F", bound=Callable[..., Any])
 # Of one operator. The oldest goes when there are more: code for shapes that are not used any more.
 MAX_COMPILED = 512
+# Calls that need no Python are looked for one by one.
+MAX_NATIVE = 64
 _SEQUENCE: tuple[type[Any], ...] = (tuple, list)
 _ITEM = Parameter(may_be_number=False)
 
@@ -143,7 +152,8 @@ class ArrayOperator(_Defined):
         return self._define(*args, **kwargs)
 
 
-class Operator(_Defined):
+@native_calls
+class Operator(_Defined, NativeCallable):
     """A definition, and the code that was compiled of it for the arrays it was called on."""
 
     def __init__(
@@ -157,12 +167,14 @@ class Operator(_Defined):
         self._recipe = scheduled_by(as_written) if recipe is None else recipe
         self._differentiable = differentiable
         self._creates = "like" in self._operands
+        self._takes_out = "out" not in self._signature.parameters
         self._places = {
             place: self._operands[name]
             for place, name in enumerate(self._signature.parameters)
             if name in self._operands
         }
         self._compiled: dict[Hashable, Compiled] = {}
+        self.native_calls = NativeCalls()
 
     def describe(self) -> Description:
         """What `hs.OPERATORS` says."""
@@ -173,9 +185,36 @@ class Operator(_Defined):
 
     @api_edge
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        # Calls like earlier ones do not come here: the dispatcher runs them.
+        out = kwargs.pop("out", None) if self._takes_out else None
+        result = self._call(args, kwargs)
+        if out is None:
+            return result
+        if isinstance(result, Tensor):
+            raise ArgumentError(
+                f"{self._name}: out= takes the result of a call on arrays, and this is a tensor",
+                help="a tensor is computed where its graph is built: pass the array there",
+            )
+        return store_results(result, out)
+
+    def _call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         key, values = self._read_call(args, kwargs)
         compiled = self._find(key)
-        return self._first_call(args, kwargs) if compiled is None else compiled(values)
+        if compiled is None:
+            return self._first_call(args, kwargs)
+        return self._run(compiled, values, args, kwargs)
+
+    def _run(
+        self,
+        compiled: Compiled,
+        values: Sequence[Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+    ) -> Any:
+        result, ran = compiled.run(values)
+        if ran is not None and len(self.native_calls.tables) < MAX_NATIVE:
+            self._learn(args, kwargs, replace(ran, seen=compiled.seen(values)))
+        return result
 
     @api_edge
     def tune(self, *args: Any, budget: str | float = "60s", **options: Any) -> Tuned:
@@ -195,7 +234,7 @@ class Operator(_Defined):
         values = [operand.value for operand in operands]
         made: list[Any] = []
 
-        def make(opened: Schedule) -> Callable[..., None]:
+        def make(opened: Schedule) -> Module:
             made.append(tune_scheduled(opened, _arguments(opened, values), settings))
             return made[0]
 
@@ -208,6 +247,7 @@ class Operator(_Defined):
 
     def clear(self) -> None:
         """Forget all compiled code."""
+        self.native_calls.clear()
         self._compiled.clear()
 
     # -- calls like earlier ones -------------------------------------------------------------------
@@ -254,6 +294,26 @@ class Operator(_Defined):
         except TypeError:  # an option that cannot be hashed, such as a list
             return None
 
+    def _learn(self, args: Sequence[Any], kwargs: Mapping[str, Any], ran: CallShape) -> None:
+        """Let the dispatcher run calls like this one."""
+        given = self._signature.bind(*args, **kwargs).arguments
+        if [*given] != [*self._signature.parameters][: len(args)] + [*kwargs]:
+            return  # the code takes operands in the order in which they were passed
+        flat, specs, values = iter(ran.specs), list[Spec](), list[Any]()
+        for name, parameter in self._signature.parameters.items():
+            value = given.get(name, parameter.default)
+            is_passed = name in given and name in self._operands and value is not None
+            specs.append(self._spec(name, value, flat) if is_passed else ConstantSpec(value))
+            values.append(value)
+        call = replace(ran, signature=self._signature, specs=tuple(specs), values=values)
+        self.native_calls.learn(self, call)
+
+    def _spec(self, name: str, value: Any, flat: Iterator[Spec]) -> Spec:
+        """What an operand is to the dispatcher; `flat` are the arguments of the code."""
+        if self._operands[name].is_sequence:
+            return TupleSpec(tuple(itertools.islice(flat, len(value))))
+        return next(flat)
+
     # -- first calls -------------------------------------------------------------------------------
 
     def _first_call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -274,7 +334,7 @@ class Operator(_Defined):
             define = functools.partial(self._call_definition, args, kwargs)
             compiled = compile_operator(self._name, operands, define, self._recipe)
             self._keep(key, compiled)
-        return compiled(values)
+        return self._run(compiled, values, args, kwargs)
 
     def _kind(self, operands: Sequence[Operand], named: Mapping[str, Any]) -> type[Any]:
         """What the results are: arrays or tensors."""
@@ -299,24 +359,25 @@ class Operator(_Defined):
 
     def _keep(self, key: Hashable, compiled: Compiled) -> None:
         while len(self._compiled) >= MAX_COMPILED:
-            self._compiled.pop(next(iter(self._compiled)), None)
+            self._drop(next(iter(self._compiled)))
+        self._drop(key)
         self._compiled[key] = compiled
+
+    def _drop(self, key: Hashable) -> None:
+        old = self._compiled.pop(key, None)
+        if old is not None:
+            self.native_calls.forget(old.code.specialization)
 
 
 def _arguments(opened: Schedule, values: Sequence[Any]) -> list[Any]:
-    """What the code of an operator is called with: operands in the shapes that it takes them in,
-    and arrays for its results.
-    """
+    """What the code of an operator is called with: operands in the shapes that it takes them in."""
     made: list[Any] = []
-    for place, param in enumerate(opened.original.params):
+    for value, param in zip(values, opened.original.params, strict=True):
         if isinstance(param, ScalarParam):
-            made.append(values[place])
+            made.append(value)
             continue
         shape = tuple(int(size.value.real) for size in param.shape if isinstance(size, Const))
-        is_operand = place < len(values)
-        made.append(
-            values[place].reshape(shape) if is_operand else np.zeros(shape, param.dtype.numpy)
-        )
+        made.append(value.reshape(shape))
     return made
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import field
 from typing import Any
 
 from hybridjit.codegen.layout import Layout
@@ -20,7 +21,8 @@ from hybridjit.scalars.specs import Spec
 class CallShape:
     """What a table is made of: a call that ran, and the code that it ran.
 
-    `values` are the arguments, one for each parameter of `signature`.
+    `values` are the arguments, one for each parameter of `signature`. Callers see some arrays in
+    other shapes than the code does, in C order: those of `seen`.
     """
 
     signature: inspect.Signature
@@ -29,6 +31,7 @@ class CallShape:
     specialization: Specialization
     layout: Layout
     native: NativeKernel
+    seen: Mapping[Buffer, Sequence[int]] = field(default_factory=dict[Buffer, Sequence[int]])
 
     @property
     def func(self) -> Header:

@@ -9,7 +9,7 @@ import ctypes
 import functools
 import itertools
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -202,7 +202,7 @@ class _Writer:
 
     def _array(self, buffer: Buffer, value: Any) -> list[int]:
         layout = self.layouts[buffer]
-        extents = [self._parameter_extent(extent) for extent in buffer.shape]
+        extents = self._extents(buffer, self._parameter_extent)
         strides = None
         if layout.strides is not None:
             strides = [
@@ -219,6 +219,13 @@ class _Writer:
         )
         write(record, Input.WORD, self.words.buffers[buffer])
         return record
+
+    def _extents(
+        self, buffer: Buffer, find: Callable[[Expr], tuple[int, int]]
+    ) -> list[tuple[int, int]]:
+        """The extents that callers see: those of the code, unless the call says otherwise."""
+        seen = self.call.seen.get(buffer)
+        return [(ExtentKind.FIXED, size) for size in seen] if seen else [*map(find, buffer.shape)]
 
     def _parameter_extent(self, extent: Expr) -> tuple[int, int]:
         match extent:
@@ -261,7 +268,7 @@ class _Writer:
         records: list[list[int]] = []
         for number, buffer in enumerate(self.call.func.outputs):
             record = [0] * len(Output)
-            extents = [self._output_extent(simplify(extent)) for extent in buffer.shape]
+            extents = self._extents(buffer, self._output_extent)
             write(record, Output.DESCRIPTOR, self.memory.keep(buffer.dtype.numpy))
             write(record, Output.NDIM, len(extents))
             write(record, Output.EXTENTS, self.memory.put([*itertools.chain(*extents)]))
@@ -272,6 +279,7 @@ class _Writer:
         self._put(table, Table.OUTPUTS, Table.OUTPUT_RECORDS, records)
 
     def _output_extent(self, extent: Expr) -> tuple[int, int]:
+        extent = simplify(extent)
         if isinstance(extent, Const):
             return ExtentKind.FIXED, int(extent.value.real)
         places = {**self.words.scalars, **self.bound}

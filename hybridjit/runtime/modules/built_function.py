@@ -86,16 +86,22 @@ class BuiltFunction(NativeCallable):
         kwargs: Mapping[str, Any],
     ) -> Any:
         """Run on behalf of `target`, which may run calls like this one natively from now on."""
+        result, ran = self.run(args, kwargs)
+        if ran is not None:
+            calls.learn(target, ran)
+        return result
+
+    def run(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, CallShape | None]:
+        """The result of a call, and the call as it ran natively, if it did."""
         if config.current().interpret:
-            return self.interpret(*args, **kwargs)
+            return self.interpret(*args, **kwargs), None
         with NamedCall(self.__name__):
             specs, values = self.bind(args, kwargs)
             flat = flatten(specs, values)
             layout, native = self.specialization.prepare(flat)
             result = native(flat)
-        made = CallShape(self.signature, specs, values, self.specialization, layout, native)
-        calls.learn(target, made)
-        return result
+        ran = CallShape(self.signature, specs, values, self.specialization, layout, native)
+        return result, ran
 
     def bind(
         self, args: Sequence[Any], kwargs: Mapping[str, Any]
