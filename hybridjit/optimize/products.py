@@ -52,8 +52,12 @@ from hybridjit.target import Target
 
 # Terms of a product that are worth packing: below, loops as they stand are faster.
 MIN_BLOCKED_TERMS = 1 << 14
+# Where sizes are known when it runs only, the other loops have no tiles: they are slower soon.
+MIN_BLOCKED_AT_RUN_TIME = 1 << 7
 MIN_JAMMED_TERMS = 64  # of a row: shorter ones are summed one by one
 MIN_SIDE = 3  # of the result: a tile of which less is used is no gain
+# What is packed would be used for so few rows only: it is read where it is.
+FEW_ROWS = 8
 TERMS_AT_ONCE = 4  # rows of a matrix that are read side by side
 
 
@@ -150,7 +154,7 @@ class _Chooser:
         if mirror is not None:
             numbers["symmetric"] = True
         if isinstance(is_large, Expr):
-            numbers |= {"least_terms": MIN_BLOCKED_TERMS, "least_side": MIN_SIDE}
+            numbers |= {"least_terms": MIN_BLOCKED_AT_RUN_TIME, "least_rows": MIN_SIDE}
         if not self._take("gemm", product, **numbers):
             return stmts
         if mirror is None and self.fusion.fault(product.nest) is Fault.NEVER:
@@ -245,8 +249,17 @@ def _is_large(product: Product) -> bool | Expr:
     total = math.prod(size for size in known if size is not None)
     if product.result.dtype.is_bool:
         return False
-    if any(size is not None and size < MIN_SIDE for size in (known[0], known[2])):
+    if _is_low(product) or (known[0] is not None and known[0] < MIN_SIDE):
         return False
     if None not in known or total == 0:
         return total >= MIN_BLOCKED_TERMS
-    return is_larger(sizes, MIN_BLOCKED_TERMS, MIN_SIDE)
+    return is_larger(sizes, MIN_BLOCKED_AT_RUN_TIME, MIN_SIDE)
+
+
+def _is_low(product: Product) -> bool:
+    """Whether few rows are multiplied by columns that lie side by side."""
+    rows = constant(product.sizes[0])
+    if rows is None or rows > FEW_ROWS or product.is_apart:
+        return False
+    loads = [node for node in walk(product.right) if isinstance(node, Load)]
+    return all(load.indices[-1:] == product.columns[-1:] for load in loads)

@@ -52,6 +52,7 @@ MIN_TERMS, MIN_MOVED_TERMS = 8, 16
 # So many sums, in vectors, are under way at once: enough to hide how long an addition takes.
 VECTORS = 4
 _MAX_ROWS = 4
+_ALL_ROWS = 8  # if there are no more, they are taken all at once: what they share is read once
 # Where the elements are that neighbouring lanes read. Those apart are gathered one by one, which
 # is as fast as the sums of one vector are: more of them at once do not help.
 SAME, NEXT, APART = range(3)
@@ -165,7 +166,11 @@ def _find_numbers(
     room = target.vector_registers // 2 // _count_registers(body, width, target)
     room = min(room, MAX_NODES // count_nodes(body))
     vectors = _fit(1 if is_far else VECTORS, room, None if columns is None else columns // width)
-    rows = _fit(_MAX_ROWS, room // vectors, 1 if row is None else loop_extent(row))
+    count = 1 if row is None else loop_extent(row)
+    if count is not None and 0 < count <= _ALL_ROWS:
+        rows, vectors = count, _fit(vectors, room // count, None)
+    else:
+        rows = _fit(_MAX_ROWS, room // vectors, count)
     return lane.hint(IN_LANES) or vectors * width, rows
 
 

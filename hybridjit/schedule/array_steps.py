@@ -41,7 +41,7 @@ class ArraySteps(State):
         fma: bool | None = None,
         symmetric: bool | None = None,
         least_terms: int | None = None,
-        least_side: int | None = None,
+        least_rows: int | None = None,
     ) -> None:
         """Multiply matrices in packed blocks, tile by tile, each tile in registers.
 
@@ -55,8 +55,8 @@ class ArraySteps(State):
         A tile has `rows` rows and `vectors` vectors of `lanes` columns; `depth` terms are added in
         one go. `fma` rounds products together with their sums. What is not given suits the machine
         that the step is taken on. Of a `symmetric` product half is computed. Where sizes are known
-        at run time only, products of fewer than `least_terms` terms, or of fewer than `least_side`
-        rows or columns, are computed row by row.
+        at run time only, products of fewer than `least_terms` terms, or of fewer than `least_rows`
+        rows, are computed row by row.
 
         A te.sum of products and sums in loops are taken as well. Unless their order is open
         (fastmath "reassoc"), their terms are added one by one in that order, without `fma`: the
@@ -67,7 +67,7 @@ class ArraySteps(State):
         >>> s.gemm("product", rows=6, vectors=2, lanes=8)
         """
         tile = rows, vectors, lanes, depth
-        numbers = GemmNumbers(*tile, fma, bool(symmetric), least_terms, least_side)
+        numbers = GemmNumbers(*tile, fma, bool(symmetric), least_terms, least_rows)
         self.func = gemm(self.func, self.find_name(block), numbers)
 
     @step

@@ -130,7 +130,7 @@ def test_gemm_at_awkward_sizes_and_tiles(sizes: tuple[int, int, int]) -> None:
 
 def test_gemm_where_sizes_come_at_run_time() -> None:
     s = product_of_matrices.schedule(hj.f64["n", "m"], hj.f64["m", "k"])
-    s.gemm("product", rows=4, vectors=2, lanes=4, least_terms=100, least_side=3)
+    s.gemm("product", rows=4, vectors=2, lanes=4, least_terms=100, least_rows=3)
     assert "100" in str(s.func)
     for shapes in (((2, 3), (3, 2)), ((9, 10), (10, 11))):
         a, b = map(numbers, shapes)

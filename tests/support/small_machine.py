@@ -28,7 +28,7 @@ THRESHOLDS: tuple[tuple[Any, dict[str, int]], ...] = (
     (traffic, {"STREAM_BYTES": 64}),
     (allocation, {"MAX_STACK_BYTES": 64}),
     (plan_storage, {"_SMALL_BYTES": 0}),
-    (products, {"MIN_BLOCKED_TERMS": 32, "MIN_JAMMED_TERMS": 8}),
+    (products, {"MIN_BLOCKED_TERMS": 32, "MIN_BLOCKED_AT_RUN_TIME": 32, "MIN_JAMMED_TERMS": 8}),
     (choose_tile, {"DEPTH": 8, "MAX_DEPTH": 12, "LEAST_PACKED": 1, "_FEW_ROWS": 4}),
     (matrix_product, {"STRIP_TILES": 1, "MAX_PANELS_IN_PLACE": 0}),
     (reduce_rows, {"BLOCK": 128}),

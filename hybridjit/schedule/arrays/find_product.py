@@ -132,18 +132,17 @@ def _told_apart(product: Product, kept: Sequence[Var]) -> Product | None:
     return replace(product, batch=batch, rows=rows, columns=(columns[-1],))
 
 
-def is_larger(sizes: Sequence[Expr], terms: int, side: int) -> Expr:
+def is_larger(sizes: Sequence[Expr], terms: int, rows: int) -> Expr:
     """The condition that a product of (rows, terms, columns), of which some are not known, has so
-    many terms in all, and that the result has at least `side` rows and columns.
+    many terms in all, and at least so many rows.
     """
     found: Expr = Const(math.prod(n for n in map(constant, sizes) if n is not None))
     for size in sizes:
         if constant(size) is None:
             found = times(found, size)
     is_large: Expr = Ge(found, Const(terms))
-    for size in (sizes[0], sizes[2]):
-        if constant(size) is None:
-            is_large = And(is_large, Ge(size, Const(side)))
+    if constant(sizes[0]) is None:
+        is_large = And(is_large, Ge(sizes[0], Const(rows)))
     return is_large
 
 

@@ -104,7 +104,7 @@ class GemmNumbers:
     fma: bool | None = None
     symmetric: bool = False
     least_terms: int | None = None
-    least_side: int | None = None
+    least_rows: int | None = None
 
     def tile(self, product: Product) -> Tile:
         """The tile for a product; all terms of windows are added in one go."""
@@ -117,7 +117,7 @@ class GemmNumbers:
 
     def check(self) -> None:
         """Refuse numbers that make no tile."""
-        for name in ("rows", "vectors", "lanes", "depth", "least_side", "least_terms"):
+        for name in ("rows", "vectors", "lanes", "depth", "least_rows", "least_terms"):
             number = getattr(self, name)
             if number is None:
                 continue
@@ -168,7 +168,7 @@ def _large(product: Product, numbers: GemmNumbers) -> Expr | None:
     """The condition for tiles, if it is not known from the start."""
     if numbers.least_terms is None or None not in map(constant, product.sizes):
         return None
-    return is_larger(product.sizes, numbers.least_terms, numbers.least_side or 1)
+    return is_larger(product.sizes, numbers.least_terms, numbers.least_rows or 1)
 
 
 def interchange_product(func: PrimFunc, block_name: str, *, fma: bool) -> PrimFunc:
