@@ -60,6 +60,12 @@ def reduction_pays(loop: For) -> bool:
     return loop_extent(loop) is not None or all(_is_along(node, loop) for node in nodes)
 
 
+def selection_pays(loop: For) -> bool:
+    """True if all that is compared lies along rows."""
+    loop = spelled_out(loop)
+    return all(_is_along(node, loop) for node in walk(loop.body))
+
+
 def spelled_out(loop: For) -> For:
     """`loop` with indices as they are computed: a name does not tell how far they go.
 

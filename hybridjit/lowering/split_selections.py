@@ -100,18 +100,18 @@ def _read(stmt: If) -> Selection | None:
     if len(set(buffers)) < len(buffers) or not read.isdisjoint(buffers):
         return None
     for store in sets:
-        op = _find_op(stmt.cond, store.value, Load(store.buffer))
+        op = find_order(stmt.cond, store.value, Load(store.buffer))
         if op is not None and (store.buffer.dtype.is_integer or store.buffer.dtype.is_float):
             others = tuple(buffer for buffer in buffers if buffer is not store.buffer)
             return Selection(op, stmt.cond, store.value, store.buffer, others)
     return None
 
 
-def _find_op(cond: Expr, value: Expr, best: Load) -> ReductionOp | None:
+def find_order(cond: Expr, value: Expr, best: Load) -> ReductionOp | None:
     """Which extremum is looked for, if `cond` says that `value` is a better one than `best`."""
     match cond:
         case Or(better, And(Call("isnan", (x,)), Not(Call("isnan", (y,))))):
-            return _find_op(better, value, best) if (x, y) == (value, best) else None
+            return find_order(better, value, best) if (x, y) == (value, best) else None
         case Lt(x, y) if (x, y) == (value, best):
             return ReductionOp.MIN
         case Gt(x, y) if (x, y) == (best, value):

@@ -29,8 +29,9 @@ from hybridjit.lowering.chunks import AUTOMATIC
 from hybridjit.lowering.drop_continues import drop_continues
 from hybridjit.lowering.free_iterations import find_free_iterations
 from hybridjit.lowering.join_branches import join_branches
-from hybridjit.lowering.lane_cost import packs, pays, reduction_pays
+from hybridjit.lowering.lane_cost import packs, pays, reduction_pays, selection_pays
 from hybridjit.lowering.ordered_sums import find_ordered_sums
+from hybridjit.lowering.select_in_lanes import find_lane_selection, select_in_lanes
 from hybridjit.target import Target
 
 # The annotation of a parallel loop whose threads run their iterations in lanes.
@@ -53,8 +54,8 @@ class VectorizeInner(LoopMutator):
     def rewrite_For(self, node: For) -> Stmt:
         if node.kind in (LoopKind.VECTORIZED, LoopKind.UNROLLED):
             return node
-        body = join_branches(drop_continues(node.body))
-        made = self._vectorize(dataclasses.replace(node, body=body))
+        loop = dataclasses.replace(node, body=join_branches(drop_continues(node.body)))
+        made = self._vectorize(loop) or self._vectorize_selection(loop)
         return self.go_inside(node) if made is None else made
 
     def _vectorize(self, loop: For) -> Stmt | None:
@@ -104,6 +105,17 @@ class VectorizeInner(LoopMutator):
             return None
         rest = find_lanes(sums.lanes_loop, self.func.fastmath, self.unset)
         return sums.make(self.target) if not rest.shared and self._is_legal(rest) else None
+
+    def _vectorize_selection(self, loop: For) -> Stmt | None:
+        """Lanes that look for an extremum."""
+        found = find_lane_selection(loop) if _is_counting(loop) else None
+        if found is None or loop.kind is LoopKind.PARALLEL or loop.hint(IN_LANES) == 1:
+            return None
+        if not selection_pays(found.lanes_loop) or found.best.buffer in self.unset:
+            return None
+        rest = find_lanes(found.lanes_loop, self.func.fastmath, self.unset)
+        can = not rest.shared and self._is_legal(rest)
+        return select_in_lanes(found, self.target) if can else None
 
     def _is_legal(self, lanes: Lanes) -> bool:
         if lanes.obstacle is not None or lanes.arrays:

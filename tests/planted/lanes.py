@@ -19,11 +19,14 @@ from hybridjit.codegen.emit import calls, packed_stores
 from hybridjit.codegen.emit.load_groups import LoadGroups
 from hybridjit.codegen.emit.vector_memory import Access
 from hybridjit.codegen.llvm_types import I64
+from hybridjit.ir.dtype import BOOL
+from hybridjit.ir.expr import Const
 from hybridjit.lowering import (
     cut_loops,
     free_iterations,
     join_branches,
     private_lanes,
+    select_in_lanes,
     vectorize_inner,
 )
 from hybridjit.lowering.free_iterations import FreeIterations
@@ -32,6 +35,7 @@ from tests.codegen import test_math_pairs as pairs
 from tests.lowering import test_free_iterations as free
 from tests.lowering import test_join_branches as branches
 from tests.lowering import test_packing as packing_kernels
+from tests.lowering import test_select_in_lanes as searches
 from tests.lowering import test_vectorize_inner as inner
 from tests.planted.bugs import Bug, Check, always, everywhere, replaced
 from tests.support.guarded import check_guarded
@@ -50,6 +54,10 @@ def at_sizes(kernel: Kernel[..., Any], arrays: Any = inner.arrays) -> Check:
 
     check.__name__ = kernel.__name__
     return check
+
+
+def selected() -> None:
+    searches.test_same_as_one_by_one(searches.largest, "float64")
 
 
 def summed() -> None:
@@ -198,6 +206,16 @@ BUGS = (
         "indices that have changed are taken for the same",
         [replaced(join_branches, "_read_for", own_array)],
         branches.test_an_element_at_another_place_is_loaded_anew,
+    ),
+    Bug(
+        "of equals in lanes, any is the first",
+        [replaced(select_in_lanes.Maker, "is_equal", always(Const(False, BOOL)))],
+        selected,
+    ),
+    Bug(
+        "what a search sets may be read elsewhere",
+        [replaced(select_in_lanes, "_is_alone", always(True))],
+        searches.test_loops_that_do_more_stay_as_they_are,
     ),
     Bug("all terms are one", [replaced(OrderedSums, "_at", all_in_one)], summed),
     Bug(

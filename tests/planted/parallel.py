@@ -331,7 +331,7 @@ BUGS = (
     ),
     Bug(
         "any comparison selects the first",
-        [replaced(split_selections, "_find_op", always(ReductionOp.MIN))],
+        [replaced(split_selections, "find_order", always(ReductionOp.MIN))],
         nothing_is_selected,
     ),
 )
