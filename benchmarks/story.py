@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             _run_by_us(sizes, tile, data, False, has_lanes=has_lanes),
         ]
         best = _race(runs, options.rounds)
-        table.add_row(name, *(f"{each * 1e3:.0f}" for each in best), f"{best[0] / best[1]:.2f}")
+        table.add_row(name, *(f"{each * 1e3:.2f}" for each in best), f"{best[0] / best[1]:.2f}")
     Console().print(table)
 
 
@@ -72,9 +72,21 @@ def _tensors(te: Any, sizes: Sequence[int]) -> list[Any]:
     B = te.placeholder((inner, columns), "float32", name="B")
     E = te.placeholder((columns, width), "float32", name="E")
     k, x = te.reduce_axis((0, inner), "k"), te.reduce_axis((0, columns), "x")
-    C = te.compute((rows, columns), lambda m, n: te.sum(A[m, k] * B[k, n], axis=k), name="C")
-    D = te.compute((rows, columns), lambda p, q: te.exp(C[p, q]), name="D")
-    F = te.compute((rows, width), lambda i, j: te.sum(D[i, x] * E[x, j], axis=x), name="F")
+
+    def multiply(m: Any, n: Any) -> Any:
+        return te.sum(A[m, k] * B[k, n], axis=k)
+
+    C = te.compute((rows, columns), multiply, name="C")
+
+    def exponential(p: Any, q: Any) -> Any:
+        return te.exp(C[p, q])
+
+    D = te.compute((rows, columns), exponential, name="D")
+
+    def multiply_again(i: Any, j: Any) -> Any:
+        return te.sum(D[i, x] * E[x, j], axis=x)
+
+    F = te.compute((rows, width), multiply_again, name="F")
     return [A, B, E, C, F]
 
 

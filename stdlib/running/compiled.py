@@ -67,7 +67,7 @@ class Compiled:
     def seen(self, values: Sequence[Any]) -> dict[Buffer, Shape]:
         """The shapes in which callers see arrays that the code sees in others."""
         header = self.code.specialization.header
-        params: Sequence[Any] = header.params
+        params: Any = header.params
         seen: dict[Buffer, Shape] = {params[place]: values[place].shape for place, _ in self.views}
         if self.result_shape is not None:
             seen[header.outputs[0]] = self.result_shape

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ SIZES = (1, 2, 31, 32, 33, 63, 95, 96, 97, 130, 383, 384, 391, 1000)
 DTYPES = ("float64", "float32", "int64", "int32", "int16", "uint8")
 
 
-def largest(a):
+def largest(a: Any) -> Any:
     best = a[0]
     where = 0
     for i in range(a.shape[0]):
@@ -24,7 +24,7 @@ def largest(a):
     return where, best
 
 
-def smallest_of_many(a):
+def smallest_of_many(a: Any) -> Any:
     best = a[3 % a.shape[0]]
     where, beside = -7, 0.5
     for i in range(1, a.shape[0]):
@@ -35,7 +35,7 @@ def smallest_of_many(a):
     return where, best, beside
 
 
-def nearest(a):
+def nearest(a: Any) -> Any:
     best = 2.0**100
     where = -1
     for i in range(a.shape[0]):
@@ -46,7 +46,7 @@ def nearest(a):
     return where, best
 
 
-def in_rows(a):
+def in_rows(a: Any) -> Any:
     found = np.zeros(3, np.int64)
     for r in range(3):
         best = a[r]
@@ -57,11 +57,11 @@ def in_rows(a):
     return found
 
 
-def of_numpy(a):
+def of_numpy(a: Any) -> Any:
     return np.argmax(a), np.argmin(a), np.argmax(a.reshape(1, a.size), axis=1)
 
 
-def along_columns(a):
+def along_columns(a: Any) -> Any:
     pairs = np.empty((a.size, 3), a.dtype)
     pairs[:, 0] = a
     pairs[:, 1] = a[::-1]
@@ -116,8 +116,8 @@ def test_same_as_one_by_one(loop: Callable[..., Any], dtype: str) -> None:
 
 def _bits(value: Any) -> Any:
     if isinstance(value, tuple):
-        return tuple(map(_bits, value))
-    array = np.asarray(value)
+        return tuple(map(_bits, cast("tuple[Any, ...]", value)))
+    array: Any = np.asarray(value)
     # NaN has many bits; -0.0 is not 0.0.
     return [str(item) for item in array.ravel().tolist()]
 
@@ -141,7 +141,7 @@ def test_lanes_are_taken_where_they_pay() -> None:
     assert "int32" in lowered(largest, np.zeros(4000, np.float32)).split("places = ")[1][:30]
 
 
-def counts(a, count):
+def counts(a: Any, count: Any) -> Any:
     best = a[0]
     for i in range(a.shape[0]):
         if a[i] > best:
@@ -149,7 +149,7 @@ def counts(a, count):
             count[0] += 1  # how often: each of them counts
 
 
-def reads_where(a, b):
+def reads_where(a: Any, b: Any) -> Any:
     best, where = a[0], 0
     for i in range(a.shape[0]):
         if a[i] > best + where:
@@ -157,7 +157,7 @@ def reads_where(a, b):
     b[0] = where
 
 
-def stores_apart(a, b):
+def stores_apart(a: Any, b: Any) -> Any:
     best = a[0]
     for i in range(a.shape[0]):
         if a[i] > best:
@@ -165,7 +165,7 @@ def stores_apart(a, b):
             b[i] = 1.0
 
 
-def takes_equals(a, b):
+def takes_equals(a: Any, b: Any) -> Any:
     best = a[0]
     for i in range(a.shape[0]):
         if a[i] >= best:
@@ -173,7 +173,7 @@ def takes_equals(a, b):
             b[0] = i
 
 
-def may_fail(a, b):
+def may_fail(a: Any, b: Any) -> Any:
     best = 0
     for i in range(a.shape[0]):
         if 7 // int(a[i]) > best:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -25,8 +26,17 @@ class Liar(np.ndarray[Any, Any]):
     ndim: Any = 1
 
 
+def as_class(array: Any, cls: Any) -> Any:
+    return array.view(cls)
+
+
 def lying(array: Any) -> Any:
-    return array.view(Liar)
+    return as_class(array, Liar)
+
+
+def plain(array: Any) -> Any:
+    base: Any = np.ndarray
+    return base.view(array, base)
 
 
 def test_reading_stays_inside() -> None:
@@ -87,18 +97,18 @@ def mapped(folder: Path) -> Any:
     return np.memmap(folder / "numbers", np.float64, "w+", shape=(5, 3))
 
 
-MAKERS: dict[str, Any] = {
+MAKERS: dict[str, Callable[[Path], Any]] = {
     "memmap": mapped,
-    "named": lambda _: np.empty((5, 3)).view(Named),
-    "liar": lambda _: np.empty((5, 3)).view(Liar),
+    "named": lambda _folder: as_class(np.empty((5, 3)), Named),
+    "liar": lambda _folder: as_class(np.empty((5, 3)), Liar),
 }
-NUMBERS = np.arange(15.0).reshape(5, 3)
+NUMBERS: Any = np.array([[3.0 * i + j for j in range(3)] for i in range(5)])
 
 
 @pytest.fixture(params=MAKERS)
 def array(request: Any, tmp_path: Path) -> Any:
     made = MAKERS[request.param](tmp_path)
-    np.ndarray.view(made, np.ndarray)[...] = NUMBERS
+    plain(made)[...] = NUMBERS
     return made
 
 
@@ -131,7 +141,7 @@ def test_what_is_returned_is_a_plain_array(array: Any) -> None:
             found = kernel(array)
             assert type(found) is np.ndarray
             assert found.tolist() == expected.tolist()
-            assert np.shares_memory(found, np.ndarray.view(array, np.ndarray))
+            assert np.shares_memory(found, plain(array))
 
 
 def test_classes_do_not_pass_for_one_another() -> None:
@@ -139,14 +149,14 @@ def test_classes_do_not_pass_for_one_another() -> None:
     def total(a: Any) -> Any:
         return a.sum()
 
-    plain = np.arange(6.0)
-    warm(total, plain)
+    numbers = np.arange(6.0)
+    warm(total, numbers)
     for _ in range(3):
-        total(plain.view(Named))
+        total(as_class(numbers, Named))
     assert hits(total) == 2
-    for given in (plain, plain.view(Named), lying(plain[::2])):
-        assert total(given) == np.ndarray.view(given, np.ndarray).sum()
+    for given in (numbers, as_class(numbers, Named), lying(numbers[::2])):
+        assert total(given) == plain(given).sum()
     with pytest.warns(PendingDeprecationWarning), pytest.raises(TypeError, match=r"np\.matrix"):
         total(np.matrix([[1.0, 2.0]]))
     with pytest.raises(TypeError, match="mask"):
-        total(np.ma.masked_array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], mask=[0, 1, 0, 0, 0, 0]))
+        total(np.ma.masked_equal(numbers, 1.0))

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
-from hybridjit import stdlib as hs
-from hybridjit import te
+from hybridjit import stdlib, te
 from hybridjit.errors import ArgumentError
 from hybridjit.stdlib.running import operator as operators
 from hybridjit.stdlib.running.operator import Operator
 
+hs: Any = stdlib
 GENERATOR = np.random.default_rng(0)
-A, B = (GENERATOR.random((4, 6), np.float32) for _ in range(2))
+A: Any = GENERATOR.random((4, 6), np.float32)
+B: Any = GENERATOR.random((4, 6), np.float32)
 IMAGE = GENERATOR.random((1, 2, 5, 5), np.float32)
 KERNEL = GENERATOR.random((2, 2, 3, 3), np.float32)
 ODD = GENERATOR.random((3, 5, 7))
@@ -84,7 +85,7 @@ def test_native_calls_give_the_same(name: str) -> None:
 
 
 def _items(value: Any) -> Any:
-    return value if isinstance(value, tuple) else (value,)
+    return cast("tuple[Any, ...]", value) if isinstance(value, tuple) else (value,)
 
 
 def warm(operator: Any, *args: Any, **kwargs: Any) -> None:
