@@ -23,17 +23,25 @@ from hybridjit.ir.stmt import (
     IF_POSSIBLE,
     IN_LANES,
     IN_REGISTER,
+    ON_THREADS,
     ORIGIN,
     SUMS_IN_LANES,
+    SUMS_IN_ROWS,
+    Annotations,
     For,
+    LoopKind,
     Stmt,
 )
 from hybridjit.ir.visit import Mutator, walk_stmts
 
 
 def with_lanes(loop: For, lanes: int) -> For:
-    """`loop`, which gets so many lanes: a hint that asked for them has done its work."""
-    return _carried_out(loop, (IN_LANES, SUMS_IN_LANES), (HAS_LANES, lanes))
+    """`loop`, which gets so many lanes: a hint that asked for them has done its work.
+
+    Lanes of a loop on threads hold no sums: these would have to be kept between its iterations.
+    """
+    asked = (IN_LANES,) if loop.kind is LoopKind.PARALLEL else (IN_LANES, SUMS_IN_LANES)
+    return _carried_out(loop, asked, (HAS_LANES, lanes))
 
 
 def with_register(loop: For) -> For:
@@ -47,6 +55,35 @@ def _carried_out(loop: For, names: Sequence[str], outcome: tuple[str, int]) -> F
     done = (*names, *(IF_POSSIBLE[name] for name in names), outcome[0])
     others = tuple(item for item in loop.annotations if item[0] not in done)
     return dataclasses.replace(loop, annotations=(*others, outcome))
+
+
+def part_of(loop: For, position: int, count: int) -> For:
+    """`loop` with the hints for one of `count` loops that it becomes, counted from the outermost.
+
+    Threads have parts of it, the outermost loop; neighbours run side by side, in the innermost.
+    """
+    lanes = () if position == count - 1 else (IN_LANES, SUMS_IN_LANES, SUMS_IN_ROWS)
+    threads = () if position == 0 else (ON_THREADS,)
+    return _without(loop, (*lanes, *threads))
+
+
+def joined_hints(loops: Sequence[For]) -> Annotations:
+    """The annotations of the first of `loops`, and the hints of the others that become one with it.
+
+    What two of them say is taken from the first.
+    """
+    found = dict(loops[0].annotations)
+    for loop in loops[1:]:
+        found |= {name: value for name, value in loop.hints if name not in found}
+    return tuple(found.items())
+
+
+def _without(loop: For, names: Sequence[str]) -> For:
+    """`loop` without what these hints ask of it; that something is not wanted is left."""
+    asked = [name for name in names if (wanted := loop.hint(name)) is True or (wanted or 0) > 1]
+    gone = (*asked, *(IF_POSSIBLE.get(name) for name in asked))
+    left = tuple(item for item in loop.annotations if item[0] not in gone)
+    return dataclasses.replace(loop, annotations=left) if asked else loop
 
 
 def wants_lanes(stmt: Stmt) -> bool:

@@ -92,6 +92,9 @@ HINTS = (
 )
 """Annotations that stay with a loop whatever becomes of it. With no others, it is a plain one."""
 
+UNSAFE = "unsafe"
+"""Marks a loop that a schedule gave its kind without a proof, as it was told to."""
+
 UNROLL = "unroll"
 """Marks a loop, with the value False, that LLVM is not to unroll: a round of it is long enough."""
 
@@ -153,7 +156,7 @@ class For(Stmt):
     @property
     def is_unsafe(self) -> bool:
         """True if a schedule gave the loop its kind without a proof, as it was told to."""
-        return ("unsafe", True) in self.annotations
+        return (UNSAFE, True) in self.annotations
 
     @property
     def extent(self) -> Expr:

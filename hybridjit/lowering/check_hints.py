@@ -56,7 +56,9 @@ def check_hints(func: PrimFunc, target: Target) -> PrimFunc:
 
 OUTCOMES: dict[str, Callable[[For], bool]] = {
     IN_LANES: lambda loop: loop.hint(HAS_LANES) is not None,
-    SUMS_IN_LANES: lambda loop: loop.hint(HAS_LANES) is not None,
+    SUMS_IN_LANES: lambda loop: (
+        loop.hint(HAS_LANES) is not None and loop.kind is not LoopKind.PARALLEL
+    ),
     IN_REGISTER: lambda loop: loop.hint(HAS_REGISTER) is not None,
     ON_THREADS: lambda loop: loop.kind is LoopKind.PARALLEL,
 }

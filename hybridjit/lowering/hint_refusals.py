@@ -5,7 +5,7 @@ from __future__ import annotations
 from hybridjit.analysis.concurrency import find_obstacle
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import ORIGIN, For
+from hybridjit.ir.stmt import ORIGIN, For, LoopKind
 from hybridjit.lowering.lane_reasons import UNPROVED, find_lane_reasons
 from hybridjit.schedule.refusal import describe
 from hybridjit.target import Target
@@ -14,6 +14,10 @@ HELP = "with if_possible=True the compiler chooses where it cannot be"
 
 
 _SUMS = "its sums are not proved to be apart, or something in it may fail"
+_ON_THREADS = (
+    "it runs on threads inside of the loop over their terms",
+    "s.parallel of a loop outside of that leaves the lanes in each thread",
+)
 _REGISTER = (
     "it is not proved to update one element only, or an iteration that fails would leave another "
     "value there"
@@ -23,6 +27,7 @@ _REGISTER = (
 def refuse_hint(func: PrimFunc, loop: For, name: str, target: Target) -> ScheduleError:
     """The error for a loop of the lowered `func` that was to run as hint `name` says."""
     called = f"loop '{loop.var.name}'"
+    is_parallel = loop.kind is LoopKind.PARALLEL
     match name:
         case "on_threads":
             return _refuse_threads(func, loop)
@@ -30,7 +35,7 @@ def refuse_hint(func: PrimFunc, loop: For, name: str, target: Target) -> Schedul
             return _refuse(loop, f"{name}: {called} cannot keep what it updates", _REGISTER)
         case "sums_in_lanes":
             what = f"{name}: sums in {called} cannot run in {loop.hint(name)} lanes"
-            return _refuse(loop, what, _SUMS)
+            return _refuse(loop, what, *(_ON_THREADS if is_parallel else (_SUMS,)))
         case _:
             reason = find_lane_reasons(func, target).get(loop.hint(ORIGIN), UNPROVED)
             what = f"{name}: {called} cannot run in {loop.hint(name)} lanes"

@@ -48,9 +48,8 @@ from hybridjit.analysis.private_reduction import (
     find_scattered_reductions,
     find_single_reductions,
 )
-from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total, operation_may_fail
-from hybridjit.ir.expr import Buffer, Const, Expr, FloorDiv, Ge, Load, Max, Min, Var
+from hybridjit.ir.expr import Buffer, Const, Expr, Ge, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.stmt import (
     ON_THREADS,
@@ -72,6 +71,7 @@ from hybridjit.ir.stmt import (
 )
 from hybridjit.ir.visit import Mutator, fresh_copy, walk, walk_stmts
 from hybridjit.kept_property import kept_property
+from hybridjit.lowering.blocks import make_blocks
 from hybridjit.lowering.chunks import Chunks, make_parallel
 from hybridjit.lowering.privatize_reductions import split_reductions
 from hybridjit.lowering.split_histograms import can_split, split_histograms
@@ -81,10 +81,6 @@ from hybridjit.lowering.split_selections import find_selection, split_selection
 _FEW = 8
 # Iterations that have a copy of a sum each: so many at most, and so much work at least.
 MOST_SINGLE, MIN_SINGLE = 1 << 13, 1 << 8
-# Blocks: enough for the threads to share evenly, each long enough for rows that run side by side.
-_BLOCKS, _ROWS = 64, 8
-# Blocks of columns: memory is read in pieces of rows, which must not be short.
-_COLUMNS = 512
 
 
 def parallelize(func: PrimFunc) -> PrimFunc:
@@ -290,50 +286,3 @@ def make_versions(loop: For, on_threads: Stmt) -> Stmt:
     if isinstance(work, Const):
         return on_threads
     return If(Ge(work, Const(MIN_AUTOMATIC_WORK)), on_threads, fresh_copy(loop), span=loop.span)
-
-
-def make_blocks(loop: For, nest: Nest | None = None) -> Stmt:
-    """`loop`, of a constant step, in blocks on several threads, each of them a loop as it was.
-
-    With `nest`, blocks go around a whole nest that the loop is in.
-    """
-    trips = loop_extent(loop)
-    least = _ROWS if nest is None or not _goes_along_rows(loop) else _COLUMNS
-    if trips is not None:
-        size = -(-trips // min(_BLOCKS, max(trips // least, min(trips, _ROWS))))
-        size = size if size <= _ROWS else -(-size // _ROWS) * _ROWS
-        return _blocked(loop, nest, (Const(trips), Const(size), Const(-(-trips // size))))
-    count, size = Var("trips"), Var("size")
-    lets = [
-        Let(count, simplify(loop.safe_extent)),
-        Let(size, Max(FloorDiv(count + (_BLOCKS - 1), Const(_BLOCKS)), Const(least))),
-    ]
-    blocks = FloorDiv(count + size - 1, size)
-    return seq(*lets, _blocked(loop, nest, (count, size, blocks)))
-
-
-def _goes_along_rows(loop: For) -> bool:
-    """Whether the iterations of a loop touch elements that lie next to each other."""
-    accesses = (node for node in walk(loop.body) if isinstance(node, Load | Store))
-    return any(access.indices and access.indices[-1] is loop.var for access in accesses)
-
-
-def _blocked(loop: For, nest: Nest | None, counts: tuple[Expr, Expr, Expr]) -> For:
-    """Blocks of `counts`: the iterations, those of a block, and how many blocks there are."""
-    block = Var("block")
-    trips, size, blocks = counts
-    first = simplify(block * size)
-    is_even = simplify(blocks * size) == trips
-    length = size if is_even else simplify(Min(size, trips - first))
-    if loop.step == Const(1):
-        start = simplify(loop.start + first)
-        inner: For = dataclasses.replace(loop, start=start, stop=simplify(start + length))
-    else:
-        start = simplify(loop.start + first * loop.step)
-        inner = dataclasses.replace(loop, start=start, stop=simplify(start + length * loop.step))
-    body: Stmt = inner
-    if nest is not None:
-        loops = tuple(inner if each is loop else each for each in nest.loops)
-        body = Nest(loops, nest.body).over(nest.body)
-    bounds = Const(0), blocks, Const(1)
-    return make_parallel(For(block, *bounds, body, annotations=loop.hints, span=loop.span))

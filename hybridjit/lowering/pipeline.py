@@ -15,6 +15,7 @@ from hybridjit.lowering.check_hints import check_hints, number_hints
 from hybridjit.lowering.check_kinds import check_kinds
 from hybridjit.lowering.compact_buffers import compact_buffers
 from hybridjit.lowering.expand_intrinsics import expand_intrinsics
+from hybridjit.lowering.hand_out_blocks import hand_out_blocks
 from hybridjit.lowering.hoist_checks import hoist_checks
 from hybridjit.lowering.hoist_inits import hoist_inits
 from hybridjit.lowering.keep_in_registers import keep_in_registers
@@ -82,6 +83,7 @@ PIPELINE: tuple[Pass, ...] = (
     Pass(privatize_reductions, gives=Stage.LOOPS),
     Pass(version_guards, gives=Stage.LOOPS),
     Pass(hoist_inits, gives=Stage.LOOPS),
+    Pass(hand_out_blocks, gives=Stage.LOOPS, makes_lanes=True),
     Pass(sum_in_lanes, gives=Stage.LOOPS, makes_lanes=True),
     Pass(keep_in_registers, gives=Stage.LOOPS, makes_lanes=True),
     Pass(vectorize_inner, gives=Stage.LOOPS, takes_target=True, makes_lanes=True),

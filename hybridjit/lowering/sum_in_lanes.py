@@ -21,6 +21,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from hybridjit.analysis.counting_nest import Nest
+from hybridjit.analysis.limits import loop_extent
 from hybridjit.analysis.vector_width import Width, picks
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.hints import with_lanes
@@ -60,7 +61,7 @@ class _SumInLanes(TileSums):
             loop = dataclasses.replace(loop, body=jammed)
         is_masked = not picks(loop, list(walk(loop.body)))
         width = Width(tile.lanes, tile.lanes, is_masked, whole=1)
-        parts = cut(with_lanes(loop, tile.lanes), width)
+        parts = cut(with_lanes(loop, min(tile.lanes, loop_extent(loop) or tile.lanes)), width)
         return Nest(tile.outside, loop).over(seq(*parts.names, *parts.loops))
 
     def take_apart(self, loop: For, stmts: Sequence[Stmt]) -> list[For]:

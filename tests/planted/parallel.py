@@ -6,6 +6,7 @@ Each must be noticed by comparing a few parallel loops with the interpreter.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,15 +25,18 @@ from hybridjit.codegen.pool.layout import Pool
 from hybridjit.codegen.pool.words import PoolWords
 from hybridjit.hybrid import allocate, parallel
 from hybridjit.ir.expr import Const, Expr, Le, Lt, Min, const
-from hybridjit.ir.stmt import If, Stmt, Store, seq
+from hybridjit.ir.stmt import For, If, Stmt, Store, seq
 from hybridjit.lowering import (
+    blocks,
     chunks,
+    hand_out_blocks,
     parallelize,
     privatize_reductions,
     split_histograms,
     split_selections,
 )
 from hybridjit.runtime import pool as runtime_pool
+from tests.lowering import test_hand_out_blocks as lanes_on_threads
 from tests.lowering import test_parallelize as automatic
 from tests.planted.bugs import Bug, Check, always, replaced
 from tests.support import parallel_programs as programs
@@ -233,6 +237,17 @@ def longer(a: Expr, b: Expr) -> Expr:
     return a
 
 
+def first_block_only(loop: For, *, multiple: int) -> For:
+    """As if there were one block, of as many iterations as run side by side."""
+    return replace(loop, stop=loop.start + multiple)
+
+
+def blocks_of_lanes() -> None:
+    with eager():
+        made: AnyKernel = lanes_on_threads.row_sums.with_schedule(lanes_on_threads.lanes_first)
+        check(made, lanes_on_threads.arrays(_SIZE), 1, 3)
+
+
 BUGS = (
     Bug(
         "the first iterations are lost",
@@ -301,8 +316,13 @@ BUGS = (
     ),
     Bug(
         "the last block is too short",
-        [replaced(parallelize, "Min", shorter)],
+        [replaced(blocks, "Min", shorter)],
         by_themselves(automatic.rows),
+    ),
+    Bug(
+        "blocks of lanes are taken for all of the loop",
+        [replaced(hand_out_blocks, "make_blocks", first_block_only)],
+        blocks_of_lanes,
     ),
     Bug(
         "floats are added in any order",

@@ -3,6 +3,8 @@
 import pytest
 
 import hybridjit as hj
+from hybridjit.ir.stmt import For
+from hybridjit.ir.visit import walk_stmts
 from hybridjit.schedule.schedule import Schedule
 from tests.conftest import Golden
 from tests.schedule.programs import (
@@ -135,3 +137,12 @@ def largest(a: int64["n", "m"], d: int64["m"]):
     s.parallel("k")
     with pytest.raises(hj.ScheduleError, match="fuse would make iterations of the parallel loop"):
         s.fuse("i", "j")
+
+
+def test_hints_of_all_loops_stay() -> None:
+    s = Schedule(NEST.func(7))
+    s.on_threads("i", if_possible=True)
+    s.in_lanes("j", 8)
+    s.fuse("i", "j")
+    (loop,) = (stmt for stmt in walk_stmts(s.func.body) if isinstance(stmt, For))
+    assert dict(loop.hints) == {"on_threads": True, "on_threads_if_possible": True, "in_lanes": 8}

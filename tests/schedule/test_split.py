@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from hybridjit.ir.stmt import For
+from hybridjit.ir.visit import walk_stmts
 from hybridjit.schedule.schedule import Schedule
 from tests.conftest import Golden
 from tests.schedule.programs import (
@@ -112,3 +114,34 @@ def test_a_loop_with_a_kind() -> None:
 def test_a_loop_that_is_left_early(golden: Golden) -> None:
     error = refuse(BREAK, lambda s: s.split("i", factor=2), "break or return may leave it early")
     golden.check(str(error), "txt")
+
+
+def hints_of(s: Schedule) -> dict[str, tuple[tuple[str, object], ...]]:
+    loops = (stmt for stmt in walk_stmts(s.func.body) if isinstance(stmt, For))
+    return {loop.var.name: loop.hints for loop in loops}
+
+
+def test_neighbours_stay_side_by_side_and_threads_have_parts() -> None:
+    s = Schedule(NEST.func(40))
+    s.in_lanes("i", 8)
+    s.on_threads("i", if_possible=True)
+    s.split("i", factors=[None, 4, 8])
+    hints = hints_of(s)
+    assert hints["i_0"] == (("on_threads", True), ("on_threads_if_possible", True))
+    assert hints["i_1"] == ()
+    assert hints["i_2"] == (("in_lanes", 8),)
+
+
+def test_no_lanes_are_none_of_any_part() -> None:
+    s = Schedule(NEST.func(40))
+    s.in_lanes("i", 1)
+    s.split("i", factor=8)
+    assert hints_of(s)["i_0"] == hints_of(s)["i_1"] == (("in_lanes", 1),)
+
+
+def test_one_part_has_all_hints() -> None:
+    s = Schedule(NEST.func(40))
+    s.in_lanes("i", 8)
+    s.on_threads("i", if_possible=True)
+    s.split("i", factors=[None])
+    assert len(hints_of(s)["i_0"]) == 3

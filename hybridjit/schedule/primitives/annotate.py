@@ -6,14 +6,14 @@ import dataclasses
 
 from hybridjit.ir.expr import Load
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import Annotations, Block, For
+from hybridjit.ir.stmt import UNSAFE, Annotations, Block, For
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.buffers import find_buffer
 from hybridjit.schedule.program import replace_stmt
 from hybridjit.schedule.refusal import refuse
 
 Hint = bool | int | float | str
-RESERVED = ("unsafe",)
+RESERVED = (UNSAFE,)
 PREFETCH = "prefetch_"
 
 

@@ -9,6 +9,7 @@ from hybridjit.arith.simplify import simplify
 from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Mod, Var
 from hybridjit.ir.func import PrimFunc
+from hybridjit.ir.hints import joined_hints
 from hybridjit.ir.stmt import For, LoopKind
 from hybridjit.ir.visit import walk_stmts
 from hybridjit.schedule.nest import bounds_of, the_nest, trip_count
@@ -44,8 +45,9 @@ def make_fuse(func: PrimFunc, variables: Sequence[Var]) -> tuple[PrimFunc, Var]:
     total: Expr = Const(1)
     for extent in extents:
         total = total * extent
+    root = dataclasses.replace(nest.root, annotations=joined_hints(nest.loops))
     made = dataclasses.replace(
-        nest.root, var=fused, start=Const(0), stop=simplify(total), step=Const(1), body=body
+        root, var=fused, start=Const(0), stop=simplify(total), step=Const(1), body=body
     )
 
     return replace_stmt(func, nest.root, made), fused

@@ -32,7 +32,7 @@ MAX_LANES, MAX_SUMS, MAX_ROWS = 64, 256, 16
 
 def set_lanes(func: PrimFunc, var: Var, lanes: int, *, if_possible: bool) -> PrimFunc:
     """Run the loop over `var` in so many lanes."""
-    _check_serial(func, var, IN_LANES)
+    _check_serial(func, var, IN_LANES, LoopKind.PARALLEL)
     _check_lanes(IN_LANES, lanes, MAX_LANES)
     return _make_hint(func, var, IN_LANES, lanes, if_possible=if_possible)
 
@@ -52,7 +52,7 @@ def set_sums_in_lanes(
     func: PrimFunc, lane: Var, row: Var | None, lanes: int, rows: int, *, if_possible: bool
 ) -> PrimFunc:
     """Compute sums side by side: `lane` is the loop over lanes, `row` that over rows."""
-    _check_serial(func, lane, SUMS_IN_LANES)
+    _check_serial(func, lane, SUMS_IN_LANES, LoopKind.PARALLEL)
     _check_lanes(SUMS_IN_LANES, lanes, MAX_SUMS)
     check_int(rows, "sums_in_lanes: the number of rows")
     if not 1 <= rows <= MAX_ROWS:
@@ -65,7 +65,7 @@ def set_sums_in_lanes(
     if row is lane:
         raise ScheduleError(f"sums_in_lanes: loop '{lane.name}' has either lanes or rows")
     if row is not None:
-        _check_serial(func, row, SUMS_IN_LANES)
+        _check_serial(func, row, SUMS_IN_LANES, LoopKind.PARALLEL)
     return make_sums_in_lanes(func, lane, row, lanes, rows, if_possible=if_possible)
 
 
@@ -101,9 +101,9 @@ def _make_hint(
     return replace_stmt(func, loop, dataclasses.replace(loop, annotations=(*others, *hints)))
 
 
-def _check_serial(func: PrimFunc, var: Var, step: str) -> None:
+def _check_serial(func: PrimFunc, var: Var, step: str, *besides: LoopKind) -> None:
     loop = the_loop(func, var)
-    if loop.kind is not LoopKind.SERIAL:
+    if loop.kind not in (LoopKind.SERIAL, *besides):
         kind = loop.kind.value
         raise refuse(func, f"{step}: loop '{var.name}' is '{kind}' already", [loop])
 

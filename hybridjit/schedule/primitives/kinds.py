@@ -8,10 +8,7 @@ from hybridjit.analysis.concurrency import find_obstacle
 from hybridjit.analysis.unrolling import find_long_loop
 from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
-from hybridjit.ir.stmt import (
-    THREADS,
-    LoopKind,
-)
+from hybridjit.ir.stmt import THREADS, UNSAFE, LoopKind
 from hybridjit.schedule.program import replace_stmt, the_loop
 from hybridjit.schedule.refusal import refuse, refuse_obstacle
 
@@ -59,8 +56,8 @@ def make_kind(
 ) -> PrimFunc:
     """`func` with another kind of loop; `unsafe` shows."""
     loop = the_loop(func, var)
-    hints = tuple(item for item in loop.annotations if item[0] != "unsafe")
+    hints = tuple(item for item in loop.annotations if item[0] != UNSAFE)
     if unsafe:
-        hints = (*hints, ("unsafe", True))
+        hints = (*hints, (UNSAFE, True))
     changed = dataclasses.replace(loop, kind=kind, thread=thread, annotations=hints)
     return replace_stmt(func, loop, changed)

@@ -11,6 +11,7 @@ from hybridjit.arith.totality import is_total
 from hybridjit.ir.expr import Const, Expr, FloorDiv, Lt, Var
 from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.header import MAX_EXTENT
+from hybridjit.ir.hints import part_of
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.stmt import For, If, LoopKind, Stmt
 from hybridjit.schedule.nest import trip_count
@@ -54,9 +55,10 @@ def make_split(
     body = substitute_loop(loop.body, loop, value)
     if not _divides(extents, trips):
         body = push_guard(Lt(count, trips, span=loop.span), body)
-    for made, extent in zip(reversed(loops), reversed(extents), strict=True):
+    for k in reversed(range(len(loops))):
+        part = part_of(loop, k, len(loops))
         body = dataclasses.replace(
-            loop, var=made, start=Const(0), stop=extent, step=Const(1), body=body
+            part, var=loops[k], start=Const(0), stop=extents[k], step=Const(1), body=body
         )
 
     return replace_stmt(func, loop, body), loops

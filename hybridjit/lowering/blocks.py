@@ -1,0 +1,77 @@
+"""Blocks of the iterations of a loop, on several threads, with the loop as it was in each of them.
+
+    for i in range(n):          for block in parallel(blocks):
+        body(i)          -->        for i in range(block * size, min((block + 1) * size, n)):
+                                        body(i)
+
+What later passes make of the loop, lanes and rows that run side by side, is made inside of a block.
+Blocks are made of sizes, never of the number of threads: results do not depend on that.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from hybridjit.analysis.counting_nest import Nest
+from hybridjit.analysis.limits import loop_extent
+from hybridjit.arith.simplify import simplify
+from hybridjit.ir.expr import Const, Expr, FloorDiv, Load, Max, Min, Var
+from hybridjit.ir.stmt import For, Let, LoopKind, Stmt, Store, seq
+from hybridjit.ir.visit import walk
+from hybridjit.lowering.chunks import make_parallel
+
+# Enough for the threads to share evenly, each long enough for rows that run side by side.
+_BLOCKS, _ROWS = 64, 8
+# Blocks of columns: memory is read in pieces of rows, which must not be short.
+_COLUMNS = 512
+
+
+def make_blocks(loop: For, nest: Nest | None = None, *, multiple: int = 1) -> Stmt:
+    """`loop`, of a constant step, in blocks of a `multiple` of iterations.
+
+    With `nest`, blocks go around a whole nest that the loop is in.
+    """
+    trips = loop_extent(loop)
+    least = _ROWS if nest is None or not _goes_along_rows(loop) else _COLUMNS
+    if trips is not None:
+        size = -(-trips // min(_BLOCKS, max(trips // least, min(trips, _ROWS))))
+        size = size if size <= _ROWS else -(-size // _ROWS) * _ROWS
+        size = -(-size // multiple) * multiple
+        return _blocked(loop, nest, (Const(trips), Const(size), Const(-(-trips // size))))
+    count, size = Var("trips"), Var("size")
+    even = Max(FloorDiv(count + (_BLOCKS - 1), Const(_BLOCKS)), Const(least))
+    if multiple > 1:
+        even = FloorDiv(even + (multiple - 1), Const(multiple)) * multiple
+    lets = [Let(count, simplify(loop.safe_extent)), Let(size, even)]
+    blocks = FloorDiv(count + size - 1, size)
+    return seq(*lets, _blocked(loop, nest, (count, size, blocks)))
+
+
+def _goes_along_rows(loop: For) -> bool:
+    """Whether the iterations of a loop touch elements that lie next to each other."""
+    accesses = (node for node in walk(loop.body) if isinstance(node, Load | Store))
+    return any(access.indices and access.indices[-1] is loop.var for access in accesses)
+
+
+def _blocked(loop: For, nest: Nest | None, counts: tuple[Expr, Expr, Expr]) -> For:
+    """Blocks of `counts`: the iterations, those of a block, and how many blocks there are."""
+    block = Var("block")
+    trips, size, blocks = counts
+    each = dataclasses.replace(loop, kind=LoopKind.SERIAL, annotations=loop.hints)
+    first = simplify(block * size)
+    is_even = simplify(blocks * size) == trips
+    length = size if is_even else simplify(Min(size, trips - first))
+    if loop.step == Const(1):
+        start = simplify(loop.start + first)
+        inner: For = dataclasses.replace(each, start=start, stop=simplify(start + length))
+    else:
+        start = simplify(loop.start + first * loop.step)
+        inner = dataclasses.replace(each, start=start, stop=simplify(start + length * loop.step))
+    body: Stmt = inner
+    if nest is not None:
+        loops = tuple(inner if other is loop else other for other in nest.loops)
+        body = Nest(loops, nest.body).over(nest.body)
+    outer = For(block, Const(0), blocks, Const(1), body, annotations=loop.hints, span=loop.span)
+    if loop.kind is not LoopKind.PARALLEL:
+        return make_parallel(outer)
+    return dataclasses.replace(outer, kind=loop.kind, annotations=loop.annotations)
