@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType, MethodType
@@ -319,28 +318,8 @@ class Kernel(NativeCallable, Generic[P, R]):
         write to are copies: the arguments stay as they are.
         """
         specs, values = self._bind(args, kwargs)
-        if has_types(specs, values):
-            raise ArgumentError(
-                f"{self.__name__}.profile(): a profile is of a run, which types do not give",
-                help="pass arrays and numbers",
-            )
         made = self._specialize(specs)
-
-        def copied() -> Sequence[Any]:
-            with LentGenerators(fresh_copies(values)) as lent:
-                return flatten(specs, lent)
-
-        def call() -> float:
-            given = [*args, *kwargs.values()]
-            given = fresh_copies(given) if made.summary.written else given
-            named = dict(zip(kwargs, given[len(args) :], strict=True))
-            start = time.perf_counter()
-            self(*given[: len(args)], **named)
-            return time.perf_counter() - start
-
-        always = copied()
-        arguments = copied if made.summary.written else lambda: always
-        return measuring.measure_profile(made, always, arguments, call)
+        return measuring.profile_call(made, (specs, values), self, args, kwargs)
 
     @api_edge
     def view(
@@ -364,7 +343,9 @@ class Kernel(NativeCallable, Generic[P, R]):
             if self._recipe is None:
                 raise
             return pages.make_refused_page(request)
-        return pages.make_page(request, made, made.layout(specs, values), _numbers(specs, values))
+        layout = made.layout(specs, values)
+        subject = pages.script_subject(request, is_optimized=made.is_optimized(layout))
+        return pages.make_page(subject, made, layout, _numbers(specs, values))
 
     def view_schedule(self, opened: Schedule, path: Any) -> pathlib.Path:
         """The page of a schedule of this script: see `Schedule.view`."""

@@ -113,3 +113,25 @@ def is_pythons(value: object) -> bool:
 
 def test_errors_say_what_they_say() -> None:
     assert "<" not in repr(HybridError("an error"))
+
+
+def test_a_te_schedule_shows_its_program_and_steps() -> None:
+    a = te.placeholder((8,), "float32", "A")
+    b = te.compute((8,), lambda i: a[i] * 2, name="B")
+    s = te.create_schedule(b.op)
+    s[b].split(b.op.axis[0], factor=4)
+    page = s._repr_html_()
+    assert "schedule of tensors: A, B" in page
+    assert "for i_1 in range(4):" in page
+    assert "s.split(" in page
+
+
+def test_a_te_schedule_shows_why_a_step_is_refused() -> None:
+    a = te.placeholder((8, 8), "float32", "A")
+    k = te.reduce_axis((0, 8), "k")
+    b = te.compute((8,), lambda i: te.sum(a[i, k], axis=k), name="B")
+    s = te.create_schedule(b.op)
+    s[b].parallel(b.op.reduce_axis[0])
+    page = s._repr_html_()
+    assert "loop 'k' cannot be parallel" in page
+    assert "<svg" in page

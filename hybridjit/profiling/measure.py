@@ -13,6 +13,7 @@ from hybridjit.codegen.emit.timers import CHUNK_WORDS, MAX_CHUNKS, RECORDING, WH
 from hybridjit.codegen.engine import emit_object, optimize
 from hybridjit.codegen.kernel import Extras, emit_kernel
 from hybridjit.codegen.layout import Layout
+from hybridjit.errors import ArgumentError
 from hybridjit.fresh_stack import on_fresh_stack
 from hybridjit.ir.expr import Var
 from hybridjit.ir.func import PrimFunc
@@ -25,10 +26,14 @@ from hybridjit.profiling.limits import seconds_per_tick
 from hybridjit.profiling.profile import LoopTime, Profile, outermost
 from hybridjit.profiling.roofline import with_reach, with_shared_rows
 from hybridjit.record import record
+from hybridjit.runtime.arguments import flatten, has_types
 from hybridjit.runtime.callbacks import Callbacks
+from hybridjit.runtime.generators import LentGenerators
 from hybridjit.runtime.native import Code, NativeKernel, load_native
 from hybridjit.runtime.report import LoopReport, find_loops, known_values
 from hybridjit.runtime.specialization import Specialization
+from hybridjit.scalars.contents import fresh_copies
+from hybridjit.scalars.specs import Spec
 
 SECONDS = 0.5  # to measure for, about
 LEAST_TURNS, MOST_TURNS = 5, 200
@@ -47,7 +52,41 @@ class _Counted:
     numbers: Mapping[int, int]
 
 
-def measure_profile(
+def profile_call(
+    made: Specialization,
+    bound: tuple[Sequence[Spec], Sequence[Any]],
+    run: Callable[..., object],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> Profile:
+    """Where the time of `run(*args, **kwargs)` goes, a call that runs `made` on what is `bound`:
+    types, and the values for them. What would be written to are copies.
+    """
+    specs, values = bound
+    if has_types(specs, values):
+        raise ArgumentError(
+            f"{made.header.name}.profile(): a profile is of a run, which types do not give",
+            help="pass arrays and numbers",
+        )
+
+    def copied() -> Sequence[Any]:
+        with LentGenerators(fresh_copies(values)) as lent:
+            return flatten(specs, lent)
+
+    def call() -> float:
+        given = [*args, *kwargs.values()]
+        given = fresh_copies(given) if made.summary.written else given
+        named = dict(zip(kwargs, given[len(args) :], strict=True))
+        start = time.perf_counter()
+        run(*given[: len(args)], **named)
+        return time.perf_counter() - start
+
+    always = copied()
+    arguments = copied if made.summary.written else lambda: always
+    return _measure(made, always, arguments, call)
+
+
+def _measure(
     made: Specialization, given: Sequence[Any], arguments: MakeArguments, call: Callable[[], float]
 ) -> Profile:
     """Where the time of a call with `given` goes; `arguments` are the same, for each turn. `call`

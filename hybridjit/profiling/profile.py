@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from hybridjit.html_text import heading, preformatted, table
 from hybridjit.profiling.limits import Limits
 from hybridjit.record import record
-from hybridjit.runtime.report import LoopReport, aligned, name_cells, short_count
+from hybridjit.runtime.report import LoopReport, aligned, name_cells, name_heads, short_count
 
 _SIDES = "><>>><<"
 
@@ -69,7 +69,8 @@ class Profile:
         return "\n".join([heading(self.name), table(self._rows(), _SIDES), remarks])
 
     def _rows(self) -> list[tuple[str, ...]]:
-        heads = ("line", "loop", "runs", "time", "share", "threads", "of the best")
+        first = name_heads([each.loop for each in self.loops])
+        heads = (*first, "runs", "time", "share", "threads", "of the best")
         rows = [self._row(each) for each in self.loops if not each.loop.is_in_tile]
         rows.append(("", "outside of timed loops", "", *self._time(self.outside), "", ""))
         rows.append(("", "the call itself", "", *self._time(self.entering), "", ""))

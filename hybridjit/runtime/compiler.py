@@ -85,8 +85,15 @@ def auto_schedule(request: Request) -> Schedule:
     """
     opened = open_schedule(request)
     as_written = None if request.schedule is None else opened.original
-    on_fresh_stack(lambda: _take_steps(opened, as_written))
+    take_own_steps(opened, as_written)
     return opened
+
+
+def take_own_steps(opened: Schedule, as_written: PrimFunc | None) -> None:
+    """Take the steps of the compiler, after those that made `opened` of the program `as_written`;
+    that is None without such steps.
+    """
+    on_fresh_stack(lambda: _take_steps(opened, as_written))
 
 
 def _take_steps(opened: Schedule, as_written: PrimFunc | None) -> None:

@@ -18,6 +18,7 @@ from hybridjit.processor import current_target
 from hybridjit.record import record
 from hybridjit.runtime.inspection import other_file
 from hybridjit.schedule.arrays.fusion_notes import Fused, FusionNotes
+from hybridjit.tensors.tensor import TensorBuffer
 
 
 @record
@@ -118,6 +119,8 @@ class _Describe:
         buffer = stmt.buffer
         line = None if stmt.span is None else stmt.span.line
         reason = "made to compute in vectors or tiles"  # no line of the script has it
+        if isinstance(buffer, TensorBuffer):
+            reason = "a stage stores it"
         if line is not None:
             reason = self.notes.reasons.get((buffer.name, line), "the script makes it")
         return Temporary(

@@ -29,7 +29,7 @@ from hybridjit.ir.func import PrimFunc
 from hybridjit.ir.hints import drop_hints, number_loops
 from hybridjit.ir.printer import format_expr
 from hybridjit.ir.signature import ScalarParam
-from hybridjit.ir.stmt import HAS_LANES, ORIGIN, SUMS_IN_ROWS, For, LoopKind, Stmt, While
+from hybridjit.ir.stmt import HAS_LANES, ORIGIN, SUMS_IN_ROWS, For, LoopKind, Stmt, Store, While
 from hybridjit.ir.visit import children, walk, walk_stmts
 from hybridjit.lowering.lane_reasons import COPIED, ZEROED, find_lane_reasons
 from hybridjit.lowering.vectorize_inner import vectorize_inner
@@ -52,7 +52,8 @@ class LoopReport:
     down; it may be empty. `work` is what it does in one call, or None if only a run can tell.
     `file` is where the line stands, if that is not the file of the script. A loop that `is_made`
     is the compiler's own: its line is that of what it computes. One that is a part of a tile is
-    straight-line code: the loop around it has the `tile`.
+    straight-line code: the loop around it has the `tile`. Programs of tensors have no lines: there,
+    `stores` names what a loop computes.
     """
 
     name: str
@@ -69,6 +70,7 @@ class LoopReport:
     is_made: bool = False
     is_in_tile: bool = False
     tile: str = ""
+    stores: str = ""
 
     @property
     def runs(self) -> str:
@@ -140,14 +142,14 @@ _SIDES, _WORK_SIDES = "><<<", "><>>>>"
 
 def _rows(loops: tuple[LoopReport, ...]) -> list[tuple[str, ...]]:
     rows = [(*name_cells(loop), loop.extent, loop.runs) for loop in loops]
-    return [("line", "loop", "extent", "runs"), *rows]
+    return [(*name_heads(loops), "extent", "runs"), *rows]
 
 
 def _work_rows(loops: tuple[LoopReport, ...]) -> list[tuple[str, ...]]:
     """What there is to do, in one call; nothing of loops whose length only a run tells."""
     counted = [(loop, loop.work) for loop in loops if loop.work is not None]
     rows = [(*name_cells(loop), *_work_cells(work)) for loop, work in counted]
-    return [("line", "loop", "times", "flops", "bytes", "work"), *rows] if rows else []
+    return [(*name_heads(loops), "times", "flops", "bytes", "work"), *rows] if rows else []
 
 
 def _work_cells(work: LoopWork) -> tuple[str, str, str, str]:
@@ -155,9 +157,14 @@ def _work_cells(work: LoopWork) -> tuple[str, str, str, str]:
     return f"{work.runs:.0f}", short_count(work.flops), short_count(work.bytes), share
 
 
+def name_heads(loops: Sequence[LoopReport]) -> tuple[str, str]:
+    """What stands above the cells that name loops."""
+    return "tensor" if any(loop.stores for loop in loops) else "line", "loop"
+
+
 def name_cells(loop: LoopReport) -> tuple[str, str]:
-    """The line of a loop, and its name as deep as it stands."""
-    line = "" if loop.line is None else str(loop.line)
+    """The line of a loop, or what it computes, and its name as deep as it stands."""
+    line = loop.stores if loop.line is None else str(loop.line)
     place = f"{os.path.basename(loop.file)}:{line}" if loop.file else line
     return place, "  " * loop.depth + loop.name
 
@@ -256,7 +263,9 @@ class _Places:
         span = loop.span or next(inside, self.last)
         self.last = span
         if span is None:
-            return {"is_made": True}
+            stored = (node.buffer for node in walk(loop) if isinstance(node, Store))
+            names = (buffer.name for buffer in stored if not buffer.is_register)
+            return {"is_made": True, "stores": next(names, "")}
         file = other_file(span, self.func)
         return {"line": span.line, "file": file, "is_made": loop.span is None}
 

@@ -171,9 +171,13 @@ class Schedule(
         return self.show()
 
     def _repr_html_(self) -> str:
+        return heading(repr(self)) + "\n" + self.show_html()
+
+    def show_html(self) -> str:
+        """The program as it is now, its steps, and those that were refused on it, as HTML."""
         steps = folded("its steps", preformatted(str(self.trace)))
         refused = [self._show_refused(each) for each in self.refused if self._is_last(each)]
-        return "\n".join([heading(repr(self)), preformatted(str(self)), steps, *refused])
+        return "\n".join([preformatted(str(self)), steps, *refused])
 
     def _is_last(self, refused: Refused) -> bool:
         """Whether a step was refused on the program as it is now."""

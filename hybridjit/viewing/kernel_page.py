@@ -18,6 +18,7 @@ from hybridjit.codegen.layout import Layout
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.func import PrimFunc
 from hybridjit.processor import current_target
+from hybridjit.record import record
 from hybridjit.runtime import compiler
 from hybridjit.runtime.inspection import steps_in_force
 from hybridjit.runtime.report import report_on
@@ -33,29 +34,51 @@ from hybridjit.viewing.places import Places
 from hybridjit.viewing.stages import Stage, find_steps, program_stage
 
 
-def make_page(request: Request, made: Specialization, layout: Layout, args: Sequence[Any]) -> Page:
-    """Everything between the script and its machine code; `args` are empty for types."""
+@record(eq=False)
+class Subject:
+    """What a page is of: a text with the numbers of its lines, which a program was made of, the
+    schedule with the steps of the user, and one with those of the compiler as well.
+    """
+
+    name: str
+    arguments: str
+    source: Sequence[tuple[int, str]]
+    opened: Schedule
+    scheduled: Schedule
+
+
+def script_subject(request: Request, *, is_optimized: bool) -> Subject:
+    """A script, for the page of its kernel."""
+    opened = compiler.open_schedule(request)
+    scheduled = compiler.auto_schedule(request) if is_optimized else opened
+    arguments = ", ".join(map(str, request.specs))
+    return Subject(request.source.name, arguments, _numbered(request.source), opened, scheduled)
+
+
+def _numbered(source: FunctionSource) -> list[tuple[int, str]]:
+    return list(enumerate(source.text.splitlines(), source.first_line))
+
+
+def make_page(subject: Subject, made: Specialization, layout: Layout, args: Sequence[Any]) -> Page:
+    """Everything between the source and its machine code; `args` are empty for types."""
     may_reorder = made.may_reorder(layout)
     func = made.compiled_func(layout)
     *_, last = steps_in_force(func, layout, may_reorder=may_reorder)
-    opened = compiler.open_schedule(request)
-    scheduled = compiler.auto_schedule(request) if made.is_optimized(layout) else opened
     report = report_on(made, layout, args)
-    places = Places(opened.original)
-    source = request.source
-    numbered = enumerate(source.text.splitlines(), source.first_line)
+    original = subject.opened.original
+    places = Places(original)
     return Page(
-        source.name,
-        ", ".join(map(str, request.specs)),
-        list(numbered),
+        subject.name,
+        subject.arguments,
+        subject.source,
         [
-            program_stage("program", opened.original, places),
-            program_stage("schedule", opened.func, places),
+            program_stage("program", original, places),
+            program_stage("schedule", subject.opened.func, places),
             program_stage("optimized", func, places),
             program_stage("lowered", last.func, places),
             *_code_stages(places.put_into(last.func, for_code=True), layout),
         ],
-        find_steps(scheduled),
+        find_steps(subject.scheduled),
         report.shown,
         _caches(current_target().caches),
         f"{report.safety}\n{report.memory}\n{report.compiled}",
@@ -78,7 +101,7 @@ def make_schedule_page(source: FunctionSource, opened: Schedule) -> Page:
     return Page(
         source.name,
         arguments,
-        list(enumerate(source.text.splitlines(), source.first_line)),
+        _numbered(source),
         [
             program_stage("program", opened.original, places),
             program_stage("schedule", opened.func, places),

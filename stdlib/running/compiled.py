@@ -46,36 +46,51 @@ def scheduled_by(schedule: Callable[[Schedule], None], *, fastmath: tuple[str, .
 class Compiled:
     """Code that makes the results of an operator.
 
-    `views` are the shapes in which operands are passed, by their places, where these are not
-    their own; `result_shape` is that of the result where the code gives it in another one.
+    `opened` is the program with the steps that the code was made with. `views` are the shapes in
+    which operands are passed, by their places, where these are not their own; `result_shape` is
+    that of the result where the code gives it in another one.
     """
 
-    code: BuiltFunction
+    code: Module
+    opened: Schedule
     views: tuple[tuple[int, Shape], ...] = ()
     result_shape: Shape | None = None
 
+    @property
+    def function(self) -> BuiltFunction:
+        """What runs."""
+        return self.code.functions[0]
+
     def run(self, values: Sequence[Any]) -> tuple[Any, CallShape | None]:
         """The results for arrays and numbers, and the call as it ran natively, if it did."""
-        passed = list(values)
-        for place, view in self.views:
-            passed[place] = passed[place].reshape(view)
-        result, ran = self.code.run(passed, {})
+        result, ran = self.function.run(self.arguments(values), {})
         if self.result_shape is not None:
             result.resize(self.result_shape, refcheck=False)  # its own elements, all of them
         return result, ran
 
     def seen(self, values: Sequence[Any]) -> dict[Buffer, Shape]:
         """The shapes in which callers see arrays that the code sees in others."""
-        header = self.code.specialization.header
+        header = self.function.specialization.header
         params: Any = header.params
         seen: dict[Buffer, Shape] = {params[place]: values[place].shape for place, _ in self.views}
         if self.result_shape is not None:
             seen[header.outputs[0]] = self.result_shape
         return seen
 
+    def arguments(self, values: Sequence[Any]) -> list[Any]:
+        """What the code is called with, to run on arrays and numbers."""
+        passed = list(values)
+        for place, view in self.views:
+            passed[place] = passed[place].reshape(view)
+        return passed
 
-Make = Callable[[Schedule], Module]
-"""Makes code of a program, with the steps taken that its recipe says."""
+
+Make = Callable[[Schedule], tuple[Module, Schedule]]
+"""Makes code of a program, with the steps taken that its recipe says; tells with which it was."""
+
+
+def _build_opened(opened: Schedule) -> tuple[Module, Schedule]:
+    return build(opened), opened
 
 
 def compile_operator(
@@ -83,7 +98,7 @@ def compile_operator(
     operands: Sequence[Operand],
     define: Callable[[Mapping[str, Any]], Any],
     recipe: Recipe,
-    make: Make = build,
+    make: Make = _build_opened,
 ) -> Compiled:
     """The code of what `define` makes of placeholders for the operands."""
     shapes = [_shape_of(operand) for operand in operands]
@@ -94,14 +109,15 @@ def compile_operator(
     stand_ins = _stand_ins(operands, views)
     graph = define(stand_ins)
     func = _returning(create_prim_func([*stand_ins.values(), *_as_tuple(graph)], name), graph)
-    code = _build(dataclasses.replace(func, fastmath=recipe.fastmath), recipe, make)
+    func = dataclasses.replace(func, fastmath=recipe.fastmath)
+    code, opened = _build(func, recipe, make)
     changed = tuple(
         (place, view)
         for place, (view, operand) in enumerate(zip(views, operands, strict=True))
         if not operand.is_number and view != shapes[place]
     )
     shape = made[0].shape
-    return Compiled(code.functions[0], changed, None if result_view == shape else shape)
+    return Compiled(code, opened, changed, None if result_view == shape else shape)
 
 
 def _is_in_c_order(operands: Sequence[Operand]) -> bool:
@@ -136,9 +152,9 @@ def _returning(func: PrimFunc, graph: Any) -> PrimFunc:
     )
 
 
-def _build(func: PrimFunc, recipe: Recipe, make: Make) -> Module:
+def _build(func: PrimFunc, recipe: Recipe, make: Make) -> tuple[Module, Schedule]:
     if any(Const(0) in buffer.shape for buffer in (*func.buffers, *func.outputs)):
-        return build(func)
+        return _build_opened(Schedule(func))
     return make(_schedule(func, recipe))
 
 

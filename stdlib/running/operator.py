@@ -22,24 +22,31 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import os
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar, cast, overload
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 import numpy as np
 
 from hybridjit.config import api_edge
 from hybridjit.errors import ArgumentError
+from hybridjit.html_text import heading, preformatted
+from hybridjit.interp.base_array import base_array
 from hybridjit.ir.expr import Const
 from hybridjit.ir.signature import ScalarParam
+from hybridjit.lazy import lazy_module
 from hybridjit.record import record
 from hybridjit.runtime.arguments import store_results
 from hybridjit.runtime.dispatch.call_shape import CallShape
 from hybridjit.runtime.dispatch.native_calls import NativeCalls
 from hybridjit.runtime.dispatch.objects import NativeCallable, native_calls
 from hybridjit.runtime.modules.module import Module
-from hybridjit.scalars.specs import ConstantSpec, Spec, TupleSpec
+from hybridjit.scalars.specs import ArraySpec, ConstantSpec, Spec, TupleSpec
+from hybridjit.schedule.recipe import apply_recipe
 from hybridjit.schedule.schedule import Schedule
+from hybridjit.source import read_function
 from hybridjit.stdlib.running.compiled import Compiled, Recipe, compile_operator, scheduled_by
 from hybridjit.stdlib.running.operands import (
     Operand,
@@ -53,6 +60,20 @@ from hybridjit.stdlib.running.schedules import as_written
 from hybridjit.te import Expression, Tensor
 from hybridjit.tuning.entry import SETTINGS, read_settings, tune_scheduled
 from hybridjit.tuning.result import Tuned
+
+if TYPE_CHECKING:
+    import pathlib
+
+    from hybridjit.profiling import measure as measuring
+    from hybridjit.profiling.profile import Profile
+    from hybridjit.runtime.inspection import StageName
+    from hybridjit.runtime.report import Report
+    from hybridjit.viewing import kernel_page as pages
+    from hybridjit.viewing import program_page as program_pages
+else:
+    measuring = lazy_module("hybridjit.profiling.measure")
+    pages = lazy_module("hybridjit.viewing.kernel_page")
+    program_pages = lazy_module("hybridjit.viewing.program_page")
 
 F = TypeVar("F", bound=Callable[..., Any])
 # Of one operator. The oldest goes when there are more: code for shapes that are not used any more.
@@ -108,12 +129,15 @@ class _Defined:
         made: Any = self
         functools.update_wrapper(made, define)
         self._name = define.__name__
-        self._define = define
+        self._define = cast("FunctionType", define)
         self._signature = inspect.signature(define)
         self._operands: dict[str, Parameter] = find_parameters(define)
 
     def __repr__(self) -> str:
         return f"operator {self._name}{self._signature}"
+
+    def _repr_html_(self) -> str:
+        return heading(repr(self)) + "\n" + preformatted(read_function(self._define).text)
 
     def describe(self) -> Description:
         """What `hs.OPERATORS` says."""
@@ -234,9 +258,10 @@ class Operator(_Defined, NativeCallable):
         values = [operand.value for operand in operands]
         made: list[Any] = []
 
-        def make(opened: Schedule) -> Module:
+        def make(opened: Schedule) -> tuple[Module, Schedule]:
             made.append(tune_scheduled(opened, _arguments(opened, values), settings))
-            return made[0]
+            trace = made[0].tuned.trace
+            return made[0], opened if trace is None else apply_recipe(opened.original, trace)
 
         define = functools.partial(self._call_definition, args, options)
         compiled = compile_operator(self._name, operands, define, self._recipe, make)
@@ -244,6 +269,42 @@ class Operator(_Defined, NativeCallable):
             raise ArgumentError(f"{self._name}: arrays without elements need no tuning")
         self._keep(self._read_call(args, options)[0], compiled)
         return made[0].tuned
+
+    @api_edge
+    def inspect(self, stage: StageName, /, *args: Any, **options: Any) -> str:
+        """The code for operands like these as text, at a stage: see `Kernel.inspect`."""
+        compiled, values = self._compile(args, options)
+        return compiled.code.inspect(stage, *compiled.arguments(values))
+
+    @api_edge
+    def report(self, *args: Any, **options: Any) -> Report:
+        """How each loop runs on operands like these, and why not better: see `Kernel.report`."""
+        compiled, values = self._compile(args, options)
+        return compiled.code.report(*compiled.arguments(values))
+
+    @api_edge
+    def profile(self, *args: Any, **options: Any) -> Profile:
+        """Where the time of a call with these operands goes: see `Kernel.profile`."""
+        if any(isinstance(value, ArraySpec) for value in (*args, *options.values())):
+            raise ArgumentError(
+                f"{self._name}.profile(): a profile is of a run, which types do not give",
+                help="pass arrays and numbers",
+            )
+        compiled, values = self._compile(args, options)
+        function = compiled.function
+        bound = function.bind(compiled.arguments(values), {})
+        return measuring.profile_call(function.specialization, bound, self, args, options)
+
+    @api_edge
+    def view(
+        self, *args: Any, path: str | os.PathLike[str] | None = None, **options: Any
+    ) -> pathlib.Path:
+        """Write a page that a browser opens, with the code for operands like these at every stage:
+        see `Kernel.view`.
+        """
+        compiled, values = self._compile(args, options)
+        page = program_pages.make_program_page(compiled.opened, compiled.arguments(values))
+        return pages.write_page(page, path)
 
     def clear(self) -> None:
         """Forget all compiled code."""
@@ -268,15 +329,14 @@ class Operator(_Defined, NativeCallable):
     def _read_value(
         self, value: Any, parameter: Parameter | None, key: list[Any], values: list[Any]
     ) -> None:
-        if parameter is not None and type(value) is np.ndarray:
-            key.append(value.shape)
-            key.append(value.dtype)
-            if self._recipe.elementwise:
-                key.append(value.flags.c_contiguous)
-            values.append(value)
-            return
         key.append(type(value))
-        if parameter is None:
+        if parameter is not None and isinstance(value, np.ndarray):
+            array = base_array(cast("Any", value))
+            key += (array.shape, array.dtype)
+            if self._recipe.elementwise:
+                key.append(array.flags.c_contiguous)
+            values.append(array)
+        elif parameter is None:
             key.append(_typed(value) if type(value) is tuple else value)
         elif isinstance(value, _SEQUENCE):
             self._read_sequence(cast("Sequence[Any]", value), key, values)
@@ -317,24 +377,64 @@ class Operator(_Defined, NativeCallable):
     # -- first calls -------------------------------------------------------------------------------
 
     def _first_call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        args = [
-            value if place in self._places else _frozen(value) for place, value in enumerate(args)
-        ]
-        kwargs = {
-            name: value if name in self._operands else _frozen(value)
-            for name, value in kwargs.items()
-        }
+        args, kwargs = self._frozen_options(args, kwargs)
         named = self._bind(args, kwargs)
         operands = self._operands_in(named)
         if self._kind(operands, named) is Tensor:
             return self._define(*args, **kwargs)
+        compiled, values = self._compile_frozen(args, kwargs, operands)
+        return self._run(compiled, values, args, kwargs)
+
+    def _compile(
+        self, args: Sequence[Any], options: Mapping[str, Any]
+    ) -> tuple[Compiled, list[Any]]:
+        """The code for these operands, arrays, numbers or types, and what it is given of them."""
+        args = [self._of_type(value) for value in args]
+        options = {name: self._of_type(value) for name, value in options.items()}
+        args, options = self._frozen_options(args, options)
+        named = self._bind(args, options)
+        operands = self._operands_in(named)
+        if self._kind(operands, named) is Tensor:
+            raise ArgumentError(
+                f"{self._name}: code is made for arrays, and a tensor is a part of a graph",
+                help=f"pass arrays, as in hs.{self._name}.report(x), or build the graph, as in "
+                "hj.build(te.create_schedule(C.op), [A, C]).report()",
+            )
+        return self._compile_frozen(args, options, operands)
+
+    def _of_type(self, value: Any) -> Any:
+        """An array in the place of a type."""
+        if not isinstance(value, ArraySpec):
+            return value
+        if not all(isinstance(size, int) for size in value.shape):
+            raise ArgumentError(
+                f"{self._name}: code is made for arrays of known sizes, got {value}",
+                help="give numbers for its sizes, as in hj.f32[64, 64]",
+            )
+        return np.empty(value.shape, value.dtype.numpy)
+
+    def _compile_frozen(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], operands: Sequence[Operand]
+    ) -> tuple[Compiled, list[Any]]:
         key, values = self._read_call(args, kwargs)
         compiled = self._find(key)
         if compiled is None:
             define = functools.partial(self._call_definition, args, kwargs)
             compiled = compile_operator(self._name, operands, define, self._recipe)
             self._keep(key, compiled)
-        return self._run(compiled, values, args, kwargs)
+        return compiled, values
+
+    def _frozen_options(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """What is passed, with options that can be hashed."""
+        given = [
+            value if place in self._places else _frozen(value) for place, value in enumerate(args)
+        ]
+        return given, {
+            name: value if name in self._operands else _frozen(value)
+            for name, value in kwargs.items()
+        }
 
     def _kind(self, operands: Sequence[Operand], named: Mapping[str, Any]) -> type[Any]:
         """What the results are: arrays or tensors."""
@@ -366,7 +466,7 @@ class Operator(_Defined, NativeCallable):
     def _drop(self, key: Hashable) -> None:
         old = self._compiled.pop(key, None)
         if old is not None:
-            self.native_calls.forget(old.code.specialization)
+            self.native_calls.forget(old.function.specialization)
 
 
 def _arguments(opened: Schedule, values: Sequence[Any]) -> list[Any]:

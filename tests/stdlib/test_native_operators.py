@@ -187,3 +187,21 @@ def test_no_more_tables_than_can_be_looked_through(monkeypatch: pytest.MonkeyPat
     relu.clear()
     assert relu.native_calls.tables == ()
     np.testing.assert_array_equal(relu(np.arange(3) - 2.0), [0, 0, 0])
+
+
+class Named(np.ndarray[Any, Any]):
+    """An array of a subclass."""
+
+
+def test_arrays_of_a_subclass() -> None:
+    add = fresh("add")
+    for _ in range(4):
+        for array in (A, A[:2], A.astype(np.int32), A[:, ::2]):
+            other: Any = array.view(Named)
+            found = add(other, 1)
+            np.testing.assert_array_equal(found, array + 1)
+            assert type(found) is np.ndarray
+    assert hits(add) > 0
+    for _ in range(3):
+        with pytest.raises(ArgumentError, match="masked array"):
+            add(np.ma.masked_equal(A, A[0, 0]), 1)

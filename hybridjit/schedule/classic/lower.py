@@ -17,12 +17,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from hybridjit.errors import ScheduleError
 from hybridjit.ir.func import PrimFunc
-from hybridjit.schedule.classic.graph import is_among
-from hybridjit.schedule.classic.schedule import ClassicSchedule
+from hybridjit.schedule.classic.graph import Graph, is_among
 from hybridjit.schedule.classic.stage import At, Inline, Stage
 from hybridjit.schedule.classic.steps import (
     DoubleBuffer,
@@ -38,9 +37,24 @@ from hybridjit.tensors.function import MAIN, Program, create_prim_func, create_p
 from hybridjit.tensors.tensor import Axis, Placeholder, Tensor
 
 
-def lower_classic(
-    classic: ClassicSchedule, args: Sequence[Any], name: str | None = None
-) -> Schedule:
+class Recorded(Protocol):
+    """Stages with their steps, as a classic schedule records them."""
+
+    graph: Graph
+    fastmath: tuple[str, ...]
+
+    @property
+    def outputs(self) -> tuple[Tensor, ...]:
+        """What the schedule was made for."""
+        ...
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The stages, each after those that it reads."""
+        ...
+
+
+def lower_classic(classic: Recorded, args: Sequence[Any], name: str | None = None) -> Schedule:
     """The engine's schedule with all steps of `classic` taken."""
     tensors = [arg for arg in args if isinstance(arg, Tensor)]
     _check_outputs(classic, tensors)
@@ -61,13 +75,13 @@ def lower_classic(
     return schedule
 
 
-def as_written(classic: ClassicSchedule, args: Sequence[Any], name: str | None = None) -> PrimFunc:
+def as_written(classic: Recorded, args: Sequence[Any], name: str | None = None) -> PrimFunc:
     """The function without the schedule."""
     func = create_prim_func(args, name or MAIN)
     return dataclasses.replace(func, fastmath=classic.fastmath)
 
 
-def _check_outputs(classic: ClassicSchedule, tensors: Sequence[Tensor]) -> None:
+def _check_outputs(classic: Recorded, tensors: Sequence[Tensor]) -> None:
     for output in classic.outputs:
         if not is_among(output, tensors):
             raise ScheduleError(

@@ -14,12 +14,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal, cast
 
 from hybridjit.config import api_edge
-from hybridjit.errors import ScheduleError
+from hybridjit.errors import HybridError, ScheduleError
+from hybridjit.html_text import heading, preformatted
 from hybridjit.ir.expr import Expr, Load, Var
 from hybridjit.ir.fastmath import read_fastmath
 from hybridjit.ir.visit import walk
 from hybridjit.schedule.classic.factoring import factor_stage
 from hybridjit.schedule.classic.graph import Graph, cache_read, cache_write, is_among
+from hybridjit.schedule.classic.lower import lower_classic
 from hybridjit.schedule.classic.rfactor import rfactor
 from hybridjit.schedule.classic.stage import Stage
 from hybridjit.schedule.classic.steps import SetScope
@@ -217,6 +219,17 @@ class ClassicSchedule:
             op for end in last for op in Graph(tuple(end.op.outputs), self.graph.makers).order()
         ]
         return stage.op in below and any(begin.op in above for begin in first)
+
+    def _repr_html_(self) -> str:
+        """The program with the steps that were taken on it, or why one of them is refused."""
+        inputs = [stage.op.outputs[0] for stage in self.stages if isinstance(stage.op, Placeholder)]
+        try:
+            opened = lower_classic(self, [*inputs, *self.outputs])
+        except HybridError as error:
+            witness = error.witness if isinstance(error, ScheduleError) else None
+            picture = "" if witness is None else witness.draw()
+            return "\n".join([heading(repr(self)), preformatted(str(error)), picture])
+        return heading(repr(self)) + "\n" + opened.show_html()
 
     def __repr__(self) -> str:
         names = ", ".join(stage.op.name for stage in self.stages)
