@@ -406,12 +406,14 @@ class Operator(_Defined, NativeCallable):
         """An array in the place of a type."""
         if not isinstance(value, ArraySpec):
             return value
-        if not all(isinstance(size, int) for size in value.shape):
+        sizes = [size for size in value.shape if isinstance(size, int)]
+        if len(sizes) < len(value.shape):
             raise ArgumentError(
                 f"{self._name}: code is made for arrays of known sizes, got {value}",
                 help="give numbers for its sizes, as in hj.f32[64, 64]",
             )
-        return np.empty(value.shape, value.dtype.numpy)
+        made: Any = np.empty(sizes, value.dtype.numpy)
+        return made
 
     def _compile_frozen(
         self, args: Sequence[Any], kwargs: Mapping[str, Any], operands: Sequence[Operand]
