@@ -5,6 +5,8 @@ for t in range(100):             timed
         ...
     for i in range(10):          too short: its time is that of the loop over t
         ...
+
+All counters together take less than a twentieth of the time.
 """
 
 from __future__ import annotations
@@ -19,8 +21,9 @@ from hybridjit.ir.stmt import ORIGIN, For, Stmt, While
 from hybridjit.ir.visit import children, walk_stmts
 
 # Two readings of the clock and the sums take about 100 cycles, and vector code does up to 16
-# operations in one: a loop of so many takes 20 times as long.
-LEAST_OPERATIONS = 1 << 15
+# operations in one: a loop of 1 << 15 takes 20 times as long. An outermost loop is twice that, and
+# each loop in another timed one must be twice as long again: so nests of any depth stay below it.
+LEAST_OPERATIONS = 1 << 16
 
 
 def choose_loops(
@@ -29,7 +32,7 @@ def choose_loops(
     """`numbered` without its numbers, and those of its loops that are timed, with their numbers."""
     plain = drop_hints(numbered)
     works = find_loop_work(numbered.body, known, cache_bytes)
-    timed = dict(_timed(numbered.body, works, is_outside=True))
+    timed = dict(_timed(numbered.body, works, is_outside=True, depth=0))
     pairs = zip(_loops(numbered), _loops(plain), strict=True)
     return plain, {made: timed[loop] for loop, made in pairs if loop in timed}
 
@@ -39,22 +42,20 @@ def _loops(func: PrimFunc) -> Iterator[For]:
 
 
 def _timed(
-    stmt: Stmt, works: Mapping[For, LoopWork | None], *, is_outside: bool
+    stmt: Stmt, works: Mapping[For, LoopWork | None], *, is_outside: bool, depth: int
 ) -> Iterator[tuple[For, int]]:
     if isinstance(stmt, For):
-        number = _number(stmt)
-        if number is None or not _is_long(works.get(stmt), is_outside=is_outside):
+        number, work = _number(stmt), works.get(stmt)
+        # Nobody knows how long it takes, but one that runs once may have counters.
+        is_long = is_outside if work is None else work.operations >= LEAST_OPERATIONS << depth
+        if number is None or not is_long:
             return
         yield stmt, number
+        depth += 1
     is_outside = is_outside and not isinstance(stmt, For | While)
     for child in children(stmt):
         if isinstance(child, Stmt):
-            yield from _timed(child, works, is_outside=is_outside)
-
-
-def _is_long(work: LoopWork | None, *, is_outside: bool) -> bool:
-    """Whether a run of the loop takes long; nobody knows, but one that runs once may have it."""
-    return is_outside if work is None else work.operations >= LEAST_OPERATIONS
+            yield from _timed(child, works, is_outside=is_outside, depth=depth)
 
 
 def _number(loop: For) -> int | None:

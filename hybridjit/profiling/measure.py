@@ -43,7 +43,7 @@ MakeArguments = Callable[[], Sequence[Any]]
 
 
 @record(eq=False)
-class _Counted:
+class Counted:
     """A kernel with counters: where they are, and the number of the loop that each slot is of."""
 
     native: NativeKernel
@@ -95,7 +95,7 @@ def _measure(
     layout, _ = made.prepare(given)
     func = made.compiled_func(layout)
     known = known_values(func, given)
-    counted = _make_counted(made, layout, known)
+    counted = make_counted(made, layout, known)
     usual, best, around = _race(call, counted, arguments)
     loops = find_loops(func, layout, known, may_reorder=made.may_reorder(layout))
     times = _read_loops(counted, best, loops, func)
@@ -106,7 +106,8 @@ def _measure(
     return Profile(func.name, times, whole + entering, whole - inside, entering, usual)
 
 
-def _make_counted(made: Specialization, layout: Layout, known: Mapping[Var, float]) -> _Counted:
+def make_counted(made: Specialization, layout: Layout, known: Mapping[Var, float]) -> Counted:
+    """The code of a kernel once more, with counters."""
     target, func = current_target(), made.compiled_func(layout)
 
     def emit() -> tuple[Any, Timers, dict[int, int]]:
@@ -129,11 +130,11 @@ def _make_counted(made: Specialization, layout: Layout, known: Mapping[Var, floa
     set_outputs = made.compile(layout).code.set_outputs
     code = Code(image, module.sites, set_outputs, imports, callbacks)
     native = load_native(made.header, layout, code)
-    return _Counted(native, memory, timers, {slot: number for number, slot in numbers.items()})
+    return Counted(native, memory, timers, {slot: number for number, slot in numbers.items()})
 
 
 def _race(
-    call: Callable[[], float], counted: _Counted, arguments: MakeArguments
+    call: Callable[[], float], counted: Counted, arguments: MakeArguments
 ) -> tuple[float, Words, float]:
     """The best time of a usual call, the best turn with counters, in turns, as ever, and the least
     that a turn took around its kernel.
@@ -155,7 +156,7 @@ def _race(
 
 
 def _read_loops(
-    counted: _Counted, turn: Words, loops: Sequence[LoopReport], func: PrimFunc
+    counted: Counted, turn: Words, loops: Sequence[LoopReport], func: PrimFunc
 ) -> tuple[LoopTime, ...]:
     slots = {number: slot for slot, number in counted.numbers.items()}
     # `while` has no counters, nor a number: its time counts to what is around it.
@@ -170,7 +171,7 @@ def _read_loops(
     return with_reach(times, stmts)
 
 
-def _read_loop(counted: _Counted, turn: Words, slot: int | None, loop: LoopReport) -> LoopTime:
+def _read_loop(counted: Counted, turn: Words, slot: int | None, loop: LoopReport) -> LoopTime:
     """The counters of a loop; inside of parallel ones, and where nothing ran, there are none."""
     runs = 0 if slot is None else int(turn[counted.timers.slot_count + slot])
     if slot is None or runs == 0:
