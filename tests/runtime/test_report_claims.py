@@ -1,4 +1,4 @@
-"""What reports say of lanes, held against the code of the whole corpus, loop by loop."""
+"""What reports say of lanes and threads, held against the code of the corpus, loop by loop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ import numpy as np
 import pytest
 
 import hybridjit as hj
+from hybridjit import Kernel, hybrid
 from hybridjit.codegen.kernel import emit_kernel
+from hybridjit.codegen.pool.layout import RUN
+from hybridjit.hybrid import parallel
 from hybridjit.lowering.pipeline import lower
 from hybridjit.processor import current_target
 from hybridjit.runtime.inspection import show_stage
@@ -75,6 +78,11 @@ class Code:
         """The lines of the script that vector instructions came from."""
         return {line for text, line in self.assembly if line is not None and PACKED.match(text)}
 
+    @property
+    def pool_lines(self) -> set[int | None]:
+        """The lines of the script, or None for other files, whose loops are handed to the pool."""
+        return {line for text, line in self.assembly if RUN in text}
+
 
 def lines_of(kernel: Any, loop: LoopReport) -> range:
     """The lines of the statement that a loop came from."""
@@ -112,6 +120,24 @@ def lines_of_all(kernel: Any, loops: Sequence[LoopReport]) -> set[int]:
     return {line for loop in loops for line in lines_of(kernel, loop)}
 
 
+def check_threads(case: Case) -> None:
+    kernel: Any = case.kernel
+    types, kwargs = arguments_of(case), case.arguments[0].kwargs
+    on_all_cores = Kernel(kernel.__hybrid_function__, **{**kernel.options, "parallel": True})
+    check_pool(on_all_cores, types, kwargs)
+    if "in parallel(" in kernel.inspect("tir", *types, **kwargs):
+        check_pool(kernel, types, kwargs)
+        check_pool(kernel, case.arguments[0].args, kwargs)  # for most, there is too little to do
+
+
+def check_pool(kernel: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    """A loop said to be on threads is handed to the pool, and no others are."""
+    loops = kernel.report(*args, **kwargs).loops
+    called = Code(kernel, args, kwargs).pool_lines
+    said = {None if loop.file else loop.line for loop in loops if loop.on_threads}
+    assert called == said, f"lines {called} call the pool, lines {said} are said to be on threads"
+
+
 def check_lanes(kernel: Any, loop: LoopReport, code: Code) -> None:
     text = "\n".join(line for line, _ in code.assembly)
     is_folded = not re.search(r"\tj\w+\t\.LBB", text)  # no loop is left: all is known
@@ -128,3 +154,59 @@ def check_lanes(kernel: Any, loop: LoopReport, code: Code) -> None:
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.__name__.rpartition(".")[2])
 def test_lanes(theme: ModuleType) -> None:
     check_each(theme.CASES, check_claims, lambda case: case.name)
+
+
+@pytest.mark.sampled(20)
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.__name__.rpartition(".")[2])
+def test_threads(theme: ModuleType) -> None:
+    check_each(theme.CASES, check_threads, lambda case: case.name)
+
+
+@hybrid.script(parallel=True)
+def rows_of_rows(a: Any) -> Any:
+    out = np.zeros(a.shape[0])
+    for i in parallel(a.shape[0]):
+        for j in parallel(a.shape[1]):
+            out[i] = max(out[i], a[i, j])
+    return out
+
+
+@hybrid.script
+def corners(a: Any) -> Any:
+    out = np.zeros(4)
+    for i in parallel(2):
+        for j in range(2):
+            out[2 * i + j] = a[-i, -j]
+    return out
+
+
+@hybrid.script
+def sums_in_lanes(a: Any) -> Any:
+    out = np.zeros(a.shape[0])
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            out[i] += a[i, j]
+    return out
+
+
+def in_blocks(s: Any) -> None:
+    s.sums_in_lanes("i", lanes=8)
+    s.parallel("i")
+
+
+HARD: dict[str, tuple[Any, bool]] = {
+    "in another one on threads": (rows_of_rows, True),
+    "too little to do": (corners, False),
+    "blocks of lanes": (sums_in_lanes.with_schedule(in_blocks), True),
+    "by itself": (hybrid.script(sums_in_lanes, parallel=True), True),
+}
+
+
+@pytest.mark.parametrize("kind", HARD)
+def test_threads_of(kind: str) -> None:
+    kernel, is_parallel = HARD[kind]
+    args: tuple[Any, ...] = (np.zeros((512, 512)),)
+    check_pool(kernel, args, {})
+    assert bool(Code(kernel, args, {}).pool_lines) is is_parallel
+    check_pool(kernel, (hj.f64["n", "m"],), {})
+    check_pool(kernel, (np.zeros((3, 5)),), {})
